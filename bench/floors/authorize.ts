@@ -46,6 +46,7 @@ app.use(async (ctx) => {
           scheduleId: null,
           audience: null,
           biometric: null,
+          passkeyUserId: null,
           policyVersion: 0,
           // A list that the service does not reach.
           statusList: 1_000_000 + process.pid,

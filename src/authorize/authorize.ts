@@ -4,6 +4,7 @@ import type { Attest } from '#src/attest/attest.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Trace } from '#src/trace/trace.ts'
 import { accessFeature } from './access/feature.ts'
+import { createOpening } from './approvals/open.ts'
 import { decisionsFeature } from './decisions/feature.ts'
 import { replayable } from './intents/explain.ts'
 import { intentsFeature } from './intents/feature.ts'
@@ -27,7 +28,15 @@ export function createAuthorize(p: Platform, { attest, trace }: Below) {
   const passkeys = passkeysFeature(p)
   const revocations = revocationsFeature(p)
   const { trust } = attest.hardware
-  const intents = intentsFeature(p, { ...policy, ...tokens, ...webhooks, trust, canaries: trace.canaries.port })
+  const intents = intentsFeature(p, {
+    ...policy,
+    ...tokens,
+    ...webhooks,
+    ...passkeys,
+    ...createOpening(),
+    trust,
+    canaries: trace.canaries.port,
+  })
   const explainers = { ...intents.explainers, ...trace.canaries.explainers }
   const decisions = decisionsFeature(p, { explainers })
   const access = accessFeature(p, intents)

@@ -65,6 +65,7 @@ const PURE = [
   'src/authorize/intents/facts.ts',
   'src/authorize/intents/pipeline.ts',
   'src/authorize/intents/reasons.ts',
+  'src/authorize/intents/spending.ts',
   'src/authorize/mandates/judge.ts',
   'src/authorize/mandates/narrowing.ts',
   'src/authorize/policy/compile.ts',
@@ -93,8 +94,7 @@ const PURE = [
   'src/authorize/policy/value-sets.ts',
 ]
 // Libraries without side effects, which decisions may use.
-const PURE_LIBRARIES = ['canonicalize', 'decimal.js', 're2js']
-const PURE_LIBRARIES = ['decimal.js', 're2js', 'temporal-polyfill']
+const PURE_LIBRARIES = ['canonicalize', 'decimal.js', 're2js', 'temporal-polyfill']
 
 // A statement that changes rows, with the name of its table.
 const WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM)\s+([a-z_]{3,})\b(?=\s+(?:SET|AS|WHERE|[a-z]+\s+SET)\b|\s*\(|\s*$)/gm

@@ -66,6 +66,7 @@ export async function makeIntent(
     scheduleId: null,
     audience: null,
     biometric: null,
+    passkeyUserId: null,
     policyVersion: 0,
     statusList: list,
     statusIndex: index,

@@ -4,7 +4,7 @@
 
 import type { VerifyRequest } from '#src/authorize/intents/bodies.ts'
 import { describeReason } from '#src/authorize/intents/reasons.ts'
-import type { Verified } from '#src/authorize/intents/verifying.ts'
+import type { Verified } from '#src/authorize/intents/settling.ts'
 import { toVerifyView } from '#src/authorize/intents/views.ts'
 import { Failure } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'

@@ -25,6 +25,7 @@ export function requestOfVerify(body: VerifyRequest): RequestFacts {
     agent_session_id: body.agent_session_id ?? null,
     device_id: body.device_id ?? null,
     audience: body.audience ?? null,
+    counterparty: body.counterparty ?? null,
     execute: body.execute,
   }
 }
@@ -38,6 +39,7 @@ export function requestOfAuthorize(body: AuthorizeRequest): RequestFacts {
     agent_session_id: body.agent_session_id,
     device_id: body.device_id,
     audience: body.audience ?? null,
+    counterparty: null,
     execute: true,
   }
 }

@@ -4,27 +4,32 @@
 
 import { countOperations } from '#src/account/usage/meter.ts'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
-import { NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
-import { hashToken, type IntentClaims, signIntentToken } from '#src/authorize/tokens/format.ts'
-import { findIntent, type IntentRow, insertIntent } from '#src/authorize/tokens/rows.ts'
-import { openFacts, openToken, sealFacts, sealToken } from '#src/authorize/tokens/sealed.ts'
+import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
+import type { Opening } from '#src/authorize/approvals/open.ts'
+import { readApprovals } from '#src/authorize/approvals/rows.ts'
+import type { Assertions } from '#src/authorize/passkeys/assertions.ts'
+import { hashToken, signIntentToken } from '#src/authorize/tokens/format.ts'
+import { findIntent, insertIntent } from '#src/authorize/tokens/rows.ts'
+import { sealFacts, sealToken } from '#src/authorize/tokens/sealed.ts'
 import type { StatusIndexes, StatusPlace } from '#src/authorize/tokens/status-index.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
+import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { checkId, newId } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
-import { requestOfAuthorize, tokenFactsOf } from './action.ts'
+import { requestOfAuthorize } from './action.ts'
+import { type Authorization, bindingsOf, preflightOf, replayOf } from './authorization.ts'
 import type { AuthorizeRequest } from './bodies.ts'
-import type { RequestFacts, VerifyFacts } from './facts.ts'
-import { runPipeline, type VerifyOutcome } from './pipeline.ts'
+import { type Draft, type Drafting, draftToken, foreseenFacts } from './drafting.ts'
+import type { StateFacts } from './facts.ts'
+import { runPipeline } from './pipeline.ts'
 import { decisionOfAuthorize } from './record.ts'
 import {
-  factsPart,
   isOwnId,
   locksOf,
   readStanding,
@@ -34,35 +39,7 @@ import {
   type TokenStanding,
   takeLocks,
 } from './standing.ts'
-
-export interface Authorization {
-  jti: string
-  expiresAt: Date
-  /** null: of a replay after the token's expiry. */
-  token: string | null
-  bindings: Bindings
-  preflight: Preflight
-}
-
-/** What the token is bound to, as callers see it. Hashes are SHA-256 in base64url without padding. */
-export interface Bindings {
-  action_hash: string
-  payload_hash: string
-  context_hash: string | null
-  trace_id: string | null
-  reading_hash: string | null
-  agent_id: string | null
-  agent_session_id: string
-  device_id: string
-  audience: string | null
-  policy_version: number
-}
-
-/** What a verification of the same action would answer now. */
-export interface Preflight {
-  would_be_valid: boolean
-  reason: string | null
-}
+import { readState, stateFactsOf, type Under } from './state.ts'
 
 export interface AuthorizingDeps extends StandingDeps {
   db: Pick<Database, 'tenant' | 'readTenant'>
@@ -70,6 +47,8 @@ export interface AuthorizingDeps extends StandingDeps {
   sealer: Sealer
   ledger: Pick<Ledger, 'record'>
   statusIndexes: StatusIndexes
+  assertions: Pick<Assertions, 'checkAssertion' | 'consumeAssertion'>
+  openApproval: Opening['openApproval']
   baseUrl: string
   now(): Date
 }
@@ -78,63 +57,41 @@ export interface AuthorizingDeps extends StandingDeps {
 const MAX_TRIES = 4
 
 export function createAuthorizing(deps: AuthorizingDeps) {
-  const { db, signingKeys, sealer, ledger, statusIndexes, baseUrl, now, trust } = deps
+  const { db, signingKeys, sealer, ledger, statusIndexes, assertions, openApproval, baseUrl, now, trust } = deps
 
-  async function sign(
-    caller: Caller,
-    body: AuthorizeRequest,
-    standing: TokenStanding,
-    subjects: Subjects,
-  ): Promise<Signed> {
-    const { accountId, environment } = caller
-    const request = requestOfAuthorize(body)
+  /** What of the decision is true now. No lock is needed on what verify will read again. */
+  async function read(tx: Tx, subjects: Subjects, under: Under, revocations: RevocationSnapshot): Promise<Seen> {
+    const [rows, standing] = await Promise.all([
+      readState(tx, { ...under, jti: undefined }, 'none'),
+      readStanding(tx, deps, subjects, revocations),
+    ])
+    return { standing, state: stateFactsOf(rows, standing.at) }
+  }
+
+  async function sign(drafting: Drafting, { standing, state }: Seen): Promise<Signed> {
     const at = now()
-    const place = await statusIndexes.next(environment)
-    const issuedAt = Math.floor(at.getTime() / 1_000)
-    const claims: IntentClaims = {
-      iss: baseUrl,
-      sub: accountId,
-      aud: body.audience ?? accountId,
-      jti: newId('jti', environment, at.getTime()),
-      iat: issuedAt,
-      exp: issuedAt + body.ttl_seconds,
-      env: environment,
-      action_hash: request.action_hash,
-      payload_hash: request.payload_hash,
-      context_hash: request.context_hash ?? undefined,
-      trace_id: body.trace_id,
-      reading_hash: standing.reading_hash ?? undefined,
-      agent_id: subjects.agentId ?? undefined,
-      agent_session_id: body.agent_session_id,
-      device_id: body.device_id,
-      policy_version: standing.policy.version,
-      status: { status_list: place.reference },
-    }
-    return { claims, request, place, token: await signIntentToken(signingKeys, claims) }
+    const place = await statusIndexes.next(drafting.caller.environment)
+    const draft = draftToken(drafting, standing, state, { place, at, baseUrl })
+    return { ...draft, place, token: await signIntentToken(signingKeys, draft.claims) }
   }
 
   async function store(
     tx: Tx,
-    caller: Caller,
-    body: AuthorizeRequest,
-    standing: TokenStanding,
+    drafting: Drafting,
+    { standing, state, outcome: foreseen }: Seen & Pick<Draft, 'outcome'>,
     signed: Signed,
     mayReplay: boolean,
   ) {
+    const { caller, body, assertion } = drafting
     const { claims, place, token } = signed
     const { jti } = claims
     const audience = body.audience ?? null
-    const authorized = { action_type: body.action_type ?? null, context: body.context ?? null }
-    const facts: VerifyFacts = {
-      ...factsPart(standing),
-      token: tokenFactsOf(claims, audience),
-      token_problem: null,
-      request: signed.request,
-      authorized,
-      execution: null,
-      answers: NO_ANSWERS,
-    }
-    const outcome = runPipeline(facts, standing.policy.compiled)
+    const confirmed = assertion && (await assertions.consumeAssertion(tx, caller, assertion))
+    const requesterUserId = confirmed?.userId ?? null
+    const approval = await open(tx, drafting, signed, requesterUserId)
+    const approvals = approval === undefined ? [] : [approvalFactsOf(approval, new Date(standing.at))]
+    const facts = foreseenFacts(drafting, claims, standing, { ...state, approvals })
+    const outcome = approval === undefined ? foreseen : runPipeline(facts, standing.policy.compiled)
     const preflight = preflightOf(outcome)
     const tokenSha256 = hashToken(token)
     const expiresAt = new Date(claims.exp * 1_000)
@@ -149,7 +106,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
       },
       preflight,
     )
-    const kept = { ...authorized, metadata: body.metadata ?? null, preflight: { ...preflight } }
+    const kept = { ...facts.authorized, metadata: body.metadata ?? null, preflight: { ...preflight } }
     await Promise.all([
       insertIntent(tx, caller, {
         jti,
@@ -162,10 +119,11 @@ export function createAuthorizing(deps: AuthorizingDeps) {
         agentId: claims.agent_id ?? null,
         agentSessionId: claims.agent_session_id,
         deviceId: claims.device_id,
-        mandateId: null,
-        scheduleId: null,
+        mandateId: claims.mandate_id ?? null,
+        scheduleId: claims.schedule_id ?? null,
         audience,
-        biometric: null,
+        biometric: claims.biometric ?? null,
+        passkeyUserId: requesterUserId,
         policyVersion: claims.policy_version,
         statusList: place.list,
         statusIndex: place.index,
@@ -176,41 +134,77 @@ export function createAuthorizing(deps: AuthorizingDeps) {
       ledger.record(tx, caller, decision),
       countOperations(tx, caller, 'authorize', [jti]),
     ])
-    return { bindings: bindingsOf(claims, audience), expiresAt, jti, token, preflight }
+    return { bindings: bindingsOf(claims, audience), expiresAt, jti, token, preflight, approval }
+  }
+
+  async function open(
+    tx: Tx,
+    { caller, body, request, agentId }: Drafting,
+    { claims, rules, approvalExpiresAt }: Signed,
+    requesterUserId: string | null,
+  ) {
+    const { approval_id: id } = claims
+    if (id === undefined || approvalExpiresAt === undefined) return undefined
+    return openApproval(tx, caller, {
+      id,
+      jti: claims.jti,
+      origin: 'authorize',
+      rules,
+      action_description: request.action_description,
+      action_payload: request.action_payload,
+      action_hash: request.action_hash,
+      payload_hash: request.payload_hash,
+      agentId,
+      agentSessionId: body.agent_session_id,
+      deviceId: body.device_id,
+      requesterUserId,
+      tokenTtlSeconds: body.ttl_seconds,
+      latestExpiry: approvalExpiresAt,
+      mandateId: body.mandate_id ?? null,
+      scheduleId: body.schedule_id ?? null,
+    })
   }
 
   return {
     /**
      * Issues a token for one action.
-     * @throws {Failure} `environment_mismatch`; `not_found` for the agent, the session or the trace; `invalid_request`;
-     * `session_revoked`, `device_revoked`, `account_stopped`, `agent_suspended`, `session_canary_locked`.
+     * @throws {Failure} `environment_mismatch`; `not_found` for the agent, the session, the trace, the mandate or the schedule;
+     * `invalid_request`; `session_revoked`, `device_revoked`, `account_stopped`, `agent_suspended`, `session_canary_locked`.
      */
     async authorize(caller: Caller, body: AuthorizeRequest, key?: IdempotencyKey): Promise<Authorization> {
       checkIds(caller, body)
-      const given: Omit<Subjects, 'agentId'> = {
-        jti: undefined,
-        agentSessionId: body.agent_session_id,
-        deviceId: body.device_id,
-        traceId: body.trace_id ?? null,
-      }
+      const request = requestOfAuthorize(body)
+      const { agent_session_id: agentSessionId, device_id: deviceId } = body
+      const assertion =
+        body.passkey_assertion &&
+        (await assertions.checkAssertion(caller, body.passkey_assertion, {
+          action_hash: request.action_hash,
+          payload_hash: request.payload_hash,
+          agent_session_id: agentSessionId,
+          device_id: deviceId,
+        }))
+      const under = { mandateId: body.mandate_id ?? null, scheduleId: body.schedule_id ?? null }
       let agentId = body.agent_id ?? null
       for (let tries = 1; ; tries += 1) {
         const revocations = await trust.revocations()
-        const seen = await readTogether(db, caller, (tx) => readStanding(tx, deps, { ...given, agentId }, revocations))
-        if (agentId === null && seen.sessionAgentId !== null) {
+        const subjects = { jti: undefined, agentId, agentSessionId, deviceId, traceId: body.trace_id ?? null }
+        const seen = await readTogether(db, caller, (tx) => read(tx, subjects, under, revocations))
+        if (agentId === null && seen.standing.sessionAgentId !== null) {
           // A registered session is its agent's, whether or not the caller names the agent.
-          agentId = seen.sessionAgentId
+          agentId = seen.standing.sessionAgentId
           continue
         }
-        const subjects = { ...given, agentId }
-        refuse(seen, subjects)
-        const signed = await sign(caller, body, seen, subjects)
+        refuse(seen, subjects, under)
+        const drafting = { caller, body, request, agentId, assertion }
+        const signed = await sign(drafting, seen)
         note({ intent: signed.claims.jti })
         const issue = async (tx: Tx) => {
-          const standing = await readStanding(tx, deps, subjects, revocations)
-          refuse(standing, subjects)
-          if (!isSigned(signed, standing)) throw CHANGED
-          return store(tx, caller, body, standing, signed, key !== undefined)
+          const current = await read(tx, subjects, under, revocations)
+          refuse(current, subjects, under)
+          const { standing, state } = current
+          const { terms, outcome } = draftToken(drafting, standing, state, { place: signed.place, at: now(), baseUrl })
+          if (terms !== signed.terms) throw CHANGED
+          return store(tx, drafting, { ...current, outcome }, signed, key !== undefined)
         }
         try {
           return await db.tenant(caller, async (tx) => {
@@ -230,26 +224,27 @@ export function createAuthorizing(deps: AuthorizingDeps) {
 
     /** What an earlier request with the same Idempotency-Key made. */
     async replay(caller: Caller, jti: string): Promise<Authorization> {
-      const row = await db.tenant(caller, (tx) => findIntent(tx, jti))
+      const [row, approvals] = await db.tenant(caller, (tx) =>
+        Promise.all([findIntent(tx, jti), readApprovals(tx, jti, false)]),
+      )
       if (row === undefined) throw new Failure('not_found', 'The token of this Idempotency-Key is not kept any more.')
-      return replayOf(sealer, row, now())
+      return replayOf(sealer, { row, approvals }, now())
     },
   }
 }
 
-interface Signed {
-  claims: IntentClaims
-  request: RequestFacts
+interface Seen {
+  standing: TokenStanding
+  state: StateFacts
+}
+
+interface Signed extends Draft {
   place: StatusPlace
   token: string
 }
 
-// Thrown to undo a transaction that found another policy or reading than was signed.
+// Thrown to undo a transaction that found other terms than were signed.
 const CHANGED = new Error('what the token is bound to changed while it was signed')
-
-function isSigned({ claims }: Signed, { policy, reading_hash }: TokenStanding): boolean {
-  return claims.policy_version === policy.version && (claims.reading_hash ?? null) === reading_hash
-}
 
 function checkIds(caller: Caller, body: AuthorizeRequest): void {
   const { environment } = caller
@@ -257,17 +252,27 @@ function checkIds(caller: Caller, body: AuthorizeRequest): void {
   if (isOwnId(body.device_id, 'dev')) checkId(body.device_id, 'dev', environment)
   if (body.agent_id !== undefined) checkId(body.agent_id, 'agt', environment)
   if (body.trace_id !== undefined) checkId(body.trace_id, 'trc', environment)
+  if (body.mandate_id !== undefined) checkId(body.mandate_id, 'mnd', environment)
+  if (body.schedule_id !== undefined) checkId(body.schedule_id, 'sch', environment)
 }
 
 /** Refuses what no verification could accept any more. */
-function refuse(standing: TokenStanding, { agentId, agentSessionId, traceId }: Subjects): void {
+function refuse({ standing, state }: Seen, { agentId, agentSessionId, traceId }: Subjects, under: Under): void {
   const { agent, revocation, stop, lock, sessionAgentId } = standing
   if (agent?.status === 'missing') throw new Failure('not_found', `There is no agent ${agentId}.`)
   if (!standing.isSessionKnown) throw new Failure('not_found', `There is no agent session ${agentSessionId}.`)
   if (traceId !== null && standing.reading_hash === null)
     throw new Failure('not_found', `There is no trace ${traceId}.`)
+  const { mandateId, scheduleId } = under
+  if (mandateId !== null && state.mandate === null) throw new Failure('not_found', `There is no mandate ${mandateId}.`)
+  if (scheduleId !== null && state.schedule === null)
+    throw new Failure('not_found', `There is no schedule ${scheduleId}.`)
   if (sessionAgentId !== null && sessionAgentId !== agentId) {
     throw invalidField('/agent_session_id', 'mismatch', 'is a session of another agent')
+  }
+  const ofAgent = state.mandate?.agent_id ?? null
+  if (ofAgent !== null && ofAgent !== agentId) {
+    throw invalidField('/mandate_id', 'mismatch', 'is a mandate of another agent')
   }
   if (stop !== null) {
     throw new Failure('account_stopped', `Stopped at ${stop.at}: ${stop.reason}. POST /v1/intent/resume ends that.`)
@@ -284,46 +289,4 @@ function refuse(standing: TokenStanding, { agentId, agentSessionId, traceId }: S
     })
   }
   if (agent?.status === 'suspended') throw new Failure('agent_suspended', `The agent ${agentId} is suspended.`)
-}
-
-function preflightOf({ valid, reason, pending }: VerifyOutcome): Preflight {
-  return { would_be_valid: valid, reason: pending === 'webhook' ? 'policy_webhook_pending' : reason }
-}
-
-function bindingsOf(claims: IntentClaims, audience: string | null): Bindings {
-  return {
-    action_hash: claims.action_hash,
-    payload_hash: claims.payload_hash,
-    context_hash: claims.context_hash ?? null,
-    trace_id: claims.trace_id ?? null,
-    reading_hash: claims.reading_hash ?? null,
-    agent_id: claims.agent_id ?? null,
-    agent_session_id: claims.agent_session_id,
-    device_id: claims.device_id,
-    audience,
-    policy_version: claims.policy_version,
-  }
-}
-
-function replayOf(sealer: Sealer, row: IntentRow, now: Date): Authorization {
-  const { jti, sealedToken, expiresAt } = row
-  const { preflight } = openFacts(sealer, jti, row.sealedFacts) as unknown as { preflight: Preflight }
-  return {
-    jti,
-    expiresAt,
-    token: sealedToken === null || now >= expiresAt ? null : openToken(sealer, jti, sealedToken),
-    bindings: {
-      action_hash: row.actionHash,
-      payload_hash: row.payloadHash,
-      context_hash: row.contextHash,
-      trace_id: row.traceId,
-      reading_hash: row.readingHash,
-      agent_id: row.agentId,
-      agent_session_id: row.agentSessionId,
-      device_id: row.deviceId,
-      audience: row.audience,
-      policy_version: row.policyVersion,
-    },
-    preflight,
-  }
 }

@@ -2,6 +2,7 @@
 // another action, and not a malformed request.
 
 import { z } from 'zod'
+import { passkeyAssertion } from '#src/authorize/passkeys/bodies.ts'
 import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
@@ -50,15 +51,7 @@ const context = jsonObject
 
 const name = z.string().min(1).max(200)
 const traceId = z.string().min(1).max(64)
-
-const notYet = (what: string) =>
-  z
-    .custom<undefined>((value) => value === undefined, {
-      message: `is not supported by this version: no token can be bound to ${what} yet`,
-      params: { code: 'not_supported' },
-    })
-    .optional()
-    .meta({ description: `Reserved for ${what}. Refused.` })
+const boundId = z.string().min(1).max(64)
 
 export const authorizeRequest = z
   .strictObject({
@@ -74,9 +67,16 @@ export const authorizeRequest = z
     audience: name.optional(),
     ttl_seconds: z.number().int().min(30).max(3_600).default(DEFAULT_TTL_SECONDS),
     metadata: jsonObject.optional(),
-    passkey_assertion: notYet('a passkey'),
-    mandate_id: notYet('a mandate'),
-    schedule_id: notYet('a schedule'),
+    passkey_assertion: passkeyAssertion.optional().meta({
+      description: 'Binds the token to the person who confirmed exactly this action: see POST /v1/intent/challenges.',
+    }),
+    mandate_id: boundId.optional().meta({ description: 'The mandate to act under. Not with `schedule_id`.' }),
+    schedule_id: boundId.optional().meta({ description: 'The schedule whose cycle this is. Not with `mandate_id`.' }),
+  })
+  .superRefine(({ mandate_id: mandate, schedule_id: schedule }, issues) => {
+    if (mandate === undefined || schedule === undefined) return
+    const message = 'must not stand beside mandate_id: a token is issued under a mandate or a schedule'
+    issues.addIssue({ code: 'custom', path: ['schedule_id'], message, params: { code: 'mismatch' } })
   })
   .superRefine(({ action_type: type, action_payload: payload }, issues) => {
     const named = payload.action_type

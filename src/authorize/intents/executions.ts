@@ -16,6 +16,7 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { actorOf } from '#src/platform/http/principal.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
+import { release } from './charging.ts'
 
 export type ExecutionStatus = 'executed' | IntentOutcome
 
@@ -58,7 +59,11 @@ export function createExecutions({ db, ledger }: ExecutionsDeps) {
         const row = await lockIntent(tx, jti)
         if (row === undefined) throw unknown(jti)
         refuse(row, actor.id)
-        const at = await readClock(tx)
+        // What did not happen is not spent. The token stays used.
+        const [at, released] = await Promise.all([
+          readClock(tx),
+          outcome === 'succeeded' ? {} : release(tx, caller, row),
+        ])
         const [isRecorded] = await Promise.all([
           recordOutcome(tx, jti, { by: actor.id, outcome }),
           ledger.record(tx, caller, {
@@ -68,7 +73,7 @@ export function createExecutions({ db, ledger }: ExecutionsDeps) {
             subject: jti,
             reason: outcome,
             valid: null,
-            inputs: { jti, action_hash: row.actionHash, payload_hash: row.payloadHash },
+            inputs: { jti, action_hash: row.actionHash, payload_hash: row.payloadHash, ...released },
           }),
         ])
         if (!isRecorded) throw new Error('an outcome was reported while its row was locked')

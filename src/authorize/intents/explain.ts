@@ -1,13 +1,13 @@
 // Repeats a decision from its recorded facts: the same pipeline over the same facts gives the same answer. Pure, like the
 // pipeline itself.
 
-import { compilePolicy } from '#src/authorize/policy/compile.ts'
+import { type CompiledPolicy, compilePolicy } from '#src/authorize/policy/compile.ts'
 import { DEFAULT_DOCUMENT } from '#src/authorize/policy/document.ts'
 import type { PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
-import { policyFactsOf } from './facts.ts'
-import { runPipeline, STEPS, type VerifyOutcome } from './pipeline.ts'
+import { factsOfStored, policyFactsOf, type VerifyFacts } from './facts.ts'
+import { answersFor, runPipeline, STEPS, type VerifyOutcome } from './pipeline.ts'
 import { describeReason } from './reasons.ts'
 import type { RecordedFacts } from './record.ts'
 
@@ -16,9 +16,10 @@ export const INTENT_EXPLAINERS = { verify: explain, authorize: explain }
 
 /** The steps in their order: passed, refused, or not reached. `agrees`: the answer is the recorded one. */
 function explain(recorded: Json, entry: DecisionEntry): Json {
-  const { facts, policy } = recorded as unknown as RecordedFacts
+  const { facts: stored, policy } = recorded as unknown as RecordedFacts
+  const facts = factsOfStored(stored)
   const outcome = runPipeline(facts, compilePolicy(policy?.document ?? DEFAULT_DOCUMENT))
-  const { valid, reason, results, shadow, needs: _, pending, ...details } = outcome
+  const { valid, reason, results, shadow, needs: _, pending, opens: __, ...details } = outcome
   // Verify answers what an answer that is missing comes to.
   const isPending = pending === 'webhook' && entry.kind === 'authorize'
   const answered = isPending ? 'policy_webhook_pending' : reason
@@ -32,7 +33,7 @@ function explain(recorded: Json, entry: DecisionEntry): Json {
     ...details,
     steps: stepsOf(outcome, facts),
     rules: [...results, ...shadow] as unknown as Json,
-    facts: facts as unknown as Json,
+    facts: stored as unknown as Json,
   }
 }
 
@@ -40,15 +41,19 @@ function explain(recorded: Json, entry: DecisionEntry): Json {
  * What a draft of a policy is evaluated over to replay a decision; undefined where the policy was not reached, or the account
  * was stopped, so that no policy would have let the action run.
  */
-export function replayable(recorded: Json): { contexts: PolicyFacts[]; answers: PolicyAnswers } | undefined {
-  const { facts, policy } = recorded as unknown as RecordedFacts
+export function replayable(
+  recorded: Json,
+  draft: CompiledPolicy,
+): { contexts: PolicyFacts[]; answers: PolicyAnswers } | undefined {
+  const { facts: stored, policy } = recorded as unknown as RecordedFacts
+  const facts = factsOfStored(stored)
   const { token } = facts
   if (token === null || policy === null || facts.stop !== null) return undefined
   const isReached = STEPS.every(({ judge }) => judge({ facts, token }) === undefined)
-  return isReached ? { contexts: policyFactsOf(facts, token), answers: facts.answers } : undefined
+  return isReached ? { contexts: policyFactsOf(facts, token), answers: answersFor(facts, draft) } : undefined
 }
 
-function stepsOf(outcome: VerifyOutcome, facts: RecordedFacts['facts']): Json {
+function stepsOf(outcome: VerifyOutcome, facts: VerifyFacts): Json {
   const { token } = facts
   let isOver = token === null
   const steps: { reasons: string[]; result: string }[] = STEPS.map(({ reasons, judge }, index) => {

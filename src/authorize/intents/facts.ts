@@ -1,7 +1,10 @@
 // All that a verification depends on, as plain JSON: what the request says, what the token says, and what was read. The
 // same facts always have the same answer, so the ledger keeps them sealed and can repeat it.
 
+import type { ApprovalFacts } from '#src/authorize/approvals/facts.ts'
+import type { MandateFacts } from '#src/authorize/mandates/judge.ts'
 import type { JsonObject, PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'
+import type { ScheduleFacts } from '#src/authorize/schedules/judge.ts'
 import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
@@ -30,7 +33,26 @@ export interface VerifyFacts {
   canary: JsonObject | null
   /** The first execution of the action. */
   execution: { at: string; is_same_caller: boolean } | null
+  /** What the token was issued under; null where it names none, or where it is gone. */
+  mandate: MandateFacts | null
+  schedule: ScheduleFacts | null
+  /** Of authorize and of verify, one of each at most. */
+  approvals: readonly ApprovalFacts[]
+  /** But for approvals, which depend on the policy too. */
   answers: PolicyAnswers
+}
+
+/** What a decision depends on that other decisions change. */
+export type StateFacts = Pick<VerifyFacts, 'mandate' | 'schedule' | 'approvals'>
+
+export const NO_STATE: StateFacts = { mandate: null, schedule: null, approvals: [] }
+
+/** As the ledger has them: the first entries were recorded before tokens had mandates, schedules and approvals. */
+export type StoredFacts = Omit<VerifyFacts, keyof StateFacts | 'request'> &
+  Partial<StateFacts> & { request: Omit<RequestFacts, 'counterparty'> & Partial<Pick<RequestFacts, 'counterparty'>> }
+
+export function factsOfStored(stored: StoredFacts): VerifyFacts {
+  return { ...NO_STATE, ...stored, request: { counterparty: null, ...stored.request } }
 }
 
 export interface TokenFacts {
@@ -63,6 +85,8 @@ export interface RequestFacts {
   agent_session_id: string | null
   device_id: string | null
   audience: string | null
+  /** May only agree with the one that is compared. */
+  counterparty: string | null
   /** false: a check only. */
   execute: boolean
 }
@@ -106,8 +130,8 @@ export function policyFactsOf(facts: VerifyFacts, token: TokenFacts): PolicyFact
     agent: facts.agent?.attributes ?? null,
     device: facts.device,
     session: facts.session,
-    mandate: null,
-    schedule: null,
+    mandate: facts.mandate?.attributes ?? null,
+    schedule: facts.schedule?.attributes ?? null,
     canary: facts.canary,
     at: facts.at,
     token: { biometric: token.biometric },

@@ -1,4 +1,7 @@
 import type { Trust } from '#src/attest/hardware/evidence.ts'
+import type { Opening } from '#src/authorize/approvals/open.ts'
+import { createTurns } from '#src/authorize/mandates/turns.ts'
+import type { Assertions } from '#src/authorize/passkeys/assertions.ts'
 import type { PolicyReader } from '#src/authorize/policy/current.ts'
 import type { StatusIndexes } from '#src/authorize/tokens/status-index.ts'
 import type { PolicyWebhooks } from '#src/authorize/webhooks/policy-webhooks.ts'
@@ -22,6 +25,8 @@ interface IntentsDeps {
   canaries: CanaryPort
   statusIndexes: StatusIndexes
   policyWebhooks: Pick<PolicyWebhooks, 'ask'>
+  assertions: Pick<Assertions, 'checkAssertion' | 'consumeAssertion'>
+  openApproval: Opening['openApproval']
 }
 
 export type IntentsFeature = ReturnType<typeof intentsFeature>
@@ -29,7 +34,7 @@ export type IntentsFeature = ReturnType<typeof intentsFeature>
 /** Authorize, verify and the outcomes of executed actions. */
 export function intentsFeature(p: Platform, deps: IntentsDeps) {
   const authorizing = createAuthorizing({ ...p, ...deps })
-  const verifying = createVerifying({ ...p, ...deps, ask: createAsk({ ...p, ...deps }) })
+  const verifying = createVerifying({ ...p, ...deps, turns: createTurns(), ask: createAsk({ ...p, ...deps }) })
   const signReceipt = createSignReceipt(p)
   let count: CountVerify | undefined
 
@@ -53,7 +58,7 @@ export function intentsFeature(p: Platform, deps: IntentsDeps) {
   return defineFeature(
     {
       name: 'intents',
-      routes: intentRoutes({ authorizing, verify: answer, executions: createExecutions(p) }),
+      routes: intentRoutes({ authorizing, verify: answer, executions: createExecutions(p), now: p.now }),
       notes: NOTES,
       collect: {
         web: (registry) => {

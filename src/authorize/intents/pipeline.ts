@@ -2,17 +2,21 @@
 // transaction), by the preflight of authorize, and by explain. The steps stand in the published order of their reasons
 // (reasons.ts); the first that refuses answers.
 
+import { type ApprovalFacts, coveredRules } from '#src/authorize/approvals/facts.ts'
 import type { CompiledPolicy } from '#src/authorize/policy/compile.ts'
 import {
   evaluateContexts,
+  type PolicyAnswers,
   type PolicyNeed,
   type PolicyRefusal,
   type PolicyRuleResult,
 } from '#src/authorize/policy/evaluate.ts'
+import { SCHEDULE_REASONS } from '#src/authorize/schedules/judge.ts'
 import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 import type { VerifyReason } from './reasons.ts'
+import { judgeBoundMandate, judgeBoundSchedule, MANDATE_REASONS } from './spending.ts'
 
 export interface VerifyOutcome extends Partial<RefusalDetails> {
   valid: boolean
@@ -26,23 +30,27 @@ export interface VerifyOutcome extends Partial<RefusalDetails> {
   needs: PolicyNeed[]
   /** The refusal is for want of an answer that was not asked for yet. */
   pending?: PolicyNeed['kind']
+  /** Rules that require an approval which nobody was asked for, where nothing else refuses: one is to be opened. */
+  opens?: readonly string[]
 }
 
 /** The members of an answer that belong to single reasons (specification, Verify result). */
 export interface RefusalDetails {
+  approval_id: string
   matched_rule_id: string
   webhook_reason: string
   revoked_scope: RevokedScope
   lock_id: string
   canary_set: string
   canary_readings: Json
+  mandate_detail: Json
 }
 
-interface Refusal extends Partial<RefusalDetails> {
+export interface Refusal extends Partial<RefusalDetails> {
   reason: string
 }
 
-interface Judged {
+export interface Judged {
   facts: VerifyFacts
   token: TokenFacts
 }
@@ -62,8 +70,15 @@ export const STEPS: readonly Step[] = [
       differs(request.device_id, token.device_id) ||
       differs(request.audience, token.audience),
   ),
-  reserved('approval_denied', 'approval_expired', 'approval_pending'),
-  step('token_expired', ({ facts, token }) => facts.at >= token.expires_at),
+  approvalStep('approval_denied', ({ status }) => status === 'denied'),
+  approvalStep('approval_expired', ({ status }) => status === 'expired'),
+  approvalStep('approval_pending', isPending, ({ facts, token }) => facts.at >= token.expires_at),
+  // A token that waited for an approval is good for its own lifetime from the decision on.
+  step('token_expired', ({ facts: { at, approvals }, token }) => {
+    const isUsedUp = ({ status, usable_until: until }: ApprovalFacts) =>
+      status === 'approved' && until !== null && at >= until
+    return at >= token.expires_at || approvals.some(isUsedUp)
+  }),
   {
     reasons: ['token_revoked'],
     judge: ({ facts: { revocation } }) =>
@@ -84,24 +99,13 @@ export const STEPS: readonly Step[] = [
   step('canary_reading_mismatch', ({ facts, token }) =>
     token.reading_hash === null ? false : facts.reading_hash !== token.reading_hash,
   ),
-  step('token_already_executed', ({ facts: { execution, request }, token }) => {
-    const isOnce = token.mandate_id !== null || token.schedule_id !== null
+  // Under a schedule it is schedule_already_executed.
+  step('token_already_executed', ({ facts: { approvals, execution, request }, token }) => {
+    const isOnce = token.mandate_id !== null || (token.schedule_id === null && approvals.length > 0)
     return request.execute && isOnce && execution !== null && !execution.is_same_caller
   }),
-  reserved(
-    'mandate_revoked',
-    'mandate_expired',
-    'mandate_heartbeat_lapsed',
-    'mandate_constraint_violated',
-    'mandate_budget_exceeded',
-  ),
-  reserved(
-    'schedule_counterparty_mismatch',
-    'schedule_amount_exceeded',
-    'schedule_already_executed',
-    'schedule_occurrences_exhausted',
-    'schedule_window_missed',
-  ),
+  { reasons: MANDATE_REASONS, judge: judgeBoundMandate },
+  { reasons: SCHEDULE_REASONS, judge: judgeBoundSchedule },
   reserved(
     'prescriber_excluded',
     'prescriber_tier_insufficient',
@@ -119,16 +123,67 @@ export function runPipeline(facts: VerifyFacts, policy: CompiledPolicy): VerifyO
     const refusal = judge({ facts, token })
     if (refusal !== undefined) return refused(refusal, already)
   }
-  const { refusals, results, shadow, needs } = evaluateContexts(policy, policyFactsOf(facts, token), facts.answers)
-  const [first] = facts.stop === null ? refusals : [...refusals.filter(({ kind }) => kind === 'default'), STOPPED]
+  const answers = answersFor(facts, policy)
+  const { refusals, results, shadow, needs } = evaluateContexts(policy, policyFactsOf(facts, token), answers)
+  const all = facts.stop === null ? refusals : [...refusals.filter(({ kind }) => kind === 'default'), STOPPED]
+  const [first] = all
+  const { refusal, opens } = judgeApproval(facts, policy, all)
+  const answer = first === undefined || first.kind === 'approval' ? refusal : detailsOf(first)
   return {
-    ...(first === undefined ? { valid: true, reason: null } : { valid: false, ...detailsOf(first) }),
+    ...(answer === undefined ? { valid: true, reason: null } : { valid: false, ...answer }),
     already_executed: already,
     results,
     shadow,
     needs: first === undefined || first.isPending === true || first.kind === 'approval' ? needs : [],
+    ...(opens.length > 0 && { opens }),
   }
 }
+
+/** What the policy was answered: which of its approvals were given depends on the rules as they are now. */
+export function answersFor({ answers, approvals }: VerifyFacts, policy: CompiledPolicy): PolicyAnswers {
+  return { ...answers, approvals: coveredRules(approvals, policy) }
+}
+
+/**
+ * Nobody is asked to approve what something else refuses; what was not asked outside yet refuses nothing so far. A token
+ * has one approval of authorize and one of verify, for rules that came later: rules that need a third deny.
+ */
+function judgeApproval(
+  { approvals, execution }: VerifyFacts,
+  policy: CompiledPolicy,
+  refusals: readonly PolicyRefusal[],
+): { refusal: Refusal | undefined; opens: readonly string[] } {
+  const waiting = approvals.filter(isPending)
+  const promised = coveredRules(
+    waiting.map((one) => ({ ...one, status: 'approved' as const })),
+    policy,
+  )
+  const required = refusals.filter(({ kind }) => kind === 'approval')
+  const unasked = required.filter(({ ruleId }) => !Object.hasOwn(promised, ruleId))
+  const mayAsk = execution === null && !approvals.some(({ origin }) => origin === 'verify')
+  const [impossible] = mayAsk ? [] : unasked
+  if (impossible !== undefined) {
+    const { reason, ruleId } = impossible
+    const denied = { reason: reason === REQUIRED ? 'policy_denied' : reason, matched_rule_id: ruleId }
+    return { refusal: denied, opens: [] }
+  }
+  const [first] = required
+  const isLast = refusals.every(({ kind, isPending: isUnanswered }) => kind === 'approval' || isUnanswered === true)
+  const opens = mayAsk && isLast ? [...new Set(unasked.map(({ ruleId }) => ruleId))] : []
+  const [approval] = waiting
+  if (first === undefined && approval === undefined) return { refusal: undefined, opens }
+  return {
+    refusal: {
+      reason: first === undefined || first.reason === REQUIRED ? 'approval_pending' : first.reason,
+      ...(approval !== undefined && { approval_id: approval.approval_id }),
+      ...(first !== undefined && { matched_rule_id: first.ruleId }),
+    },
+    opens,
+  }
+}
+
+// Of the policy alone, which knows of no approvals that wait.
+const REQUIRED = 'approval_required'
 
 /** The rule that stands for the stop of an account. */
 export const STOP_RULE = 'system:stop'
@@ -150,6 +205,25 @@ function detailsOf(refusal: PolicyRefusal): Refusal & Pick<VerifyOutcome, 'pendi
 
 function refused(refusal: Refusal, already: boolean): VerifyOutcome {
   return { valid: false, ...refusal, already_executed: already, results: [], shadow: [], needs: [] }
+}
+
+function isPending({ status }: ApprovalFacts): boolean {
+  return status === 'pending'
+}
+
+/** Of any approval of the token. */
+function approvalStep(
+  reason: VerifyReason,
+  isCause: (approval: ApprovalFacts) => boolean,
+  isNow: (judged: Judged) => boolean = () => true,
+): Step {
+  return {
+    reasons: [reason],
+    judge(judged) {
+      const cause = isNow(judged) ? judged.facts.approvals.find(isCause) : undefined
+      return cause === undefined ? undefined : { reason, approval_id: cause.approval_id }
+    },
+  }
 }
 
 function step(reason: VerifyReason, isTrue: (judged: Judged) => boolean): Step {

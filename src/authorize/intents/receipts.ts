@@ -5,7 +5,7 @@ import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
-import type { Verified } from './verifying.ts'
+import type { Verified } from './settling.ts'
 
 /** Of the header: a receipt is neither a token nor a result of another kind. */
 export const RECEIPT_TYP = 'verify-receipt+jwt'

@@ -8,11 +8,12 @@ import type { UnavailableCause } from '#src/authorize/webhooks/answer.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { type Actor, actorOf, type Principal } from '#src/platform/http/principal.ts'
 import type { NewDecision } from '#src/platform/ledger/entry.ts'
-import type { VerifyFacts } from './facts.ts'
+import { type Charges, inputsOfCharges } from './charging.ts'
+import type { StoredFacts, VerifyFacts } from './facts.ts'
 import type { VerifyOutcome } from './pipeline.ts'
 
 export interface RecordedFacts {
-  facts: VerifyFacts
+  facts: StoredFacts
   policy: { version: number; digest: string; document: PolicyDocument } | null
 }
 
@@ -25,19 +26,19 @@ interface Judged {
   tokenSha256: string | null
 }
 
-/** The entries of one verification, its own first. All of them are one statement. */
+/** The entries of one verification, its own first. All of them are one statement. @param charges Of an execution. */
 export function decisionsOfVerify(
   judged: Judged,
-  { isExecuted, causes }: { isExecuted: boolean; causes: ReadonlyMap<string, string> | undefined },
+  { charges, causes }: { charges: Charges | undefined; causes: ReadonlyMap<string, string> | undefined },
 ): NewDecision[] {
   const { facts, outcome, principal } = judged
   const jti = facts.token?.jti ?? null
   const shared = { at: new Date(facts.at), actor: actorOf(principal), subject: jti, valid: null, reason: null }
   const verify: NewDecision = { ...decisionOf('verify', judged), valid: outcome.valid, reason: outcome.reason }
-  const execute: NewDecision = { ...shared, kind: 'execute', valid: true, inputs: { jti, decision_id: judged.id } }
+  const executions = charges === undefined ? [] : [{ jti, decision_id: judged.id, ...inputsOfCharges(charges) }]
   return [
     verify,
-    ...(isExecuted ? [execute] : []),
+    ...executions.map((inputs): NewDecision => ({ ...shared, kind: 'execute', valid: true, inputs })),
     ...webhookDecisions(facts.answers, { ...shared, jti, decisionId: judged.id, causes }),
     ...shadowDecisions(judged, shared),
   ]
@@ -53,6 +54,7 @@ function decisionOf(
   { id, principal, facts, outcome, policy, tokenSha256 }: Judged,
 ): NewDecision {
   const { token, request } = facts
+  const approval = facts.approvals.at(-1)
   return {
     id,
     kind,
@@ -71,6 +73,9 @@ function decisionOf(
       agent_id: token?.agent_id ?? null,
       agent_session_id: token?.agent_session_id ?? null,
       device_id: token?.device_id ?? null,
+      ...(token?.mandate_id && { mandate_id: token.mandate_id }),
+      ...(token?.schedule_id && { schedule_id: token.schedule_id }),
+      ...(approval !== undefined && { approval_id: approval.approval_id }),
     },
     policyVersion: policy?.version ?? null,
     ruleResults: [...outcome.results, ...outcome.shadow],

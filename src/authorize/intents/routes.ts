@@ -11,19 +11,20 @@ import {
   verifyRequest,
 } from './bodies.ts'
 import type { Executions } from './executions.ts'
-import type { Verified } from './verifying.ts'
+import type { Verified } from './settling.ts'
 import { authorizeView, executionView, toAuthorizeView, toExecutionView, toVerifyView, verifyView } from './views.ts'
 
 interface IntentRoutesDeps {
   authorizing: ReturnType<typeof createAuthorizing>
   verify(request: Request<unknown, unknown, VerifyRequest>): Promise<{ verified: Verified; receipt?: string | null }>
   executions: Executions
+  now(): Date
 }
 
 const common = { tag: 'Intents' } as const
 const params = z.object({ jti: idParam('jti') })
 
-export function intentRoutes({ authorizing, verify, executions }: IntentRoutesDeps): Route[] {
+export function intentRoutes({ authorizing, verify, executions, now }: IntentRoutesDeps): Route[] {
   const answer = async (request: Request<unknown, unknown, VerifyRequest>) => {
     const { verified, receipt } = await verify(request)
     return toVerifyView(verified, receipt)
@@ -46,8 +47,8 @@ export function intentRoutes({ authorizing, verify, executions }: IntentRoutesDe
         status: [200],
       },
       async ({ caller, body, idempotencyKey }) =>
-        toAuthorizeView(await authorizing.authorize(caller, body, idempotencyKey)),
-      async ({ caller }, jti) => toAuthorizeView(await authorizing.replay(caller, jti)),
+        toAuthorizeView(await authorizing.authorize(caller, body, idempotencyKey), now()),
+      async ({ caller }, jti) => toAuthorizeView(await authorizing.replay(caller, jti), now()),
     ),
     endpoint(
       {

@@ -1,12 +1,15 @@
 // The answers of authorize, verify and executions.
 
 import { z } from 'zod'
+import { APPROVAL_STATUSES, approvalFactsOf } from '#src/authorize/approvals/facts.ts'
+import type { ApprovalRow } from '#src/authorize/approvals/rows.ts'
 import { revokedScopeView } from '#src/authorize/revocations/routes.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
-import type { Authorization } from './authorizing.ts'
+import type { Authorization } from './authorization.ts'
+import { leftOf } from './charging.ts'
 import type { Execution } from './executions.ts'
 import { describeReason, VERIFY_REASON_CODES } from './reasons.ts'
-import type { Verified } from './verifying.ts'
+import type { Verified } from './settling.ts'
 
 const REASONS = `null when valid; else one of ${VERIFY_REASON_CODES.map((code) => `\`${code}\``).join(', ')}, or the own reason of a policy rule. Of several that apply, the first in this order is answered.`
 
@@ -19,6 +22,20 @@ export const authorizeView = z
     }),
     jti: z.string(),
     expires_at: z.iso.datetime(),
+    approval_id: z.string().optional().meta({
+      description: 'Of the approval that the policy requires. Until people have approved, verify answers `approval_pending`.',
+    }),
+    approval: z
+      .strictObject({
+        approval_id: z.string(),
+        status: z.enum(APPROVAL_STATUSES),
+        min_approvals: z.number().int(),
+        roles: z.array(z.string()),
+        require_passkey: z.boolean(),
+        rule_ids: z.array(z.string()),
+        expires_at: z.iso.datetime(),
+      })
+      .optional(),
     bindings: z.strictObject({
       action_hash: hash,
       payload_hash: hash,
@@ -28,6 +45,9 @@ export const authorizeView = z
       agent_id: z.string().nullable(),
       agent_session_id: z.string(),
       device_id: z.string(),
+      mandate_id: z.string().nullable(),
+      schedule_id: z.string().nullable(),
+      biometric: z.boolean().meta({ description: 'A person confirmed exactly this action with a passkey.' }),
       audience: z.string().nullable(),
       policy_version: z.number().int(),
     }),
@@ -61,7 +81,16 @@ export const verifyView = z
       .custom<Json>()
       .optional()
       .meta({ type: 'array', items: { type: 'object' } }),
-    mandate_detail: z.custom<Json>().optional().meta({ type: 'object' }),
+    mandate_detail: z.custom<Json>().optional().meta({
+      type: 'object',
+      description: 'Which limit of the mandate refuses: `constraint`, `expected`, `actual`, `remaining` of a budget, `mandate_id`.',
+    }),
+    mandate_remaining: z.string().nullable().optional().meta({
+      description: 'What is left of the budget after this decision, of the mandate and all above it; null without a budget.',
+    }),
+    schedule_cycle: z.number().int().nullable().optional().meta({
+      description: 'The cycle that it is now; null before the first.',
+    }),
     receipt: z.string().nullable().optional().meta({
       description: 'JWS by a record key, where it was asked for; null when it could not be signed now.',
     }),
@@ -79,16 +108,39 @@ export const executionView = z
   })
   .meta({ id: 'Execution' })
 
-export function toAuthorizeView({ token, jti, expiresAt, bindings, preflight }: Authorization) {
-  return { intent_token: token, jti, expires_at: expiresAt.toISOString(), bindings, preflight }
+export function toAuthorizeView(
+  { token, jti, expiresAt, approval, bindings, preflight }: Authorization,
+  now: Date,
+): z.input<typeof authorizeView> {
+  return {
+    intent_token: token,
+    jti,
+    expires_at: expiresAt.toISOString(),
+    ...(approval !== undefined && { approval_id: approval.id, approval: toApprovalPart(approval, now) }),
+    bindings,
+    preflight,
+  }
+}
+
+function toApprovalPart(approval: ApprovalRow, now: Date) {
+  const { approval_id, status, expires_at, rules } = approvalFactsOf(approval, now)
+  return {
+    approval_id,
+    status,
+    min_approvals: approval.minApprovals,
+    roles: approval.roles,
+    require_passkey: approval.requiresPasskey,
+    rule_ids: rules.map(({ rule_id }) => rule_id),
+    expires_at,
+  }
 }
 
 /** @param receipt undefined: not asked for. */
 export function toVerifyView(
-  { decisionId, facts, outcome }: Verified,
+  { decisionId, facts, outcome, isExecuted }: Verified,
   receipt: string | null | undefined,
 ): z.input<typeof verifyView> {
-  const { valid, reason, already_executed, results: _, shadow: __, needs: ___, pending: ____, ...details } = outcome
+  const { valid, reason, already_executed, results: _, shadow: __, needs: ___, pending: ____, opens: _____, ...details } = outcome
   return {
     valid,
     reason,
@@ -98,6 +150,8 @@ export function toVerifyView(
     evaluated_at: facts.at,
     ...(valid && already_executed && { already_executed }),
     ...details,
+    // Not for those to whom the token was not issued.
+    ...(reason !== 'invalid_token' && leftOf(facts, isExecuted)),
     ...(receipt !== undefined && { receipt }),
   }
 }

@@ -9,14 +9,17 @@ import type { DecisionEntry, Ledger } from '#src/platform/ledger/record.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import { analyzePolicy, type PolicyAnalysis, type PolicyFinding } from './analyze.ts'
-import { compilePolicy } from './compile.ts'
+import { type CompiledPolicy, compilePolicy } from './compile.ts'
 import { digestOf, type PolicyReader } from './current.ts'
 import type { PolicyDocument } from './document.ts'
 import { evaluateContexts, type PolicyAnswers, type PolicyEvaluation, type PolicyFacts } from './evaluate.ts'
 import type { Policies } from './policies.ts'
 
 /** What a decision of the past was evaluated over; undefined where it was refused before the policy. */
-export type Replayable = (facts: Json) => { contexts: readonly PolicyFacts[]; answers: PolicyAnswers } | undefined
+export type Replayable = (
+  facts: Json,
+  draft: CompiledPolicy,
+) => { contexts: readonly PolicyFacts[]; answers: PolicyAnswers } | undefined
 
 export interface TrialDeps {
   policies: Pick<Policies, 'get' | 'getVersion' | 'problemsOf'>
@@ -169,7 +172,7 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
         replay.looked += 1
         replay.lookedTo = entry.at
         addBefore(tallies, entry)
-        const recorded = facts === undefined ? undefined : replayable(facts)
+        const recorded = facts === undefined ? undefined : replayable(facts, compiled)
         if (recorded === undefined) {
           if (facts === undefined) replay.unknown += 1
           else replay.unaffected += 1
@@ -186,7 +189,7 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
             tallyOf(tallies, ruleId).after += 1
           const after = {
             valid: first === undefined,
-            reason: first?.reason ?? null,
+            reason: first === undefined ? null : answeredAs(first.reason),
             matchedRuleId: first?.ruleId ?? null,
           }
           const before = { valid: entry.valid === true, reason: entry.reason }
@@ -256,6 +259,11 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
       return [{ code: 'webhook_unreachable' as const, rule_id: id, pointer, detail: checked.detail }]
     })
   }
+}
+
+// An approval is opened by verify, so it answers what the policy alone can't know.
+function answeredAs(reason: string): string {
+  return reason === 'approval_required' ? 'approval_pending' : reason
 }
 
 function withoutAnswers({ webhooks, canaries, approvals }: PolicyAnswers, ruleIds: ReadonlySet<string>): PolicyAnswers {

@@ -26,6 +26,8 @@ export interface NewIntent {
   scheduleId: string | null
   audience: string | null
   biometric: BiometricClaim | null
+  /** Whose passkey it is. */
+  passkeyUserId: string | null
   policyVersion: number
   statusList: number
   statusIndex: number
@@ -53,7 +55,8 @@ export interface IntentRow extends NewIntent {
 const INTENT = `jti, token_sha256 AS "tokenSha256", action_hash AS "actionHash", payload_hash AS "payloadHash",
   context_hash AS "contextHash", trace_id AS "traceId", reading_hash AS "readingHash", agent_id AS "agentId",
   agent_session_id AS "agentSessionId", device_id AS "deviceId", mandate_id AS "mandateId", schedule_id AS "scheduleId",
-  audience, biometric, policy_version AS "policyVersion", status_list AS "statusList", status_index AS "statusIndex",
+  audience, biometric, passkey_user_id AS "passkeyUserId", policy_version AS "policyVersion",
+  status_list AS "statusList", status_index AS "statusIndex",
   actor_kind AS "actorKind", actor_id AS "actorId", created_at AS "createdAt", expires_at AS "expiresAt",
   sealed_facts AS "sealedFacts", sealed_token AS "sealedToken", executed_at AS "executedAt",
   executed_by AS "executedBy", execution_key AS "executionKey", outcome, outcome_at AS "outcomeAt",
@@ -68,8 +71,10 @@ export async function insertIntent(
   await tx.query(
     `INSERT INTO intents (account_id, environment, jti, token_sha256, action_hash, payload_hash, context_hash, trace_id,
        reading_hash, agent_id, agent_session_id, device_id, mandate_id, schedule_id, audience, biometric, policy_version,
-       status_list, status_index, expires_at, sealed_facts, sealed_token, actor_kind, actor_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
+       status_list, status_index, expires_at, sealed_facts, sealed_token, actor_kind, actor_id,
+       passkey_user_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+       $25)`,
     [
       accountId,
       environment,
@@ -95,6 +100,7 @@ export async function insertIntent(
       row.sealedToken,
       principal.kind,
       actorId,
+      row.passkeyUserId,
     ],
   )
 }

@@ -1,10 +1,13 @@
 // Facts of a valid verification, and for each reason the smallest change that makes it true alone. Changes of different
 // reasons touch different members, so that any of them can be true at once.
 
+import type { ApprovalFacts } from '#src/authorize/approvals/facts.ts'
 import type { VerifyFacts } from '#src/authorize/intents/facts.ts'
 import type { VerifyReason } from '#src/authorize/intents/reasons.ts'
+import type { MandateFacts, MandateLevel } from '#src/authorize/mandates/judge.ts'
 import { compilePolicy } from '#src/authorize/policy/compile.ts'
 import { documentSchema, type PolicyRule } from '#src/authorize/policy/document.ts'
+import type { ScheduleFacts } from '#src/authorize/schedules/judge.ts'
 
 type Change = (facts: VerifyFacts) => VerifyFacts
 
@@ -39,7 +42,7 @@ export const VALID_FACTS: VerifyFacts = {
   token_problem: null,
   request: {
     action_description: 'Pay',
-    action_payload: {},
+    action_payload: { amount: '100', currency: 'EUR', counterparty: 'Example Garage' },
     action_hash: 'a',
     payload_hash: 'p',
     context_hash: null,
@@ -48,6 +51,7 @@ export const VALID_FACTS: VerifyFacts = {
     agent_session_id: null,
     device_id: null,
     audience: null,
+    counterparty: null,
     execute: true,
   },
   authorized: { action_type: null, context: null },
@@ -60,6 +64,9 @@ export const VALID_FACTS: VerifyFacts = {
   reading_hash: 'r',
   canary: null,
   execution: null,
+  mandate: null,
+  schedule: null,
+  approvals: [],
   answers: { webhooks: {}, canaries: {}, approvals: {} },
 }
 
@@ -91,13 +98,88 @@ const answer =
     answers: { ...facts.answers, [kind]: { ...facts.answers[kind], [rule]: given } },
   })
 
+const LATER = '2026-11-21T00:00:00.000Z'
+const EARLIER = '2026-11-20T15:00:00.000Z'
+
+export const LEVEL: MandateLevel = {
+  mandate_id: 'mnd_test_1',
+  status: 'active',
+  revoked_at: null,
+  expires_at: LATER,
+  heartbeat: null,
+  constraints: {},
+  budget: { limit: '1000', currency: 'EUR', period: 'day' },
+  period: { start: '2026-11-20', end: '2026-11-21' },
+  spent: '0',
+  local: { weekday: 5, time: '16:11' },
+}
+export const MANDATE: MandateFacts = {
+  mandate_id: 'mnd_test_1',
+  levels: [LEVEL],
+  agent_id: null,
+  pointers: {},
+  attributes: { id: 'mnd_test_1' },
+}
+export const SCHEDULE: ScheduleFacts = {
+  schedule_id: 'sch_test_1',
+  status: 'active',
+  counterparty: 'Example Garage',
+  amount: { type: 'fixed', value: '100', currency: 'EUR' },
+  occurrences: 12,
+  used: 1,
+  cycle: { number: 2, opens_at: EARLIER, closes_at: LATER },
+  executed_by: null,
+  attributes: { id: 'sch_test_1' },
+}
+export const APPROVAL: ApprovalFacts = {
+  approval_id: 'apr_test_1',
+  origin: 'authorize',
+  status: 'pending',
+  rules: [],
+  expires_at: LATER,
+  decided_at: null,
+  usable_until: null,
+}
+
+/** Under a mandate that differs by this. Causes that were changed before stay. */
+const level =
+  (members: Partial<MandateLevel>): Change =>
+  (facts) => {
+    const [before = LEVEL] = facts.mandate?.levels ?? []
+    return token({ mandate_id: 'mnd_test_1' })({ ...facts, mandate: { ...MANDATE, levels: [{ ...before, ...members }] } })
+  }
+const schedule =
+  (members: Partial<ScheduleFacts>): Change =>
+  (facts) =>
+    token({ schedule_id: 'sch_test_1' })({ ...facts, schedule: { ...(facts.schedule ?? SCHEDULE), ...members } })
+const approval =
+  (members: Partial<ApprovalFacts>): Change =>
+  (facts) => {
+    const approval_id = `apr_test_${facts.approvals.length + 1}`
+    return { ...facts, approvals: [...facts.approvals, { ...APPROVAL, approval_id, ...members }] }
+  }
+
+const documentApproval = { min_approvals: 1, ttl_seconds: 3_600, require_passkey: false }
 const canary = { require: { canary: { set: 'set', mode: 'strict' as const } } }
 const webhook = { require: { webhook: { url: 'https://policy.example.com/', timeout_ms: 1_000 } } }
+
+// A mandate that is revoked does not say any more that it missed its check-in.
+function heartbeat(facts: VerifyFacts): VerifyFacts {
+  const isRevoked = facts.mandate?.levels[0]?.status === 'revoked'
+  return isRevoked ? facts : level({ status: 'suspended' })(facts)
+}
 
 /** In the published order. */
 export const CAUSES: readonly Cause[] = [
   { reason: 'invalid_token', change: request({ device_id: 'another' }) },
+  { reason: 'approval_denied', change: approval({ status: 'denied', decided_at: EARLIER }) },
+  { reason: 'approval_expired', change: approval({ status: 'expired', expires_at: at }) },
   { reason: 'token_expired', change: token({ expires_at: at }) },
+  {
+    reason: 'token_expired',
+    name: 'after its approval',
+    change: approval({ status: 'approved', decided_at: EARLIER, usable_until: at }),
+  },
   { reason: 'token_revoked', change: read({ revocation: { scope: 'session', at } }) },
   { reason: 'session_canary_locked', change: read({ lock: { lock_id: 'lck_test_1' } }) },
   {
@@ -110,8 +192,18 @@ export const CAUSES: readonly Cause[] = [
   { reason: 'canary_reading_mismatch', change: read({ reading_hash: 'b' }) },
   {
     reason: 'token_already_executed',
-    change: (facts) => token({ mandate_id: 'mnd_test_1' })({ ...facts, execution: { at, is_same_caller: false } }),
+    change: (facts) => level({})({ ...facts, execution: { at, is_same_caller: false } }),
   },
+  { reason: 'mandate_revoked', change: level({ status: 'revoked', revoked_at: at }) },
+  { reason: 'mandate_expired', change: level({ expires_at: at }) },
+  { reason: 'mandate_heartbeat_lapsed', change: heartbeat },
+  { reason: 'mandate_constraint_violated', change: level({ constraints: { max_amount: '99.99' } }) },
+  { reason: 'mandate_budget_exceeded', change: level({ spent: '900.01' }) },
+  { reason: 'schedule_counterparty_mismatch', change: schedule({ counterparty: 'Example Books' }) },
+  { reason: 'schedule_amount_exceeded', change: schedule({ amount: { type: 'max', value: '99.99', currency: 'EUR' } }) },
+  { reason: 'schedule_already_executed', change: schedule({ executed_by: 'jti_test_other' }) },
+  { reason: 'schedule_occurrences_exhausted', change: schedule({ used: 12 }) },
+  { reason: 'schedule_window_missed', change: schedule({ cycle: { number: 2, opens_at: EARLIER, closes_at: at } }) },
   { reason: 'biometric_required', change: context({ require_biometric: true }) },
   { reason: 'hardware_required_above_500', change: context({ transaction_amount: 500.01 }) },
   { reason: 'policy_denied', name: 'by the stop', change: read({ stop: { reason: 'incident', at } }) },
@@ -141,6 +233,7 @@ export const CAUSES: readonly Cause[] = [
     rule: webhook,
     change: answer('webhooks', 'policy_webhook_unavailable', 'unavailable'),
   },
+  { reason: 'approval_pending', rule: { require: { approval: documentApproval } } },
 ]
 
 /** The facts and the policy under which exactly these causes are given. Rules have the reason as their id. */

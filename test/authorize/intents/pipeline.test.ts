@@ -6,7 +6,7 @@ import { runPipeline, STEPS, STOP_RULE } from '#src/authorize/intents/pipeline.t
 import { describeReason, labelOf, VERIFY_REASON_CODES, VERIFY_REASONS } from '#src/authorize/intents/reasons.ts'
 import { compilePolicy } from '#src/authorize/policy/compile.ts'
 import { DEFAULT_DOCUMENT, documentSchema } from '#src/authorize/policy/document.ts'
-import { CAUSES, factsWith, VALID_FACTS } from './facts.ts'
+import { CAUSES, factsWith, MANDATE, VALID_FACTS } from './facts.ts'
 
 const DEFAULTS = compilePolicy(DEFAULT_DOCUMENT)
 const { token: TOKEN } = VALID_FACTS
@@ -33,7 +33,7 @@ describe('the pipeline', () => {
 
   it('is replayed with another policy only where a policy decides', () => {
     const policy = { version: 1, digest: '', document: DEFAULT_DOCUMENT }
-    const isReplayed = (facts: VerifyFacts) => replayable(JSON.parse(JSON.stringify({ facts, policy }))) !== undefined
+    const isReplayed = (facts: VerifyFacts) => replayable(JSON.parse(JSON.stringify({ facts, policy })), DEFAULTS) !== undefined
     const { at } = VALID_FACTS
     expect(isReplayed(VALID_FACTS)).toBe(true)
     expect(isReplayed({ ...VALID_FACTS, stop: { reason: 'incident', at } })).toBe(false)
@@ -132,7 +132,7 @@ describe('the pipeline', () => {
   it('allows the execution of an unbound token by another caller, and says that it was executed', () => {
     const execution = { at: VALID_FACTS.at, is_same_caller: false }
     expect(runPipeline({ ...VALID_FACTS, execution }, DEFAULTS)).toMatchObject({ valid: true, already_executed: true })
-    const bound = { ...VALID_FACTS, execution, token: { ...TOKEN, mandate_id: 'mnd_test_1' } }
+    const bound = { ...VALID_FACTS, execution, mandate: MANDATE, token: { ...TOKEN, mandate_id: 'mnd_test_1' } }
     expect(runPipeline(bound, DEFAULTS).reason).toBe('token_already_executed')
     const check = { ...bound, request: { ...bound.request, execute: false } }
     expect(runPipeline(check, DEFAULTS).valid).toBe(true)

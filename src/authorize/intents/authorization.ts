@@ -1,0 +1,95 @@
+// What callers get of an authorization, from what was just issued or from what is stored.
+
+import type { ApprovalRow } from '#src/authorize/approvals/rows.ts'
+import type { IntentClaims } from '#src/authorize/tokens/format.ts'
+import type { IntentRow } from '#src/authorize/tokens/rows.ts'
+import { openFacts, openToken } from '#src/authorize/tokens/sealed.ts'
+import type { Sealer } from '#src/platform/crypto/seal.ts'
+import type { VerifyOutcome } from './pipeline.ts'
+
+export interface Authorization {
+  jti: string
+  expiresAt: Date
+  /** null: of a replay after the token's expiry. */
+  token: string | null
+  /** The approval that the token waits for. */
+  approval: ApprovalRow | undefined
+  bindings: Bindings
+  preflight: Preflight
+}
+
+/** What the token is bound to, as callers see it. Hashes are SHA-256 in base64url without padding. */
+export interface Bindings {
+  action_hash: string
+  payload_hash: string
+  context_hash: string | null
+  trace_id: string | null
+  reading_hash: string | null
+  agent_id: string | null
+  agent_session_id: string
+  device_id: string
+  mandate_id: string | null
+  schedule_id: string | null
+  biometric: boolean
+  audience: string | null
+  policy_version: number
+}
+
+/** What a verification of the same action would answer now. */
+export interface Preflight {
+  would_be_valid: boolean
+  reason: string | null
+}
+
+export function preflightOf({ valid, reason, pending }: VerifyOutcome): Preflight {
+  return { would_be_valid: valid, reason: pending === 'webhook' ? 'policy_webhook_pending' : reason }
+}
+
+export function bindingsOf(claims: IntentClaims, audience: string | null): Bindings {
+  return {
+    action_hash: claims.action_hash,
+    payload_hash: claims.payload_hash,
+    context_hash: claims.context_hash ?? null,
+    trace_id: claims.trace_id ?? null,
+    reading_hash: claims.reading_hash ?? null,
+    agent_id: claims.agent_id ?? null,
+    agent_session_id: claims.agent_session_id,
+    device_id: claims.device_id,
+    mandate_id: claims.mandate_id ?? null,
+    schedule_id: claims.schedule_id ?? null,
+    biometric: claims.biometric?.verified === true,
+    audience,
+    policy_version: claims.policy_version,
+  }
+}
+
+export function replayOf(
+  sealer: Sealer,
+  { row, approvals }: { row: IntentRow; approvals: readonly ApprovalRow[] },
+  now: Date,
+): Authorization {
+  const { jti, sealedToken, expiresAt } = row
+  const { preflight } = openFacts(sealer, jti, row.sealedFacts) as unknown as { preflight: Preflight }
+  return {
+    jti,
+    expiresAt,
+    token: sealedToken === null || now >= expiresAt ? null : openToken(sealer, jti, sealedToken),
+    approval: approvals.find(({ origin }) => origin === 'authorize'),
+    bindings: {
+      action_hash: row.actionHash,
+      payload_hash: row.payloadHash,
+      context_hash: row.contextHash,
+      trace_id: row.traceId,
+      reading_hash: row.readingHash,
+      agent_id: row.agentId,
+      agent_session_id: row.agentSessionId,
+      device_id: row.deviceId,
+      mandate_id: row.mandateId,
+      schedule_id: row.scheduleId,
+      biometric: row.biometric?.verified === true,
+      audience: row.audience,
+      policy_version: row.policyVersion,
+    },
+    preflight,
+  }
+}

@@ -1,0 +1,113 @@
+// A token before it is signed: what it is bound to follows from what is true of the policy, the schedule and the trace, which
+// may change until the transaction that stores it. A draft of other terms is another token.
+
+import { mergeRules } from '#src/authorize/approvals/facts.ts'
+import type { CheckedAssertion } from '#src/authorize/passkeys/assertions.ts'
+import type { CompiledRule } from '#src/authorize/policy/compile.ts'
+import { NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
+import type { IntentClaims } from '#src/authorize/tokens/format.ts'
+import type { StatusPlace } from '#src/authorize/tokens/status-index.ts'
+import type { Caller } from '#src/platform/http/endpoint.ts'
+import { newId } from '#src/platform/ids.ts'
+import { tokenFactsOf } from './action.ts'
+import type { AuthorizeRequest } from './bodies.ts'
+import type { RequestFacts, StateFacts, VerifyFacts } from './facts.ts'
+import { runPipeline, type VerifyOutcome } from './pipeline.ts'
+import { factsPart, type TokenStanding } from './standing.ts'
+
+/** What is to be authorized, by whom. */
+export interface Drafting {
+  caller: Caller
+  body: AuthorizeRequest
+  request: RequestFacts
+  agentId: string | null
+  assertion: CheckedAssertion | undefined
+}
+
+export interface Draft {
+  claims: IntentClaims
+  /** Rules that require an approval which is to be opened with the token; may be empty. */
+  rules: readonly CompiledRule[]
+  /** Until when the approval can be decided. */
+  approvalExpiresAt: Date | undefined
+  /** Two drafts of the same terms are the same token. */
+  terms: string
+  /** What verify would answer without the approval. */
+  outcome: VerifyOutcome
+}
+
+/** Those who approve at the last moment leave this long to use the token. */
+const AFTER_APPROVAL_SECONDS = 300
+
+/** @param baseUrl Who issues it. */
+export function draftToken(
+  drafting: Drafting,
+  standing: TokenStanding,
+  state: StateFacts,
+  { place, at, baseUrl }: { place: StatusPlace; at: Date; baseUrl: string },
+): Draft {
+  const { caller, body, request, agentId, assertion } = drafting
+  const { accountId, environment } = caller
+  const issuedAt = Math.floor(at.getTime() / 1_000)
+  const plain: IntentClaims = {
+    iss: baseUrl,
+    sub: accountId,
+    aud: body.audience ?? accountId,
+    jti: newId('jti', environment, at.getTime()),
+    iat: issuedAt,
+    exp: issuedAt + body.ttl_seconds,
+    env: environment,
+    action_hash: request.action_hash,
+    payload_hash: request.payload_hash,
+    context_hash: request.context_hash ?? undefined,
+    trace_id: body.trace_id,
+    reading_hash: standing.reading_hash ?? undefined,
+    agent_id: agentId ?? undefined,
+    agent_session_id: body.agent_session_id,
+    device_id: body.device_id,
+    mandate_id: body.mandate_id,
+    schedule_id: body.schedule_id,
+    cycle: state.schedule?.cycle?.number,
+    biometric: assertion && { verified: true, credential: assertion.passkeyId, uv: true, at: issuedAt },
+    policy_version: standing.policy.version,
+    status: { status_list: place.reference },
+  }
+  const { compiled } = standing.policy
+  const outcome = runPipeline(foreseenFacts(drafting, plain, standing, state), compiled)
+  const { opens = [] } = outcome
+  const rules = opens.length === 0 ? [] : compiled.rules.filter(({ id }) => opens.includes(id))
+  const terms = JSON.stringify([
+    standing.policy.version,
+    standing.reading_hash,
+    plain.cycle ?? null,
+    rules.map(({ id, hash }) => [id, hash]),
+  ])
+  if (rules.length === 0) return { claims: plain, rules, approvalExpiresAt: undefined, terms, outcome }
+  const exp = issuedAt + mergeRules(rules).ttl_seconds + AFTER_APPROVAL_SECONDS
+  return {
+    claims: { ...plain, exp, approval_id: newId('apr', environment, at.getTime()) },
+    rules,
+    approvalExpiresAt: new Date((exp - AFTER_APPROVAL_SECONDS) * 1_000),
+    terms,
+    outcome,
+  }
+}
+
+/** The verification that authorize foresees. Webhooks and canaries are asked at verify only. */
+export function foreseenFacts(
+  { body, request }: Pick<Drafting, 'body' | 'request'>,
+  claims: IntentClaims,
+  standing: TokenStanding,
+  state: StateFacts,
+): VerifyFacts {
+  return {
+    ...factsPart(standing),
+    ...state,
+    token: tokenFactsOf(claims, body.audience ?? null),
+    token_problem: null,
+    request,
+    authorized: { action_type: body.action_type ?? null, context: body.context ?? null },
+    execution: null,
+    answers: NO_ANSWERS,
+  }
+}

@@ -1,0 +1,99 @@
+// What a caller of verify presents, and the facts that follow from it and from what was read.
+
+import { NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
+import type { IntentClaims } from '#src/authorize/tokens/format.ts'
+import type { IntentRow } from '#src/authorize/tokens/rows.ts'
+import { openFacts } from '#src/authorize/tokens/sealed.ts'
+import { isEqualBytes } from '#src/platform/crypto/digest.ts'
+import type { Sealer } from '#src/platform/crypto/seal.ts'
+import type { Caller } from '#src/platform/http/endpoint.ts'
+import { tokenFactsOf } from './action.ts'
+import type { OutsideAnswers } from './asking.ts'
+import type { VerifyRequest } from './bodies.ts'
+import type { Executor } from './execution-keys.ts'
+import { NO_STATE, type RequestFacts, type VerifyFacts } from './facts.ts'
+import { factsPart, type Subjects, type TokenStanding } from './standing.ts'
+import { type StateRows, stateFactsOf, type Under } from './state.ts'
+
+/** As far as it is known without a database. */
+export interface Presented {
+  caller: Caller
+  body: VerifyRequest
+  request: RequestFacts
+  decisionId: string
+  tokenSha256: Buffer
+  execution: Executor
+}
+
+export interface PresentedToken extends Presented {
+  claims: IntentClaims
+  subjects: Subjects & { jti: string }
+  under: Under
+}
+
+export function withClaims(presented: Presented, claims: IntentClaims): PresentedToken {
+  return {
+    ...presented,
+    claims,
+    subjects: {
+      jti: claims.jti,
+      agentId: claims.agent_id ?? null,
+      agentSessionId: claims.agent_session_id,
+      deviceId: claims.device_id,
+      traceId: presented.request.trace_id ?? claims.trace_id ?? null,
+    },
+    under: { mandateId: claims.mandate_id ?? null, scheduleId: claims.schedule_id ?? null },
+  }
+}
+
+export interface ReadForToken {
+  row: IntentRow | undefined
+  standing: TokenStanding
+  state: StateRows
+}
+
+export function factsOf(
+  sealer: Sealer,
+  { request, claims, tokenSha256, execution }: PresentedToken,
+  { row, standing, state }: ReadForToken,
+  { answers }: OutsideAnswers,
+): VerifyFacts {
+  // Another encoding of a valid signature is another string, and not the token that was issued.
+  if (row === undefined || !isEqualBytes(row.tokenSha256, tokenSha256)) {
+    return unknownFacts(request, standing.at, row === undefined ? 'unknown' : 'another_string')
+  }
+  const { action_type, context } = openFacts(sealer, row.jti, row.sealedFacts) as unknown as VerifyFacts['authorized']
+  const isSameCaller = row.executedBy === execution.by && row.executionKey === execution.key
+  return {
+    ...factsPart(standing),
+    ...stateFactsOf(state, standing.at),
+    token: tokenFactsOf(claims, row.audience),
+    token_problem: null,
+    request,
+    authorized: { action_type, context },
+    execution: row.executedAt === null ? null : { at: row.executedAt.toISOString(), is_same_caller: isSameCaller },
+    answers,
+  }
+}
+
+// What a stranger presents is kept by its hashes alone: its size is theirs to choose.
+export function unknownFacts(request: RequestFacts, at: string, problem: string): VerifyFacts {
+  return {
+    at,
+    token: null,
+    token_problem: problem,
+    request: { ...request, action_description: '', action_payload: {}, context: null },
+    authorized: { action_type: null, context: null },
+    stop: null,
+    revocation: null,
+    lock: null,
+    agent: null,
+    device: { id: '', tier: 'none', enrolled: false },
+    session: {},
+    reading_hash: null,
+    canary: null,
+    execution: null,
+    ...NO_STATE,
+    answers: NO_ANSWERS,
+  }
+}

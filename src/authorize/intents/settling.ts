@@ -1,0 +1,115 @@
+// Writes a decision of verify and everything that follows from it, in its transaction: the execution with what it charges, the
+// approval that people are asked for, the lock of a canary that tripped, the entries of the ledger.
+
+import { countOperations } from '#src/account/usage/meter.ts'
+import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
+import type { Opening } from '#src/authorize/approvals/open.ts'
+import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
+import { type IntentRow, markExecuted } from '#src/authorize/tokens/rows.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Caller } from '#src/platform/http/endpoint.ts'
+import type { Ledger } from '#src/platform/ledger/record.ts'
+import type { CanaryPort } from '#src/trace/canaries/port.ts'
+import type { OutsideAnswers } from './asking.ts'
+import { chargesOf, spend } from './charging.ts'
+import type { VerifyFacts } from './facts.ts'
+import { runPipeline, type VerifyOutcome } from './pipeline.ts'
+import type { Presented } from './presented.ts'
+import { decisionsOfVerify } from './record.ts'
+
+export interface Verified {
+  decisionId: string
+  facts: VerifyFacts
+  outcome: VerifyOutcome
+  /** This verification executed the action. */
+  isExecuted: boolean
+}
+
+export interface Judged {
+  facts: VerifyFacts
+  outcome: VerifyOutcome
+  policy: CurrentCompiled | null
+  asked: OutsideAnswers | undefined
+  /** undefined: of no token of ours. */
+  row: IntentRow | undefined
+}
+
+export interface SettlingDeps {
+  ledger: Pick<Ledger, 'recordMany'>
+  canaries: Pick<CanaryPort, 'tripAtVerify'>
+  openApproval: Opening['openApproval']
+}
+
+export type Settle = ReturnType<typeof createSettle>
+
+export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
+  /** A condition that tripped locks the session or the agent where the kill switch says so. */
+  async function trip(tx: Tx, caller: Caller, judged: Judged): Promise<Judged> {
+    const { facts, outcome, asked } = judged
+    const { token } = facts
+    const ruleId = outcome.canary_readings === undefined ? undefined : outcome.matched_rule_id
+    const reading = ruleId === undefined ? undefined : asked?.readings.get(ruleId)
+    if (token === null || ruleId === undefined || reading === undefined) return judged
+    const { jti, agent_id: agentId, agent_session_id: agentSessionId } = token
+    const { lockId } = await canaries.tripAtVerify(tx, caller, {
+      jti,
+      matchedRuleId: ruleId,
+      reading,
+      agentId,
+      agentSessionId,
+    })
+    return lockId === undefined ? judged : { ...judged, outcome: { ...outcome, lock_id: lockId } }
+  }
+
+  /** A policy that was tightened since authorize asks people too, once for each token. */
+  async function open(tx: Tx, caller: Caller, judged: Judged): Promise<Judged> {
+    const { facts, outcome, policy, row } = judged
+    const { opens } = outcome
+    if (opens === undefined || policy === null || row === undefined) return judged
+    const approval = await openApproval(tx, caller, {
+      jti: row.jti,
+      origin: 'verify',
+      rules: policy.compiled.rules.filter(({ id }) => opens.includes(id)),
+      action_description: facts.request.action_description,
+      action_payload: facts.request.action_payload,
+      action_hash: row.actionHash,
+      payload_hash: row.payloadHash,
+      agentId: row.agentId,
+      agentSessionId: row.agentSessionId,
+      deviceId: row.deviceId,
+      requesterUserId: row.passkeyUserId,
+      tokenTtlSeconds: Math.ceil((row.expiresAt.getTime() - row.createdAt.getTime()) / 1_000),
+      latestExpiry: row.expiresAt,
+      mandateId: row.mandateId,
+      scheduleId: row.scheduleId,
+    })
+    const approvals = [...facts.approvals, approvalFactsOf(approval, new Date(facts.at))]
+    const now = { ...facts, approvals }
+    return { ...judged, facts: now, outcome: runPipeline(now, policy.compiled) }
+  }
+
+  return async (tx: Tx, presented: Presented, first: Judged): Promise<Verified> => {
+    const { caller, request, decisionId, tokenSha256, execution } = presented
+    const judged = await open(tx, caller, await trip(tx, caller, first))
+    const { facts, outcome, policy, asked } = judged
+    const jti = facts.token?.jti
+    const isExecuted = jti !== undefined && outcome.valid && request.execute && facts.execution === null
+    const decision = {
+      id: decisionId,
+      principal: caller.principal,
+      facts,
+      outcome,
+      policy,
+      tokenSha256: tokenSha256.toString('base64url'),
+    }
+    const charges = isExecuted ? chargesOf(facts) : undefined
+    const [isMarked] = await Promise.all([
+      isExecuted ? markExecuted(tx, jti, execution) : undefined,
+      charges === undefined ? undefined : spend(tx, caller, charges),
+      ledger.recordMany(tx, caller, decisionsOfVerify(decision, { charges, causes: asked?.causes })),
+      countOperations(tx, caller, 'verify', [decisionId]),
+    ])
+    if (isMarked === false) throw new Error('a token was executed while its row was locked')
+    return { decisionId, facts, outcome, isExecuted }
+  }
+}

@@ -1,0 +1,43 @@
+// What a mandate or a schedule says of the action of its token, as steps of the pipeline. Both compare the payload that is
+// bound into the token; other members of requests may only agree with it.
+
+import { type ActionAmounts, actionAmountsOf } from '#src/authorize/action-amounts.ts'
+import { judgeMandate } from '#src/authorize/mandates/judge.ts'
+import { judgeSchedule } from '#src/authorize/schedules/judge.ts'
+import type { VerifyFacts } from './facts.ts'
+import type { Judged, Refusal } from './pipeline.ts'
+import type { VerifyReason } from './reasons.ts'
+
+export const MANDATE_REASONS = [
+  'mandate_revoked',
+  'mandate_expired',
+  'mandate_heartbeat_lapsed',
+  'mandate_constraint_violated',
+  'mandate_budget_exceeded',
+] as const satisfies readonly VerifyReason[]
+
+/** What is compared, from where the mandate says that it stands. */
+export function amountsOf({ authorized, request, mandate }: VerifyFacts): ActionAmounts {
+  const named = { action_type: authorized.action_type, counterparty: request.counterparty }
+  return actionAmountsOf(request.action_payload, mandate?.pointers, named)
+}
+
+/** A mandate that is gone can't be shown to be in force. */
+export function judgeBoundMandate({ facts, token }: Judged): Refusal | undefined {
+  const { mandate, execution } = facts
+  if (token.mandate_id === null) return undefined
+  if (mandate === null) return { reason: 'mandate_revoked' }
+  // Once executed, a token spends nothing more: it was charged then, or its charge was released by its outcome.
+  return judgeMandate(mandate, amountsOf(facts), facts.at, { isCharged: execution !== null }) as Refusal | undefined
+}
+
+/** A schedule that is gone has no more occurrences. */
+export function judgeBoundSchedule({ facts, token }: Judged): Refusal | undefined {
+  const { schedule, execution, request } = facts
+  if (token.schedule_id === null) return undefined
+  if (schedule === null) return { reason: 'schedule_occurrences_exhausted' }
+  // A check is no attempt to run the action again.
+  const isRetry = execution?.is_same_caller === true || !request.execute
+  const prior = execution === null ? 'none' : isRetry ? 'same_caller' : 'other_caller'
+  return judgeSchedule(schedule, amountsOf(facts), token.jti, facts.at, { prior })
+}
