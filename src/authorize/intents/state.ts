@@ -4,8 +4,8 @@
 
 import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
 import { type ApprovalRow, readApprovals } from '#src/authorize/approvals/rows.ts'
-import type { MandateFacts } from '#src/authorize/mandates/judge.ts'
 import { readMandateFacts } from '#src/authorize/mandates/facts-rows.ts'
+import type { MandateFacts } from '#src/authorize/mandates/judge.ts'
 import { scheduleFactsOf } from '#src/authorize/schedules/judge.ts'
 import { readScheduleRow, type ScheduleRow } from '#src/authorize/schedules/rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'

@@ -23,7 +23,8 @@ export const authorizeView = z
     jti: z.string(),
     expires_at: z.iso.datetime(),
     approval_id: z.string().optional().meta({
-      description: 'Of the approval that the policy requires. Until people have approved, verify answers `approval_pending`.',
+      description:
+        'Of the approval that the policy requires. Until people have approved, verify answers `approval_pending`.',
     }),
     approval: z
       .strictObject({
@@ -83,10 +84,12 @@ export const verifyView = z
       .meta({ type: 'array', items: { type: 'object' } }),
     mandate_detail: z.custom<Json>().optional().meta({
       type: 'object',
-      description: 'Which limit of the mandate refuses: `constraint`, `expected`, `actual`, `remaining` of a budget, `mandate_id`.',
+      description:
+        'Which limit of the mandate refuses: `constraint`, `expected`, `actual`, `remaining` of a budget, `mandate_id`.',
     }),
     mandate_remaining: z.string().nullable().optional().meta({
-      description: 'What is left of the budget after this decision, of the mandate and all above it; null without a budget.',
+      description:
+        'What is left of the budget after this decision, of the mandate and all above it; null without a budget.',
     }),
     schedule_cycle: z.number().int().nullable().optional().meta({
       description: 'The cycle that it is now; null before the first.',
@@ -140,7 +143,17 @@ export function toVerifyView(
   { decisionId, facts, outcome, isExecuted }: Verified,
   receipt: string | null | undefined,
 ): z.input<typeof verifyView> {
-  const { valid, reason, already_executed, results: _, shadow: __, needs: ___, pending: ____, opens: _____, ...details } = outcome
+  const {
+    valid,
+    reason,
+    already_executed,
+    results: _,
+    shadow: __,
+    needs: ___,
+    pending: ____,
+    opens: _____,
+    ...details
+  } = outcome
   return {
     valid,
     reason,

@@ -146,7 +146,10 @@ const level =
   (members: Partial<MandateLevel>): Change =>
   (facts) => {
     const [before = LEVEL] = facts.mandate?.levels ?? []
-    return token({ mandate_id: 'mnd_test_1' })({ ...facts, mandate: { ...MANDATE, levels: [{ ...before, ...members }] } })
+    return token({ mandate_id: 'mnd_test_1' })({
+      ...facts,
+      mandate: { ...MANDATE, levels: [{ ...before, ...members }] },
+    })
   }
 const schedule =
   (members: Partial<ScheduleFacts>): Change =>
@@ -200,7 +203,10 @@ export const CAUSES: readonly Cause[] = [
   { reason: 'mandate_constraint_violated', change: level({ constraints: { max_amount: '99.99' } }) },
   { reason: 'mandate_budget_exceeded', change: level({ spent: '900.01' }) },
   { reason: 'schedule_counterparty_mismatch', change: schedule({ counterparty: 'Example Books' }) },
-  { reason: 'schedule_amount_exceeded', change: schedule({ amount: { type: 'max', value: '99.99', currency: 'EUR' } }) },
+  {
+    reason: 'schedule_amount_exceeded',
+    change: schedule({ amount: { type: 'max', value: '99.99', currency: 'EUR' } }),
+  },
   { reason: 'schedule_already_executed', change: schedule({ executed_by: 'jti_test_other' }) },
   { reason: 'schedule_occurrences_exhausted', change: schedule({ used: 12 }) },
   { reason: 'schedule_window_missed', change: schedule({ cycle: { number: 2, opens_at: EARLIER, closes_at: at } }) },

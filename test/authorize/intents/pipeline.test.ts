@@ -33,7 +33,8 @@ describe('the pipeline', () => {
 
   it('is replayed with another policy only where a policy decides', () => {
     const policy = { version: 1, digest: '', document: DEFAULT_DOCUMENT }
-    const isReplayed = (facts: VerifyFacts) => replayable(JSON.parse(JSON.stringify({ facts, policy })), DEFAULTS) !== undefined
+    const isReplayed = (facts: VerifyFacts) =>
+      replayable(JSON.parse(JSON.stringify({ facts, policy })), DEFAULTS) !== undefined
     const { at } = VALID_FACTS
     expect(isReplayed(VALID_FACTS)).toBe(true)
     expect(isReplayed({ ...VALID_FACTS, stop: { reason: 'incident', at } })).toBe(false)

@@ -118,7 +118,12 @@ describe('an approval', () => {
     })
     expect(runPipeline(VALID_FACTS, policyOf('a'))).not.toHaveProperty('approval_id')
     const denied = compilePolicy(
-      documentSchema.parse({ rules: [{ id: 'a', require }, { id: 'no', require: { deny: true } }] }),
+      documentSchema.parse({
+        rules: [
+          { id: 'a', require },
+          { id: 'no', require: { deny: true } },
+        ],
+      }),
     )
     expect(runPipeline(VALID_FACTS, denied)).not.toHaveProperty('opens')
     const stopped = { ...VALID_FACTS, stop: { reason: 'incident', at: AT } }
@@ -127,7 +132,10 @@ describe('an approval', () => {
 
   it('is opened before a webhook or a canary was asked, and not after one refused', () => {
     const webhook = { webhook: { url: 'https://policy.example.com/' } }
-    const rules = [{ id: 'a', require }, { id: 'ask', require: webhook }]
+    const rules = [
+      { id: 'a', require },
+      { id: 'ask', require: webhook },
+    ]
     const policy = compilePolicy(documentSchema.parse({ rules }))
     expect(runPipeline(VALID_FACTS, policy)).toMatchObject({
       reason: 'policy_webhook_unavailable',
