@@ -23,10 +23,32 @@ const authorized = {
     agent_id: 'agt_test_01m7x7p0d7c4e4hv6x9s8n1q0t',
     agent_session_id: 'checkout-81723',
     device_id: 'laptop-4',
+    mandate_id: null,
+    schedule_id: null,
+    biometric: false,
     audience: null,
     policy_version: 3,
   },
   preflight: { would_be_valid: true, reason: null },
+}
+
+const APPROVAL_ID = 'apr_test_01m7x7p4a2c4e4hv6x9s8n1q0t'
+const MANDATE_ID = 'mnd_test_01m7x7nza2c4e4hv6x9s8n1q0t'
+
+const waiting = {
+  ...authorized,
+  expires_at: '2026-11-20T16:16:00.000Z',
+  approval_id: APPROVAL_ID,
+  approval: {
+    approval_id: APPROVAL_ID,
+    status: 'pending',
+    min_approvals: 2,
+    roles: ['approver', 'owner'],
+    require_passkey: false,
+    rule_ids: ['wire-over-10k'],
+    expires_at: '2026-11-20T16:11:00.000Z',
+  },
+  preflight: { would_be_valid: false, reason: 'approval_pending' },
 }
 
 const valid = {
@@ -61,6 +83,19 @@ const ANSWERS = {
     webhook_reason: 'The supplier is not approved.',
   }),
   revoked: refused('token_revoked', { revoked_scope: 'session' }),
+  under_a_mandate: { ...valid, mandate_remaining: '380' },
+  over_budget: refused('mandate_budget_exceeded', {
+    mandate_detail: {
+      constraint: 'budget',
+      expected: '500',
+      actual: '120',
+      remaining: '80',
+      mandate_id: MANDATE_ID,
+    },
+    mandate_remaining: '80',
+  }),
+  under_a_schedule: { ...valid, schedule_cycle: 3 },
+  waiting: refused('approval_pending', { approval_id: APPROVAL_ID, matched_rule_id: 'wire-over-10k' }),
   tripped: refused('canary_tripped', {
     matched_rule_id: 'no-exfiltration',
     canary_set: 'default',
@@ -87,6 +122,13 @@ canonical JSON (RFC 8785). The party that runs the action presents the token wit
 \`agent_session_id\` and \`device_id\` are any strings of yours; ids of this service (\`ses_\`, \`dev_\`) bring the session's agent and
 the device's hardware tier. \`trace_id\` binds the trace's stored canary reading. \`context\` is what rules of the policy read.
 
+\`mandate_id\` or \`schedule_id\` (not both) names what the token is issued under; verify compares the payload with it and charges it.
+A mandate with an agent is for that agent only. \`passkey_assertion\` binds the token to the person who confirmed exactly this action
+with a passkey: ask for a challenge with \`POST /v1/intent/challenges\`.
+
+Where a rule of the policy requires an approval and nothing else refuses, people are asked: the answer has \`approval_id\`, and the
+token lives 300 seconds longer than its approval can be decided. Once approved, it is good for \`ttl_seconds\`, and for one execution.
+
 \`preflight\` says what verify would answer now. A rule that asks a webhook shows as \`policy_webhook_pending\`: it is asked at verify only.
 
 A repeat with the same Idempotency-Key returns the same token to the same principal until the token expires; then
@@ -101,7 +143,7 @@ A repeat with the same Idempotency-Key returns the same token to the same princi
         ttl_seconds: 300,
       },
     },
-    answers: { 200: { example: authorized } },
+    answers: { 200: { examples: { authorized, waiting } } },
     problems: [
       'environment_mismatch',
       'not_found',
@@ -121,6 +163,12 @@ With \`execute\` (the default) a valid answer marks the token as executed: its f
 one that runs the action and reports the outcome. The same caller with the same key is answered valid again, with
 \`already_executed\`. \`execute: false\` checks and marks nothing.
 
+Under a mandate the first valid execution charges its budget and those of all mandates above it, under a schedule it uses the cycle;
+any other caller or key is then refused, as is one of a token that was approved. \`mandate_remaining\` and \`schedule_cycle\` say how
+things stand after this answer. Under load of one mandate the status may be 503 with \`Retry-After\`: repeat with the same key.
+
+A policy that was tightened since authorize may require an approval now: this request opens it, once for each token.
+
 \`receipt: true\` adds a JWS of the answer (type \`verify-receipt+jwt\`, by a record key).`,
     headers: {
       'Idempotency-Key':
@@ -137,8 +185,8 @@ one that runs the action and reports the outcome. The same caller with the same 
     problems: ['environment_mismatch'],
   },
   'POST /v1/intent/executions/:jti/outcome': {
-    description: `Reports once how an executed action ended. Only the caller that executed it may. \`failed\` and \`not_run\` do not make the
-token usable again.`,
+    description: `Reports once how an executed action ended. Only the caller that executed it may. \`failed\` and \`not_run\` give
+back what the execution charged to a mandate, or the cycle of a schedule. They do not make the token usable again.`,
     examples: { succeeded: { status: 'succeeded' } },
     answers: { 200: { example: { ...executed, status: 'succeeded', outcome_at: '2026-11-20T15:11:09.120Z' } } },
     problems: ['environment_mismatch', 'invalid_state_transition', 'conflict'],
