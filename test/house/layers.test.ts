@@ -40,7 +40,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
   trace: [['locks'], ['canaries']],
   authorize: [
     ['policy', 'tokens'],
-    ['webhooks'],
+    ['webhooks', 'passkeys'],
     ['approvals'],
     ['revocations'],
     ['intents'],
