@@ -1,6 +1,7 @@
 // The list of products. All other code that must know every feature derives from it.
 
 import { type AccountSettings, createAccount } from './account/account.ts'
+import type { LetterWriter } from './account/mail/send.ts'
 import { createAgents } from './agents/agents.ts'
 import { type AttestSettings, createAttest } from './attest/attest.ts'
 import type { EndWithDevice } from './attest/devices/devices.ts'
@@ -16,7 +17,9 @@ export type Products = ReturnType<typeof createProducts>
 export function createProducts(p: Platform, settings: AccountSettings & AttestSettings) {
   // Asked for when all features are known.
   const tables = (): TenantTable[] => features.flatMap(({ data = [] }) => data)
-  const account = createAccount(p, settings, tables)
+  // Called by the mail queue, long after all products were made.
+  const writeApproval: LetterWriter = (mail) => authorize.approvals.approvals.writeLetter(mail)
+  const account = createAccount(p, settings, tables, { approval: writeApproval })
   const agents = createAgents(p)
   // Called when a device is revoked, long after both products were made.
   const endWithDevice: EndWithDevice = (tx, acting, device) =>

@@ -10,6 +10,7 @@ import type { LoginSettings } from './login/config.ts'
 import { loginFeature } from './login/feature.ts'
 import type { MailSettings } from './mail/config.ts'
 import { mailFeature } from './mail/feature.ts'
+import type { LetterWriter } from './mail/send.ts'
 import { productsFeature } from './products/feature.ts'
 import { sessionsFeature } from './sessions/feature.ts'
 import { teamFeature } from './team/feature.ts'
@@ -20,8 +21,16 @@ import { webhooksFeature } from './webhooks/feature.ts'
 
 export type AccountSettings = WebhookSettings & MailSettings & LoginSettings
 
-/** @param tables Of all features. */
-export function createAccount(p: Platform, settings: AccountSettings, tables: () => readonly TenantTable[]) {
+/**
+ * @param tables Of all features.
+ * @param letters Of mails that features above the account send.
+ */
+export function createAccount(
+  p: Platform,
+  settings: AccountSettings,
+  tables: () => readonly TenantTable[],
+  letters: Record<'approval', LetterWriter>,
+) {
   const accounts = createAccounts(p)
   const keys = keysFeature(p)
   const sessions = sessionsFeature(p)
@@ -33,6 +42,7 @@ export function createAccount(p: Platform, settings: AccountSettings, tables: ()
     login_link: login.login.writeLetter,
     invite: team.invites.writeLetter,
     usage_notice: createNoticeLetter(p),
+    ...letters,
   })
   const audit = auditFeature(p, accounts)
   const products = productsFeature(p)

@@ -62,6 +62,16 @@ export const PERMISSIONS = {
     roles: ['admin', 'approver'],
     isScoped: true,
   },
+  'approvals.read': {
+    allows: 'read approvals, with the actions that they are for',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
+  'approvals.decide': {
+    allows: 'approve and deny the actions of agents, where the rule names their role',
+    roles: ['admin', 'approver'],
+    isScoped: true,
+  },
   'webhooks.read': {
     allows: 'read webhook endpoints, deliveries and events',
     roles: ['admin', 'developer'],
