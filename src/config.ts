@@ -11,6 +11,7 @@ import { casesConfig } from './attest/cases/config.ts'
 import { hardwareConfig } from './attest/hardware/config.ts'
 import { mediaConfig } from './attest/media/config.ts'
 import { screenConfig } from './attest/screen/config.ts'
+import { passkeysConfig } from './authorize/passkeys/config.ts'
 import { QUEUES, type QueueName } from './catalogue/queues.ts'
 import { type ConfigPart, count, defineConfig, httpAddress, mergeKeys, number } from './platform/config-keys.ts'
 import { masterKeyConfig } from './platform/crypto/config.ts'
@@ -74,6 +75,7 @@ const PARTS = [
   mediaConfig,
   keysConfig,
   loginConfig,
+  passkeysConfig,
   mailConfig,
   webhooksConfig,
   casesConfig,

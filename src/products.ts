@@ -1,11 +1,10 @@
 // The list of products. All other code that must know every feature derives from it.
 
-import { type AccountSettings, createAccount } from './account/account.ts'
-import type { LetterWriter } from './account/mail/send.ts'
+import { type AccountSettings, createAccount, type FromAbove } from './account/account.ts'
 import { createAgents } from './agents/agents.ts'
 import { type AttestSettings, createAttest } from './attest/attest.ts'
 import type { EndWithDevice } from './attest/devices/devices.ts'
-import { createAuthorize } from './authorize/authorize.ts'
+import { type AuthorizeSettings, createAuthorize } from './authorize/authorize.ts'
 import { type Feature, ofProducts, type Platform, type TenantTable } from './platform/feature.ts'
 import { ledgerFeature } from './platform/ledger/feature.ts'
 import { platformFeature } from './platform/upkeep.ts'
@@ -14,12 +13,18 @@ import { createTrace } from './trace/trace.ts'
 export type Products = ReturnType<typeof createProducts>
 
 /** Features come in the order of their layers: a later one may build on an earlier one. */
-export function createProducts(p: Platform, settings: AccountSettings & AttestSettings) {
+export function createProducts(p: Platform, settings: AccountSettings & AttestSettings & AuthorizeSettings) {
   // Asked for when all features are known.
   const tables = (): TenantTable[] => features.flatMap(({ data = [] }) => data)
-  // Called by the mail queue, long after all products were made.
-  const writeApproval: LetterWriter = (mail) => authorize.approvals.approvals.writeLetter(mail)
-  const account = createAccount(p, settings, tables, { approval: writeApproval })
+  // Called by requests and jobs, long after every product was made.
+  const fromAbove: FromAbove = {
+    endWithUser: (tx, user) => authorize.passkeys.endWithUser(tx, user),
+    writers: {
+      passkey_changed: (mail) => authorize.passkeys.writeLetter(mail),
+      approval: (mail) => authorize.approvals.approvals.writeLetter(mail),
+    },
+  }
+  const account = createAccount(p, settings, { tables, ...fromAbove })
   const agents = createAgents(p)
   // Called when a device is revoked, long after both products were made.
   const endWithDevice: EndWithDevice = (tx, acting, device) =>
@@ -27,7 +32,7 @@ export function createProducts(p: Platform, settings: AccountSettings & AttestSe
   const attest = createAttest(p, settings, { ...account, endWithDevice })
   const trace = createTrace(p, account, agents)
   const ledger = ledgerFeature(p, account.accounts)
-  const authorize = createAuthorize(p, { attest, trace })
+  const authorize = createAuthorize(p, settings, { attest, trace })
   const features: Feature[] = [
     platformFeature(p),
     ledger.feature,

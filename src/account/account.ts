@@ -14,6 +14,7 @@ import type { LetterWriter } from './mail/send.ts'
 import { productsFeature } from './products/feature.ts'
 import { sessionsFeature } from './sessions/feature.ts'
 import { teamFeature } from './team/feature.ts'
+import type { EndWithUser } from './team/members.ts'
 import { usageFeature } from './usage/feature.ts'
 import { createNoticeLetter, mailNotice } from './usage/notice-mail.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
@@ -21,28 +22,33 @@ import { webhooksFeature } from './webhooks/feature.ts'
 
 export type AccountSettings = WebhookSettings & MailSettings & LoginSettings
 
-/**
- * @param tables Of all features.
- * @param letters Of mails that features above the account send.
- */
-export function createAccount(
-  p: Platform,
-  settings: AccountSettings,
-  tables: () => readonly TenantTable[],
-  letters: Record<'approval', LetterWriter>,
-) {
+/** What products above this one add to it. */
+export interface FromAbove {
+  /** With a user who is removed or leaves. */
+  endWithUser: EndWithUser
+  /** Of the mails that those products send. */
+  writers: { passkey_changed: LetterWriter; approval: LetterWriter }
+}
+
+interface AccountParts extends FromAbove {
+  /** Of all features. */
+  tables: () => readonly TenantTable[]
+}
+
+export function createAccount(p: Platform, settings: AccountSettings, { tables, endWithUser, writers }: AccountParts) {
   const accounts = createAccounts(p)
   const keys = keysFeature(p)
   const sessions = sessionsFeature(p)
   const login = loginFeature(p, settings, sessions)
-  const team = teamFeature(p, { ...sessions, allowlist: login.allowlist, inTurn: login.login.inTurn, tables })
+  const { allowlist } = login
+  const team = teamFeature(p, { ...sessions, allowlist, inTurn: login.login.inTurn, tables, endWithUser })
   const webhooks = webhooksFeature(p, settings)
   const usage = usageFeature(p, { notify: mailNotice })
   const mail = mailFeature(p, settings, {
     login_link: login.login.writeLetter,
     invite: team.invites.writeLetter,
     usage_notice: createNoticeLetter(p),
-    ...letters,
+    ...writers,
   })
   const audit = auditFeature(p, accounts)
   const products = productsFeature(p)
@@ -55,7 +61,7 @@ export function createAccount(
     keys: keys.keys,
     sessions: sessions.sessions,
     ownSessions: sessions.own,
-    allowlist: login.allowlist,
+    allowlist,
     printLink: login.printLink,
     webhooks: webhooks.webhooks,
     usage,

@@ -8,11 +8,14 @@ import { approvalsFeature } from './approvals/feature.ts'
 import { decisionsFeature } from './decisions/feature.ts'
 import { replayable } from './intents/explain.ts'
 import { intentsFeature } from './intents/feature.ts'
+import type { PasskeySettings } from './passkeys/config.ts'
 import { passkeysFeature } from './passkeys/feature.ts'
 import { intentPolicyFeature } from './policy/feature.ts'
 import { revocationsFeature } from './revocations/feature.ts'
 import { tokensFeature } from './tokens/feature.ts'
 import { policyWebhooksFeature } from './webhooks/feature.ts'
+
+export type AuthorizeSettings = PasskeySettings
 
 export type Authorize = ReturnType<typeof createAuthorize>
 
@@ -21,11 +24,11 @@ interface Below {
   trace: Pick<Trace, 'canaries'>
 }
 
-export function createAuthorize(p: Platform, { attest, trace }: Below) {
+export function createAuthorize(p: Platform, settings: AuthorizeSettings, { attest, trace }: Below) {
   const policy = intentPolicyFeature(p, { replayable })
   const tokens = tokensFeature(p)
   const webhooks = policyWebhooksFeature(p)
-  const passkeys = passkeysFeature(p)
+  const passkeys = passkeysFeature(p, settings)
   const approvals = approvalsFeature(p, { ...passkeys, ...policy })
   const revocations = revocationsFeature(p, approvals)
   const { trust } = attest.hardware

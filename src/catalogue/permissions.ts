@@ -72,6 +72,11 @@ export const PERMISSIONS = {
     roles: ['admin', 'approver'],
     isScoped: true,
   },
+  'passkeys.own': {
+    allows: 'register, name and remove their own passkeys',
+    roles: ['admin', 'approver', 'analyst', 'developer'],
+    isScoped: false,
+  },
   'webhooks.read': {
     allows: 'read webhook endpoints, deliveries and events',
     roles: ['admin', 'developer'],

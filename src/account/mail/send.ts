@@ -8,9 +8,8 @@ import { enqueue } from '#src/platform/jobs/backlog.ts'
 import type { Letter } from './letter.ts'
 import { insertMail } from './rows.ts'
 
-/** What a mail is about. A new kind is one line here, and its writer in src/account/account.ts or,
- * of a feature above the account, in src/products.ts. */
-export const MAIL_KINDS = ['login_link', 'invite', 'usage_notice', 'approval'] as const
+/** What a mail is about. A new kind is one line here, and its writer in src/account/account.ts or, from above, src/products.ts. */
+export const MAIL_KINDS = ['login_link', 'invite', 'usage_notice', 'passkey_changed', 'approval'] as const
 export type MailKind = (typeof MAIL_KINDS)[number]
 
 export interface NewMail {

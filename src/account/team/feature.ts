@@ -6,7 +6,7 @@ import { defineFeature, type Platform, type TenantTable } from '#src/platform/fe
 import { DAY_MS, HOUR_MS } from '#src/platform/retention.ts'
 import { createAccept } from './accept.ts'
 import { createInvites } from './invites.ts'
-import { createMembers } from './members.ts'
+import { createMembers, type EndWithUser } from './members.ts'
 import { NOTES } from './notes.ts'
 import { createLeaveOwnAccount } from './own-account.ts'
 import { teamRoutes } from './routes.ts'
@@ -22,13 +22,14 @@ interface TeamParts {
   inTurn: Login['inTurn']
   /** Of all features. */
   tables: () => readonly TenantTable[]
+  endWithUser: EndWithUser
 }
 
 /** The users of an account: invited, listed, given roles, removed. */
-export function teamFeature(p: Platform, { sessions, own, allowlist, inTurn, tables }: TeamParts) {
+export function teamFeature(p: Platform, { sessions, own, allowlist, inTurn, tables, endWithUser }: TeamParts) {
   const invites = createInvites({ ...p, allowlist })
-  const members = createMembers({ ...p, own })
-  const leaveOwn = createLeaveOwnAccount({ ...p, own, tables })
+  const members = createMembers({ ...p, own, endWithUser })
+  const leaveOwn = createLeaveOwnAccount({ ...p, own, tables, endWithUser })
   const accept = createAccept({ ...p, sessions, own, allowlist, inTurn, leaveOwn })
   return defineFeature(
     {

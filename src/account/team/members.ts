@@ -28,11 +28,18 @@ import type { Scope } from '#src/platform/ids.ts'
 import { checkGrant, getAuthority } from './authority.ts'
 import { revokeInvitesOf } from './rows.ts'
 
+/**
+ * What products above end with a membership, such as passkeys: in the tenant transaction, or where a person leaves their own
+ * account the system one, that removes the user.
+ */
+export type EndWithUser = (tx: Tx, user: { accountId: string; userId: string }) => Promise<void>
+
 interface MembersDeps {
   db: Pick<Database, 'tenant' | 'readSystem'>
   now: () => Date
   pager: Pager
   own: Pick<OwnSessions, 'endOfUser' | 'rotate'>
+  endWithUser: EndWithUser
 }
 
 export interface RoleChange {
@@ -54,7 +61,7 @@ type Removed = Omit<Removal, 'keysCreated'>
 
 export type Members = ReturnType<typeof createMembers>
 
-export function createMembers({ db, now, pager, own }: MembersDeps) {
+export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps) {
   /** Newest first. */
   async function list(
     caller: Scope,
@@ -152,6 +159,7 @@ export function createMembers({ db, now, pager, own }: MembersDeps) {
     const at = now()
     await markRemoved(tx, user, at)
     const sessionsEnded = await own.endOfUser(tx, user)
+    await endWithUser(tx, user)
     const wanted = { accountId, sentBy: found.id, roles: ROLES, email: found.email }
     const invitesRevoked = await revokeInvitesOf(tx, wanted, at)
     await recordAudit(tx, by, {

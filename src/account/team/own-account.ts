@@ -13,12 +13,15 @@ import type { TenantTable } from '#src/platform/feature.ts'
 import type { SessionRow } from '#src/platform/http/caller.ts'
 import { isOver } from '#src/platform/http/closed.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
+import type { EndWithUser } from './members.ts'
 
 // What an account has because a person signed in to it. A row of any other table is content.
 const OF_SIGNING_IN = [
   'accounts',
   'users',
   'user_sessions',
+  'passkeys',
+  'passkey_registrations',
   'audit_entries',
   'mails',
   'jobs',
@@ -29,6 +32,7 @@ const OF_SIGNING_IN = [
 const POINTER = '/close_own_account'
 
 interface OwnAccountDeps {
+  endWithUser: EndWithUser
   own: Pick<OwnSessions, 'endOfUser'>
   now: () => Date
   /** Of all features. */
@@ -50,7 +54,7 @@ export type LeaveOwnAccount = ReturnType<typeof createLeaveOwnAccount>
  * In a system transaction, under the locks of the address and of both teams: the member is free for another account
  * afterwards, or the refusal says what the person has to do.
  */
-export function createLeaveOwnAccount({ own, now, tables }: OwnAccountDeps) {
+export function createLeaveOwnAccount({ own, now, tables, endWithUser }: OwnAccountDeps) {
   return async (tx: Tx, request: LeaveRequest): Promise<Failure | undefined> => {
     const { member, signedIn, isConfirmed } = request
     const { accountId, userId } = member
@@ -97,6 +101,7 @@ export function createLeaveOwnAccount({ own, now, tables }: OwnAccountDeps) {
     }
     await markRemoved(tx, { accountId, userId }, at)
     const sessionsEnded = await own.endOfUser(tx, { accountId, userId })
+    await endWithUser(tx, { accountId, userId })
     await recordAudit(tx, by, {
       action: 'user.deprovisioned',
       subjectId: userId,

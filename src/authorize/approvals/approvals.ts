@@ -4,7 +4,7 @@ import type { LetterWriter } from '#src/account/mail/send.ts'
 import { Failure } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import type { IdempotencyKey } from '#src/platform/http/idempotency.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, checkName, type Scope } from '#src/platform/ids.ts'
@@ -44,7 +44,7 @@ export interface ApprovalsDeps {
   pager: Pager
   baseUrl: string
   deciding: Deciding
-  assertions: Pick<Assertions, 'issueChallenge'>
+  assertions: Pick<Assertions, 'issueChallenge' | 'reissueChallenge'>
   waits: ApprovalWaits
 }
 
@@ -143,7 +143,7 @@ export function createApprovals({ db, sealer, pager, baseUrl, deciding, assertio
      * A challenge that a passkey signs, for one decision about this approval.
      * @throws {Failure} `environment_mismatch`, `not_found`, `approval_already_decided`.
      */
-    async challenge(acting: Acting, id: string): Promise<PasskeyChallenge> {
+    async challenge(acting: Acting, id: string, key?: IdempotencyKey): Promise<PasskeyChallenge> {
       checkId(id, 'apr', acting.environment)
       return db.tenant(acting, async (tx) => {
         const row = await findSettled(tx, id)
@@ -154,9 +154,18 @@ export function createApprovals({ db, sealer, pager, baseUrl, deciding, assertio
             members: { approval_status: row.status },
           })
         }
-        return assertions.issueChallenge(tx, acting, boundOf(row))
+        return once(
+          tx,
+          key,
+          () => assertions.issueChallenge(tx, acting, boundOf(row)),
+          ({ challenge_id }) => challenge_id,
+        )
       })
     },
+
+    /** What an earlier request with the same Idempotency-Key made. */
+    challengeAgain: (scope: Scope, challengeId: string): Promise<PasskeyChallenge> =>
+      assertions.reissueChallenge(scope, challengeId),
 
     /** Of the mail queue. No letter for what has ended, and for a person who may not decide it any more. */
     writeLetter: (async ({ subjectId: id, recipient, scope }) =>

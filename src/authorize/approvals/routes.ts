@@ -1,19 +1,13 @@
 import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
-import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
 import { passkeyAssertion } from '../passkeys/bodies.ts'
+import { challengeView } from '../passkeys/views.ts'
 import type { Approvals } from './approvals.ts'
-import {
-  approvalChallengeView,
-  approvalStatusView,
-  approvalSummaryView,
-  approvalView,
-  toApprovalView,
-  toSummaryView,
-} from './views.ts'
+import { approvalStatusView, approvalSummaryView, approvalView, toApprovalView, toSummaryView } from './views.ts'
 
 const MAX_COMMENT = 1_000
 const comment = z.string().trim().min(1).max(MAX_COMMENT)
@@ -37,9 +31,6 @@ const reading = { tag: 'Approvals', scope: 'intent', permission: 'approvals.read
 const deciding = { tag: 'Approvals', scope: 'escalate', permission: 'approvals.decide', needsAccountKey: true } as const
 
 export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
-  const challenge = async ({ caller, params }: { caller: Caller; params: { id: string } }) =>
-    toChallengeView(await approvals.challenge(caller, params.id))
-
   return [
     endpoint(
       {
@@ -89,12 +80,11 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         operationId: 'createApprovalChallenge',
         summary: 'A challenge for the passkey of a person who approves',
         params: idParams('apr'),
-        view: approvalChallengeView,
+        view: challengeView,
         status: [200],
       },
-      challenge,
-      // A challenge is for one signature: a repeat gets another one.
-      challenge,
+      async ({ caller, params, idempotencyKey }) => approvals.challenge(caller, params.id, idempotencyKey),
+      async ({ caller }, id) => approvals.challengeAgain(caller, id),
     ),
     endpoint(
       {
@@ -138,10 +128,4 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
       async ({ caller }, id) => toApprovalView(await approvals.get(caller, id), baseUrl),
     ),
   ]
-}
-
-function toChallengeView(
-  challenge: Awaited<ReturnType<Approvals['challenge']>>,
-): z.input<typeof approvalChallengeView> {
-  return { ...challenge, options: { ...challenge.options } }
 }

@@ -72,15 +72,6 @@ export const approvalView = z
   })
   .meta({ id: 'Approval' })
 
-export const approvalChallengeView = z
-  .object({
-    challenge_id: text,
-    challenge: text.describe('base64url.'),
-    expires_at: iso,
-    options: z.record(z.string(), z.unknown()).describe('For `navigator.credentials.get`, as JSON.'),
-  })
-  .meta({ id: 'ApprovalChallenge' })
-
 export function toSummaryView(listed: ListedApproval, baseUrl: string): z.input<typeof approvalSummaryView> {
   const { row, description, votes } = listed
   const { status } = row

@@ -1,12 +1,12 @@
 // What a request says of an action, as it is bound into tokens and compared: by hashes, each of bounded bytes.
 
 import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
+import { boundedText } from '#src/authorize/policy/json-object.ts'
 import type { IntentClaims } from '#src/authorize/tokens/format.ts'
 import { hashDescription } from '#src/authorize/tokens/format.ts'
-import { invalidField } from '#src/failure.ts'
-import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
-import { type AuthorizeRequest, MAX_JSON_BYTES, type VerifyRequest } from './bodies.ts'
+import type { AuthorizeRequest, VerifyRequest } from './bodies.ts'
 import type { RequestFacts, TokenFacts } from './facts.ts'
 
 interface Action {
@@ -74,12 +74,6 @@ function hashesOf({ action_description, action_payload, context, context_evidenc
     context: context ?? null,
     trace_id: trace_id ?? null,
   }
-}
-
-function boundedText(pointer: string, value: Json): string {
-  const text = canonicalize(value)
-  if (Buffer.byteLength(text) <= MAX_JSON_BYTES) return text
-  throw invalidField(pointer, 'too_long', `must have at most ${MAX_JSON_BYTES} bytes as canonical JSON`)
 }
 
 function checkSize(pointer: string, value: Json | undefined): void {

@@ -3,24 +3,14 @@
 
 import { z } from 'zod'
 import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import { isObject, isShallow, jsonObject, MAX_JSON_DEPTH } from '#src/authorize/policy/json-object.ts'
 import { parseAmount } from './facts.ts'
 
-/** Of the payload, the context and the evidence each, as canonical JSON. */
-export const MAX_JSON_BYTES = 64 * 1024
-/** Levels of the payload, the context and the evidence each. */
-export const MAX_JSON_DEPTH = 32
 export const DEFAULT_TTL_SECONDS = 300
 /** Three JSON values of their greatest size in pretty print, and a hostile token, which gets its answer. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024
 /** Commas: a payload of 64 KiB has half as many at most. */
 export const MAX_BODY_VALUES = 40_000
-
-// An object's schema would drop a member with the name `__proto__`, which is a part of what is hashed.
-const jsonObject = z
-  .custom<JsonObject>(isObject, { message: 'must be an object', abort: true, params: { code: 'invalid_type' } })
-  .refine(isShallow, { message: `must have at most ${MAX_JSON_DEPTH} levels`, params: { code: 'too_deep' } })
-  .meta({ type: 'object', description: 'At most 64 KiB as canonical JSON (RFC 8785) and 32 levels.' })
 
 const evidence = z
   .custom<string | JsonObject>((value) => typeof value === 'string' || isObject(value), {
@@ -112,18 +102,3 @@ export const outcomeRequest = z.strictObject({ status: z.enum(['succeeded', 'fai
 
 export type AuthorizeRequest = z.output<typeof authorizeRequest>
 export type VerifyRequest = z.output<typeof verifyRequest>
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-// The reader of bodies bounds the depth of what arrives here, so this recursion ends.
-function isShallow(value: Json): boolean {
-  const depthOf = (node: Json): number => {
-    if (typeof node !== 'object' || node === null) return 0
-    let deepest = 0
-    for (const member of Object.values(node)) deepest = Math.max(deepest, depthOf(member))
-    return deepest + 1
-  }
-  return depthOf(value) <= MAX_JSON_DEPTH
-}

@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { boundedText, jsonObject } from '#src/authorize/policy/json-object.ts'
+import { hashDescription } from '#src/authorize/tokens/format.ts'
+import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { endpoint, type Request, type Route } from '#src/platform/http/endpoint.ts'
+import { once } from '#src/platform/http/idempotency.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { accountIdParams } from '#src/platform/http/params.ts'
+import { checkName, type Environment } from '#src/platform/ids.ts'
+import type { Assertions, Bound } from './assertions.ts'
+import { MAX_NAME_LENGTH, registrationResponse } from './bodies.ts'
+import type { Passkeys } from './passkeys.ts'
+import { challengeView, passkeyView, registrationView, removedPasskeyView, toPasskeyView } from './views.ts'
+
+// A payload of 64 KiB in pretty print.
+const MAX_BODY_BYTES = 512 * 1024
+const MAX_BODY_VALUES = 40_000
+
+const common = { tag: 'Passkeys', permission: 'passkeys.own', isAccountLevel: true } as const
+const params = accountIdParams('psk')
+const name = z.string().trim().min(1).max(MAX_NAME_LENGTH).meta({ description: 'For its owner.' })
+
+const challengeRequest = z.strictObject({
+  action_description: z.string().min(1).max(2_000),
+  action_payload: jsonObject,
+  agent_session_id: z.string().min(1).max(200),
+  device_id: z.string().min(1).max(200),
+})
+
+interface PasskeyRoutesDeps {
+  db: Pick<Database, 'tenant'>
+  passkeys: Passkeys
+  assertions: Assertions
+}
+
+export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): Route[] {
+  const begin = async ({ caller, idempotencyKey }: Request<unknown, unknown, unknown>) => {
+    const { options, expiresAt } = await passkeys.begin(caller, idempotencyKey)
+    return { options, expires_at: expiresAt.toISOString() }
+  }
+  return [
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/passkeys/registration-options',
+        operationId: 'beginPasskeyRegistration',
+        summary: 'Begin to register a passkey',
+        view: registrationView,
+        status: [200],
+      },
+      begin,
+      // Never called: a repeat begins anew.
+      begin,
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'POST',
+        audits: 'passkey.registered',
+        path: '/v1/passkeys/register',
+        operationId: 'registerPasskey',
+        summary: 'Register a passkey with what the authenticator answered',
+        body: z.strictObject({ name, response: registrationResponse }),
+        view: passkeyView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) => toPasskeyView(await passkeys.register(caller, body, idempotencyKey)),
+      async ({ caller }, id) => toPasskeyView(await passkeys.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/passkeys',
+        operationId: 'listPasskeys',
+        summary: 'List your own passkeys, newest first',
+        query: z.object(listQuery),
+        view: listOf(passkeyView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const page = await passkeys.list(caller, query)
+        return { ...page, data: page.data.map(toPasskeyView) }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'PATCH',
+        audits: 'passkey.renamed',
+        path: '/v1/passkeys/:id',
+        operationId: 'renamePasskey',
+        summary: 'Give one of your passkeys another name',
+        params,
+        body: z.strictObject({ name }),
+        view: passkeyView,
+        status: [200],
+      },
+      async ({ caller, params: { id }, body, idempotencyKey }) =>
+        toPasskeyView(await passkeys.rename(caller, { id, name: body.name }, idempotencyKey)),
+      async ({ caller, params: { id } }) => toPasskeyView(await passkeys.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'DELETE',
+        audits: 'passkey.removed',
+        // After a device was lost.
+        isEmergency: true,
+        path: '/v1/passkeys/:id',
+        operationId: 'removePasskey',
+        summary: 'Remove one of your passkeys. Nothing can be confirmed with it any more.',
+        params,
+        view: removedPasskeyView,
+        status: [200],
+      },
+      async ({ caller, params: { id }, idempotencyKey }) => {
+        await passkeys.remove(caller, id, idempotencyKey)
+        return { passkey_id: id, removed: true as const }
+      },
+      async ({ params: { id } }) => ({ passkey_id: id, removed: true as const }),
+    ),
+    endpoint(
+      {
+        method: 'POST',
+        tag: 'Passkeys',
+        scope: 'intent',
+        permission: 'intents.write',
+        path: '/v1/intent/challenges',
+        operationId: 'createPasskeyChallenge',
+        summary: 'Ask for a challenge by which a person confirms one action with a passkey',
+        body: challengeRequest,
+        maxBodyBytes: MAX_BODY_BYTES,
+        maxBodyValues: MAX_BODY_VALUES,
+        view: challengeView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) => {
+        const bound = boundOf(body, caller.environment)
+        return db.tenant(caller, (tx) =>
+          once(
+            tx,
+            idempotencyKey,
+            () => assertions.issueChallenge(tx, caller, bound),
+            ({ challenge_id: id }) => id,
+          ),
+        )
+      },
+      async ({ caller }, id) => assertions.reissueChallenge(caller, id),
+    ),
+  ]
+}
+
+/** @throws {Failure} `environment_mismatch`; `not_found`; `invalid_request` */
+function boundOf(body: z.output<typeof challengeRequest>, environment: Environment): Bound {
+  return {
+    action_hash: hashDescription(body.action_description),
+    payload_hash: sha256Base64url(boundedText('/action_payload', body.action_payload)),
+    agent_session_id: checkName(body.agent_session_id, environment),
+    device_id: checkName(body.device_id, environment),
+  }
+}

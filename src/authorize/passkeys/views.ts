@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { ALGORITHM_NAMES } from './authenticator-data.ts'
+import { creationOptions, requestOptions } from './options.ts'
+import type { PasskeyRow } from './rows.ts'
+
+export const passkeyView = z
+  .object({
+    passkey_id: z.string(),
+    name: z.string(),
+    credential_id: z.string().meta({ description: 'base64url.' }),
+    algorithm: z.enum(ALGORITHM_NAMES as [string, ...string[]]),
+    aaguid: z.string().meta({ description: 'The model of the authenticator; zeros where it is not told.' }),
+    transports: z.array(z.string()).meta({ description: 'As the browser told them: `internal`, `usb`, `hybrid`.' }),
+    backup_eligible: z.boolean().meta({ description: 'It may be copied to other devices of its owner.' }),
+    backed_up: z.boolean().meta({ description: 'At its last use, or when it was registered.' }),
+    counter: z
+      .number()
+      .int()
+      .meta({ description: 'Of the last use; 0 always where the authenticator does not count.' }),
+    created_at: z.string(),
+    last_used_at: z.string().nullable(),
+  })
+  .meta({ id: 'Passkey' })
+
+export const registrationView = z
+  .object({
+    expires_at: z.string(),
+    options: creationOptions.meta({
+      description: 'For PublicKeyCredential.parseCreationOptionsFromJSON, and then navigator.credentials.create.',
+    }),
+  })
+  .meta({ id: 'PasskeyRegistration' })
+
+export const challengeView = z
+  .object({
+    challenge_id: z.string(),
+    challenge: z.string().meta({
+      description:
+        'base64url of SHA-256 of the canonical JSON of action_hash, payload_hash, agent_session_id, device_id and a nonce.',
+    }),
+    expires_at: z.string(),
+    options: requestOptions.meta({
+      description: 'For PublicKeyCredential.parseRequestOptionsFromJSON, and then navigator.credentials.get.',
+    }),
+  })
+  .meta({ id: 'PasskeyChallenge' })
+
+export const removedPasskeyView = z
+  .object({ passkey_id: z.string(), removed: z.literal(true) })
+  .meta({ id: 'RemovedPasskey' })
+
+export function toPasskeyView(row: PasskeyRow): z.input<typeof passkeyView> {
+  return {
+    passkey_id: row.id,
+    name: row.name,
+    credential_id: row.credentialId.toString('base64url'),
+    algorithm: row.algorithm,
+    aaguid: row.aaguid,
+    transports: row.transports,
+    backup_eligible: row.isBackupEligible,
+    backed_up: row.isBackedUp,
+    counter: row.counter,
+    created_at: row.createdAt.toISOString(),
+    last_used_at: row.lastUsedAt?.toISOString() ?? null,
+  }
+}
