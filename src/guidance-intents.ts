@@ -18,6 +18,27 @@ export const INTENT_GUIDANCE = {
     repeat: NO,
     example: { detail: 'The device was revoked at 2026-11-20T15:11:02.000Z.' },
   },
+  approval_already_decided: {
+    happened:
+      'The approval has ended, by a decision, its expiry or a revocation, or this person or API key has decided it before.',
+    remedy: 'Read it with GET /v1/approvals/{id}. A new POST /v1/intent/authorize opens a new approval.',
+    repeat: NO,
+    example: {
+      detail: 'apr_test_01m7x7m0a1e4e8k5v3d9s6q0tc is denied: it is decided once.',
+      members: { approval_status: 'denied' },
+    },
+  },
+  approver_not_eligible: {
+    happened:
+      'The person may not decide this approval; `cause` says why: `role`, `separation_of_duties` (who asked for the action, or ' +
+      'answers for its agent), `not_a_member`, or `same_key` for an API key that authorized the action.',
+    remedy: 'Have another person decide it. `roles` of the approval says who may.',
+    repeat: NO,
+    example: {
+      detail: 'Who asked for the action, or answers for its agent, does not decide it: duties are separated.',
+      members: { cause: 'separation_of_duties' },
+    },
+  },
   agent_suspended: {
     happened: 'The agent that the token would name is suspended.',
     remedy:

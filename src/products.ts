@@ -19,7 +19,10 @@ export function createProducts(p: Platform, settings: AccountSettings & AttestSe
   // Called by requests and jobs, long after every product was made.
   const fromAbove: FromAbove = {
     endWithUser: (tx, user) => authorize.passkeys.endWithUser(tx, user),
-    writers: { passkey_changed: (mail) => authorize.passkeys.writeLetter(mail) },
+    writers: {
+      passkey_changed: (mail) => authorize.passkeys.writeLetter(mail),
+      approval: (mail) => authorize.approvals.approvals.writeLetter(mail),
+    },
   }
   const account = createAccount(p, settings, { tables, ...fromAbove })
   const agents = createAgents(p)

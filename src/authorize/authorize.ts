@@ -4,7 +4,7 @@ import type { Attest } from '#src/attest/attest.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Trace } from '#src/trace/trace.ts'
 import { accessFeature } from './access/feature.ts'
-import { createOpening } from './approvals/open.ts'
+import { approvalsFeature } from './approvals/feature.ts'
 import { decisionsFeature } from './decisions/feature.ts'
 import { replayable } from './intents/explain.ts'
 import { intentsFeature } from './intents/feature.ts'
@@ -29,20 +29,21 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
   const tokens = tokensFeature(p)
   const webhooks = policyWebhooksFeature(p)
   const passkeys = passkeysFeature(p, settings)
-  const revocations = revocationsFeature(p)
+  const approvals = approvalsFeature(p, { ...passkeys, ...policy })
+  const revocations = revocationsFeature(p, approvals)
   const { trust } = attest.hardware
   const intents = intentsFeature(p, {
     ...policy,
     ...tokens,
     ...webhooks,
     ...passkeys,
-    ...createOpening(),
+    ...approvals,
     trust,
     canaries: trace.canaries.port,
   })
   const explainers = { ...intents.explainers, ...trace.canaries.explainers }
   const decisions = decisionsFeature(p, { explainers })
   const access = accessFeature(p, intents)
-  const features = { policy, tokens, webhooks, passkeys, revocations, intents, decisions, access }
+  const features = { policy, tokens, webhooks, passkeys, approvals, revocations, intents, decisions, access }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

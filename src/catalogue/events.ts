@@ -40,7 +40,10 @@ const standing = z
   })
   .meta({ id: 'ClaimStanding' })
 
-/** The `data` of the types emitted today. Ids and judgements only: an event carries nothing personal. */
+/**
+ * The `data` of the types emitted today: ids and judgements, and nothing personal. `approval.requested` alone has the words of the
+ * agent, and a bounded preview of the payload.
+ */
 export const EVENT_DATA = {
   'attestation.created': z.strictObject({
     attestation_id: z.string(),
@@ -100,6 +103,32 @@ export const EVENT_DATA = {
     /** Of a verify, as `matched_rule_id`. */
     jti: z.string().nullable(),
     matched_rule_id: z.string().nullable(),
+  }),
+  'approval.requested': z.strictObject({
+    approval_id: z.string(),
+    jti: z.string(),
+    rule_id: z.string(),
+    action_description: z.string(),
+    payload_preview: z.record(z.string(), z.unknown()),
+    action_hash: z.string(),
+    payload_hash: z.string(),
+    preview_hash: z.string(),
+    min_approvals: z.number().int(),
+    expires_at: z.string(),
+    approve_url: z.string(),
+  }),
+  'approval.resolved': z.strictObject({
+    approval_id: z.string(),
+    jti: z.string(),
+    status: z.string(),
+    decisions: z
+      .array(
+        z
+          .strictObject({ by: z.string(), via: z.string(), decision: z.string(), at: z.string() })
+          .meta({ id: 'ResolvedDecision' }),
+      )
+      .readonly(),
+    resolution: z.string(),
   }),
   'intent.revoked': z.strictObject({
     revocation_id: z.string(),

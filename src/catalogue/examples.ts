@@ -3,6 +3,7 @@
 export const IDS = {
   agent: 'agt_test_01m7x7em9a2c4e4hv6x9s8n1q0',
   agentSession: 'ses_test_01m7x7eq9b2c4e4hv6x9s8n1q0',
+  approval: 'apr_test_01m7x7m0a1e4e8k5v3d9s6q0tc',
   anchor: 'cpa_test_01m7x7em7d4e4hv6x9s8n1q0tk',
   rootCa: 'rca_test_01m7x7em5b4e4hv6x9s8n1q0tj',
   account: 'acc_01m7x7enn9exb9d4gh0kbvf97d',

@@ -20,6 +20,7 @@ export const SCOPED_TYPES = {
   whd: 'webhook delivery',
   evt: 'event',
   jti: 'intent token',
+  apr: 'approval',
   rev: 'revocation',
   stp: 'stop',
   pkc: 'passkey challenge',

@@ -62,6 +62,16 @@ export const PERMISSIONS = {
     roles: ['admin', 'approver'],
     isScoped: true,
   },
+  'approvals.read': {
+    allows: 'read approvals, with the actions that they are for',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
+  'approvals.decide': {
+    allows: 'approve and deny the actions of agents, where the rule names their role',
+    roles: ['admin', 'approver'],
+    isScoped: true,
+  },
   'passkeys.own': {
     allows: 'register, name and remove their own passkeys',
     roles: ['admin', 'approver', 'analyst', 'developer'],

@@ -124,11 +124,10 @@ export async function insertTeamMember(
 
 /** Makes a removed member active again. @throws as `insertTeamMember` does. */
 export async function reactivateMember(tx: Tx, { accountId, userId }: MemberKey, role: Role): Promise<void> {
-  await tx.query(`UPDATE users SET deprovisioned_at = NULL, role = $3 WHERE account_id = $1 AND id = $2`, [
-    accountId,
-    userId,
-    role,
-  ])
+  await tx.query(
+    `UPDATE users SET deprovisioned_at = NULL, reactivated_at = now(), role = $3 WHERE account_id = $1 AND id = $2`,
+    [accountId, userId, role],
+  )
 }
 
 export async function setRole(tx: Tx, { accountId, userId }: MemberKey, role: Role): Promise<void> {

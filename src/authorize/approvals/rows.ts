@@ -1,9 +1,10 @@
-// Approvals, one row each. What a person decided is in the row for ever; that an approval has expired is in no column, but
-// follows from `expires_at` and the clock of Postgres wherever it is read.
+// Approvals, one row each. What people decided is in the row; that an approval has expired is in no column, but follows
+// from `expires_at` and the clock of Postgres wherever it is read.
 
-import type { Tx } from '#src/platform/db/database.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
+import { idsBefore, type Scope } from '#src/platform/ids.ts'
 import type { ApproverRole } from '../policy/document.ts'
-import type { ApprovalOrigin, ApprovedRule } from './facts.ts'
+import type { ApprovalOrigin, ApprovalStatus, ApprovedRule } from './facts.ts'
 
 export interface ApprovalRow {
   id: string
@@ -37,6 +38,16 @@ export interface ApprovalRow {
   decidedAt: Date | null
 }
 
+/** With its state at the time of the statement that read it. */
+export interface ShownApproval extends ApprovalRow {
+  status: ApprovalStatus
+  /** See `openDescription`. */
+  sealedDescription: Buffer
+}
+
+/** The state of an approval, of its row in a statement. */
+const STATUS = `CASE WHEN outcome IS NOT NULL THEN outcome WHEN expires_at <= clock_timestamp() THEN 'expired' ELSE 'pending' END`
+
 const APPROVAL = `id, jti, origin, rules, min_approvals AS "minApprovals", roles, requires_passkey AS "requiresPasskey",
   has_separation AS "hasSeparation", action_hash AS "actionHash", payload_hash AS "payloadHash",
   preview_hash AS "previewHash", agent_id AS "agentId", agent_session_id AS "agentSessionId", device_id AS "deviceId",
@@ -44,6 +55,8 @@ const APPROVAL = `id, jti, origin, rules, min_approvals AS "minApprovals", roles
   excluded_ids AS "excludedIds", actor_kind AS "actorKind", actor_id AS "actorId",
   token_ttl_seconds AS "tokenTtlSeconds", created_at AS "createdAt", expires_at AS "expiresAt", outcome,
   decided_at AS "decidedAt"`
+
+const SHOWN = `${APPROVAL}, ${STATUS} AS status, sealed_description AS "sealedDescription"`
 
 /**
  * Those of a token, in the order of their origins: at most two.
@@ -53,5 +66,154 @@ export async function readApprovals(tx: Tx, jti: string, lock: boolean): Promise
   return tx.query<ApprovalRow>(lock ? LOCK_OF_TOKEN : OF_TOKEN, [jti])
 }
 
+/** The same without a lock, for `readTenant`. */
+export function selectApprovals(jti: string): Statement {
+  return { text: OF_TOKEN, values: [jti] }
+}
+
 const OF_TOKEN = `SELECT ${APPROVAL} FROM approvals WHERE jti = $1 ORDER BY origin`
 const LOCK_OF_TOKEN = `${OF_TOKEN} FOR SHARE`
+
+export interface NewApprovalRow extends Omit<ApprovalRow, 'createdAt' | 'expiresAt' | 'outcome' | 'decidedAt'> {
+  ttlSeconds: number
+  latestExpiry: Date | null
+  sealedDescription: Buffer
+  sealedPayload: Buffer
+}
+
+/** undefined when the token has one of that origin. */
+export async function insertApproval(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  row: NewApprovalRow,
+): Promise<ApprovalRow | undefined> {
+  const [inserted] = await tx.query<ApprovalRow>(
+    `INSERT INTO approvals (account_id, environment, id, jti, origin, rules, min_approvals, roles, requires_passkey,
+       has_separation, action_hash, payload_hash, preview_hash, agent_id, agent_session_id, device_id, mandate_id,
+       schedule_id, requester_id, excluded_ids, actor_kind, actor_id, token_ttl_seconds, sealed_description,
+       sealed_payload, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+       $25, least(clock_timestamp() + make_interval(secs => $26), $27::timestamptz))
+     ON CONFLICT (jti, origin, account_id, environment) DO NOTHING RETURNING ${APPROVAL}`,
+    [
+      accountId,
+      environment,
+      row.id,
+      row.jti,
+      row.origin,
+      JSON.stringify(row.rules),
+      row.minApprovals,
+      row.roles,
+      row.requiresPasskey,
+      row.hasSeparation,
+      row.actionHash,
+      row.payloadHash,
+      row.previewHash,
+      row.agentId,
+      row.agentSessionId,
+      row.deviceId,
+      row.mandateId,
+      row.scheduleId,
+      row.requesterId,
+      row.excludedIds,
+      row.actorKind,
+      row.actorId,
+      row.tokenTtlSeconds,
+      row.sealedDescription,
+      row.sealedPayload,
+      row.ttlSeconds,
+      row.latestExpiry,
+    ],
+  )
+  return inserted
+}
+
+export async function findApproval(tx: Tx, id: string): Promise<ShownApproval | undefined> {
+  const [row] = await tx.query<ShownApproval>(`SELECT ${SHOWN} FROM approvals WHERE id = $1`, [id])
+  return row
+}
+
+/** After every decision that holds it has ended: what has expired then stays expired. */
+export async function findApprovalAfterDecisions(tx: Tx, id: string): Promise<ShownApproval | undefined> {
+  const [row] = await tx.query<ShownApproval>(`SELECT ${SHOWN} FROM approvals WHERE id = $1 FOR SHARE`, [id])
+  return row
+}
+
+/** Decisions about one approval run one after the other. */
+export async function lockApproval(tx: Tx, id: string): Promise<ApprovalRow | undefined> {
+  const [row] = await tx.query<ApprovalRow>(`SELECT ${APPROVAL} FROM approvals WHERE id = $1 FOR NO KEY UPDATE`, [id])
+  return row
+}
+
+/** Under its lock. undefined when it has expired, or has an outcome. */
+export async function settleApproval(
+  tx: Tx,
+  id: string,
+  outcome: 'approved' | 'denied',
+  at: Date,
+): Promise<ApprovalRow | undefined> {
+  const [row] = await tx.query<ApprovalRow>(
+    `UPDATE approvals SET outcome = $2, decided_at = $3, is_told = true
+     WHERE id = $1 AND outcome IS NULL AND expires_at > clock_timestamp() RETURNING ${APPROVAL}`,
+    [id, outcome, at],
+  )
+  return row
+}
+
+export async function findSealedPayload(tx: Tx, id: string): Promise<Buffer | undefined> {
+  const [row] = await tx.query<{ sealed: Buffer }>('SELECT sealed_payload AS sealed FROM approvals WHERE id = $1', [id])
+  return row?.sealed
+}
+
+export interface ApprovalFilter {
+  status?: ApprovalStatus | undefined
+  jti?: string | undefined
+  agentSessionId?: string | undefined
+  createdGte?: Date | undefined
+  createdLt?: Date | undefined
+}
+
+// Pending ones are found by the index of what is not told, however many were decided.
+const WITH_STATUS: Record<ApprovalStatus, string> = {
+  pending: 'NOT is_told AND outcome IS NULL AND expires_at > clock_timestamp()',
+  approved: `outcome = 'approved'`,
+  denied: `outcome = 'denied'`,
+  cancelled: `outcome = 'cancelled'`,
+  expired: 'outcome IS NULL AND expires_at <= clock_timestamp()',
+}
+
+/** Newest first. */
+export async function listApprovals(
+  tx: Tx,
+  { status, jti, agentSessionId, createdGte, createdLt }: ApprovalFilter,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<ShownApproval[]> {
+  const values: unknown[] = []
+  const conditions = [
+    ...(status === undefined ? ['true'] : [WITH_STATUS[status]]),
+    ...(jti === undefined ? [] : [`jti = $${values.push(jti)}`]),
+    ...(agentSessionId === undefined ? [] : [`agent_session_id = $${values.push(agentSessionId)}`]),
+    ...(createdGte === undefined ? [] : [`created_at >= $${values.push(createdGte)}`]),
+    ...(createdLt === undefined ? [] : [`created_at < $${values.push(createdLt)}`]),
+    ...(before === undefined ? [] : [`id < $${values.push(before)}`]),
+  ]
+  return tx.adhoc<ShownApproval>(
+    `SELECT ${SHOWN} FROM approvals WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+/** How many were asked for since an hour ago; at most `most`. */
+export async function countRecent(tx: Tx, { environment }: Scope, now: Date, most: number): Promise<number> {
+  const hourAgo = new Date(now.getTime() - HOUR_MS)
+  // The id is a bound an hour above the time that it is made of.
+  const after = idsBefore('apr', environment, new Date(hourAgo.getTime() - HOUR_MS))
+  const rows = await tx.query('SELECT 1 FROM approvals WHERE id > $1 AND created_at > $2 LIMIT $3', [
+    after,
+    hourAgo,
+    most,
+  ])
+  return rows.length
+}
+
+const HOUR_MS = 3_600_000

@@ -54,10 +54,6 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
     const errors: FieldError[] = []
     for (const [index, { require }] of document.rules.entries()) {
       const pointer = `/rules/${index}/require`
-      if (require.approval !== undefined) {
-        const detail = 'is not available yet: step-up approvals do not exist, and the rule would refuse every action'
-        errors.push({ pointer: `${pointer}/approval`, code: 'approval_not_available', detail })
-      }
       const target = require.webhook && outbound.check(require.webhook.url, environment)
       if (target?.ok === false) {
         errors.push({ pointer: `${pointer}/webhook/url`, code: target.code, detail: target.detail })

@@ -29,6 +29,9 @@ export const policyView = z
       biometric_flag: z.boolean(),
       hardware_above: z.union([z.number(), z.string()]).nullable(),
     }),
+    approvals: z
+      .object({ require_human_session: z.boolean().optional(), separation_of_duties: z.boolean().optional() })
+      .optional(),
     rules: storedRules,
     builtin_rules: storedRules.describe('What `default_rules` come to, written as rules.'),
   })
@@ -89,8 +92,8 @@ export const evaluationView = z
   .meta({ id: 'PolicySimulation' })
 
 export function toPolicyView(row: PolicyVersion): z.input<typeof policyView> {
-  const { name, default_rules, rules } = row.document
-  return { ...toVersion(row), name, default_rules, rules, builtin_rules: defaultRules(row.document) }
+  const { name, default_rules, approvals, rules } = row.document
+  return { ...toVersion(row), name, default_rules, approvals, rules, builtin_rules: defaultRules(row.document) }
 }
 
 export function toSummaryView(row: VersionSummary): z.input<typeof versionSummaryView> {

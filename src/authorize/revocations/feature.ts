@@ -1,5 +1,6 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { rowRule } from '#src/platform/retention.ts'
+import type { ApprovalsFeature } from '../approvals/feature.ts'
 import { EVENTS, NOTES } from './notes.ts'
 import { createRevocations } from './revocations.ts'
 import { revocationRoutes } from './routes.ts'
@@ -13,8 +14,8 @@ export type RevocationsFeature = ReturnType<typeof revocationsFeature>
 const REVOCATION_DAYS = 31
 
 /** Ends tokens before they expire, and stops an account. */
-export function revocationsFeature(p: Platform) {
-  const revocations = createRevocations(p)
+export function revocationsFeature(p: Platform, { cancelApprovals }: Pick<ApprovalsFeature, 'cancelApprovals'>) {
+  const revocations = createRevocations({ ...p, cancelApprovals })
   const stops = createStops(p)
   return defineFeature(
     {

@@ -11,6 +11,8 @@ import type { Page, Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, checkName, newId, type Scope } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
+import type { ApprovalsFeature } from '../approvals/feature.ts'
+import type { CancelledSubject } from '../approvals/resolution-rows.ts'
 import { revokeIntents } from '../tokens/revoked-rows.ts'
 import { findIntent, type IntentRow, type RevokedScope } from '../tokens/rows.ts'
 import {
@@ -35,6 +37,7 @@ export interface RevocationDeps {
   ledger: Pick<Ledger, 'record'>
   pager: Pager
   now: () => Date
+  cancelApprovals: ApprovalsFeature['cancelApprovals']
 }
 
 export interface RevocationQuery extends RevocationFilter {
@@ -47,7 +50,7 @@ export type Revocations = ReturnType<typeof createRevocations>
 /** Of the event and of the ledger. */
 const MEMBER = { token: 'jti', session: 'agent_session_id', device: 'device_id' } as const
 
-export function createRevocations({ db, ledger, pager, now }: RevocationDeps) {
+export function createRevocations({ db, ledger, pager, now, cancelApprovals }: RevocationDeps) {
   // Under the locks. The event and the ledger entry are written with the marks of the tokens.
   async function revokeSubject(tx: Tx, acting: Acting, wanted: NewRevocation): Promise<RevocationRow> {
     const known = await findLongest(tx, wanted)
@@ -55,6 +58,8 @@ export function createRevocations({ db, ledger, pager, now }: RevocationDeps) {
     const { scope, subjectId, reason } = wanted
     const id = newId('rev', acting.environment)
     const tokens = await revokeIntents(tx, { scope, subjectId }, id)
+    // After their tokens: the order of the locks of every decision.
+    await cancelApprovals(tx, acting, approvalsOf(wanted))
     const row = await insertRevocation(tx, acting, { ...wanted, id, tokens })
     const actor = actorOf(acting.principal)
     const subject = { [MEMBER[scope]]: subjectId }
@@ -142,6 +147,11 @@ export interface IntentStatus {
 function statusOf({ jti, revokedScope, revokedAt, expiresAt }: IntentRow, at: Date): IntentStatus {
   const lapsed = expiresAt <= at ? 'expired' : 'active'
   return { jti, status: revokedAt === null ? lapsed : 'revoked', revokedScope, revokedAt, expiresAt }
+}
+
+function approvalsOf({ scope, subjectId }: NewRevocation): CancelledSubject {
+  if (scope === 'token') return { jti: subjectId }
+  return scope === 'session' ? { agentSessionId: subjectId } : { deviceId: subjectId }
 }
 
 // A token has no lock of its own: decisions about it hold the lock of its session.

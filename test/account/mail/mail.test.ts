@@ -60,7 +60,13 @@ function makeWork(settings: Partial<MailerSettings> = {}, writer: LetterWriter =
     work: createDeliverMail({
       db: test.db,
       mailer,
-      writers: { login_link: writer, invite: writer, usage_notice: writer, passkey_changed: writer },
+      writers: {
+        login_link: writer,
+        invite: writer,
+        usage_notice: writer,
+        passkey_changed: writer,
+        approval: writer,
+      },
       log,
     }),
     mailer,

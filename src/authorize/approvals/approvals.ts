@@ -1,0 +1,181 @@
+// Step-up approvals as callers see them: what waits for people, what they decided, and the mail that asks them.
+
+import type { LetterWriter } from '#src/account/mail/send.ts'
+import { Failure } from '#src/failure.ts'
+import type { Sealer } from '#src/platform/crypto/seal.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
+import { checkId, checkName, type Scope } from '#src/platform/ids.ts'
+import type { Assertions, PasskeyChallenge } from '../passkeys/assertions.ts'
+import type { JsonObject } from '../policy/evaluate.ts'
+import { boundOf, type Deciding, type Decision, noApproval } from './decide.ts'
+import { type MissingVotes, missingVotes } from './facts.ts'
+import { letterOf } from './letter.ts'
+import {
+  type ApprovalFilter,
+  findApproval,
+  findApprovalAfterDecisions,
+  findSealedPayload,
+  listApprovals,
+  type ShownApproval,
+} from './rows.ts'
+import { openDescription, openPayload } from './sealed.ts'
+import { findApprovers, findVotes, readLiveVotes, type VoteRow } from './vote-rows.ts'
+import type { ApprovalWaits } from './waits.ts'
+
+/** An approval with what people decided. */
+export interface ListedApproval {
+  row: ShownApproval
+  description: string
+  votes: VoteRow[]
+}
+
+export interface WholeApproval extends ListedApproval {
+  payload: JsonObject
+  /** While it is pending. */
+  missing: MissingVotes[]
+}
+
+export interface ApprovalsDeps {
+  db: Pick<Database, 'tenant'>
+  sealer: Sealer
+  pager: Pager
+  baseUrl: string
+  deciding: Deciding
+  assertions: Pick<Assertions, 'issueChallenge' | 'reissueChallenge'>
+  waits: ApprovalWaits
+}
+
+export interface ApprovalQuery extends ApprovalFilter {
+  limit: number
+  cursor?: string | undefined
+}
+
+export type Approvals = ReturnType<typeof createApprovals>
+
+const LIST_ROUTE = 'GET /v1/approvals'
+// Of a letter: enough to know whether the recipient is among them.
+const MAX_APPROVERS = 10_000
+
+export function createApprovals({ db, sealer, pager, baseUrl, deciding, assertions, waits }: ApprovalsDeps) {
+  // What looks expired may have been decided in time by a transaction that has not committed.
+  async function findSettled(tx: Tx, id: string): Promise<ShownApproval | undefined> {
+    const row = await findApproval(tx, id)
+    return row?.status === 'expired' ? findApprovalAfterDecisions(tx, id) : row
+  }
+
+  async function read(scope: Scope, id: string): Promise<WholeApproval> {
+    return db.tenant(scope, async (tx) => {
+      const row = await findSettled(tx, id)
+      if (row === undefined) throw noApproval(id)
+      const [votes, sealed, live] = await Promise.all([
+        findVotes(tx, [id]),
+        findSealedPayload(tx, id),
+        row.status === 'pending' ? readLiveVotes(tx, id) : [],
+      ])
+      if (sealed === undefined) throw new Error('an approval without a payload')
+      return {
+        row,
+        votes,
+        description: openDescription(sealer, id, row.sealedDescription),
+        payload: openPayload(sealer, id, sealed),
+        missing: row.status === 'pending' ? missingVotes(row, live) : [],
+      }
+    })
+  }
+
+  async function get(scope: Scope, id: string): Promise<WholeApproval> {
+    checkId(id, 'apr', scope.environment)
+    return read(scope, id)
+  }
+
+  return {
+    get,
+
+    /**
+     * Waits up to `waitSeconds` while it is pending.
+     * @throws {Failure} `environment_mismatch`, `not_found`.
+     */
+    async awaitEnd(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal): Promise<WholeApproval> {
+      const first = await get(scope, id)
+      if (waitSeconds === 0 || first.row.status !== 'pending') return first
+      await waits.ended(scope, id, waitSeconds * 1_000, signal)
+      return read(scope, id)
+    },
+
+    /** Newest first. @throws {Failure} `environment_mismatch`; `invalid_request` at `?cursor`. */
+    async list(scope: Scope, { limit, cursor, ...filter }: ApprovalQuery): Promise<Page<ListedApproval>> {
+      if (filter.jti !== undefined) checkId(filter.jti, 'jti', scope.environment)
+      if (filter.agentSessionId !== undefined) checkName(filter.agentSessionId, scope.environment)
+      const binding = { route: LIST_ROUTE, scope, query: { ...filter } }
+      const before = pager.decode(cursor, binding)
+      return db.tenant(scope, async (tx) => {
+        const rows = await listApprovals(tx, filter, { before, limit: limit + 1 })
+        const { data, ...page } = pager.page(rows, limit, ({ id }) => id, binding)
+        const votes = Map.groupBy(
+          await findVotes(
+            tx,
+            data.map(({ id }) => id),
+          ),
+          ({ approvalId }) => approvalId,
+        )
+        return {
+          ...page,
+          data: data.map((row) => ({
+            row,
+            description: openDescription(sealer, row.id, row.sealedDescription),
+            votes: votes.get(row.id) ?? [],
+          })),
+        }
+      })
+    },
+
+    /** @throws {Failure} as `Deciding.decide`. */
+    async decide(acting: Acting, id: string, given: Decision, key?: IdempotencyKey): Promise<WholeApproval> {
+      await deciding.decide(acting, id, given, key)
+      waits.tell(id)
+      return read(acting, id)
+    },
+
+    /**
+     * A challenge that a passkey signs, for one decision about this approval.
+     * @throws {Failure} `environment_mismatch`, `not_found`, `approval_already_decided`.
+     */
+    async challenge(acting: Acting, id: string, key?: IdempotencyKey): Promise<PasskeyChallenge> {
+      checkId(id, 'apr', acting.environment)
+      return db.tenant(acting, async (tx) => {
+        const row = await findSettled(tx, id)
+        if (row === undefined) throw noApproval(id)
+        if (row.status !== 'pending') {
+          throw new Failure('approval_already_decided', {
+            detail: `${id} is ${row.status}: there is nothing to confirm.`,
+            members: { approval_status: row.status },
+          })
+        }
+        return once(
+          tx,
+          key,
+          () => assertions.issueChallenge(tx, acting, boundOf(row)),
+          ({ challenge_id }) => challenge_id,
+        )
+      })
+    },
+
+    /** What an earlier request with the same Idempotency-Key made. */
+    challengeAgain: (scope: Scope, challengeId: string): Promise<PasskeyChallenge> =>
+      assertions.reissueChallenge(scope, challengeId),
+
+    /** Of the mail queue. No letter for what has ended, and for a person who may not decide it any more. */
+    writeLetter: (async ({ subjectId: id, recipient, scope }) =>
+      db.tenant(scope, async (tx) => {
+        const row = await findApproval(tx, id)
+        if (row?.status !== 'pending') return undefined
+        const wanted = { roles: row.roles, except: row.excludedIds, limit: MAX_APPROVERS }
+        const approvers = await findApprovers(tx, scope, wanted)
+        const isAsked = approvers.some(({ email }) => email === recipient)
+        return isAsked ? letterOf(row, scope.environment, baseUrl) : undefined
+      })) satisfies LetterWriter,
+  }
+}

@@ -1,0 +1,241 @@
+// A person approves or denies. Decisions about one approval run one after the other, by the lock on its row, and the clock is
+// read after the lock: each person counts once, the first end is the only one, and nothing is decided after the expiry.
+
+import { emit } from '#src/account/webhooks/emit.ts'
+import { Failure, invalidField } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import { checkId } from '#src/platform/ids.ts'
+import type { Ledger } from '#src/platform/ledger/record.ts'
+import { normalizeAddress } from '#src/platform/mail-address.ts'
+import type { Assertions, CheckedAssertion } from '../passkeys/assertions.ts'
+import type { PasskeyAssertion } from '../passkeys/bodies.ts'
+import type { PolicyReader } from '../policy/current.ts'
+import { type CountedVote, missingVotes } from './facts.ts'
+import { resolvedEvent } from './resolutions.ts'
+import { type ApprovalRow, findApproval, lockApproval, settleApproval } from './rows.ts'
+import {
+  type Approver,
+  findKeyRoots,
+  findVotes,
+  insertVote,
+  lockApprover,
+  readLiveVotes,
+  type VoteDecision,
+  type VoteVia,
+} from './vote-rows.ts'
+
+export interface Decision {
+  decision: VoteDecision
+  /** For people. */
+  comment: string | null
+  assertion?: PasskeyAssertion | undefined
+  /** For whom a key speaks; a session speaks for its user. */
+  approverEmail?: string | undefined
+}
+
+export interface DecidingDeps {
+  db: Pick<Database, 'tenant'>
+  ledger: Pick<Ledger, 'record'>
+  readPolicy: PolicyReader['readPolicy']
+  assertions: Pick<Assertions, 'checkAssertion' | 'consumeAssertion'>
+}
+
+export type Deciding = ReturnType<typeof createDeciding>
+
+export function createDeciding({ db, ledger, readPolicy, assertions }: DecidingDeps) {
+  async function decideLocked(
+    tx: Tx,
+    acting: Acting,
+    id: string,
+    given: Decision & { checked: CheckedAssertion | undefined },
+  ): Promise<void> {
+    const row = await lockApproval(tx, id)
+    if (row === undefined) throw noApproval(id)
+    const { principal } = acting
+    const { decision, comment, checked } = given
+    const keyId = principal.kind === 'key' ? principal.keyId : undefined
+    const [policy, approver, live, roots, at] = await Promise.all([
+      readPolicy(tx),
+      lockApprover(tx, acting, approverOf(acting, given)),
+      readLiveVotes(tx, id),
+      keyId === undefined ? undefined : findKeyRoots(tx, [keyId, row.actorId]),
+      readClock(tx),
+    ])
+    const isHumanOnly = policy.compiled.document.approvals?.require_human_session ?? acting.environment === 'live'
+    if (keyId !== undefined)
+      checkKey(row, { isHumanOnly, own: roots?.get(keyId), authorizing: roots?.get(row.actorId) })
+    checkApprover(row, approver)
+    if (decision === 'approve' && row.requiresPasskey && checked === undefined) {
+      throw invalidField(
+        '/passkey_assertion',
+        'required',
+        'is required: the rule demands that people sign with a passkey',
+      )
+    }
+    if (checked !== undefined && checked.userId !== approver.id) {
+      throw invalidField('/passkey_assertion', 'mismatch', 'is of another person than the one who decides')
+    }
+    if (row.outcome !== null || at >= row.expiresAt) throw alreadyDecided(row)
+    const keyRootId = keyId === undefined ? null : (roots?.get(keyId) ?? keyId)
+    if (live.some((vote) => vote.userId === approver.id)) {
+      throw alreadyDecided(row, 'This person has decided it before: each counts once.')
+    }
+    if (checked !== undefined) await assertions.consumeAssertion(tx, acting, checked)
+    const via: VoteVia = keyId !== undefined ? 'api_key' : checked !== undefined ? 'passkey' : 'session'
+    const isNew = await insertVote(tx, acting, {
+      approvalId: id,
+      userId: approver.id,
+      decision,
+      via,
+      actorId: actorOf(principal).id,
+      keyRootId,
+      passkeyId: checked?.passkeyId ?? null,
+      comment,
+      decidedAt: at,
+    })
+    if (!isNew) throw alreadyDecided(row, 'This API key has cast its vote: each counts once for an approval.')
+    const votes: CountedVote[] = [
+      ...live.filter((vote) => vote.decision === 'approve'),
+      { userId: approver.id, role: approver.role },
+    ]
+    const isApproved = decision === 'approve' && missingVotes(row, votes).length === 0
+    const outcome = decision === 'deny' ? 'denied' : isApproved ? 'approved' : undefined
+    await Promise.all([
+      outcome === undefined ? undefined : settle(tx, acting, row, outcome, at),
+      ledger.record(tx, acting, {
+        kind: 'approval_decision',
+        at,
+        actor: actorOf(principal, approver.id),
+        subject: id,
+        reason: outcome === undefined ? 'approval_vote' : `approval_${outcome}`,
+        valid: outcome === undefined ? null : outcome === 'approved',
+        inputs: {
+          approval_id: id,
+          jti: row.jti,
+          decision,
+          via,
+          status: outcome ?? 'pending',
+          resolution: outcome === undefined ? null : 'human',
+          action_hash: row.actionHash,
+          payload_hash: row.payloadHash,
+          passkey_id: checked?.passkeyId ?? null,
+        },
+        facts: { comment, role: approver.role },
+      }),
+    ])
+  }
+
+  async function settle(
+    tx: Tx,
+    acting: Acting,
+    row: ApprovalRow,
+    outcome: 'approved' | 'denied',
+    at: Date,
+  ): Promise<void> {
+    const settled = await settleApproval(tx, row.id, outcome, at)
+    // It expired while the vote was written: nothing of this transaction is kept.
+    if (settled === undefined) throw alreadyDecided(row)
+    const votes = await findVotes(tx, [row.id])
+    await emit(tx, acting, resolvedEvent({ id: row.id, jti: row.jti, status: outcome, endedAt: at }, votes))
+  }
+
+  return {
+    /**
+     * @throws {Failure} `environment_mismatch`, `not_found`; `session_required` for a key where people decide themselves;
+     * `approver_not_eligible`; `invalid_request` at `/approver` and `/passkey_assertion`; `approval_already_decided`.
+     */
+    async decide(acting: Acting, id: string, given: Decision, key?: IdempotencyKey): Promise<void> {
+      checkId(id, 'apr', acting.environment)
+      approverOf(acting, given)
+      const { assertion } = given
+      let checked: CheckedAssertion | undefined
+      if (assertion !== undefined) {
+        const row = await db.tenant(acting, (tx) => findApproval(tx, id))
+        if (row === undefined) throw noApproval(id)
+        checked = await assertions.checkAssertion(acting, assertion, boundOf(row))
+      }
+      await db.tenant(acting, (tx) =>
+        once(
+          tx,
+          key,
+          () => decideLocked(tx, acting, id, { ...given, checked }),
+          () => id,
+        ),
+      )
+    },
+  }
+}
+
+/** What a passkey signs who approves: the very approval, beside the action. */
+export function boundOf(row: Pick<ApprovalRow, 'id' | 'actionHash' | 'payloadHash' | 'agentSessionId' | 'deviceId'>) {
+  return {
+    action_hash: row.actionHash,
+    payload_hash: row.payloadHash,
+    agent_session_id: row.agentSessionId,
+    device_id: row.deviceId,
+    approval_id: row.id,
+  }
+}
+
+export function noApproval(id: string): Failure {
+  return new Failure('not_found', `There is no approval ${id}.`)
+}
+
+/** @throws {Failure} `invalid_request` at `/approver`. */
+function approverOf({ principal }: Acting, { approverEmail }: Decision): { userId: string } | { email: string } {
+  if (principal.kind === 'session') {
+    if (approverEmail === undefined) return { userId: principal.userId }
+    throw invalidField('/approver', 'unknown_field', 'is for API keys: a session decides for its own user')
+  }
+  if (approverEmail === undefined) throw invalidField('/approver', 'required', 'is required with an API key')
+  const email = normalizeAddress(approverEmail)
+  if (email === undefined) throw invalidField('/approver/email', 'invalid_format', 'must be an e-mail address')
+  return { email }
+}
+
+function checkKey(
+  { actorKind }: ApprovalRow,
+  { isHumanOnly, own, authorizing }: { isHumanOnly: boolean; own: string | undefined; authorizing: string | undefined },
+): void {
+  if (isHumanOnly) {
+    throw new Failure(
+      'session_required',
+      'Approvals are decided by people who are signed in: the policy has `approvals.require_human_session`, on in live by default.',
+    )
+  }
+  if (actorKind === 'key' && own === authorizing) {
+    throw notEligible('same_key', 'An API key decides nothing that it authorized itself.')
+  }
+}
+
+function checkApprover(row: ApprovalRow, approver: Approver | undefined): asserts approver is Approver {
+  if (approver === undefined) throw notEligible('not_a_member', 'The approver is no member of the account who may act.')
+  if (!row.roles.some((role) => role === approver.role)) {
+    throw notEligible('role', `This approval is for people with the role ${row.roles.join(', ')}.`)
+  }
+  if (row.excludedIds.includes(approver.id)) {
+    throw notEligible(
+      'separation_of_duties',
+      'Who asked for the action, or answers for its agent, does not decide it: duties are separated.',
+    )
+  }
+}
+
+function notEligible(cause: string, detail: string): Failure {
+  return new Failure('approver_not_eligible', { detail, members: { cause } })
+}
+
+function alreadyDecided({ id, outcome, expiresAt }: ApprovalRow, why?: string): Failure {
+  const status = outcome ?? (why === undefined ? 'expired' : 'pending')
+  const detail =
+    why ?? `${id} is ${status}${outcome === null ? ` since ${expiresAt.toISOString()}` : ''}: it is decided once.`
+  return new Failure('approval_already_decided', { detail, members: { approval_status: status } })
+}
+
+async function readClock(tx: Tx): Promise<Date> {
+  const [row] = await tx.query<{ at: Date }>('SELECT clock_timestamp() AS at')
+  if (row === undefined) throw new Error('Postgres told no time')
+  return row.at
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import type { ListedApproval, WholeApproval } from './approvals.ts'
+import { APPROVAL_STATUSES } from './facts.ts'
+import { approveUrl } from './open.ts'
+import { resolutionOf } from './resolutions.ts'
+
+const iso = z.iso.datetime()
+const whole = z.number().int()
+const text = z.string()
+
+export const approvalStatusView = z.enum(APPROVAL_STATUSES).meta({ id: 'ApprovalStatus' })
+
+const voteView = z
+  .object({
+    by: text.describe('The user.'),
+    via: z.enum(['session', 'passkey', 'api_key']).describe('How they decided. `api_key`: a key spoke for them.'),
+    decision: z.enum(['approve', 'deny']),
+    comment: text.nullable().describe('Of a denial: its reason.'),
+    at: iso,
+  })
+  .meta({ id: 'ApprovalDecision' })
+
+const common = {
+  approval_id: text,
+  status: approvalStatusView,
+  resolution: z
+    .enum(['human', 'timeout', 'cancelled'])
+    .nullable()
+    .describe('What ended it: a person, its expiry, or a revocation of the token, the session or the device.'),
+  jti: text,
+  origin: z
+    .enum(['authorize', 'verify'])
+    .describe('`verify`: the policy was tightened after the token had been issued.'),
+  rules: z
+    .array(z.object({ rule_id: text, rule_hash: text.describe('SHA-256 of its canonical JSON, base64url.') }))
+    .describe('What it is for. An approval covers a rule of the policy while the rule has this hash.'),
+  min_approvals: whole.describe('Distinct people.'),
+  roles: z.array(text).describe('Who may decide.'),
+  require_passkey: z.boolean(),
+  separation_of_duties: z
+    .boolean()
+    .describe('Who asked for the action, and the owner of the agent, can not decide it.'),
+  action_description: text,
+  action_hash: text.describe('SHA-256 of the description, base64url, as the token has it.'),
+  payload_hash: text.describe('SHA-256 of the canonical JSON of the payload.'),
+  preview_hash: text.describe('SHA-256 of the canonical JSON of the `payload_preview` of the event.'),
+  agent_id: text.nullable(),
+  agent_session_id: text,
+  device_id: text,
+  mandate_id: text.nullable(),
+  schedule_id: text.nullable(),
+  requested_by: text.nullable().describe('The user, where one is known.'),
+  authorized_by: text.describe('The API key or user that authorized the action.'),
+  created_at: iso,
+  expires_at: iso,
+  decided_at: iso.nullable(),
+  decisions: z.array(voteView),
+  approve_url: text.describe('The page where people decide.'),
+}
+
+export const approvalSummaryView = z.object(common).meta({ id: 'ApprovalSummary' })
+
+export const approvalView = z
+  .object({
+    ...common,
+    action_payload: z.record(z.string(), z.unknown()),
+    missing: z
+      .array(z.object({ roles: z.array(text), approvals: whole }))
+      .describe(
+        'While it is pending: how many more people with one of the roles have to approve. All entries must be met.',
+      ),
+  })
+  .meta({ id: 'Approval' })
+
+export function toSummaryView(listed: ListedApproval, baseUrl: string): z.input<typeof approvalSummaryView> {
+  const { row, description, votes } = listed
+  const { status } = row
+  return {
+    approval_id: row.id,
+    status,
+    resolution: status === 'pending' ? null : resolutionOf(status),
+    jti: row.jti,
+    origin: row.origin,
+    rules: row.rules.map(({ rule_id, rule_hash }) => ({ rule_id, rule_hash })),
+    min_approvals: row.minApprovals,
+    roles: row.roles,
+    require_passkey: row.requiresPasskey,
+    separation_of_duties: row.hasSeparation,
+    action_description: description,
+    action_hash: row.actionHash,
+    payload_hash: row.payloadHash,
+    preview_hash: row.previewHash,
+    agent_id: row.agentId,
+    agent_session_id: row.agentSessionId,
+    device_id: row.deviceId,
+    mandate_id: row.mandateId,
+    schedule_id: row.scheduleId,
+    requested_by: row.requesterId,
+    authorized_by: row.actorId,
+    created_at: row.createdAt.toISOString(),
+    expires_at: row.expiresAt.toISOString(),
+    decided_at: row.decidedAt?.toISOString() ?? null,
+    decisions: votes.map(({ userId, via, decision, comment, decidedAt }) => ({
+      by: userId,
+      via,
+      decision,
+      comment,
+      at: decidedAt.toISOString(),
+    })),
+    approve_url: approveUrl(baseUrl, row.id),
+  }
+}
+
+export function toApprovalView(found: WholeApproval, baseUrl: string): z.input<typeof approvalView> {
+  return {
+    ...toSummaryView(found, baseUrl),
+    action_payload: found.payload,
+    missing: found.missing.map(({ roles, approvals }) => ({ roles: [...roles], approvals })),
+  }
+}
