@@ -90,9 +90,6 @@ describe('authorize', () => {
 
   it('refuses what it can not bind, what is too large and what contradicts itself, by the field', async () => {
     const refused: [body: object, pointer: string, code: string][] = [
-      [{ mandate_id: 'mnd_test_1' }, '/mandate_id', 'not_supported'],
-      [{ schedule_id: 'sch_test_1' }, '/schedule_id', 'not_supported'],
-      [{ passkey_assertion: {} }, '/passkey_assertion', 'not_supported'],
       [{ action_description: '' }, '/action_description', 'too_short'],
       [{ action_description: 'x'.repeat(2_001) }, '/action_description', 'too_long'],
       [{ action_payload: [] }, '/action_payload', 'invalid_type'],
