@@ -8,6 +8,7 @@ import { approvalsFeature } from './approvals/feature.ts'
 import { decisionsFeature } from './decisions/feature.ts'
 import { replayable } from './intents/explain.ts'
 import { intentsFeature } from './intents/feature.ts'
+import { mandatesFeature } from './mandates/feature.ts'
 import type { PasskeySettings } from './passkeys/config.ts'
 import { passkeysFeature } from './passkeys/feature.ts'
 import { intentPolicyFeature } from './policy/feature.ts'
@@ -31,6 +32,7 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
   const passkeys = passkeysFeature(p, settings)
   const approvals = approvalsFeature(p, { ...passkeys, ...policy })
   const revocations = revocationsFeature(p, approvals)
+  const mandates = mandatesFeature(p)
   const { trust } = attest.hardware
   const intents = intentsFeature(p, {
     ...policy,
@@ -44,6 +46,6 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
   const explainers = { ...intents.explainers, ...trace.canaries.explainers }
   const decisions = decisionsFeature(p, { explainers })
   const access = accessFeature(p, intents)
-  const features = { policy, tokens, webhooks, passkeys, approvals, revocations, intents, decisions, access }
+  const features = { policy, tokens, webhooks, passkeys, mandates, approvals, revocations, intents, decisions, access }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

@@ -77,6 +77,12 @@ export const PERMISSIONS = {
     roles: ['admin', 'approver', 'analyst', 'developer'],
     isScoped: false,
   },
+  'mandates.read': {
+    allows: 'read mandates and what is left of their budgets',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
+  'mandates.write': { allows: 'grant, narrow and revoke mandates, and check in', roles: ['admin'], isScoped: true },
   'webhooks.read': {
     allows: 'read webhook endpoints, deliveries and events',
     roles: ['admin', 'developer'],

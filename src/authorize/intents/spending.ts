@@ -28,8 +28,17 @@ export function judgeBoundMandate({ facts, token }: Judged): Refusal | undefined
   if (token.mandate_id === null) return undefined
   if (mandate === null) return { reason: 'mandate_revoked' }
   // Once executed, a token spends nothing more: it was charged then, or its charge was released by its outcome.
-  return judgeMandate(mandate, amountsOf(facts), facts.at, { isCharged: execution !== null }) as Refusal | undefined
+  const options = { isCharged: execution !== null }
+  const refusal = judgeMandate(mandate, amountsOf(facts), facts.at, options) as Refusal | undefined
+  const { agent_id: expected, mandate_id } = mandate
+  // It may have been narrowed to one agent since.
+  const isForeign = expected !== null && expected !== token.agent_id
+  if (!isForeign || (refusal !== undefined && ENDED.has(refusal.reason))) return refusal
+  const mandate_detail = { constraint: 'agent_id', expected, actual: token.agent_id, mandate_id }
+  return { reason: 'mandate_constraint_violated', mandate_detail }
 }
+
+const ENDED: ReadonlySet<string> = new Set(['mandate_revoked', 'mandate_expired', 'mandate_heartbeat_lapsed'])
 
 /** A schedule that is gone has no more occurrences. */
 export function judgeBoundSchedule({ facts, token }: Judged): Refusal | undefined {

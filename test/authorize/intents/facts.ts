@@ -106,6 +106,7 @@ export const LEVEL: MandateLevel = {
   status: 'active',
   revoked_at: null,
   expires_at: LATER,
+  timezone: 'UTC',
   heartbeat: null,
   constraints: {},
   budget: { limit: '1000', currency: 'EUR', period: 'day' },

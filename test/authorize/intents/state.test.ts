@@ -76,6 +76,19 @@ describe('a token under a mandate', () => {
   })
 })
 
+describe('a mandate of one agent', () => {
+  it('is for the tokens of that agent, also where it was narrowed after they were issued', () => {
+    const mandate = { ...MANDATE, agent_id: 'agt_test_other' }
+    expect(runPipeline(underMandate({ mandate }), DEFAULTS)).toMatchObject({
+      reason: 'mandate_constraint_violated',
+      mandate_detail: { constraint: 'agent_id', expected: 'agt_test_other', actual: TOKEN.agent_id },
+    })
+    expect(reasonOf(underMandate({ mandate: { ...MANDATE, agent_id: TOKEN.agent_id } }))).toBeNull()
+    const revoked = { ...mandate, levels: [{ ...LEVEL, status: 'revoked' as const }] }
+    expect(reasonOf(underMandate({ mandate: revoked }))).toBe('mandate_revoked')
+  })
+})
+
 describe('a token under a schedule', () => {
   it('is refused when its schedule is gone', () => {
     expect(reasonOf(underSchedule())).toBeNull()
