@@ -9,6 +9,7 @@ import { replayable } from './intents/explain.ts'
 import { intentsFeature } from './intents/feature.ts'
 import { intentPolicyFeature } from './policy/feature.ts'
 import { revocationsFeature } from './revocations/feature.ts'
+import { schedulesFeature } from './schedules/feature.ts'
 import { tokensFeature } from './tokens/feature.ts'
 import { policyWebhooksFeature } from './webhooks/feature.ts'
 
@@ -23,12 +24,13 @@ export function createAuthorize(p: Platform, { attest, trace }: Below) {
   const policy = intentPolicyFeature(p, { replayable })
   const tokens = tokensFeature(p)
   const webhooks = policyWebhooksFeature(p)
+  const schedules = schedulesFeature(p)
   const revocations = revocationsFeature(p)
   const { trust } = attest.hardware
   const intents = intentsFeature(p, { ...policy, ...tokens, ...webhooks, trust, canaries: trace.canaries.port })
   const explainers = { ...intents.explainers, ...trace.canaries.explainers }
   const decisions = decisionsFeature(p, { explainers })
   const access = accessFeature(p, intents)
-  const features = { policy, tokens, webhooks, revocations, intents, decisions, access }
+  const features = { policy, tokens, webhooks, schedules, revocations, intents, decisions, access }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

@@ -38,7 +38,14 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
   ],
   agents: [['registry']],
   trace: [['locks'], ['canaries']],
-  authorize: [['policy', 'tokens'], ['webhooks', 'mandates', 'schedules'], ['revocations'], ['intents'], ['decisions'], ['access']],
+  authorize: [
+    ['policy', 'tokens'],
+    ['webhooks', 'mandates', 'schedules'],
+    ['revocations'],
+    ['intents'],
+    ['decisions'],
+    ['access'],
+  ],
 }
 // Pure decisions, proven by vectors. They import nothing with side effects.
 const PURE = [
