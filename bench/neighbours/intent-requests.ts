@@ -39,6 +39,7 @@ const READS = [
   '/v1/intent/revocations',
   '/v1/intent/stop',
   '/v1/policy/webhook-secret',
+  '/v1/schedules',
   '/v1/trace/kill-switch',
   '/v1/trace/session-locks',
   '/v1/trace/traces',
@@ -51,6 +52,8 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
   const traces: string[] = []
   const agents: string[] = []
   const suspended: string[] = []
+  const schedules: string[] = []
+  const paused: string[] = []
   const sessions: { agentId: string; id: string }[] = []
 
   const keep = <Item>(items: Item[], item: Item) => void (items.push(item) > MOST_KEPT && items.shift())
@@ -112,6 +115,23 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
       send('POST', `/v1/agents/${agentId}/sessions/${id}/end`, {}, { headers: {}, body: '' }),
     ),
 
+    'POST /v1/schedules': () =>
+      send('POST', '/v1/schedules', scheduleOf(new Date()), {
+        after: (body) => keep(schedules, idOf('schedule_id')(body)),
+      }),
+    'GET /v1/schedules/:id': withFirst(schedules, (id) => get(`/v1/schedules/${id}`)),
+    'GET /v1/schedules/:id/preview': withFirst(schedules, (id) => get(`/v1/schedules/${id}/preview`)),
+    'POST /v1/schedules/:id/pause': withLast(schedules, (id) =>
+      send('POST', `/v1/schedules/${id}/pause`, {}, { headers: {}, body: '', after: () => keep(paused, id) }),
+    ),
+    'POST /v1/schedules/:id/resume': withFirst(paused, (id) =>
+      // One that was resumed before is active.
+      send('POST', `/v1/schedules/${id}/resume`, {}, { headers: {}, body: '', status: [200, 409] }),
+    ),
+    'POST /v1/schedules/:id/cancel': withLast(paused, (id) =>
+      send('POST', `/v1/schedules/${id}/cancel`, {}, { headers: {}, body: '' }),
+    ),
+
     'POST /v1/intent/authorize': () => {
       const body = { ...ACTION, agent_session_id: SESSION, device_id: DEVICE, audience: 'tool:paper' }
       return send('POST', '/v1/intent/authorize', body, {
@@ -167,6 +187,15 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
     'GET /v1/trace/traces/:id': withFirst(traces, (id) => get(`/v1/trace/traces/${id}`)),
   }
 }
+
+const scheduleOf = (anchor: Date) => ({
+  counterparty: 'Paper mill',
+  amount: { type: 'max', value: '20', currency: 'EUR' },
+  frequency: 'FREQ=MONTHLY;BYMONTHDAY=1,-1',
+  anchor_at: new Date(Date.UTC(anchor.getUTCFullYear(), anchor.getUTCMonth())).toISOString(),
+  timezone: 'UTC',
+  occurrences: 12,
+})
 
 /** The path of the status list that a token names. */
 function statusListOf(token: string): string {

@@ -13,6 +13,7 @@ import type { PasskeySettings } from './passkeys/config.ts'
 import { passkeysFeature } from './passkeys/feature.ts'
 import { intentPolicyFeature } from './policy/feature.ts'
 import { revocationsFeature } from './revocations/feature.ts'
+import { schedulesFeature } from './schedules/feature.ts'
 import { tokensFeature } from './tokens/feature.ts'
 import { policyWebhooksFeature } from './webhooks/feature.ts'
 
@@ -33,6 +34,7 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
   const approvals = approvalsFeature(p, { ...passkeys, ...policy })
   const revocations = revocationsFeature(p, approvals)
   const mandates = mandatesFeature(p)
+  const schedules = schedulesFeature(p)
   const { trust } = attest.hardware
   const intents = intentsFeature(p, {
     ...policy,
@@ -46,6 +48,18 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
   const explainers = { ...intents.explainers, ...trace.canaries.explainers }
   const decisions = decisionsFeature(p, { explainers })
   const access = accessFeature(p, intents)
-  const features = { policy, tokens, webhooks, passkeys, mandates, approvals, revocations, intents, decisions, access }
+  const features = {
+    policy,
+    tokens,
+    webhooks,
+    passkeys,
+    mandates,
+    schedules,
+    approvals,
+    revocations,
+    intents,
+    decisions,
+    access,
+  }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

@@ -22,6 +22,7 @@ export const IDS = {
   mandate: 'mnd_test_01m7x7k8d2e6ts0a9n3v8wq5hc',
   media: 'med_test_01m7x7er9sfqt8c5d1h7y2b3kz',
   session: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n',
+  schedule: 'sch_test_01m7x7k8d2e6ts0a9n3v8wq5hc',
   screening: 'scr_test_01m7x7k9q2v4c8d5t1h7y2b3ka',
   trace: 'trc_test_01m7x7k7d2e6ts0a9n3v8wq5hc',
 } as const

@@ -35,6 +35,7 @@ export const LOG_SUBJECTS = [
   'trace',
   'intent',
   'mandate',
+  'schedule',
 ] as const
 export type LogSubject = { [Name in (typeof LOG_SUBJECTS)[number]]?: Name extends 'attempt' ? number : string }
 

@@ -83,6 +83,16 @@ export const PERMISSIONS = {
     isScoped: true,
   },
   'mandates.write': { allows: 'grant, narrow and revoke mandates, and check in', roles: ['admin'], isScoped: true },
+  'schedules.read': {
+    allows: 'read standing schedules and their cycles',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
+  'schedules.write': {
+    allows: 'set up, pause, resume and cancel standing schedules',
+    roles: ['admin'],
+    isScoped: true,
+  },
   'webhooks.read': {
     allows: 'read webhook endpoints, deliveries and events',
     roles: ['admin', 'developer'],

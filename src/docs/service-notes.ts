@@ -29,6 +29,7 @@ export const TAGS = [
   { name: 'Batches', description: 'Thousands of captures at once.' },
   { name: 'Media', description: 'Uploading and downloading photos and videos.' },
   { name: 'Screening', description: 'Scores of a detector of synthetic media for an image.' },
+  { name: 'Schedules', description: 'What an agent may pay to one counterparty, once in each cycle.' },
   { name: 'Agents', description: 'Software that acts for somebody: its sessions, and its suspension.' },
   { name: 'Canaries', description: 'Readings of what a model is about to do, the kill switch, and session locks.' },
   {

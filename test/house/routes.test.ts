@@ -140,6 +140,13 @@ const SCOPES: Record<string, string> = {
   'POST /v1/intent/stop': 'escalate',
   'POST /v1/intent/resume': 'escalate',
   'GET /v1/intent/stop': 'escalate',
+  'POST /v1/schedules': 'escalate',
+  'GET /v1/schedules': 'intent',
+  'GET /v1/schedules/:id': 'intent',
+  'GET /v1/schedules/:id/preview': 'intent',
+  'POST /v1/schedules/:id/pause': 'intent',
+  'POST /v1/schedules/:id/resume': 'escalate',
+  'POST /v1/schedules/:id/cancel': 'intent',
 }
 // No key may do this, whatever its scopes.
 const SESSIONS_ONLY: string[] = [

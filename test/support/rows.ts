@@ -250,6 +250,29 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       created_by: id('key'),
       created_at: new Date(),
     })
+    const schedule = id('sch')
+    await insert('schedules', {
+      id: schedule,
+      counterparty: 'c',
+      amount_type: 'max',
+      amount: '1',
+      currency: 'EUR',
+      frequency: 'daily',
+      anchor_at: new Date(),
+      timezone: 'UTC',
+      window_seconds: 60,
+      occurrences: 1,
+      consume_missed: false,
+      created_by: id('key'),
+    })
+    await insert('schedule_cycles', {
+      schedule_id: schedule,
+      cycle: 1,
+      jti: id('jti'),
+      amount: '1',
+      currency: 'EUR',
+      executed_at: new Date(),
+    })
     await insert('usage_entries', { operation: 'attest', subject_id: attestation, units: 1 })
     await insert('idempotency_keys', {
       key_digest: bytes(),

@@ -89,23 +89,24 @@ function inPeriods(recurrence: Recurrence, anchorDay: number): Dates {
   const offsetsOf = createOffsets(recurrence, anchor)
   const skipped = offsetsOf(origin).filter((offset) => beginOf(origin) + offset < anchorDay).length
 
-  const at = (position: number) => {
-    let index = skipped + position
-    let period = 0
-    if (offsetsOf.isOne) {
-      period = index
-      index = 0
-    } else {
-      for (; period <= last; period += 1) {
-        const { length } = offsetsOf(firstMonthOf(period))
-        if (index < length) break
-        index -= length
-      }
-    }
-    if (period > last) return undefined
+  // Where the last answer was found: the next one is usually near. `before`: the dates of earlier periods.
+  let cursor = { period: 0, before: 0 }
+  const datesHere = () => offsetsOf(firstMonthOf(cursor.period))
+  const advance = () => {
+    cursor = { period: cursor.period + 1, before: cursor.before + datesHere().length }
+  }
+  const dayIn = (period: number, index: number) => {
     const month = firstMonthOf(period)
-    const offset = offsetsOf(month)[index]
+    const offset = period > last ? undefined : offsetsOf(month)[index]
     return offset === undefined ? undefined : beginOf(month) + offset
+  }
+
+  const at = (position: number) => {
+    const index = skipped + position
+    if (offsetsOf.isOne) return dayIn(index, 0)
+    if (index < cursor.before) cursor = { period: 0, before: 0 }
+    while (cursor.period <= last && index >= cursor.before + datesHere().length) advance()
+    return dayIn(cursor.period, index - cursor.before)
   }
   return {
     at,
@@ -114,13 +115,11 @@ function inPeriods(recurrence: Recurrence, anchorDay: number): Dates {
       const { year, month } = partsOfDay(day)
       const current = Math.min(last, Math.floor((year * MONTHS + month - 1 - origin) / (size * interval)))
       if (current < 0) return -1
-      let count = offsetsOf.isOne ? current : 0
-      if (!offsetsOf.isOne) {
-        for (let period = 0; period < current; period += 1) count += offsetsOf(firstMonthOf(period)).length
-      }
+      if (current < cursor.period) cursor = { period: 0, before: 0 }
+      if (!offsetsOf.isOne) while (cursor.period < current) advance()
       const begin = beginOf(firstMonthOf(current))
-      count += offsetsOf(firstMonthOf(current)).filter((offset) => begin + offset <= day).length
-      return Math.max(-1, count - skipped - 1)
+      const here = offsetsOf(firstMonthOf(current)).filter((offset) => begin + offset <= day).length
+      return Math.max(-1, (offsetsOf.isOne ? current : cursor.before) + here - skipped - 1)
     },
   }
 }

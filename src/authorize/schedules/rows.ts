@@ -4,7 +4,7 @@
 import { formatAmount, parseAmount } from '#src/platform/amounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { AmountType } from './judge.ts'
+import type { AmountType, ScheduleStatus } from './judge.ts'
 
 export interface ScheduleRow {
   id: string
@@ -70,11 +70,12 @@ export async function readScheduleRow(
   id: string,
   lock: 'none' | 'share' | 'update',
 ): Promise<ScheduleRow | undefined> {
-  const read = () => tx.query<BareRow>(`SELECT ${SCHEDULE} FROM schedules s WHERE s.id = $1`, [id])
-  if (lock === 'none') return toRow(await read())
-  // The cycles of a statement that waited for the lock would be those of before.
-  const [, rows] = await Promise.all([tx.query(`SELECT 1 FROM schedules WHERE id = $1 ${LOCKS[lock]}`, [id]), read()])
-  return toRow(rows)
+  // The cycles of a statement that waited for the lock would be those of before: it is had by a statement of its own.
+  const [, [row]] = await Promise.all([
+    lock === 'none' ? undefined : tx.query(`SELECT 1 FROM schedules WHERE id = $1 ${LOCKS[lock]}`, [id]),
+    tx.query<BareRow>(`SELECT ${SCHEDULE} FROM schedules s WHERE s.id = $1`, [id]),
+  ])
+  return row === undefined ? undefined : toRow(row)
 }
 
 /**
@@ -114,8 +115,104 @@ export async function releaseCycle(tx: Tx, _scope: Scope, jti: string): Promise<
   return gone === undefined ? undefined : { ...gone, amount: shortest(gone.amount) }
 }
 
-function toRow([row]: readonly BareRow[]): ScheduleRow | undefined {
-  return row === undefined ? undefined : { ...row, amount: shortest(row.amount), anchorAt: row.anchorAt.toISOString() }
+export type NewSchedule = Omit<ScheduleRow, 'status' | 'executed' | 'last' | 'changedBy' | 'changedAt'> & {
+  /** When the window of the last cycle closes, where missed cycles count; else null. */
+  endsAt: Date | null
+}
+
+export async function insertSchedule(tx: Tx, { accountId, environment }: Scope, row: NewSchedule): Promise<void> {
+  await tx.query(
+    `INSERT INTO schedules (account_id, environment, id, counterparty, amount_type, amount, currency, frequency, anchor_at,
+       timezone, window_seconds, occurrences, consume_missed, ends_at, created_by, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+    [
+      accountId,
+      environment,
+      row.id,
+      row.counterparty,
+      row.amountType,
+      row.amount,
+      row.currency,
+      row.frequency,
+      row.anchorAt,
+      row.timezone,
+      row.windowSeconds,
+      row.occurrences,
+      row.consumeMissed,
+      row.endsAt,
+      row.createdBy,
+      row.createdAt,
+    ],
+  )
+}
+
+/** Under the lock of the row. */
+export async function updateStatus(
+  tx: Tx,
+  id: string,
+  { status, by, at }: { status: ScheduleRow['status']; by: string; at: Date },
+): Promise<void> {
+  await tx.query('UPDATE schedules SET status = $2, changed_by = $3, changed_at = $4 WHERE id = $1', [
+    id,
+    status,
+    by,
+    at,
+  ])
+}
+
+export interface ScheduleFilter {
+  status?: ScheduleStatus | undefined
+  counterparty?: string | undefined
+  createdGte?: Date | undefined
+  createdLt?: Date | undefined
+}
+
+// As `statusOf`: which schedules have used all their cycles.
+const EXHAUSTED = `CASE WHEN s.consume_missed
+  THEN s.ends_at <= clock_timestamp()
+    OR EXISTS (SELECT FROM schedule_cycles c WHERE c.schedule_id = s.id AND c.cycle = s.occurrences)
+  ELSE s.executed >= s.occurrences END`
+
+/** Newest first. */
+export async function listSchedules(
+  tx: Tx,
+  filter: ScheduleFilter,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<ScheduleRow[]> {
+  const { where, values } = conditionsOf(filter)
+  if (before !== undefined) where.push(`s.id < $${values.push(before)}`)
+  const rows = await tx.adhoc<BareRow>(
+    `SELECT ${SCHEDULE} FROM schedules s WHERE ${where.join(' AND ')} ORDER BY s.id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
+  return rows.map(toRow)
+}
+
+export async function countSchedules(tx: Tx, filter: ScheduleFilter): Promise<number> {
+  const { where, values } = conditionsOf(filter)
+  const [row] = await tx.adhoc<{ count: number }>(
+    `SELECT count(*) AS count FROM schedules s WHERE ${where.join(' AND ')}`,
+    values,
+  )
+  return row?.count ?? 0
+}
+
+function conditionsOf({ status, counterparty, createdGte, createdLt }: ScheduleFilter) {
+  const values: unknown[] = []
+  const where = [
+    'true',
+    ...(counterparty === undefined ? [] : [`s.counterparty = $${values.push(counterparty)}`]),
+    ...(createdGte === undefined ? [] : [`s.created_at >= $${values.push(createdGte)}`]),
+    ...(createdLt === undefined ? [] : [`s.created_at < $${values.push(createdLt)}`]),
+  ]
+  if (status === 'cancelled') where.push(`s.status = 'cancelled'`)
+  else if (status === 'exhausted') where.push(`s.status <> 'cancelled' AND ${EXHAUSTED}`)
+  else if (status !== undefined) where.push(`s.status = $${values.push(status)} AND NOT ${EXHAUSTED}`)
+  return { where, values }
+}
+
+function toRow(row: BareRow): ScheduleRow {
+  return { ...row, amount: shortest(row.amount), anchorAt: row.anchorAt.toISOString() }
 }
 
 /** Numeric of Postgres comes with all its decimals. */

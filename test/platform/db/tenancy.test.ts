@@ -61,6 +61,8 @@ const TENANT_GRANTS: Record<string, string> = {
   screening_calls: 'INSERT SELECT UPDATE',
   screening_settings: 'DELETE INSERT SELECT UPDATE',
   screenings: 'DELETE INSERT SELECT UPDATE',
+  schedule_cycles: 'DELETE INSERT SELECT',
+  schedules: 'DELETE INSERT SELECT UPDATE(changed_at,changed_by,executed,status)',
   status_bits: 'INSERT',
   stops: 'DELETE INSERT SELECT UPDATE(resumed_at,resumed_by)',
   session_locks: 'DELETE INSERT SELECT UPDATE(agent_unsuspended,cleared_at,cleared_by,note)',

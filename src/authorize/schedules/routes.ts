@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import type { Schedules } from './schedules.ts'
+import {
+  previewView,
+  scheduleRequest,
+  scheduleStatusView,
+  scheduleView,
+  toPreviewView,
+  toRequest,
+  toScheduleView,
+} from './views.ts'
+
+const reading = { tag: 'Schedules', scope: 'intent', permission: 'schedules.read' } as const
+// What an agent may pay is not written with the agent's own scope. Pausing and cancelling only take away.
+const granting = { tag: 'Schedules', scope: 'escalate', permission: 'schedules.write' } as const
+const ending = { tag: 'Schedules', scope: 'intent', permission: 'schedules.write', isEmergency: true } as const
+
+export function scheduleRoutes(schedules: Schedules): Route[] {
+  return [...readRoutes(schedules), ...changeRoutes(schedules)]
+}
+
+function readRoutes(schedules: Schedules): Route[] {
+  return [
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/schedules',
+        operationId: 'listSchedules',
+        summary: 'Standing schedules, newest first',
+        query: z.object({
+          ...listQuery,
+          status: scheduleStatusView.optional(),
+          counterparty: z.string().max(200).optional().describe('Compared exactly.'),
+        }),
+        view: listOf(scheduleView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { status, counterparty } = query
+        const filter = { status, counterparty, ...createdBetween(query) }
+        const { data, ...page } = await schedules.list(caller, filter, query)
+        return { ...page, data: data.map(toScheduleView) }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/schedules/:id',
+        operationId: 'getSchedule',
+        summary: 'One standing schedule, with its current and next cycle',
+        params: idParams('sch'),
+        view: scheduleView,
+        status: [200],
+      },
+      async ({ caller, params }) => toScheduleView(await schedules.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/schedules/:id/preview',
+        operationId: 'previewSchedule',
+        summary: 'The next 24 cycles of a standing schedule',
+        params: idParams('sch'),
+        view: previewView,
+        status: [200],
+      },
+      async ({ caller, params }) => toPreviewView(await schedules.preview(caller, params.id)),
+    ),
+  ]
+}
+
+function changeRoutes(schedules: Schedules): Route[] {
+  return [
+    endpoint(
+      {
+        ...granting,
+        method: 'POST',
+        path: '/v1/schedules',
+        operationId: 'createSchedule',
+        summary: 'Set up a standing schedule',
+        audits: 'schedule.created',
+        body: scheduleRequest,
+        view: scheduleView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) =>
+        toScheduleView(await schedules.create(caller, toRequest(body), idempotencyKey)),
+      async ({ caller }, id) => toScheduleView(await schedules.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...ending,
+        method: 'POST',
+        path: '/v1/schedules/:id/pause',
+        operationId: 'pauseSchedule',
+        summary: 'Pause a standing schedule, from the next decision on',
+        audits: 'schedule.paused',
+        params: idParams('sch'),
+        view: scheduleView,
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) =>
+        toScheduleView(await schedules.pause(caller, params.id, idempotencyKey)),
+      async ({ caller }, id) => toScheduleView(await schedules.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...granting,
+        method: 'POST',
+        path: '/v1/schedules/:id/resume',
+        operationId: 'resumeSchedule',
+        summary: 'Resume a standing schedule that is paused',
+        audits: 'schedule.resumed',
+        params: idParams('sch'),
+        view: scheduleView,
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) =>
+        toScheduleView(await schedules.resume(caller, params.id, idempotencyKey)),
+      async ({ caller }, id) => toScheduleView(await schedules.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...ending,
+        method: 'POST',
+        path: '/v1/schedules/:id/cancel',
+        operationId: 'cancelSchedule',
+        summary: 'Cancel a standing schedule permanently, from the next decision on',
+        audits: 'schedule.cancelled',
+        params: idParams('sch'),
+        view: scheduleView,
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) =>
+        toScheduleView(await schedules.cancel(caller, params.id, idempotencyKey)),
+      async ({ caller }, id) => toScheduleView(await schedules.get(caller, id)),
+    ),
+  ]
+}

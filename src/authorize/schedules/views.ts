@@ -1,0 +1,168 @@
+// The shapes of schedules in requests and answers. Requests are strict: a limit that this version does not know is refused
+// and never ignored.
+
+import { z } from 'zod'
+import { formatAmount, isCurrency, parseAmount } from '#src/platform/amounts.ts'
+import { MAX_FREQUENCY_LENGTH } from './frequency.ts'
+import { type ScheduleCycle, statusOf } from './judge.ts'
+import type { Schedule, ScheduleRequest } from './schedules.ts'
+
+const MAX_OCCURRENCES = 1_000
+const DAY_SECONDS = 86_400
+// Of the longest year.
+const MAX_WINDOW_SECONDS = 366 * DAY_SECONDS
+const MIN_WINDOW_SECONDS = 60
+
+const time = z.iso.datetime()
+const amountType = z.enum(['fixed', 'max']).meta({ id: 'ScheduleAmountType' })
+const frequency = 'One of `daily`, `weekly`, `monthly`, `quarterly` and `yearly`, or a recurrence rule of RFC 5545.'
+
+export const scheduleStatusView = z.enum(['active', 'paused', 'exhausted', 'cancelled']).meta({ id: 'ScheduleStatus' })
+
+export const scheduleRequest = z
+  .strictObject({
+    counterparty: z.string().min(1).max(200).describe('Compared exactly with the counterparty of an action.'),
+    amount: z
+      .strictObject({
+        type: amountType.describe('`fixed`: exactly this amount. `max`: at most this amount.'),
+        value: z
+          .union([z.number(), z.string().max(32)])
+          .refine((value) => (parseAmount(value) ?? 0n) > 0n, {
+            message: 'must be a number or a decimal string above 0 with at most 4 decimals, up to 10^15',
+            params: { code: 'invalid_amount' },
+          })
+          .transform((value) => formatAmount(parseAmount(value) ?? 0n))
+          .meta({ description: 'In major units: a number or a decimal string, above 0, with at most 4 decimals.' }),
+        currency: z
+          .string()
+          .refine(isCurrency, {
+            message: 'must be a code of ISO 4217, such as EUR',
+            params: { code: 'invalid_currency' },
+          })
+          .meta({ pattern: '^[A-Z]{3}$' }),
+      })
+      .meta({ id: 'NewScheduleAmount' }),
+    frequency: z.string().min(1).max(MAX_FREQUENCY_LENGTH).describe(frequency),
+    anchor_at: z.iso
+      .datetime({ offset: true })
+      .describe('The first occurrence: its date and time of day in `timezone`.'),
+    timezone: z.string().max(64).describe('A zone of the IANA database, such as Europe/Berlin.'),
+    window_seconds: z
+      .number()
+      .int()
+      .min(MIN_WINDOW_SECONDS)
+      .max(MAX_WINDOW_SECONDS)
+      .default(DAY_SECONDS)
+      .describe('How long after its beginning a cycle can be executed; at most until the next one begins.'),
+    occurrences: z.number().int().min(1).max(MAX_OCCURRENCES).describe('How many cycles can be executed.'),
+    consume_missed: z
+      .boolean()
+      .default(false)
+      .describe('Whether a cycle that was not executed counts as one of the occurrences.'),
+  })
+  .meta({ id: 'NewSchedule' })
+
+const cycleView = z
+  .object({
+    cycle: z.number().int().describe('1 is the first.'),
+    opens_at: time,
+    closes_at: time.describe('It can be executed before this time.'),
+  })
+  .meta({ id: 'ScheduleCycle' })
+
+const currentCycleView = cycleView
+  .extend({ jti: z.string().nullable().describe('The token that executed it; null: none has.') })
+  .meta({ id: 'CurrentScheduleCycle' })
+
+const executionView = z
+  .object({ cycle: z.number().int(), jti: z.string(), executed_at: time })
+  .meta({ id: 'ScheduleExecution' })
+
+export const scheduleView = z
+  .object({
+    schedule_id: z.string(),
+    status: scheduleStatusView,
+    counterparty: z.string(),
+    amount: z
+      .object({ type: amountType, value: z.string().describe('Decimal.'), currency: z.string() })
+      .meta({ id: 'ScheduleAmount' }),
+    frequency: z.string().describe(frequency),
+    anchor_at: time,
+    timezone: z.string(),
+    window_seconds: z.number().int(),
+    occurrences: z.number().int(),
+    consume_missed: z.boolean(),
+    used: z.number().int().describe('Occurrences that are used; with `consume_missed` those that were missed too.'),
+    remaining: z.number().int(),
+    current_cycle: currentCycleView.nullable().describe('Its window may have closed. null: the first has not begun.'),
+    next_cycle: cycleView
+      .nullable()
+      .describe('The first that can be executed, now or later, unless the schedule stays paused. null: none.'),
+    last_execution: executionView.nullable(),
+    created_by: z.string().describe('The API key or user.'),
+    created_at: time,
+    status_changed_by: z.string().nullable().describe('Who paused, resumed or cancelled it last.'),
+    status_changed_at: time.nullable(),
+  })
+  .meta({ id: 'Schedule' })
+
+export const previewView = z
+  .object({
+    schedule_id: z.string(),
+    status: scheduleStatusView,
+    cycles: z.array(cycleView).describe('At most 24, and at most those that remain.'),
+  })
+  .meta({ id: 'SchedulePreview' })
+
+export function toRequest(body: z.output<typeof scheduleRequest>): ScheduleRequest {
+  const { counterparty, amount, frequency: text, timezone, occurrences } = body
+  return {
+    counterparty,
+    amountType: amount.type,
+    amount: amount.value,
+    currency: amount.currency,
+    frequency: text,
+    anchorAt: new Date(body.anchor_at).toISOString(),
+    timezone,
+    windowSeconds: body.window_seconds,
+    occurrences,
+    consumeMissed: body.consume_missed,
+  }
+}
+
+export function toScheduleView({ row, facts, next }: Schedule): z.input<typeof scheduleView> {
+  const { cycle } = facts
+  return {
+    schedule_id: row.id,
+    status: statusOf(row, facts.used),
+    counterparty: row.counterparty,
+    amount: facts.amount,
+    frequency: row.frequency,
+    anchor_at: row.anchorAt,
+    timezone: row.timezone,
+    window_seconds: row.windowSeconds,
+    occurrences: row.occurrences,
+    consume_missed: row.consumeMissed,
+    used: Math.min(facts.used, row.occurrences),
+    remaining: Math.max(0, row.occurrences - facts.used),
+    current_cycle: cycle === null ? null : { ...toCycleView(cycle), jti: facts.executed_by },
+    next_cycle: next === null ? null : toCycleView(next),
+    last_execution:
+      row.last === null
+        ? null
+        : { cycle: row.last.cycle, jti: row.last.jti, executed_at: new Date(row.last.at).toISOString() },
+    created_by: row.createdBy,
+    created_at: row.createdAt.toISOString(),
+    status_changed_by: row.changedBy,
+    status_changed_at: row.changedAt?.toISOString() ?? null,
+  }
+}
+
+export function toPreviewView(schedule: Schedule & { cycles: ScheduleCycle[] }): z.input<typeof previewView> {
+  const { row, facts, cycles } = schedule
+  return { schedule_id: row.id, status: statusOf(row, facts.used), cycles: cycles.map(toCycleView) }
+}
+
+function toCycleView({ number, opens_at, closes_at }: ScheduleCycle): z.input<typeof cycleView> {
+  return { cycle: number, opens_at, closes_at }
+}
