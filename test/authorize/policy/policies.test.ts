@@ -154,7 +154,6 @@ describe('the policy', () => {
     expect(answer.json.errors).toMatchObject([{ pointer: '/rules/0/when/value', code: 'invalid_pattern' }])
     const wellFormed = document(...refused.rules.slice(1))
     const pointers = [
-      { pointer: '/rules/0/require/approval', code: 'approval_not_available' },
       { pointer: '/rules/1/require/webhook/url', code: 'address_not_public' },
     ]
     expect((await put(wellFormed)).json.errors).toMatchObject(pointers)
