@@ -176,12 +176,13 @@ export function createVerifying(deps: VerifyingDeps) {
       policy,
       tokenSha256: tokenSha256.toString('base64url'),
     }
-    const [isMarked] = await Promise.all([
-      isExecuted ? markExecuted(tx, jti, execution) : undefined,
-      ledger.recordMany(tx, caller, decisionsOfVerify(judged, { isExecuted, causes: asked?.causes })),
-      countOperations(tx, caller, 'verify', [decisionId]),
-    ])
-    if (isMarked === false) throw new Error('a token was executed while its row was locked')
+    if (isExecuted && !(await markExecuted(tx, jti, execution))) {
+      throw new Error('a token was executed while its row was locked')
+    }
+    const decisions = decisionsOfVerify(judged, { isExecuted, causes: asked?.causes })
+    tx.withCommit(() =>
+      Promise.all([ledger.recordMany(tx, caller, decisions), countOperations(tx, caller, 'verify', [decisionId])]),
+    )
     return { decisionId, facts, outcome: final }
   }
 
