@@ -106,10 +106,9 @@ describe('an approval that the policy requires', () => {
     const authorized = await authorize({ ttl_seconds: 60 })
     await approve(await join(), authorized.approval_id)
     expect(await verify(authorized, { execute: false })).toMatchObject({ valid: true })
-    await service.test.owner(
-      `UPDATE approvals SET decided_at = decided_at - interval '60 seconds' WHERE id = $1`,
-      [authorized.approval_id],
-    )
+    await service.test.owner(`UPDATE approvals SET decided_at = decided_at - interval '60 seconds' WHERE id = $1`, [
+      authorized.approval_id,
+    ])
     expect(await verify(authorized)).toMatchObject({ reason: 'token_expired' })
   })
 
