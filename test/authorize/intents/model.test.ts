@@ -220,11 +220,11 @@ async function checkSettled(model: Model, { caller, agent, mandateId, tokens }: 
 
 const at = fc.nat({ max: 7 })
 const OPERATION: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 30, arbitrary: fc.record({ do: fc.constant('verify' as const), at }) },
-  { weight: 15, arbitrary: fc.record({ do: fc.constant('approve' as const), at }) },
-  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('deny' as const, 'revoke' as const), at }) },
+  { weight: 20, arbitrary: fc.record({ do: fc.constant('verify' as const), at }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('approve' as const), at }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('deny' as const, 'revoke' as const), at }) },
   {
-    weight: 15,
+    weight: 8,
     arbitrary: fc.record({
       do: fc.constant('outcome' as const),
       at,
@@ -232,7 +232,7 @@ const OPERATION: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
   {
-    weight: 10,
+    weight: 6,
     arbitrary: fc.record({
       do: fc.constantFrom('suspend' as const, 'unsuspend' as const, 'miss' as const, 'heartbeat' as const),
     }),
@@ -284,7 +284,7 @@ describe('verify, approve, deny, revoke, suspend, check in and report, in any or
         await fc.asyncModelRun(() => ({ model, real }), commands)
         await checkLedger(real)
       }),
-      { numRuns: 25 },
+      { numRuns: 40 },
     )
   })
 })
