@@ -38,6 +38,7 @@ const READS = [
   '/v1/agents',
   '/v1/intent/revocations',
   '/v1/intent/stop',
+  '/v1/mandates',
   '/v1/policy/webhook-secret',
   '/v1/schedules',
   '/v1/trace/kill-switch',
@@ -54,6 +55,7 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
   const suspended: string[] = []
   const schedules: string[] = []
   const paused: string[] = []
+  const mandates: string[] = []
   const sessions: { agentId: string; id: string }[] = []
 
   const keep = <Item>(items: Item[], item: Item) => void (items.push(item) > MOST_KEPT && items.shift())
@@ -173,6 +175,19 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
     ),
     'GET /v1/intent/revocations/:id': withFirst(revocations, (id) => get(`/v1/intent/revocations/${id}`)),
 
+    'POST /v1/mandates': () =>
+      send('POST', '/v1/mandates', mandate(), { after: (body) => keep(mandates, idOf('mandate_id')(body)) }),
+    'GET /v1/mandates/:id': withFirst(mandates, (id) => get(`/v1/mandates/${id}`)),
+    'PATCH /v1/mandates/:id': withFirst(mandates, (id) =>
+      send('PATCH', `/v1/mandates/${id}`, { constraints: { max_amount: 500 } }),
+    ),
+    'POST /v1/mandates/:id/heartbeat': withFirst(mandates, (id) =>
+      send('POST', `/v1/mandates/${id}/heartbeat`, {}, { headers: {}, body: '' }),
+    ),
+    'POST /v1/mandates/:id/revoke': withLast(mandates, (id) =>
+      send('POST', `/v1/mandates/${id}/revoke`, { reason: 'over' }),
+    ),
+
     'PUT /v1/trace/kill-switch': () => send('PUT', '/v1/trace/kill-switch', KILL_SWITCH),
     'POST /v1/trace/check': () => {
       const readings = [{ family: 'exfiltration', score: 0.1 }]
@@ -198,6 +213,16 @@ const scheduleOf = (anchor: Date) => ({
   timezone: 'UTC',
   occurrences: 12,
 })
+function mandate() {
+  return {
+    principal: 'owner@example.com',
+    description: 'Paper',
+    constraints: { max_amount: 500, currency: 'EUR' },
+    budget: { limit: 5_000, currency: 'EUR', period: 'month' },
+    expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+    heartbeat: { interval_seconds: 3_600 },
+  }
+}
 
 /** The path of the status list that a token names. */
 function statusListOf(token: string): string {

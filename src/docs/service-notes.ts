@@ -24,6 +24,7 @@ export const TAGS = [
     description: 'Tokens for what a person authorized an agent to do, their revocation and the stop of all.',
   },
   { name: 'Passkeys', description: 'What people confirm actions with: their faces, fingers and devices.' },
+  { name: 'Mandates', description: 'What people let agents do: constraints, budgets, check-ins and delegation.' },
   { name: 'Login', description: 'How people sign in, and their sessions. Programs use API keys.' },
   { name: 'Team', description: 'The users of an account, their roles, and invites.' },
   { name: 'Cases', description: 'What adjusters decide about claims, why, and by when.' },

@@ -255,6 +255,30 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
     await insert('agent_suspensions', { agent_id: agent, held_by: 'manual', suspended_at: new Date() })
     const agentSession = id('ses')
     await insert('agent_sessions', { id: agentSession, agent_id: agent, created_by: id('key') })
+    const mandate = id('mnd')
+    await insert('mandates', {
+      id: mandate,
+      path: [mandate],
+      principal: 'p',
+      description: 'd',
+      timezone: 'UTC',
+      constraints: '{}',
+      pointers: '{}',
+      started_on: '2026-11-01',
+      expires_at: new Date(),
+      created_by: id('key'),
+      created_at: new Date(),
+      updated_at: new Date(),
+    })
+    await insert('mandate_spend', { mandate_id: mandate, period_start: '2026-11-01', spent: '1' })
+    await insert('mandate_charges', {
+      jti: id('jti'),
+      mandate_id: mandate,
+      depth: 1,
+      period_start: '2026-11-01',
+      amount: '1',
+      currency: 'EUR',
+    })
     await insert('session_locks', {
       id: id('lck'),
       agent_session_id: agentSession,

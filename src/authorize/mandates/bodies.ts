@@ -7,6 +7,7 @@ import { formatAmount, isCurrency, parseAmount } from '#src/platform/amounts.ts'
 import type { MandateConstraints } from './judge.ts'
 import type { MandateRequest } from './mandates.ts'
 import type { MandateNarrowing } from './terms.ts'
+import { budgetPeriodView as period } from './views.ts'
 
 /** Each list is read by every decision, and answered where it refuses. */
 const MAX_NAMES = 100
@@ -57,7 +58,6 @@ const constraints = z
     window: window.optional().describe("When actions may run, in the mandate's time zone."),
   })
   .meta({ id: 'MandateConstraints' })
-const period = z.enum(['total', 'day', 'month']).meta({ id: 'BudgetPeriod' })
 const heartbeat = z
   .strictObject({
     interval_seconds: z.number().int().min(300).max(2_592_000).describe('A check-in is missed 60 s after it.'),
@@ -102,7 +102,7 @@ export const mandateRequest = z
         counterparty: pointer.optional(),
         action_type: pointer.optional(),
       })
-      .default({})
+      .optional()
       .describe('Where `action_payload` has what is compared. Without one: in its member of that name.'),
     expires_at: expiresAt,
     heartbeat: heartbeat.optional(),
@@ -132,7 +132,7 @@ export function toMandateRequest(body: z.output<typeof mandateRequest>): Mandate
     timezone: body.timezone,
     constraints: constraintsOf(body.constraints),
     budget: body.budget ?? null,
-    pointers: definedOf(body.payload_pointers),
+    pointers: definedOf(body.payload_pointers ?? {}),
     expiresAt: new Date(body.expires_at),
     heartbeat: heartbeatOf(body.heartbeat) ?? null,
     parentId: body.parent_id ?? null,

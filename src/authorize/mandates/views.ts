@@ -10,6 +10,8 @@ const date = z.iso.date()
 
 export const mandateStatusView = z.enum(MANDATE_STATUSES).meta({ id: 'MandateStatus' })
 
+export const budgetPeriodView = z.enum(['total', 'day', 'month']).meta({ id: 'BudgetPeriod' })
+
 const windowView = z.object({
   weekdays: z.array(z.number().int()).optional(),
   from: z.string().optional(),
@@ -19,7 +21,7 @@ const budgetView = z
   .object({
     limit: decimal,
     currency: z.string(),
-    period: z.enum(['total', 'day', 'month']),
+    period: budgetPeriodView,
     period_start: date.describe("The calendar date, in the mandate's time zone, on which the current period began."),
     period_end: date.nullable().describe('On which the next one begins; null of a total.'),
     spent: decimal,

@@ -47,6 +47,10 @@ const TENANT_GRANTS: Record<string, string> = {
   ledger_nodes: 'SELECT',
   ledger_pending: 'INSERT SELECT',
   mails: 'INSERT SELECT UPDATE(reason,settled_at,status)',
+  mandate_charges: 'DELETE INSERT SELECT UPDATE(released_at)',
+  mandate_spend: 'DELETE INSERT SELECT UPDATE(spent)',
+  mandates:
+    'DELETE INSERT SELECT UPDATE(agent_id,budget_currency,budget_limit,budget_period,constraints,expires_at,heartbeat_interval_seconds,heartbeat_window_seconds,last_check_in_at,revoked_at,revoked_by,revoked_reason,updated_at)',
   media: 'DELETE INSERT SELECT UPDATE',
   passkey_challenges: 'DELETE INSERT SELECT UPDATE(consumed_at)',
   passkey_registrations: 'DELETE INSERT SELECT UPDATE(challenge,expires_at)',
