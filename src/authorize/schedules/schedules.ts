@@ -12,7 +12,7 @@ import type { CountedPage, ListQuery } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
-import { createCalendar, timezoneProblem } from './calendar.ts'
+import { calendarOf, createCalendar, timezoneProblem } from './calendar.ts'
 import { parseFrequency } from './frequency.ts'
 import { type ScheduleCycle, type ScheduleFacts, scheduleFactsOf, windowOf } from './judge.ts'
 import {
@@ -228,7 +228,7 @@ function nextCycles(
   const isOver = cycle !== null && (facts.executed_by !== null || at.toISOString() >= cycle.closes_at)
   const first = cycle === null ? 1 : cycle.number + (isOver ? 1 : 0)
   const left = Math.max(0, Math.min(count, facts.occurrences - facts.used))
-  return createCalendar(row)
+  return calendarOf(row)
     .cyclesFrom(first, left)
     .map((span) => windowOf(span, row.windowSeconds))
 }
