@@ -7,6 +7,7 @@ import { accessFeature } from './access/feature.ts'
 import { decisionsFeature } from './decisions/feature.ts'
 import { replayable } from './intents/explain.ts'
 import { intentsFeature } from './intents/feature.ts'
+import { mandatesFeature } from './mandates/feature.ts'
 import { intentPolicyFeature } from './policy/feature.ts'
 import { revocationsFeature } from './revocations/feature.ts'
 import { schedulesFeature } from './schedules/feature.ts'
@@ -24,6 +25,7 @@ export function createAuthorize(p: Platform, { attest, trace }: Below) {
   const policy = intentPolicyFeature(p, { replayable })
   const tokens = tokensFeature(p)
   const webhooks = policyWebhooksFeature(p)
+  const mandates = mandatesFeature(p)
   const schedules = schedulesFeature(p)
   const revocations = revocationsFeature(p)
   const { trust } = attest.hardware
@@ -31,6 +33,6 @@ export function createAuthorize(p: Platform, { attest, trace }: Below) {
   const explainers = { ...intents.explainers, ...trace.canaries.explainers }
   const decisions = decisionsFeature(p, { explainers })
   const access = accessFeature(p, intents)
-  const features = { policy, tokens, webhooks, schedules, revocations, intents, decisions, access }
+  const features = { policy, tokens, webhooks, mandates, schedules, revocations, intents, decisions, access }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

@@ -19,7 +19,8 @@ export const DECISION_KINDS = {
   revocation: 'a token, a session or a device was revoked',
   stop: 'all intents of the account were stopped',
   resume: 'the stop of the account ended',
-  mandate_heartbeat: 'the heartbeat of a mandate arrived or lapsed',
+  mandate_change: 'a mandate was granted, narrowed or revoked',
+  mandate_heartbeat: 'the agent of a mandate checked in',
   clinician_order: 'a clinician decided on an order',
   disclosure: 'personal data were shown to somebody',
 } as const satisfies Record<string, string>

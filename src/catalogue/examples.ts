@@ -18,6 +18,7 @@ export const IDS = {
   event: 'evt_test_01m7x7jxs6efbrd8gm19sdt58z',
   lock: 'lck_test_01m7x7k6d2e6ts0a9n3v8wq5hc',
   key: 'key_test_01m7x7em9q0ap5mzh3v1d8s2ct',
+  mandate: 'mnd_test_01m7x7k8d2e6ts0a9n3v8wq5hc',
   media: 'med_test_01m7x7er9sfqt8c5d1h7y2b3kz',
   session: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n',
   schedule: 'sch_test_01m7x7k8d2e6ts0a9n3v8wq5hc',

@@ -34,6 +34,7 @@ export const LOG_SUBJECTS = [
   'lock',
   'trace',
   'intent',
+  'mandate',
   'schedule',
 ] as const
 export type LogSubject = { [Name in (typeof LOG_SUBJECTS)[number]]?: Name extends 'attempt' ? number : string }

@@ -62,6 +62,12 @@ export const PERMISSIONS = {
     roles: ['admin', 'approver'],
     isScoped: true,
   },
+  'mandates.read': {
+    allows: 'read mandates and what is left of their budgets',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
+  'mandates.write': { allows: 'grant, narrow and revoke mandates, and check in', roles: ['admin'], isScoped: true },
   'schedules.read': {
     allows: 'read standing schedules and their cycles',
     roles: ['admin', 'approver', 'analyst'],

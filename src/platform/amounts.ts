@@ -22,6 +22,13 @@ export function formatAmount(units: bigint): string {
   return `${units < 0n ? '-' : ''}${size / UNITS}${fraction === '' ? '' : `.${fraction}`}`
 }
 
+/** Of a numeric as Postgres writes it, with all four decimals. @throws when it is no amount. */
+export function decimalOf(numeric: string): string {
+  const units = parseAmount(numeric)
+  if (units === undefined) throw new Error('a stored amount is none')
+  return formatAmount(units)
+}
+
 /** ISO 4217 by its form: three capital letters. */
 export function isCurrency(value: Json | undefined): value is string {
   return typeof value === 'string' && /^[A-Z]{3}$/.test(value)

@@ -1,19 +1,136 @@
 // Reads a mandate with its ancestors for a decision. What depends on the time is computed by the clock of Postgres.
 
+import type { ActionPointers } from '#src/authorize/action-amounts.ts'
+import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
+import { decimalOf } from '#src/platform/amounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import type { MandateFacts } from './judge.ts'
+import {
+  type BudgetPeriod,
+  currencyOf,
+  type MandateConstraints,
+  type MandateFacts,
+  type MandateLevel,
+  type MandateStatus,
+  remainingOf,
+} from './judge.ts'
+import { CLOCK, localOf, periodEndOf, periodStartOf, statusOf } from './state.ts'
 
 /** `share` is held against changes by others, `update` against charges too. Taken root first. */
 export type MandateLock = 'none' | 'share' | 'update'
 
 /**
- * Statements that are sent together, each of which sees what was committed before the locks were had. undefined: there is no
- * such mandate in the scope; a token that names it is refused as `mandate_revoked`.
+ * Statements that are sent together: what is read was committed before the locks were had. undefined: there is no such
+ * mandate in the scope; a token that names it is refused as `mandate_revoked`.
  */
 export async function readMandateFacts(
-  _tx: Tx,
-  _mandateId: string,
-  _lock: MandateLock,
+  tx: Tx,
+  mandateId: string,
+  lock: MandateLock,
 ): Promise<MandateFacts | undefined> {
-  throw new Error('not yet')
+  const [, rows] = await Promise.all([
+    lock === 'none' ? undefined : tx.query(LOCKS[lock], [mandateId]),
+    tx.query<LevelRow>(LEVELS, [mandateId]),
+  ])
+  const leaf = rows.at(-1)
+  const [root] = rows
+  if (leaf === undefined || root === undefined) return undefined
+  const levels = rows.map(levelOf)
+  return {
+    mandate_id: leaf.id,
+    levels,
+    agent_id: leaf.agentId,
+    pointers: root.pointers,
+    attributes: attributesOf(leaf, levels),
+  }
+}
+
+interface LevelRow {
+  id: string
+  agentId: string | null
+  principal: string
+  timezone: string
+  status: MandateStatus
+  revokedAt: Date | null
+  expiresAt: Date
+  intervalSeconds: number | null
+  windowSeconds: number | null
+  lastCheckInAt: Date | null
+  constraints: MandateConstraints
+  pointers: ActionPointers
+  limit: string | null
+  currency: string | null
+  period: BudgetPeriod | null
+  periodStart: string | null
+  periodEnd: string | null
+  spent: string | null
+  weekday: number
+  time: string
+}
+
+const CHAIN = 'id = ANY(ARRAY(SELECT unnest(path) FROM mandates WHERE id = $1))'
+// A sorted statement locks its rows in this order, and a path is shorter than those of its children.
+const ROOT_FIRST = 'ORDER BY cardinality(path)'
+
+const LOCKS = {
+  share: `SELECT 1 FROM mandates WHERE ${CHAIN} ${ROOT_FIRST} FOR SHARE`,
+  update: `SELECT 1 FROM mandates WHERE ${CHAIN} ${ROOT_FIRST} FOR NO KEY UPDATE`,
+} as const
+
+const { weekday, time } = localOf('m')
+
+const LEVELS = `WITH ${CLOCK}
+  SELECT m.id, m.agent_id AS "agentId", m.principal, m.timezone, ${statusOf('m')} AS status, m.revoked_at AS "revokedAt",
+    m.expires_at AS "expiresAt", m.heartbeat_interval_seconds AS "intervalSeconds",
+    m.heartbeat_window_seconds AS "windowSeconds", m.last_check_in_at AS "lastCheckInAt", m.constraints, m.pointers,
+    m.budget_limit AS "limit", m.budget_currency AS currency, m.budget_period AS period,
+    (${periodStartOf('m')})::text AS "periodStart", ${periodEndOf('m')}::text AS "periodEnd", s.spent,
+    ${weekday} AS weekday, ${time} AS time
+  FROM clock, mandates m
+  LEFT JOIN LATERAL (SELECT spent FROM mandate_spend
+    WHERE mandate_id = m.id AND period_start = ${periodStartOf('m')}) s ON true
+  WHERE m.${CHAIN} ${ROOT_FIRST}`
+
+function levelOf(row: LevelRow): MandateLevel {
+  const { intervalSeconds, windowSeconds, lastCheckInAt, limit, currency, period, periodStart } = row
+  return {
+    mandate_id: row.id,
+    status: row.status,
+    revoked_at: row.revokedAt?.toISOString() ?? null,
+    expires_at: row.expiresAt.toISOString(),
+    timezone: row.timezone,
+    heartbeat:
+      intervalSeconds === null || windowSeconds === null || lastCheckInAt === null
+        ? null
+        : {
+            interval_seconds: intervalSeconds,
+            reactivation_window_seconds: windowSeconds,
+            last_check_in_at: lastCheckInAt.toISOString(),
+          },
+    constraints: row.constraints,
+    budget:
+      limit === null || currency === null || period === null ? null : { limit: decimalOf(limit), currency, period },
+    period: periodStart === null ? null : { start: periodStart, end: row.periodEnd },
+    spent: decimalOf(row.spent ?? '0'),
+    local: { weekday: row.weekday, time: row.time },
+  }
+}
+
+/** What rules of the policy read as `mandate` (docs/policy.md). */
+function attributesOf(leaf: LevelRow, levels: readonly MandateLevel[]): JsonObject {
+  const { id, principal, agentId, timezone, constraints } = leaf
+  const own = levels.at(-1)
+  return {
+    id,
+    root_id: levels[0]?.mandate_id ?? id,
+    depth: levels.length,
+    principal,
+    agent_id: agentId,
+    timezone,
+    currency: levels.map(currencyOf).find((currency) => currency !== undefined) ?? null,
+    max_amount: constraints.max_amount ?? null,
+    budget_limit: own?.budget?.limit ?? null,
+    budget_period: own?.budget?.period ?? null,
+    remaining: remainingOf({ levels }),
+    expires_at: own?.expires_at ?? null,
+  }
 }

@@ -44,14 +44,15 @@ export interface MandateLevel {
   status: MandateStatus
   revoked_at: string | null
   expires_at: string
+  timezone: string
   heartbeat: { interval_seconds: number; reactivation_window_seconds: number; last_check_in_at: string } | null
   constraints: MandateConstraints
   budget: MandateBudget | null
-  /** The calendar dates, in the mandate's time zone, from which and before which the budget counts. null: no budget. */
+  /** The calendar dates, in the mandate's zone, from which and before which the budget counts. null: no budget. */
   period: { start: string; end: string | null } | null
   /** In this period; decimal text. */
   spent: string
-  /** What the clocks of its time zone show: an ISO 8601 weekday and `HH:MM`. */
+  /** What the clocks of its zone show: an ISO 8601 weekday and `HH:MM`. */
   local: { weekday: number; time: string }
 }
 
@@ -127,7 +128,10 @@ export function judgeMandate(
 }
 
 /** What the budgets of all levels leave, as decimal text; null without a budget. @param charged Since the facts were read. */
-export function remainingOf({ levels }: Pick<MandateFacts, 'levels'>, charged: string | null = null): string | null {
+export function remainingOf(
+  { levels }: { levels: readonly MandateLevel[] },
+  charged: string | null = null,
+): string | null {
   const tightest = tightestOf(levels)
   if (tightest === undefined) return null
   const left = tightest.left - (charged === null ? 0n : unitsOf(charged))

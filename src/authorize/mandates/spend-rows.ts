@@ -1,8 +1,10 @@
 // What was spent under mandates: one row for each period of a budget, changed by guarded statements only, and one for each
 // charge of a token, so that exactly what was charged is released.
 
+import { decimalOf } from '#src/platform/amounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Scope } from '#src/platform/ids.ts'
+import { idsBefore, type Scope } from '#src/platform/ids.ts'
+import type { PurgeStep } from '#src/platform/retention.ts'
 import type { MandateFacts } from './judge.ts'
 
 export interface MandateCharge {
@@ -24,13 +26,98 @@ export interface ReleasedCharge {
 
 /**
  * Charges the budget of every level, root first, in one round trip. false: one of them has not enough left, and nothing of
- * this transaction may be kept.
+ * this transaction may be kept. A token is charged once: a second time is an error of the primary key.
  */
-export async function chargeMandate(_tx: Tx, _scope: Scope, _charge: MandateCharge): Promise<boolean> {
-  throw new Error('not yet')
+export async function chargeMandate(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  { jti, facts, amount }: MandateCharge,
+): Promise<boolean> {
+  const charges = facts.levels.flatMap(({ mandate_id, budget, period }, index) =>
+    budget === null || period === null
+      ? []
+      : [{ id: mandate_id, depth: index + 1, start: period.start, currency: budget.currency }],
+  )
+  if (charges.length === 0) return true
+  if (amount === null) return false
+  const charged = await tx.query(CHARGE, [
+    accountId,
+    environment,
+    jti,
+    amount,
+    charges.map(({ id }) => id),
+    charges.map(({ depth }) => depth),
+    charges.map(({ start }) => start),
+    charges.map(({ currency }) => currency),
+  ])
+  return charged.length === charges.length
 }
 
-/** Credits exactly what the token was charged: the same periods of the same levels. Empty: nothing was, or it was before. */
-export async function releaseMandate(_tx: Tx, _scope: Scope, _jti: string): Promise<ReleasedCharge[]> {
-  throw new Error('not yet')
+// The rows of the select are inserted in its order. The limit is that of the row as it is now, not of the facts. Of a level that
+// has not enough left, neither row changes.
+const CHARGE = `WITH level AS (
+    SELECT given.*, m.budget_limit
+    FROM unnest($5::text[], $6::integer[], $7::date[], $8::text[]) AS given (mandate_id, depth, period_start, currency)
+    JOIN mandates m ON m.account_id = $1 AND m.environment = $2 AND m.id = given.mandate_id
+  ), charged AS (
+    INSERT INTO mandate_spend AS spend (account_id, environment, mandate_id, period_start, spent)
+    SELECT $1, $2, mandate_id, period_start, $4::numeric FROM level WHERE $4::numeric BETWEEN 0 AND budget_limit ORDER BY depth
+    ON CONFLICT ON CONSTRAINT mandate_spend_pkey DO UPDATE SET spent = spend.spent + EXCLUDED.spent
+      WHERE spend.spent + EXCLUDED.spent <= (SELECT budget_limit FROM level WHERE level.mandate_id = spend.mandate_id)
+    RETURNING mandate_id
+  )
+  INSERT INTO mandate_charges (account_id, environment, jti, mandate_id, depth, period_start, amount, currency)
+  SELECT $1, $2, $3, mandate_id, depth, period_start, $4::numeric, currency FROM level JOIN charged USING (mandate_id)
+  RETURNING 1`
+
+/**
+ * Credits exactly what the token was charged: the same periods of the same levels. Takes the locks of their mandates, root
+ * first. Empty: nothing was charged, or it was credited before.
+ */
+export async function releaseMandate(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  jti: string,
+): Promise<ReleasedCharge[]> {
+  const [, released] = await Promise.all([
+    tx.query(LOCK_CHARGED, [jti]),
+    tx.query<ReleasedCharge>(RELEASE, [accountId, environment, jti]),
+  ])
+  return released.map((charge) => ({ ...charge, amount: decimalOf(charge.amount) }))
+}
+
+const LOCK_CHARGED = `SELECT 1 FROM mandates WHERE id IN (SELECT mandate_id FROM mandate_charges WHERE jti = $1)
+  ORDER BY cardinality(path) FOR NO KEY UPDATE`
+
+const RELEASE = `WITH released AS (
+    UPDATE mandate_charges SET released_at = clock_timestamp()
+    WHERE account_id = $1 AND environment = $2 AND jti = $3 AND released_at IS NULL
+    RETURNING mandate_id, depth, period_start, amount, currency
+  ), credited AS (
+    UPDATE mandate_spend SET spent = spent - amount FROM released
+    WHERE mandate_spend.account_id = $1 AND mandate_spend.environment = $2
+      AND mandate_spend.mandate_id = released.mandate_id AND mandate_spend.period_start = released.period_start
+    RETURNING 1
+  )
+  SELECT mandate_id, period_start::text, amount, currency FROM released ORDER BY depth`
+
+/** Of tokens whose outcome can't be reported any more. */
+export const purgeCharges: PurgeStep = async (tx, { environment }, { before, limit }) => {
+  const gone = await tx.query(
+    `DELETE FROM mandate_charges WHERE (jti, mandate_id) IN (
+       SELECT jti, mandate_id FROM mandate_charges WHERE jti < $1 AND charged_at < $2 ORDER BY jti LIMIT $3) RETURNING 1`,
+    [idsBefore('jti', environment, before), before, limit],
+  )
+  return gone.length
+}
+
+/** Of periods that ended; the sum of a total stays with its mandate. */
+export const purgeSpend: PurgeStep = async (tx, _scope, { before, limit }) => {
+  const gone = await tx.query(
+    `DELETE FROM mandate_spend WHERE (mandate_id, period_start) IN (
+       SELECT s.mandate_id, s.period_start FROM mandate_spend s JOIN mandates m ON m.id = s.mandate_id
+       WHERE s.period_start < $1::timestamptz::date AND m.budget_period <> 'total' LIMIT $2) RETURNING 1`,
+    [before, limit],
+  )
+  return gone.length
 }

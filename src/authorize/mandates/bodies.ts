@@ -1,0 +1,165 @@
+// The bodies of requests about mandates. All of them are strict: a constraint that is not known is refused, and not forgotten.
+
+import { z } from 'zod'
+import { isPointer } from '#src/authorize/action-amounts.ts'
+import { isTimezone } from '#src/authorize/policy/fields.ts'
+import { formatAmount, isCurrency, parseAmount } from '#src/platform/amounts.ts'
+import type { MandateConstraints } from './judge.ts'
+import type { MandateRequest } from './mandates.ts'
+import type { MandateNarrowing } from './terms.ts'
+
+/** Each list is read by every decision, and answered where it refuses. */
+const MAX_NAMES = 100
+const DEFAULT_WINDOW_SECONDS = 86_400
+
+const amount = z
+  .union([z.number(), z.string().max(32)])
+  .refine((value) => (parseAmount(value) ?? 0n) > 0n, {
+    message: 'must be a number or a decimal string above 0 with at most 4 decimals, up to 10^15',
+    params: { code: 'invalid_amount' },
+  })
+  .transform((value) => formatAmount(parseAmount(value) ?? 0n))
+  .meta({ description: 'In major units: a number or a decimal string, above 0, with at most 4 decimals.' })
+const currency = z
+  .string()
+  .refine(isCurrency, { message: 'must be a code of ISO 4217, such as EUR', params: { code: 'invalid_currency' } })
+  .meta({ pattern: '^[A-Z]{3}$' })
+const names = z
+  .array(z.string().min(1).max(200))
+  .min(1)
+  .max(MAX_NAMES)
+  .transform((values) => [...new Set(values)])
+const timeOfDay = (last: string) =>
+  z.string().regex(new RegExp(`^(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]${last})$`), 'must be a time such as 09:30')
+
+const window = z
+  .strictObject({
+    weekdays: z
+      .array(z.number().int().min(1).max(7))
+      .min(1)
+      .max(7)
+      .transform((days) => [...new Set(days)].toSorted())
+      .optional()
+      .describe('ISO 8601: 1 is Monday. Every day when absent.'),
+    from: timeOfDay('').optional().describe('Inclusive.'),
+    to: timeOfDay('|24:00').optional().describe('Exclusive, and after `from`.'),
+  })
+  .refine(({ from = '00:00', to = '24:00' }) => from < to, { message: 'must be after from', path: ['to'] })
+  .refine((value) => Object.values(value).some((one) => one !== undefined), 'must limit something')
+  .meta({ id: 'MandateWindow' })
+
+const constraints = z
+  .strictObject({
+    max_amount: amount.optional().describe('Of one action.'),
+    currency: currency.optional(),
+    action_types: names.optional(),
+    counterparties: names.optional(),
+    window: window.optional().describe("When actions may run, in the mandate's time zone."),
+  })
+  .meta({ id: 'MandateConstraints' })
+const period = z.enum(['total', 'day', 'month']).meta({ id: 'BudgetPeriod' })
+const heartbeat = z
+  .strictObject({
+    interval_seconds: z.number().int().min(300).max(2_592_000).describe('A check-in is missed 60 s after it.'),
+    reactivation_window_seconds: z
+      .number()
+      .int()
+      .min(0)
+      .max(2_592_000)
+      .default(DEFAULT_WINDOW_SECONDS)
+      .describe('How long after a missed check-in the next one makes the mandate active again.'),
+  })
+  .meta({ id: 'NewMandateHeartbeat' })
+const pointer = z.string().refine(isPointer, {
+  message: 'must be an RFC 6901 JSON pointer of 1 to 10 segments',
+  params: { code: 'invalid_pointer' },
+})
+const expiresAt = z.iso.datetime({ offset: true }).describe('In the future, and at most 366 days from now.')
+const agentId = z.string().max(64)
+const id = z.string().max(64)
+
+export const mandateRequest = z
+  .strictObject({
+    principal: z.string().trim().min(1).max(254).describe('For whom the agent acts: a person, a team, an id.'),
+    agent_id: agentId.optional().describe('Only tokens of this agent may name the mandate. Any agent when absent.'),
+    description: z.string().trim().min(1).max(2_000),
+    timezone: z
+      .string()
+      .max(64)
+      // Abbreviations and offsets mean one thing to some readers and another to others.
+      .refine((zone) => (zone === 'UTC' || /^[A-Za-z]+\//.test(zone)) && isTimezone(zone), {
+        message: 'must be an IANA time zone, such as Europe/Berlin, or UTC',
+        params: { code: 'unknown_timezone' },
+      })
+      .default('UTC')
+      .describe('Of the periods of its budget and of its window.'),
+    constraints: constraints.default({}),
+    budget: z.strictObject({ limit: amount, currency, period }).meta({ id: 'NewMandateBudget' }).optional(),
+    payload_pointers: z
+      .strictObject({
+        amount: pointer.optional(),
+        currency: pointer.optional(),
+        counterparty: pointer.optional(),
+        action_type: pointer.optional(),
+      })
+      .default({})
+      .describe('Where `action_payload` has what is compared. Without one: in its member of that name.'),
+    expires_at: expiresAt,
+    heartbeat: heartbeat.optional(),
+    parent_id: id.optional().describe('The mandate within which it is granted.'),
+  })
+  .meta({ id: 'NewMandate' })
+
+export const narrowingRequest = z
+  .strictObject({
+    agent_id: agentId.optional(),
+    constraints: constraints.optional().describe('Members that are absent stay as they are.'),
+    budget: z
+      .strictObject({ limit: amount, currency: currency.optional(), period: period.optional() })
+      .optional()
+      .describe('`currency` and `period` are needed where the mandate has no budget yet.'),
+    expires_at: z.iso.datetime({ offset: true }).optional(),
+    heartbeat: heartbeat.optional(),
+  })
+  .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
+  .meta({ id: 'MandateNarrowing' })
+
+export function toMandateRequest(body: z.output<typeof mandateRequest>): MandateRequest {
+  return {
+    principal: body.principal,
+    agentId: body.agent_id ?? null,
+    description: body.description,
+    timezone: body.timezone,
+    constraints: constraintsOf(body.constraints),
+    budget: body.budget ?? null,
+    pointers: definedOf(body.payload_pointers),
+    expiresAt: new Date(body.expires_at),
+    heartbeat: heartbeatOf(body.heartbeat) ?? null,
+    parentId: body.parent_id ?? null,
+  }
+}
+
+export function toNarrowing(body: z.output<typeof narrowingRequest>): MandateNarrowing {
+  return {
+    agentId: body.agent_id,
+    constraints: body.constraints === undefined ? undefined : constraintsOf(body.constraints),
+    budget: body.budget,
+    expiresAt: body.expires_at === undefined ? undefined : new Date(body.expires_at),
+    heartbeat: heartbeatOf(body.heartbeat),
+  }
+}
+
+function heartbeatOf(given: z.output<typeof heartbeat> | undefined) {
+  if (given === undefined) return undefined
+  return { intervalSeconds: given.interval_seconds, windowSeconds: given.reactivation_window_seconds }
+}
+
+function constraintsOf({ window: given, ...rest }: z.output<typeof constraints>): MandateConstraints {
+  return { ...definedOf(rest), ...(given !== undefined && { window: definedOf(given) }) }
+}
+
+type Defined<T> = { [Name in keyof T]: Exclude<T[Name], undefined> }
+
+function definedOf<T extends object>(given: T): Defined<T> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<T>
+}

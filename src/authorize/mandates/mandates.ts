@@ -1,0 +1,243 @@
+// Grants mandates, makes them narrower, ends them, and takes their check-ins. Nothing here makes a mandate allow more: for
+// that, a person grants another one.
+
+import { readAgents } from '#src/agents/registry/rows.ts'
+import type { ActionPointers } from '#src/authorize/action-amounts.ts'
+import { Failure, invalidField, refusalOf } from '#src/failure.ts'
+import { note } from '#src/platform/context.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { CountedPage, Pager } from '#src/platform/http/page.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import type { Ledger } from '#src/platform/ledger/record.ts'
+import { readMandateFacts } from './facts-rows.ts'
+import { findInconsistent } from './narrowing.ts'
+import {
+  checkIn,
+  countMandates,
+  findMandate,
+  insertMandate,
+  listMandates,
+  lockMandate,
+  type MandateFilter,
+  type MandateRow,
+  type MandateTerms,
+  narrowMandate,
+  revokeMandate,
+} from './rows.ts'
+import {
+  checkParent,
+  type MandateNarrowing,
+  narrowedTerms,
+  requireState,
+  stateFailure,
+  termsFacts,
+  termsOf,
+} from './terms.ts'
+
+export interface MandateRequest extends MandateTerms {
+  principal: string
+  description: string
+  timezone: string
+  pointers: ActionPointers
+  parentId: string | null
+}
+
+export interface MandateQuery extends MandateFilter {
+  limit: number
+  cursor?: string | undefined
+  include?: 'total_count' | undefined
+}
+
+interface MandatesDeps {
+  db: Pick<Database, 'tenant'>
+  ledger: Pick<Ledger, 'record'>
+  pager: Pager
+  now(): Date
+}
+
+export type Mandates = ReturnType<typeof createMandates>
+
+export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
+  function record(
+    tx: Tx,
+    acting: Acting,
+    change: 'granted' | 'narrowed' | 'revoked',
+    row: MandateRow,
+    reason?: string,
+  ) {
+    return ledger.record(tx, acting, {
+      kind: 'mandate_change',
+      at: row.updatedAt,
+      actor: actorOf(acting.principal),
+      subject: row.id,
+      reason: change,
+      valid: null,
+      inputs: { mandate_id: row.id, parent_id: row.parentId, agent_id: row.agentId },
+      facts: { ...termsFacts(row), principal: row.principal, description: row.description, reason: reason ?? null },
+    })
+  }
+
+  async function insert(tx: Tx, acting: Acting, request: MandateRequest): Promise<MandateRow> {
+    const { agentId, parentId } = request
+    const [agents, parent] = await Promise.all([
+      agentId === null ? undefined : readAgents(tx, [agentId]),
+      parentId === null ? undefined : readMandateFacts(tx, parentId, 'share'),
+    ])
+    if (agentId !== null && agents?.has(agentId) !== true)
+      throw new Failure('not_found', `There is no agent ${agentId}.`)
+    if (parentId !== null) checkParent(parentId, parent, request)
+    const id = newId('mnd', acting.environment, now().getTime())
+    note({ mandate: id })
+    const isInserted = await insertMandate(tx, acting, {
+      ...request,
+      id,
+      pointers: parent?.pointers ?? request.pointers,
+      ancestors: parent?.levels.map(({ mandate_id }) => mandate_id) ?? [],
+      createdBy: actorOf(acting.principal).id,
+    })
+    if (!isInserted) {
+      throw invalidField('/expires_at', 'out_of_range', 'must be in the future, and at most 366 days from now')
+    }
+    const row = await getMandate(tx, id)
+    await record(tx, acting, 'granted', row)
+    return row
+  }
+
+  /** Runs `work` on the mandate while its row is locked, once per idempotency key, and returns the mandate after it. */
+  function change(
+    acting: Acting,
+    id: string,
+    key: IdempotencyKey | undefined,
+    work: (tx: Tx, row: MandateRow) => Promise<void>,
+  ): Promise<MandateRow> {
+    checkId(id, 'mnd', acting.environment)
+    note({ mandate: id })
+    const locked = async (tx: Tx) => {
+      const row = await lockMandate(tx, id)
+      if (row === undefined) throw noMandate(id)
+      await work(tx, row)
+      return getMandate(tx, id)
+    }
+    return db.tenant(acting, (tx) => once(tx, key, locked, () => id))
+  }
+
+  return {
+    /**
+     * @throws {Failure} `environment_mismatch`; `not_found` for the agent or the parent; `invalid_request`;
+     * `invalid_state_transition` for a parent that is not active.
+     */
+    async create(acting: Acting, request: MandateRequest, key?: IdempotencyKey): Promise<MandateRow> {
+      const { agentId, parentId, constraints, budget, timezone } = request
+      if (agentId !== null) checkId(agentId, 'agt', acting.environment)
+      if (parentId !== null) checkId(parentId, 'mnd', acting.environment)
+      const errors = parentId === null ? findInconsistent(request) : []
+      if (parentId === null && budget === null && Object.keys(constraints).length === 0) {
+        errors.push({ pointer: '/constraints', code: 'required', detail: 'or a budget must limit something' })
+      }
+      if (errors.length > 0) throw refusalOf(errors)
+      try {
+        return await db.tenant(acting, (tx) =>
+          once(
+            tx,
+            key,
+            () => insert(tx, acting, request),
+            ({ id }) => id,
+          ),
+        )
+      } catch (error) {
+        if (!isUnknownZone(error)) throw error
+        throw invalidField('/timezone', 'unknown_timezone', `does not know ${timezone}`)
+      }
+    },
+
+    /** @throws {Failure} `environment_mismatch`, `not_found`. */
+    async get(scope: Scope, id: string): Promise<MandateRow> {
+      checkId(id, 'mnd', scope.environment)
+      return db.tenant(scope, (tx) => getMandate(tx, id))
+    },
+
+    /** Newest first. @throws {Failure} `environment_mismatch`; `invalid_request` at `?cursor`. */
+    async list(scope: Scope, { limit, cursor, include, ...filter }: MandateQuery): Promise<CountedPage<MandateRow>> {
+      if (filter.agentId !== undefined) checkId(filter.agentId, 'agt', scope.environment)
+      if (filter.parentId !== undefined) checkId(filter.parentId, 'mnd', scope.environment)
+      const binding = { route: 'GET /v1/mandates', scope, query: { ...filter } }
+      const before = pager.decode(cursor, binding)
+      return db.tenant(scope, async (tx) => {
+        const rows = await listMandates(tx, filter, { before, limit: limit + 1 })
+        const page = pager.page(rows, limit, ({ id }) => id, binding)
+        return include === undefined ? page : { ...page, total_count: await countMandates(tx, filter) }
+      })
+    },
+
+    /**
+     * Makes a mandate allow less.
+     * @throws {Failure} `environment_mismatch`, `not_found`; `invalid_request` for what would allow more;
+     * `invalid_state_transition` when its state is final.
+     */
+    narrow(acting: Acting, id: string, narrowing: MandateNarrowing, key?: IdempotencyKey): Promise<MandateRow> {
+      if (narrowing.agentId !== undefined) checkId(narrowing.agentId, 'agt', acting.environment)
+      return change(acting, id, key, async (tx, row) => {
+        const needsActive = narrowing.heartbeat !== undefined
+        requireState(row, needsActive ? ['active'] : ['active', 'suspended'])
+        const terms = narrowedTerms(termsOf(row), narrowing, now())
+        const { agentId } = terms
+        if (agentId !== row.agentId && agentId !== null && !(await readAgents(tx, [agentId])).has(agentId)) {
+          throw new Failure('not_found', `There is no agent ${agentId}.`)
+        }
+        await narrowMandate(tx, id, terms, { restartsHeartbeat: needsActive })
+        await record(tx, acting, 'narrowed', await getMandate(tx, id))
+      })
+    },
+
+    /** One that is revoked stays as it is. @throws {Failure} `environment_mismatch`, `not_found`. */
+    revoke(acting: Acting, id: string, reason: string, key?: IdempotencyKey): Promise<MandateRow> {
+      return change(acting, id, key, async (tx) => {
+        if (!(await revokeMandate(tx, id, { id: actorOf(acting.principal).id, reason }))) return
+        await record(tx, acting, 'revoked', await getMandate(tx, id), reason)
+      })
+    },
+
+    /**
+     * A check-in: the next one is due an interval from now.
+     * @throws {Failure} `environment_mismatch`, `not_found`; `conflict` for a mandate without a heartbeat;
+     * `invalid_state_transition` when its state is final.
+     */
+    heartbeat(acting: Acting, id: string, key?: IdempotencyKey): Promise<MandateRow> {
+      return change(acting, id, key, async (tx, row) => {
+        if (row.lastCheckInAt === null) throw new Failure('conflict', `The mandate ${id} has no heartbeat.`)
+        const checked = await checkIn(tx, id)
+        if (checked === undefined) {
+          const { statusOf, status } = await getMandate(tx, id)
+          throw stateFailure(statusOf, status, ['active', 'suspended'])
+        }
+        await ledger.record(tx, acting, {
+          kind: 'mandate_heartbeat',
+          at: checked.at,
+          actor: actorOf(acting.principal),
+          subject: id,
+          reason: row.ownStatus === 'suspended' ? 'reactivated' : null,
+          valid: null,
+          inputs: { mandate_id: id, previous_check_in_at: row.lastCheckInAt.toISOString() },
+        })
+      })
+    },
+  }
+}
+
+/** @throws {Failure} `not_found`. */
+async function getMandate(tx: Tx, id: string): Promise<MandateRow> {
+  const row = await findMandate(tx, id)
+  if (row === undefined) throw noMandate(id)
+  return row
+}
+
+function noMandate(id: string): Failure {
+  return new Failure('not_found', `There is no mandate ${id}.`)
+}
+
+// SQLSTATE: the catalogue of time zones is the one of Postgres.
+function isUnknownZone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '22023'
+}

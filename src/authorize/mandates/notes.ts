@@ -1,0 +1,135 @@
+import { IDS, listed } from '#src/catalogue/examples.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+
+const wanted = {
+  principal: 'buying@example.com',
+  agent_id: IDS.agent,
+  description: 'Spare parts for the workshop in Bonn',
+  timezone: 'Europe/Berlin',
+  constraints: {
+    max_amount: '500',
+    currency: 'EUR',
+    action_types: ['purchase'],
+    counterparties: ['Example Parts', 'Example Tools'],
+    window: { weekdays: [1, 2, 3, 4, 5], from: '07:00', to: '19:00' },
+  },
+  budget: { limit: '2000', currency: 'EUR', period: 'month' },
+  expires_at: '2027-06-30T22:00:00.000Z',
+  heartbeat: { interval_seconds: 3_600, reactivation_window_seconds: 86_400 },
+}
+
+const mandate = {
+  mandate_id: IDS.mandate,
+  parent_id: null,
+  ancestors: [],
+  status: 'active',
+  status_of: IDS.mandate,
+  principal: wanted.principal,
+  agent_id: IDS.agent,
+  description: wanted.description,
+  timezone: wanted.timezone,
+  constraints: wanted.constraints,
+  payload_pointers: {},
+  budget: {
+    limit: '2000',
+    currency: 'EUR',
+    period: 'month',
+    period_start: '2026-11-01',
+    period_end: '2026-12-01',
+    spent: '370.5',
+    remaining: '1629.5',
+  },
+  remaining: '1629.5',
+  expires_at: wanted.expires_at,
+  heartbeat: {
+    interval_seconds: 3_600,
+    reactivation_window_seconds: 86_400,
+    last_check_in_at: '2026-11-20T15:11:02.000Z',
+    next_check_in_by: '2026-11-20T16:12:02.000Z',
+    lapses_at: '2026-11-21T16:12:02.000Z',
+  },
+  revoked_at: null,
+  revoked_by: null,
+  revoked_reason: null,
+  created_by: IDS.key,
+  created_at: '2026-11-20T15:11:02.000Z',
+  updated_at: '2026-11-20T15:11:02.000Z',
+}
+
+const narrower = {
+  ...mandate,
+  constraints: { ...wanted.constraints, max_amount: '200' },
+  updated_at: '2026-11-21T08:00:00.000Z',
+}
+
+export const NOTES: Record<string, Note> = {
+  'POST /v1/mandates': {
+    description:
+      'What somebody lets an agent do: constraints for each action, a budget for all of them, an expiry. A constraint that ' +
+      'is not known is refused. With `parent_id` it lies within that mandate: its terms may not exceed those of any ancestor, ' +
+      'nor its budget what they have left, and every charge is made on each of them. It needs `escalate`: an agent whose key ' +
+      'has `intent` can not grant itself a mandate.',
+    examples: { 'A budget by month': wanted },
+    answers: { 200: { example: mandate } },
+    problems: ['environment_mismatch', 'not_found', 'invalid_state_transition'],
+  },
+  'GET /v1/mandates': {
+    description:
+      'A mandate must match all filters. `status` is that of the mandate with its ancestors, by the clock: nothing has to ' +
+      'run for a mandate to expire or to be suspended.',
+    answers: { 200: { example: listed(mandate) } },
+    problems: ['environment_mismatch', 'not_found'],
+  },
+  'GET /v1/mandates/:id': {
+    description:
+      '`budget` is its own; `remaining` is what an action may cost at most, with the budgets of its ancestors. The periods of ' +
+      'a budget are calendar days and months in its time zone.',
+    answers: { 200: { example: mandate } },
+  },
+  'PATCH /v1/mandates/:id': {
+    description:
+      'Members that are absent stay as they are. What is limited can be limited further, and what is not limited can be ' +
+      'limited; a member that would allow more is refused with the code `wider`. A change of `heartbeat` counts as a check-in.',
+    examples: { 'A lower amount': { constraints: { max_amount: '200' } } },
+    answers: { 200: { example: narrower } },
+    problems: ['invalid_state_transition'],
+  },
+  'POST /v1/mandates/:id/revoke': {
+    description:
+      'From its commit on, no verify of any process accepts a token of the mandate or of its descendants. A mandate that is ' +
+      'revoked stays as it is. Other requests do not count against the rate limit of this one.',
+    examples: { 'The project is over': { reason: 'The workshop is closed' } },
+    answers: {
+      200: {
+        example: {
+          ...mandate,
+          status: 'revoked',
+          revoked_at: '2026-11-21T08:00:00.000Z',
+          revoked_by: IDS.key,
+          revoked_reason: 'The workshop is closed',
+          updated_at: '2026-11-21T08:00:00.000Z',
+        },
+      },
+    },
+  },
+  'POST /v1/mandates/:id/heartbeat': {
+    description:
+      'A mandate with a heartbeat is suspended when no check-in comes within its interval and 60 s. A check-in within the ' +
+      'reactivation window makes it active again; after it the mandate is `lapsed` permanently, and a check-in is 409. A ' +
+      'mandate without a heartbeat is 409 `conflict`.',
+    answers: {
+      200: {
+        example: {
+          ...mandate,
+          heartbeat: {
+            ...mandate.heartbeat,
+            last_check_in_at: '2026-11-20T15:41:02.000Z',
+            next_check_in_by: '2026-11-20T16:42:02.000Z',
+            lapses_at: '2026-11-21T16:42:02.000Z',
+          },
+        },
+      },
+    },
+    problems: ['conflict', 'invalid_state_transition'],
+  },
+}

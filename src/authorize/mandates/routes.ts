@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { reasonRequest } from '#src/agents/registry/routes.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import { mandateRequest, narrowingRequest, toMandateRequest, toNarrowing } from './bodies.ts'
+import type { Mandates } from './mandates.ts'
+import { mandateStatusView, mandateView, toMandateView } from './views.ts'
+
+const reading = { tag: 'Mandates', scope: 'intent', permission: 'mandates.read' } as const
+// An agent may give up what it is allowed, and end it.
+const narrowing = { tag: 'Mandates', scope: 'intent', permission: 'mandates.write' } as const
+// And must not write its own budget.
+const granting = { tag: 'Mandates', scope: 'escalate', permission: 'mandates.write' } as const
+
+export function mandateRoutes(mandates: Mandates): Route[] {
+  return [...readRoutes(mandates), ...changeRoutes(mandates)]
+}
+
+function readRoutes(mandates: Mandates): Route[] {
+  return [
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/mandates',
+        operationId: 'listMandates',
+        summary: 'Mandates, newest first',
+        query: z.object({
+          ...listQuery,
+          status: mandateStatusView.optional(),
+          agent_id: z.string().max(64).optional().describe('The only agent that may act under it.'),
+          parent_id: z.string().max(64).optional().describe('Its children, without theirs.'),
+        }),
+        view: listOf(mandateView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { status, agent_id: agentId, parent_id: parentId, limit, cursor, include } = query
+        const filter = { status, agentId, parentId, ...createdBetween(query) }
+        const { data, ...page } = await mandates.list(caller, { ...filter, limit, cursor, include })
+        return { ...page, data: data.map(toMandateView) }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/mandates/:id',
+        operationId: 'getMandate',
+        summary: 'One mandate, with what is left of its budget',
+        params: idParams('mnd'),
+        view: mandateView,
+        status: [200],
+      },
+      async ({ caller, params }) => toMandateView(await mandates.get(caller, params.id)),
+    ),
+  ]
+}
+
+function changeRoutes(mandates: Mandates): Route[] {
+  return [
+    endpoint(
+      {
+        ...granting,
+        method: 'POST',
+        path: '/v1/mandates',
+        operationId: 'createMandate',
+        summary: 'Grant a mandate',
+        body: mandateRequest,
+        view: mandateView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) =>
+        toMandateView(await mandates.create(caller, toMandateRequest(body), idempotencyKey)),
+      async ({ caller }, id) => toMandateView(await mandates.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...narrowing,
+        method: 'PATCH',
+        path: '/v1/mandates/:id',
+        operationId: 'narrowMandate',
+        summary: 'Make a mandate allow less',
+        params: idParams('mnd'),
+        body: narrowingRequest,
+        view: mandateView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) =>
+        toMandateView(await mandates.narrow(caller, params.id, toNarrowing(body), idempotencyKey)),
+      async ({ caller }, id) => toMandateView(await mandates.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...narrowing,
+        method: 'POST',
+        path: '/v1/mandates/:id/revoke',
+        operationId: 'revokeMandate',
+        summary: 'End a mandate and its children, from the next decision on',
+        isEmergency: true,
+        params: idParams('mnd'),
+        body: reasonRequest,
+        view: mandateView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) =>
+        toMandateView(await mandates.revoke(caller, params.id, body.reason, idempotencyKey)),
+      async ({ caller }, id) => toMandateView(await mandates.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...narrowing,
+        method: 'POST',
+        path: '/v1/mandates/:id/heartbeat',
+        operationId: 'checkInMandate',
+        summary: 'Check in for a mandate',
+        params: idParams('mnd'),
+        view: mandateView,
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) =>
+        toMandateView(await mandates.heartbeat(caller, params.id, idempotencyKey)),
+      async ({ caller }, id) => toMandateView(await mandates.get(caller, id)),
+    ),
+  ]
+}

@@ -1,0 +1,135 @@
+// What requests may do to the terms of mandates, in the state in which they are.
+
+import { Failure, type FieldError, refusalOf } from '#src/failure.ts'
+import { decimalOf } from '#src/platform/amounts.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import { currencyOf, type MandateBudget, type MandateFacts, type MandateStatus } from './judge.ts'
+import { findBeyondParent, findInconsistent, findWiderBudget, findWiderConstraints } from './narrowing.ts'
+import type { MandateHeartbeat, MandateRow, MandateTerms, NewMandate } from './rows.ts'
+
+/** What a narrowing may name. Absent members stay as they are. */
+export interface MandateNarrowing {
+  agentId?: string | undefined
+  constraints?: MandateTerms['constraints'] | undefined
+  budget?: { limit: string; currency?: string | undefined; period?: MandateBudget['period'] | undefined } | undefined
+  expiresAt?: Date | undefined
+  heartbeat?: MandateHeartbeat | undefined
+}
+
+/** A root and four levels below it: each charge writes a row on every level. */
+export const MAX_DEPTH = 5
+
+/**
+ * Whether a mandate may be granted under another one.
+ * @throws {Failure} `not_found`, `invalid_request`; `invalid_state_transition` for a parent that is not active.
+ */
+export function checkParent(
+  parentId: string,
+  parent: MandateFacts | undefined,
+  request: Pick<NewMandate, 'constraints' | 'budget' | 'expiresAt' | 'timezone' | 'pointers'>,
+): void {
+  if (parent === undefined) throw new Failure('not_found', `There is no mandate ${parentId}.`)
+  const { levels } = parent
+  const stopped = levels.find(({ status }) => status !== 'active')
+  if (stopped !== undefined) throw stateFailure(stopped.mandate_id, stopped.status, ['active'])
+  const currency = levels.map(currencyOf).find((one) => one !== undefined)
+  const errors = [...findInconsistent(request, currency), ...findBeyondParent(parent, request)]
+  if (levels.length >= MAX_DEPTH) {
+    const detail = `must be a mandate with fewer than ${MAX_DEPTH - 1} ancestors`
+    errors.push({ pointer: '/parent_id', code: 'too_deep', detail })
+  }
+  if (Object.keys(request.pointers).length > 0) {
+    errors.push({ pointer: '/payload_pointers', code: 'not_allowed', detail: 'are those of the root mandate' })
+  }
+  if (errors.length > 0) throw refusalOf(errors)
+}
+
+export function termsOf({ limit, currency, period, intervalSeconds, windowSeconds, ...row }: MandateRow): MandateTerms {
+  return {
+    agentId: row.agentId,
+    constraints: row.constraints,
+    budget:
+      limit === null || currency === null || period === null ? null : { limit: decimalOf(limit), currency, period },
+    expiresAt: row.expiresAt,
+    heartbeat: intervalSeconds === null || windowSeconds === null ? null : { intervalSeconds, windowSeconds },
+  }
+}
+
+/** @throws {Failure} `invalid_request` for each member that would allow more. */
+export function narrowedTerms(terms: MandateTerms, narrowing: MandateNarrowing, now: Date): MandateTerms {
+  const errors: FieldError[] = []
+  const refuse = (pointer: string, detail: string, code = 'wider') => errors.push({ pointer, code, detail })
+  const {
+    agentId = terms.agentId,
+    constraints = {},
+    expiresAt = terms.expiresAt,
+    heartbeat = terms.heartbeat,
+  } = narrowing
+  if (terms.agentId !== null && agentId !== terms.agentId) refuse('/agent_id', `must be ${terms.agentId}`)
+  if (expiresAt > terms.expiresAt) refuse('/expires_at', `must not be after ${terms.expiresAt.toISOString()}`)
+  if (narrowing.expiresAt !== undefined && expiresAt <= now) {
+    refuse('/expires_at', 'must be in the future: revoke the mandate to end it now', 'out_of_range')
+  }
+  errors.push(
+    ...findWiderConstraints(terms.constraints, constraints),
+    ...findWiderHeartbeat(terms.heartbeat, heartbeat),
+  )
+  const budget = narrowedBudget(terms.budget, narrowing.budget, refuse)
+  if (terms.budget !== null && budget !== null) errors.push(...findWiderBudget(terms.budget, budget))
+  const narrowed = { agentId, constraints: { ...terms.constraints, ...constraints }, budget, expiresAt, heartbeat }
+  // An ancestor may name the currency: what is granted already has one.
+  const isConsistent = (error: FieldError) => error.code !== 'required' || terms.constraints.max_amount === undefined
+  errors.push(...findInconsistent(narrowed).filter(isConsistent))
+  if (errors.length > 0) throw refusalOf(errors)
+  return narrowed
+}
+
+function narrowedBudget(
+  current: MandateBudget | null,
+  wanted: MandateNarrowing['budget'],
+  refuse: (pointer: string, detail: string, code: string) => void,
+): MandateBudget | null {
+  if (wanted === undefined) return current
+  const { limit, currency = current?.currency, period = current?.period } = wanted
+  if (currency !== undefined && period !== undefined) return { limit, currency, period }
+  if (currency === undefined) refuse('/budget/currency', 'is needed: the mandate has no budget yet', 'required')
+  if (period === undefined) refuse('/budget/period', 'is needed: the mandate has no budget yet', 'required')
+  return null
+}
+
+function findWiderHeartbeat(outer: MandateHeartbeat | null, inner: MandateHeartbeat | null): FieldError[] {
+  if (outer === null || inner === null) return []
+  const errors: FieldError[] = []
+  const check = (member: string, most: number, wanted: number) => {
+    if (wanted > most)
+      errors.push({ pointer: `/heartbeat/${member}`, code: 'wider', detail: `must not be above ${most}` })
+  }
+  check('interval_seconds', outer.intervalSeconds, inner.intervalSeconds)
+  check('reactivation_window_seconds', outer.windowSeconds, inner.windowSeconds)
+  return errors
+}
+
+/** @throws {Failure} `invalid_state_transition` in any other state. */
+export function requireState({ statusOf, status }: MandateRow, allowed: readonly MandateStatus[]): void {
+  if (!allowed.includes(status)) throw stateFailure(statusOf, status, allowed)
+}
+
+/** @param id Of the mandate or of the ancestor that has the state. */
+export function stateFailure(id: string, state: MandateStatus, allowed: readonly MandateStatus[]): Failure {
+  return new Failure('invalid_state_transition', {
+    detail: `${id} is ${state}: this needs a mandate that is ${allowed.join(' or ')}, with all of its ancestors.`,
+    members: { allowed, state },
+  })
+}
+
+/** Of a change, for the ledger. */
+export function termsFacts(row: MandateRow): { [name: string]: Json } {
+  const { agentId, constraints, budget, expiresAt, heartbeat } = termsOf(row)
+  return {
+    agent_id: agentId,
+    constraints: constraints as { [name: string]: Json },
+    budget: budget === null ? null : { ...budget },
+    expires_at: expiresAt.toISOString(),
+    heartbeat: heartbeat === null ? null : { ...heartbeat },
+  }
+}
