@@ -81,7 +81,10 @@ export function createCalendar({ frequency, anchorAt, timezone }: CalendarRule):
 
   function instantOf(day: number | undefined): number | undefined {
     if (day === undefined) return undefined
-    return anchor.with(partsOfDay(day)).toZonedDateTime(timezone, { disambiguation: 'compatible' }).epochMilliseconds
+    const { year, month, day: date } = partsOfDay(day)
+    const { hour, minute, second, millisecond } = anchor
+    const local = new Temporal.PlainDateTime(year, month, date, hour, minute, second, millisecond)
+    return local.toZonedDateTime(timezone, { disambiguation: 'compatible' }).epochMilliseconds
   }
 
   function span(number: number): CycleSpan | undefined {

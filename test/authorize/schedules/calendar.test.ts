@@ -137,7 +137,7 @@ describe('the calendar', () => {
       expect(cycle?.endsAt).toBeGreaterThan(far)
     }
     // Processor time: millions of dates would take seconds.
-    expect(process.threadCpuUsage().user - before).toBeLessThan(1_000_000)
+    expect(process.threadCpuUsage().user - before).toBeLessThan(3_000_000)
   })
 
   it('knows whether its anchor is an occurrence, and what the first one is', () => {
