@@ -21,6 +21,7 @@ export const DECISION_KINDS = {
   resume: 'the stop of the account ended',
   mandate_change: 'a mandate was granted, narrowed or revoked',
   mandate_heartbeat: 'the agent of a mandate checked in',
+  schedule_change: 'a standing schedule was set up, paused, resumed or cancelled',
   clinician_order: 'a clinician decided on an order',
   disclosure: 'personal data were shown to somebody',
 } as const satisfies Record<string, string>

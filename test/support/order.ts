@@ -33,6 +33,7 @@ const SECONDS: Record<string, number> = {
   'test/attest/media/thumbnails.test.ts': 9,
   'test/attest/claims/locks.test.ts': 9,
   'test/platform/net/egress.test.ts': 8,
+  'test/authorize/schedules/calendar.test.ts': 8,
   'test/attest/evidence/packet.test.ts': 8,
   'test/attest/evidence/pictures.test.ts': 7,
   'test/attest/claims/refusals.test.ts': 6,

@@ -162,7 +162,8 @@ def random_schedule(index):
             continue
         # In a gap no clock shows it. Of a repeated time, the anchor may be the second.
         anchor = start.replace(tzinfo=zone, fold=chance.randint(0, 1)).astimezone(timezone.utc)
-        if found[:1] == [start] and anchor.astimezone(zone).replace(tzinfo=None) == start and FROM < anchor < FROM + timedelta(days=3_653):
+        is_shown = anchor.astimezone(zone).replace(tzinfo=None) == start
+        if found[:1] == [start] and is_shown and FROM < anchor < FROM + timedelta(days=3_653):
             return frequency, anchor, zone, found
 
 

@@ -7,7 +7,7 @@
 // from the occurrence before: 31 January, 28 February, 31 March.
 
 import { Temporal } from 'temporal-polyfill'
-import { createDates, dayOf, partsOfDay } from './dates.ts'
+import { createDates, dayOf, LAST_DAY, partsOfDay } from './dates.ts'
 import { parseFrequency } from './frequency.ts'
 
 /** What a schedule says about its calendar. */
@@ -41,6 +41,24 @@ export interface Calendar {
   isAnchored(): boolean
 }
 
+// A decision asks for the cycle several times, and the next one soon after. Some kilobytes each.
+const MAX_CALENDARS = 500
+const calendars = new Map<string, Calendar>()
+// Of one calendar: those of a preview and the current ones.
+const MAX_KNOWN = 64
+
+/** The calendar of a rule that was checked: as `createCalendar`, and kept for the next look. */
+export function calendarOf(rule: CalendarRule): Calendar {
+  const key = `${rule.frequency} ${rule.anchorAt} ${rule.timezone}`
+  const calendar = calendars.get(key) ?? createCalendar(rule)
+  // The one that was not asked for the longest is first.
+  calendars.delete(key)
+  calendars.set(key, calendar)
+  const [oldest] = calendars.size > MAX_CALENDARS ? calendars.keys() : []
+  if (oldest !== undefined) calendars.delete(oldest)
+  return calendar
+}
+
 /** @throws {RangeError} when the rule is none. */
 export function createCalendar({ frequency, anchorAt, timezone }: CalendarRule): Calendar {
   const parsed = parseFrequency(frequency)
@@ -50,16 +68,23 @@ export function createCalendar({ frequency, anchorAt, timezone }: CalendarRule):
   const anchorDay = dayOf(anchor)
   const dates = createDates(parsed.recurrence, anchorDay)
   const known = new Map<number, number | undefined>()
+  let latest: CycleSpan | undefined
 
   function occurrence(number: number): number | undefined {
     if (number === 1) return anchorMs
-    if (!known.has(number)) known.set(number, instantOf(dates.at(number - 1)))
-    return known.get(number)
+    if (known.has(number)) return known.get(number)
+    if (known.size >= MAX_KNOWN) known.clear()
+    const instant = instantOf(dates.at(number - 1))
+    known.set(number, instant)
+    return instant
   }
 
   function instantOf(day: number | undefined): number | undefined {
     if (day === undefined) return undefined
-    return anchor.with(partsOfDay(day)).toZonedDateTime(timezone, { disambiguation: 'compatible' }).epochMilliseconds
+    const { year, month, day: date } = partsOfDay(day)
+    const { hour, minute, second, millisecond } = anchor
+    const local = new Temporal.PlainDateTime(year, month, date, hour, minute, second, millisecond)
+    return local.toZonedDateTime(timezone, { disambiguation: 'compatible' }).epochMilliseconds
   }
 
   function span(number: number): CycleSpan | undefined {
@@ -71,13 +96,16 @@ export function createCalendar({ frequency, anchorAt, timezone }: CalendarRule):
     occurrence,
     cycleAt(instant) {
       if (instant < anchorMs) return undefined
+      if (latest !== undefined && instant >= latest.beginsAt && instant < latest.endsAt) return latest
       const today = dayOf(
         Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(timezone).toPlainDateTime(),
       )
+      if (today >= LAST_DAY) return undefined
       // Where clocks go back over midnight, an occurrence of tomorrow's date may have begun.
       let number = dates.lastUpTo(today + 1) + 1
       while (number > 1 && (occurrence(number) ?? Number.POSITIVE_INFINITY) > instant) number -= 1
-      return span(number)
+      latest = span(number)
+      return latest
     },
     cyclesFrom(number, count) {
       const spans = Array.from({ length: count }, (_, index) => span(number + index))

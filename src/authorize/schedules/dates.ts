@@ -21,7 +21,8 @@ interface PlainDate {
 
 const DAY_MS = 86_400_000
 const MAX_YEAR = 9_999
-const MAX_DAY = Date.UTC(MAX_YEAR, 11, 31) / DAY_MS
+/** 31 December 9999: instants have four digits of a year. */
+export const LAST_DAY = Date.UTC(MAX_YEAR, 11, 31) / DAY_MS
 const MONTHS = 12
 
 export function dayOf({ year, month, day }: PlainDate): number {
@@ -208,5 +209,5 @@ function weekdayOf(day: number): number {
 }
 
 function bounded(day: number): number | undefined {
-  return day <= MAX_DAY ? day : undefined
+  return day <= LAST_DAY ? day : undefined
 }

@@ -4,7 +4,7 @@
 import type { ActionAmounts } from '#src/authorize/action-amounts.ts'
 import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
-import { createCalendar } from './calendar.ts'
+import { calendarOf } from './calendar.ts'
 import type { ScheduleRow } from './rows.ts'
 
 export type AmountType = 'fixed' | 'max'
@@ -127,7 +127,7 @@ export function windowOf(
 }
 
 function cycleOf(row: ScheduleRow, at: Date): ScheduleCycle | null {
-  const span = createCalendar(row).cycleAt(at.getTime())
+  const span = calendarOf(row).cycleAt(at.getTime())
   return span === undefined ? null : windowOf(span, row.windowSeconds)
 }
 

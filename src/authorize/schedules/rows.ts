@@ -1,7 +1,7 @@
 // Schedules and the cycles that were executed. A cycle is claimed by its row: there is one per schedule and cycle, however
 // many transactions want it.
 
-import { formatAmount, parseAmount } from '#src/platform/amounts.ts'
+import { decimalOf } from '#src/platform/amounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AmountType, ScheduleStatus } from './judge.ts'
@@ -112,7 +112,7 @@ export async function releaseCycle(tx: Tx, _scope: Scope, jti: string): Promise<
       [jti],
     ),
   ])
-  return gone === undefined ? undefined : { ...gone, amount: shortest(gone.amount) }
+  return gone === undefined ? undefined : { ...gone, amount: decimalOf(gone.amount) }
 }
 
 export type NewSchedule = Omit<ScheduleRow, 'status' | 'executed' | 'last' | 'changedBy' | 'changedAt'> & {
@@ -212,12 +212,5 @@ function conditionsOf({ status, counterparty, createdGte, createdLt }: ScheduleF
 }
 
 function toRow(row: BareRow): ScheduleRow {
-  return { ...row, amount: shortest(row.amount), anchorAt: row.anchorAt.toISOString() }
-}
-
-/** Numeric of Postgres comes with all its decimals. */
-function shortest(amount: string): string {
-  const units = parseAmount(amount)
-  if (units === undefined) throw new Error('a schedule has an amount that is none')
-  return formatAmount(units)
+  return { ...row, amount: decimalOf(row.amount), anchorAt: row.anchorAt.toISOString() }
 }

@@ -2,9 +2,9 @@
 // first: a decision that depends on it holds that lock until its commit, so none commits after a pause that it has not read.
 
 import { recordAudit } from '#src/account/audit/record.ts'
-import type { AuditAction } from '#src/catalogue/audit.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -12,7 +12,7 @@ import type { CountedPage, ListQuery } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
-import { createCalendar, timezoneProblem } from './calendar.ts'
+import { calendarOf, createCalendar, timezoneProblem } from './calendar.ts'
 import { parseFrequency } from './frequency.ts'
 import { type ScheduleCycle, type ScheduleFacts, scheduleFactsOf, windowOf } from './judge.ts'
 import {
@@ -56,8 +56,10 @@ export const PREVIEW_CYCLES = 24
 const EARLIEST_ANCHOR = Date.UTC(2000, 0, 1)
 const MAX_ANCHOR_YEARS = 10
 
+type ScheduleAction = 'created' | 'paused' | 'resumed' | 'cancelled'
+
 interface Change {
-  action: AuditAction
+  action: ScheduleAction
   to: ScheduleRow['status']
   /** Of which it can be reached; one that has it already stays as it is, where `isRepeatable`. */
   from: readonly ScheduleRow['status'][]
@@ -65,13 +67,35 @@ interface Change {
 }
 
 const CHANGES = {
-  pause: { action: 'schedule.paused', to: 'paused', from: ['active'], isRepeatable: true },
-  cancel: { action: 'schedule.cancelled', to: 'cancelled', from: ['active', 'paused'], isRepeatable: true },
+  pause: { action: 'paused', to: 'paused', from: ['active'], isRepeatable: true },
+  cancel: { action: 'cancelled', to: 'cancelled', from: ['active', 'paused'], isRepeatable: true },
   // Of a schedule that is active, a person would believe that something was paused.
-  resume: { action: 'schedule.resumed', to: 'active', from: ['paused'], isRepeatable: false },
+  resume: { action: 'resumed', to: 'active', from: ['paused'], isRepeatable: false },
 } as const satisfies Record<string, Change>
 
-export function createSchedules({ db, pager, now }: Pick<Platform, 'db' | 'pager' | 'now'>) {
+export function createSchedules({ db, ledger, pager, now }: Pick<Platform, 'db' | 'ledger' | 'pager' | 'now'>) {
+  /** What a person did, for the audit log, and for the ledger, which proves under which terms an agent paid. */
+  function record(
+    tx: Tx,
+    acting: Acting,
+    { id, ...terms }: ScheduleRequest & { id: string },
+    { action, before, after, at }: { action: ScheduleAction; before?: Json; after: Json; at: Date },
+  ) {
+    return Promise.all([
+      recordAudit(tx, acting, { action: `schedule.${action}`, subjectId: id, before, after }),
+      ledger.record(tx, acting, {
+        kind: 'schedule_change',
+        at,
+        actor: actorOf(acting.principal),
+        subject: id,
+        reason: action,
+        valid: null,
+        inputs: { schedule_id: id },
+        facts: termsOf(terms),
+      }),
+    ])
+  }
+
   const scheduleOf = (row: ScheduleRow, at = now()): Schedule => {
     const facts = scheduleFactsOf(row, at)
     return { row, facts, next: nextCycles(row, facts, { at, count: 1 })[0] ?? null }
@@ -105,7 +129,7 @@ export function createSchedules({ db, pager, now }: Pick<Platform, 'db' | 'pager
         const by = actorOf(acting.principal).id
         await Promise.all([
           updateStatus(tx, id, { status: to, by, at }),
-          recordAudit(tx, acting, { action, subjectId: id, before: { status }, after: { status: to } }),
+          record(tx, acting, found, { action, before: { status }, after: { status: to }, at }),
         ])
         return { ...found, status: to, changedBy: by, changedAt: at }
       }
@@ -126,7 +150,7 @@ export function createSchedules({ db, pager, now }: Pick<Platform, 'db' | 'pager
       const insert = async (tx: Tx) => {
         await Promise.all([
           insertSchedule(tx, acting, { ...request, id, endsAt: endOf(request), createdBy, createdAt }),
-          recordAudit(tx, acting, { action: 'schedule.created', subjectId: id, after: { ...request } }),
+          record(tx, acting, { id, ...request }, { action: 'created', after: termsOf(request), at: createdAt }),
         ])
         return getRow(tx, id, 'none')
       }
@@ -169,6 +193,20 @@ export function createSchedules({ db, pager, now }: Pick<Platform, 'db' | 'pager
     cancel: (acting: Acting, id: string, key?: IdempotencyKey) => change(acting, id, CHANGES.cancel, key),
     /** @throws {Failure} `invalid_state_transition`, also when it is active; `environment_mismatch`, `not_found`. */
     resume: (acting: Acting, id: string, key?: IdempotencyKey) => change(acting, id, CHANGES.resume, key),
+  }
+}
+
+/** As the ledger and the audit log have them. */
+function termsOf(request: ScheduleRequest): { [name: string]: Json } {
+  return {
+    counterparty: request.counterparty,
+    amount: { type: request.amountType, value: request.amount, currency: request.currency },
+    frequency: request.frequency,
+    anchor_at: request.anchorAt,
+    timezone: request.timezone,
+    window_seconds: request.windowSeconds,
+    occurrences: request.occurrences,
+    consume_missed: request.consumeMissed,
   }
 }
 
@@ -228,7 +266,7 @@ function nextCycles(
   const isOver = cycle !== null && (facts.executed_by !== null || at.toISOString() >= cycle.closes_at)
   const first = cycle === null ? 1 : cycle.number + (isOver ? 1 : 0)
   const left = Math.max(0, Math.min(count, facts.occurrences - facts.used))
-  return createCalendar(row)
+  return calendarOf(row)
     .cyclesFrom(first, left)
     .map((span) => windowOf(span, row.windowSeconds))
 }
