@@ -5,11 +5,13 @@ export const PLAIN_READS = [
   '/login/link',
   '/login/invite',
   '/passkeys',
+  '/approve',
   '/v1/account',
   '/v1/account/audit',
   '/v1/account/audit/export',
   '/v1/account/plan',
   '/v1/account/products',
+  '/v1/approvals',
   '/v1/decisions',
   '/v1/decisions/checkpoints',
   '/v1/org/users',
@@ -17,7 +19,7 @@ export const PLAIN_READS = [
 
 /**
  * Routes that the honest tenant does not call: they take a signed-in user or a live key, end what they are about, send
- * mail, or redirect; and those of the ledger that need decisions.
+ * mail, or redirect; those of the ledger that need decisions, and those of approvals that need people.
  */
 export const NOT_CALLED: readonly string[] = [
   'DELETE /v1/account/closure',
@@ -35,6 +37,7 @@ export const NOT_CALLED: readonly string[] = [
   'GET /v1/account/exports/:id/download',
   'GET /v1/account/invoices',
   'GET /v1/account/usage',
+  'GET /v1/approvals/:id',
   'GET /v1/auth/session',
   'GET /v1/auth/sessions',
   'GET /v1/org/invites',
@@ -48,6 +51,9 @@ export const NOT_CALLED: readonly string[] = [
   'PATCH /v1/passkeys/:id',
   'POST /v1/account/closure',
   'POST /v1/account/export',
+  'POST /v1/approvals/:id/approve',
+  'POST /v1/approvals/:id/challenge',
+  'POST /v1/approvals/:id/deny',
   'POST /v1/auth/magic-link',
   'POST /v1/auth/magic-link/verify',
   'POST /v1/org/invites/:id/resend',

@@ -10,6 +10,7 @@ import { type Prepared, prepare } from './prepared.ts'
 const { resolve } = createRequire(import.meta.url)
 
 const SOURCES = {
+  'approve.js': new URL('./browser/approve.js', import.meta.url),
   'explorer.js': new URL('./browser/explorer.js', import.meta.url),
   'invite.js': new URL('./browser/invite.js', import.meta.url),
   'login.js': new URL('./browser/login.js', import.meta.url),

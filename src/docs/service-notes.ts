@@ -23,6 +23,7 @@ export const TAGS = [
     name: 'Intents',
     description: 'Tokens for what a person authorized an agent to do, their revocation and the stop of all.',
   },
+  { name: 'Approvals', description: 'The actions of agents that people have to approve, and what they decided.' },
   { name: 'Passkeys', description: 'What people confirm actions with: their faces, fingers and devices.' },
   { name: 'Mandates', description: 'What people let agents do: constraints, budgets, check-ins and delegation.' },
   { name: 'Login', description: 'How people sign in, and their sessions. Programs use API keys.' },
@@ -102,6 +103,10 @@ export const SERVICE_NOTES: Record<string, Note> = {
     description: 'Sections of the guides, error codes and operations, each with its address.',
   },
   'GET /docs/roles': { description: 'The permissions of each role, and the routes that need them.' },
+  'GET /approve': {
+    description:
+      'The id of an approval is in the fragment of the address; without one, the page lists what is pending.',
+  },
   'GET /passkeys': { description: 'What it shows comes from the routes of passkeys, with the session of the browser.' },
   'GET /login/invite': {
     description: 'The token is in the fragment of the address, which browsers send to no server.',

@@ -154,6 +154,11 @@ const SCOPES: Record<string, string> = {
   'POST /v1/schedules/:id/pause': 'intent',
   'POST /v1/schedules/:id/resume': 'escalate',
   'POST /v1/schedules/:id/cancel': 'intent',
+  'GET /v1/approvals': 'intent',
+  'GET /v1/approvals/:id': 'intent',
+  'POST /v1/approvals/:id/challenge': 'escalate',
+  'POST /v1/approvals/:id/approve': 'escalate',
+  'POST /v1/approvals/:id/deny': 'escalate',
 }
 // No key may do this, whatever its scopes.
 const SESSIONS_ONLY: string[] = [
@@ -182,6 +187,7 @@ const PUBLIC = [
   'GET /.well-known/authzen-configuration',
   'GET /.well-known/jwks.json',
   'GET /.well-known/svc-configuration',
+  'GET /approve',
   'GET /docs',
   'GET /docs/:name',
   'GET /docs/api-reference',

@@ -229,6 +229,37 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       actor_kind: 'key',
       actor_id: id('key'),
     })
+    const approval = id('apr')
+    await insert('approvals', {
+      id: approval,
+      jti: id('jti'),
+      origin: 'authorize',
+      rules: '[]',
+      min_approvals: 1,
+      roles: ['owner'],
+      requires_passkey: false,
+      has_separation: false,
+      action_hash: 'a',
+      payload_hash: 'p',
+      preview_hash: 'v',
+      agent_session_id: 's',
+      device_id: 'd',
+      excluded_ids: [],
+      actor_kind: 'key',
+      actor_id: id('key'),
+      token_ttl_seconds: 300,
+      sealed_description: bytes(),
+      sealed_payload: bytes(),
+      expires_at: new Date(),
+    })
+    await insert('approval_votes', {
+      approval_id: approval,
+      user_id: user,
+      decision: 'approve',
+      via: 'session',
+      actor_id: user,
+      decided_at: new Date(),
+    })
     await insert('stops', { id: id('stp'), reason: 'r', stopped_by: id('key') })
     await insert('events', { id: event, type: 'ping', data: '{}' })
     const decision = id('dec')

@@ -125,7 +125,8 @@ export const NOTES: Record<string, Note> = {
     problems: decides,
   },
   'POST /v1/approvals/:id/deny': {
-    description: 'One denial ends the approval, whoever approved before. The token never verifies valid after it.',
+    description:
+      'One denial ends the approval, however many have approved before. The token never verifies valid after it.',
     examples: {
       'A person who is signed in': { reason: 'We did not order this.' },
       'An API key': { reason: 'We did not order this.', approver: { email: 'approver@example.com' } },

@@ -53,8 +53,6 @@ export interface OpeningDeps {
   now(): Date
 }
 
-export type Opening = ReturnType<typeof createOpening>
-
 /** Who gets a mail. The approval waits for everybody else as well. */
 const MAX_MAILED = 50
 /** Approvals of an account and environment, an hour, of which mails are sent: an agent must not fill mailboxes. */

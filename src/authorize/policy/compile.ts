@@ -185,6 +185,12 @@ function compileRequirements(require: PolicyRequirements): CompiledRequirement[]
   return requirements
 }
 
+/** What a rule asks outside or of people: answers of then are good for the same question only. */
+export function questionOf(rule: PolicyRule): string {
+  const { webhook, canary, approval } = rule.require
+  return JSON.stringify([webhook?.url, canary, approval === undefined ? null : hashRule(rule)])
+}
+
 // Its schema has let through nothing that JSON can't express.
 function hashRule(rule: PolicyRule): string {
   return hash('sha256', canonicalize(rule) ?? '', 'base64url')

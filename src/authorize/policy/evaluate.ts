@@ -145,6 +145,12 @@ export function evaluateContexts(
   return others.reduce(mergeEvaluations, first)
 }
 
+/** What verify answers to it: it asks for the approval that a rule requires. */
+export function answeredReason(refusal: PolicyRefusal | undefined): string | null {
+  if (refusal === undefined) return null
+  return refusal.reason === 'approval_required' ? 'approval_pending' : refusal.reason
+}
+
 interface Judging {
   run: Run
   facts: PolicyFacts

@@ -1,7 +1,7 @@
 // What a policy would say, without making it apply: over facts that the caller writes, over decisions of the past, and by
 // analysis. Nothing here changes anything.
 
-import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Pager } from '#src/platform/http/page.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -9,15 +9,15 @@ import type { DecisionEntry, Ledger } from '#src/platform/ledger/record.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import { analyzePolicy, type PolicyAnalysis, type PolicyFinding, unreachableApprovals } from './analyze.ts'
-import { type CompiledPolicy, compilePolicy } from './compile.ts'
+import { type CompiledPolicy, compilePolicy, questionOf } from './compile.ts'
 import { digestOf, type PolicyReader } from './current.ts'
 import type { PolicyDocument } from './document.ts'
 import {
+  answeredReason,
   evaluateContexts,
   type PolicyAnswers,
   type PolicyEvaluation,
   type PolicyFacts,
-  type PolicyRefusal,
 } from './evaluate.ts'
 import type { Policies } from './policies.ts'
 
@@ -239,14 +239,6 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
   // A rule of the same id that asks another receiver, or for another canary, has no answer of then. An approval covers
   // a rule only as it was.
   function staleAnswersOf(scope: Scope, draft: PolicyDocument) {
-    const questionOf = (rule: PolicyDocument['rules'][number]) => {
-      const { webhook, canary, approval } = rule.require
-      return JSON.stringify([
-        webhook?.url,
-        canary,
-        approval === undefined ? null : canonicalize(rule as unknown as Json),
-      ])
-    }
     const byVersion = new Map<number, ReadonlySet<string>>()
     return async (version: number): Promise<ReadonlySet<string>> => {
       const known = byVersion.get(version)
@@ -273,12 +265,6 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
       return [{ code: 'webhook_unreachable' as const, rule_id: id, pointer, detail: checked.detail }]
     })
   }
-}
-
-// Verify opens the approval that a rule requires, and answers that it waits.
-function answeredReason(refusal: PolicyRefusal | undefined): string | null {
-  if (refusal === undefined) return null
-  return refusal.reason === 'approval_required' ? 'approval_pending' : refusal.reason
 }
 
 function withoutAnswers({ webhooks, canaries, approvals }: PolicyAnswers, ruleIds: ReadonlySet<string>): PolicyAnswers {

@@ -46,6 +46,22 @@ async function use(event) {
 function welcome({ user, account, role, csrf_token }) {
   csrfToken = csrf_token
   show(leave, `You are signed in as ${user.email}, ${role} of ${account.name}.`)
+  leadBack()
+}
+
+// To the approval that a person wanted to see before signing in, perhaps in another tab. To nowhere else: what is kept is
+// compared with the form of its address.
+function leadBack() {
+  try {
+    const { at, to } = JSON.parse(window.localStorage.getItem('countersign.return') ?? '{}')
+    window.localStorage.removeItem('countersign.return')
+    if (!(Date.now() - at < 3_600_000) || !/^approve(?:#apr_(?:test|live)_[0-9a-z]{26})?$/.test(to)) return
+    const back = document.getElementById('back')
+    back.hidden = false
+    back.querySelector('a').href = new URL(to, root).href
+  } catch {
+    // A browser that keeps nothing.
+  }
 }
 
 function show(form, text = '') {

@@ -14,6 +14,8 @@ const TENANT_GRANTS: Record<string, string> = {
   agent_suspensions: 'DELETE INSERT SELECT',
   agents: 'DELETE INSERT SELECT UPDATE(metadata,name,owner,public_key,updated_at)',
   api_keys: 'INSERT SELECT UPDATE',
+  approval_votes: 'DELETE INSERT SELECT',
+  approvals: 'DELETE INSERT SELECT UPDATE(decided_at,is_told,outcome,sealed_description,sealed_payload)',
   assertion_counters: 'DELETE INSERT SELECT',
   attestation_results: 'INSERT SELECT',
   attestations: 'DELETE INSERT SELECT UPDATE',
@@ -86,6 +88,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
     'INSERT(id,is_public,name,plan,products) SELECT(closed_at,created_at,erased_after,erased_at,id,is_public,name,plan,products,suspended_at,suspension_ended_at,suspension_reason) UPDATE(closed_at,closed_by,plan,products,suspended_at,suspension_ended_at,suspension_reason)',
   api_keys:
     'SELECT(account_id,created_by,environment,expires_at,grace_expires_at,hash,id,ip_allow,is_account_bearing,last_used_at,products,revoked_at,scopes) UPDATE(last_used_at)',
+  approvals: 'SELECT(account_id,decided_at,environment,expires_at,id,is_told,outcome)',
   attempts: 'DELETE INSERT SELECT UPDATE(expires_at,is_allowed,times)',
   audit_entries: 'DELETE INSERT SELECT(account_id,at,environment,id)',
   decision_facts: 'DELETE SELECT(account_id,decision_id,environment)',
@@ -114,7 +117,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   usage_days: 'INSERT SELECT UPDATE(units)',
   usage_entries: 'DELETE SELECT UPDATE(folded_at)',
   user_sessions: 'DELETE INSERT SELECT UPDATE(ended_at,last_seen_at)',
-  users: 'INSERT SELECT UPDATE(deprovisioned_at,last_login_at,role)',
+  users: 'INSERT SELECT UPDATE(deprovisioned_at,last_login_at,reactivated_at,role)',
   workers: 'DELETE INSERT SELECT UPDATE',
 }
 // Of an account, whatever the environment.

@@ -1,0 +1,282 @@
+// Shows one approval with its whole action, and lets a signed-in person decide. The hashes are computed here, of exactly what
+// is shown: what does not have the hashes of the token can't be approved on this page.
+
+const root = new URL(document.body.dataset.root ?? './', window.location.href)
+const names = [
+  'message',
+  'signin',
+  'inbox',
+  'waiting',
+  'approval',
+  'description',
+  'payload',
+  'proof',
+  'facts',
+  'votes',
+  'decide',
+]
+const [message, signin, inbox, waiting, article, description, payload, proof, facts, votes, form] = names.map((id) =>
+  document.getElementById(id),
+)
+const RETURN = 'countersign.return'
+const ENVIRONMENTS = { test: 'sandbox', live: 'live' }
+let csrfToken
+let user
+let people = new Map()
+// Of the approval that is shown: a later one ends what waits for it.
+let turn = 0
+let shown
+
+window.addEventListener('hashchange', start)
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  act(approve)
+})
+document.getElementById('deny').addEventListener('click', () => act(deny))
+await start()
+
+async function start() {
+  turn += 1
+  article.hidden = true
+  inbox.hidden = true
+  say('')
+  const wanted = wantedId()
+  const { ok, body } = await call('GET', 'v1/auth/session')
+  signin.hidden = ok
+  if (!ok) {
+    // The login page leads back here.
+    remember(wanted)
+    return say('Sign in to see what waits for your decision.')
+  }
+  csrfToken = body.csrf_token
+  user = body.user
+  const team = await call('GET', 'v1/org/users?limit=100')
+  if (team.ok) people = new Map(team.body.data.map((one) => [one.user_id, one.email]))
+  if (wanted === undefined) await showInbox()
+  else await follow(wanted, turn)
+}
+
+function wantedId() {
+  return /^#(apr_(?:test|live)_[0-9a-z]{26})$/.exec(window.location.hash)?.[1]
+}
+
+function remember(id) {
+  try {
+    const at = Date.now()
+    window.localStorage.setItem(RETURN, JSON.stringify({ at, to: id === undefined ? 'approve' : `approve#${id}` }))
+  } catch {
+    // A browser that keeps nothing: the link of the mail leads here again.
+  }
+}
+
+async function showInbox() {
+  const found = await Promise.all(
+    Object.values(ENVIRONMENTS).map((environment) =>
+      call('GET', 'v1/approvals?status=pending&limit=100', { environment }),
+    ),
+  )
+  const data = found.flatMap(({ ok, body }) => (ok ? body.data : []))
+  const items = data.map((one) => {
+    const link = Object.assign(document.createElement('a'), { href: `#${one.approval_id}` })
+    link.append(...visible(one.action_description))
+    const item = document.createElement('li')
+    item.append(link, ` (${wordOf(one.approval_id)}, until ${timeOf(one.expires_at)})`)
+    return item
+  })
+  waiting.replaceChildren(...items)
+  inbox.hidden = false
+  say(data.length === 0 ? 'Nothing waits for a decision.' : '')
+}
+
+// Shows it, and again whenever it has changed.
+async function follow(id, own) {
+  for (let wait = 0; own === turn; wait = 25) {
+    const { ok, body } = await call('GET', `v1/approvals/${id}?wait=${wait}`, { environment: wordOf(id) })
+    if (own !== turn) return
+    if (!ok) return say(body.detail)
+    await show(body)
+    if (body.status !== 'pending') return
+  }
+}
+
+async function show(approval) {
+  const isNew = shown?.approval_id !== approval.approval_id
+  shown = approval
+  if (isNew) {
+    description.replaceChildren(...visible(approval.action_description))
+    payload.replaceChildren(treeOf(approval.action_payload))
+  }
+  const isGenuine = await showProof(approval)
+  facts.replaceChildren(...factsOf(approval))
+  votes.replaceChildren(...votesOf(approval))
+  form.hidden = approval.status !== 'pending' || !isGenuine
+  document.getElementById('approve').textContent = approval.require_passkey ? 'Approve with a passkey' : 'Approve'
+  article.hidden = false
+  say(stateOf(approval))
+}
+
+async function showProof({ action_description: text, action_payload: object, action_hash, payload_hash }) {
+  const [ofText, ofObject] = await Promise.all([hashOf(text), hashOf(canonical(object))])
+  const isGenuine = ofText === action_hash && ofObject === payload_hash
+  proof.classList.toggle('wrong', !isGenuine)
+  proof.textContent = isGenuine
+    ? `Computed here: the description has the hash ${ofText}, and the payload ${ofObject}. The token is bound to both.`
+    : 'What is shown does not have the hashes of the token. Do not approve it, and tell the operator of the service.'
+  return isGenuine
+}
+
+function factsOf(approval) {
+  const { missing, roles, min_approvals: count, rules } = approval
+  const left = missing.map((one) => `${one.approvals} with the role ${one.roles.join(' or ')}`).join(', and ')
+  const rows = [
+    ['Environment', wordOf(approval.approval_id)],
+    ['Agent', approval.agent_id ?? 'not registered'],
+    ['Agent session', approval.agent_session_id],
+    ['Device', approval.device_id],
+    ['Asked for by', nameOf(approval.requested_by)],
+    ['Mandate', approval.mandate_id],
+    ['Schedule', approval.schedule_id],
+    [rules.length === 1 ? 'Rule of the policy' : 'Rules of the policy', rules.map(({ rule_id }) => rule_id).join(', ')],
+    ['Wanted', `${count} of: ${roles.join(', ')}${approval.require_passkey ? ', each with a passkey' : ''}`],
+    ['Still missing', left],
+    ['Expires', timeOf(approval.expires_at)],
+    ['Token', approval.jti],
+  ]
+  return rows
+    .filter(([, value]) => value !== null && value !== '')
+    .flatMap(([name, value]) => {
+      const [term, detail] = ['dt', 'dd'].map((tag) => document.createElement(tag))
+      term.textContent = name
+      detail.append(...visible(value))
+      return [term, detail]
+    })
+}
+
+function votesOf({ decisions }) {
+  const items = decisions.map(({ by, via, decision, comment, at }) => {
+    const item = document.createElement('li')
+    const how = via === 'passkey' ? ' with a passkey' : via === 'api_key' ? ' through an API key' : ''
+    item.append(`${nameOf(by)}: ${decision === 'approve' ? 'approved' : 'denied'}${how}, ${timeOf(at)}. `)
+    item.append(...visible(comment ?? ''))
+    return item
+  })
+  return items.length === 0 ? [Object.assign(document.createElement('li'), { textContent: 'None yet.' })] : items
+}
+
+function stateOf({ status, expires_at: end }) {
+  if (status !== 'pending') return `This approval is ${status}.`
+  const minutes = Math.max(0, Math.ceil((Date.parse(end) - Date.now()) / 60_000))
+  return `Waits for a decision, for ${minutes} more ${minutes === 1 ? 'minute' : 'minutes'}.`
+}
+
+async function act(decide) {
+  const buttons = [...form.querySelectorAll('button')]
+  for (const button of buttons) button.disabled = true
+  const answer = await decide(shown, form.elements.comment.value.trim())
+  for (const button of buttons) button.disabled = false
+  if (answer === undefined) return
+  if (!answer.ok) return say(answer.body.detail)
+  form.reset()
+  await show(answer.body)
+}
+
+async function approve(approval, comment) {
+  const { approval_id: id, require_passkey: needsPasskey } = approval
+  const environment = wordOf(id)
+  const sent = comment === '' ? {} : { comment }
+  if (needsPasskey) {
+    const begun = await call('POST', `v1/approvals/${id}/challenge`, { environment })
+    if (!begun.ok) return begun
+    try {
+      const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(begun.body.options)
+      const credential = await navigator.credentials.get({ publicKey })
+      sent.passkey_assertion = { challenge_id: begun.body.challenge_id, response: credential.toJSON() }
+    } catch {
+      return say('No passkey confirmed it: the device or you refused, or it took too long.')
+    }
+  }
+  return call('POST', `v1/approvals/${id}/approve`, { environment, sent })
+}
+
+async function deny({ approval_id: id }, reason) {
+  if (reason === '') return say('Say why: a denial has a reason.')
+  return call('POST', `v1/approvals/${id}/deny`, { environment: wordOf(id), sent: { reason } })
+}
+
+// A tree of lists. Names and values are texts: nothing of an action is markup.
+function treeOf(value) {
+  if (typeof value !== 'object' || value === null) {
+    const leaf = document.createElement('code')
+    leaf.append(...visible(typeof value === 'string' ? JSON.stringify(value) : String(value)))
+    return leaf
+  }
+  const list = document.createElement('ul')
+  for (const [name, member] of Object.entries(value)) {
+    const item = document.createElement('li')
+    const label = document.createElement('b')
+    label.append(...visible(Array.isArray(value) ? `${Number(name) + 1}.` : name))
+    item.append(label, ' ', treeOf(member))
+    list.append(item)
+  }
+  if (list.children.length > 0) return list
+  return Object.assign(document.createElement('code'), { textContent: Array.isArray(value) ? '[]' : '{}' })
+}
+
+// Characters that hide, or that turn the direction of what follows, are shown by their numbers.
+function visible(text) {
+  return text.split(/((?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029\u115f\u1160\u3164])/u).map((part, index) => {
+    if (index % 2 === 0) return part
+    const mark = document.createElement('mark')
+    mark.textContent = `U+${part.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`
+    return mark
+  })
+}
+
+/** RFC 8785. Numbers and texts are written as JSON.stringify writes them. */
+function canonical(value) {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  const sorted = Object.keys(value).sort()
+  return `{${sorted.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`
+}
+
+async function hashOf(text) {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+  return btoa(String.fromCharCode(...digest))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+}
+
+function wordOf(id) {
+  return ENVIRONMENTS[/^apr_(test|live)_/.exec(id)?.[1]] ?? 'sandbox'
+}
+
+function nameOf(id) {
+  if (id === null) return ''
+  return id === user?.user_id ? 'You' : (people.get(id) ?? id)
+}
+
+function timeOf(text) {
+  return new Date(text).toLocaleString()
+}
+
+function say(text) {
+  message.hidden = text === ''
+  message.textContent = text
+}
+
+async function call(method, path, { environment, sent } = {}) {
+  try {
+    const headers = {
+      ...(sent !== undefined && { 'Content-Type': 'application/json' }),
+      ...(environment !== undefined && { 'Service-Environment': environment }),
+      ...(csrfToken !== undefined && { 'X-CSRF-Token': csrfToken }),
+    }
+    const body = sent === undefined ? undefined : JSON.stringify(sent)
+    const answer = await fetch(new URL(path, root), { method, headers, body, credentials: 'same-origin' })
+    return { ok: answer.ok, body: await answer.json() }
+  } catch {
+    return { ok: false, body: { detail: 'The service can not be reached. Try again.' } }
+  }
+}

@@ -1,0 +1,189 @@
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Browser, hasBrowser, startBrowser } from '../../support/browser.ts'
+import type { TestCaller } from '../../support/callers.ts'
+import { call } from '../../support/http.ts'
+import { type ApprovalService, startApprovals } from './service.ts'
+
+const PAYLOAD = {
+  amount: '12000.00',
+  to: { name: 'Example Garage', '<img src=x onerror=alert(1)>': ['a', 1e21, null, true] },
+}
+const DESCRIPTION = 'Pay 12,000.00 EUR <b>now</b> to \u202eegaraG'
+
+it('the page of approvals runs its own script only, and is the same for everybody', async () => {
+  const service = await startApprovals()
+  const { status, headers, text } = await call(service.app, '/approve')
+  expect(status).toBe(200)
+  expect(headers['content-security-policy']).toMatch(/default-src 'none'; script-src 'self'; style-src 'self'/)
+  expect(headers['referrer-policy']).toBe('no-referrer')
+  expect(text).toContain('<noscript>')
+  expect(text).not.toMatch(/<script>|onclick|javascript:/)
+  await service.close()
+})
+
+// A browser takes passkeys on localhost and on no address, so BASE_URL alone makes the relying party.
+describe.skipIf(!hasBrowser)(
+  'approvals in a browser (skipped where there is no Chromium)',
+  { timeout: 180_000 },
+  () => {
+    let door: Server
+    let service: ApprovalService
+    let caller: TestCaller
+    let browser: Browser
+    let root: string
+    let userId: string
+
+    beforeAll(async () => {
+      // The address must be known before the service is made.
+      door = createServer((socket) => {
+        const onward = connect(service.app.port, '127.0.0.1')
+        socket.pipe(onward).pipe(socket)
+        for (const each of [socket, onward]) each.on('error', () => [socket, onward].map((one) => one.destroy()))
+      })
+      await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
+      root = `http://localhost:${(door.address() as AddressInfo).port}`
+      service = await startApprovals({ env: { BASE_URL: root, WEBAUTHN_RP_ID: '', WEBAUTHN_ORIGINS: '' } })
+      caller = await service.makeCaller()
+      ;({ userId } = await service.join(caller, 'approver', 'mika@example.com'))
+      await service.join(caller, 'owner')
+      browser = await startBrowser()
+      await browser.send('WebAuthn.enable')
+      await browser.send('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          protocol: 'ctap2',
+          ctap2Version: 'ctap2_1',
+          transport: 'internal',
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
+          automaticPresenceSimulation: true,
+        },
+      })
+    })
+    afterAll(async () => {
+      await browser?.close()
+      await service?.close()
+      door?.close()
+    })
+
+    const open = (more: object = {}) =>
+      service.open(caller, { payload: PAYLOAD, description: DESCRIPTION, ...more } as never)
+    const show = async (id: string) => {
+      await browser.open(`${root}/approve#${id}`)
+      await browser.see(`!document.querySelector('#approval').hidden`)
+    }
+    const textOf = (selector: string) => browser.evaluate<string>(`document.querySelector('${selector}').innerText`)
+    const press = (id: string) => browser.evaluate(`document.querySelector('#${id}').click()`)
+    const sees = (text: string) => browser.see(`document.querySelector('#message').innerText.includes('${text}')`)
+
+    it('lead to the login and back, show the whole action, and approve it', async () => {
+      const row = await open({ demands: [{ min_approvals: 2 }] })
+      await browser.open(String((await service.read(caller, row.id)).approve_url))
+      await sees('Sign in')
+      expect(await browser.evaluate(`document.querySelector('#approval').hidden`)).toBe(true)
+      const { link } = await service.services.account.printLink('mika@example.com')
+      await browser.open(link)
+      await browser.see(`!document.querySelector('#confirm').hidden`)
+      await browser.evaluate(`document.querySelector('#confirm').requestSubmit()`)
+      await browser.see(`!document.querySelector('#back').hidden`)
+      expect(await browser.evaluate(`document.querySelector('#back a').href`)).toBe(`${root}/approve#${row.id}`)
+      await show(row.id)
+
+      // Nothing of an action is markup, and what hides or turns text is visible.
+      expect(await textOf('#description')).toBe('Pay 12,000.00 EUR <b>now</b> to U+202EegaraG')
+      const shown = await textOf('#payload')
+      for (const part of ['"12000.00"', '"Example Garage"', '<img src=x onerror=alert(1)>', '1e+21', 'null', 'true']) {
+        expect(shown).toContain(part)
+      }
+      expect(await browser.evaluate(`document.querySelectorAll('#payload img, #description b').length`)).toBe(0)
+      const proof = await textOf('#proof')
+      expect(proof).toContain(row.actionHash)
+      expect(proof).toContain(row.payloadHash)
+      for (const part of ['session-1', 'device-1', 'rule-0', row.jti, '2 with the role']) {
+        expect(await textOf('#facts')).toContain(part)
+      }
+      await browser.evaluate(`document.querySelector('#comment').value = 'Looks right.'`)
+      await press('approve')
+      await browser.see(`document.querySelector('#votes').innerText.includes('You: approved')`)
+      expect(await service.read(caller, row.id)).toMatchObject({
+        status: 'pending',
+        decisions: [{ by: userId, via: 'session', comment: 'Looks right.' }],
+      })
+      await press('approve')
+      await sees('has decided it before')
+      // The page follows what others decide.
+      const other = await service.join(caller, 'admin')
+      await service.approve(other, row.id)
+      await sees('is approved')
+      expect(await browser.evaluate(`document.querySelector('#decide').hidden`)).toBe(true)
+      expect(browser.asked().filter((url) => !url.startsWith(root))).toEqual([])
+    })
+
+    it('are denied with a reason, and listed while they wait', async () => {
+      const row = await open()
+      await browser.open(`${root}/approve`)
+      await browser.see(`document.querySelector('#waiting a')?.hash === '#${row.id}'`)
+      await browser.evaluate(`document.querySelector('#waiting a').click()`)
+      await browser.see(`!document.querySelector('#approval').hidden`)
+      await press('deny')
+      await sees('Say why')
+      await browser.evaluate(`document.querySelector('#comment').value = 'Not ours.'`)
+      await press('deny')
+      await sees('is denied')
+      expect(await service.read(caller, row.id)).toMatchObject({
+        status: 'denied',
+        decisions: [{ comment: 'Not ours.' }],
+      })
+      expect(browser.complaints()).toEqual([])
+    })
+
+    it('are approved with a passkey where the rule demands one, bound to this approval', async () => {
+      const [row, other] = [await open({ demands: [{ require_passkey: true }] }), await open()]
+      await show(row.id)
+      expect(await textOf('#approve')).toBe('Approve with a passkey')
+      await press('approve')
+      await sees('No passkey confirmed it')
+      const bare = await service.call(caller, `/v1/approvals/${row.id}`)
+      expect(bare.json.status).toBe('pending')
+
+      await browser.open(`${root}/passkeys`)
+      await browser.see(`!document.querySelector('#own').hidden`)
+      await browser.evaluate(`(() => {
+        document.querySelector('#name').value = 'Laptop'
+        document.querySelector('#add').requestSubmit()
+      })()`)
+      await browser.see(`document.querySelector('#passkeys li')`)
+
+      // Without one, and with one that confirmed another approval.
+      await show(row.id)
+      const answers = await browser.evaluate<string>(`(async () => {
+        const { csrf_token } = await (await fetch('/v1/auth/session')).json()
+        const headers = { 'Content-Type': 'application/json', 'X-CSRF-Token': csrf_token }
+        const post = async (path, sent) => (await fetch(path, { method: 'POST', headers, body: sent && JSON.stringify(sent) })).json()
+        const bare = await post('/v1/approvals/${row.id}/approve', {})
+        const begun = await post('/v1/approvals/${other.id}/challenge')
+        const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(begun.options)
+        const credential = await navigator.credentials.get({ publicKey })
+        const passkey_assertion = { challenge_id: begun.challenge_id, response: credential.toJSON() }
+        const foreign = await post('/v1/approvals/${row.id}/approve', { passkey_assertion })
+        return JSON.stringify([bare, foreign].map(({ errors }) => errors?.[0]?.pointer + ' ' + errors?.[0]?.code))
+      })()`)
+      expect(JSON.parse(answers)).toEqual(['/passkey_assertion required', '/passkey_assertion/challenge_id mismatch'])
+      await press('approve')
+      await sees('is approved')
+      expect(await service.read(caller, row.id)).toMatchObject({ decisions: [{ by: userId, via: 'passkey' }] })
+      const [entry] = (await service.entries(caller, 'approval_decision')).filter(({ subject }) => subject === row.id)
+      expect(entry.inputs).toMatchObject({ via: 'passkey', passkey_id: expect.stringMatching(/^psk_/) })
+    })
+
+    it('can not be approved here when what is shown does not have the hashes of the token', async () => {
+      const row = await open({ payload_hash: 'q0s4gqvFzGzJ2cPZVmY2vGkqv5oV8cVxC1f0Jm2xT5g' })
+      await show(row.id)
+      expect(await textOf('#proof')).toContain('Do not approve it')
+      expect(await browser.evaluate(`document.querySelector('#decide').hidden`)).toBe(true)
+      await browser.show(360, 'dark')
+      expect(await browser.evaluate(`document.documentElement.scrollWidth <= innerWidth`)).toBe(true)
+    })
+  },
+)
