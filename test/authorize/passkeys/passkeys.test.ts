@@ -75,7 +75,10 @@ describe('a registration', () => {
     })
     expect(letter?.paragraphs[0]).toContain('"Laptop"')
 
-    // The next options exclude it, and its answer can't be used again.
+    // What was answered counts once.
+    expect(await register(user, response)).toMatchObject({ status: 400, json: { errors: [{ code: 'expired' }] } })
+
+    // The next options exclude it, and its answer is for another challenge.
     expect(await service.begin(user)).toMatchObject({ excludeCredentials: [{ id: authenticator.id }] })
     expect(await register(user, response)).toMatchObject({
       status: 400,
@@ -215,6 +218,11 @@ describe('a registration', () => {
     [
       'an RSA exponent of its modulus’ length',
       { publicKey: coseRsaKey(odd(256), odd(256)) },
+      `${ATTESTATION} unsupported_key`,
+    ],
+    [
+      'an RSA exponent of 33 bits',
+      { publicKey: coseRsaKey(odd(256), Buffer.from([1, 0, 0, 0, 1])) },
       `${ATTESTATION} unsupported_key`,
     ],
     ['an RSA exponent of 1', { publicKey: coseRsaKey(odd(256), Buffer.from([1])) }, `${ATTESTATION} unsupported_key`],
