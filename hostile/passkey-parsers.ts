@@ -107,7 +107,7 @@ export async function passkeyParsers(): Promise<Parser[]> {
         const parsed = registrationResponse.safeParse({ id, rawId: id, type: 'public-key', response })
         if (!parsed.success) return input.length > 0 ? 'too_long' : 'too_short'
         const rp = { id: w3c.rp_id, origins: [w3c.origin] }
-        let publicKey = Buffer.alloc(0)
+        let publicKey: Buffer = Buffer.alloc(0)
         const refused = await codeOf(async () => {
           const made = await verifyRegistration(parsed.data, {
             rp,
