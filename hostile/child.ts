@@ -8,6 +8,7 @@ import { costlyParsers } from './costly-parsers.ts'
 import { hardwareParsers } from './hardware-parsers.ts'
 import { mediaParsers } from './media-parsers.ts'
 import { type Cases, runCases } from './parser.ts'
+import { passkeyParsers } from './passkey-parsers.ts'
 import { TEXT_PARSERS } from './text-parsers.ts'
 import { videoParsers } from './video-parsers.ts'
 
@@ -21,6 +22,7 @@ const parsers = [
   ...TEXT_PARSERS,
   ...bodyParsers(),
   ...hardwareParsers(),
+  ...(await passkeyParsers()),
   ...costlyParsers(),
   ...videoParsers(),
   ...media.parsers,

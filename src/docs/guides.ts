@@ -42,7 +42,7 @@ const GROUPS: readonly { title: string; names: readonly string[] }[] = [
     title: 'Authorize',
     names: ['authorize', 'reasons', 'policy', 'policy-webhooks', 'mandates', 'schedules', 'approvals', 'authzen', 'tokens', 'ledger'],
   },
-  { title: 'Account', names: ['account', 'login', 'team'] },
+  { title: 'Account', names: ['account', 'login', 'team', 'passkeys'] },
   { title: 'Running it', names: ['operate', 'faults', 'hostile'] },
 ]
 const REST = 'More'

@@ -12,7 +12,7 @@ add.addEventListener('submit', async (event) => {
   event.preventDefault()
   const button = add.querySelector('button')
   button.disabled = true
-  await register(add.elements.name.value).catch((error) => say(messageOf(error)))
+  await register(add.elements.name.value)
   button.disabled = false
 })
 
@@ -39,7 +39,9 @@ async function register(name) {
   const begun = await call('POST', 'v1/passkeys/registration-options')
   if (!begun.ok) return say(begun.body.detail)
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(begun.body.options)
-  const credential = await navigator.credentials.create({ publicKey })
+  const { id: host } = begun.body.options.rp
+  const credential = await navigator.credentials.create({ publicKey }).catch((error) => say(messageOf(error, host)))
+  if (credential === undefined) return
   const { ok, body } = await call('POST', 'v1/passkeys/register', { name, response: credential.toJSON() })
   if (!ok) return say(body.detail)
   add.reset()
@@ -92,9 +94,9 @@ function dateOf(time) {
 }
 
 // Browsers don't tell a page whether the person or the device refused.
-function messageOf(error) {
+function messageOf(error, host) {
   if (error?.name === 'InvalidStateError') return 'This device has a passkey for you already.'
-  if (error?.name === 'SecurityError') return 'This page is not opened under the name that passkeys belong to.'
+  if (error?.name === 'SecurityError') return `Open this page at the host ${host}: passkeys belong to it.`
   return 'No passkey was made: the device or you refused, or it took too long.'
 }
 

@@ -101,6 +101,8 @@ it('an archive has every row of both environments without secrets, the media, an
     'ledger_heads',
     'ledger_nodes',
     'ledger_pending',
+    'passkey_challenges',
+    'passkey_registrations',
     'reevaluation_marks',
   ])
   const lines = (name: string) =>

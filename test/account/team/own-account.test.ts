@@ -58,6 +58,14 @@ it('is told each step, confirms, and is a member with a closed account left behi
   expect(asked.json.detail).toContain(accountId)
   expect((await accept(true, { Cookie: headers.Cookie ?? '' })).json.code).toBe('csrf_token_invalid')
   expect(await stateOf(accountId)).toEqual({ is_closed: false, closed_by: null, users: 1 })
+  // Of the person, like a session: no content of the account, and not kept.
+  await service.test.owner(
+    `INSERT INTO passkeys (account_id, id, user_id, name, credential_id, public_key, algorithm, counter, aaguid, transports,
+       is_backup_eligible, is_backed_up, created_at)
+     SELECT account_id, 'psk_1', id, 'Laptop', 'c', 'k', 'ES256', 0, gen_random_uuid(), '{}', false, false, now()
+     FROM users WHERE account_id = $1`,
+    [accountId],
+  )
 
   const answer = await accept(true)
   expect(answer).toMatchObject({
@@ -69,6 +77,7 @@ it('is told each step, confirms, and is a member with a closed account left behi
     closed_by: expect.stringMatching(/^usr_/),
     users: 0,
   })
+  expect(await service.test.owner('SELECT id FROM passkeys WHERE account_id = $1', [accountId])).toEqual([])
   expect((await service.send(headers, 'GET', '/v1/auth/session')).json.code).toBe('session_expired')
   expect((await service.send(browserOf(answer), 'GET', '/v1/org/users')).status).toBe(200)
   expect(await actionsOf(accountId)).toEqual([

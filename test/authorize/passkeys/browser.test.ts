@@ -50,11 +50,7 @@ describe.skipIf(!hasBrowser)('passkeys in a browser (skipped where there is no C
     }
     const made = await browser.send('WebAuthn.addVirtualAuthenticator', { options })
     authenticatorId = String(made.authenticatorId)
-    const { link } = await service.services.account.printLink('mika@example.com')
-    await browser.open(link)
-    await browser.see(`!document.querySelector('#confirm').hidden`)
-    await browser.evaluate(`document.querySelector('#confirm').requestSubmit()`)
-    await browser.see(`!document.querySelector('#leave').hidden`)
+    await signIn(root)
   })
   afterAll(async () => {
     await browser?.close()
@@ -70,6 +66,15 @@ describe.skipIf(!hasBrowser)('passkeys in a browser (skipped where there is no C
   const message = () => browser.evaluate<string>(`document.querySelector('#message').innerText`)
   const setVerified = (isUserVerified: boolean) =>
     browser.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified })
+
+  /** With the operator's link, at one of the names of the service. */
+  async function signIn(at: string): Promise<void> {
+    const { link } = await service.services.account.printLink('mika@example.com')
+    await browser.open(link.replace(root, at))
+    await browser.see(`!document.querySelector('#confirm').hidden`)
+    await browser.evaluate(`document.querySelector('#confirm').requestSubmit()`)
+    await browser.see(`!document.querySelector('#leave').hidden`)
+  }
 
   async function openPage(): Promise<void> {
     await browser.open(`${root}/passkeys`)
@@ -165,6 +170,16 @@ describe.skipIf(!hasBrowser)('passkeys in a browser (skipped where there is no C
     await browser.see(`document.querySelectorAll('#passkeys li').length === 0`)
     expect(await rows()).toEqual([])
     expect(browser.complaints()).toEqual([])
+  })
+
+  it('are refused under another name of the service, which the page says', async () => {
+    const elsewhere = root.replace('localhost', '127.0.0.1')
+    await signIn(elsewhere)
+    await browser.open(`${elsewhere}/passkeys`)
+    await browser.see(`!document.querySelector('#own').hidden`)
+    await add('Elsewhere')
+    await browser.see(`document.querySelector('#message').innerText.includes('at the host localhost')`)
+    expect(await rows()).toEqual([])
   })
 
   it('are on a page that fits a phone, and that says who has to sign in', async () => {
