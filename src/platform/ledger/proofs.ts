@@ -1,7 +1,7 @@
 // Inclusion and consistency proofs of RFC 6962 section 2.1: which parts of the tree a proof consists of, their hashes from
 // the stored nodes, and the checks (RFC 9162 sections 2.1.3.2 and 2.1.4.2). Pure.
 
-import { LEVEL_HEIGHT, LEVEL_WIDTH, nodeHash } from './merkle.ts'
+import { LEVEL_WIDTH, nodeHash, rootOfRow } from './merkle.ts'
 
 /** The leaves [start, end), whose hash is one element of a proof. */
 export interface LeafRange {
@@ -16,7 +16,8 @@ export interface NodeSpan {
   count: number
 }
 
-export type FindNode = (level: number, position: number) => Buffer
+/** The hashes of the nodes of a span, side by side. */
+export type FindNodes = (span: NodeSpan) => Uint8Array
 
 /** PATH(m, D[n]): from the leaf's neighbour to the top. @throws {RangeError} unless 0 <= index < size. */
 export function inclusionRanges(index: number, size: number): LeafRange[] {
@@ -77,10 +78,10 @@ export function spansOf(ranges: readonly LeafRange[]): NodeSpan[] {
 }
 
 /** MTH of a range, from the nodes that `spansOf` names. */
-export function hashOfRange(range: LeafRange, findNode: FindNode): Buffer {
+export function hashOfRange(range: LeafRange, findNodes: FindNodes): Buffer {
   let hash: Buffer | undefined
   for (const part of completeParts(range).reverse()) {
-    const subtree = hashOfPart(part, findNode)
+    const subtree = rootOfRow(findNodes(spanOf(part)))
     hash = hash === undefined ? subtree : nodeHash(subtree, hash)
   }
   if (hash === undefined) throw new RangeError('the range is empty')
@@ -166,21 +167,6 @@ function spanOf({ start, end }: LeafRange): NodeSpan {
     unit *= LEVEL_WIDTH
   }
   return { level, from: start / unit, count: (end - start) / unit }
-}
-
-function hashOfPart(part: LeafRange, findNode: FindNode): Buffer {
-  const { level, from, count } = spanOf(part)
-  let row = Array.from({ length: count }, (_, index) => findNode(level, from + index))
-  for (let height = 0; row.length > 1 && height < LEVEL_HEIGHT; height += 1) {
-    row = Array.from({ length: row.length / 2 }, (_, index) => {
-      const [left, right] = [row[2 * index], row[2 * index + 1]]
-      if (left === undefined || right === undefined) throw new RangeError('a stored node is missing')
-      return nodeHash(left, right)
-    })
-  }
-  const [hash] = row
-  if (hash === undefined) throw new RangeError('a stored node is missing')
-  return hash
 }
 
 function largestPowerBelow(count: number): number {

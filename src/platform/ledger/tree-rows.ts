@@ -2,8 +2,8 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
-import { HASH_BYTES, splitHashes, type TreeState, treeOf } from './merkle.ts'
-import { type FindNode, hashOfRange, type LeafRange, spansOf } from './proofs.ts'
+import { HASH_BYTES, type TreeState, treeOf } from './merkle.ts'
+import { type FindNodes, hashOfRange, type LeafRange, spansOf } from './proofs.ts'
 
 export interface Checkpoint {
   size: number
@@ -14,11 +14,11 @@ export interface Checkpoint {
 
 /** The hash of each range, from the stored nodes. @throws {RangeError} when one of them is missing. */
 export async function hashRanges(tx: Tx, scope: Scope, ranges: readonly LeafRange[]): Promise<Buffer[]> {
-  const findNode = await readNodes(tx, scope, ranges)
-  return ranges.map((range) => hashOfRange(range, findNode))
+  const findNodes = await readNodes(tx, scope, ranges)
+  return ranges.map((range) => hashOfRange(range, findNodes))
 }
 
-async function readNodes(tx: Tx, { accountId, environment }: Scope, ranges: readonly LeafRange[]): Promise<FindNode> {
+async function readNodes(tx: Tx, { accountId, environment }: Scope, ranges: readonly LeafRange[]): Promise<FindNodes> {
   const spans = spansOf(ranges)
   const rows = await tx.query<{ index: number; hashes: Buffer | null }>(
     `SELECT span.index::int - 1 AS index, found.hashes
@@ -40,19 +40,20 @@ async function readNodes(tx: Tx, { accountId, environment }: Scope, ranges: read
       spans.map(({ count }) => count),
     ],
   )
-  const nodes = new Map<string, Buffer>()
-  for (const { index, hashes } of rows) {
-    const span = spans[index]
+  const found = new Map(rows.map(({ index, hashes }) => [index, hashes]))
+  return ({ level, from, count }) => {
+    const index = spans.findIndex((span) => span.level === level && isWithin(from, span.from, span.count))
+    const [span, hashes] = [spans[index], found.get(index)]
     // With a gap, hashes would count for the wrong places.
-    if (span === undefined || hashes?.length !== span.count * HASH_BYTES) continue
-    for (const [offset, hash] of splitHashes(hashes).entries()) nodes.set(`${span.level} ${span.from + offset}`, hash)
-  }
-  return (level, position) => {
-    const hash = nodes.get(`${level} ${position}`)
-    if (hash === undefined) throw new RangeError(`the ledger lacks the node ${position} of level ${level}`)
-    return hash
+    if (span === undefined || hashes?.length !== span.count * HASH_BYTES) {
+      throw new RangeError(`the ledger lacks one of ${count} nodes of level ${level} from ${from} on`)
+    }
+    const start = (from - span.from) * HASH_BYTES
+    return hashes.subarray(start, start + count * HASH_BYTES)
   }
 }
+
+const isWithin = (position: number, from: number, count: number) => position >= from && position < from + count
 
 /** Undefined while the log is empty. */
 export async function findHead(tx: Tx, { accountId, environment }: Scope): Promise<TreeState | undefined> {

@@ -13,7 +13,7 @@ import {
 } from '#src/platform/ledger/merkle.ts'
 import {
   consistencyRanges,
-  type FindNode,
+  type FindNodes,
   frontierRanges,
   hashOfRange,
   inclusionRanges,
@@ -43,13 +43,15 @@ function grow(leaves: readonly Buffer[], batches: readonly number[] = [leaves.le
     at += count
   }
   const stored = new Map(nodes.map(({ level, position, hash }) => [`${level} ${position}`, hash]))
-  const findNode: FindNode = (level, position) => {
+  const findNode = (level: number, position: number) => {
     const hash = level === 0 ? leaves[position] : stored.get(`${level} ${position}`)
     if (hash === undefined) throw new Error(`no node ${level} ${position}`)
     return hash
   }
-  const prove = (ranges: LeafRange[]) => ranges.map((range) => hashOfRange(range, findNode))
-  return { tree, nodes, findNode, prove }
+  const findNodes: FindNodes = ({ level, from, count }) =>
+    Buffer.concat(Array.from({ length: count }, (_, index) => findNode(level, from + index)))
+  const prove = (ranges: LeafRange[]) => ranges.map((range) => hashOfRange(range, findNodes))
+  return { tree, nodes, findNodes, prove }
 }
 
 describe('the Merkle tree', () => {
