@@ -8,6 +8,7 @@ import { decisionsFeature } from './decisions/feature.ts'
 import { replayable } from './intents/explain.ts'
 import { intentsFeature } from './intents/feature.ts'
 import { intentPolicyFeature } from './policy/feature.ts'
+import { reportsFeature } from './reports/feature.ts'
 import { revocationsFeature } from './revocations/feature.ts'
 import { tokensFeature } from './tokens/feature.ts'
 import { policyWebhooksFeature } from './webhooks/feature.ts'
@@ -28,7 +29,8 @@ export function createAuthorize(p: Platform, { attest, trace }: Below) {
   const intents = intentsFeature(p, { ...policy, ...tokens, ...webhooks, trust, canaries: trace.canaries.port })
   const explainers = { ...intents.explainers, ...trace.canaries.explainers }
   const decisions = decisionsFeature(p, { explainers })
+  const reports = reportsFeature(p)
   const access = accessFeature(p, intents)
-  const features = { policy, tokens, webhooks, revocations, intents, decisions, access }
+  const features = { policy, tokens, webhooks, revocations, intents, decisions, reports, access }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

@@ -40,7 +40,7 @@ const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   { title: 'Agents', names: ['agents', 'canaries'] },
   {
     title: 'Authorize',
-    names: ['authorize', 'reasons', 'policy', 'policy-webhooks', 'authzen', 'tokens', 'ledger'],
+    names: ['authorize', 'reasons', 'policy', 'policy-webhooks', 'authzen', 'tokens', 'ledger', 'reports'],
   },
   { title: 'Account', names: ['account', 'login', 'team'] },
   { title: 'Running it', names: ['operate', 'faults', 'hostile'] },

@@ -38,7 +38,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
   ],
   agents: [['registry']],
   trace: [['locks'], ['canaries']],
-  authorize: [['policy', 'tokens'], ['webhooks'], ['revocations'], ['intents'], ['decisions'], ['access']],
+  authorize: [['policy', 'tokens'], ['webhooks'], ['revocations'], ['intents'], ['decisions'], ['reports'], ['access']],
 }
 // Pure decisions, proven by vectors. They import nothing with side effects.
 const PURE = [
