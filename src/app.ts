@@ -9,7 +9,7 @@ import { createAnswering, UNMATCHED } from '#src/platform/http/answering.ts'
 import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.ts'
 import { createAuthenticator, type FindKey, type FindSession, type Visit } from '#src/platform/http/caller.ts'
 import { createClientAddress } from '#src/platform/http/client-address.ts'
-import type { FindOverCap, Route } from '#src/platform/http/endpoint.ts'
+import type { Caller, FindOverCap, Route } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
 import type { RequestLimits } from '#src/platform/http/limits.ts'
 import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
@@ -63,12 +63,16 @@ export function createApp(deps: AppDeps): Koa {
     ...(limits === undefined ? {} : { countGuess: limits.countGuess }),
     ...(deps.now === undefined ? {} : { now: deps.now }),
   })
+  const count = async (caller: Caller, route: Pick<Route, 'isEmergency'>, headers: Record<string, string>) => {
+    if (limits === undefined) return undefined
+    const { headers: standing, refusal } = await limits.admit(caller, route)
+    Object.assign(headers, standing)
+    return refusal
+  }
   const authenticate = async (visit: Visit, headers: Record<string, string>) => {
     const caller = await identify(visit)
     note({ account: caller.accountId })
-    if (limits === undefined) return caller
-    const { headers: standing, refusal } = await limits.admit(caller, visit.route)
-    Object.assign(headers, standing)
+    const refusal = await count(caller, visit.route, headers)
     if (refusal !== undefined) throw refusal
     return caller
   }
@@ -91,6 +95,7 @@ export function createApp(deps: AppDeps): Koa {
           clientAddress,
           authenticate: (visit) => authenticate(visit, headers),
           identify,
+          countAgain: (caller) => count(caller, route, headers),
           findOverCap,
           findEffect,
           keepStatus,

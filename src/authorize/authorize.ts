@@ -12,6 +12,7 @@ import { mandatesFeature } from './mandates/feature.ts'
 import type { PasskeySettings } from './passkeys/config.ts'
 import { passkeysFeature } from './passkeys/feature.ts'
 import { intentPolicyFeature } from './policy/feature.ts'
+import { reportsFeature } from './reports/feature.ts'
 import { revocationsFeature } from './revocations/feature.ts'
 import { schedulesFeature } from './schedules/feature.ts'
 import { tokensFeature } from './tokens/feature.ts'
@@ -47,6 +48,7 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
   })
   const explainers = { ...intents.explainers, ...trace.canaries.explainers }
   const decisions = decisionsFeature(p, { explainers })
+  const reports = reportsFeature(p)
   const access = accessFeature(p, intents)
   const features = {
     policy,
@@ -59,6 +61,7 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
     revocations,
     intents,
     decisions,
+    reports,
     access,
   }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }

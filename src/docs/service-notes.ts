@@ -48,6 +48,10 @@ export const TAGS = [
     name: 'Decisions',
     description: 'Every decision on record, its explanation, and proofs that nothing was changed or left out.',
   },
+  {
+    name: 'Analytics',
+    description: 'Reports over the decisions: spend by mandate, approvals by age, tokens that were never used.',
+  },
   { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
   { name: 'API keys', description: 'Which keys the account has, what each may do, and their replacement.' },
   { name: 'Webhooks', description: 'Where events are sent, and the log of each delivery.' },

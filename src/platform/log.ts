@@ -33,8 +33,12 @@ const SECRET_NAMES = [
   'password',
   'masterKey',
 ]
-// ...and by their patterns, in messages and stacks: API keys, webhook secrets, passwords in connection strings.
-const KEY_PATTERNS = /(svc_(?:live|test)_|whsec_)[\w+/=-]{6,}/gi
+// ...and by their patterns, in messages and stacks: API keys, webhook secrets (~1 is a slash in a JSON pointer), passwords
+// in connection strings.
+const KEY_PATTERNS = /(svc_(?:live|test)_|whsec_)[\w+/=~-]{6,}/gi
+// The tokens of links and sessions are 256 random bits in base64url, 43 characters; the signature of a signed token has
+// 86. A capital tells them from ids and names. An escape of JSON may stand before one, and is no part of it.
+const TOKEN_PATTERN = /(?<=^|[^\w-]|\\[bfnrt]|\\u[\da-f]{4})(?<!\\(?=[bfnrtu]))(?=[\w-]{0,42}[A-Z])[\w-]{43,}/g
 const URL_LOOKS = /\b[a-z]+:\/\/[^\s:/@"]*:/i
 const URL_DELIMITER = /[\s"]/
 const CENSOR = '[redacted]'
@@ -67,7 +71,12 @@ export function createLog(
 
 /** Removes secrets from a line by their patterns, in time linear in its length: strangers write parts of log lines. */
 export function redactSecrets(line: string): string {
-  return redactPasswords(line.replaceAll(KEY_PATTERNS, `$1${CENSOR}`))
+  return redactPasswords(redactTokens(line))
+}
+
+/** The same for a text that quotes a request to its caller: API keys, webhook secrets and tokens. */
+export function redactTokens(text: string): string {
+  return text.replaceAll(KEY_PATTERNS, `$1${CENSOR}`).replaceAll(TOKEN_PATTERN, CENSOR)
 }
 
 // A password stands between a scheme, a user and the next "@". One expression for all of it would search for the "@"

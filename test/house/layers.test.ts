@@ -45,6 +45,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['revocations'],
     ['intents'],
     ['decisions'],
+    ['reports'],
     ['access'],
   ],
 }

@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -73,6 +74,26 @@ describe('the log', () => {
     expect(JSON.stringify(lines)).toContain('redacted')
   })
 
+  it('removes tokens of links and sessions and signatures of tokens, and leaves ids, hashes in hex and long names', () => {
+    const token = randomBytes(33).toString('base64url').slice(1)
+    const signed = `eyJhbGciOiJFUzI1NiJ9.e30.${randomBytes(64).toString('base64url')}`
+    for (const text of [token, `a ${token}.`, `"${token}"`, `{"a":"line\\n${token}"}`, `#${token}`, `a=${token};`]) {
+      expect(redactSecrets(text)).toBe(text.replace(token, '[redacted]'))
+    }
+    expect(redactSecrets(`refused ${signed}!`)).toBe('refused eyJhbGciOiJFUzI1NiJ9.e30.[redacted]!')
+    // As a JSON pointer has it.
+    expect(redactSecrets('/a/whsec_abcdef~1ghijk+lm/b')).toBe('/a/whsec_[redacted]')
+    const kept = [
+      'dec_test_01kaj0nv2rgvhk6pc5y8eaj4mb',
+      '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+      `mail-${randomUUID()}-1`,
+      'f'.repeat(64),
+      'a_name_of_a_member_that_is_longer_than_any_of_our_tokens',
+      '/srv/app/src/platform/jobs/engineThatRuns.ts:12:3',
+    ].join(' ')
+    expect(redactSecrets(kept)).toBe(kept)
+  })
+
   it('removes passwords from connection strings, and leaves text that only resembles one', () => {
     const lines: [string, string][] = [
       ['redis://:p4ss@h:1 and amqps://u:p%40ss@h', 'redis://:[redacted]@h:1 and amqps://u:[redacted]@h'],
@@ -98,6 +119,9 @@ describe('the log', () => {
     'whsec_',
     '://:',
     'a-',
+    'A',
+    '\\\\nA',
+    'aA.',
   ])('takes time linear in a line of %j', (piece) => {
     const bestOf = (length: number) => {
       const line = piece.repeat(length / piece.length)

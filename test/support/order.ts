@@ -21,7 +21,7 @@ const SECONDS: Record<string, number> = {
   'test/commands/submit.test.ts': 13,
   'test/docs/integrate.test.ts': 13,
   'test/workers/traces.test.ts': 12,
-  'test/workers/login.test.ts': 15,
+  'test/workers/secrets.test.ts': 45,
   'test/account/login/login.test.ts': 12,
   'test/commands/supervisor.test.ts': 11,
   'test/workers/s3.test.ts': 10,

@@ -17,6 +17,8 @@ export interface MailServer {
   received: ReceivedMail[]
   /** Refuses the next recipients, each with its status; undefined accepts one. */
   refusals: (number | undefined)[]
+  /** Refuses the next mails once it has them, each with its status and the whole mail in its answer. */
+  quotes: number[]
   close(): Promise<void>
 }
 
@@ -24,6 +26,7 @@ export interface MailServer {
 export async function startMailServer(onReceived: (mail: ReceivedMail) => void = () => {}): Promise<MailServer> {
   const received: ReceivedMail[] = []
   const refusals: MailServer['refusals'] = []
+  const quotes: MailServer['quotes'] = []
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
@@ -43,7 +46,9 @@ export async function startMailServer(onReceived: (mail: ReceivedMail) => void =
         const mail = { from, to: envelope.rcptTo.map(({ address }) => address), raw, parsed }
         onReceived(mail)
         received.push(mail)
-        callback()
+        const status = quotes.shift()
+        if (status === undefined) return callback()
+        callback(Object.assign(new Error(`refused: ${raw.replaceAll(/\s+/g, ' ')}`), { responseCode: status }))
       })
     },
   })
@@ -54,6 +59,7 @@ export async function startMailServer(onReceived: (mail: ReceivedMail) => void =
     url: `smtp://127.0.0.1:${port}`,
     received,
     refusals,
+    quotes,
     close: () => new Promise((done) => server.close(() => done())),
   }
 }

@@ -182,6 +182,7 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         query: z.object({
           limit: listQuery.limit,
           cursor: listQuery.cursor,
+          include: listQuery.include,
           created_gte: listQuery.created_gte,
           created_lt: listQuery.created_lt,
           status: sessionStatusView.optional(),

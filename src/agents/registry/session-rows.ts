@@ -76,15 +76,26 @@ export interface SessionFilter {
 /** Newest first. */
 export async function findSessions(
   tx: Tx,
-  { agentId, status, createdFrom, createdBefore }: SessionFilter,
+  filter: SessionFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<AgentSessionRow[]> {
   return tx.query<AgentSessionRow>(
-    `SELECT ${SESSION} FROM agent_sessions
-     WHERE agent_id = $1 AND ($2::text IS NULL OR (ended_at IS NULL) = ($2 = 'open'))
-       AND ($3::timestamptz IS NULL OR created_at >= $3) AND ($4::timestamptz IS NULL OR created_at < $4)
-       AND ($5::text IS NULL OR id < $5)
-     ORDER BY id DESC LIMIT $6`,
-    [agentId, status ?? null, createdFrom ?? null, createdBefore ?? null, before ?? null, limit],
+    `SELECT ${SESSION} FROM agent_sessions WHERE ${MATCHING} AND ($5::text IS NULL OR id < $5) ORDER BY id DESC LIMIT $6`,
+    [...valuesOf(filter), before ?? null, limit],
   )
+}
+
+export async function countSessions(tx: Tx, filter: SessionFilter): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM agent_sessions WHERE ${MATCHING}`,
+    valuesOf(filter),
+  )
+  return row?.count ?? 0
+}
+
+const MATCHING = `agent_id = $1 AND ($2::text IS NULL OR (ended_at IS NULL) = ($2 = 'open'))
+  AND ($3::timestamptz IS NULL OR created_at >= $3) AND ($4::timestamptz IS NULL OR created_at < $4)`
+
+function valuesOf({ agentId, status, createdFrom, createdBefore }: SessionFilter): unknown[] {
+  return [agentId, status ?? null, createdFrom ?? null, createdBefore ?? null]
 }

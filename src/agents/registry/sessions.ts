@@ -6,13 +6,14 @@ import { lockExclusive, lockShared, subjectLock } from '#src/platform/db/advisor
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page } from '#src/platform/http/page.ts'
+import type { CountedPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { getAgent } from './registry.ts'
 import type { Metadata } from './rows.ts'
 import {
   type AgentSessionRow,
+  countSessions,
   endSession,
   findSessions,
   insertSession,
@@ -54,15 +55,16 @@ export function createAgentSessions({ db, pager, now }: Pick<Platform, 'db' | 'p
     async list(
       scope: Scope,
       filter: SessionFilter,
-      query: { limit: number; cursor?: string | undefined },
-    ): Promise<Page<AgentSessionRow>> {
+      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
+    ): Promise<CountedPage<AgentSessionRow>> {
       checkId(filter.agentId, 'agt', scope.environment)
       const binding = { route: 'GET /v1/agents/:id/sessions', scope, query: { ...filter } }
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
         await getAgent(tx, filter.agentId)
         const rows = await findSessions(tx, filter, { before, limit: query.limit + 1 })
-        return pager.page(rows, query.limit, ({ id }) => id, binding)
+        const page = pager.page(rows, query.limit, ({ id }) => id, binding)
+        return query.include === undefined ? page : { ...page, total_count: await countSessions(tx, filter) }
       })
     },
 

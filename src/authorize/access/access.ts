@@ -28,6 +28,8 @@ export interface AccessDeps {
 
 export type Access = ReturnType<typeof createAccess>
 
+type Count = () => Promise<Failure | undefined>
+
 // An account has three connections of a process at most.
 const AT_ONCE = 3
 const EXECUTED = 'token_already_executed'
@@ -41,9 +43,16 @@ export function createAccess({ verify }: AccessDeps) {
   }
 
   /** Of several evaluations, one that can't be made is denied and does not affect the others. */
-  async function decideOne(caller: Caller, make: () => AccessEvaluation, signal: AbortSignal): Promise<AccessDecision> {
+  async function decideOne(
+    caller: Caller,
+    make: () => AccessEvaluation,
+    { signal, count }: { signal: AbortSignal; count: Count | undefined },
+  ): Promise<AccessDecision> {
     try {
-      return await decide(caller, make(), signal)
+      const evaluation = make()
+      const refusal = await count?.()
+      if (refusal !== undefined) throw refusal
+      return await decide(caller, evaluation, signal)
     } catch (error) {
       if (error instanceof Failure && error.status < 500) return denialOf(error)
       throw error
@@ -64,11 +73,15 @@ export function createAccess({ verify }: AccessDeps) {
       }
     },
 
-    /** In order. Those after the one that ends a short-circuit semantic are not made. */
+    /**
+     * In order. Those after the one that ends a short-circuit semantic are not made.
+     * @param count Counts one evaluation against the rate limit. The request itself has been counted, for the first.
+     */
     async evaluateAll(
       caller: Caller,
       request: AccessEvaluations & { evaluations: NonNullable<AccessEvaluations['evaluations']> },
       signal: AbortSignal,
+      count: Count,
     ): Promise<AccessDecision[]> {
       const { evaluations, options } = request
       const ending = ENDING[options?.evaluations_semantic ?? 'execute_all']
@@ -76,7 +89,10 @@ export function createAccess({ verify }: AccessDeps) {
       const decisions: AccessDecision[] = []
       for (let at = 0; at < evaluations.length; at += width) {
         const some = evaluations.slice(at, at + width)
-        const made = some.map((own) => decideOne(caller, () => withDefaults(request, own), signal))
+        const made = some.map((own, index) => {
+          const counted = { signal, count: at + index === 0 ? undefined : count }
+          return decideOne(caller, () => withDefaults(request, own), counted)
+        })
         decisions.push(...(await Promise.all(made)))
         if (decisions.at(-1)?.decision === ending) break
       }

@@ -47,9 +47,11 @@ const decisionsView = z.object({
 /** @param baseUrl Without a trailing slash. */
 export function accessRoutes({ evaluate, evaluateAll }: Access, baseUrl: string): Route[] {
   const one = ({ caller, body, signal }: Request<unknown, unknown, AccessEvaluation>) => evaluate(caller, body, signal)
-  const all = async ({ caller, body, signal }: Request<unknown, unknown, AccessEvaluations>) => {
+  const all = async ({ caller, body, signal, countAgain }: Request<unknown, unknown, AccessEvaluations>) => {
     const { evaluations = [] } = body
-    if (evaluations.length > 0) return { evaluations: await evaluateAll(caller, { ...body, evaluations }, signal) }
+    if (evaluations.length > 0) {
+      return { evaluations: await evaluateAll(caller, { ...body, evaluations }, signal, countAgain) }
+    }
     // Authorization API 1.0, 7.1: then the request is one evaluation, of which every part is required.
     return evaluate(caller, withDefaults(body, {}), signal)
   }

@@ -28,9 +28,11 @@ export interface DecisionQuery {
   kind?: DecisionKind | undefined
   reason?: string | undefined
   jti?: string | undefined
-  /** ISO 8601, as `to`. */
+  /** ISO 8601, as those below. */
   from?: string | undefined
   to?: string | undefined
+  created_gte?: string | undefined
+  created_lt?: string | undefined
 }
 
 /** An entry with its hash and its place. */
@@ -148,10 +150,18 @@ function differencesOf(replay: Json, entry: DecisionEntry): string[] {
   })
 }
 
-function filterOf({ kind, reason, jti, from, to }: DecisionQuery): DecisionFilter {
-  return { kind, reason, jti, from: timeOf(from), to: timeOf(to) }
+function filterOf({ kind, reason, jti, from, to, created_gte, created_lt }: DecisionQuery): DecisionFilter {
+  return {
+    kind,
+    reason,
+    jti,
+    from: timesOf(from, created_gte).at(-1),
+    to: timesOf(to, created_lt)[0],
+  }
 }
 
-function timeOf(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text)
+/** The earliest first. */
+function timesOf(...texts: (string | undefined)[]): Date[] {
+  const times = texts.flatMap((text) => (text === undefined ? [] : [new Date(text)]))
+  return times.toSorted((a, b) => a.getTime() - b.getTime())
 }

@@ -45,6 +45,8 @@ const filters = {
   jti: z.string().min(1).max(64).optional().describe('Of an intent token.'),
   from: z.iso.datetime({ offset: true }).optional().describe('Decided at or after.'),
   to: z.iso.datetime({ offset: true }).optional().describe('Decided before.'),
+  created_gte: listQuery.created_gte.describe('The same as `from`, as other lists call it; the later one counts.'),
+  created_lt: listQuery.created_lt.describe('The same as `to`; the earlier one counts.'),
 }
 
 const checkRequest = z

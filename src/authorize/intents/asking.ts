@@ -112,7 +112,8 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
 
 /**
  * The answers as they count under the policy that decides. It may have changed since they were asked for: to a rule of the
- * same id that asks another receiver, or for another reading, the answer of then is none.
+ * same id that asks another receiver, or for another reading, the answer of then is none. Without one it refuses, unless
+ * the reading is `best_effort`: that has to be asked for.
  */
 export function answersUnder({ rules }: CompiledPolicy, asked: OutsideAnswers): OutsideAnswers {
   const current = asked.needs.flatMap(({ rule_id }) => rules.filter(({ id }) => id === rule_id).flatMap(needsOf))
@@ -122,6 +123,8 @@ export function answersUnder({ rules }: CompiledPolicy, asked: OutsideAnswers): 
   const idsOf = (wanted: PolicyNeed['kind']) =>
     changed.filter(({ kind }) => kind === wanted).map((need) => need.rule_id)
   const [webhookIds, canaryIds] = [idsOf('webhook'), idsOf('canary')]
+  const passing = new Set(changed.flatMap((need) => (isPassing(need) ? [need.rule_id] : [])))
+  const strictIds = canaryIds.filter((id) => !passing.has(id))
   const unavailable = (ids: readonly string[]) => Object.fromEntries(ids.map((id) => [id, 'unavailable' as const]))
   const { answers, causes, readings } = asked
   return {
@@ -129,11 +132,19 @@ export function answersUnder({ rules }: CompiledPolicy, asked: OutsideAnswers): 
     answers: {
       ...answers,
       webhooks: { ...answers.webhooks, ...unavailable(webhookIds) },
-      canaries: { ...answers.canaries, ...unavailable(canaryIds) },
+      canaries: {
+        ...Object.fromEntries(Object.entries(answers.canaries).filter(([id]) => !passing.has(id))),
+        ...unavailable(strictIds),
+      },
     },
     causes: new Map([...causes, ...webhookIds.map((id) => [id, 'policy_changed'] as const)]),
     readings: new Map([...readings].filter(([id]) => !canaryIds.includes(id))),
   }
+}
+
+/** A reading that is not there lets the action pass. */
+function isPassing(need: PolicyNeed): boolean {
+  return need.kind === 'canary' && need.mode === 'best_effort'
 }
 
 function questionOf(decisionId: string, facts: VerifyFacts, token: TokenFacts) {

@@ -70,16 +70,16 @@ export function createVerifying(deps: VerifyingDeps) {
   }
 
   async function verifyToken(presented: PresentedToken, signal: () => AbortSignal): Promise<Verified> {
-    const { caller } = presented
     // Most policies ask nothing outside: then the transaction alone decides. Should the policy have changed, it says so.
-    if (remembered.asksNothing(caller)) {
+    let asked = remembered.asksNothing(presented.caller) ? undefined : await prepare(presented, signal)
+    for (let left = MOST_ASKED; ; left -= 1) {
       try {
-        return await decide(presented, undefined)
+        return await decide(presented, asked, left === 0)
       } catch (error) {
         if (error !== UNASKED) throw error
       }
+      asked = await prepare(presented, signal)
     }
-    return decide(presented, await prepare(presented, signal))
   }
 
   /** Phase 1: finds what must be asked outside, and asks it. */
@@ -104,8 +104,12 @@ export function createVerifying(deps: VerifyingDeps) {
     return ask(caller, evaluation, signal())
   }
 
-  /** Phase 2. @param asked undefined: phase 1 was left out; throws UNASKED if it was needed. */
-  async function decide(presented: PresentedToken, asked: OutsideAnswers | undefined): Promise<Verified> {
+  /**
+   * Phase 2.
+   * @param asked undefined: phase 1 was left out; throws UNASKED if it was needed.
+   * @param isLast Otherwise it throws UNASKED, too, where the action would pass for want of a reading that nobody asked for.
+   */
+  async function decide(presented: PresentedToken, asked: OutsideAnswers | undefined, isLast: boolean) {
     const { caller, request, subjects, under, execution } = presented
     const { jti } = subjects
     const { mandateId } = under
@@ -127,7 +131,9 @@ export function createVerifying(deps: VerifyingDeps) {
       const answered = answersUnder(policy.compiled, asked ?? NOTHING_ASKED)
       const facts = factsOf(sealer, presented, { row, standing, state }, answered)
       const outcome = runPipeline(facts, policy.compiled)
-      if (asked === undefined && outcome.needs.length > 0) throw UNASKED
+      // What phase 1 asked for has an answer, so these needs are new. Webhooks without an answer refuse.
+      const isUnasked = outcome.needs.length > 0 && (asked === undefined || (outcome.valid && !isLast))
+      if (isUnasked) throw UNASKED
       return settle(tx, presented, { facts, outcome, policy, asked: answered, row })
     }
     const work = () => db.tenant(caller, judge)
@@ -152,6 +158,8 @@ export function createVerifying(deps: VerifyingDeps) {
 
 // Thrown to undo a transaction that found a question which must not be asked inside of it.
 const UNASKED = new Error('the policy asks outside, and phase 1 was left out')
+// Policies and facts that change each time while they are asked about: then what is missing is unavailable.
+const MOST_ASKED = 2
 
 const INVALID: VerifyOutcome = {
   valid: false,

@@ -128,8 +128,8 @@ function compileContains(constant: Operand): Test {
 const TOO_COSTLY = 'the searches and regular expressions of this policy cost too much on these facts'
 
 function isAffordable(run: Run, steps: number): boolean {
-  run.patternSteps -= steps
-  return run.patternSteps >= 0
+  run.budget.steps -= steps
+  return run.budget.steps >= 0
 }
 
 // An exact comparison of decimals.

@@ -19,13 +19,18 @@ export interface Run {
   clock: ZoneClock
   values: (Json | undefined)[]
   isRead: boolean[]
-  /** What regular expressions and `contains` may still cost, in steps. */
-  patternSteps: number
+  budget: PatternBudget
+}
+
+/** What regular expressions and `contains` may still cost, in steps. All contexts of an evaluation share one. */
+export interface PatternBudget {
+  steps: number
 }
 
 /**
- * Steps (instructions of a pattern times characters; characters or elements that are searched) of one evaluation: some 200 ms at worst. Counted and not timed, so
- * that the same facts always give the same answer.
+ * Steps (instructions of a pattern times characters; characters or elements that are searched) of one evaluation: some
+ * 200 ms at worst. Counted and not timed, so that the same facts always give the same answer. A verification evaluates
+ * twice. The second must not depend on what the first cost: its answer is repeated from its facts alone.
  */
 export const MAX_PATTERN_STEPS = 4_000_000
 
@@ -52,13 +57,13 @@ export function createSlots(): FieldSlots {
   }
 }
 
-export function createRun(facts: PolicyFacts, { fields }: FieldSlots): Run {
+export function createRun(facts: PolicyFacts, { fields }: FieldSlots, budget: PatternBudget): Run {
   return {
     facts,
     clock: createZoneClock(facts.at),
     values: new Array(fields.length),
     isRead: new Array(fields.length).fill(false),
-    patternSteps: MAX_PATTERN_STEPS,
+    budget,
   }
 }
 

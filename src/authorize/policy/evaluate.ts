@@ -4,7 +4,7 @@
 import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { CompiledPolicy, CompiledRule } from './compile.ts'
-import { createRun, type Run } from './conditions.ts'
+import { createRun, MAX_PATTERN_STEPS, type Run } from './conditions.ts'
 import { failedBy, judgeRequirement } from './requirements.ts'
 
 export type JsonObject = { [key: string]: Json }
@@ -117,17 +117,9 @@ export function evaluatePolicy(
   policy: CompiledPolicy,
   facts: PolicyFacts,
   answers: PolicyAnswers,
-  { includesUnmatched = false }: EvaluationOptions = {},
+  options: EvaluationOptions = {},
 ): PolicyEvaluation {
-  const evaluation: PolicyEvaluation = { refusals: [], results: [], needs: [], shadow: [] }
-  const run = createRun(facts, policy.slots)
-  for (const rule of policy.defaults) judgeRule(rule, { run, facts, answers, evaluation, includesUnmatched })
-  const rules = includesUnmatched ? policy.rules : policy.rulesFor(facts.action_type)
-  for (const rule of rules) judgeRule(rule, { run, facts, answers, evaluation, includesUnmatched })
-  // Last: what they cost can't change what a deciding rule comes to.
-  for (const rule of policy.shadowRules) judgeRule(rule, { run, facts, answers, evaluation, includesUnmatched })
-  evaluation.refusals.sort(compareRefusals)
-  return evaluation
+  return evaluateContexts(policy, [facts], answers, options)
 }
 
 /**
@@ -138,10 +130,23 @@ export function evaluateContexts(
   policy: CompiledPolicy,
   contexts: readonly PolicyFacts[],
   answers: PolicyAnswers,
-  options: EvaluationOptions = {},
+  { includesUnmatched = false }: EvaluationOptions = {},
 ): PolicyEvaluation {
-  const [first, ...others] = contexts.map((facts) => evaluatePolicy(policy, facts, answers, options))
+  const budget = { steps: MAX_PATTERN_STEPS }
+  const judgings = contexts.map((facts): Judging => {
+    const evaluation: PolicyEvaluation = { refusals: [], results: [], needs: [], shadow: [] }
+    return { run: createRun(facts, policy.slots, budget), facts, answers, evaluation, includesUnmatched }
+  })
+  for (const judging of judgings) {
+    for (const rule of policy.defaults) judgeRule(rule, judging)
+    const rules = includesUnmatched ? policy.rules : policy.rulesFor(judging.facts.action_type)
+    for (const rule of rules) judgeRule(rule, judging)
+  }
+  // Last: what they cost can't change what a deciding rule comes to.
+  for (const judging of judgings) for (const rule of policy.shadowRules) judgeRule(rule, judging)
+  const [first, ...others] = judgings.map(({ evaluation }) => evaluation)
   if (first === undefined) throw new Error('a policy is evaluated over at least one context')
+  first.refusals.sort(compareRefusals)
   return others.reduce(mergeEvaluations, first)
 }
 

@@ -152,6 +152,6 @@ function requireIfMatch(header: string | undefined): number[] | undefined {
 }
 
 function versionOf(text: string): number {
-  if (!/^[0-9]{1,9}$/.test(text)) throw new Failure('not_found', `There is no version ${text.slice(0, 20)}.`)
+  if (!/^[0-9]{1,9}$/.test(text)) throw new Failure('not_found', 'There is no such version: it is a whole number.')
   return Number(text)
 }

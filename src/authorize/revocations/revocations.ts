@@ -7,7 +7,7 @@ import { Failure, invalidField } from '#src/failure.ts'
 import { lockExclusive, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { CountedPage, Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, checkName, newId, type Scope } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
@@ -16,6 +16,7 @@ import type { CancelledSubject } from '../approvals/resolution-rows.ts'
 import { revokeIntents } from '../tokens/revoked-rows.ts'
 import { findIntent, type IntentRow, type RevokedScope } from '../tokens/rows.ts'
 import {
+  countRevocations,
   findLongest,
   findRevocation,
   insertRevocation,
@@ -43,6 +44,7 @@ export interface RevocationDeps {
 export interface RevocationQuery extends RevocationFilter {
   limit: number
   cursor?: string | undefined
+  include?: 'total_count' | undefined
 }
 
 export type Revocations = ReturnType<typeof createRevocations>
@@ -117,12 +119,20 @@ export function createRevocations({ db, ledger, pager, now, cancelApprovals }: R
     },
 
     /** Newest first. @throws {Failure} `environment_mismatch`; `invalid_request` at `?cursor`. */
-    async list(scope: Scope, { limit, cursor, ...filter }: RevocationQuery): Promise<Page<RevocationRow>> {
+    async list(
+      scope: Scope,
+      { limit, cursor, include, ...filter }: RevocationQuery,
+    ): Promise<CountedPage<RevocationRow>> {
       if (filter.subjectId !== undefined) checkName(filter.subjectId, scope.environment)
       const binding = { route: 'GET /v1/intent/revocations', scope, query: { ...filter } }
       const before = pager.decode(cursor, binding)
-      const rows = await db.tenant(scope, (tx) => listRevocations(tx, filter, { before, limit: limit + 1 }))
-      return pager.page(rows, limit, ({ id }) => id, binding)
+      const [rows, total] = await db.tenant(scope, (tx) =>
+        Promise.all([
+          listRevocations(tx, filter, { before, limit: limit + 1 }),
+          include === undefined ? undefined : countRevocations(tx, filter),
+        ]),
+      )
+      return { ...pager.page(rows, limit, ({ id }) => id, binding), ...(total !== undefined && { total_count: total }) }
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */

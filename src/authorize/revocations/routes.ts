@@ -109,6 +109,7 @@ function listRoutes(revocations: Revocations): Route[] {
         query: z.object({
           limit: listQuery.limit,
           cursor: listQuery.cursor,
+          include: listQuery.include,
           created_gte: listQuery.created_gte,
           created_lt: listQuery.created_lt,
           scope: scope.optional(),
@@ -118,9 +119,17 @@ function listRoutes(revocations: Revocations): Route[] {
         status: [200],
       },
       async ({ caller, query }) => {
-        const { limit, cursor, scope: wanted, subject_id: subjectId, created_gte: from, created_lt: until } = query
+        const {
+          limit,
+          cursor,
+          include,
+          scope: wanted,
+          subject_id: subjectId,
+          created_gte: from,
+          created_lt: until,
+        } = query
         const filter = { scope: wanted, subjectId, createdGte: timeOf(from), createdLt: timeOf(until) }
-        const { data, ...page } = await revocations.list(caller, { limit, cursor, ...filter })
+        const { data, ...page } = await revocations.list(caller, { limit, cursor, include, ...filter })
         return { ...page, data: data.map(toView) }
       },
     ),

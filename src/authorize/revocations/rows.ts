@@ -79,22 +79,36 @@ export interface RevocationFilter {
 /** Newest first. */
 export async function listRevocations(
   tx: Tx,
-  { scope, subjectId, createdGte, createdLt }: RevocationFilter,
+  filter: RevocationFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<RevocationRow[]> {
+  const { conditions, values } = conditionsOf(filter)
+  if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
+  return tx.adhoc<RevocationRow>(
+    `SELECT ${REVOCATION} FROM revocations WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+export async function countRevocations(tx: Tx, filter: RevocationFilter): Promise<number> {
+  const { conditions, values } = conditionsOf(filter)
+  const [row] = await tx.adhoc<{ count: number }>(
+    `SELECT count(*)::int AS count FROM revocations WHERE ${conditions.join(' AND ')}`,
+    values,
+  )
+  return row?.count ?? 0
+}
+
+function conditionsOf({ scope, subjectId, createdGte, createdLt }: RevocationFilter) {
   const values: unknown[] = []
   const conditions = [
+    'true',
     ...(scope === undefined ? [] : [`scope = $${values.push(scope)}`]),
     ...(subjectId === undefined ? [] : [`subject_id = $${values.push(subjectId)}`]),
     ...(createdGte === undefined ? [] : [`created_at >= $${values.push(createdGte)}`]),
     ...(createdLt === undefined ? [] : [`created_at < $${values.push(createdLt)}`]),
-    ...(before === undefined ? [] : [`id < $${values.push(before)}`]),
   ]
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-  return tx.adhoc<RevocationRow>(
-    `SELECT ${REVOCATION} FROM revocations ${where} ORDER BY id DESC LIMIT $${values.push(limit)}`,
-    values,
-  )
+  return { conditions, values }
 }
 
 /** Those that end nothing any more: they have expired, or their token is gone. */

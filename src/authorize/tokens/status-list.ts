@@ -35,7 +35,9 @@ export interface StatusListDeps {
 export type StatusLists = ReturnType<typeof createStatusLists>
 
 export function createStatusLists({ db, signingKeys, baseUrl, now }: StatusListDeps) {
-  const cache = new LRUCache<string, { at: number; token: Promise<string> }>({ max: MAX_LISTS })
+  const cache = new LRUCache<string, { at: number; token: string }>({ max: MAX_LISTS })
+  // Being made, each shared by everyone who asks meanwhile. Ids of lists that don't exist end here and evict none.
+  const pending = new Map<string, Promise<string>>()
 
   async function build(environment: Environment, list: number): Promise<string> {
     const found = await findStatusList(db, environment, list)
@@ -58,13 +60,16 @@ export function createStatusLists({ db, signingKeys, baseUrl, now }: StatusListD
       const at = now().getTime()
       const known = cache.get(id)
       if (known !== undefined && at < known.at + FRESH_MS) return known.token
-      // Shared by everyone who asks meanwhile.
-      const fresh = { at, token: build(place.environment, place.list) }
-      cache.set(id, fresh)
-      fresh.token.catch(() => {
-        if (cache.get(id) === fresh) cache.delete(id)
-      })
-      return fresh.token
+      const making = pending.get(id)
+      if (making !== undefined) return making
+      const made = build(place.environment, place.list)
+        .then((token) => {
+          cache.set(id, { at, token })
+          return token
+        })
+        .finally(() => pending.delete(id))
+      pending.set(id, made)
+      return made
     },
   }
 }

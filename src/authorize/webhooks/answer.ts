@@ -3,6 +3,7 @@
 
 import { Failure } from '#src/failure.ts'
 import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
+import { redactTokens } from '#src/platform/log.ts'
 import type { OutboundAnswer, OutboundErrorCode } from '#src/platform/net/outbound.ts'
 
 export interface PolicyWebhookAnswer {
@@ -56,7 +57,8 @@ function judgeBody(body: Json): ReadAnswer {
     return malformed(`reason: must have at most ${MAX_REASON_CHARACTERS} characters`)
   }
   if (UNFIT.test(reason)) return malformed('reason: must not contain control or invisible characters')
-  return { answer: { decision, ...(reason !== '' && { reason }) } }
+  // The caller of verify sees it, who is not always the one who has the receiver's secret.
+  return { answer: { decision, ...(reason !== '' && { reason: redactTokens(reason) }) } }
 }
 
 // A redirect is not followed: it is a status like any other.

@@ -53,6 +53,8 @@ export interface Request<P, Q, B> extends PublicRequest<P, Q, B> {
   idempotencyKey: IdempotencyKey | undefined
   /** Set when the month's operations are used up, where `knowsRepeats` is declared: throw it unless this is a repeat. */
   overCap: Failure | undefined
+  /** For a request that does several things: counts it once more. `rate_limited`, or undefined. */
+  countAgain(): Promise<Failure | undefined>
 }
 
 declare const REPLY: unique symbol
@@ -172,6 +174,8 @@ export interface Exchange {
   authenticate(visit: Visit): Promise<Caller>
   /** The same once more while an answer is sent, without counting a request. */
   identify(visit: Visit): Promise<Caller>
+  /** Counts the request against its rate limit once more. */
+  countAgain(caller: Caller): Promise<Failure | undefined>
   /** Why an account whose month is used up is refused. */
   findOverCap: FindOverCap | undefined
   findEffect: FindEffect

@@ -1,7 +1,8 @@
 // Turns every error into one format: RFC 9457 problem+json with a stable code. `detail` is for the caller; causes and
 // stacks stay in the log.
 
-import { FAILURES, Failure, type FailureCode } from '#src/failure.ts'
+import { FAILURES, Failure, type FailureCode, type FieldError } from '#src/failure.ts'
+import { redactTokens } from '#src/platform/log.ts'
 import { isLockTimeout, isUnavailable } from '#src/platform/unavailable.ts'
 
 export const SERVICE_VERSION = '2026-11-01'
@@ -39,7 +40,11 @@ export function toFailure(error: unknown): Failure {
   })
 }
 
-/** @param baseUrl Without a trailing slash; `type` is a page under it. */
+/**
+ * A name that the caller chose, such as that of an agent session, is quoted in `detail`. If it is a secret that was put in
+ * the wrong place, it must not get into the logs of the client with the answer.
+ * @param baseUrl Without a trailing slash; `type` is a page under it.
+ */
 export function problemOf(failure: Failure, { baseUrl, requestId }: { baseUrl: string; requestId: string }): Problem {
   const { title, status } = FAILURES[failure.code]
   const headers: Record<string, string> = { 'Content-Type': 'application/problem+json' }
@@ -54,11 +59,15 @@ export function problemOf(failure: Failure, { baseUrl, requestId }: { baseUrl: s
       title,
       status,
       code: failure.code,
-      detail: failure.message,
+      detail: redactTokens(failure.message),
       request_id: requestId,
-      ...(failure.errors === undefined ? {} : { errors: failure.errors }),
+      ...(failure.errors === undefined ? {} : { errors: failure.errors.map(quotingNoSecret) }),
     }),
   }
+}
+
+function quotingNoSecret({ pointer, code, detail }: FieldError): FieldError {
+  return { pointer: redactTokens(pointer), code, detail: redactTokens(detail) }
 }
 
 export function problemType(baseUrl: string, code: FailureCode): string {

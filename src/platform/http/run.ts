@@ -175,7 +175,7 @@ interface Said {
 
 // The handler of a public route has no `caller` in its type, and gets none here.
 function requestOf(
-  { req, res, requestId, clientAddress }: Exchange,
+  { req, res, requestId, clientAddress, countAgain }: Exchange,
   caller: Caller | undefined,
   { params, query, body, key, stream, taken, overCap }: Said,
 ): Request<unknown, unknown, unknown> {
@@ -187,6 +187,7 @@ function requestOf(
     body,
     idempotencyKey: key,
     overCap,
+    countAgain: () => countAgain(caller as Caller),
     requestId,
     get origin() {
       return { ip: clientAddress(req), userAgent: headerOf(req, 'user-agent') ?? null }

@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { Failure, type FieldError } from '#src/failure.ts'
+import { redactTokens } from '#src/platform/log.ts'
 
 type Issue = z.core.$ZodIssue
 export type Place = 'body' | 'query'
@@ -71,7 +72,9 @@ export function invalidRequest(errors: FieldError[]): Failure {
 /** RFC 6901, or `?name` for a query parameter. */
 export function pointerOf(path: readonly PropertyKey[], place: Place): string {
   const segments = path.map((one) => String(one).replaceAll('~', '~0').replaceAll('/', '~1'))
-  const pointer = place === 'query' ? `?${path.map(String).join('/')}` : segments.map((one) => `/${one}`).join('')
+  const whole = place === 'query' ? `?${path.map(String).join('/')}` : segments.map((one) => `/${one}`).join('')
+  // A caller that puts a secret where a name belongs is not sent it back.
+  const pointer = redactTokens(whole)
   return pointer.length > MAX_POINTER ? `${pointer.slice(0, MAX_POINTER)}…` : pointer
 }
 

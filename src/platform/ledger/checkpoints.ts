@@ -37,17 +37,21 @@ export function createCheckpointer(deps: CheckpointerDeps) {
     // `web` makes the keys at its start, which may come later.
     if (!hasKeys) await signingKeys.ensure()
     hasKeys = true
+    // A damaged log stays due, and those behind it must not wait for its repair.
+    const damaged: Scope[] = []
     for (let added = 0; ; ) {
-      const heads = await db.system('checkpoints', (tx) => findUnsigned(tx, minSeconds, BATCH))
+      const heads = await db.system('checkpoints', (tx) => findUnsigned(tx, minSeconds, BATCH, damaged))
       const signed: (Scope & Checkpoint)[] = []
       for (const head of heads) {
         const reason = await findContradiction(db, head)
         if (reason === undefined) signed.push(await sign(deps, head))
-        else log.error({ account: head.accountId, environment: head.environment, reason }, 'a ledger is damaged')
+        else {
+          log.error({ account: head.accountId, environment: head.environment, reason }, 'a ledger is damaged')
+          damaged.push(head)
+        }
       }
       if (signed.length > 0) added += await db.system('checkpoints', (tx) => insertCheckpoints(tx, signed))
-      // A damaged log stays due: the next batch would be the same one.
-      if (signed.length < BATCH || signal?.aborted === true) return added
+      if (heads.length < BATCH || signal?.aborted === true) return added
     }
   }
 }

@@ -93,13 +93,19 @@ export interface UnsignedHead {
   frontier: Buffer
 }
 
-/** Logs that have grown since their newest checkpoint, which is older than `minSeconds`. */
-export async function findUnsigned(tx: Tx, minSeconds: number, limit: number): Promise<UnsignedHead[]> {
+/** Logs that have grown since their newest checkpoint, which is older than `minSeconds`; but for some. */
+export async function findUnsigned(
+  tx: Tx,
+  minSeconds: number,
+  limit: number,
+  except: readonly Scope[],
+): Promise<UnsignedHead[]> {
   return tx.query<UnsignedHead>(
     `SELECT account_id AS "accountId", environment, size, frontier_sha256 AS frontier FROM ledger_heads
      WHERE size > checkpoint_size AND checkpoint_at <= now() - make_interval(secs => $1)
+       AND (account_id, environment) NOT IN (SELECT * FROM unnest($3::text[], $4::text[]))
      ORDER BY checkpoint_at LIMIT $2`,
-    [minSeconds, limit],
+    [minSeconds, limit, except.map(({ accountId }) => accountId), except.map(({ environment }) => environment)],
   )
 }
 

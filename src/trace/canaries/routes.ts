@@ -129,6 +129,7 @@ function traceRoutes(traces: Traces): Route[] {
         query: z.object({
           limit: listQuery.limit,
           cursor: listQuery.cursor,
+          include: listQuery.include,
           created_gte: listQuery.created_gte,
           created_lt: listQuery.created_lt,
           source: traceSourceView.optional(),

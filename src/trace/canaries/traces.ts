@@ -5,7 +5,7 @@ import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
-import type { Page } from '#src/platform/http/page.ts'
+import type { CountedPage } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { CheckedReading } from './judge.ts'
 import type { Reading } from './readings.ts'
@@ -116,12 +116,18 @@ export function createTraces({ db, pager }: Pick<Platform, 'db' | 'pager'>) {
     async list(
       scope: Scope,
       filter: TraceFilter,
-      query: { limit: number; cursor?: string | undefined },
-    ): Promise<Page<TraceRow>> {
+      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
+    ): Promise<CountedPage<TraceRow>> {
       const binding = { route: 'GET /v1/trace/traces', scope, query: { ...filter } }
       const before = pager.decode(query.cursor, binding)
-      const rows = await db.tenant(scope, (tx) => findTraces(tx, filter, { before, limit: query.limit + 1 }))
-      return pager.page(rows, query.limit, ({ id }) => id, binding)
+      const [rows, total] = await db.tenant(scope, (tx) =>
+        Promise.all([
+          findTraces(tx, filter, { before, limit: query.limit + 1 }),
+          query.include === undefined ? undefined : countTraces(tx, filter),
+        ]),
+      )
+      const page = pager.page(rows, query.limit, ({ id }) => id, binding)
+      return total === undefined ? page : { ...page, total_count: total }
     },
   }
 }
@@ -135,6 +141,24 @@ async function findTraces(
   filter: TraceFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<TraceRow[]> {
+  const { where, values } = conditionsOf(filter)
+  if (before !== undefined) where.push(`id < $${values.push(before)}`)
+  return tx.adhoc<TraceRow>(
+    `SELECT ${TRACE} FROM traces WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+async function countTraces(tx: Tx, filter: TraceFilter): Promise<number> {
+  const { where, values } = conditionsOf(filter)
+  const [row] = await tx.adhoc<{ count: number }>(
+    `SELECT count(*)::int AS count FROM traces WHERE ${where.join(' AND ')}`,
+    values,
+  )
+  return row?.count ?? 0
+}
+
+function conditionsOf(filter: TraceFilter) {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
@@ -145,9 +169,5 @@ async function findTraces(
   add((p) => `agent_id = ${p}`, filter.agentId)
   add((p) => `created_at >= ${p}`, filter.createdFrom)
   add((p) => `created_at < ${p}`, filter.createdBefore)
-  add((p) => `id < ${p}`, before)
-  return tx.adhoc<TraceRow>(
-    `SELECT ${TRACE} FROM traces WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
-    values,
-  )
+  return { where, values }
 }

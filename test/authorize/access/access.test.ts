@@ -1,4 +1,8 @@
+import { Registry } from 'prom-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createRequestLimits } from '#src/platform/http/limits.ts'
+import { createGuesses } from '#src/platform/limits/guesses.ts'
+import { createLimiter } from '#src/platform/limits/limiter.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
@@ -311,4 +315,43 @@ describe('a gateway', () => {
     const { status, json } = await post('/v1/access/evaluation', {}, { key: issuing })
     expect([status, json.code]).toEqual([403, 'insufficient_scope'])
   })
+})
+
+it('each evaluation of several counts against the rate limit, and those beyond it are denied', async () => {
+  const limited = await startTestService({
+    app: {
+      limits: createRequestLimits({
+        limiter: createLimiter(),
+        guesses: createGuesses({ perSecond: 1_000, prefix: 't' }),
+        limitOf: ({ accountId }) => ({
+          name: 'key',
+          subject: accountId,
+          rate: { perSecond: 0.001, burst: 8 },
+          detail: '-',
+        }),
+        registry: new Registry(),
+      }),
+    },
+  })
+  try {
+    const own = await limited.makeCaller()
+    const send = (path: string, json: unknown) => limited.call(own, path, { method: 'POST', json })
+    const action = { action_description: DESCRIPTION, action_payload: PAYLOAD }
+    const bound = { agent_session_id: 'checkout-1', device_id: 'laptop-4', audience: 'tool:payments' }
+    const { json: minted } = await send('/v1/intent/authorize', { ...action, ...bound })
+    // Of 8, authorize took one and this request takes one with its first evaluation: six more are made.
+    const body = { ...evaluationOf(minted.intent_token), evaluations: Array.from({ length: 10 }, () => ({})) }
+    const { status, json, headers } = await send('/v1/access/evaluations', body)
+    const made = (json.evaluations as Record<string, unknown>[]).map(answerOf)
+    expect([status, made.slice(0, 7), made.slice(7)]).toEqual([
+      200,
+      new Array(7).fill([true, null]),
+      new Array(3).fill([false, 429]),
+    ])
+    expect(headers.ratelimit).toContain('r=0')
+    expect((await send('/v1/access/evaluation', evaluationOf(minted.intent_token))).json.code).toBe('rate_limited')
+    expect(await limited.count('decisions')).toBe(8)
+  } finally {
+    await limited.close()
+  }
 })

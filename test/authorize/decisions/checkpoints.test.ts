@@ -88,3 +88,21 @@ it('keeps the newest checkpoint of a log that has not grown for years', async ()
   expect(await purge(caller, new Date(Date.now() - 7 * DAY_MS), AbortSignal.timeout(60_000))).toBe(1)
   expect((await service.ask(caller, '/checkpoints')).json.data.map(({ size }) => size)).toEqual([2])
 })
+
+it('signs the logs behind more damaged ones than a batch has', async () => {
+  const healthy = await service.makeCaller()
+  await service.decide(healthy, decisions(1))
+  const damaged = await Promise.all(Array.from({ length: 53 }, () => service.makeCaller()))
+  for (const caller of damaged) await service.record(caller, decisions(1))
+  await service.append()
+  await service.test.owner(
+    `UPDATE ledger_heads SET frontier_sha256 = decode(repeat('ab', 32), 'hex') WHERE account_id = ANY($1::text[])`,
+    [damaged.map(({ accountId }) => accountId)],
+  )
+  // It was signed before, so that the others come first.
+  await service.record(healthy, decisions(1, { at: new Date() }))
+  await service.append()
+  expect(await service.sign()).toBe(1)
+  const { json } = await service.ask(healthy, '/checkpoints')
+  expect(json.data.map(({ size }) => size)).toEqual([2, 1])
+})

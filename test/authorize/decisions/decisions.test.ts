@@ -52,7 +52,7 @@ describe('the routes of the decision ledger', () => {
     expect(first.json).toMatchObject({ has_more: true, total_count: 5 })
     const second = await service.ask(other, `?limit=3&cursor=${first.json.next_cursor}`)
     expect(idsOf(second.json)).toEqual(made.slice(0, 3).toReversed())
-    for (const wrong of ['kind=unknown', 'from=yesterday', 'created_gte=2026-01-01T00:00:00Z', 'cursor=x']) {
+    for (const wrong of ['kind=unknown', 'from=yesterday', 'created_gte=yesterday', 'cursor=x']) {
       expect((await service.ask(other, `?${wrong}`)).json.code, wrong).toBe('invalid_request')
     }
     // Nothing of it is another account's.

@@ -286,6 +286,20 @@ describe('a verification', () => {
     expect(await service.authorize(caller)).toMatchObject({ json: { code: 'session_canary_locked' } })
   })
 
+  it('reads a canary under best_effort also where the rule appears while another question is asked', async () => {
+    await service.done(caller, '/v1/policy/webhook-secret/rotate')
+    const { trace_id } = await service.done(caller, '/v1/trace/check', readings(0.95))
+    const { url, questions } = await receivers.plain(async (response) => {
+      const canary = { set: 'default', mode: 'best_effort' }
+      await service.setPolicy(caller, [ask, { id: 'canary', require: { canary } }])
+      response.end('{"decision":"allow"}')
+    })
+    const ask = { id: 'ask', require: { webhook: { url } } }
+    await service.setPolicy(caller, [ask])
+    expect(await verifying({ trace_id })).toMatchObject({ reason: 'canary_tripped', matched_rule_id: 'canary' })
+    expect(questions).toHaveLength(2)
+  })
+
   it('gives a receipt on request, signed by a record key, for refusals too', async () => {
     const { token, jti } = await service.issue(caller)
     const { receipt, decision_id } = await service.verify(caller, token, { receipt: true })

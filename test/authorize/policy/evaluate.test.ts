@@ -2,7 +2,8 @@ import { describe, expect, it, test } from 'vitest'
 import { type CompiledPolicy, compilePolicy } from '#src/authorize/policy/compile.ts'
 import { MAX_PATTERN_STEPS } from '#src/authorize/policy/conditions.ts'
 import { documentSchema, OPERATORS, type PolicyCondition } from '#src/authorize/policy/document.ts'
-import { evaluateContexts, evaluatePolicy, NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
+import { evaluateContexts, evaluatePolicy, NO_ANSWERS, type PolicyFacts } from '#src/authorize/policy/evaluate.ts'
+import { compilePattern } from '#src/authorize/policy/patterns.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { parseWith } from '#src/platform/http/validate.ts'
 import { answersOf, CONDITIONS, documentOf, EVALUATIONS, factsOf } from './policy-vectors.ts'
@@ -89,6 +90,25 @@ describe('policies', () => {
     expect(results.every(({ error }) => error?.includes('cost too much'))).toBe(true)
     expect(evaluatePolicy(policy, factsOf({ context: { x: 'ab' } }), NO_ANSWERS).results).toEqual([])
     expect(MAX_PATTERN_STEPS).toBeGreaterThan(1_000_000)
+  })
+
+  it('have one bound for all contexts of a decision, of which shadow rules take nothing', () => {
+    const when = { field: 'context.x', op: 'matches', value: '(?:a|b){0,100}c$' }
+    const rule = (id: string, shadow: boolean) => ({ id, when, require: { deny: true }, shadow })
+    // More than a half of the bound for each context.
+    const own = compilePattern('(?:a|b){0,100}c$')
+    const x = 'ab'.repeat(Math.floor((0.6 * MAX_PATTERN_STEPS) / own.stepsOf('') / 2))
+    const facts = factsOf({ context: { x } })
+    const evaluate = (rules: object[], contexts: PolicyFacts[]) =>
+      evaluateContexts(compilePolicy(documentOf({ rules })), contexts, NO_ANSWERS)
+    expect(evaluate([rule('r', false)], [facts]).refusals).toEqual([])
+    expect(evaluate([rule('r', false)], [facts, facts]).results).toMatchObject([
+      { rule_id: 'r', met: false, error: expect.stringContaining('cost too much') },
+    ])
+    const short = factsOf({ context: { x: 'ab' } })
+    const shadowed = evaluate([rule('deciding', false), rule('shadow', true)], [short, facts])
+    expect(shadowed.refusals).toEqual([])
+    expect(shadowed.shadow).toMatchObject([{ rule_id: 'shadow', error: expect.stringContaining('cost too much') }])
   })
 })
 

@@ -7,7 +7,7 @@ import { parseIntentToken } from '#src/authorize/tokens/parse.ts'
 import { findIntent, lockIntent, markExecuted, recordOutcome } from '#src/authorize/tokens/rows.ts'
 import { openFacts, openToken } from '#src/authorize/tokens/sealed.ts'
 import { createPermutation, createStatusIndexes, LIST_ENTRIES } from '#src/authorize/tokens/status-index.ts'
-import { encodeStatusList } from '#src/authorize/tokens/status-list.ts'
+import { createStatusLists, encodeStatusList } from '#src/authorize/tokens/status-list.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { issueIntent } from '../../support/intents.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
@@ -176,6 +176,18 @@ describe('a status list', () => {
     for (const id of ['test_99999', 'live_77', 'sandbox_0', 'test_00', 'test_-1', 'test_1e3', 'test_', 'x']) {
       expect([id, (await fetchList(id)).json.code]).toEqual([id, 'not_found'])
     }
+  })
+
+  it('stays in the cache while hundreds ask for lists that do not exist', async () => {
+    const { claims } = await issueIntent(service.services, caller)
+    const id = claims.status.status_list.uri.split('/').at(-1) ?? ''
+    const at = new Date()
+    const lists = createStatusLists({ ...service.services.platform, now: () => at })
+    const kept = await lists.get(id)
+    const unknown = await Promise.allSettled(Array.from({ length: 300 }, (_, n) => lists.get(`live_${1_000 + n}`)))
+    expect(unknown.every(({ status }) => status === 'rejected')).toBe(true)
+    // Signed again, it would have another signature.
+    expect(await lists.get(id)).toBe(kept)
   })
 
   it('forgets places a day after their tokens expired', async () => {

@@ -1,0 +1,203 @@
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { checkName } from '#src/platform/ids.ts'
+import { AGE_CLASSES, DEFAULT_DAYS, MAX_DAYS, type Reports } from './reports.ts'
+import type { ApprovalAges, ApprovalState, Range, SpendRow, UnexecutedRow } from './rows.ts'
+
+const common = {
+  tag: 'Analytics',
+  method: 'GET',
+  scope: 'verify',
+  permission: 'decisions.read',
+  needsAccountKey: true,
+} as const
+const PATH = '/v1/analytics'
+
+const range = {
+  from: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe(`At or after; ${DEFAULT_DAYS} days before \`to\` when absent, at most ${MAX_DAYS}.`),
+  to: z.iso.datetime({ offset: true }).optional().describe('Before; now when absent.'),
+}
+const page = { limit: listQuery.limit, cursor: listQuery.cursor }
+const rangeView = {
+  from: z.string().describe('Of what was read.'),
+  to: z.string(),
+}
+const amount = z.string().describe('A decimal, exact.')
+
+const spendView = z
+  .object({
+    mandate_id: z.string(),
+    period_start: z.string().nullable().describe('Of the budget; null where the mandate has none.'),
+    currency: z.string().nullable(),
+    executions: z.number().int(),
+    charged: amount,
+    released: amount.describe('Given back, as the action failed or did not run.'),
+    spent: amount.describe('`charged` less `released`.'),
+  })
+  .meta({ id: 'MandateSpend' })
+const spendList = listOf(spendView).extend(rangeView).meta({ id: 'MandateSpendReport' })
+
+const count = z.number().int()
+const ageView = z
+  .object({
+    from_seconds: count,
+    to_seconds: count.nullable().describe('null: without an end.'),
+    total: count,
+    pending: count,
+    approved: count,
+    denied: count,
+    expired: count,
+    cancelled: count,
+  })
+  .meta({ id: 'ApprovalAgeClass' })
+const approvalsView = listOf(ageView)
+  .extend({
+    ...rangeView,
+    seconds_to_decide: z
+      .object({ p50: z.number().nullable(), p95: z.number().nullable() })
+      .describe('Of what people approved or denied.'),
+    oldest_pending: z.object({ approval_id: z.string(), asked_at: z.string() }).nullable(),
+  })
+  .meta({ id: 'ApprovalReport' })
+
+const unexecutedView = z
+  .object({
+    jti: z.string(),
+    decision_id: z.string().describe('Of the authorization.'),
+    authorized_at: z.string(),
+    preflight_reason: z.string().nullable().describe('Why a verification at that time would have refused.'),
+    agent_id: z.string().nullable(),
+    agent_session_id: z.string().nullable(),
+    device_id: z.string().nullable(),
+    mandate_id: z.string().nullable(),
+    schedule_id: z.string().nullable(),
+    approval_id: z.string().nullable(),
+    last_verification: z
+      .object({
+        decision_id: z.string(),
+        at: z.string(),
+        valid: z.boolean().describe('true: it only checked.'),
+        reason: z.string().nullable(),
+      })
+      .nullable()
+      .describe('null: nobody ever presented the token.'),
+  })
+  .meta({ id: 'UnexecutedIntent' })
+const unexecutedList = listOf(unexecutedView).extend(rangeView).meta({ id: 'UnexecutedReport' })
+
+export function reportRoutes(reports: Reports): Route[] {
+  return [
+    endpoint(
+      {
+        ...common,
+        path: `${PATH}/mandate-spend`,
+        operationId: 'reportMandateSpend',
+        summary: 'What was spent under mandates, by period of their budgets',
+        query: z.object({ ...page, ...range, mandate_id: z.string().min(1).max(64).optional() }),
+        view: spendList,
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        if (query.mandate_id !== undefined) checkName(query.mandate_id, caller.environment)
+        const { range: read, data, ...rest } = await reports.spend(caller, query)
+        return { ...rest, data: data.map(toSpendView), ...toRangeView(read) }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        path: `${PATH}/approvals`,
+        operationId: 'reportApprovals',
+        summary: 'Approvals by their age, and how long people took',
+        query: z.object(range),
+        view: approvalsView,
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { range: read, ...ages } = await reports.approvals(caller, query)
+        return { ...toApprovalsView(ages), ...toRangeView(read) }
+      },
+    ),
+    endpoint(
+      {
+        ...common,
+        path: `${PATH}/unexecuted`,
+        operationId: 'reportUnexecuted',
+        summary: 'Authorized and never executed, newest first',
+        query: z.object({ ...page, ...range }),
+        view: unexecutedList,
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { range: read, data, ...rest } = await reports.unexecuted(caller, query)
+        return { ...rest, data: data.map(toUnexecutedView), ...toRangeView(read) }
+      },
+    ),
+  ]
+}
+
+function toRangeView({ from, to }: Range) {
+  return { from: from.toISOString(), to: to.toISOString() }
+}
+
+function toSpendView({ mandateId, periodStart, currency, executions, charged, released, spent }: SpendRow) {
+  return {
+    mandate_id: mandateId,
+    period_start: periodStart === '' ? null : periodStart,
+    currency: currency === '' ? null : currency,
+    executions,
+    charged,
+    released,
+    spent,
+  }
+}
+
+// Every class, also an empty one.
+function toApprovalsView({ counts, medianSeconds, p95Seconds, oldestPending }: ApprovalAges) {
+  const data = AGE_CLASSES.map((from, index) => {
+    const own = counts.filter(({ ageClass }) => ageClass === index)
+    const countOf = (state: ApprovalState) => own.find((one) => one.state === state)?.count ?? 0
+    return {
+      from_seconds: from,
+      to_seconds: AGE_CLASSES[index + 1] ?? null,
+      total: own.reduce((sum, { count }) => sum + count, 0),
+      pending: countOf('pending'),
+      approved: countOf('approved'),
+      denied: countOf('denied'),
+      expired: countOf('expired'),
+      cancelled: countOf('cancelled'),
+    }
+  })
+  return {
+    object: 'list' as const,
+    data,
+    has_more: false,
+    next_cursor: null,
+    seconds_to_decide: { p50: medianSeconds, p95: p95Seconds },
+    oldest_pending: oldestPending && {
+      approval_id: oldestPending.approvalId,
+      asked_at: oldestPending.askedAt.toISOString(),
+    },
+  }
+}
+
+function toUnexecutedView({ entry, last }: UnexecutedRow): z.input<typeof unexecutedView> {
+  const { inputs } = entry
+  return {
+    jti: entry.subject ?? '',
+    decision_id: entry.id,
+    authorized_at: entry.at,
+    preflight_reason: entry.reason,
+    agent_id: inputs.agent_id ?? null,
+    agent_session_id: inputs.agent_session_id ?? null,
+    device_id: inputs.device_id ?? null,
+    mandate_id: inputs.mandate_id ?? null,
+    schedule_id: inputs.schedule_id ?? null,
+    approval_id: inputs.approval_id ?? null,
+    last_verification: last && { decision_id: last.id, at: last.at, valid: last.valid === true, reason: last.reason },
+  }
+}
