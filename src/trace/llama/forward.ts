@@ -69,6 +69,9 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
     if (position + count > maxTokens) {
       throw modelError('request_invalid', `The text is longer than ${maxTokens} tokens.`)
     }
+    if (internals !== undefined && position + count > internals.positions) {
+      throw new RangeError(`internals of ${internals.positions} positions can not hold ${position + count}`)
+    }
     tokens.forEach((token, row) => {
       if (!Number.isInteger(token) || token < 0 || token >= vocabulary) {
         throw modelError('request_invalid', `${token} is no token of the model.`)
@@ -81,6 +84,7 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
     })
     const rows = finish(count, logits, internals)
     position += count
+    if (internals !== undefined) internals.filled = position
     return rows
   }
 

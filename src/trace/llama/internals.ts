@@ -29,7 +29,10 @@ export interface LayerInternals {
 }
 
 export interface Internals {
+  /** The rows that there is room for, and that the lengths of the arrays follow from. */
   positions: number
+  /** The rows that a forward pass has filled: the first ones. */
+  filled: number
   wanted: Required<WantedInternals>
   layers: readonly LayerInternals[]
   /** positions x width, after the last layer. */
@@ -69,6 +72,7 @@ export function createInternals(
   const floats = (isWanted: boolean, length: number) => new Float32Array(isWanted ? length : 0)
   return {
     positions,
+    filled: 0,
     wanted: { residuals, attention, neurons },
     layers: Array.from({ length: layers }, () => ({
       residual: floats(residuals, positions * width),
