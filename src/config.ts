@@ -1,6 +1,7 @@
 // The only reader of process.env. Each key has a default and a sentence; `docs/operate.md` shows the same table.
 
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { keysConfig } from './account/keys/config.ts'
@@ -114,6 +115,7 @@ export function childEnvironment(changes: Record<string, string>): NodeJS.Proces
 /** What the commands read before there is a configuration: which parts are named and which must be embedded. */
 export function readDeploymentSettings(env: NodeJS.ProcessEnv = process.env) {
   const wanted = Number(env.PORT)
+  const dataDirectory = env.DATA_DIR || fileURLToPath(new URL('../.data', import.meta.url))
   return {
     isProduction: env.MODE === 'production',
     databaseUrl: env.DATABASE_URL || undefined,
@@ -129,7 +131,8 @@ export function readDeploymentSettings(env: NodeJS.ProcessEnv = process.env) {
     loginEcho: env.LOGIN_ECHO || undefined,
     outboundAllow: env.OUTBOUND_ALLOW,
     logLevel: env.LOG_LEVEL,
-    dataDirectory: env.DATA_DIR || fileURLToPath(new URL('../.data', import.meta.url)),
+    dataDirectory,
+    modelDirectory: env.TRACE_MODEL_DIR || join(dataDirectory, 'models'),
   }
 }
 

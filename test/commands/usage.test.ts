@@ -15,6 +15,8 @@ const WRONG: [string, string[]][] = [
   ['submit', ['--bogus']],
   ['evidence', ['bogus']],
   ['ledger', ['bogus']],
+  ['model', ['bogus']],
+  ['model', ['fetch', 'bogus']],
   ['migrate', ['bogus']],
 ]
 

@@ -37,7 +37,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['erasure'],
   ],
   agents: [['registry']],
-  trace: [['locks'], ['canaries']],
+  trace: [['gguf'], ['kernel', 'tokenizer'], ['llama'], ['models'], ['locks'], ['canaries']],
   authorize: [
     ['policy', 'tokens'],
     ['webhooks', 'passkeys', 'mandates', 'schedules'],

@@ -40,6 +40,9 @@ const SECONDS: Record<string, number> = {
   'test/attest/hardware/corpus.test.ts': 32,
   'test/attest/media/threads.test.ts': 8,
   'test/platform/http/body.test.ts': 7,
+  // With SmolLM2.
+  'test/trace/llama/forward.test.ts': 20,
+  'test/trace/models/model-process.test.ts': 10,
 }
 export const TIMED_FILES: readonly string[] = Object.keys(SECONDS)
 

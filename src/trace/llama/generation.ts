@@ -1,0 +1,105 @@
+// Generates a text token by token. Between two steps it gives the thread back, so that an abort is seen.
+
+import { modelError } from '../gguf/model-error.ts'
+import type { Tokenizer } from '../tokenizer/tokenizer.ts'
+import { CHUNK_TOKENS, type Llama } from './forward.ts'
+import type { Internals } from './internals.ts'
+import { createSampler, type SampledToken, type SamplingSettings } from './sampling.ts'
+
+export interface GenerationRequest {
+  /** At least one. */
+  prompt: readonly number[]
+  maxTokens: number
+  sampling: SamplingSettings
+}
+
+export type FinishReason =
+  /** The model ended its text. */
+  | 'stop'
+  /** `maxTokens`, or the end of the context. */
+  | 'length'
+  /** `onToken` said so. The token that it was called for is not in the result. */
+  | 'withheld'
+
+export interface GeneratedToken extends SampledToken {
+  /** Empty while a character is not complete. */
+  text: string
+}
+
+export interface Generation {
+  tokens: number[]
+  logProbabilities: number[]
+  text: string
+  finishReason: FinishReason
+}
+
+export interface GenerationOptions {
+  /** Called for each token before it becomes part of the result. */
+  onToken?: (token: GeneratedToken) => 'continue' | 'withhold'
+  /** Filled with the positions of the prompt and of the tokens that were fed. */
+  internals?: Internals
+  signal?: AbortSignal
+}
+
+export async function generate(
+  llama: Llama,
+  tokenizer: Tokenizer,
+  { prompt, maxTokens, sampling }: GenerationRequest,
+  { onToken = () => 'continue', internals, signal }: GenerationOptions = {},
+): Promise<Generation> {
+  if (!Number.isInteger(maxTokens) || maxTokens < 1) throw modelError('request_invalid', 'max_tokens is at least 1.')
+  if (prompt.length >= llama.maxTokens) {
+    throw modelError(
+      'request_invalid',
+      `The prompt has ${prompt.length} tokens; with one more, the context has room for ${llama.maxTokens}.`,
+    )
+  }
+  const sample = createSampler(sampling)
+  const decoder = new TextDecoder()
+  const made: Generation = { tokens: [], logProbabilities: [], text: '', finishReason: 'length' }
+  llama.restart()
+  let logits = await feedText(llama, prompt, {
+    logits: 'last',
+    ...(internals && { internals }),
+    ...(signal && { signal }),
+  })
+  for (;;) {
+    const { token, logProbability } = sample(logits)
+    if (tokenizer.endTokens.has(token)) return finish('stop')
+    const text = decoder.decode(tokenizer.bytesOf(token), { stream: true })
+    if (onToken({ token, logProbability, text }) === 'withhold') return finish('withheld')
+    made.tokens.push(token)
+    made.logProbabilities.push(logProbability)
+    made.text += text
+    if (made.tokens.length >= maxTokens || llama.position >= llama.maxTokens) return finish('length')
+    logits = llama.feed([token], internals && { internals })
+    await turn(signal)
+  }
+
+  function finish(finishReason: FinishReason): Generation {
+    return { ...made, text: made.text + decoder.decode(), finishReason }
+  }
+}
+
+/** Feeds a text of any length and returns the last logits of it, or an empty array for `none`. */
+export async function feedText(
+  llama: Llama,
+  tokens: readonly number[],
+  { logits, internals, signal }: { logits: 'none' | 'last'; internals?: Internals; signal?: AbortSignal },
+): Promise<Float32Array> {
+  if (tokens.length === 0) throw modelError('request_invalid', 'The text is empty.')
+  let last = new Float32Array()
+  for (let from = 0; from < tokens.length; from += CHUNK_TOKENS) {
+    const isLast = from + CHUNK_TOKENS >= tokens.length
+    const chunk = tokens.slice(from, from + CHUNK_TOKENS)
+    last = llama.feed(chunk, { logits: isLast ? logits : 'none', ...(internals && { internals }) }) as typeof last
+    await turn(signal)
+  }
+  return last
+}
+
+/** Lets messages arrive. */
+async function turn(signal: AbortSignal | undefined): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  if (signal?.aborted) throw modelError('aborted', 'The request was aborted.')
+}

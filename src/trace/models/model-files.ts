@@ -1,0 +1,76 @@
+// The model files of an installation: the tiny one, which comes with the service, and those in a folder of the operator.
+// A file there is checked before it is added, so what the folder lists can be loaded.
+
+import { constants, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { modelError } from '../gguf/model-error.ts'
+import { inspectModel, type ModelFacts } from '../llama/model.ts'
+
+export interface ModelFile {
+  /** The name of the file, without its ending. */
+  id: string
+  path: string
+  /** Part of the service, and not of the folder. */
+  isEmbedded: boolean
+}
+
+const ENDING = '.gguf'
+// Also a file name on every system, and a part of an address.
+const ID = /^[a-z0-9][a-z0-9._-]{0,63}$/
+
+export const DEFAULT_MODEL: ModelFile = {
+  id: 'countersign-tiny',
+  path: fileURLToPath(new URL('./countersign-tiny-1.0.gguf', import.meta.url)),
+  isEmbedded: true,
+}
+
+export const isModelId = (id: string): boolean => ID.test(id)
+
+/** The id that a file gets by its name, for example `smollm2-135m-instruct` for `SmolLM2-135M-Instruct.gguf`. */
+export function modelIdOf(path: string): string {
+  const name = basename(path)
+  return (name.toLowerCase().endsWith(ENDING) ? name.slice(0, -ENDING.length) : name).toLowerCase()
+}
+
+export function listModelFiles(directory: string): ModelFile[] {
+  const names = existsSync(directory) ? readdirSync(directory).toSorted() : []
+  const own = names
+    .filter((name) => name.endsWith(ENDING) && isModelId(modelIdOf(name)))
+    .map((name) => ({ id: modelIdOf(name), path: join(directory, name), isEmbedded: false }))
+  return [DEFAULT_MODEL, ...own.filter(({ id }) => id !== DEFAULT_MODEL.id)]
+}
+
+export function findModelFile(directory: string, id: string): ModelFile | undefined {
+  return listModelFiles(directory).find((file) => file.id === id)
+}
+
+/**
+ * Copies a checked file into the folder, under a name that is only there when it is whole. Adding it again changes nothing.
+ * @throws {ModelError} when it is not a model that can be run, or the id is another file's.
+ */
+export function addModelFile(directory: string, source: string, id: string): { file: ModelFile; facts: ModelFacts } {
+  if (!isModelId(id)) {
+    throw modelError('request_invalid', `${id} can not name a model: use 1 to 64 of a-z, 0-9, ".", "_" and "-".`)
+  }
+  const facts = inspectModel(source)
+  const before = findModelFile(directory, id)
+  if (before !== undefined) {
+    if (!before.isEmbedded && inspectModel(before.path).sha256 === facts.sha256) return { file: before, facts }
+    throw modelError('request_invalid', `There is another model with the name ${id}.`)
+  }
+  const path = join(directory, id + ENDING)
+  const partial = `${path}.${process.pid}.partial`
+  mkdirSync(directory, { recursive: true })
+  try {
+    copyFileSync(source, partial, constants.COPYFILE_FICLONE)
+    // What was copied is what was checked, also when the source changed in between.
+    if (inspectModel(partial).sha256 !== facts.sha256) {
+      throw modelError('model_file_invalid', 'The file changed while it was copied.')
+    }
+    renameSync(partial, path)
+  } finally {
+    rmSync(partial, { force: true })
+  }
+  return { file: { id, path, isEmbedded: false }, facts }
+}

@@ -1,0 +1,296 @@
+// Runs a model in a process of its own, which can be killed: a file or a request that takes too long, or too much memory,
+// costs this process nothing. One request runs at a time, the others wait in their order. A process that ended is started
+// again by the next request, later each time that it ends without having answered one.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { type ModelError, modelError } from '../gguf/model-error.ts'
+import type { GeneratedToken } from '../llama/generation.ts'
+import type { LlamaShape } from '../llama/shape.ts'
+import type { FromModel, InferenceRequest, InferenceResult, ModelProcessArguments, ToModel } from './protocol.ts'
+
+export interface ModelProcess {
+  /** @throws {ModelError} by which the caller tells what to do. */
+  infer(request: InferenceRequest, options?: InferOptions): Promise<InferenceResult>
+  /** Starts the process if there is none, and returns the sizes of its model. */
+  warmUp(): Promise<{ shape: LlamaShape; maxTokens: number }>
+  /** The requests that wait, the running one not included. */
+  readonly waiting: number
+  /** Answers all requests with `closed`, and resolves when the process has ended. */
+  close(): Promise<void>
+}
+
+export interface InferOptions {
+  onToken?: (token: GeneratedToken) => void
+  signal?: AbortSignal
+}
+
+export interface EndedModel {
+  pid: number | undefined
+  reason: 'timeout' | 'memory' | 'crashed' | 'unusable' | 'idle'
+  detail: string
+}
+
+export interface ModelProcessOptions {
+  path: string
+  /** The longest text, prompt and answer together. */
+  contextTokens?: number
+  /** Weights and context in the kernel's memory. */
+  maxModelBytes?: number
+  /** The internals of one request. They exist twice while they travel. */
+  maxInternalsBytes?: number
+  maxResidentBytes?: number
+  /** Of one request, its wait not included. */
+  limitMs?: number
+  maxWaiting?: number
+  /** An idle process is ended after this time. */
+  idleMs?: number
+  /** The first pause before a process that ended is started again; it doubles up to a minute. */
+  backoffMs?: number
+  onEnded?: (ended: EndedModel) => void
+  /** The process's file. Tests pass one that misbehaves. */
+  file?: URL
+}
+
+interface Task {
+  id: number
+  /** Undefined: the task only starts the process. */
+  request: InferenceRequest | undefined
+  onToken: (token: GeneratedToken) => void
+  settle(result: InferenceResult | undefined): void
+  fail(error: ModelError): void
+  release(): void
+}
+
+type Sizes = { shape: LlamaShape; maxTokens: number }
+
+// Reading 4 GB from a slow disk takes a minute.
+const START_LIMIT_MS = 120_000
+// An abort is seen between two tokens, or 32 tokens of a prompt.
+const ABORT_LIMIT_MS = 5_000
+const MAX_BACKOFF_MS = 60_000
+const MAX_HEAP_MEGABYTES = 512
+
+export function createModelProcess({
+  path,
+  contextTokens = 2_048,
+  maxModelBytes = 1_000_000_000,
+  maxInternalsBytes = 256_000_000,
+  maxResidentBytes = 1_600_000_000,
+  limitMs = 120_000,
+  maxWaiting = 100,
+  idleMs = 600_000,
+  backoffMs = 500,
+  onEnded = () => {},
+  file = new URL('./model-child.ts', import.meta.url),
+}: ModelProcessOptions): ModelProcess {
+  const queue: Task[] = []
+  const ending = new Set<Promise<void>>()
+  let child: ChildProcess | undefined
+  let sizes: Sizes | undefined
+  let running: Task | undefined
+  let timer: NodeJS.Timeout | undefined
+  let pause: NodeJS.Timeout | undefined
+  let failures = 0
+  let lastId = 0
+  let isClosed = false
+
+  function submit(
+    request: InferenceRequest | undefined,
+    { onToken = () => {}, signal }: InferOptions,
+  ): Promise<InferenceResult | undefined> {
+    if (isClosed) return Promise.reject(closed())
+    if (signal?.aborted) return Promise.reject(aborted())
+    if (queue.length >= maxWaiting) {
+      return Promise.reject(modelError('queue_full', `${queue.length} requests wait for the model already.`))
+    }
+    return new Promise((settle, fail) => {
+      lastId += 1
+      const onAbort = () => abort(task)
+      const release = () => signal?.removeEventListener('abort', onAbort)
+      const task: Task = { id: lastId, request, onToken, settle, fail, release }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      queue.push(task)
+      advance()
+    })
+  }
+
+  function advance(): void {
+    if (running !== undefined || queue.length === 0) return
+    if (pause !== undefined) {
+      pause.ref()
+      return
+    }
+    if (child === undefined) start()
+    else if (sizes !== undefined) send(child)
+  }
+
+  function start(): void {
+    const settings: ModelProcessArguments = { path, contextTokens, maxModelBytes, maxInternalsBytes, maxResidentBytes }
+    // No environment and no flags of this process: the child needs no secret, and its file decides what it loads.
+    const started = fork(fileURLToPath(file), [JSON.stringify(settings)], {
+      env: {},
+      execArgv: [`--max-old-space-size=${MAX_HEAP_MEGABYTES}`],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      serialization: 'advanced',
+    })
+    // The timer of a request keeps this process alive; an idle model must not.
+    started.unref()
+    started.channel?.unref()
+    child = started
+    started.on('message', (message) => receive(started, message as FromModel))
+    started.on('error', (error) => drop(started, 'crashed', 'process_ended', error.message))
+    started.on('exit', (code, signal) =>
+      drop(started, 'crashed', 'process_ended', `The process ended (${signal ?? code}).`),
+    )
+    watch(START_LIMIT_MS, () =>
+      drop(started, 'timeout', 'timeout', `It did not start within ${START_LIMIT_MS / 1_000} s.`),
+    )
+  }
+
+  function send(to: ChildProcess): void {
+    running = queue.shift()
+    if (running === undefined) return
+    const { id, request } = running
+    if (request === undefined) {
+      finish((task) => task.settle(undefined))
+      return
+    }
+    watch(limitMs, () => drop(to, 'timeout', 'timeout', `The request takes longer than ${limitMs / 1_000} s.`))
+    // If the child has just ended, its exit event reports it.
+    to.send({ op: 'infer', id, request } satisfies ToModel, () => {})
+  }
+
+  function receive(from: ChildProcess, message: FromModel): void {
+    if (child !== from) return
+    if (message.op === 'ready') {
+      sizes = { shape: message.shape, maxTokens: message.maxTokens }
+      clearTimeout(timer)
+      if (queue.length === 0) rest(from)
+      else advance()
+    } else if (message.op === 'unusable') {
+      drop(from, 'unusable', message.code, message.detail)
+    } else if (message.op === 'spent') {
+      const megabytes = Math.round(message.residentBytes / 1e6)
+      drop(from, 'memory', 'process_ended', `The process had ${megabytes} MB of memory, which is more than it may.`)
+    } else if (message.id !== running?.id) {
+      // Of a request that was answered already.
+    } else if (message.op === 'token') {
+      running.onToken(message.token)
+    } else if (message.op === 'done') {
+      failures = 0
+      finish((task) => task.settle(message.result))
+    } else {
+      failures = 0
+      finish((task) => task.fail(modelError(message.code, message.detail)))
+    }
+  }
+
+  /** Ends a process that can't be used any more. Its request is answered; what waits gets a new process. */
+  function drop(from: ChildProcess, reason: EndedModel['reason'], code: ModelError['code'], detail: string): void {
+    if (child !== from) return
+    const wasReady = sizes !== undefined
+    onEnded({ pid: from.pid, reason, detail })
+    kill(from)
+    const error = modelError(code, detail)
+    failures += 1
+    // Before the first request runs, the reason is the model's: no request in the queue would fare better.
+    const failed = wasReady ? [] : queue.splice(0)
+    backOff()
+    for (const task of failed) end(task, () => task.fail(error))
+    finish((task) => task.fail(error))
+  }
+
+  function backOff(): void {
+    clearTimeout(pause)
+    const delayMs = Math.min(backoffMs * 2 ** (failures - 1), MAX_BACKOFF_MS)
+    pause = setTimeout(() => {
+      pause = undefined
+      advance()
+    }, delayMs)
+    if (queue.length === 0) pause.unref()
+  }
+
+  function finish(answer: (task: Task) => void): void {
+    const task = running
+    running = undefined
+    if (task !== undefined) {
+      clearTimeout(timer)
+      end(task, () => answer(task))
+    }
+    advance()
+    if (running === undefined && child !== undefined && sizes !== undefined) rest(child)
+  }
+
+  function end(task: Task, answer: () => void): void {
+    task.release()
+    answer()
+  }
+
+  function abort(task: Task): void {
+    const place = queue.indexOf(task)
+    if (place !== -1) {
+      queue.splice(place, 1)
+      end(task, () => task.fail(aborted()))
+      return
+    }
+    const from = child
+    if (running !== task || from === undefined) return
+    from.send({ op: 'abort', id: task.id } satisfies ToModel, () => {})
+    watch(Math.min(ABORT_LIMIT_MS, limitMs), () => drop(from, 'timeout', 'aborted', 'The request was aborted.'))
+  }
+
+  function watch(delayMs: number, act: () => void): void {
+    clearTimeout(timer)
+    timer = setTimeout(act, delayMs)
+  }
+
+  function rest(idle: ChildProcess): void {
+    watch(idleMs, () => {
+      onEnded({ pid: idle.pid, reason: 'idle', detail: 'The model was idle.' })
+      kill(idle)
+    })
+    timer?.unref()
+  }
+
+  function kill(from: ChildProcess): void {
+    clearTimeout(timer)
+    child = undefined
+    sizes = undefined
+    if (from.pid === undefined || from.exitCode !== null || from.signalCode !== null) return
+    const ended = new Promise<void>((resolve) => from.once('exit', () => resolve())).then(() => {
+      ending.delete(ended)
+    })
+    ending.add(ended)
+    // Waiting for its end needs a running event loop.
+    from.ref()
+    from.kill('SIGKILL')
+  }
+
+  return {
+    async infer(request, options = {}) {
+      const result = await submit(request, options)
+      if (result === undefined) throw new Error('a request was settled without its result')
+      return result
+    },
+    async warmUp() {
+      await submit(undefined, {})
+      if (sizes === undefined) throw modelError('process_ended', 'The process ended as soon as it had started.')
+      return sizes
+    },
+    get waiting() {
+      return queue.length
+    },
+    async close() {
+      isClosed = true
+      clearTimeout(pause)
+      for (const task of queue.splice(0)) end(task, () => task.fail(closed()))
+      if (child !== undefined) kill(child)
+      finish((task) => task.fail(closed()))
+      await Promise.all(ending)
+    },
+  }
+}
+
+const closed = () => modelError('closed', 'The model is shutting down.')
+const aborted = () => modelError('aborted', 'The request was aborted.')
