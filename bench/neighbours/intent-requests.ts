@@ -138,6 +138,8 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
         after: (answer) => keep(issued, JSON.parse(answer.toString())),
       })
     },
+    'POST /v1/intent/challenges': () =>
+      send('POST', '/v1/intent/challenges', { ...ACTION, agent_session_id: SESSION, device_id: DEVICE }),
     'POST /v1/intent/verify': withFirst(issued, ({ jti, intent_token }) =>
       send(
         'POST',

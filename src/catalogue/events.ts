@@ -109,7 +109,8 @@ export const EVENT_DATA = {
     jti: z.string(),
     rule_id: z.string(),
     action_description: z.string(),
-    payload_preview: z.record(z.string(), z.unknown()),
+    // A record would drop a member with the name `__proto__`.
+    payload_preview: z.custom<object>((value) => typeof value === 'object' && value !== null).meta({ type: 'object' }),
     action_hash: z.string(),
     payload_hash: z.string(),
     preview_hash: z.string(),

@@ -23,6 +23,7 @@ export function loginPage(script: string): DocsPage {
 </form>
 <form id="leave" hidden>
 <p><button type="submit">Sign out</button></p>
+<p><a href="../passkeys">Your passkeys</a></p>
 </form>
 </div>
 `
@@ -53,4 +54,24 @@ export function invitePage(script: string): DocsPage {
     isWide: true,
     scripts: [{ src: script, isModule: true }],
   }
+}
+
+/** `/passkeys`: where a signed-in person registers, names and removes passkeys, until there is a dashboard. */
+export function passkeysPage(script: string): DocsPage {
+  const body = html`<div class="home login">
+<h1>Your passkeys</h1>
+<noscript><p class="lead">This page needs scripts: only they can ask this device for a passkey.</p></noscript>
+<p class="lead" id="message" role="status" aria-live="polite" hidden></p>
+<p id="signin" hidden><a href="login/link">Sign in or out</a></p>
+<div id="own" hidden>
+<p>With a passkey you confirm that an action is exactly what you want. This device asks for your face, your finger or its code.</p>
+<ul class="passkeys" id="passkeys"></ul>
+<form id="add">
+<p><label for="name">Name of a new passkey</label></p>
+<p><input type="text" id="name" name="name" maxlength="100" autocomplete="off" required> <button type="submit">Add a passkey</button></p>
+</form>
+</div>
+</div>
+`
+  return { path: '/passkeys', title: 'Your passkeys', body, isWide: true, scripts: [{ src: script, isModule: true }] }
 }

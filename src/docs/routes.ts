@@ -6,7 +6,7 @@ import { createAssets } from './assets.ts'
 import { createGuides } from './guides.ts'
 import { homePage } from './home.ts'
 import { type DocsPage, renderPage } from './layout.ts'
-import { invitePage, loginPage } from './login.ts'
+import { invitePage, loginPage, passkeysPage } from './login.ts'
 import { decisionsPage, errorsPage, guidePage, overviewPage, referencePage } from './pages.ts'
 import { type Prepared, prepare } from './prepared.ts'
 import { rolesPage } from './roles.ts'
@@ -122,6 +122,15 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
         reason: 'The token of the invite is the credential',
       },
       (exchange) => show(exchange, '/login/invite', () => invitePage(`../docs/assets/${assets.nameOf('invite.js')}`)),
+    ),
+    page(
+      {
+        path: '/passkeys',
+        operationId: 'showPasskeys',
+        summary: 'The page on which signed-in people register, name and remove their passkeys',
+        reason: 'The page is the same for everybody: its requests need a session',
+      },
+      (exchange) => show(exchange, '/passkeys', () => passkeysPage(`docs/assets/${assets.nameOf('passkeys.js')}`)),
     ),
     page(
       {

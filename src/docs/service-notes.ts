@@ -23,6 +23,7 @@ export const TAGS = [
     name: 'Intents',
     description: 'Tokens for what a person authorized an agent to do, their revocation and the stop of all.',
   },
+  { name: 'Passkeys', description: 'What people confirm actions with: their faces, fingers and devices.' },
   { name: 'Login', description: 'How people sign in, and their sessions. Programs use API keys.' },
   { name: 'Team', description: 'The users of an account, their roles, and invites.' },
   { name: 'Cases', description: 'What adjusters decide about claims, why, and by when.' },
@@ -100,6 +101,7 @@ export const SERVICE_NOTES: Record<string, Note> = {
     description: 'Sections of the guides, error codes and operations, each with its address.',
   },
   'GET /docs/roles': { description: 'The permissions of each role, and the routes that need them.' },
+  'GET /passkeys': { description: 'What it shows comes from the routes of passkeys, with the session of the browser.' },
   'GET /login/invite': {
     description: 'The token is in the fragment of the address, which browsers send to no server.',
   },

@@ -14,6 +14,7 @@ afterAll(() => services.close())
 /** Administrative routes without an entry, each with the reason. */
 const UNAUDITED: Record<string, string> = {
   'POST /v1/admin/devices/challenges': 'a challenge changes nothing; the enrollment that answers it is recorded',
+  'POST /v1/passkeys/registration-options': 'a challenge changes nothing; the registration that answers it is recorded',
   'POST /v1/account/risk-policy/dry-run': 'it changes nothing',
   'POST /v1/policy/analyze': 'it changes nothing',
   'POST /v1/policy/replay': 'it changes nothing',

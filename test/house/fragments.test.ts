@@ -64,6 +64,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/attest/judgement-views.ts',
     'src/attest/media/inline.ts',
     'src/attest/screen/detectors/multipart.ts',
+    'src/authorize/policy/json-object.ts',
     'src/authorize/tokens/sealed.ts',
     'src/platform/http/params.ts',
     'src/platform/http/rejection.ts',

@@ -11,7 +11,17 @@ const SRC = resolve(import.meta.dirname, '../../src')
 // What bytes are by their names, if they are not secret.
 const PUBLIC = /(?:^|_)(?:hash|digest|sha256|fingerprint|spki|certificate|certificate_chain)$/
 // Other bytes that are not sealed.
-const NOT_SEALED = new Set(['devices.attest_key', 'login_links.nonce', 'invites.nonce', 'status_lists.seed'])
+const NOT_SEALED = new Set([
+  'devices.attest_key',
+  'login_links.nonce',
+  'invites.nonce',
+  'status_lists.seed',
+  'passkeys.credential_id',
+  'passkeys.public_key',
+  'passkey_challenges.challenge',
+  'passkey_challenges.nonce',
+  'passkey_registrations.challenge',
+])
 // The feature of a file that seals is the one of its folder, or for the platform the one in upkeep.ts.
 const SEALS = /\b[Ss]ealer\.seal\(/
 

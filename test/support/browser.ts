@@ -21,7 +21,7 @@ const FLAGS = [
   '--disable-sync',
   '--disable-dev-shm-usage',
   // Only this machine has an address.
-  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost',
   '--remote-debugging-port=0',
   'about:blank',
 ]
@@ -39,6 +39,8 @@ export interface Browser {
   /** The complaints of the page's console and its policy. */
   complaints(): string[]
   setScripts(isOn: boolean): Promise<void>
+  /** A command of the DevTools protocol. */
+  send(method: string, params?: Record<string, unknown>): Promise<Record<string, unknown>>
   /** The screen of the next pages: up to 500 wide it is a phone's. */
   show(width: number, scheme: 'light' | 'dark'): Promise<void>
   close(): Promise<void>
@@ -117,6 +119,7 @@ export async function startBrowser(): Promise<Browser> {
       await until(() => isLoaded, PATIENCE)
     },
     evaluate,
+    send,
     see: (expression) => until(() => evaluate<boolean>(`Boolean(${expression})`), PATIENCE),
     asked: () => asked.filter((url) => !/^(?:data|blob):/.test(url)),
     complaints: () => complaints,

@@ -29,6 +29,9 @@ const UNUSUAL = new Set([
   'policy_version',
   'media_sha256',
   'signing_key_revoked',
+  // With every other member, where a token is under a mandate or a schedule.
+  'mandate_remaining',
+  'schedule_cycle',
 ])
 
 export function watchDeclared(routes: readonly Route[]): Declared {

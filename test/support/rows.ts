@@ -29,13 +29,29 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
     }
     const user = newAccountId('usr')
     await insertOfAccount('users', { id: user, email: `${user}@example.com`, role: 'owner' })
+    const signIn = newAccountId('uss')
     await insertOfAccount('user_sessions', {
-      id: newAccountId('uss'),
+      id: signIn,
       user_id: user,
       secret_hash: bytes(),
       method: 'magic_link',
       expires_at: new Date(),
     })
+    await insertOfAccount('passkeys', {
+      id: newAccountId('psk'),
+      user_id: user,
+      name: 'n',
+      credential_id: bytes(),
+      public_key: bytes(),
+      algorithm: 'ES256',
+      counter: 0,
+      aaguid: randomUUID(),
+      transports: [],
+      is_backup_eligible: false,
+      is_backed_up: false,
+      created_at: new Date(),
+    })
+    await insertOfAccount('passkey_registrations', { session_id: signIn, challenge: bytes(), expires_at: new Date() })
     await insertOfAccount('audit_entries', {
       id: newAccountId('aud'),
       action: 'key.created',
@@ -195,6 +211,14 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       actor_id: id('key'),
       expires_at: new Date(),
       sealed_facts: bytes(),
+    })
+    await insert('passkey_challenges', {
+      id: id('pkc'),
+      challenge: bytes(),
+      nonce: bytes(),
+      action_hash: 'a',
+      payload_hash: 'p',
+      expires_at: new Date(),
     })
     await insert('revocations', {
       id: id('rev'),

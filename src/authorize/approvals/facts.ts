@@ -129,7 +129,7 @@ export function missingVotes(
     const given = voters.filter(({ role }) => wanted.some((one) => one === role)).length
     const key = wanted.toSorted().join(' ')
     const approvals = Math.max(wantedVotes - given, missing.get(key)?.approvals ?? 0)
-    if (approvals > 0) missing.set(key, { roles: wanted, approvals })
+    if (approvals > 0) missing.set(key, { roles: wanted.toSorted(), approvals })
   }
   return [...missing.values()]
 }

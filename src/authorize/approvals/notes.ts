@@ -1,4 +1,4 @@
-import { IDS, listed } from '#src/catalogue/examples.ts'
+import { CHALLENGE, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
@@ -63,7 +63,7 @@ const denied = {
 }
 
 const assertion = {
-  challenge_id: 'pch_test_01m7x7m2a1e4e8k5v3d9s6q0tc',
+  challenge_id: 'pkc_test_01m7x7ennfe7dsmvdzwjp06y9x',
   response: {
     id: 'b3BhcXVl',
     rawId: 'b3BhcXVl',
@@ -96,9 +96,15 @@ export const NOTES: Record<string, Note> = {
       200: {
         example: {
           challenge_id: assertion.challenge_id,
-          challenge: 'GgO1JzLwpQ0m6Wm7Q0f3mB2oU5h8Jv7kq6T4n0cVxZ0',
+          challenge: CHALLENGE,
           expires_at: '2026-11-20T15:22:02.000Z',
-          options: { challenge: 'GgO1JzLwpQ0m6Wm7Q0f3mB2oU5h8Jv7kq6T4n0cVxZ0', userVerification: 'required' },
+          options: {
+            challenge: CHALLENGE,
+            rpId: 'claims.example.com',
+            timeout: 120_000,
+            allowCredentials: [],
+            userVerification: 'required',
+          },
         },
       },
     },

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { JsonObject } from '../policy/evaluate.ts'
+import { isObject } from '../policy/json-object.ts'
 import type { ListedApproval, WholeApproval } from './approvals.ts'
 import { APPROVAL_STATUSES } from './facts.ts'
 import { approveUrl } from './open.ts'
@@ -63,7 +65,8 @@ export const approvalSummaryView = z.object(common).meta({ id: 'ApprovalSummary'
 export const approvalView = z
   .object({
     ...common,
-    action_payload: z.record(z.string(), z.unknown()),
+    // A record would drop a member with the name `__proto__`, which is a part of what is hashed.
+    action_payload: z.custom<JsonObject>(isObject).meta({ type: 'object' }),
     missing: z
       .array(z.object({ roles: z.array(text), approvals: whole }))
       .describe(

@@ -116,7 +116,7 @@ export async function findCreator(tx: Tx, keyId: string): Promise<string | null>
 export async function findKeyRoots(tx: Tx, keyIds: readonly string[]): Promise<Map<string, string>> {
   const rows = await tx.query<{ id: string; root: string }>(
     `WITH RECURSIVE lines (id, root, depth) AS (
-       SELECT id, id, 1 FROM unnest($1::text[]) AS given (id)
+       SELECT id COLLATE "C", id COLLATE "C", 1 FROM unnest($1::text[]) AS given (id)
        UNION ALL SELECT lines.id, k.id, depth + 1 FROM lines JOIN api_keys k ON k.successor_id = lines.root WHERE depth < 1000
      ) SELECT DISTINCT ON (id) id, root FROM lines ORDER BY id, depth DESC`,
     [keyIds],

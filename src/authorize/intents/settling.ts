@@ -92,8 +92,7 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
     const { caller, request, decisionId, tokenSha256, execution } = presented
     const judged = await open(tx, caller, await trip(tx, caller, first))
     const { facts, outcome, policy, asked } = judged
-    const jti = facts.token?.jti
-    const isExecuted = jti !== undefined && outcome.valid && request.execute && facts.execution === null
+    const isExecuted = outcome.valid && request.execute && facts.execution === null
     const decision = {
       id: decisionId,
       principal: caller.principal,
@@ -103,13 +102,14 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
       tokenSha256: tokenSha256.toString('base64url'),
     }
     const charges = isExecuted ? chargesOf(facts) : undefined
-    const [isMarked] = await Promise.all([
-      isExecuted ? markExecuted(tx, jti, execution) : undefined,
-      charges === undefined ? undefined : spend(tx, caller, charges),
-      ledger.recordMany(tx, caller, decisionsOfVerify(decision, { charges, causes: asked?.causes })),
-      countOperations(tx, caller, 'verify', [decisionId]),
-    ])
-    if (isMarked === false) throw new Error('a token was executed while its row was locked')
+    if (charges !== undefined) {
+      const [isMarked] = await Promise.all([markExecuted(tx, charges.jti, execution), spend(tx, caller, charges)])
+      if (!isMarked) throw new Error('a token was executed while its row was locked')
+    }
+    const decisions = decisionsOfVerify(decision, { charges, causes: asked?.causes })
+    tx.withCommit(() =>
+      Promise.all([ledger.recordMany(tx, caller, decisions), countOperations(tx, caller, 'verify', [decisionId])]),
+    )
     return { decisionId, facts, outcome, isExecuted }
   }
 }

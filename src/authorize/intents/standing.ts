@@ -149,6 +149,9 @@ export async function readTogether<R>(
         waiting.push({ statement: { text, values }, resolve: (rows) => resolve(rows as Row[]), reject })
       }),
     adhoc: () => Promise.reject(new Error('only fixed statements are read together')),
+    withCommit() {
+      throw new Error('nothing is written where statements are read together')
+    },
   })
 }
 

@@ -13,10 +13,10 @@ import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { PasskeyAssertion } from './bodies.ts'
 import { verifyAssertion } from './ceremony.ts'
 import {
-  type ChallengeRow,
   consumeChallenge,
   findChallenge,
   insertChallenge,
+  type PasskeyChallengeRow,
   selectChallenge,
 } from './challenge-rows.ts'
 import type { RelyingParty } from './config.ts'
@@ -63,7 +63,7 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
   async function describe(
     tx: Tx,
     { accountId }: Scope,
-    { id, challenge, userId, expiresAt }: Pick<ChallengeRow, 'id' | 'challenge' | 'userId' | 'expiresAt'>,
+    { id, challenge, userId, expiresAt }: Pick<PasskeyChallengeRow, 'id' | 'challenge' | 'userId' | 'expiresAt'>,
   ): Promise<PasskeyChallenge> {
     // Without a user, browsers offer the passkeys that they know: every passkey of ours is discoverable.
     const passkeys = userId === null ? [] : await findPasskeysOf(tx, { accountId, userId })
@@ -118,7 +118,7 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
       bound: Bound,
     ): Promise<CheckedAssertion> {
       checkId(id, 'pkc', caller.environment)
-      const [[challenge], [passkey]] = await db.readTenant<[ChallengeRow, PasskeyRow]>(caller, [
+      const [[challenge], [passkey]] = await db.readTenant<[PasskeyChallengeRow, PasskeyRow]>(caller, [
         selectChallenge(id),
         selectByCredential(caller.accountId, Buffer.from(response.id, 'base64url')),
       ])
@@ -209,7 +209,7 @@ function challengeOf(bound: Bound, nonce: Buffer): Buffer {
   )
 }
 
-function checkChallenge(row: ChallengeRow | undefined, bound: Bound): asserts row is ChallengeRow {
+function checkChallenge(row: PasskeyChallengeRow | undefined, bound: Bound): asserts row is PasskeyChallengeRow {
   if (row === undefined) throw unusable('unknown_challenge', 'is no challenge of this account')
   if (row.isConsumed) throw unusable('used', 'was used before')
   if (row.isExpired) throw unusable('expired', 'has expired: a challenge is good for two minutes')

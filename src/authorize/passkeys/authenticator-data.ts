@@ -103,7 +103,7 @@ const RSA = 3
 const P256 = 1
 const ED25519 = 6
 // A verification costs the square of the modulus and the length of the exponent, which OpenSSL bounds from 3,073 bits on
-// only. Whoever registers the key chooses both. Authenticators have 2,048 bits and 65537.
+// only. Who registers the key chooses both. Authenticators have 2,048 bits and 65537.
 const MIN_RSA_BYTES = 256
 const MAX_RSA_BYTES = 512
 const MAX_EXPONENT_BYTES = 4

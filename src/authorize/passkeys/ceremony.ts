@@ -3,6 +3,7 @@
 
 import type { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server'
 import { type Failure, invalidField } from '#src/failure.ts'
+import { expectTag, readElements, readOnly } from '#src/platform/crypto/der.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import {
   ALGORITHM_NAMES,
@@ -33,6 +34,7 @@ export interface Registered {
 export interface KnownCredential {
   credentialId: Buffer
   publicKey: Buffer
+  algorithm: PasskeyAlgorithm
   isBackupEligible: boolean
 }
 
@@ -125,7 +127,10 @@ export async function verifyAssertion(
       'says otherwise than at its registration whether it may be backed up',
     )
   }
-  await verifying(at.signature('invalid_signature', 'is not the signature of this passkey'), async () => {
+  const refusal = at.signature('invalid_signature', 'is not the signature of this passkey')
+  if (known.algorithm === 'ES256' && !isDerSignature(Buffer.from(response.response.signature, 'base64url')))
+    throw refusal
+  await verifying(refusal, async () => {
     const { verifyAuthenticationResponse } = await loadWebauthn()
     const { verified } = await verifyAuthenticationResponse({
       response: { ...response, authenticatorAttachment: undefined, clientExtensionResults: {} } as never,
@@ -153,6 +158,24 @@ function placesOf(pointer: string) {
     authenticatorData: place('authenticatorData'),
     signature: place('signature'),
   }
+}
+
+// RFC 3279 2.2.3, in DER. The library accepts bytes after the sequence, and integers with more zeros than they need.
+function isDerSignature(bytes: Buffer): boolean {
+  try {
+    const numbers = readElements(readOnly(bytes, SEQUENCE).content)
+    return numbers.length === 2 && numbers.every((number) => isShortest(expectTag(number, INTEGER).content))
+  } catch {
+    return false
+  }
+}
+
+const INTEGER = 0x02
+const SEQUENCE = 0x30
+
+function isShortest(integer: Buffer): boolean {
+  const [first, second] = integer
+  return first !== undefined && (first !== 0 || (second ?? 0) >= 0x80)
 }
 
 // The library throws on malformed signatures, and answers false to wrong ones.

@@ -3,7 +3,7 @@
 import type { Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
-export interface NewChallenge {
+export interface NewPasskeyChallenge {
   id: string
   challenge: Buffer
   nonce: Buffer
@@ -16,7 +16,7 @@ export interface NewChallenge {
   userId: string | null
 }
 
-export interface ChallengeRow extends NewChallenge {
+export interface PasskeyChallengeRow extends NewPasskeyChallenge {
   expiresAt: Date
   isExpired: boolean
   isConsumed: boolean
@@ -30,7 +30,7 @@ const CHALLENGE = `id, challenge, nonce, action_hash AS "actionHash", payload_ha
 export async function insertChallenge(
   tx: Tx,
   { accountId, environment }: Scope,
-  row: NewChallenge,
+  row: NewPasskeyChallenge,
   seconds: number,
 ): Promise<Date> {
   const [made] = await tx.query<{ expiresAt: Date }>(
@@ -57,13 +57,13 @@ export async function insertChallenge(
   return made.expiresAt
 }
 
-/** For `readTenant`: one `ChallengeRow`, or none. */
+/** For `readTenant`: one `PasskeyChallengeRow`, or none. */
 export function selectChallenge(id: string): Statement {
   return { text: `SELECT ${CHALLENGE} FROM passkey_challenges WHERE id = $1`, values: [id] }
 }
 
-export async function findChallenge(tx: Tx, id: string): Promise<ChallengeRow | undefined> {
-  const [row] = await tx.query<ChallengeRow>(`SELECT ${CHALLENGE} FROM passkey_challenges WHERE id = $1`, [id])
+export async function findChallenge(tx: Tx, id: string): Promise<PasskeyChallengeRow | undefined> {
+  const [row] = await tx.query<PasskeyChallengeRow>(`SELECT ${CHALLENGE} FROM passkey_challenges WHERE id = $1`, [id])
   return row
 }
 

@@ -22,7 +22,9 @@ export const passkeysConfig = defineConfig({
       .string()
       .refine((name) => HOST_NAME.test(name) && isIP(name) === 0, 'must be a host name in lower case, without a port')
       .optional()
-      .describe('The host name that passkeys belong to, for ever; without it that of BASE_URL.'),
+      .describe(
+        'The host name that passkeys belong to; without it that of BASE_URL. Another one makes every passkey useless.',
+      ),
     WEBAUTHN_ORIGINS: readableBy(list, (origins) => origins.map(readOrigin)).describe(
       'Origins of the pages and apps that use passkeys; without it that of BASE_URL.',
     ),

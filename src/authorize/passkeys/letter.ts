@@ -31,7 +31,7 @@ export function createPasskeyLetter({ db, baseUrl }: { db: Pick<Database, 'tenan
       paragraphs: [
         `The passkey "${name}" was ${isNew ? 'registered' : 'removed'} on ${entry.at.toISOString()}, from the address ${entry.ip ?? 'unknown'}.`,
         isNew
-          ? 'Whoever has it can confirm actions and decide on approvals in your name.'
+          ? 'The person who has it can confirm actions and decide on approvals in your name.'
           : 'Nothing can be confirmed with it any more.',
       ],
       action: { label: 'See your passkeys', url: `${baseUrl}/passkeys` },

@@ -6,7 +6,9 @@ import type { RelyingParty } from './config.ts'
 import type { PasskeyRow } from './rows.ts'
 
 const descriptors = z.array(
-  z.object({ type: z.literal('public-key'), id: z.string(), transports: z.array(z.string()).optional() }),
+  z
+    .object({ type: z.literal('public-key'), id: z.string(), transports: z.array(z.string()).optional() })
+    .meta({ id: 'PasskeyDescriptor' }),
 )
 
 /** For `navigator.credentials.create`. */

@@ -1,7 +1,7 @@
 // What is wrong with a policy although it is well-formed: rules that always refuse, never match, or never give the reason.
 // A finding that says always or never is proven; a policy without findings may still have such rules.
 
-import { compareRules, compilePolicy, DEFAULT_RULE_IDS, defaultRules } from './compile.ts'
+import { APPROVER_ROLES, compareRules, compilePolicy, DEFAULT_RULE_IDS, defaultRules } from './compile.ts'
 import type { PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
 import { evaluatePolicy, NO_ANSWERS } from './evaluate.ts'
 import { TIER_RANK } from './requirements.ts'
@@ -37,6 +37,9 @@ interface Analyzed {
   failing: Terms
   passing: Terms
 }
+
+/** Members of the account who may act, by role. */
+export type TeamRoles = Readonly<Partial<Record<string, number>>>
 
 export interface PolicyAnalysis {
   /** In the order of the document. */
@@ -90,6 +93,25 @@ export function* analyzePolicy(document: PolicyDocument): Generator<void, Policy
   return { findings: inDocumentOrder(findings), isComplete: true }
 }
 
+/** Rules that demand more people than the account has with one of their roles. */
+export function unreachableApprovals({ rules }: PolicyDocument, team: TeamRoles): PolicyFinding[] {
+  return rules.flatMap(({ id, enabled, require: { approval } }, index) => {
+    if (!enabled || approval === undefined) return []
+    const roles = approval.roles ?? APPROVER_ROLES
+    const eligible = [...new Set(roles)].reduce((sum, role) => sum + (team[role] ?? 0), 0)
+    if (eligible >= approval.min_approvals) return []
+    const have = eligible === 0 ? 'no member has' : `${eligible} of ${approval.min_approvals} members have`
+    return [
+      {
+        code: 'unreachable_approval' as const,
+        rule_id: id,
+        pointer: `/rules/${index}/require/approval`,
+        detail: `can not be met: ${have} the role ${roles.join(' or ')}`,
+      },
+    ]
+  })
+}
+
 function workOf(later: Analyzed, other: Analyzed): number {
   const sizeOf = (terms: Terms) => terms?.length ?? 0
   return 1 + (sizeOf(later.applying) + sizeOf(later.failing)) * (sizeOf(other.passing) + sizeOf(other.matching))
@@ -124,9 +146,6 @@ function findingsOf({ rule, pointer, matching, applying, passing }: Analyzed): P
   }
   if (require.deny && !shadow && passing?.length === 0) {
     add('always_denies', '/when', 'holds for all facts: every action is refused')
-  }
-  if (require.approval !== undefined) {
-    add('unreachable_approval', '/require/approval', 'no approver exists: approvals are not available yet')
   }
   const others = Object.entries(require).filter(([name, value]) => name !== 'deny' && value !== undefined)
   if (require.deny && others.length > 0) {

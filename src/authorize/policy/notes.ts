@@ -15,7 +15,13 @@ const rule = {
   require: { min_tier: 'strongbox' },
   reason: 'wire_over_10k',
 }
-const document = { name: 'default', default_rules: { biometric_flag: true, hardware_above: 500 }, rules: [rule] }
+const approvals = { require_human_session: true, separation_of_duties: true }
+const document = {
+  name: 'default',
+  default_rules: { biometric_flag: true, hardware_above: 500 },
+  approvals,
+  rules: [rule],
+}
 
 const version = {
   version: 3,
@@ -28,6 +34,7 @@ const current = {
   ...version,
   name: 'default',
   default_rules: { biometric_flag: true, hardware_above: 500 },
+  approvals,
   rules: [rule],
   builtin_rules: [
     {

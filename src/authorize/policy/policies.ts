@@ -14,6 +14,7 @@ import type { Outbound } from '#src/platform/net/outbound.ts'
 import { DEFAULT_VERSION, digestOf, type PolicyReader } from './current.ts'
 import type { PolicyDocument } from './document.ts'
 import {
+  countRoles,
   findCurrentVersion,
   findVersion,
   insertVersion,
@@ -133,6 +134,9 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
   return {
     problemsOf,
     getVersion,
+
+    /** The members who may act, by role. */
+    countRoles: (scope: Scope): Promise<Record<string, number>> => db.tenant(scope, (tx) => countRoles(tx, scope)),
 
     async get(scope: Scope): Promise<PolicyVersion> {
       return (await db.tenant(scope, findCurrentVersion)) ?? DEFAULT_VERSION

@@ -75,3 +75,14 @@ export async function insertVersion(tx: Tx, scope: Scope, row: NewVersion): Prom
   if (inserted === undefined) throw new Error('a version of the policy that was just inserted is not there')
   return inserted
 }
+
+/** How many members have each role. On plans without teams only owners act. */
+export async function countRoles(tx: Tx, { accountId }: Scope): Promise<Record<string, number>> {
+  const rows = await tx.query<{ role: string; count: number }>(
+    `SELECT u.role, count(*) AS count FROM users u JOIN accounts a ON a.id = u.account_id
+     WHERE u.account_id = $1 AND u.deprovisioned_at IS NULL AND (u.role = 'owner' OR a.plan = 'enterprise')
+     GROUP BY u.role`,
+    [accountId],
+  )
+  return Object.fromEntries(rows.map(({ role, count }) => [role, count]))
+}

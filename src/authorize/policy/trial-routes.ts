@@ -65,9 +65,12 @@ const simulateRequest = z.strictObject({
           ]),
         )
         .default({}),
+      approvals: z.record(z.string(), z.literal('covered')).default({}).describe('The rules whose approval is given.'),
     })
     .optional()
-    .describe('By rule id: what the policy webhook and the canaries would answer. A webhook without one is pending.'),
+    .describe(
+      'By rule id: what the policy webhook and the canaries would answer, and what people have approved. A webhook without one is pending.',
+    ),
 })
 
 const findingView = z
@@ -149,7 +152,7 @@ export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route
   const simulate = async ({ caller, body }: { caller: Parameters<Trials['simulate']>[0]; body: SimulateBody }) => {
     const { draft, version, input, answers } = body
     const contexts = contextsOf(input, now())
-    const given = { webhooks: {}, canaries: {}, ...answers, approvals: {} } as unknown as PolicyAnswers
+    const given = { webhooks: {}, canaries: {}, approvals: {}, ...answers } as unknown as PolicyAnswers
     const { version: used, evaluation } = await trials.simulate(caller, { draft, version, contexts, answers: given })
     return toEvaluationView(evaluation, used)
   }

@@ -1,18 +1,24 @@
 // What a policy would say, without making it apply: over facts that the caller writes, over decisions of the past, and by
 // analysis. Nothing here changes anything.
 
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { Pager } from '#src/platform/http/page.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { DecisionEntry, Ledger } from '#src/platform/ledger/record.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import { createSlice } from '#src/platform/slices.ts'
-import { analyzePolicy, type PolicyAnalysis, type PolicyFinding } from './analyze.ts'
+import { analyzePolicy, type PolicyAnalysis, type PolicyFinding, unreachableApprovals } from './analyze.ts'
 import { type CompiledPolicy, compilePolicy } from './compile.ts'
 import { digestOf, type PolicyReader } from './current.ts'
 import type { PolicyDocument } from './document.ts'
-import { evaluateContexts, type PolicyAnswers, type PolicyEvaluation, type PolicyFacts } from './evaluate.ts'
+import {
+  evaluateContexts,
+  type PolicyAnswers,
+  type PolicyEvaluation,
+  type PolicyFacts,
+  type PolicyRefusal,
+} from './evaluate.ts'
 import type { Policies } from './policies.ts'
 
 /** What a decision of the past was evaluated over; undefined where it was refused before the policy. */
@@ -22,7 +28,7 @@ export type Replayable = (
 ) => { contexts: readonly PolicyFacts[]; answers: PolicyAnswers } | undefined
 
 export interface TrialDeps {
-  policies: Pick<Policies, 'get' | 'getVersion' | 'problemsOf'>
+  policies: Pick<Policies, 'countRoles' | 'get' | 'getVersion' | 'problemsOf'>
   reader: Pick<PolicyReader, 'compiledOf'>
   ledger: Pick<Ledger, 'listDecisionsBetween'>
   outbound: Pick<Outbound, 'check'>
@@ -143,7 +149,8 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
         const step = steps.next()
         if (step.done === true) {
           const { findings, isComplete } = step.value
-          return { findings: [...findings, ...unreachableOf(document, scope)], isComplete }
+          const unreachable = unreachableApprovals(document, await policies.countRoles(scope))
+          return { findings: [...findings, ...unreachable, ...unreachableOf(document, scope)], isComplete }
         }
         if (slice.isOver()) await slice.next()
       }
@@ -189,7 +196,7 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
             tallyOf(tallies, ruleId).after += 1
           const after = {
             valid: first === undefined,
-            reason: first === undefined ? null : answeredAs(first.reason),
+            reason: answeredReason(first),
             matchedRuleId: first?.ruleId ?? null,
           }
           const before = { valid: entry.valid === true, reason: entry.reason }
@@ -229,10 +236,17 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
     },
   }
 
-  // A rule of the same id that asks another receiver, or for another canary, has no answer of then.
+  // A rule of the same id that asks another receiver, or for another canary, has no answer of then. An approval covers
+  // a rule only as it was.
   function staleAnswersOf(scope: Scope, draft: PolicyDocument) {
-    const questionOf = ({ require: { webhook, canary } }: PolicyDocument['rules'][number]) =>
-      JSON.stringify([webhook?.url, canary])
+    const questionOf = (rule: PolicyDocument['rules'][number]) => {
+      const { webhook, canary, approval } = rule.require
+      return JSON.stringify([
+        webhook?.url,
+        canary,
+        approval === undefined ? null : canonicalize(rule as unknown as Json),
+      ])
+    }
     const byVersion = new Map<number, ReadonlySet<string>>()
     return async (version: number): Promise<ReadonlySet<string>> => {
       const known = byVersion.get(version)
@@ -261,16 +275,17 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
   }
 }
 
-// An approval is opened by verify, so it answers what the policy alone can't know.
-function answeredAs(reason: string): string {
-  return reason === 'approval_required' ? 'approval_pending' : reason
+// Verify opens the approval that a rule requires, and answers that it waits.
+function answeredReason(refusal: PolicyRefusal | undefined): string | null {
+  if (refusal === undefined) return null
+  return refusal.reason === 'approval_required' ? 'approval_pending' : refusal.reason
 }
 
 function withoutAnswers({ webhooks, canaries, approvals }: PolicyAnswers, ruleIds: ReadonlySet<string>): PolicyAnswers {
   if (ruleIds.size === 0) return { webhooks, canaries, approvals }
   const kept = <Value>(answers: Record<string, Value>) =>
     Object.fromEntries(Object.entries(answers).filter(([ruleId]) => !ruleIds.has(ruleId)))
-  return { webhooks: kept(webhooks), canaries: kept(canaries), approvals }
+  return { webhooks: kept(webhooks), canaries: kept(canaries), approvals: kept(approvals) }
 }
 
 function addBefore(tallies: Map<string, RuleTally>, { valid, rule_results: results }: DecisionEntry): void {

@@ -8,9 +8,9 @@ import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import { createAdmission } from './admission.ts'
-import { createCauses } from './causes.ts'
-import { createDriver, type Driver, type Statement } from './driver.ts'
+import { createDriver, type Statement } from './driver.ts'
 import { BEGIN, BEGIN_SNAPSHOT, systemSettings, tenantSettings } from './settings.ts'
+import { openTransaction } from './transaction.ts'
 
 export type { Statement } from './driver.ts'
 
@@ -27,6 +27,12 @@ export interface Tx {
    * Runs a statement whose text varies (list filters), without preparing it: each text would stay on the connection.
    */
   adhoc<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
+  /**
+   * Calls `write` when the work has ended, and sends its statements together with the COMMIT: a round trip less. It must
+   * send all of them at once and read nothing of their answers that could still undo the transaction. One `write` per
+   * transaction.
+   */
+  withCommit(write: () => Promise<unknown>): void
 }
 
 export interface Database {
@@ -179,20 +185,18 @@ export function createDatabase({
   ): Promise<R> {
     const { client, release } = await connect()
     let broken: Error | boolean = false
-    const causeOf = createCauses()
+    const transaction = openTransaction(client, driver)
     try {
-      driver.cork(client)
       // Sent without waiting: the first statement follows at once. If it fails, the statements after it run as the
       // login role, which may do nothing, and the failure surfaces before the commit.
-      const begun = driver.ask(client, [begin, settings])
-      begun.catch(causeOf)
-      const result = await work(transaction(client, driver, causeOf))
+      const begun = transaction.begin([begin, settings])
+      const result = await work(transaction.tx)
       await begun
-      await client.query('COMMIT')
+      await transaction.commit()
       return result
     } catch (error) {
       // A connection that can't even roll back must not serve the next caller.
-      await client.query('ROLLBACK').catch((rollbackError: Error) => {
+      await transaction.rollback().catch((rollbackError: Error) => {
         broken = rollbackError
       })
       throw error
@@ -294,27 +298,4 @@ function stateOf(pool: pg.Pool): PoolState {
 
 function toError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
-}
-
-function transaction(client: pg.PoolClient, driver: Driver, causeOf: (error: unknown) => Promise<unknown>): Tx {
-  return {
-    async query<Row>(text: string, values: readonly unknown[] = []) {
-      driver.cork(client)
-      try {
-        const [rows = []] = await driver.ask(client, [{ text, values }])
-        return rows as Row[]
-      } catch (error) {
-        throw await causeOf(error)
-      }
-    },
-    async adhoc<Row>(text: string, values: readonly unknown[] = []) {
-      driver.cork(client)
-      try {
-        const result = await client.query(text, [...values])
-        return result.rows as Row[]
-      } catch (error) {
-        throw await causeOf(error)
-      }
-    },
-  }
 }

@@ -117,6 +117,14 @@ export function problemView(baseUrl: string) {
       state: z.string().optional().describe('With `invalid_state_transition`: the current state.'),
       version: z.number().int().optional().describe('With an outdated `version`: the current one.'),
       case_id: z.string().optional().describe('With `conflict` where a claim has an open case: that case.'),
+      approval_status: z
+        .string()
+        .optional()
+        .describe('With `approval_already_decided`: pending where the person or the key has decided before.'),
+      cause: z
+        .string()
+        .optional()
+        .describe('With `approver_not_eligible`: role, separation_of_duties, not_a_member or same_key.'),
       lock_id: z.string().optional().describe('With `conflict` where a session lock holds an agent: that lock.'),
       accepted: z.number().int().optional().describe('With a batch in which no line can be accepted: 0.'),
       rejected: z

@@ -30,6 +30,7 @@ function countingTx(tx: Tx): Tx {
   }
   return {
     query: (text, values) => counted(() => tx.query(text, values)),
+    withCommit: tx.withCommit,
     adhoc: (text, values) => counted(() => tx.adhoc(text, values)),
   }
 }

@@ -137,7 +137,7 @@ function explainedTx<R>(tx: Tx, work: (tx: Tx) => Promise<R>): Promise<R> {
       turn = next.catch(() => {})
       return next
     }
-  return work({ query: wrap(tx.query), adhoc: wrap(tx.adhoc) })
+  return work({ ...tx, query: wrap(tx.query), adhoc: wrap(tx.adhoc) })
 }
 
 async function explain(tx: Tx, text: string, values: readonly unknown[] | undefined): Promise<void> {

@@ -389,7 +389,7 @@ function dyingAt(db: Database, n: number): Database {
     ...db,
     tenant: (scope, work) =>
       db.tenant(scope, async (tx) => {
-        const result = await work({ query: guarded(tx.query), adhoc: guarded(tx.adhoc) })
+        const result = await work({ ...tx, query: guarded(tx.query), adhoc: guarded(tx.adhoc) })
         step()
         return result
       }),

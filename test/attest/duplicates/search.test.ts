@@ -195,7 +195,7 @@ async function planOf(tx: Tx, run: (tx: Tx) => Promise<unknown>): Promise<string
     walk(row?.['QUERY PLAN'][0]?.Plan ?? expect.fail('no plan'))
     return []
   }
-  await run({ query: explain, adhoc: explain }).catch(() => {})
+  await run({ ...tx, query: explain, adhoc: explain }).catch(() => {})
   return nodes
 }
 

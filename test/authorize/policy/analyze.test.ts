@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { type TeamRoles, unreachableApprovals } from '#src/authorize/policy/analyze.ts'
 import type { PolicyCondition } from '#src/authorize/policy/document.ts'
 import { analysisOf } from './analysis.ts'
 import { documentOf } from './policy-vectors.ts'
@@ -125,8 +126,22 @@ describe('other findings', () => {
     expect(findingsOf(strict, loose)).toEqual(['conflicts_with b a'])
   })
 
-  it('unreachable_approval: there are no approvers', () => {
-    expect(findingsOf(rule('a', x('gt', 1), { require: { approval: {} } }))).toEqual(['unreachable_approval a'])
+  it('unreachable_approval: fewer members than the rule wants have one of its roles', () => {
+    const found = (approval: object, team: TeamRoles, more: object = {}) => {
+      const document = documentOf({ rules: [{ id: 'a', require: { approval }, ...more }] })
+      return unreachableApprovals(document, team).map(({ code, rule_id, pointer }) => `${code} ${rule_id} ${pointer}`)
+    }
+    const finding = ['unreachable_approval a /rules/0/require/approval']
+    expect(found({}, {})).toEqual(finding)
+    expect(found({}, { analyst: 3, developer: 2 })).toEqual(finding)
+    expect(found({}, { owner: 1 })).toEqual([])
+    expect(found({ roles: ['approver'] }, { owner: 1, admin: 4 })).toEqual(finding)
+    expect(found({ min_approvals: 3 }, { owner: 1, approver: 1 })).toEqual(finding)
+    expect(found({ min_approvals: 3 }, { owner: 1, approver: 1, admin: 1 })).toEqual([])
+    // A role that is named twice is not two people.
+    expect(found({ min_approvals: 2, roles: ['owner', 'owner'] }, { owner: 1 })).toEqual(finding)
+    expect(found({}, {}, { enabled: false })).toEqual([])
+    expect(findingsOf(rule('a', x('gt', 1), { require: { approval: {} } }))).toEqual([])
   })
 
   it('ineffective: disabled, always met, or beside a denial', () => {

@@ -188,8 +188,8 @@ describe('a replay', () => {
   })
 
   it('refuses a draft that would be refused as a policy', async () => {
-    const draft = { rules: [{ id: 'a', require: { approval: {} } }] }
-    expect((await replay(draft)).errors).toMatchObject([{ pointer: '/draft/rules/0/require/approval' }])
+    const draft = { rules: [{ id: 'a', require: { approval: { min_approvals: 11 } } }] }
+    expect((await replay(draft)).errors).toMatchObject([{ pointer: '/draft/rules/0/require/approval/min_approvals' }])
     expect((await post('/replay', { draft: {}, from: 'yesterday', to: RANGE.to })).json.errors).toMatchObject([
       { pointer: '/from' },
     ])

@@ -1,0 +1,535 @@
+// Step-up approvals over HTTP: who may decide, what a decision does, and what is told of it.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { hashCanonical } from '#src/authorize/tokens/format.ts'
+import { canonicalize } from '#src/platform/crypto/canonical.ts'
+import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import type { TestCaller } from '../../support/callers.ts'
+import { type ApprovalService, DESCRIPTION, PAYLOAD, rulesOf, startApprovals } from './service.ts'
+
+let on: ApprovalService
+let caller: TestCaller
+
+beforeAll(async () => {
+  on = await startApprovals()
+})
+beforeEach(async () => {
+  caller = await on.makeCaller()
+})
+afterAll(() => on?.close())
+
+const post = (key: { key: string }, path: string, json: object = {}, headers: Record<string, string> = {}) =>
+  on.call(key, path, { method: 'POST', json, headers })
+const byKey = (key: { key: string }, id: string, email: string, decision = 'approve') =>
+  post(key, `/v1/approvals/${id}/${decision}`, {
+    approver: { email },
+    ...(decision === 'deny' && { reason: 'No.' }),
+  })
+const otherKey = () => ({ key: on.addKey({ ...caller, keyId: `key_test_${Math.random()}`, scopes: ['all'] }) })
+
+describe('an approval', () => {
+  it('shows the whole action, what it is bound to, and tells that people are asked', async () => {
+    const payload = { amount: '12000.00', token: 'secret', note: 'x'.repeat(500) }
+    const row = await on.open(caller, { payload, demands: [{ min_approvals: 2, ttl_seconds: 600 }] })
+    const shown = await on.read(caller, row.id)
+    const [rule] = rulesOf({ min_approvals: 2, ttl_seconds: 600 })
+    expect(shown).toMatchObject({
+      approval_id: row.id,
+      status: 'pending',
+      resolution: null,
+      jti: row.jti,
+      origin: 'authorize',
+      rules: [{ rule_id: 'rule-0', rule_hash: rule?.hash }],
+      min_approvals: 2,
+      action_description: DESCRIPTION,
+      action_payload: payload,
+      payload_hash: hashCanonical(payload),
+      authorized_by: caller.principal.kind === 'key' ? caller.principal.keyId : '',
+      decisions: [],
+      missing: [{ roles: ['admin', 'approver', 'owner'], approvals: 2 }],
+    })
+    expect(Date.parse(String(shown.expires_at)) - Date.parse(String(shown.created_at))).toBeGreaterThan(599_000)
+    const [event] = await on.events(caller)
+    const preview = { amount: '12000.00', note: `${'x'.repeat(80)}…`, token: '[redacted]' }
+    expect(event).toEqual({
+      type: 'approval.requested',
+      data: {
+        approval_id: row.id,
+        jti: row.jti,
+        rule_id: 'rule-0',
+        action_description: DESCRIPTION,
+        payload_preview: preview,
+        action_hash: shown.action_hash,
+        payload_hash: shown.payload_hash,
+        preview_hash: sha256Base64url(canonicalize(preview)),
+        min_approvals: 2,
+        expires_at: shown.expires_at,
+        approve_url: shown.approve_url,
+      },
+    })
+    expect(shown.preview_hash).toBe(event?.data.preview_hash)
+    const [entry] = await on.entries(caller, 'approval')
+    expect(entry).toMatchObject({ subject: row.id, reason: 'approval_required', inputs: { jti: row.jti } })
+    // What the database holds of it can't be read without the master key.
+    const stored = await on.test.owner<{ text: string }>(`SELECT a::text AS text FROM approvals a WHERE id = $1`, [
+      row.id,
+    ])
+    expect(stored[0]?.text).not.toContain(DESCRIPTION)
+  })
+
+  it('is one for each origin of a token, whoever asks again', async () => {
+    const row = await on.open(caller)
+    const again = await on.open(caller, { jti: row.jti })
+    const relying = { ...caller, principal: { kind: 'key' as const, keyId: 'key_test_other', scopes: [] } }
+    const ofVerify = await on.open(relying, { jti: row.jti, origin: 'verify' })
+    expect(again.id).toBe(row.id)
+    expect(ofVerify.id).not.toBe(row.id)
+    // Of a verification it is not the relying party that asked for the action.
+    expect(ofVerify.actorId).toBe(row.actorId)
+    expect(await on.events(caller)).toHaveLength(2)
+  })
+
+  it('expires no later than the caller says', async () => {
+    const latestExpiry = new Date(Date.now() + 30_000)
+    const row = await on.open(caller, { latestExpiry, demands: [{ ttl_seconds: 3600 }] })
+    expect(row.expiresAt).toEqual(latestExpiry)
+  })
+
+  it('is found by the list, newest first, by its state, its token and its session', async () => {
+    const user = await on.join(caller)
+    const first = await on.open(caller, { agentSessionId: 'a' })
+    const second = await on.open(caller, { agentSessionId: 'b' })
+    const third = await on.open(caller, { agentSessionId: 'b' })
+    expect((await on.deny(user, second.id)).status).toBe(200)
+    await on.expire(third.id)
+    const idsOf = async (query: string) => {
+      const { json } = await on.call(caller, `/v1/approvals${query}`)
+      return (json.data as { approval_id: string }[]).map(({ approval_id }) => approval_id)
+    }
+    expect(await idsOf('')).toEqual([third.id, second.id, first.id])
+    expect(await idsOf('?status=pending')).toEqual([first.id])
+    expect(await idsOf('?status=denied')).toEqual([second.id])
+    expect(await idsOf('?status=expired')).toEqual([third.id])
+    expect(await idsOf(`?jti=${first.jti}`)).toEqual([first.id])
+    expect(await idsOf('?agent_session_id=b&status=denied')).toEqual([second.id])
+    const { json } = await on.call(caller, '/v1/approvals?limit=2')
+    expect(json).toMatchObject({ has_more: true })
+    expect(await idsOf(`?limit=2&cursor=${json.next_cursor}`)).toEqual([first.id])
+    expect((await on.call(caller, '/v1/approvals?status=maybe')).status).toBe(400)
+    expect((json.data as object[])[0]).not.toHaveProperty('action_payload')
+  })
+
+  it('is nobody else’s', async () => {
+    const row = await on.open(caller)
+    const other = await on.makeCaller()
+    const stranger = await on.join(other)
+    expect((await on.call(other, `/v1/approvals/${row.id}`)).json.code).toBe('not_found')
+    expect((await on.approve(stranger, row.id)).json.code).toBe('not_found')
+    expect((await on.deny(stranger, row.id)).json.code).toBe('not_found')
+    const live = row.id.replace('_test_', '_live_')
+    expect((await on.call(caller, `/v1/approvals/${live}`)).json.code).toBe('environment_mismatch')
+  })
+})
+
+describe('a decision', () => {
+  it('approves when enough distinct people have, each once', async () => {
+    const [a, b] = [await on.join(caller, 'approver'), await on.join(caller, 'admin')]
+    const row = await on.open(caller, { demands: [{ min_approvals: 2 }] })
+    const first = await on.approve(a, row.id, { comment: 'Fine.' })
+    expect(first).toMatchObject({ status: 200, json: { status: 'pending', missing: [{ approvals: 1 }] } })
+    expect((await on.approve(a, row.id)).json).toMatchObject({
+      code: 'approval_already_decided',
+      approval_status: 'pending',
+    })
+    const second = await on.approve(b, row.id)
+    expect(second.json).toMatchObject({
+      status: 'approved',
+      resolution: 'human',
+      missing: [],
+      decisions: [
+        { by: a.userId, via: 'session', decision: 'approve', comment: 'Fine.' },
+        { by: b.userId, via: 'session', decision: 'approve', comment: null },
+      ],
+    })
+    const resolved = (await on.events(caller)).filter(({ type }) => type === 'approval.resolved')
+    expect(resolved).toMatchObject([
+      {
+        data: {
+          approval_id: row.id,
+          jti: row.jti,
+          status: 'approved',
+          resolution: 'human',
+          decisions: [
+            { by: a.userId, via: 'session', decision: 'approve' },
+            { by: b.userId, via: 'session', decision: 'approve' },
+          ],
+        },
+      },
+    ])
+    expect(await on.entries(caller, 'approval_decision')).toMatchObject([
+      { reason: 'approval_vote', valid: null, actor: { id: a.userId }, inputs: { status: 'pending' } },
+      { reason: 'approval_approved', valid: true, actor: { id: b.userId }, inputs: { status: 'approved' } },
+    ])
+    const c = await on.join(caller, 'owner')
+    for (const late of [await on.approve(c, row.id), await on.deny(c, row.id)]) {
+      expect(late).toMatchObject({
+        status: 409,
+        json: { code: 'approval_already_decided', approval_status: 'approved' },
+      })
+    }
+  })
+
+  it('denies at once, whoever approved before, and says why', async () => {
+    const [a, b] = [await on.join(caller), await on.join(caller)]
+    const row = await on.open(caller, { demands: [{ min_approvals: 2 }] })
+    await on.approve(a, row.id)
+    expect((await on.as(b, `/v1/approvals/${row.id}/deny`, {})).json.errors).toMatchObject([{ pointer: '/reason' }])
+    const denied = await on.deny(b, row.id, 'We did not order this.')
+    expect(denied.json).toMatchObject({ status: 'denied', resolution: 'human' })
+    expect(await on.read(caller, row.id)).toMatchObject({
+      decisions: [{}, { decision: 'deny', comment: 'We did not order this.' }],
+    })
+    expect(await on.entries(caller, 'approval_decision')).toMatchObject([
+      {},
+      { reason: 'approval_denied', valid: false },
+    ])
+  })
+
+  it('is for the roles of the rule only', async () => {
+    const row = await on.open(caller, { demands: [{ roles: ['owner'] }] })
+    for (const role of ['approver', 'admin', 'analyst', 'developer'] as const) {
+      const user = await on.join(caller, role)
+      const answer = await on.approve(user, row.id)
+      const code = role === 'analyst' ? 'insufficient_role' : 'approver_not_eligible'
+      expect([role, answer.status, answer.json.code]).toEqual([role, 403, code])
+    }
+    expect((await on.approve(await on.join(caller, 'owner'), row.id)).json.status).toBe('approved')
+  })
+
+  it('is not for who asked for the action, nor for the owner of its agent, while duties are separated', async () => {
+    const [asker, owner, third] = [
+      await on.join(caller, 'owner'),
+      await on.join(caller, 'admin'),
+      await on.join(caller),
+    ]
+    const [{ email = '' } = {}] = await on.test.owner<{ email: string }>('SELECT email FROM users WHERE id = $1', [
+      owner.userId,
+    ])
+    const agent = await post(caller, '/v1/agents', { name: 'Buyer', owner: email.toUpperCase() })
+    const wanted = { requesterUserId: asker.userId, agentId: String(agent.json.agent_id) }
+    const row = await on.open(caller, wanted)
+    for (const user of [asker, owner]) {
+      for (const answer of [await on.approve(user, row.id), await on.deny(user, row.id)]) {
+        expect(answer.json).toMatchObject({ code: 'approver_not_eligible', cause: 'separation_of_duties' })
+      }
+    }
+    expect((await on.approve(third, row.id)).json).toMatchObject({ status: 'approved', separation_of_duties: true })
+    await on.setPolicy(caller, { approvals: { separation_of_duties: false } })
+    const free = await on.open(caller, wanted)
+    expect((await on.approve(asker, free.id)).json).toMatchObject({ status: 'approved', separation_of_duties: false })
+  })
+
+  it('is the only member’s own where there is one, unless the policy says otherwise', async () => {
+    const only = await on.join(caller, 'owner')
+    const row = await on.open(caller, { requesterUserId: only.userId })
+    expect((await on.approve(only, row.id)).json).toMatchObject({ status: 'approved', separation_of_duties: false })
+    await on.setPolicy(caller, { approvals: { separation_of_duties: true } })
+    const strict = await on.open(caller, { requesterUserId: only.userId })
+    expect((await on.approve(only, strict.id)).json.code).toBe('approver_not_eligible')
+  })
+
+  it('finds who asked through the key that authorized, and the keys that made it', async () => {
+    const [asker] = [await on.join(caller, 'owner'), await on.join(caller)]
+    await on.test.owner(
+      `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, scopes, created_by) VALUES
+         ($1, 'sandbox', 'key_test_a', 'a', sha256('a'), 'p', '{all}', $2), ($1, 'sandbox', 'key_test', 'b', sha256('b'), 'p', '{all}', 'key_test_a')`,
+      [caller.accountId, asker.userId],
+    )
+    const acting = { ...caller, principal: { kind: 'key' as const, keyId: 'key_test', scopes: ['all' as const] } }
+    const row = await on.open(acting)
+    expect(row).toMatchObject({ requesterId: asker.userId, excludedIds: [asker.userId] })
+  })
+
+  it('repeats with its Idempotency-Key and changes nothing', async () => {
+    const user = await on.join(caller)
+    const row = await on.open(caller, { demands: [{ min_approvals: 2 }] })
+    const sent = { headers: { 'Idempotency-Key': 'once' } }
+    expect((await on.approve(user, row.id, {}, sent)).status).toBe(200)
+    expect(await on.approve(user, row.id, {}, sent)).toMatchObject({ status: 200, json: { status: 'pending' } })
+    expect(await on.entries(caller, 'approval_decision')).toHaveLength(1)
+  })
+
+  it('counts no more when its person was removed or has another role, also after another invite', async () => {
+    const [a, b, c] = [await on.join(caller), await on.join(caller), await on.join(caller)]
+    const row = await on.open(caller, { demands: [{ min_approvals: 3 }] })
+    for (const user of [a, b]) await on.approve(user, row.id)
+    await on.test.owner(`UPDATE users SET deprovisioned_at = now() WHERE id = $1`, [a.userId])
+    await on.test.owner(`UPDATE users SET role = 'analyst' WHERE id = $1`, [b.userId])
+    expect(await on.read(caller, row.id)).toMatchObject({ missing: [{ approvals: 3 }] })
+    expect((await on.approve(c, row.id)).json).toMatchObject({ status: 'pending', missing: [{ approvals: 2 }] })
+    await on.test.owner(`UPDATE users SET deprovisioned_at = NULL, reactivated_at = now() WHERE id = $1`, [a.userId])
+    await on.test.owner(`UPDATE users SET role = 'approver' WHERE id = $1`, [b.userId])
+    expect(await on.read(caller, row.id)).toMatchObject({ missing: [{ approvals: 1 }] })
+    // They may decide again.
+    expect((await on.approve(a, row.id)).json).toMatchObject({ status: 'approved' })
+  })
+
+  it('comes too late after the expiry, which is no denial by a person', async () => {
+    const user = await on.join(caller)
+    const row = await on.open(caller)
+    await on.expire(row.id)
+    expect(await on.read(caller, row.id)).toMatchObject({ status: 'expired', resolution: 'timeout', missing: [] })
+    for (const late of [await on.approve(user, row.id), await on.deny(user, row.id)]) {
+      expect(late).toMatchObject({
+        status: 409,
+        json: { code: 'approval_already_decided', approval_status: 'expired' },
+      })
+    }
+    expect(await on.entries(caller, 'approval_decision')).toEqual([])
+    // The state does not wait for the clock, which tells it once.
+    const { tellEnded } = on.services.authorize.approvals
+    await tellEnded()
+    await tellEnded()
+    const resolved = (await on.events(caller)).filter(({ type }) => type === 'approval.resolved')
+    expect(resolved).toMatchObject([
+      { data: { approval_id: row.id, status: 'expired', resolution: 'timeout', decisions: [] } },
+    ])
+    expect(await on.entries(caller, 'approval_decision')).toMatchObject([
+      { reason: 'approval_expired', actor: 'service', valid: false, inputs: { resolution: 'timeout' } },
+    ])
+  })
+})
+
+describe('an API key', () => {
+  const emailOf = async (userId: string) =>
+    (await on.test.owner<{ email: string }>('SELECT email FROM users WHERE id = $1', [userId]))[0]?.email ?? ''
+
+  it('names the person for whom it speaks, and is marked', async () => {
+    const user = await on.join(caller)
+    const row = await on.open(caller)
+    const key = otherKey()
+    const unnamed = await post(key, `/v1/approvals/${row.id}/approve`)
+    expect(unnamed.json).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '/approver' }] })
+    expect((await byKey(key, row.id, 'stranger@example.com')).json).toMatchObject({
+      code: 'approver_not_eligible',
+      cause: 'not_a_member',
+    })
+    const analyst = await on.join(caller, 'analyst')
+    expect((await byKey(key, row.id, await emailOf(analyst.userId))).json.cause).toBe('role')
+    const answer = await byKey(key, row.id, (await emailOf(user.userId)).toUpperCase())
+    expect(answer.json).toMatchObject({ status: 'approved', decisions: [{ by: user.userId, via: 'api_key' }] })
+    const [entry] = await on.entries(caller, 'approval_decision')
+    expect(entry).toMatchObject({ actor: { person: user.userId }, inputs: { via: 'api_key' } })
+    // A session speaks for its own user.
+    const own = await on.approve(user, (await on.open(caller)).id, { approver: { email: await emailOf(user.userId) } })
+    expect(own.json.errors).toMatchObject([{ pointer: '/approver' }])
+  })
+
+  it('has one vote, for whomever, and so has the key that a rotation made of it', async () => {
+    const emails = [await emailOf((await on.join(caller)).userId), await emailOf((await on.join(caller)).userId)]
+    const row = await on.open(caller, { demands: [{ min_approvals: 2 }] })
+    await on.test.owner(
+      `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, scopes, successor_id, grace_expires_at) VALUES
+         ($1, 'sandbox', 'key_test_new', 'b', sha256('n'), 'p', '{all}', NULL, NULL),
+         ($1, 'sandbox', 'key_test_old', 'a', sha256('o'), 'p', '{all}', 'key_test_new', now())`,
+      [caller.accountId],
+    )
+    const keyOf = (keyId: string) => ({ key: on.addKey({ ...caller, keyId, scopes: ['all'] }) })
+    expect((await byKey(keyOf('key_test_old'), row.id, emails[0] ?? '')).json.status).toBe('pending')
+    for (const keyId of ['key_test_old', 'key_test_new']) {
+      const answer = await byKey(keyOf(keyId), row.id, emails[1] ?? '')
+      expect(answer.json).toMatchObject({ code: 'approval_already_decided', approval_status: 'pending' })
+    }
+    expect((await byKey(keyOf('key_test_third'), row.id, emails[1] ?? '')).json.status).toBe('approved')
+  })
+
+  it('never decides what it authorized', async () => {
+    const user = await on.join(caller)
+    const row = await on.open(caller)
+    for (const decision of ['approve', 'deny']) {
+      const answer = await byKey(caller, row.id, await emailOf(user.userId), decision)
+      expect(answer).toMatchObject({ status: 403, json: { code: 'approver_not_eligible', cause: 'same_key' } })
+    }
+  })
+
+  it('decides nothing where the policy wants people who are signed in: in live unless it says otherwise', async () => {
+    const user = await on.join(caller)
+    const email = await emailOf(user.userId)
+    const row = await on.open(caller)
+    await on.setPolicy(caller, { approvals: { require_human_session: true } })
+    expect((await byKey(otherKey(), row.id, email)).json.code).toBe('session_required')
+    await on.setPolicy(caller, { approvals: { require_human_session: false } })
+    expect((await byKey(otherKey(), row.id, email)).json.status).toBe('approved')
+
+    caller = await on.makeCaller({ environment: 'live' })
+    const live = await on.open(caller)
+    const approver = await on.join(caller)
+    const liveKey = { key: on.addKey({ ...caller, keyId: 'key_live_other', scopes: ['escalate'] }) }
+    expect((await byKey(liveKey, live.id, await emailOf(approver.userId))).json.code).toBe('session_required')
+    const sent = { headers: { 'Service-Environment': 'live' } }
+    expect((await on.approve(approver, live.id, {}, sent)).json.status).toBe('approved')
+  })
+
+  it('needs the scope escalate to decide, and intent to read', async () => {
+    const user = await on.join(caller)
+    const row = await on.open(caller)
+    const keyOf = (scope: 'intent' | 'escalate') => ({
+      key: on.addKey({ ...caller, keyId: `key_test_${scope}`, scopes: [scope] }),
+    })
+    expect((await byKey(keyOf('intent'), row.id, await emailOf(user.userId))).json.code).toBe('insufficient_scope')
+    expect((await on.call(keyOf('escalate'), `/v1/approvals/${row.id}`)).json.code).toBe('insufficient_scope')
+    expect((await on.call(keyOf('intent'), `/v1/approvals/${row.id}`)).status).toBe(200)
+    expect((await byKey(keyOf('escalate'), row.id, await emailOf(user.userId))).json.status).toBe('approved')
+  })
+})
+
+describe('a revocation', () => {
+  const revoke = (scope: string, more: object) =>
+    post(caller, '/v1/intent/revocations', { scope, reason: 'r', ...more })
+
+  it.each([
+    ['token', (row: { jti: string }) => ({ jti: row.jti })],
+    ['session', () => ({ agent_session_id: 'session-x' })],
+    ['device', () => ({ device_id: 'device-x' })],
+  ] as const)('of the %s cancels what is pending of it, with its event, and nothing else', async (scope, subjectOf) => {
+    const user = await on.join(caller)
+    const [row, decided, expired] = [await on.open(caller, X), await on.open(caller, X), await on.open(caller, X)]
+    const other = await on.open(caller)
+    await on.deny(user, decided.id)
+    await on.expire(expired.id)
+    expect((await revoke(scope, subjectOf(row))).status).toBe(200)
+    expect(await on.read(caller, row.id)).toMatchObject({ status: 'cancelled', resolution: 'cancelled', decisions: [] })
+    expect(await on.read(caller, decided.id)).toMatchObject({ status: 'denied' })
+    expect(await on.read(caller, expired.id)).toMatchObject({ status: 'expired' })
+    expect(await on.read(caller, other.id)).toMatchObject({ status: 'pending' })
+    expect((await on.approve(user, row.id)).json).toMatchObject({
+      code: 'approval_already_decided',
+      approval_status: 'cancelled',
+    })
+    const events = (await on.events(caller)).map(({ type, data }) => `${type} ${data.status ?? ''}`.trim())
+    expect(events.slice(4)).toEqual(['approval.resolved denied', 'approval.resolved cancelled', 'intent.revoked'])
+    expect(await on.entries(caller, 'approval_decision')).toMatchObject([
+      { reason: 'approval_denied' },
+      { reason: 'approval_cancelled', valid: false, inputs: { resolution: 'cancelled' } },
+    ])
+  })
+
+  const X = { agentSessionId: 'session-x', deviceId: 'device-x' }
+
+  it('of a session with very many approvals cancels all of them at once; the clock tells what is left', async () => {
+    const { id } = await on.open(caller, X)
+    await on.test.owner(
+      `INSERT INTO approvals SELECT (jsonb_populate_record(a, jsonb_build_object('id', id || n, 'jti', jti || n))).*
+       FROM approvals a, generate_series(1, 1499) n WHERE id = $1`,
+      [id],
+    )
+    expect((await revoke('session', { agent_session_id: 'session-x' })).status).toBe(200)
+    const countOf = async (condition: string) =>
+      (
+        await on.test.owner<{ n: number }>(
+          `SELECT count(*)::int AS n FROM approvals WHERE account_id = $1 AND ${condition}`,
+          [caller.accountId],
+        )
+      )[0]?.n
+    expect(await countOf(`outcome = 'cancelled'`)).toBe(1_500)
+    expect(await countOf('is_told')).toBe(100)
+    const { tellEnded } = on.services.authorize.approvals
+    await tellEnded()
+    await tellEnded()
+    expect(await countOf('NOT is_told')).toBe(0)
+    const resolved = (await on.events(caller)).filter(({ type }) => type === 'approval.resolved')
+    expect(new Set(resolved.map(({ data }) => data.approval_id)).size).toBe(1_500)
+    expect(resolved).toHaveLength(1_500)
+    expect(await on.entries(caller, 'approval_decision')).toHaveLength(1_500)
+  })
+
+  it('does not come of a suspension of the agent', async () => {
+    const agent = await post(caller, '/v1/agents', { name: 'Buyer', owner: 'Buying' })
+    const row = await on.open(caller, { agentId: String(agent.json.agent_id) })
+    expect((await post(caller, `/v1/agents/${agent.json.agent_id}/suspend`, { reason: 'r' })).status).toBe(200)
+    expect(await on.read(caller, row.id)).toMatchObject({ status: 'pending' })
+  })
+})
+
+describe('a caller that waits', () => {
+  const wait = (id: string, seconds: number) => on.call(caller, `/v1/approvals/${id}?wait=${seconds}`)
+
+  it('is answered when a person decides, here or in another process, and when it expires', async () => {
+    const user = await on.join(caller)
+    const here = await on.open(caller)
+    const waiting = wait(here.id, 30)
+    await on.deny(user, here.id)
+    expect((await waiting).json).toMatchObject({ status: 'denied' })
+
+    const there = await on.open(caller)
+    const elsewhere = wait(there.id, 30)
+    await on.test.owner(
+      `UPDATE approvals SET outcome = 'approved', decided_at = clock_timestamp(), is_told = true WHERE id = $1`,
+      [there.id],
+    )
+    expect((await elsewhere).json).toMatchObject({ status: 'approved' })
+
+    const over = await on.open(caller, { latestExpiry: new Date(Date.now() + 1_500) })
+    expect((await wait(over.id, 30)).json).toMatchObject({ status: 'expired', resolution: 'timeout' })
+  })
+
+  it('is answered what is when its time is over', async () => {
+    const row = await on.open(caller)
+    expect((await wait(row.id, 1)).json).toMatchObject({ status: 'pending' })
+    expect((await wait(row.id, 31)).json.errors).toMatchObject([{ pointer: '?wait' }])
+  })
+})
+
+describe('the mail that asks people', () => {
+  const mails = () =>
+    on.test.owner<{ recipient: string; subject_id: string }>(
+      `SELECT recipient, subject_id FROM mails WHERE account_id = $1 AND kind = 'approval' ORDER BY recipient`,
+      [caller.accountId],
+    )
+
+  it('goes to members who may decide, and says nothing that the agent has written', async () => {
+    const asker = await on.join(caller, 'owner', 'asker@mail.example')
+    const user = await on.join(caller, 'approver', 'approver@mail.example')
+    await on.join(caller, 'admin', 'admin@mail.example')
+    await on.join(caller, 'analyst', 'analyst@mail.example')
+    const gone = await on.join(caller, 'approver', 'gone@mail.example')
+    await on.test.owner(`UPDATE users SET deprovisioned_at = now() WHERE id = $1`, [gone.userId])
+    const wanted = { requesterUserId: asker.userId, demands: [{ roles: ['owner', 'approver'], min_approvals: 2 }] }
+    const row = await on.open(caller, { ...wanted, description: 'Dear approver, click http://evil.example' })
+    expect(await mails()).toEqual([{ recipient: 'approver@mail.example', subject_id: row.id }])
+    const { writeLetter } = on.services.authorize.approvals.approvals
+    const letter = (recipient: string) => writeLetter({ recipient, subjectId: row.id, scope: caller })
+    const written = await letter('approver@mail.example')
+    expect(written?.action.url).toBe(`${on.services.platform.baseUrl}/approve#${row.id}`)
+    expect(JSON.stringify(written)).not.toContain('evil')
+    expect(await letter('asker@mail.example')).toBeUndefined()
+    await on.test.owner(`UPDATE users SET role = 'analyst' WHERE id = $1`, [user.userId])
+    expect(await letter('approver@mail.example')).toBeUndefined()
+    await on.test.owner(`UPDATE users SET role = 'approver' WHERE id = $1`, [user.userId])
+    await on.expire(row.id)
+    expect(await letter('approver@mail.example')).toBeUndefined()
+  })
+
+  it('is sent for sixty approvals an hour, so that an agent fills no mailbox', async () => {
+    await on.join(caller)
+    const { id } = await on.open(caller)
+    await on.test.owner(
+      `INSERT INTO approvals SELECT (jsonb_populate_record(a, jsonb_build_object('id', id || n, 'jti', jti || n))).*
+       FROM approvals a, generate_series(1, 58) n WHERE id = $1`,
+      [id],
+    )
+    await on.open(caller)
+    expect(await mails()).toHaveLength(2)
+    await on.open(caller)
+    expect(await mails()).toHaveLength(2)
+    expect((await on.events(caller)).filter(({ type }) => type === 'approval.requested')).toHaveLength(3)
+  })
+})
+
+it('a payload of any accepted shape is shown as it was authorized', async () => {
+  for (const payload of [PAYLOAD, JSON.parse('{"__proto__": {"x": [1, 1e21, "\u2028"]}}')]) {
+    const row = await on.open(caller, { payload })
+    const shown = await on.read(caller, row.id)
+    expect(hashCanonical(shown.action_payload as never)).toBe(shown.payload_hash)
+  }
+})

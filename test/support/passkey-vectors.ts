@@ -1,0 +1,272 @@
+// Assertions of one passkey, good and bad, for vectors/passkeys/assertions.json. The key and the nonces follow from names
+// (RFC 6979), so that the file can be made again byte for byte.
+
+import { hash } from 'node:crypto'
+import { encode } from 'cborg'
+import { derSignature, makeVectorKey, N, rawSignature, signNumbers } from './token-vectors/sign.ts'
+
+const RP_ID = 'example.test'
+const ORIGIN = 'https://claims.example.test'
+const CHALLENGE = hash('sha256', 'countersign passkey vectors: challenge', 'buffer')
+const ID = hash('sha256', 'countersign passkey vectors: credential', 'buffer')
+const KEY = makeVectorKey('passkeys', 'sandbox', 'token')
+const UP = 0x01
+const UV = 0x04
+const BE = 0x08
+const BS = 0x10
+const AT = 0x40
+const ED = 0x80
+
+type Signature = ReturnType<typeof signNumbers>
+
+interface Given {
+  rpId?: string
+  flags?: number
+  counter?: number
+  /** After the counter. */
+  more?: Buffer
+  clientData?: Record<string, unknown>
+  /** In place of the JSON of the client data. */
+  clientBytes?: Buffer
+  signature?: (signature: Signature) => Buffer
+  /** Of the response. */
+  id?: Buffer
+  rawId?: Buffer
+}
+
+const CASES: readonly [id: string, answer: string, reason: string, given: Given][] = [
+  ['valid', 'accepted', 'everything agrees', {}],
+  ['counter-0', 'accepted', 'authenticators may not count', { counter: 0 }],
+  ['counter-max', 'accepted', 'the counter is an unsigned integer of 32 bits', { counter: 0xffffffff }],
+  ['no-cross-origin', 'accepted', 'Level 1 browsers send no crossOrigin', { clientData: { crossOrigin: undefined } }],
+  [
+    'more-members',
+    'accepted',
+    'browsers may add members',
+    { clientData: { other_keys_can_be_added_here: 'do not compare' } },
+  ],
+  ['extensions', 'accepted', 'a map of extensions', { flags: UP | UV | ED, more: cbor({ credBlob: true }) }],
+  [
+    'high-s',
+    'accepted',
+    'ECDSA has two signatures for one message; the challenge counts once, and no signature is a key',
+    { signature: ({ r, s }) => derSignature({ r, s: N - s }) },
+  ],
+  ['origin-port', 'wrong_origin', 'another port is another origin', { clientData: { origin: `${ORIGIN}:8443` } }],
+  ['origin-slash', 'wrong_origin', 'an origin has no path', { clientData: { origin: `${ORIGIN}/` } }],
+  ['origin-http', 'wrong_origin', 'another scheme', { clientData: { origin: ORIGIN.replace('https', 'http') } }],
+  [
+    'origin-parent',
+    'wrong_origin',
+    'the relying party’s host is not the origin',
+    { clientData: { origin: `https://${RP_ID}` } },
+  ],
+  [
+    'origin-below',
+    'wrong_origin',
+    'a host below the origin',
+    { clientData: { origin: 'https://a.claims.example.test' } },
+  ],
+  [
+    'origin-case',
+    'wrong_origin',
+    'browsers write origins in lower case',
+    { clientData: { origin: ORIGIN.toUpperCase() } },
+  ],
+  ['origin-list', 'wrong_origin', 'no string', { clientData: { origin: [ORIGIN] } }],
+  ['type-create', 'wrong_type', 'a registration', { clientData: { type: 'webauthn.create' } }],
+  ['type-payment', 'wrong_type', 'a payment', { clientData: { type: 'payment.get' } }],
+  [
+    'challenge-other',
+    'wrong_challenge',
+    'of another action',
+    { clientData: { challenge: hash('sha256', 'other', 'buffer').toString('base64url') } },
+  ],
+  [
+    'challenge-padded',
+    'wrong_challenge',
+    'base64url has no padding here',
+    { clientData: { challenge: `${CHALLENGE.toString('base64url')}=` } },
+  ],
+  ['challenge-hex', 'wrong_challenge', 'another encoding', { clientData: { challenge: CHALLENGE.toString('hex') } }],
+  [
+    'challenge-twice',
+    'wrong_challenge',
+    'the text of the challenge, encoded once more',
+    { clientData: { challenge: Buffer.from(CHALLENGE.toString('base64url')).toString('base64url') } },
+  ],
+  [
+    'cross-origin',
+    'cross_origin',
+    'inside of a page of another origin, which is not told',
+    { clientData: { crossOrigin: true } },
+  ],
+  [
+    'top-origin',
+    'cross_origin',
+    'inside of a page of another origin',
+    { clientData: { crossOrigin: true, topOrigin: 'https://example.com' } },
+  ],
+  [
+    'top-origin-alone',
+    'cross_origin',
+    'a top origin of what claims to be no frame',
+    { clientData: { topOrigin: ORIGIN } },
+  ],
+  ['json-array', 'malformed', 'no object', { clientBytes: Buffer.from('[]') }],
+  ['json-cut', 'malformed', 'ends too early', { clientBytes: Buffer.from('{"type":"webauthn.get"') }],
+  ['json-utf8', 'malformed', 'no UTF-8', { clientBytes: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]) }],
+  ['rp-other', 'wrong_rp_id', 'another relying party', { rpId: 'example.com' }],
+  ['rp-case', 'wrong_rp_id', 'hashes of another spelling differ', { rpId: 'Example.test' }],
+  ['no-uv', 'user_not_verified', 'the user was not verified', { flags: UP }],
+  ['no-up', 'user_not_present', 'the user was not present', { flags: UV }],
+  ['no-flags', 'user_not_present', 'no user at all', { flags: 0 }],
+  ['backup-without-eligible', 'malformed', 'backed up, and not eligible', { flags: UP | UV | BS }],
+  [
+    'backup-eligible',
+    'backup_eligibility_changed',
+    'eligible, and not so at its registration',
+    { flags: UP | UV | BE },
+  ],
+  ['data-short', 'malformed', 'no flag says so, and bytes are missing', { flags: UP | UV | AT }],
+  ['data-longer', 'malformed', 'a byte after the counter', { more: Buffer.from([0]) }],
+  ['extensions-missing', 'malformed', 'a flag without extensions', { flags: UP | UV | ED }],
+  ['extensions-no-map', 'malformed', 'a list', { flags: UP | UV | ED, more: Buffer.from([0x80]) }],
+  [
+    'extensions-indefinite',
+    'malformed',
+    'a map without a length',
+    { flags: UP | UV | ED, more: Buffer.from([0xbf, 0xff]) },
+  ],
+  [
+    'extensions-twice',
+    'malformed',
+    'a name stands twice',
+    { flags: UP | UV | ED, more: Buffer.from('a26161016161 02'.replace(' ', ''), 'hex') },
+  ],
+  [
+    'extensions-and-more',
+    'malformed',
+    'a byte after the extensions',
+    { flags: UP | UV | ED, more: Buffer.concat([cbor({}), Buffer.from([0])]) },
+  ],
+  ['extensions-deep', 'malformed', 'two thousand levels', { flags: UP | UV | ED, more: Buffer.alloc(2_000, 0x81) }],
+  [
+    'signature-other',
+    'invalid_signature',
+    'of another message',
+    { signature: () => derSignature(signNumbers(KEY, 'other')) },
+  ],
+  ['signature-raw', 'invalid_signature', 'r and s without DER, as tokens have them', { signature: rawSignature }],
+  [
+    'signature-trailing',
+    'invalid_signature',
+    'a byte after the sequence',
+    { signature: (numbers) => Buffer.concat([derSignature(numbers), Buffer.from([0])]) },
+  ],
+  [
+    'signature-inside',
+    'invalid_signature',
+    'a third integer',
+    { signature: (numbers) => sequence(derSignature(numbers).subarray(2), Buffer.from([2, 1, 0])) },
+  ],
+  [
+    'signature-long-form',
+    'invalid_signature',
+    'a length in two bytes that fits in one',
+    { signature: (numbers) => longForm(derSignature(numbers)) },
+  ],
+  ['signature-zero', 'invalid_signature', 'r and s are 0', { signature: () => derSignature({ r: 0n, s: 0n }) }],
+  [
+    'signature-order',
+    'invalid_signature',
+    's is the order of the curve',
+    { signature: ({ r }) => derSignature({ r, s: N }) },
+  ],
+  [
+    'signature-above',
+    'invalid_signature',
+    's and the order of the curve',
+    { signature: ({ r, s }) => derSignature({ r, s: s + N }) },
+  ],
+  [
+    'signature-cut',
+    'invalid_signature',
+    'ends too early',
+    { signature: (numbers) => derSignature(numbers).subarray(0, 40) },
+  ],
+  [
+    'id-other',
+    'mismatch',
+    'the id of another credential, which the library does not compare',
+    { id: CHALLENGE, rawId: CHALLENGE },
+  ],
+  ['id-raw', 'mismatch', 'two ids', { rawId: CHALLENGE }],
+]
+
+export function makePasskeyVectors() {
+  const text = (bytes: Buffer) => bytes.toString('base64url')
+  return {
+    family: 'passkeys',
+    version: 1,
+    source:
+      'Made by test/support/passkey-vectors.ts for this project; no third-party data. The key is SHA-256 of `countersign token vectors: passkeys` modulo the order of P-256, nonces follow RFC 6979. The key is in no deployment.',
+    about:
+      'What a relying party answers to assertions of one passkey: accepted, or the code of the refusal. The counter is not judged here. Ids never change.',
+    rp_id: RP_ID,
+    origins: [ORIGIN],
+    challenge: text(CHALLENGE),
+    credential: {
+      id: text(ID),
+      public_key: text(
+        Buffer.from(
+          encode(
+            new Map<number, unknown>([
+              [1, 2],
+              [3, -7],
+              [-1, 1],
+              [-2, Buffer.from(KEY.jwk.x ?? '', 'base64url')],
+              [-3, Buffer.from(KEY.jwk.y ?? '', 'base64url')],
+            ]),
+          ),
+        ),
+      ),
+      algorithm: 'ES256',
+      backup_eligible: false,
+    },
+    cases: CASES.map(([id, answer, reason, given]) => ({ id, answer, reason, response: responseOf(given) })),
+  }
+}
+
+function responseOf({ rpId = RP_ID, flags = UP | UV, counter = 7, more = Buffer.alloc(0), ...given }: Given) {
+  const data = { type: 'webauthn.get', challenge: CHALLENGE.toString('base64url'), origin: ORIGIN, crossOrigin: false }
+  const clientData = given.clientBytes ?? Buffer.from(JSON.stringify({ ...data, ...given.clientData }))
+  const head = Buffer.alloc(5)
+  head.writeUInt8(flags)
+  head.writeUInt32BE(counter, 1)
+  const authenticatorData = Buffer.concat([hash('sha256', rpId, 'buffer'), head, more])
+  const numbers = signNumbers(KEY, Buffer.concat([authenticatorData, hash('sha256', clientData, 'buffer')]))
+  return {
+    id: (given.id ?? ID).toString('base64url'),
+    rawId: (given.rawId ?? ID).toString('base64url'),
+    type: 'public-key' as const,
+    response: {
+      clientDataJSON: clientData.toString('base64url'),
+      authenticatorData: authenticatorData.toString('base64url'),
+      signature: (given.signature ?? derSignature)(numbers).toString('base64url'),
+    },
+  }
+}
+
+function cbor(value: unknown): Buffer {
+  return Buffer.from(encode(value))
+}
+
+function sequence(...parts: Buffer[]): Buffer {
+  const body = Buffer.concat(parts)
+  return Buffer.concat([Buffer.from([0x30, body.length]), body])
+}
+
+function longForm(der: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([0x30, 0x81, der.length - 2]), der.subarray(2)])
+}
