@@ -1,5 +1,5 @@
 // `npm run demo`: the main use case on a temporary deployment. A simulated fleet submits honest and tampered captures
-// in bulk; then an agent buys and is denied, and the ledger is checked. The command fails when any result differs from the plan.
+// in bulk; then an agent buys within limits, and the ledger is checked. The command fails when any result differs from the plan.
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
@@ -14,7 +14,7 @@ import { rehearse } from './demo/rehearsal.ts'
 import { printReport } from './demo/report.ts'
 import { prepareScenes } from './demo/scenes.ts'
 import { type Deployment, startDeployment } from './deployment.ts'
-import { recordCreation } from './seed.ts'
+import { OWNER_EMAIL, recordCreation } from './seed.ts'
 import { sentenceOf } from './sentence.ts'
 import { isTold, listenForEnd } from './signals.ts'
 import { oncePer } from './warnings.ts'
@@ -105,7 +105,8 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
     const { key } = await services.account.keys.create(scope, { name: 'demo', scopes: ['all'] })
     say(`Countersign runs at ${baseUrl}, its queues on ${config.REDIS_URL === undefined ? 'Postgres' : 'Redis'}.`)
     const outcome = await rehearse({ ...options, scenes, baseUrl, key, vendor, say, signal: end })
-    const agent = await letAgentBuy({ baseUrl, key, directory, say, signal: end })
+    const { link } = await services.account.printLink(OWNER_EMAIL, { accountId: account.id, at: baseUrl })
+    const agent = await letAgentBuy({ baseUrl, key, link, directory, say, signal: end })
     await deployment.stop()
     deployment = undefined
     printReport(outcome, say)

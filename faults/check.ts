@@ -2,6 +2,7 @@
 
 import { checkAnswers } from './check-answers.ts'
 import { checkBorders } from './check-borders.ts'
+import { checkBudgets } from './check-budgets.ts'
 import { checkDeliveries } from './check-deliveries.ts'
 import { checkIntake } from './check-intake.ts'
 import { checkJobs, checkSchedule } from './check-jobs.ts'
@@ -20,6 +21,7 @@ export const INVARIANTS = {
   I6: 'every result verifies under a published key and says what its row says; the ledger verifies; each event happened once',
   I7: 'no id of one account or environment in an answer or delivery to another',
   I8: 'during an attack of another account every request is answered in time, and none is refused',
+  I9: 'no budget is overspent, what is spent is what was executed and not given back, and no cycle is executed twice',
 } as const
 
 export type Invariant = keyof typeof INVARIANTS
@@ -38,6 +40,7 @@ export async function check(evidence: Evidence): Promise<Finding[]> {
     ...checkDeliveries(evidence),
     ...(await checkResults(evidence)),
     ...(await checkLedgers(evidence)),
+    ...checkBudgets(evidence),
     ...checkScreenings(evidence),
     ...checkPeople(evidence),
     ...checkBorders(evidence),

@@ -1,6 +1,7 @@
 // The input of the checker: rows of Postgres, and the journals. Plain data, so that a test can change it.
 
 import { join } from 'node:path'
+import { type BudgetFacts, readBudgets } from './budgets.ts'
 import type {
   Acknowledged,
   Answered,
@@ -140,6 +141,7 @@ export interface Evidence extends Journals {
   events: EventFact[]
   deliveries: DeliveryFact[]
   ledgers: LedgerFacts
+  budgets: BudgetFacts
   /** Devices, roots, endpoints, keys. */
   others: Owned[]
   /** Public halves of the keys that sign results, by kid. */
@@ -159,6 +161,7 @@ export async function readEvidence(
     hostile: readonly string[]
     decided: readonly string[]
     executedTwice: readonly string[]
+    spending: Pick<BudgetFacts, 'executed' | 'released'>
   },
 ): Promise<Evidence> {
   const { directory, hostile } = given
@@ -217,6 +220,7 @@ export async function readEvidence(
     events: honest(events),
     deliveries: honest(deliveries),
     ledgers: await readLedgers({ owner }, given),
+    budgets: await readBudgets({ owner }, given.spending),
     others,
     signers: Object.fromEntries(keys.map(({ kid, environment, jwk }) => [kid, { environment, jwk }])),
     ...sortEntries((await Promise.all(JOURNALS.map((name) => readJournal(join(directory, name))))).flat()),

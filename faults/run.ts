@@ -13,6 +13,7 @@ import { fillCompileCache } from '../commands/compile-cache.ts'
 import { startMailServer } from '../test/support/smtp.ts'
 import { until } from '../test/support/until.ts'
 import { startAttackers } from './attackers.ts'
+import { startSpending } from './budgets.ts'
 import { startLoad } from './clients.ts'
 import { startDetector } from './detector.ts'
 import { type Evidence, readEvidence } from './evidence.ts'
@@ -174,11 +175,12 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     const watch = startWatch(postgres, attackers.accountIds, journals.faults)
     const deciding = startDecisions(postgres.loginUrl(relays.ports.postgres), tenants)
     const verifying = startVerifications(baseUrl, tenants)
+    const spending = await startSpending(baseUrl, tenants)
     const load = startLoad({ ...options, tenants, url: baseUrl, journal: journals.clients, open: watch.open })
     const people = startPeople({ url: baseUrl, mails, journal: journals.clients, pauseMs: PERSON_EVERY_MS })
     const since = clock()
     const injected = await injectAll(scene, options, since)
-    await Promise.all([load.stop(), deciding.stop(), verifying.stop(), people.stop()])
+    await Promise.all([load.stop(), deciding.stop(), verifying.stop(), spending.stop(), people.stop()])
     const loadMs = clock() - since
     say(`${load.submitted()} captures submitted in ${Math.round(loadMs / 1_000)} s; waiting for the end of all work`)
     const { drainMs, left } = await drain(postgres, attackers.accountIds)
@@ -190,6 +192,7 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
       hostile: attackers.accountIds,
       decided: [...deciding.decided, ...verifying.decided],
       executedTwice: verifying.executedTwice,
+      spending,
     })
     return { evidence, injected, captures: load.submitted(), loadMs, drainMs, left }
   } finally {
@@ -233,7 +236,7 @@ async function settleTenants(
         const scope = { accountId: account.id, environment }
         const { key } = await createKeys({ db }).create(scope, {
           name: 'faults',
-          scopes: ['verify', 'attest', 'admin', 'screen', 'intent'],
+          scopes: ['verify', 'attest', 'admin', 'screen', 'intent', 'escalate'],
         })
         tenants.push(
           await settleTenant({

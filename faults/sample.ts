@@ -38,11 +38,13 @@ export function sampleEvidence(): Evidence {
       pending: 0,
       positions: [],
     },
+    budgets: { executed: [], released: [], executions: [], releases: [], mandates: [], cycles: [] },
     others: [],
     signers: { k1: { environment: 'sandbox', jwk: { ...publicKey.export({ format: 'jwk' }) } } },
     ...emptyJournals(),
   }
   for (const number of [1, 2]) addAccount(evidence, number)
+  addBudgets(evidence)
   return evidence
 }
 
@@ -213,6 +215,27 @@ function addJob(
 }
 
 /** Five decisions, their leaves, and a checkpoint of four of them; a position for each event of the account. */
+// A root with two children, under each of which one action ran; a third was given back; and one cycle of a schedule.
+function addBudgets({ budgets }: Evidence): void {
+  const [root, a, b, schedule] = [id('mnd'), id('mnd'), id('mnd'), id('sch')]
+  const scope = `${newAccountId('acc')} sandbox`
+  const spent = (amount: string, bound: string) => ({ jti: id('jti'), amount, bound })
+  const executions = [spent('7.50', a), spent('2.5', b), spent('4.00', b), spent('1', schedule)]
+  const [, , returned, scheduled] = executions
+  budgets.executions.push(...executions)
+  budgets.executed.push(...executions)
+  if (returned !== undefined) {
+    budgets.releases.push(returned.jti)
+    budgets.released.push(returned.jti)
+  }
+  if (scheduled !== undefined) budgets.cycles.push({ scheduleId: schedule, cycle: 1, jti: scheduled.jti })
+  budgets.mandates.push(
+    { id: root, scope, members: [root, a, b], limit: '12.0000', spent: '10.0000' },
+    { id: a, scope, members: [a], limit: '9.0000', spent: '7.5000' },
+    { id: b, scope, members: [b], limit: '9.0000', spent: '2.5000' },
+  )
+}
+
 function addLedger({ ledgers, events }: Evidence, accountId: string): void {
   const scope = `${accountId} sandbox`
   const decisions = [1, 2, 3, 4, 5].map((n) => ({ id: id('dec'), scope, hash: sha256Hex(Buffer.from(`entry ${n}`)) }))

@@ -1,5 +1,6 @@
-// The second act: an agent buys what a person allows, is denied what they do not, and someone who trusts nobody here checks the
-// ledger. All of it happens over HTTP; the check reads a file and the public keys, and asks the service nothing.
+// The second act: an agent buys within a budget, asks a person where the policy says so, is denied what nobody allows, and pays
+// what is due once; then someone who trusts nobody here checks the ledger. All of it happens over HTTP; the check reads a file
+// and the public keys, and asks the service nothing.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,6 +12,8 @@ import { createLedgerCheck } from '../ledger/check.ts'
 interface AgentOptions {
   baseUrl: string
   key: string
+  /** Signs the owner of the account in, once. */
+  link: string
   /** Where the export is written. */
   directory: string
   say(line: string): void
@@ -27,41 +30,80 @@ type Members = Record<string, unknown>
 
 const LEDGER_PATIENCE_MS = 120_000
 const LINE = { maxBytes: 8 * 1024 * 1024, maxDepth: 64 }
-const LIMIT = 200
+/** EUR: above it a person approves, and above the second one nobody may. */
+const APPROVED_ABOVE = 150
+const DENIED_ABOVE = 300
+const BUDGET = '400.00'
+const DAY_MS = 86_400_000
 
 /** @throws {Error} when the service can't be used; answers that differ from the plan are in the outcome. */
-export async function letAgentBuy({ baseUrl, key, directory, say, signal }: AgentOptions): Promise<AgentOutcome> {
-  const call = createCall({ baseUrl, key, signal })
-  const rule = {
-    id: 'no-large-purchases',
-    when: { field: 'context.transaction_amount', op: 'gt', value: LIMIT },
-    require: { deny: true },
-  }
-  await call('PUT', '/v1/policy', { name: 'demo', rules: [rule] }, { 'If-Match': '*' })
+export async function letAgentBuy({ baseUrl, key, link, directory, say, signal }: AgentOptions): Promise<AgentOutcome> {
+  const call = createCall({ baseUrl, signal, headers: { Authorization: `Bearer ${key}` } })
+  const person = createCall({ baseUrl, signal, headers: await signIn(link, baseUrl, signal) })
+  const above = (limit: number) => ({ field: 'context.transaction_amount', op: 'gt', value: limit })
+  const rules = [
+    { id: 'no-large-purchases', when: above(DENIED_ABOVE), require: { deny: true } },
+    { id: 'ask-a-person', when: above(APPROVED_ABOVE), require: { approval: { min_approvals: 1 } } },
+  ]
+  await call('PUT', '/v1/policy', { name: 'demo', rules }, { 'If-Match': '*' })
   const agent = await call('POST', '/v1/agents', { name: 'Buyer', owner: 'purchasing' })
   const session = await call('POST', `/v1/agents/${agent.agent_id}/sessions`, {})
-  say(`\nAn agent may buy for up to ${LIMIT} EUR: the policy denies more.`)
+  const { mandate_id } = await call('POST', '/v1/mandates', {
+    principal: 'purchasing',
+    description: 'Office furniture of this quarter',
+    agent_id: agent.agent_id,
+    constraints: { currency: 'EUR' },
+    budget: { limit: BUDGET, currency: 'EUR', period: 'total' },
+    expires_at: new Date(Date.now() + DAY_MS).toISOString(),
+  })
+  const { schedule_id } = await call('POST', '/v1/schedules', {
+    counterparty: 'Example Cleaning',
+    amount: { type: 'fixed', value: '80.00', currency: 'EUR' },
+    frequency: 'monthly',
+    anchor_at: new Date().toISOString(),
+    timezone: 'Europe/Berlin',
+    occurrences: 12,
+  })
+  say(
+    `\nAn agent may spend ${BUDGET} EUR. Above ${APPROVED_ABOVE} EUR a person approves; above ${DENIED_ABOVE} EUR nobody may.`,
+  )
 
   const faults: string[] = []
-  const buy = async (amount: string) => {
+  const authorize = async (what: string, amount: string, bound: Members) => {
     const action = {
-      action_description: `Buy office chairs for ${amount} EUR`,
-      action_payload: { amount, currency: 'EUR', counterparty: 'Example Chairs' },
+      action_description: `${what} for ${amount} EUR`,
+      action_payload: { amount, currency: 'EUR', counterparty: what.replace(/^.* (?:of|to) /, '') },
     }
-    const bound = { agent_session_id: session.agent_session_id, device_id: 'buyer-1' }
-    const { intent_token } = await call('POST', '/v1/intent/authorize', { ...action, ...bound })
-    return call('POST', '/v1/intent/verify', { ...action, intent_token })
+    const holder = { agent_session_id: session.agent_session_id, device_id: 'buyer-1' }
+    const authorized = await call('POST', '/v1/intent/authorize', { ...action, ...holder, ...bound })
+    return {
+      ...authorized,
+      verify: () => call('POST', '/v1/intent/verify', { ...action, intent_token: authorized.intent_token }),
+    }
   }
-  const allowed = await buy('120.00')
-  say(`  120.00 EUR: ${allowed.valid === true ? 'may run' : `refused (${allowed.reason})`}`)
-  if (allowed.valid === true) {
-    await call('POST', `/v1/intent/executions/${allowed.jti}/outcome`, { status: 'succeeded' })
-  } else faults.push(`the purchase of 120.00 EUR was refused: ${allowed.reason}`)
-  const denied = await buy('400.00')
-  say(
-    `  400.00 EUR: ${denied.valid === true ? 'may run' : `refused (${denied.reason} by the rule ${denied.matched_rule_id})`}`,
-  )
-  if (denied.matched_rule_id !== rule.id) faults.push(`the purchase of 400.00 EUR was not refused by ${rule.id}`)
+  const expectReason = (what: string, answer: Members, reason: string | null): Members => {
+    const outcome = answer.valid === true ? 'may run' : `refused (${answer.reason})`
+    const left = typeof answer.mandate_remaining === 'string' ? `, ${answer.mandate_remaining} EUR are left` : ''
+    say(`  ${what}: ${outcome}${left}`)
+    if (answer.reason !== reason) faults.push(`${what}: ${answer.reason ?? 'valid'} instead of ${reason ?? 'valid'}`)
+    return answer
+  }
+  const buy = async (what: string, amount: string, bound: Members, reason: string | null) => {
+    const { verify } = await authorize(what, amount, bound)
+    return expectReason(`${what}, ${amount} EUR`, await verify(), reason)
+  }
+
+  const chairs = 'Chairs of Example Chairs'
+  const bought = await buy(chairs, '120.00', { mandate_id }, null)
+  await call('POST', `/v1/intent/executions/${bought.jti}/outcome`, { status: 'succeeded' })
+  const table = await authorize('A table of Example Chairs', '180.00', { mandate_id })
+  const asked = expectReason('A table of Example Chairs, 180.00 EUR', await table.verify(), 'approval_pending')
+  await person('POST', `/v1/approvals/${asked.approval_id}/approve`, { comment: 'We need it' })
+  expectReason('The same, approved by a person', await table.verify(), null)
+  await buy(chairs, '140.00', { mandate_id }, 'mandate_budget_exceeded')
+  await buy('A sofa of Example Chairs', '450.00', {}, 'policy_denied')
+  await buy('Payment to Example Cleaning', '80.00', { schedule_id }, null)
+  const denied = await buy('Payment to Example Cleaning', '80.00', { schedule_id }, 'schedule_already_executed')
 
   await untilProven(call, String(denied.decision_id), signal)
   const { keys } = await call('GET', '/.well-known/jwks.json')
@@ -95,9 +137,28 @@ async function untilProven(call: Call, decisionId: string, signal: AbortSignal):
   }
 }
 
+/** The headers of a session. */
+async function signIn(link: string, baseUrl: string, signal: AbortSignal): Promise<Record<string, string>> {
+  const token = new URL(link).hash.slice(1)
+  const response = await fetch(`${baseUrl}/v1/auth/magic-link/verify`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ token }),
+    signal,
+  })
+  const { csrf_token: csrf, detail } = (await response.json()) as Members
+  if (!response.ok) throw new Error(`The owner could not sign in: ${detail}`)
+  const cookie = response.headers.getSetCookie().map((line) => line.split(';')[0])
+  return { Cookie: cookie.join('; '), 'X-CSRF-Token': String(csrf), 'Service-Environment': 'sandbox' }
+}
+
 type Call = ReturnType<typeof createCall>
 
-function createCall({ baseUrl, key, signal }: Pick<AgentOptions, 'baseUrl' | 'key' | 'signal'>) {
+function createCall({
+  baseUrl,
+  headers: own,
+  signal,
+}: Pick<AgentOptions, 'baseUrl' | 'signal'> & { headers: Record<string, string> }) {
   return async (
     method: string,
     path: string,
@@ -108,7 +169,7 @@ function createCall({ baseUrl, key, signal }: Pick<AgentOptions, 'baseUrl' | 'ke
     const response = await fetch(`${baseUrl}${path}`, {
       method,
       headers: {
-        Authorization: `Bearer ${key}`,
+        ...own,
         ...(json !== undefined && { 'Content-Type': 'application/json' }),
         ...headers,
       },

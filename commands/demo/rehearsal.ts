@@ -87,11 +87,14 @@ export async function rehearse(options: RehearsalOptions): Promise<Outcome> {
   }
 }
 
+// What an insurer acts on. The receiver ends with this act, and the second one makes events of other types.
+const EVENT_TYPES = ['attestation.created', 'claim.provenance_updated', 'claim.escalated', 'intent.revoked']
+
 async function registerEndpoint({ baseUrl, key, signal }: RehearsalOptions, receiver: Receiver): Promise<void> {
   const response = await fetch(`${baseUrl}/v1/webhook-endpoints`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ url: receiver.url, event_types: ['*'] }),
+    body: JSON.stringify({ url: receiver.url, event_types: EVENT_TYPES }),
     signal,
   })
   const answer = (await response.json()) as { signing_secret?: string; detail?: string }

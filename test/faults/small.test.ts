@@ -48,6 +48,11 @@ it('the service keeps every invariant while each kind of process, Redis and Post
   expect(figures.accepted).toBeGreaterThan(100)
   expect(figures.deliveries).toBeGreaterThan(100)
   expect(evidence.visited.length).toBeGreaterThan(0)
+  // Some of what was executed was given back.
+  const { executed, released, mandates } = evidence.budgets
+  expect(executed.length).toBeGreaterThan(10)
+  expect(released.length).toBeGreaterThan(0)
+  expect(mandates.length).toBeGreaterThan(0)
   // The faults had an effect: without one the run would prove nothing.
   expect(figures.unanswered + figures.unavailable.answers).toBeGreaterThan(0)
   expect(figures.unavailable).toMatchObject({ withoutRetryAfter: 0, other5xx: 0 })
