@@ -126,9 +126,10 @@ describe('the log', () => {
     const bestOf = (length: number) => {
       const line = piece.repeat(length / piece.length)
       const times = [0, 1, 2].map(() => {
-        const startedAt = performance.now()
+        const before = process.threadCpuUsage()
         redactSecrets(line)
-        return performance.now() - startedAt
+        const { user, system } = process.threadCpuUsage(before)
+        return (user + system) / 1_000
       })
       return Math.min(...times)
     }
