@@ -153,9 +153,7 @@ describe('the policy', () => {
     expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_request' } })
     expect(answer.json.errors).toMatchObject([{ pointer: '/rules/0/when/value', code: 'invalid_pattern' }])
     const wellFormed = document(...refused.rules.slice(1))
-    const pointers = [
-      { pointer: '/rules/1/require/webhook/url', code: 'address_not_public' },
-    ]
+    const pointers = [{ pointer: '/rules/1/require/webhook/url', code: 'address_not_public' }]
     expect((await put(wellFormed)).json.errors).toMatchObject(pointers)
     expect((await post('/validate', { draft: wellFormed })).json).toMatchObject({ valid: false, errors: pointers })
     expect((await post('/validate', { draft: { rules: 7 } })).json).toMatchObject({
