@@ -23,6 +23,7 @@ const OURS: Record<string, ScopedType> = {
   agent_session_id: 'ses',
   trace_id: 'trc',
   parent_id: 'mnd',
+  challenge_id: 'pkc',
 }
 // Named like ids, but of the caller's own form, or of something that has no environment. `key_id`: of App Attest. `actor_id` and
 // `subject_id`: filters of the audit log, whose entries are of both. `mandate_id` and `schedule_id`: refused whatever they name.

@@ -149,6 +149,7 @@ export function createDeciding({ db, ledger, readPolicy, assertions }: DecidingD
     async decide(acting: Acting, id: string, given: Decision, key?: IdempotencyKey): Promise<void> {
       checkId(id, 'apr', acting.environment)
       const { assertion } = given
+      if (assertion !== undefined) checkId(assertion.challenge_id, 'pkc', acting.environment)
       let checked: CheckedAssertion | undefined
       if (assertion !== undefined) {
         const row = await db.tenant(acting, (tx) => findApproval(tx, id))

@@ -22,19 +22,22 @@ const voteView = z
   })
   .meta({ id: 'ApprovalDecision' })
 
+const resolutionView = z.enum(['human', 'timeout', 'cancelled']).meta({ id: 'ApprovalResolution' })
+const originView = z.enum(['authorize', 'verify']).meta({ id: 'ApprovalOrigin' })
+const ruleView = z
+  .object({ rule_id: text, rule_hash: text.describe('SHA-256 of its canonical JSON, base64url.') })
+  .meta({ id: 'ApprovedRule' })
+
 const common = {
   approval_id: text,
   status: approvalStatusView,
-  resolution: z
-    .enum(['human', 'timeout', 'cancelled'])
+  resolution: resolutionView
     .nullable()
     .describe('What ended it: a person, its expiry, or a revocation of the token, the session or the device.'),
   jti: text,
-  origin: z
-    .enum(['authorize', 'verify'])
-    .describe('`verify`: the policy was tightened after the token had been issued.'),
+  origin: originView.describe('`verify`: the policy was tightened after the token had been issued.'),
   rules: z
-    .array(z.object({ rule_id: text, rule_hash: text.describe('SHA-256 of its canonical JSON, base64url.') }))
+    .array(ruleView)
     .describe('What it is for. An approval covers a rule of the policy while the rule has this hash.'),
   min_approvals: whole.describe('Distinct people.'),
   roles: z.array(text).describe('Who may decide.'),

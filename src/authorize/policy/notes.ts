@@ -169,6 +169,7 @@ export const NOTES: Record<string, Note> = {
         answers: {
           webhooks: { 'ask-partner': { decision: 'deny', reason: 'the partner is not known' } },
           canaries: {},
+          approvals: { 'wire-over-10k': 'covered' },
         },
       },
     },

@@ -61,12 +61,13 @@ interface Past {
   reason?: string | null
   results?: RuleResult[]
   facts?: Json
+  policyVersion?: number
 }
 
 /** One verification a minute. */
 async function recordPast(...pasts: Past[]): Promise<string[]> {
   const decisions = pasts.map(
-    ({ amount = 0, answers = {}, reason = null, results = [], facts }, minute): NewDecision => {
+    ({ amount = 0, answers = {}, reason = null, results = [], facts, policyVersion = 0 }, minute): NewDecision => {
       const at = new Date(START + minute * 60_000)
       const contexts = [factsOf({ context: { transaction_amount: amount }, device: DEVICE, at: at.toISOString() })]
       return {
@@ -77,7 +78,7 @@ async function recordPast(...pasts: Past[]): Promise<string[]> {
         reason,
         valid: reason === null,
         inputs: {},
-        policyVersion: 0,
+        policyVersion,
         ruleResults: results,
         facts: facts ?? ({ contexts, answers } as unknown as Json),
       }
@@ -185,6 +186,20 @@ describe('a replay', () => {
     // Recorded under version 0, which had no such rule: the answer is taken as it is.
     expect(await replay(hook(asked))).toMatchObject({ would_change: 0, unknown: 0 })
     expect(await replay(hook(asked, 'other'))).toMatchObject({ would_change: 0, unknown: 1 })
+  })
+
+  it('counts an approval of then for a rule that is the same, and says that verify waits for another one', async () => {
+    const asks = (approval: object) => ({ rules: [{ id: 'ask', require: { approval } }] })
+    await on.call(caller, '/v1/policy', { method: 'PUT', json: asks({}), headers: { 'If-Match': '*' } })
+    await recordPast({ answers: { approvals: { ask: 'covered' } }, policyVersion: 1 })
+    expect(await replay(asks({}))).toMatchObject({ would_change: 0, unknown: 0 })
+    expect((await replay(asks({ min_approvals: 2 }))).data).toMatchObject([
+      { before: { valid: true }, after: { valid: false, reason: 'approval_pending', matched_rule_id: 'ask' } },
+    ])
+    const simulated = async (answers: object) =>
+      (await post('/simulate', { draft: asks({}), input: {}, answers })).json.reason
+    expect(await simulated({})).toBe('approval_required')
+    expect(await simulated({ approvals: { ask: 'covered' } })).toBeNull()
   })
 
   it('refuses a draft that would be refused as a policy', async () => {
