@@ -63,7 +63,12 @@ it('no column whose name says that it is a secret is exported', () => {
         .map((column) => `${table}.${column}`),
     )
   // The perceptual hash of a picture, and the hashes of what a token authorizes.
-  const { pictures = [], intents = [], approvals = [], ...others } = Object.groupBy(open, (name) => name.split('.')[0] ?? '')
+  const {
+    pictures = [],
+    intents = [],
+    approvals = [],
+    ...others
+  } = Object.groupBy(open, (name) => name.split('.')[0] ?? '')
   expect({ pictures, intents, approvals, others }).toEqual({
     pictures: ['pictures.hash'],
     intents: ['token_sha256', 'action_hash', 'payload_hash', 'context_hash', 'reading_hash'].map(
