@@ -6,7 +6,7 @@ import { countOperations } from '#src/account/usage/meter.ts'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
-import type { Opening } from '#src/authorize/approvals/open.ts'
+import type { ApprovalsFeature } from '#src/authorize/approvals/feature.ts'
 import { readApprovals } from '#src/authorize/approvals/rows.ts'
 import type { Assertions } from '#src/authorize/passkeys/assertions.ts'
 import { hashToken, signIntentToken } from '#src/authorize/tokens/format.ts'
@@ -48,7 +48,7 @@ export interface AuthorizingDeps extends StandingDeps {
   ledger: Pick<Ledger, 'record'>
   statusIndexes: StatusIndexes
   assertions: Pick<Assertions, 'checkAssertion' | 'consumeAssertion'>
-  openApproval: Opening['openApproval']
+  openApproval: ApprovalsFeature['openApproval']
   baseUrl: string
   now(): Date
 }

@@ -1,5 +1,5 @@
 import type { Trust } from '#src/attest/hardware/evidence.ts'
-import type { Opening } from '#src/authorize/approvals/open.ts'
+import type { ApprovalsFeature } from '#src/authorize/approvals/feature.ts'
 import { createTurns } from '#src/authorize/mandates/turns.ts'
 import type { Assertions } from '#src/authorize/passkeys/assertions.ts'
 import type { PolicyReader } from '#src/authorize/policy/current.ts'
@@ -26,7 +26,7 @@ interface IntentsDeps {
   statusIndexes: StatusIndexes
   policyWebhooks: Pick<PolicyWebhooks, 'ask'>
   assertions: Pick<Assertions, 'checkAssertion' | 'consumeAssertion'>
-  openApproval: Opening['openApproval']
+  openApproval: ApprovalsFeature['openApproval']
 }
 
 export type IntentsFeature = ReturnType<typeof intentsFeature>

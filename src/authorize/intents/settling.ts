@@ -3,7 +3,7 @@
 
 import { countOperations } from '#src/account/usage/meter.ts'
 import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
-import type { Opening } from '#src/authorize/approvals/open.ts'
+import type { ApprovalsFeature } from '#src/authorize/approvals/feature.ts'
 import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
 import { type IntentRow, markExecuted } from '#src/authorize/tokens/rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
@@ -37,7 +37,7 @@ export interface Judged {
 export interface SettlingDeps {
   ledger: Pick<Ledger, 'recordMany'>
   canaries: Pick<CanaryPort, 'tripAtVerify'>
-  openApproval: Opening['openApproval']
+  openApproval: ApprovalsFeature['openApproval']
 }
 
 export type Settle = ReturnType<typeof createSettle>
