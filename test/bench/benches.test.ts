@@ -24,6 +24,7 @@ const NAMES = [
   'neighbours',
   'ledger',
   'idle',
+  'trace',
 ] as const
 // The floor of these is the service itself under other conditions, or the engine alone, in the benchmark's own process.
 const FLOOR_WITHIN: readonly string[] = [
@@ -36,6 +37,7 @@ const FLOOR_WITHIN: readonly string[] = [
   'ledger',
   'neighbours',
   'idle',
+  'trace',
 ]
 // These share the attest floor, and the file that starts it.
 const SETTLING: readonly string[] = ['attest', 'attest-media']

@@ -72,6 +72,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/platform/http/rejection.ts',
     'src/platform/jobs/eager-dispatch.ts',
     'src/platform/store/names.ts',
+    'src/trace/gguf/model-error.ts',
   ],
   'the choice between implementations, or one of them': [
     'src/attest/screen/detectors/http.ts',
