@@ -17,6 +17,7 @@ const SECONDS: Record<string, number> = {
   'test/workers/sequence.test.ts': 20,
   'test/commands/admin-processes.test.ts': 19,
   'test/commands/new.test.ts': 18,
+  'test/authorize/approvals/browser.test.ts': 16,
   'test/platform/telemetry.test.ts': 16,
   'test/commands/submit.test.ts': 13,
   'test/docs/integrate.test.ts': 13,

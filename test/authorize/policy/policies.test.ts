@@ -152,6 +152,8 @@ describe('the policy', () => {
     const answer = await put(refused)
     expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_request' } })
     expect(answer.json.errors).toMatchObject([{ pointer: '/rules/0/when/value', code: 'invalid_pattern' }])
+    const misspelled = await put({ ...document(), approvals: { require_human: true } })
+    expect(misspelled.json.errors).toMatchObject([{ pointer: '/approvals/require_human', code: 'unknown_field' }])
     const wellFormed = document(...refused.rules.slice(1))
     const pointers = [{ pointer: '/rules/1/require/webhook/url', code: 'address_not_public' }]
     expect((await put(wellFormed)).json.errors).toMatchObject(pointers)
