@@ -22,6 +22,7 @@ const OURS: Record<string, ScopedType> = {
   agent_id: 'agt',
   agent_session_id: 'ses',
   trace_id: 'trc',
+  challenge_id: 'pkc',
   parent_id: 'mnd',
 }
 // Named like ids, but of the caller's own form, or of something that has no environment. `key_id`: of App Attest. `actor_id` and
