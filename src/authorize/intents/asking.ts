@@ -173,3 +173,22 @@ function answerOf({ set, source, families }: CanaryReading): CanaryAnswer {
     source,
   }
 }
+
+/** Accounts whose policy this process has seen last; further ones are asked about as if they were new. */
+const MAX_REMEMBERED = 10_000
+
+/** Remembers which policies ask nothing outside. Out of date it costs a second transaction and no wrong answer. */
+export function createPolicyMemory() {
+  const known = new Map<string, boolean>()
+  const nameOf = ({ accountId, environment }: Scope) => `${accountId} ${environment}`
+  return {
+    asksNothing: (scope: Scope) => known.get(nameOf(scope)) === true,
+    keep(scope: Scope, { rules }: CompiledPolicy) {
+      if (known.size >= MAX_REMEMBERED) known.clear()
+      const asks = rules.some(({ requirements }) => requirements.some(({ kind }) => OUTSIDE.has(kind)))
+      known.set(nameOf(scope), !asks)
+    },
+  }
+}
+
+const OUTSIDE: ReadonlySet<string> = new Set(['webhook', 'canary'])

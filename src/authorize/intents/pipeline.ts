@@ -46,11 +46,11 @@ export interface RefusalDetails {
   mandate_detail: Json
 }
 
-export interface Refusal extends Partial<RefusalDetails> {
+export interface StepRefusal extends Partial<RefusalDetails> {
   reason: string
 }
 
-export interface Judged {
+export interface StepInput {
   facts: VerifyFacts
   token: TokenFacts
 }
@@ -58,7 +58,7 @@ export interface Judged {
 /** A step gives one of its reasons, or passes. */
 interface Step {
   reasons: readonly VerifyReason[]
-  judge(judged: Judged): Refusal | undefined
+  judge(judged: StepInput): StepRefusal | undefined
 }
 
 /** All steps but the policy, which is last. */
@@ -152,7 +152,7 @@ function judgeApproval(
   { approvals, execution }: VerifyFacts,
   policy: CompiledPolicy,
   refusals: readonly PolicyRefusal[],
-): { refusal: Refusal | undefined; opens: readonly string[] } {
+): { refusal: StepRefusal | undefined; opens: readonly string[] } {
   const waiting = approvals.filter(isPending)
   const promised = coveredRules(
     waiting.map((one) => ({ ...one, status: 'approved' as const })),
@@ -191,7 +191,7 @@ export const STOP_RULE = 'system:stop'
 // After the refusals of the default rules and before those of all others.
 const STOPPED: PolicyRefusal = { reason: 'policy_denied', kind: 'deny', ruleId: STOP_RULE, priority: 0 }
 
-function detailsOf(refusal: PolicyRefusal): Refusal & Pick<VerifyOutcome, 'pending'> {
+function detailsOf(refusal: PolicyRefusal): StepRefusal & Pick<VerifyOutcome, 'pending'> {
   const { reason, kind, ruleId, webhookReason, canarySet, canaryReadings, isPending } = refusal
   return {
     reason,
@@ -203,7 +203,7 @@ function detailsOf(refusal: PolicyRefusal): Refusal & Pick<VerifyOutcome, 'pendi
   }
 }
 
-function refused(refusal: Refusal, already: boolean): VerifyOutcome {
+function refused(refusal: StepRefusal, already: boolean): VerifyOutcome {
   return { valid: false, ...refusal, already_executed: already, results: [], shadow: [], needs: [] }
 }
 
@@ -215,7 +215,7 @@ function isPending({ status }: ApprovalFacts): boolean {
 function approvalStep(
   reason: VerifyReason,
   isCause: (approval: ApprovalFacts) => boolean,
-  isNow: (judged: Judged) => boolean = () => true,
+  isNow: (judged: StepInput) => boolean = () => true,
 ): Step {
   return {
     reasons: [reason],
@@ -226,7 +226,7 @@ function approvalStep(
   }
 }
 
-function step(reason: VerifyReason, isTrue: (judged: Judged) => boolean): Step {
+function step(reason: VerifyReason, isTrue: (judged: StepInput) => boolean): Step {
   return { reasons: [reason], judge: (judged) => (isTrue(judged) ? { reason } : undefined) }
 }
 

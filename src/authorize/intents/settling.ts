@@ -25,7 +25,7 @@ export interface Verified {
   isExecuted: boolean
 }
 
-export interface Judged {
+export interface JudgedToken {
   facts: VerifyFacts
   outcome: VerifyOutcome
   policy: CurrentCompiled | null
@@ -40,11 +40,9 @@ export interface SettlingDeps {
   openApproval: ApprovalsFeature['openApproval']
 }
 
-export type Settle = ReturnType<typeof createSettle>
-
 export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
   /** A condition that tripped locks the session or the agent where the kill switch says so. */
-  async function trip(tx: Tx, caller: Caller, judged: Judged): Promise<Judged> {
+  async function trip(tx: Tx, caller: Caller, judged: JudgedToken): Promise<JudgedToken> {
     const { facts, outcome, asked } = judged
     const { token } = facts
     const ruleId = outcome.canary_readings === undefined ? undefined : outcome.matched_rule_id
@@ -62,7 +60,7 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
   }
 
   /** A policy that was tightened since authorize asks people too, once for each token. */
-  async function open(tx: Tx, caller: Caller, judged: Judged): Promise<Judged> {
+  async function open(tx: Tx, caller: Caller, judged: JudgedToken): Promise<JudgedToken> {
     const { facts, outcome, policy, row } = judged
     const { opens } = outcome
     if (opens === undefined || policy === null || row === undefined) return judged
@@ -88,7 +86,7 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
     return { ...judged, facts: now, outcome: runPipeline(now, policy.compiled) }
   }
 
-  return async (tx: Tx, presented: Presented, first: Judged): Promise<Verified> => {
+  return async (tx: Tx, presented: Presented, first: JudgedToken): Promise<Verified> => {
     const { caller, request, decisionId, tokenSha256, execution } = presented
     const judged = await open(tx, caller, await trip(tx, caller, first))
     const { facts, outcome, policy, asked } = judged

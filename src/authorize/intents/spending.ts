@@ -5,7 +5,7 @@ import { type ActionAmounts, actionAmountsOf } from '#src/authorize/action-amoun
 import { judgeMandate } from '#src/authorize/mandates/judge.ts'
 import { judgeSchedule } from '#src/authorize/schedules/judge.ts'
 import type { VerifyFacts } from './facts.ts'
-import type { Judged, Refusal } from './pipeline.ts'
+import type { StepInput, StepRefusal } from './pipeline.ts'
 import type { VerifyReason } from './reasons.ts'
 
 export const MANDATE_REASONS = [
@@ -23,13 +23,13 @@ export function amountsOf({ authorized, request, mandate }: VerifyFacts): Action
 }
 
 /** A mandate that is gone can't be shown to be in force. */
-export function judgeBoundMandate({ facts, token }: Judged): Refusal | undefined {
+export function judgeBoundMandate({ facts, token }: StepInput): StepRefusal | undefined {
   const { mandate, execution } = facts
   if (token.mandate_id === null) return undefined
   if (mandate === null) return { reason: 'mandate_revoked' }
   // Once executed, a token spends nothing more: it was charged then, or its charge was released by its outcome.
   const options = { isCharged: execution !== null }
-  const refusal = judgeMandate(mandate, amountsOf(facts), facts.at, options) as Refusal | undefined
+  const refusal = judgeMandate(mandate, amountsOf(facts), facts.at, options) as StepRefusal | undefined
   const { agent_id: expected, mandate_id } = mandate
   // It may have been narrowed to one agent since.
   const isForeign = expected !== null && expected !== token.agent_id
@@ -41,7 +41,7 @@ export function judgeBoundMandate({ facts, token }: Judged): Refusal | undefined
 const ENDED: ReadonlySet<string> = new Set(['mandate_revoked', 'mandate_expired', 'mandate_heartbeat_lapsed'])
 
 /** A schedule that is gone has no more occurrences. */
-export function judgeBoundSchedule({ facts, token }: Judged): Refusal | undefined {
+export function judgeBoundSchedule({ facts, token }: StepInput): StepRefusal | undefined {
   const { schedule, execution, request } = facts
   if (token.schedule_id === null) return undefined
   if (schedule === null) return { reason: 'schedule_occurrences_exhausted' }

@@ -1,8 +1,9 @@
 // The answers of authorize, verify and executions.
 
 import { z } from 'zod'
-import { APPROVAL_STATUSES, approvalFactsOf } from '#src/authorize/approvals/facts.ts'
+import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
 import type { ApprovalRow } from '#src/authorize/approvals/rows.ts'
+import { approvalStatusView } from '#src/authorize/approvals/views.ts'
 import { revokedScopeView } from '#src/authorize/revocations/routes.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Authorization } from './authorization.ts'
@@ -29,7 +30,7 @@ export const authorizeView = z
     approval: z
       .strictObject({
         approval_id: z.string(),
-        status: z.enum(APPROVAL_STATUSES),
+        status: approvalStatusView,
         min_approvals: z.number().int(),
         roles: z.array(z.string()),
         require_passkey: z.boolean(),
