@@ -25,6 +25,8 @@ export interface PolicyReader {
   readPolicy(tx: Tx, found?: Pick<PolicyVersion, 'version' | 'digest'> | null): Promise<CurrentCompiled>
   /** The compiled document, from the cache if it is there. @throws {Error} when it does not have its digest. */
   compiledOf(document: PolicyDocument, digest: string): CompiledPolicy
+  /** Compiles a document that is about to be stored. Returns its digest. */
+  compileNew(document: PolicyDocument): string
 }
 
 // Of all accounts together. A comparison takes some 0.5 KB, and the caches of a regular expression up to 128 KB.
@@ -54,6 +56,10 @@ export function createPolicyReader({ maxWeight = MAX_WEIGHT }: { maxWeight?: num
     if (known !== undefined) return known
     // A row that was changed below the service decides nothing, and least of all for others with the same digest.
     if (digestOf(document) !== digest) throw new Error(`a policy was changed: it does not have its digest ${digest}`)
+    return compileAs(document, digest)
+  }
+
+  function compileAs(document: PolicyDocument, digest: string): CompiledPolicy {
     const compiled = compilePolicy(document)
     cache.set(digest, compiled)
     return compiled
@@ -61,6 +67,11 @@ export function createPolicyReader({ maxWeight = MAX_WEIGHT }: { maxWeight?: num
 
   return {
     compiledOf,
+    compileNew(document) {
+      const digest = digestOf(document)
+      if (!cache.has(digest)) compileAs(document, digest)
+      return digest
+    },
     async readPolicy(tx, found) {
       const { version, digest } = (found === undefined ? await findCurrentDigest(tx) : found) ?? DEFAULT_VERSION
       const known = cache.get(digest)

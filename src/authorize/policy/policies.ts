@@ -35,6 +35,8 @@ interface Rollback {
   expected: readonly number[] | undefined
 }
 
+type NextVersion = Pick<PolicyVersion, 'document' | 'digest' | 'rolledBackTo'>
+
 export interface PoliciesDeps {
   db: Database
   pager: Pager
@@ -42,7 +44,7 @@ export interface PoliciesDeps {
   outbound: Pick<Outbound, 'check'>
   now: () => Date
   log: Pick<Log, 'info'>
-  reader: Pick<PolicyReader, 'compiledOf'>
+  reader: Pick<PolicyReader, 'compileNew'>
 }
 
 export type Policies = ReturnType<typeof createPolicies>
@@ -68,9 +70,8 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
     tx: Tx,
     by: Acting,
     current: PolicyVersion,
-    { document, rolledBackTo }: { document: PolicyDocument; rolledBackTo: number | null },
+    { document, digest, rolledBackTo }: NextVersion,
   ): Promise<PolicyVersion> {
-    const digest = digestOf(document)
     const actor = actorOf(by.principal)
     const version = current.version + 1
     const row = await insertVersion(tx, by, { version, document, digest, rolledBackTo, changedBy: actor.id })
@@ -97,10 +98,7 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
     by: Acting,
     expected: readonly number[] | undefined,
     key: IdempotencyKey | undefined,
-    next: (
-      tx: Tx,
-      current: PolicyVersion,
-    ) => Promise<{ document: PolicyDocument; rolledBackTo: number | null } | undefined>,
+    next: (tx: Tx, current: PolicyVersion) => Promise<NextVersion | undefined>,
   ): Promise<PolicyVersion> {
     const { row, isNew } = await db.tenant(by, async (tx) => {
       await lockPolicyVersions(tx, by)
@@ -158,11 +156,10 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
     async put(by: Acting, { document, expected }: PolicyWrite, key?: IdempotencyKey): Promise<PolicyVersion> {
       const errors = problemsOf(document, by.environment)
       if (errors.length > 0) throw invalidRequest(errors)
-      const digest = digestOf(document)
       // What does not compile is refused before it is stored: no decision could be made by it.
-      reader.compiledOf(document, digest)
+      const digest = reader.compileNew(document)
       return change(by, expected, key, async (_tx, current) =>
-        current.version > 0 && current.digest === digest ? undefined : { document, rolledBackTo: null },
+        current.version > 0 && current.digest === digest ? undefined : { document, digest, rolledBackTo: null },
       )
     },
 
@@ -178,7 +175,7 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
         if (earlier === undefined) throw new Failure('not_found', `There is no version ${version}.`)
         const errors = problemsOf(earlier.document, by.environment)
         if (errors.length > 0) throw invalidRequest(errors)
-        return { document: earlier.document, rolledBackTo: version }
+        return { document: earlier.document, digest: digestOf(earlier.document), rolledBackTo: version }
       })
     },
   }

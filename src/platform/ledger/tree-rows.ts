@@ -21,24 +21,15 @@ export async function hashRanges(tx: Tx, scope: Scope, ranges: readonly LeafRang
 async function readNodes(tx: Tx, { accountId, environment }: Scope, ranges: readonly LeafRange[]): Promise<FindNodes> {
   const spans = spansOf(ranges)
   const rows = await tx.query<{ index: number; hashes: Buffer | null }>(
-    `SELECT span.index::int - 1 AS index, found.hashes
-     FROM unnest($3::smallint[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS span (level, first, count, index)
-     CROSS JOIN LATERAL (
-       SELECT string_agg(hash, ''::bytea ORDER BY position) AS hashes FROM (
-         SELECT position, leaf_sha256 AS hash FROM ledger_leaves
-         WHERE span.level = 0 AND account_id = $1 AND environment = $2
-           AND position >= span.first AND position < span.first + span.count
-         UNION ALL
-         SELECT position, node_sha256 FROM ledger_nodes
-         WHERE span.level > 0 AND account_id = $1 AND environment = $2 AND level = span.level
-           AND position >= span.first AND position < span.first + span.count) node) found`,
-    [
-      accountId,
-      environment,
-      spans.map(({ level }) => level),
-      spans.map(({ from }) => from),
-      spans.map(({ count }) => count),
-    ],
+    `SELECT span.index, CASE span.level
+       WHEN 0 THEN (SELECT string_agg(leaf_sha256, ''::bytea ORDER BY position) FROM ledger_leaves
+         WHERE account_id = $1 AND environment = $2 AND position >= span.from AND position < span.from + span.count)
+       ELSE (SELECT string_agg(node_sha256, ''::bytea ORDER BY position) FROM ledger_nodes
+         WHERE account_id = $1 AND environment = $2 AND level = span.level
+           AND position >= span.from AND position < span.from + span.count) END AS hashes
+     -- Not arrays: by their lengths the planner would plan each question anew.
+     FROM jsonb_to_recordset($3::jsonb) AS span (level smallint, "from" bigint, count bigint, index int)`,
+    [accountId, environment, JSON.stringify(spans.map((span, index) => ({ ...span, index })))],
   )
   const found = new Map(rows.map(({ index, hashes }) => [index, hashes]))
   return ({ level, from, count }) => {
