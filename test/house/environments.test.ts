@@ -22,7 +22,6 @@ const OURS: Record<string, ScopedType> = {
   agent_id: 'agt',
   agent_session_id: 'ses',
   trace_id: 'trc',
-  challenge_id: 'pkc',
   parent_id: 'mnd',
   challenge_id: 'pkc',
   mandate_id: 'mnd',

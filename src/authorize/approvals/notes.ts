@@ -1,3 +1,4 @@
+import { ASSERTION } from '#src/authorize/passkeys/notes.ts'
 import { CHALLENGE, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
@@ -62,16 +63,6 @@ const denied = {
   missing: [],
 }
 
-const assertion = {
-  challenge_id: 'pkc_test_01m7x7ennfe7dsmvdzwjp06y9x',
-  response: {
-    id: 'b3BhcXVl',
-    rawId: 'b3BhcXVl',
-    type: 'public-key',
-    response: { clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0', authenticatorData: 'SZYN5Y', signature: 'MEUCIQ' },
-  },
-}
-
 const decides = ['session_required', 'approver_not_eligible', 'approval_already_decided'] as const
 
 export const NOTES: Record<string, Note> = {
@@ -95,7 +86,7 @@ export const NOTES: Record<string, Note> = {
     answers: {
       200: {
         example: {
-          challenge_id: assertion.challenge_id,
+          challenge_id: ASSERTION.challenge_id,
           challenge: CHALLENGE,
           expires_at: '2026-11-20T15:22:02.000Z',
           options: {
@@ -118,7 +109,7 @@ export const NOTES: Record<string, Note> = {
       'has ended, and for a second decision of a person or of a key.',
     examples: {
       'A person who is signed in': { comment: voted.comment },
-      'With a passkey': { passkey_assertion: assertion },
+      'With a passkey': { passkey_assertion: ASSERTION },
       'An API key': { approver: { email: 'approver@example.com' } },
     },
     answers: { 200: { example: approvedOnce } },

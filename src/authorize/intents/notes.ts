@@ -1,3 +1,4 @@
+import { ASSERTION } from '#src/authorize/passkeys/notes.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 import { VERIFY_REASONS, type VerifyReason } from './reasons.ts'
 
@@ -140,6 +141,14 @@ A repeat with the same Idempotency-Key returns the same token to the same princi
         device_id: 'laptop-4',
         agent_id: 'agt_test_01m7x7p0d7c4e4hv6x9s8n1q0t',
         context: { transaction_amount: '120.00' },
+        ttl_seconds: 300,
+      },
+      'Confirmed with a passkey, under a mandate': {
+        ...action,
+        agent_session_id: 'checkout-81723',
+        device_id: 'laptop-4',
+        mandate_id: MANDATE_ID,
+        passkey_assertion: ASSERTION,
         ttl_seconds: 300,
       },
     },

@@ -26,6 +26,17 @@ const RESPONSE = {
   response: { clientDataJSON: 'eyJ0eXBlIjoi', attestationObject: 'o2NmbXRkbm9u', transports: ['internal'] },
 }
 
+/** What a browser made of a challenge. */
+export const ASSERTION = {
+  challenge_id: 'pkc_test_01m7x7ennfe7dsmvdzwjp06y9x',
+  response: {
+    id: 'b3BhcXVl',
+    rawId: 'b3BhcXVl',
+    type: 'public-key',
+    response: { clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0', authenticatorData: 'SZYN5Y', signature: 'MEUCIQ' },
+  },
+}
+
 export const NOTES: Record<string, Note> = {
   'POST /v1/passkeys/registration-options': {
     description:
