@@ -24,10 +24,13 @@ const OURS: Record<string, ScopedType> = {
   trace_id: 'trc',
   challenge_id: 'pkc',
   parent_id: 'mnd',
+  challenge_id: 'pkc',
+  mandate_id: 'mnd',
+  schedule_id: 'sch',
 }
 // Named like ids, but of the caller's own form, or of something that has no environment. `key_id`: of App Attest. `actor_id` and
-// `subject_id`: filters of the audit log, whose entries are of both. `mandate_id` and `schedule_id`: refused whatever they name.
-const FOREIGN = ['external_id', 'key_id', 'actor_id', 'subject_id', 'mandate_id', 'schedule_id']
+// `subject_id`: filters of the audit log, whose entries are of both.
+const FOREIGN = ['external_id', 'key_id', 'actor_id', 'subject_id']
 // Lines of NDJSON, each with its own refusal: tests of these features send ids of the other environment.
 const BY_LINE = ['POST /v1/claims/batches', 'POST /v1/media/screenings/batches', 'POST /v1/admin/devices/attestations']
 
