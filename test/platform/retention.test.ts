@@ -101,17 +101,21 @@ describe('retention', () => {
       )
     }
     const month = { events: 0, reevaluations: 0, reevaluation_marks: 0 }
-    const sessions = { capture_sessions: 0, device_challenges: 0, intents: 0 }
+    const sessions = { capture_sessions: 0, device_challenges: 0, intents: 0, approvals: 0, approval_votes: 0 }
     expect(await lost(0)).toEqual({})
-    expect(await lost(7 * DAY - MINUTE)).toEqual({})
-    const week = { media: 1, capture_chunks: 0, traces: 0, decisions: 0, decision_facts: 0 }
+    const day = { passkey_challenges: 0 }
+    expect(await lost(7 * DAY - MINUTE)).toEqual(day)
+    const week = { ...day, media: 1, capture_chunks: 0, traces: 0, decisions: 0, decision_facts: 0 }
     expect(await lost(7 * DAY + MINUTE)).toEqual(week)
     expect(await lost(30 * DAY - MINUTE)).toEqual(week)
     expect(await lost(30 * DAY + MINUTE)).toEqual({ ...week, ...month })
     expect(await lost(31 * DAY - MINUTE)).toEqual({ ...week, ...month })
     expect(await lost(31 * DAY + MINUTE)).toEqual({ ...week, ...month, ...sessions })
+    const charges = { mandate_charges: 0 }
+    expect(await lost(45 * DAY - MINUTE)).toEqual({ ...week, ...month, ...sessions })
+    expect(await lost(45 * DAY + MINUTE)).toEqual({ ...week, ...month, ...sessions, ...charges })
     expect(await lost(90 * DAY - MINUTE)).toMatchObject({ media: 1 })
-    const last = { ...week, ...month, ...sessions, deliveries: 0, delivery_attempts: 0 }
+    const last = { ...week, ...month, ...sessions, ...charges, deliveries: 0, delivery_attempts: 0 }
     expect(await lost(90 * DAY + MINUTE)).toEqual(last)
     // Seven years, on the plan enterprise.
     expect(await lost(10_000 * DAY)).toEqual({ ...last, audit_entries: 0 })
@@ -122,12 +126,23 @@ describe('retention', () => {
     const neighbour = await makeTenant()
     const whole = await countOf(scope)
     await roundAt(7 * DAY - MINUTE)
-    expect(await countOf(scope)).toEqual(whole)
+    const { passkey_challenges: _challenges, ...kept } = whole
+    expect(await countOf(scope)).toEqual(kept)
     await roundAt(7 * DAY + MINUTE)
     // Waiting jobs find their subjects deleted; a public key creates neither endpoints nor policies; idempotency keys last a day.
     const { api_keys, jobs, webhook_endpoints, idempotency_keys } = whole
     // Of accounts with users, and of the live environment: a public account has neither.
-    const { users, user_sessions, audit_entries, usage_entries, usage_days, account_notices, mails } = whole
+    const {
+      users,
+      passkeys,
+      passkey_registrations,
+      user_sessions,
+      audit_entries,
+      usage_entries,
+      usage_days,
+      account_notices,
+      mails,
+    } = whole
     const { invites, account_exports, policy_versions, policy_webhook_secrets } = whole
     // Hashes and counters stay; an entry that waits for its leaf has no row here.
     const { ledger_checkpoints, ledger_heads, ledger_leaves, ledger_nodes, ledger_pending, event_heads } = whole
@@ -136,6 +151,8 @@ describe('retention', () => {
       jobs,
       webhook_endpoints,
       users,
+      passkeys,
+      passkey_registrations,
       user_sessions,
       audit_entries,
       usage_entries,
@@ -154,7 +171,7 @@ describe('retention', () => {
       event_heads,
       ...(idempotency_keys && { idempotency_keys }),
     })
-    const { capture_chunks: _, decisions: __, decision_facts: ___, traces: ____, ...others } = whole
+    const { capture_chunks: _, decisions: __, decision_facts: ___, traces: ____, ...others } = kept
     expect(Object.keys(await countOf(neighbour))).toEqual(Object.keys(others))
   })
 
@@ -171,7 +188,7 @@ describe('retention', () => {
 
   it('treats the live environment of a public account like any other', async () => {
     const scope = await makeTenant({ isPublic: true, environment: 'live' })
-    const { capture_chunks: _, ...whole } = await countOf(scope)
+    const { capture_chunks: _, passkey_challenges: __, ...whole } = await countOf(scope)
     await roundAt(8 * DAY)
     expect(await countOf(scope)).toEqual({ ...whole, media: 1 })
   })
@@ -193,6 +210,10 @@ describe('retention', () => {
       reevaluation_marks,
       traces: _____,
       intents: ______,
+      approvals: _______,
+      approval_votes: ________,
+      passkey_challenges: _________,
+      mandate_charges: __________,
       ...whole
     } = await countOf(scope)
     expect([reevaluations, reevaluation_marks]).toEqual([1, 1])

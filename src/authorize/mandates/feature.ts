@@ -30,8 +30,8 @@ export function mandatesFeature(p: Platform) {
       notes: NOTES,
       retention: [
         rowRule(p.db, 'mandate_charges', CHARGE_DAYS, purgeCharges),
-        rowRule(p.db, 'mandate_spend', SPEND_DAYS, purgeSpend),
         rowRule(p.db, 'mandates', null, purgeMandates),
+        rowRule(p.db, 'mandate_spend', SPEND_DAYS, purgeSpend),
       ],
     },
     { mandates, turns },
