@@ -1,5 +1,5 @@
-// Approvals, one row each. What people decided is in the row; that an approval has expired is in no column, but follows
-// from `expires_at` and the clock of Postgres wherever it is read.
+// Approvals, one row each. A column holds that people ended one, or a revocation. That it has expired is in no column: it
+// follows from `expires_at` and the clock of Postgres wherever it is read.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { idsBefore, type Scope } from '#src/platform/ids.ts'
