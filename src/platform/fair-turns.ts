@@ -12,11 +12,13 @@ export interface FairTurnsOptions {
   maxWaitingEach: number
   /** Works of all owners that may wait. */
   maxWaiting: number
+  /** How long a work may wait; without it, as long as it takes. */
+  maxWaitMs?: number | undefined
   /** The error for a caller whose work may not wait. */
   refusal: { detail: string; retryAfterSeconds: number }
 }
 
-/** @throws {Failure} `service_unavailable` with Retry-After when too many works wait: those of the owner, or of all. */
+/** @throws {Failure} `service_unavailable` with Retry-After when too many works wait, of the owner or of all, or one for too long. */
 export type FairTurns = <R>(owner: string, work: () => Promise<R>) => Promise<R>
 
 interface Queue {
@@ -29,6 +31,7 @@ export function createFairTurns({
   slotsEach,
   maxWaitingEach,
   maxWaiting,
+  maxWaitMs,
   refusal,
 }: FairTurnsOptions): FairTurns {
   // A Map iterates in insertion order: an owner that had its turn is inserted again, behind all others.
@@ -56,7 +59,18 @@ export function createFairTurns({
     const mustWait = running >= slots || queue.running >= slotsEach
     if (mustWait && (queue.waiting.length >= maxWaitingEach || waiting >= maxWaiting)) throw refused(refusal)
     queues.set(owner, queue)
-    await new Promise<void>((start) => {
+    await new Promise<void>((resolve, reject) => {
+      const start = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      const giveUp = () => {
+        queue.waiting.splice(queue.waiting.indexOf(start), 1)
+        waiting -= 1
+        if (queue.running === 0 && queue.waiting.length === 0) queues.delete(owner)
+        reject(refused(refusal))
+      }
+      const timer = mustWait && maxWaitMs !== undefined ? setTimeout(giveUp, maxWaitMs) : undefined
       queue.waiting.push(start)
       waiting += 1
       startNext()

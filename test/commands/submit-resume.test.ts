@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test as plain } from 'vitest'
 import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys } from '#src/account/keys/keys.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
@@ -18,15 +18,20 @@ const UPLOAD = 'POST /v1/media'
 const SUBMIT = 'POST /v1/claims/batches'
 const RESULTS = 'GET /v1/claims/batches/:id/results'
 
+/** A folder with captures, and an account of its own, so that its claims are those of one test. */
+interface Stage {
+  folder: string
+  out: string
+  key: string
+  /** Puts a proxy before the service, in place of the one before. */
+  through(decide: Parameters<typeof startGate>[1]): Promise<Gate>
+  begin(url: string, ...args: string[]): Started
+  claimCount(): Promise<number>
+  expectWhole(ended: Ended): Promise<void>
+}
+
 let system: System
 let maker: Maker
-let work: ReturnType<typeof makeFolder>
-let folder: string
-let out: string
-let scope: Scope
-let key: string
-let gate: Gate | undefined
-const begun: Started[] = []
 
 beforeAll(async () => {
   system = await startSystem({ engine: 'postgres' })
@@ -35,59 +40,63 @@ beforeAll(async () => {
 
 afterAll(() => system.close())
 
-beforeEach(async () => {
-  work = makeFolder()
-  folder = join(work.path, 'in')
-  out = join(work.path, 'out')
-  // An account of its own, so that its claims are those of this test.
-  const { database } = system
-  const account = await createAccounts({ db: database.db }).create({
-    id: newAccountId('acc'),
-    name: 'x',
-    plan: 'enterprise',
-  })
-  scope = { accountId: account.id, environment: 'sandbox' }
-  key = (await createKeys({ db: database.db }).create(scope, { name: 'x', scopes: ['attest', 'verify'] })).key
-  for (let index = 0; index < CAPTURES; index += 1)
-    maker.write(folder, `photo ${String(index).padStart(2, '0')}`, index)
+// They wait for most of their time, so they run beside each other. Those that disturb the whole service run alone.
+const test = plain.extend<{ stage: Stage }>({
+  stage: async ({ task: _ }, use) => {
+    const work = makeFolder()
+    const [folder, out] = [join(work.path, 'in'), join(work.path, 'out')]
+    const { database } = system
+    const account = await createAccounts({ db: database.db }).create({
+      id: newAccountId('acc'),
+      name: 'x',
+      plan: 'enterprise',
+    })
+    const scope: Scope = { accountId: account.id, environment: 'sandbox' }
+    const { key } = await createKeys({ db: database.db }).create(scope, { name: 'x', scopes: ['attest', 'verify'] })
+    for (let index = 0; index < CAPTURES; index += 1) {
+      maker.write(folder, `photo ${String(index).padStart(2, '0')}`, index)
+    }
+    const begun: Started[] = []
+    let gate: Gate | undefined
+
+    async function claimCount(): Promise<number> {
+      const response = await fetchAgain(`${system.baseUrl}/v1/claims?limit=1&include=total_count`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+      return ((await response.json()) as { total_count: number }).total_count
+    }
+
+    await use({
+      folder,
+      out,
+      key,
+      async through(decide) {
+        await gate?.close()
+        gate = await startGate(system.baseUrl, decide)
+        return gate
+      },
+      begin(url, ...args) {
+        const started = start([folder, '--url', url, '--out', out, '--batch', '5', '--concurrency', '2', ...args], key)
+        begun.push(started)
+        return started
+      },
+      claimCount,
+      async expectWhole(ended) {
+        expect({ code: ended.code, stderr: ended.stderr }).toMatchObject({ code: 0 })
+        const rows = readRows(out)
+        expect(rows.map(({ file, status }) => `${file} ${status}`)).toEqual(
+          Array.from({ length: CAPTURES }, (_, index) => `photo ${String(index).padStart(2, '0')}.jpg evaluated`),
+        )
+        expect(new Set(rows.map(({ claim_id }) => claim_id)).size).toBe(CAPTURES)
+        expect(await claimCount()).toBe(CAPTURES)
+      },
+    })
+    // A failed test may have left a command waiting.
+    for (const { child } of begun) child.kill('SIGKILL')
+    await gate?.close()
+    work.remove()
+  },
 })
-
-afterEach(async () => {
-  // A failed test may have left a command waiting.
-  for (const { child } of begun.splice(0)) child.kill('SIGKILL')
-  await gate?.close()
-  gate = undefined
-  work.remove()
-})
-
-async function through(decide: Parameters<typeof startGate>[1]): Promise<Gate> {
-  await gate?.close()
-  gate = await startGate(system.baseUrl, decide)
-  return gate
-}
-
-function begin(url: string, ...args: string[]) {
-  const started = start([folder, '--url', url, '--out', out, '--batch', '5', '--concurrency', '2', ...args], key)
-  begun.push(started)
-  return started
-}
-
-async function claimCount(): Promise<number> {
-  const response = await fetchAgain(`${system.baseUrl}/v1/claims?limit=1&include=total_count`, {
-    headers: { authorization: `Bearer ${key}` },
-  })
-  return ((await response.json()) as { total_count: number }).total_count
-}
-
-async function expectWhole(ended: Ended): Promise<void> {
-  expect({ code: ended.code, stderr: ended.stderr }).toMatchObject({ code: 0 })
-  const rows = readRows(out)
-  expect(rows.map(({ file, status }) => `${file} ${status}`)).toEqual(
-    Array.from({ length: CAPTURES }, (_, index) => `photo ${String(index).padStart(2, '0')}.jpg evaluated`),
-  )
-  expect(new Set(rows.map(({ claim_id }) => claim_id)).size).toBe(CAPTURES)
-  expect(await claimCount()).toBe(CAPTURES)
-}
 
 const POINTS: [where: string, call: string, count: number, fate: Fate][] = [
   ['in the first upload', UPLOAD, 1, 'cut'],
@@ -97,14 +106,20 @@ const POINTS: [where: string, call: string, count: number, fate: Fate][] = [
   ['when it asks for results', RESULTS, 1, 'cut'],
 ]
 
-test.each(POINTS)('the command continues after it was killed %s, and submits nothing twice', (...point) =>
-  interrupt('SIGKILL', point),
+test.concurrent.for(POINTS)(
+  'the command continues after it was killed %s, and submits nothing twice',
+  (point, { stage }) => interrupt(stage, 'SIGKILL', point),
 )
-test.each(POINTS.slice(1, 4))('the command continues after Ctrl-C %s, and submits nothing twice', (...point) =>
-  interrupt('SIGINT', point),
+test.concurrent.for(POINTS.slice(1, 4))(
+  'the command continues after Ctrl-C %s, and submits nothing twice',
+  (point, { stage }) => interrupt(stage, 'SIGINT', point),
 )
 
-async function interrupt(signal: 'SIGKILL' | 'SIGINT', [, call, count, fate]: (typeof POINTS)[number]): Promise<void> {
+async function interrupt(
+  { through, begin, expectWhole }: Stage,
+  signal: 'SIGKILL' | 'SIGINT',
+  [, call, count, fate]: (typeof POINTS)[number],
+): Promise<void> {
   let isStruck = false
   const { url, seen } = await through((asked, asks) => {
     if (isStruck) return 'cut'
@@ -127,7 +142,9 @@ async function interrupt(signal: 'SIGKILL' | 'SIGINT', [, call, count, fate]: (t
   expect(again).toBeLessThanOrEqual(CAPTURES - uploaded + 2)
 }
 
-test('the command ends at once on the second Ctrl-C', async () => {
+test.concurrent('the command ends at once on the second Ctrl-C', async ({
+  stage: { out, through, begin, expectWhole },
+}) => {
   let isReached = false
   const { url } = await through((call) => {
     if (call !== SUBMIT) return 'pass'
@@ -151,7 +168,9 @@ test('the command ends at once on the second Ctrl-C', async () => {
   await expectWhole(await begin(system.baseUrl).ended)
 })
 
-test('the command continues through a busy, failing, cut off or stopped service', async () => {
+test.concurrent('the command continues through a busy, failing, cut off or stopped service', async ({
+  stage: { through, begin, expectWhole },
+}) => {
   const { url, seen } = await through((call, count) => {
     if (call === UPLOAD && count === 2) return { status: 429, headers: { 'retry-after': '1' } }
     if (call === UPLOAD && count % 5 === 0) return count % 2 === 0 ? 'cut' : 'cut_answer'
@@ -164,7 +183,9 @@ test('the command continues through a busy, failing, cut off or stopped service'
   expect(seen.filter((one) => one === SUBMIT).length).toBeGreaterThan(3)
 })
 
-test('the command continues while the service is killed and starts again', async () => {
+test('the command continues while the service is killed and starts again', async ({
+  stage: { through, begin, expectWhole },
+}) => {
   const kill = () => system.supervisor.children.get('web')?.kill('SIGKILL')
   const { url } = await through((call, count) => {
     if ((call === UPLOAD && count === 4) || (call === SUBMIT && count === 2)) kill()
@@ -173,7 +194,9 @@ test('the command continues while the service is killed and starts again', async
   await expectWhole(await begin(url).ended)
 })
 
-test('the command gives up with 3 when the service is unreachable for too long, and can be continued', async () => {
+test.concurrent('the command gives up with 3 when the service is unreachable for too long, and can be continued', async ({
+  stage: { out, through, begin, expectWhole },
+}) => {
   const gone = await through((call) => (call === SUBMIT ? 'cut' : 'pass'))
   const first = await begin(gone.url, '--patience', '1').ended
   expect(first).toMatchObject({ code: 3 })
@@ -182,7 +205,9 @@ test('the command gives up with 3 when the service is unreachable for too long, 
   await expectWhole(await begin(system.baseUrl).ended)
 })
 
-test('the command sends smaller batches where a proxy limits their size', async () => {
+test.concurrent('the command sends smaller batches where a proxy limits their size', async ({
+  stage: { through, begin, expectWhole },
+}) => {
   const sizes: number[] = []
   const { url } = await through((call, count) => {
     if (call === SUBMIT) sizes.push(count)
@@ -192,7 +217,9 @@ test('the command sends smaller batches where a proxy limits their size', async 
   expect(sizes).toHaveLength(3)
 })
 
-test('a photo that breaks its connection each time does not affect the others', async () => {
+test.concurrent('a photo that breaks its connection each time does not affect the others', async ({
+  stage: { out, through, begin, expectWhole },
+}) => {
   const broken = createHash('sha256').update(maker.photo(3)).digest('base64')
   const { url } = await through((call, _, { headers }) =>
     call === UPLOAD && headers['content-digest'] === `sha-256=:${broken}:` ? 'cut' : 'pass',
@@ -210,29 +237,36 @@ const AWAY: [how: string, isStruck: (call: string) => boolean, fate: Fate][] = [
   ['out of room for photos', (call) => call === UPLOAD, { status: 503, body: '{"detail":"The media store is full."}' }],
 ]
 
-test.each(AWAY)('the command blames no photo for a service that is %s', async (_, isStruck, fate) => {
-  const first = createHash('sha256').update(maker.photo(0)).digest('base64')
-  let tries = 0
-  // Others are answered after its first failure, as by a draining service; then none, until it has failed six times.
-  const { url } = await through((call, count, { headers }) => {
-    const isFirst = headers['content-digest'] === `sha-256=:${first}:`
-    if (isFirst) tries += 1
-    if (isFirst && tries <= 6) return fate
-    if (tries === 0 || tries >= 6 || !isStruck(call)) return 'pass'
-    return tries === 1 && count === 2 ? 'pass' : fate
-  })
-  await expectWhole(await begin(url).ended)
-  expect(tries).toBe(7)
-})
+test.concurrent.for(AWAY)(
+  'the command blames no photo for a service that is %s',
+  async ([, isStruck, fate], { stage: { through, begin, expectWhole } }) => {
+    const first = createHash('sha256').update(maker.photo(0)).digest('base64')
+    let tries = 0
+    // Others are answered after its first failure, as by a draining service; then none, until it has failed six times.
+    const { url } = await through((call, count, { headers }) => {
+      const isFirst = headers['content-digest'] === `sha-256=:${first}:`
+      if (isFirst) tries += 1
+      if (isFirst && tries <= 6) return fate
+      if (tries === 0 || tries >= 6 || !isStruck(call)) return 'pass'
+      return tries === 1 && count === 2 ? 'pass' : fate
+    })
+    await expectWhole(await begin(url).ended)
+    expect(tries).toBe(7)
+  },
+)
 
-test('the command sends nothing when everything is done', async () => {
+test.concurrent('the command sends nothing when everything is done', async ({
+  stage: { through, begin, expectWhole },
+}) => {
   await expectWhole(await begin(system.baseUrl).ended)
   const { url, seen } = await through(() => 'pass')
   await expectWhole(await begin(url).ended)
   expect(seen.filter((one) => one.startsWith('POST'))).toEqual([])
 })
 
-test('the command submits corrected captures, and only those', async () => {
+test.concurrent('the command submits corrected captures, and only those', async ({
+  stage: { folder, through, begin, claimCount, expectWhole },
+}) => {
   writeFileSync(join(folder, 'photo 03.json'), '{"bundle": ')
   const first = await begin(system.baseUrl).ended
   expect({ code: first.code, claims: await claimCount() }).toEqual({ code: 1, claims: CAPTURES - 1 })
@@ -242,7 +276,9 @@ test('the command submits corrected captures, and only those', async () => {
   expect(seen.filter((one) => one.startsWith('POST'))).toEqual([UPLOAD, SUBMIT])
 })
 
-test('the command submits captures again that were cancelled before their evaluation', async () => {
+test('the command submits captures again that were cancelled before their evaluation', async ({
+  stage: { out, key, through, begin },
+}) => {
   const { db } = system.database
   await pauseQueue(db, 'attest')
   let isCancelled = false
@@ -271,7 +307,9 @@ test('the command submits captures again that were cancelled before their evalua
   expect(readRows(out).map(({ status }) => status)).toEqual(new Array(CAPTURES).fill('evaluated'))
 })
 
-test('the command repairs a truncated last line, and refuses an invalid state or another account’s', async () => {
+test.concurrent('the command repairs a truncated last line, and refuses an invalid state or another account’s', async ({
+  stage: { folder, out, begin, expectWhole },
+}) => {
   await expectWhole(await begin(system.baseUrl).ended)
   const state = join(out, 'submit-state.ndjson')
   const whole = readFileSync(state)
@@ -286,11 +324,11 @@ test('the command repairs a truncated last line, and refuses an invalid state or
   expect((await begin(system.baseUrl).ended).code).toBe(3)
 })
 
-test('the command lets only one run use a state', async () => {
+test.concurrent('the command lets only one run use a state', async ({ stage: { through, begin, expectWhole } }) => {
   let isHeld = true
-  const { url } = await through((call) => (call === SUBMIT && isHeld ? { status: 503 } : 'pass'))
+  const { url, seen } = await through((call) => (call === SUBMIT && isHeld ? { status: 503 } : 'pass'))
   const first = begin(url)
-  await until(() => gate?.seen.includes(SUBMIT) === true)
+  await until(() => seen.includes(SUBMIT))
   const second = await begin(url).ended
   expect(second).toMatchObject({ code: 3, stderr: expect.stringContaining(`Process ${first.child.pid}`) })
   isHeld = false

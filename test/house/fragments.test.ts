@@ -68,6 +68,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/attest/screen/detectors/multipart.ts',
     'src/authorize/policy/json-object.ts',
     'src/authorize/tokens/sealed.ts',
+    'src/platform/http/money.ts',
     'src/platform/http/params.ts',
     'src/platform/http/rejection.ts',
     'src/platform/jobs/eager-dispatch.ts',

@@ -39,6 +39,8 @@ export interface Browser {
   /** The complaints of the page's console and its policy. */
   complaints(): string[]
   setScripts(isOn: boolean): Promise<void>
+  /** Adds an authenticator of this device, whose person is verified, and returns its id. */
+  addAuthenticator(): Promise<string>
   /** A command of the DevTools protocol. */
   send(method: string, params?: Record<string, unknown>): Promise<Record<string, unknown>>
   /** The screen of the next pages: up to 500 wide it is a phone's. */
@@ -128,6 +130,20 @@ export async function startBrowser(): Promise<Browser> {
       const screen = { width, height: 800, deviceScaleFactor: 1, mobile: width <= 500 }
       await send('Emulation.setDeviceMetricsOverride', screen)
       await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] })
+    },
+    async addAuthenticator() {
+      await send('WebAuthn.enable')
+      const options = {
+        protocol: 'ctap2',
+        ctap2Version: 'ctap2_1',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      }
+      const { authenticatorId } = await send('WebAuthn.addVirtualAuthenticator', { options })
+      return String(authenticatorId)
     },
     async close() {
       socket.close()

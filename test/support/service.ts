@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AppDeps } from '#src/app.ts'
 import type { Role } from '#src/catalogue/access.ts'
+import type { DecisionKind } from '#src/catalogue/decisions.ts'
 import type { Feature, Platform } from '#src/platform/feature.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { createFindEffect, createKeepStatus } from '#src/platform/http/idempotency.ts'
 import { newAccountId, newId, type Scope } from '#src/platform/ids.ts'
+import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
 import { createDiskStore, type DiskStore } from '#src/platform/store/disk.ts'
 import type { Services } from '#src/services.ts'
 import { createKeyring, type Keyring } from './callers.ts'
@@ -32,6 +34,8 @@ export interface TestService extends Pick<Keyring, 'addKey' | 'makeCaller'> {
   /** A new user of an account, signed in: the headers of its browser. */
   signIn(accountId: string, user?: { role?: Role; email?: string; isSandboxOnly?: boolean }): Promise<SignedIn>
   events(scope: Scope): Promise<{ type: string; data: Record<string, unknown> }[]>
+  /** The entries of an account's ledger in their order, of one kind or of all. */
+  entries(scope: Pick<Scope, 'accountId'>, kind?: DecisionKind): Promise<DecisionEntry[]>
   count(table: string): Promise<number>
   /** Stores a claim without an attestation. */
   makeClaim(scope: Scope, columns?: Record<string, unknown>): Promise<string>
@@ -128,6 +132,13 @@ export async function startTestService({
     },
     events: ({ accountId }) =>
       test.owner('SELECT type, data FROM events WHERE account_id = $1 ORDER BY id', [accountId]),
+    async entries({ accountId }, kind) {
+      const rows = await test.owner<{ entry: string }>(
+        'SELECT entry FROM decisions WHERE account_id = $1 AND ($2::text IS NULL OR kind = $2) ORDER BY id',
+        [accountId, kind ?? null],
+      )
+      return rows.map(({ entry }) => JSON.parse(entry))
+    },
     async count(table) {
       const [row] = await test.owner<{ count: number }>(`SELECT count(*)::int AS count FROM ${table}`)
       return row?.count ?? 0

@@ -5,15 +5,6 @@ import type { TestCaller } from '../support/callers.ts'
 import type { TestAnswer } from '../support/http.ts'
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts'
 
-export interface LedgerEntry {
-  kind: string
-  subject: string | null
-  reason: string | null
-  valid: boolean | null
-  inputs: Record<string, string | null>
-  actor: unknown
-}
-
 export const FAMILY = 'exfiltration'
 export const TRIPPING = [
   { family: FAMILY, score: 0.9 },
@@ -55,13 +46,7 @@ export async function startChecking(options: TestServiceOptions = {}) {
     locks: async (caller: TestCaller, query = '') =>
       (await on.get(caller, `/v1/trace/session-locks?limit=100${query}`)).data as Record<string, unknown>[],
 
-    async ledger({ accountId }: { accountId: string }, kind?: string): Promise<LedgerEntry[]> {
-      const rows = await service.test.owner<{ entry: string }>(
-        'SELECT entry FROM decisions WHERE account_id = $1 AND ($2::text IS NULL OR kind = $2) ORDER BY id',
-        [accountId, kind],
-      )
-      return rows.map(({ entry }) => JSON.parse(entry) as LedgerEntry)
-    },
+    ledger: service.entries,
     async trips(caller: TestCaller) {
       return (await service.events(caller))
         .filter(({ type }) => type === 'trace.canary_tripped')

@@ -126,9 +126,12 @@ describe.each(testedEngines())('secrets, on %s', (engine) => {
     const key = await useKeys(owner)
     await useInvites(owner)
     await useWebhooks(key)
-    await useIntents(key)
-    await readEverything(owner, key)
-    await provokeErrors(owner, key)
+    // What only `web` answers is the same on each engine.
+    if (engine === testedEngines()[0]) {
+      await useIntents(key)
+      await readEverything(owner, key)
+      await provokeErrors(owner, key)
+    }
     await useExport(owner)
     const ended = await ask('DELETE', '/v1/auth/session', { headers: owner })
     expect(ended.status).toBe(200)

@@ -3,6 +3,7 @@
 
 import { emit } from '#src/account/webhooks/emit.ts'
 import { Failure, invalidField } from '#src/failure.ts'
+import { readClock } from '#src/platform/db/clock.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
@@ -232,10 +233,4 @@ function alreadyDecided({ id, outcome, expiresAt }: ApprovalRow, why?: string): 
   const detail =
     why ?? `${id} is ${status}${outcome === null ? ` since ${expiresAt.toISOString()}` : ''}: it is decided once.`
   return new Failure('approval_already_decided', { detail, members: { approval_status: status } })
-}
-
-async function readClock(tx: Tx): Promise<Date> {
-  const [row] = await tx.query<{ at: Date }>('SELECT clock_timestamp() AS at')
-  if (row === undefined) throw new Error('Postgres told no time')
-  return row.at
 }

@@ -1,7 +1,7 @@
-// Approvals, one row each. What people decided is in the row; that an approval has expired is in no column, but follows
-// from `expires_at` and the clock of Postgres wherever it is read.
+// Approvals, one row each. A column holds that people ended one, or a revocation. That it has expired is in no column: it
+// follows from `expires_at` and the clock of Postgres wherever it is read.
 
-import type { Statement, Tx } from '#src/platform/db/database.ts'
+import type { Tx } from '#src/platform/db/database.ts'
 import { idsBefore, type Scope } from '#src/platform/ids.ts'
 import type { ApproverRole } from '../policy/document.ts'
 import type { ApprovalOrigin, ApprovalStatus, ApprovedRule } from './facts.ts'
@@ -64,11 +64,6 @@ const SHOWN = `${APPROVAL}, ${STATUS} AS status, sealed_description AS "sealedDe
  */
 export async function readApprovals(tx: Tx, jti: string, lock: boolean): Promise<ApprovalRow[]> {
   return tx.query<ApprovalRow>(lock ? LOCK_OF_TOKEN : OF_TOKEN, [jti])
-}
-
-/** The same without a lock, for `readTenant`. */
-export function selectApprovals(jti: string): Statement {
-  return { text: OF_TOKEN, values: [jti] }
 }
 
 const OF_TOKEN = `SELECT ${APPROVAL} FROM approvals WHERE jti = $1 ORDER BY origin`

@@ -7,7 +7,7 @@ import { hashDescription } from '#src/authorize/tokens/format.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { AuthorizeRequest, VerifyRequest } from './bodies.ts'
-import type { RequestFacts, TokenFacts } from './facts.ts'
+import type { RequestFacts, TokenBindings, TokenFacts } from './facts.ts'
 
 interface Action {
   action_description: string
@@ -44,11 +44,15 @@ export function requestOfAuthorize(body: AuthorizeRequest): RequestFacts {
   }
 }
 
-/** What the pipeline compares with. `audience`: as authorize was given it, since a token without one names the account. */
+/** What the pipeline compares with. */
 export function tokenFactsOf(claims: IntentClaims, audience: string | null): TokenFacts {
+  const { jti, exp } = claims
+  return { jti, expires_at: new Date(exp * 1_000).toISOString(), ...tokenBindingsOf(claims, audience) }
+}
+
+/** @param audience As authorize was given it: the claim of a token without one names the account. */
+export function tokenBindingsOf(claims: IntentClaims, audience: string | null): TokenBindings {
   return {
-    jti: claims.jti,
-    expires_at: new Date(claims.exp * 1_000).toISOString(),
     audience,
     action_hash: claims.action_hash,
     payload_hash: claims.payload_hash,

@@ -5,6 +5,8 @@ import type { IntentClaims } from '#src/authorize/tokens/format.ts'
 import type { IntentRow } from '#src/authorize/tokens/rows.ts'
 import { openFacts, openToken } from '#src/authorize/tokens/sealed.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
+import { tokenBindingsOf } from './action.ts'
+import type { TokenBindings } from './facts.ts'
 import type { VerifyOutcome } from './pipeline.ts'
 
 export interface Authorization {
@@ -18,20 +20,8 @@ export interface Authorization {
   preflight: Preflight
 }
 
-/** What the token is bound to, as callers see it. Hashes are SHA-256 in base64url without padding. */
-export interface Bindings {
-  action_hash: string
-  payload_hash: string
-  context_hash: string | null
-  trace_id: string | null
-  reading_hash: string | null
-  agent_id: string | null
-  agent_session_id: string
-  device_id: string
-  mandate_id: string | null
-  schedule_id: string | null
-  biometric: boolean
-  audience: string | null
+/** As callers see it. */
+export interface Bindings extends TokenBindings {
   policy_version: number
 }
 
@@ -46,21 +36,7 @@ export function preflightOf({ valid, reason, pending }: VerifyOutcome): Prefligh
 }
 
 export function bindingsOf(claims: IntentClaims, audience: string | null): Bindings {
-  return {
-    action_hash: claims.action_hash,
-    payload_hash: claims.payload_hash,
-    context_hash: claims.context_hash ?? null,
-    trace_id: claims.trace_id ?? null,
-    reading_hash: claims.reading_hash ?? null,
-    agent_id: claims.agent_id ?? null,
-    agent_session_id: claims.agent_session_id,
-    device_id: claims.device_id,
-    mandate_id: claims.mandate_id ?? null,
-    schedule_id: claims.schedule_id ?? null,
-    biometric: claims.biometric?.verified === true,
-    audience,
-    policy_version: claims.policy_version,
-  }
+  return { ...tokenBindingsOf(claims, audience), policy_version: claims.policy_version }
 }
 
 export function replayOf(

@@ -7,7 +7,7 @@ import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { isObject, isShallow, jsonObject, MAX_JSON_DEPTH } from '#src/authorize/policy/json-object.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
 
-export const DEFAULT_TTL_SECONDS = 300
+const DEFAULT_TTL_SECONDS = 300
 /** Three JSON values of their greatest size in pretty print, and a hostile token, which gets its answer. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024
 /** Commas: a payload of 64 KiB has half as many at most. */

@@ -10,6 +10,7 @@ import {
 } from '#src/authorize/tokens/rows.ts'
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
+import { readClock } from '#src/platform/db/clock.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -110,12 +111,6 @@ function executionOf(row: IntentRow): Execution | undefined {
   const { jti, executedAt, outcome, outcomeAt, actionHash, payloadHash } = row
   if (executedAt === null) return undefined
   return { jti, status: outcome ?? 'executed', executedAt, outcomeAt, actionHash, payloadHash }
-}
-
-async function readClock(tx: Tx): Promise<Date> {
-  const [row] = await tx.query<{ at: Date }>('SELECT clock_timestamp() AS at')
-  if (row === undefined) throw new Error('Postgres told no time')
-  return row.at
 }
 
 function unknown(jti: string): Failure {

@@ -55,9 +55,13 @@ export function factsOfStored(stored: StoredFacts): VerifyFacts {
   return { ...NO_STATE, ...stored, request: { counterparty: null, ...stored.request } }
 }
 
-export interface TokenFacts {
+export interface TokenFacts extends TokenBindings {
   jti: string
   expires_at: string
+}
+
+/** What a token is bound to. Hashes are SHA-256 in base64url without padding. */
+export interface TokenBindings {
   audience: string | null
   action_hash: string
   payload_hash: string

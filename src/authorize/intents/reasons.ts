@@ -52,11 +52,6 @@ export type VerifyReason = keyof typeof VERIFY_REASONS
 
 export const VERIFY_REASON_CODES = Object.keys(VERIFY_REASONS) as [VerifyReason, ...VerifyReason[]]
 
-/** Rules of a policy answer with reasons of their own, which are none of these. */
-export function isVerifyReason(reason: string): reason is VerifyReason {
-  return Object.hasOwn(VERIFY_REASONS, reason)
-}
-
 /** What a reason says, for people. */
 export function describeReason(reason: string | null): string {
   if (reason === null) return 'The action may run now.'
@@ -69,4 +64,9 @@ export function describeReason(reason: string | null): string {
 export function labelOf(reason: string | null): string {
   if (reason === null) return 'valid'
   return isVerifyReason(reason) ? reason : 'policy_own'
+}
+
+// Rules of a policy answer with reasons of their own, which are none of these.
+function isVerifyReason(reason: string): reason is VerifyReason {
+  return Object.hasOwn(VERIFY_REASONS, reason)
 }

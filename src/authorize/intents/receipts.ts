@@ -8,7 +8,7 @@ import type { Log } from '#src/platform/log.ts'
 import type { Verified } from './settling.ts'
 
 /** Of the header: a receipt is neither a token nor a result of another kind. */
-export const RECEIPT_TYP = 'verify-receipt+jwt'
+const RECEIPT_TYP = 'verify-receipt+jwt'
 
 interface ReceiptDeps {
   signingKeys: Pick<SigningKeys, 'signRecord'>

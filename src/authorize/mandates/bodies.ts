@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { isPointer } from '#src/authorize/action-amounts.ts'
 import { isTimezone } from '#src/authorize/policy/fields.ts'
-import { formatAmount, isCurrency, parseAmount } from '#src/platform/amounts.ts'
+import { amountRequest as amount, currencyRequest as currency } from '#src/platform/http/money.ts'
 import type { MandateConstraints } from './judge.ts'
 import type { MandateRequest } from './mandates.ts'
 import type { MandateNarrowing } from './terms.ts'
@@ -13,18 +13,6 @@ import { budgetPeriodView as period } from './views.ts'
 const MAX_NAMES = 100
 const DEFAULT_WINDOW_SECONDS = 86_400
 
-const amount = z
-  .union([z.number(), z.string().max(32)])
-  .refine((value) => (parseAmount(value) ?? 0n) > 0n, {
-    message: 'must be a number or a decimal string above 0 with at most 4 decimals, up to 10^15',
-    params: { code: 'invalid_amount' },
-  })
-  .transform((value) => formatAmount(parseAmount(value) ?? 0n))
-  .meta({ description: 'In major units: a number or a decimal string, above 0, with at most 4 decimals.' })
-const currency = z
-  .string()
-  .refine(isCurrency, { message: 'must be a code of ISO 4217, such as EUR', params: { code: 'invalid_currency' } })
-  .meta({ pattern: '^[A-Z]{3}$' })
 const names = z
   .array(z.string().min(1).max(200))
   .min(1)

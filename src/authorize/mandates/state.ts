@@ -4,7 +4,7 @@
 import type { MandateStatus } from './judge.ts'
 
 /** After the interval, for a check-in that is on its way. */
-export const HEARTBEAT_GRACE_SECONDS = 60
+const HEARTBEAT_GRACE_SECONDS = 60
 
 /** What stands before all that reads the clock: one moment for a whole statement, whatever its number of rows. */
 export const CLOCK = 'clock AS MATERIALIZED (SELECT clock_timestamp() AS at)'

@@ -127,7 +127,7 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
       const isOwn = (userId: string | null) =>
         principal.kind === 'key' || userId === null || userId === principal.userId
       if (!isOwn(challenge.userId)) throw unusable('mismatch', 'was issued to another user')
-      // The same for a passkey of nobody, of another account and of another user: ids of credentials tell no one more.
+      // One answer for an unknown passkey, one of another account and one of another user: it must not say which ids exist.
       const isFitting =
         passkey !== undefined && isOwn(passkey.userId) && (challenge.userId ?? passkey.userId) === passkey.userId
       if (!isFitting) throw invalidField(`${RESPONSE}/id`, 'unknown_passkey', 'is no passkey that can confirm this')
@@ -162,7 +162,7 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
       ])
       if (at === undefined) throw unusable('used', 'was used before, or has expired')
       if (!isUsed) {
-        // Which of the two is of interest to nobody but an attacker: both are over with this answer.
+        // The answer does not say which of the two: only an attacker would learn from it.
         throw invalidField(`${RESPONSE}/id`, 'unknown_passkey', 'is a passkey that was removed or used meanwhile')
       }
       const biometric = { verified: true, credential: passkeyId, uv: true, at: Math.floor(at.getTime() / 1_000) }

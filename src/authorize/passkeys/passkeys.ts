@@ -32,7 +32,7 @@ import {
   takeRegistration,
 } from './rows.ts'
 
-export const MAX_PASSKEYS = 20
+const MAX_PASSKEYS = 20
 const FRESH_MINUTES = 10
 const REGISTRATION_MS = 5 * 60_000
 

@@ -23,7 +23,7 @@ export const MAX_DAYS = 366
 /** Executions, or approvals, of one report: each is read as JSON, all of them in about a second. */
 export const MAX_ENTRIES = 25_000
 /** Authorizations that one page reads. Where nearly all were executed, it may find few. */
-export const MAX_SCANNED = 20_000
+const MAX_SCANNED = 20_000
 const SCAN_STEP = 2_000
 // A report waits for nobody. This is for a machine that is busy beyond measure.
 const STATEMENT_TIMEOUT = '10s'

@@ -1,7 +1,7 @@
 // What `frequency` of a schedule means: one of five words, or a recurrence rule (RRULE) of RFC 5545 with the parts that
 // are listed here. A part that is not listed is refused by name: ignoring one would make another calendar.
 
-export const FREQUENCY_WORDS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const
+const FREQUENCY_WORDS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const
 export type FrequencyWord = (typeof FREQUENCY_WORDS)[number]
 
 /** Lists ascend and have no repeats. */

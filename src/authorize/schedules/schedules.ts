@@ -51,7 +51,7 @@ export interface Schedule {
 export type Schedules = ReturnType<typeof createSchedules>
 
 /** How many cycles a preview shows. */
-export const PREVIEW_CYCLES = 24
+const PREVIEW_CYCLES = 24
 // A cycle is found from the anchor on. Of a rule with dates of several kinds each month in between costs some nanoseconds.
 const EARLIEST_ANCHOR = Date.UTC(2000, 0, 1)
 const MAX_ANCHOR_YEARS = 10

@@ -2,7 +2,7 @@
 // and never ignored.
 
 import { z } from 'zod'
-import { formatAmount, isCurrency, parseAmount } from '#src/platform/amounts.ts'
+import { amountRequest, currencyRequest } from '#src/platform/http/money.ts'
 import { MAX_FREQUENCY_LENGTH } from './frequency.ts'
 import { type ScheduleCycle, statusOf } from './judge.ts'
 import type { Schedule, ScheduleRequest } from './schedules.ts'
@@ -25,21 +25,8 @@ export const scheduleRequest = z
     amount: z
       .strictObject({
         type: amountType.describe('`fixed`: exactly this amount. `max`: at most this amount.'),
-        value: z
-          .union([z.number(), z.string().max(32)])
-          .refine((value) => (parseAmount(value) ?? 0n) > 0n, {
-            message: 'must be a number or a decimal string above 0 with at most 4 decimals, up to 10^15',
-            params: { code: 'invalid_amount' },
-          })
-          .transform((value) => formatAmount(parseAmount(value) ?? 0n))
-          .meta({ description: 'In major units: a number or a decimal string, above 0, with at most 4 decimals.' }),
-        currency: z
-          .string()
-          .refine(isCurrency, {
-            message: 'must be a code of ISO 4217, such as EUR',
-            params: { code: 'invalid_currency' },
-          })
-          .meta({ pattern: '^[A-Z]{3}$' }),
+        value: amountRequest,
+        currency: currencyRequest,
       })
       .meta({ id: 'NewScheduleAmount' }),
     frequency: z.string().min(1).max(MAX_FREQUENCY_LENGTH).describe(frequency),

@@ -1,7 +1,7 @@
 // One clock for all processes: that of Postgres. Times that a process writes, signs or compares must not depend on its
 // machine: receivers refuse a signature that is ten minutes old, and a capture made now must not lie in the future.
 
-import type { Database } from './database.ts'
+import type { Database, Tx } from './database.ts'
 
 export interface Clock {
   now(): Date
@@ -60,4 +60,11 @@ export function createClock({ db, onOffset = () => {}, machine = () => Date.now(
       timer = undefined
     },
   }
+}
+
+/** The time of Postgres as this statement runs. `now()` is that of the transaction's begin: before the locks that it waited for. */
+export async function readClock(tx: Pick<Tx, 'query'>): Promise<Date> {
+  const [row] = await tx.query<{ at: Date }>('SELECT clock_timestamp() AS at')
+  if (row === undefined) throw new Error('Postgres answered a SELECT without FROM with no row')
+  return row.at
 }

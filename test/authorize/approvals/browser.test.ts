@@ -1,8 +1,7 @@
-import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Browser, hasBrowser, startBrowser } from '../../support/browser.ts'
 import type { TestCaller } from '../../support/callers.ts'
-import { call } from '../../support/http.ts'
+import { type Localhost, openLocalhost } from '../../support/localhost.ts'
 import { type ApprovalService, startApprovals } from './service.ts'
 
 const PAYLOAD = {
@@ -11,23 +10,11 @@ const PAYLOAD = {
 }
 const DESCRIPTION = 'Pay 12,000.00 EUR <b>now</b> to \u202eegaraG'
 
-it('the page of approvals runs its own script only, and is the same for everybody', async () => {
-  const service = await startApprovals()
-  const { status, headers, text } = await call(service.app, '/approve')
-  expect(status).toBe(200)
-  expect(headers['content-security-policy']).toMatch(/default-src 'none'; script-src 'self'; style-src 'self'/)
-  expect(headers['referrer-policy']).toBe('no-referrer')
-  expect(text).toContain('<noscript>')
-  expect(text).not.toMatch(/<script>|onclick|javascript:/)
-  await service.close()
-})
-
-// A browser takes passkeys on localhost and on no address, so BASE_URL alone makes the relying party.
 describe.skipIf(!hasBrowser)(
   'approvals in a browser (skipped where there is no Chromium)',
   { timeout: 180_000 },
   () => {
-    let door: Server
+    let localhost: Localhost
     let service: ApprovalService
     let caller: TestCaller
     let browser: Browser
@@ -35,36 +22,19 @@ describe.skipIf(!hasBrowser)(
     let userId: string
 
     beforeAll(async () => {
-      // The address must be known before the service is made.
-      door = createServer((socket) => {
-        const onward = connect(service.app.port, '127.0.0.1')
-        socket.pipe(onward).pipe(socket)
-        for (const each of [socket, onward]) each.on('error', () => [socket, onward].map((one) => one.destroy()))
-      })
-      await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
-      root = `http://localhost:${(door.address() as AddressInfo).port}`
+      localhost = await openLocalhost(() => service.app.port)
+      root = localhost.root
       service = await startApprovals({ env: { BASE_URL: root, WEBAUTHN_RP_ID: '', WEBAUTHN_ORIGINS: '' } })
       caller = await service.makeCaller()
       ;({ userId } = await service.join(caller, 'approver', 'mika@example.com'))
       await service.join(caller, 'owner')
       browser = await startBrowser()
-      await browser.send('WebAuthn.enable')
-      await browser.send('WebAuthn.addVirtualAuthenticator', {
-        options: {
-          protocol: 'ctap2',
-          ctap2Version: 'ctap2_1',
-          transport: 'internal',
-          hasResidentKey: true,
-          hasUserVerification: true,
-          isUserVerified: true,
-          automaticPresenceSimulation: true,
-        },
-      })
+      await browser.addAuthenticator()
     })
     afterAll(async () => {
       await browser?.close()
       await service?.close()
-      door?.close()
+      localhost?.close()
     })
 
     const open = (more: object = {}) =>
@@ -174,7 +144,7 @@ describe.skipIf(!hasBrowser)(
       await sees('is approved')
       expect(await service.read(caller, row.id)).toMatchObject({ decisions: [{ by: userId, via: 'passkey' }] })
       const [entry] = (await service.entries(caller, 'approval_decision')).filter(({ subject }) => subject === row.id)
-      expect(entry.inputs).toMatchObject({ via: 'passkey', passkey_id: expect.stringMatching(/^psk_/) })
+      expect(entry?.inputs).toMatchObject({ via: 'passkey', passkey_id: expect.stringMatching(/^psk_/) })
     })
 
     it('can not be approved here when what is shown does not have the hashes of the token', async () => {

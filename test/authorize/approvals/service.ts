@@ -88,12 +88,5 @@ export async function startApprovals(options: TestServiceOptions = {}) {
     /** As if the time had passed. */
     expire: (id: string) =>
       service.test.owner(`UPDATE approvals SET expires_at = clock_timestamp() WHERE id = $1`, [id]),
-    entries: async ({ accountId }: TestCaller, kind: string) =>
-      (
-        await service.test.owner<{ entry: string }>(
-          'SELECT entry FROM decisions WHERE account_id = $1 AND kind = $2 ORDER BY id',
-          [accountId, kind],
-        )
-      ).map(({ entry }) => JSON.parse(entry)),
   }
 }

@@ -61,8 +61,7 @@ export function createUnder(service: Intents) {
     },
     outcome: (caller: TestCaller, jti: string, status: string) =>
       service.done(caller, `/v1/intent/executions/${jti}/outcome`, { status }),
-    entries: async (caller: TestCaller, kind: string): Promise<{ inputs: Record<string, string> }[]> =>
-      (await service.decisions(caller)).filter((one) => one.kind === kind).map(({ entry }) => JSON.parse(entry)),
+    entries: service.entries,
     /** Moves columns of a row in time, as if it had been made earlier. */
     shift: (table: string, id: string, columns: Record<string, string>) => {
       const names = Object.keys(columns)

@@ -335,7 +335,7 @@ describe('the queue of charges', () => {
     const first = held()
     const done: string[] = []
     const works = [
-      inTurn('root', first.work).then(() => done.push('first')),
+      inTurn('root', () => first.work().then(() => done.push('first'))),
       inTurn('child', async () => done.push('second')),
       inTurn('root', async () => done.push('third')),
     ]

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { DecisionKind } from '#src/catalogue/decisions.ts'
 import { DAY_MS } from '#src/platform/retention.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { type Sent, startTestService } from '../../support/service.ts'
@@ -75,13 +76,7 @@ export async function startMandates() {
       const { json } = await post('/v1/agents', { name: 'Buyer', owner: 'buying@example.com' })
       return String(json.agent_id)
     },
-    async ledgerOf(kind: string) {
-      const rows = await service.test.owner<{ entry: string }>(
-        'SELECT entry FROM decisions WHERE account_id = $1 AND kind = $2 ORDER BY id',
-        [callerNow().accountId, kind],
-      )
-      return rows.map(({ entry }) => JSON.parse(entry))
-    },
+    ledgerOf: (kind: DecisionKind) => service.entries(callerNow(), kind),
     /** Moves a mandate in time, as if it had been granted or had checked in earlier. */
     shift(id: string, columns: Members) {
       const sets = Object.keys(columns).map((name, index) => `${name} = now() + $${index + 2}::interval`)

@@ -1,9 +1,8 @@
-import type { AddressInfo } from 'node:net'
-import { connect, createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AssertionResponse } from '#src/authorize/passkeys/bodies.ts'
 import { type Browser, hasBrowser, startBrowser } from '../../support/browser.ts'
 import type { TestCaller } from '../../support/callers.ts'
+import { type Localhost, openLocalhost } from '../../support/localhost.ts'
 import type { SignedIn } from '../../support/service.ts'
 import { type PasskeyService, refusalOf, startPasskeys } from './service.ts'
 
@@ -14,10 +13,10 @@ const ACTION = {
   device_id: 'device-1',
 }
 
-// A real browser with its virtual authenticator, on our page and with the whole service. Browsers take passkeys on
-// localhost and on no address, so BASE_URL alone makes the relying party.
+// A real browser with its virtual authenticator, on our page and with the whole service. BASE_URL alone makes the relying
+// party.
 describe.skipIf(!hasBrowser)('passkeys in a browser (skipped where there is no Chromium)', { timeout: 180_000 }, () => {
-  let door: Server
+  let localhost: Localhost
   let service: PasskeyService
   let caller: TestCaller
   let user: SignedIn
@@ -26,36 +25,19 @@ describe.skipIf(!hasBrowser)('passkeys in a browser (skipped where there is no C
   let authenticatorId: string
 
   beforeAll(async () => {
-    // The address must be known before the service is made.
-    door = createServer((socket) => {
-      const onward = connect(service.app.port, '127.0.0.1')
-      socket.pipe(onward).pipe(socket)
-      for (const each of [socket, onward]) each.on('error', () => [socket, onward].map((one) => one.destroy()))
-    })
-    await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
-    root = `http://localhost:${(door.address() as AddressInfo).port}`
+    localhost = await openLocalhost(() => service.app.port)
+    root = localhost.root
     service = await startPasskeys({ env: { BASE_URL: root, WEBAUTHN_RP_ID: '', WEBAUTHN_ORIGINS: '' } })
     caller = await service.makeCaller()
     user = await service.signIn(caller.accountId, { email: 'mika@example.com' })
     browser = await startBrowser()
-    await browser.send('WebAuthn.enable')
-    const options = {
-      protocol: 'ctap2',
-      ctap2Version: 'ctap2_1',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    }
-    const made = await browser.send('WebAuthn.addVirtualAuthenticator', { options })
-    authenticatorId = String(made.authenticatorId)
+    authenticatorId = await browser.addAuthenticator()
     await signIn(root)
   })
   afterAll(async () => {
     await browser?.close()
     await service?.close()
-    door?.close()
+    localhost?.close()
   })
 
   const rows = () =>

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createPolicyReader } from '#src/authorize/policy/current.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { DecisionEntry } from '#src/platform/ledger/record.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
 type Caller = Scope & { key: string }
@@ -29,13 +28,7 @@ const put = (document: unknown, headers: Record<string, string> = { 'If-Match': 
 
 const rule = (id: string, members: object = {}) => ({ id, require: { deny: true }, ...members })
 const document = (...rules: object[]) => ({ rules })
-const entries = async (kind: string): Promise<DecisionEntry[]> => {
-  const rows = await on.test.owner<{ entry: string }>(
-    'SELECT entry FROM decisions WHERE account_id = $1 AND kind = $2 ORDER BY id',
-    [caller.accountId, kind],
-  )
-  return rows.map(({ entry }) => JSON.parse(entry))
-}
+const changes = () => on.entries(caller, 'policy_change')
 
 describe('the policy', () => {
   it('decides nothing when its row was changed below the service', async () => {
@@ -86,7 +79,7 @@ describe('the policy', () => {
     expect((await get('/versions/3')).status).toBe(404)
     expect((await get('/versions/one')).status).toBe(404)
 
-    const decisions = await entries('policy_change')
+    const decisions = await changes()
     expect(decisions).toMatchObject([
       { subject: '1', policy_version: 1, inputs: { document_sha256: first.json.digest } },
       { subject: '2', policy_version: 2, inputs: { previous_sha256: first.json.digest } },
@@ -122,7 +115,7 @@ describe('the policy', () => {
     const first = await put(document(rule('a')), headers)
     expect((await put(document(rule('a')), headers)).json).toEqual(first.json)
     expect((await put(document(rule('b')), headers)).json.code).toBe('idempotency_key_reused')
-    expect(await entries('policy_change')).toHaveLength(1)
+    expect(await changes()).toHaveLength(1)
   })
 
   it('returns to an earlier version, as a new one', async () => {
@@ -140,7 +133,7 @@ describe('the policy', () => {
     expect((await post('/rollback', { version: 0 })).json).toMatchObject({ version: 4, rolled_back_to: 0, rules: [] })
     expect((await post('/rollback', { version: 4 })).json.code).toBe('conflict')
     expect((await post('/rollback', { version: 9 })).json.code).toBe('not_found')
-    expect((await entries('policy_change')).map(({ subject }) => subject)).toEqual(['1', '2', '3', '4'])
+    expect((await changes()).map(({ subject }) => subject)).toEqual(['1', '2', '3', '4'])
   })
 
   it('refuses what it could not enforce, each finding with its pointer', async () => {

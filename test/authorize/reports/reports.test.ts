@@ -27,10 +27,7 @@ beforeAll(async () => {
   const other = await service.makeCaller()
   await record(caller, [...executions(120, caller), ...approvalDecisions()])
   await record(other, executions(10, other))
-  const rows = await service.test.owner<{ entry: string }>('SELECT entry FROM decisions WHERE account_id = $1', [
-    caller.accountId,
-  ])
-  recorded = rows.map(({ entry }) => JSON.parse(entry) as DecisionEntry)
+  recorded = await service.entries(caller)
 })
 afterAll(() => service.close())
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readRevocation } from '#src/authorize/revocations/rows.ts'
+import type { DecisionKind } from '#src/catalogue/decisions.ts'
 import { newId } from '#src/platform/ids.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { issueIntent } from '../../support/intents.ts'
@@ -23,13 +24,7 @@ const issue = (wanted?: Parameters<typeof issueIntent>[2], by: TestCaller = call
   issueIntent(service.services, by, wanted)
 const read = (agentSessionId: string, deviceId: string, jti?: string) =>
   service.test.db.tenant(caller, (tx) => readRevocation(tx, { jti, agentSessionId, deviceId }))
-const ledgerOf = async (kind: string) => {
-  const rows = await service.test.owner<{ entry: string }>(
-    'SELECT entry FROM decisions WHERE account_id = $1 AND kind = $2 ORDER BY id',
-    [caller.accountId, kind],
-  )
-  return rows.map(({ entry }) => JSON.parse(entry))
-}
+const ledgerOf = (kind: DecisionKind) => service.entries(caller, kind)
 
 describe('a revocation', () => {
   it('of a session ends its unexpired tokens and no others, once, with one event and one ledger entry', async () => {

@@ -58,13 +58,6 @@ const audited = async () =>
     )
   ).map(({ action }) => action)
 
-const ledgerOf = async () =>
-  (
-    await service.test.owner<{ entry: string }>('SELECT entry FROM decisions WHERE account_id = $1 ORDER BY id', [
-      caller.accountId,
-    ])
-  ).map(({ entry }) => JSON.parse(entry) as { kind: string; subject: string; reason: string })
-
 describe('a schedule', () => {
   it('is set up with its defaults, and shows its cycles', async () => {
     const { json } = await post('', body())
@@ -187,7 +180,7 @@ describe('the state of a schedule', () => {
     expect(await act('pause')).toEqual([409, 'invalid_state_transition', ['active']])
     expect(await act('resume')).toEqual([409, 'invalid_state_transition', ['paused']])
     expect(await audited()).toEqual(['schedule.created', 'schedule.paused', 'schedule.resumed', 'schedule.cancelled'])
-    expect((await ledgerOf()).map(({ kind, subject, reason }) => [kind, subject, reason])).toEqual(
+    expect((await service.entries(caller)).map(({ kind, subject, reason }) => [kind, subject, reason])).toEqual(
       ['created', 'paused', 'resumed', 'cancelled'].map((reason) => ['schedule_change', id, reason]),
     )
     expect(await get(`/${id}`)).toMatchObject({ status_changed_by: expect.stringMatching(/^key_/), next_cycle: null })
