@@ -108,6 +108,37 @@ export async function closedLoop({ port, connections, seconds, request, status }
   return { rate: (latenciesMs.length / elapsedMs) * 1_000, latenciesMs }
 }
 
+/** Each request is sent once: for those that use something up. @throws {Error} for an answer that is not good. */
+export async function sendEach({
+  port,
+  connections,
+  requests,
+  isGood,
+}: Pick<LoadOptions, 'port' | 'connections'> & {
+  requests: readonly Uint8Array[]
+  isGood(status: number, body: Buffer): boolean
+}): Promise<Loaded & { statuses: ReadonlyMap<number, number> }> {
+  const open = await openAll(port, connections)
+  const latenciesMs: number[] = []
+  const statuses = new Map<number, number>()
+  const left = requests.values()
+  const startedAt = performance.now()
+  await Promise.all(
+    open.map(async (connection) => {
+      for (const bytes of left) {
+        const at = performance.now()
+        const { status, body } = await connection.send([bytes])
+        if (!isGood(status, body)) throw new Error(`answered ${status}: ${body.toString().slice(0, 500)}`)
+        latenciesMs.push(performance.now() - at)
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+    }),
+  )
+  const elapsedMs = performance.now() - startedAt
+  for (const connection of open) connection.close()
+  return { rate: (latenciesMs.length / elapsedMs) * 1_000, latenciesMs, statuses }
+}
+
 /**
  * Requests are sent at their times, whether or not earlier ones have been answered: their wait for a connection counts.
  */

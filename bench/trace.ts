@@ -1,5 +1,6 @@
 // A language model in the process: tokens per second of a prompt and of an answer, and the memory it takes. On SmolLM2
-// where it was fetched (`npm run model -- fetch smollm2`), else on the tiny model, whose figures say little.
+// where it was fetched (`npm run model -- fetch smollm2`), else on the tiny model: that says whether it runs, and the bars,
+// which are of SmolLM2, are skipped.
 
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,7 +12,7 @@ import { feedText, generate } from '#src/trace/llama/generation.ts'
 import { type LoadedModel, loadModel } from '#src/trace/llama/model.ts'
 import { GREEDY } from '#src/trace/llama/sampling.ts'
 import { DEFAULT_MODEL, findModelFile } from '#src/trace/models/model-files.ts'
-import { compare, describe, judgeLimit, note, type Options, type Verdict } from './harness.ts'
+import { compare, describe, judgeLimit, note, type Options, print, type Verdict } from './harness.ts'
 
 // floors: the products of matrices alone in TypeScript, and llama.cpp where its package is installed beside the project.
 const MIN_RATIO = 10
@@ -22,6 +23,8 @@ const MAX_MEGABYTES = 1_200
 export async function runTrace({ isQuick, rounds }: Options): Promise<Verdict[]> {
   const smollm2 = findModelFile(readDeploymentSettings().modelDirectory, 'smollm2-135m-instruct')
   const { id, path } = isQuick || smollm2 === undefined ? DEFAULT_MODEL : smollm2
+  const isJudged = !isQuick && smollm2 !== undefined
+  if (smollm2 === undefined) print(`SmolLM2 is not in the folder of models: on ${id}, and the bars are skipped`)
   const sizes = isQuick ? { prompt: 32, answer: 8, floor: 4 } : { prompt: 64, answer: 32, floor: 4 }
   const model = loadModel(path, { contextTokens: 512, maxBytes: 2e9 })
   const prompt = promptOf(model, sizes.prompt)
@@ -46,6 +49,18 @@ export async function runTrace({ isQuick, rounds }: Options): Promise<Verdict[]>
   // Before the floor reads the weights once more.
   const megabytes = process.resourceUsage().maxRSS / 1_000
   const floor = createFloor(path)
+  const floorRate = async () => 1_000 / (await perToken(sizes.floor, () => floor(sizes.floor)))
+  if (!isJudged) {
+    return [
+      note(
+        'trace, prompt',
+        `${id} ${rateOf(prefills)}; floor ${describe([await floorRate()], 'tokens/s')}; bar skipped`,
+      ),
+      note('trace, answer', `${id} ${rateOf(decodes)}; bar skipped`),
+      note('trace, memory', `${id}, peak of the process ${describe([megabytes], 'MB')}; bar skipped`),
+      await measureLlamaCpp(path, prompt, sizes.answer, rounds),
+    ]
+  }
   return [
     judgeLimit({
       name: 'trace, prompt',
@@ -75,7 +90,7 @@ export async function runTrace({ isQuick, rounds }: Options): Promise<Verdict[]>
       unit: 'tokens/s',
       floor: {
         label: 'the matrix products in TypeScript',
-        run: async () => 1_000 / (await perToken(sizes.floor, () => floor(sizes.floor))),
+        run: floorRate,
       },
       ours: { label: `${id}, a prompt`, run: async () => 1_000 / (await prefill()) },
       bar: MIN_RATIO,

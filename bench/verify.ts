@@ -1,19 +1,17 @@
-// Verifications with a policy of 20 rules, against their floor, against a policy of 1,000 rules and beside a long ledger.
+// Verifications with a policy of 20 rules, against their floor, against a policy of 1,000 rules and beside a long ledger; and
+// verifications that execute, under mandates, schedules and approvals (verify-state.ts).
 
 import { compare, judgeLimit, note, type Options, percentile, type Verdict } from './harness.ts'
-import { closedLoop, createMeter, openConnection, openLoop, requestOf } from './load.ts'
-import { startProcess } from './processes.ts'
+import { closedLoop, createMeter, openLoop } from './load.ts'
+import { type Process, startProcess } from './processes.ts'
 import { openStage, type Stage } from './stage.ts'
+import { issue, PAYMENT, setRules, verifyRequestOf } from './tokens.ts'
+import { measureState } from './verify-state.ts'
 
 const CONNECTIONS = 32
 const MAX_P99_MS = 50
 const [FEW, MANY] = [20, 1_000]
 const LEDGER_ROWS = 1_000_000
-
-const ACTION = {
-  action_description: 'Pay 120.00 EUR to Example Garage for invoice 2026-118',
-  action_payload: { action_type: 'payment', amount: '120.00', currency: 'EUR', counterparty: 'Example Garage' },
-}
 
 export async function runVerify(options: Options): Promise<Verdict[]> {
   const stage = await openStage({ redis: true })
@@ -22,70 +20,81 @@ export async function runVerify(options: Options): Promise<Verdict[]> {
   const floorSettings = { ...stage.environment, ACCOUNT_ID: stage.scope.accountId, JWKS: jwks }
   const floor = await startProcess('bench/floors/verify.ts', floorSettings, options)
   try {
-    const [few, many] = [stage, await stage.addAccount()]
-    await setRules(web.port, few.key, FEW)
-    await setRules(web.port, many.key, MANY)
-    const count = options.isQuick ? 64 : 2_048
-    const request = requestsOf(few.key, await issue(web.port, few.key, count))
-    const requestMany = requestsOf(many.key, await issue(web.port, many.key, count))
-    const seconds = options.isQuick ? 1 : 5
-    const load = { connections: CONNECTIONS, seconds, request, status: 200 }
-    const meter = createMeter(load)
-    // Every token is executed once: from then on all verifications are alike.
-    await closedLoop({ ...load, port: web.port })
-    await closedLoop({ ...load, request: requestMany, port: web.port })
-    await stage.owner('ANALYZE')
-    const rates: number[] = []
-    const verdict = await compare({
-      name: 'verify',
-      unit: 'verifications/s',
-      floor: { label: 'Koa + ES256 + the same reads and writes', run: () => meter.rateOf(floor) },
-      ours: {
-        label: `POST /v1/intent/verify, ${FEW} rules`,
-        run: async () => {
-          const rate = await meter.rateOf(web)
-          rates.push(rate)
-          return rate
-        },
-      },
-      bar: 0.7,
-      rounds: options.rounds,
-    })
-    const own = () => closedLoop({ ...load, port: web.port }).then(({ rate }) => rate)
-    const long = await compare({
-      name: `verify, ${MANY} rules`,
-      unit: 'verifications/s',
-      floor: { label: `${FEW} rules`, run: own },
-      ours: {
-        label: `${MANY} rules`,
-        run: () => closedLoop({ ...load, request: requestMany, port: web.port }).then(({ rate }) => rate),
-      },
-      bar: 0.5,
-      rounds: options.rounds,
-    })
-    const half = Math.max(...rates.slice(1)) / 2
-    const p99s: number[] = []
-    for (let round = 0; round < options.rounds; round += 1) {
-      const loaded = await openLoop({ ...load, port: web.port, seconds: seconds * 2, ratePerSecond: half })
-      p99s.push(percentile(loaded.latenciesMs, 99))
-    }
-    return [
-      verdict,
-      long,
-      judgeLimit({
-        name: `verify at ${Math.round(half)}/s, half of the most`,
-        label: 'p99',
-        unit: 'ms',
-        values: p99s,
-        max: MAX_P99_MS,
-      }),
-      await besideLedger(stage, own, options),
-      note('verify', meter.costs(web, floor)),
-    ]
+    // First: what repeats ends with a million rows.
+    const executing = options.part === 'repeating' ? [] : await measureState(stage, { web, floor }, options)
+    const repeating = options.part === 'executing' ? [] : await measureRepeats(stage, { web, floor }, options)
+    return [...repeating, ...executing]
   } finally {
     await Promise.all([web.stop(), floor.stop()])
     await stage.close()
   }
+}
+
+async function measureRepeats(
+  stage: Stage,
+  { web, floor }: { web: Process; floor: Process },
+  options: Options,
+): Promise<Verdict[]> {
+  const [few, many] = [stage, await stage.addAccount()]
+  await setRules(web.port, few.key, FEW)
+  await setRules(web.port, many.key, MANY)
+  const wanted = Array.from({ length: options.isQuick ? 64 : 1_024 }, () => PAYMENT)
+  const request = requestsOf(few.key, await issue(web.port, few.key, wanted))
+  const requestMany = requestsOf(many.key, await issue(web.port, many.key, wanted))
+  const seconds = options.isQuick ? 1 : 4
+  const load = { connections: CONNECTIONS, seconds, request, status: 200 }
+  const meter = createMeter(load)
+  // Every token is executed once: from then on all verifications are alike.
+  await closedLoop({ ...load, port: web.port })
+  await closedLoop({ ...load, request: requestMany, port: web.port })
+  await stage.owner('ANALYZE')
+  const rates: number[] = []
+  const verdict = await compare({
+    name: 'verify',
+    unit: 'verifications/s',
+    floor: { label: 'Koa + ES256 + the same reads and writes', run: () => meter.rateOf(floor) },
+    ours: {
+      label: `POST /v1/intent/verify, ${FEW} rules`,
+      run: async () => {
+        const rate = await meter.rateOf(web)
+        rates.push(rate)
+        return rate
+      },
+    },
+    bar: 0.7,
+    rounds: options.rounds,
+  })
+  const own = () => closedLoop({ ...load, port: web.port }).then(({ rate }) => rate)
+  const long = await compare({
+    name: `verify, ${MANY} rules`,
+    unit: 'verifications/s',
+    floor: { label: `${FEW} rules`, run: own },
+    ours: {
+      label: `${MANY} rules`,
+      run: () => closedLoop({ ...load, request: requestMany, port: web.port }).then(({ rate }) => rate),
+    },
+    bar: 0.5,
+    rounds: options.rounds,
+  })
+  const half = Math.max(...rates.slice(1)) / 2
+  const p99s: number[] = []
+  for (let round = 0; round < options.rounds; round += 1) {
+    const loaded = await openLoop({ ...load, port: web.port, seconds: seconds * 2, ratePerSecond: half })
+    p99s.push(percentile(loaded.latenciesMs, 99))
+  }
+  return [
+    verdict,
+    long,
+    judgeLimit({
+      name: `verify at ${Math.round(half)}/s, half of the most`,
+      label: 'p99',
+      unit: 'ms',
+      values: p99s,
+      max: MAX_P99_MS,
+    }),
+    await besideLedger(stage, own, options),
+    note('verify', meter.costs(web, floor)),
+  ]
 }
 
 /** The same rate with a short ledger and with a long one of the account: rows can not be taken away again for another turn. */
@@ -111,69 +120,11 @@ async function besideLedger(stage: Stage, rate: () => Promise<number>, options: 
   })
 }
 
-/** Rules about the context and the payload, none of which refuses the action. */
-async function setRules(port: number, key: string, count: number): Promise<void> {
-  const rules = Array.from({ length: count }, (_, index) => ({
-    id: `rule-${index}`,
-    priority: index,
-    when: {
-      all: [
-        { field: 'action_type', op: 'eq', value: 'payment' },
-        { field: 'action_payload.counterparty', op: 'in', value: [`Blocked ${index}`, `Closed ${index}`] },
-        { field: 'context.transaction_amount', op: 'gt', value: index },
-      ],
-    },
-    require: { deny: true },
-  }))
-  await send(port, {
-    method: 'PUT',
-    path: '/v1/policy',
-    key,
-    headers: { 'Content-Type': 'application/json', 'If-Match': '*' },
-    body: Buffer.from(JSON.stringify({ name: 'bench', rules })),
-  })
-}
-
-async function issue(port: number, key: string, count: number): Promise<string[]> {
-  const tokens: string[] = []
-  for (let index = 0; index < count; index += 1) {
-    const body = {
-      ...ACTION,
-      agent_session_id: `session-${index % 100}`,
-      device_id: `device-${index % 100}`,
-      ttl_seconds: 3_600,
-    }
-    const headers = { 'Content-Type': 'application/json' }
-    const sent = { method: 'POST' as const, path: '/v1/intent/authorize', key, headers }
-    tokens.push((await send(port, { ...sent, body: Buffer.from(JSON.stringify(body)) })).intent_token)
-  }
-  return tokens
-}
-
 function requestsOf(key: string, tokens: readonly string[]): () => Buffer[] {
-  const prepared = tokens.map((token) =>
-    requestOf({
-      method: 'POST',
-      path: '/v1/intent/verify',
-      key,
-      headers: { 'Content-Type': 'application/json' },
-      body: Buffer.from(JSON.stringify({ ...ACTION, intent_token: token })),
-    }),
-  )
+  const prepared = tokens.map((token) => verifyRequestOf(key, PAYMENT, token))
   let next = 0
   return () => {
     next = (next + 1) % prepared.length
     return [prepared[next] ?? Buffer.alloc(0)]
-  }
-}
-
-async function send(port: number, wanted: Parameters<typeof requestOf>[0]): Promise<{ intent_token: string }> {
-  const connection = await openConnection(port)
-  try {
-    const { status, body } = await connection.send([requestOf(wanted)])
-    if (status !== 200) throw new Error(`${wanted.path} answered ${status}: ${body.toString()}`)
-    return JSON.parse(body.toString())
-  } finally {
-    connection.close()
   }
 }

@@ -1,10 +1,10 @@
-// Verifies the signature of a token, reads what it is bound to under the same locks, and records the decision. No key of the
-// API, no schemas, no policy.
+// Verifies the signature of a token, reads what it is bound to under the same locks, executes what is under a mandate, under a
+// schedule or approved, and records the decision. No key of the API, no schemas, no policy.
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import Koa from 'koa'
 import { readBody, serve, setting } from './floor.ts'
-import { db, readBound, recordDecision, scope } from './intents.ts'
+import { db, execute, readBound, readState, recordDecision, scope } from './intents.ts'
 
 const { keys } = JSON.parse(setting('JWKS')) as { keys: { kid: string }[] }
 const byKid = new Map<string, KeyObject>(keys.map((key) => [key.kid, createPublicKey({ key, format: 'jwk' })]))
@@ -19,8 +19,13 @@ app.use(async (ctx) => {
   const isValid = verify('sha256', Buffer.from(`${head}.${body}`), { key, dsaEncoding: 'ieee-p1363' }, bytes)
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString())
   await db.tenant(scope, async (tx) => {
-    await readBound(tx, claims, claims.jti)
-    await recordDecision(tx, 'verify', claims.jti)
+    const [, mandates] = await Promise.all([readBound(tx, claims, claims.jti), readState(tx, claims)])
+    const isExecuted = claims.mandate_id ?? claims.schedule_id ?? claims.approval_id
+    if (isExecuted !== undefined) await execute(tx, claims.jti, claims, mandates)
+    await Promise.all([
+      recordDecision(tx, 'verify', claims.jti),
+      isExecuted && recordDecision(tx, 'execute', claims.jti),
+    ])
   })
   ctx.body = { valid: isValid, reason: null, jti: claims.jti }
 })

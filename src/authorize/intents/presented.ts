@@ -2,7 +2,7 @@
 
 import { NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
 import type { IntentClaims } from '#src/authorize/tokens/format.ts'
-import type { IntentRow } from '#src/authorize/tokens/rows.ts'
+import type { VerifiedIntent } from '#src/authorize/tokens/rows.ts'
 import { openFacts } from '#src/authorize/tokens/sealed.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
@@ -47,7 +47,7 @@ export function withClaims(presented: Presented, claims: IntentClaims): Presente
 }
 
 export interface ReadForToken {
-  row: IntentRow | undefined
+  row: VerifiedIntent | undefined
   standing: TokenStanding
   state: StateRows
 }

@@ -5,7 +5,7 @@ import { countOperations } from '#src/account/usage/meter.ts'
 import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
 import type { ApprovalsFeature } from '#src/authorize/approvals/feature.ts'
 import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
-import { type IntentRow, markExecuted } from '#src/authorize/tokens/rows.ts'
+import { findIntent, markExecuted, type VerifiedIntent } from '#src/authorize/tokens/rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
@@ -31,7 +31,7 @@ export interface JudgedToken {
   policy: CurrentCompiled | null
   asked: OutsideAnswers | undefined
   /** undefined: of no token of ours. */
-  row: IntentRow | undefined
+  row: VerifiedIntent | undefined
 }
 
 export interface SettlingDeps {
@@ -61,9 +61,11 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
 
   /** A policy that was tightened since authorize asks people too, once for each token. */
   async function open(tx: Tx, caller: Caller, judged: JudgedToken): Promise<JudgedToken> {
-    const { facts, outcome, policy, row } = judged
+    const { facts, outcome, policy } = judged
     const { opens } = outcome
-    if (opens === undefined || policy === null || row === undefined) return judged
+    if (opens === undefined || policy === null || judged.row === undefined) return judged
+    const row = await findIntent(tx, judged.row.jti)
+    if (row === undefined) throw new Error('a token is gone while its row is locked')
     const approval = await openApproval(tx, caller, {
       jti: row.jti,
       origin: 'verify',

@@ -5,7 +5,7 @@
 import type { Turns } from '#src/authorize/mandates/turns.ts'
 import { hashToken } from '#src/authorize/tokens/format.ts'
 import { parseIntentToken } from '#src/authorize/tokens/parse.ts'
-import { findExecuted, findIntent, lockIntent } from '#src/authorize/tokens/rows.ts'
+import { findExecuted, findVerified, lockVerified } from '#src/authorize/tokens/rows.ts'
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
@@ -88,7 +88,7 @@ export function createVerifying(deps: VerifyingDeps) {
     const revocations = await trust.revocations()
     const [row, state, executed, standing] = await readTogether(db, caller, (tx) =>
       Promise.all([
-        findIntent(tx, jti),
+        findVerified(tx, jti),
         readState(tx, { ...under, jti }, 'none'),
         findExecuted(tx, execution.key),
         readStanding(tx, deps, subjects, revocations),
@@ -117,7 +117,7 @@ export function createVerifying(deps: VerifyingDeps) {
       // Sent together. Postgres runs them in this order: all locks, then all that is read.
       const [, row, state, executed, standing] = await Promise.all([
         takeLocks(tx, locksOf(caller, subjects), asked?.hasTripped ?? false),
-        lockIntent(tx, jti),
+        lockVerified(tx, jti),
         readState(tx, { ...under, jti }, request.execute ? 'update' : 'share'),
         findExecuted(tx, execution.key),
         readStanding(tx, deps, subjects, revocations),

@@ -51,6 +51,9 @@ export function createPolicyReader({ maxWeight = MAX_WEIGHT }: { maxWeight?: num
     sizeCalculation: ({ document }) => weightOf(document),
   })
 
+  // A long document takes milliseconds to be read and compiled: those who need it at the same moment share that.
+  const loading = new Map<string, Promise<CompiledPolicy>>()
+
   function compiledOf(document: PolicyDocument, digest: string): CompiledPolicy {
     const known = cache.get(digest)
     if (known !== undefined) return known
@@ -65,6 +68,22 @@ export function createPolicyReader({ maxWeight = MAX_WEIGHT }: { maxWeight?: num
     return compiled
   }
 
+  async function loadOnce(tx: Tx, version: number, digest: string): Promise<CompiledPolicy> {
+    for (let other = loading.get(digest); other !== undefined; other = loading.get(digest)) {
+      // What fails in the transaction of another is tried in this one.
+      const shared = await other.catch(() => undefined)
+      if (shared !== undefined) return shared
+    }
+    const own = load(tx, version, digest).finally(() => loading.delete(digest))
+    loading.set(digest, own)
+    return own
+  }
+
+  async function load(tx: Tx, version: number, digest: string): Promise<CompiledPolicy> {
+    const { document } = version === 0 ? DEFAULT_VERSION : await getDocument(tx, version)
+    return compiledOf(document, digest)
+  }
+
   return {
     compiledOf,
     compileNew(document) {
@@ -74,10 +93,7 @@ export function createPolicyReader({ maxWeight = MAX_WEIGHT }: { maxWeight?: num
     },
     async readPolicy(tx, found) {
       const { version, digest } = (found === undefined ? await findCurrentDigest(tx) : found) ?? DEFAULT_VERSION
-      const known = cache.get(digest)
-      if (known !== undefined) return { version, digest, compiled: known }
-      const { document } = version === 0 ? DEFAULT_VERSION : await getDocument(tx, version)
-      return { version, digest, compiled: compiledOf(document, digest) }
+      return { version, digest, compiled: cache.get(digest) ?? (await loadOnce(tx, version, digest)) }
     },
   }
 }

@@ -115,6 +115,26 @@ export async function findIntent(tx: Tx, jti: string): Promise<IntentRow | undef
   return row
 }
 
+/** What a verification compares: the rest of a token is in its claims. Half of what a row takes is left out. */
+export type VerifiedIntent = Pick<
+  IntentRow,
+  'jti' | 'tokenSha256' | 'audience' | 'sealedFacts' | 'executedAt' | 'executedBy' | 'executionKey'
+>
+
+const VERIFIED = `SELECT jti, token_sha256 AS "tokenSha256", audience, sealed_facts AS "sealedFacts",
+  executed_at AS "executedAt", executed_by AS "executedBy", execution_key AS "executionKey" FROM intents WHERE jti = $1`
+
+export async function findVerified(tx: Tx, jti: string): Promise<VerifiedIntent | undefined> {
+  const [row] = await tx.query<VerifiedIntent>(VERIFIED, [jti])
+  return row
+}
+
+/** The same, as `lockIntent` reads it. */
+export async function lockVerified(tx: Tx, jti: string): Promise<VerifiedIntent | undefined> {
+  const [row] = await tx.query<VerifiedIntent>(`${VERIFIED} FOR NO KEY UPDATE`, [jti])
+  return row
+}
+
 /** As it is after every other transaction that changes it has ended. Held until the end of this one. */
 export async function lockIntent(tx: Tx, jti: string): Promise<IntentRow | undefined> {
   const [row] = await tx.query<IntentRow>(`SELECT ${INTENT} FROM intents WHERE jti = $1 FOR NO KEY UPDATE`, [jti])

@@ -106,27 +106,52 @@ export function hasBody(req: IncomingMessage): boolean {
  * `request_timeout`), or with ECONNRESET when the client went away.
  * @throws {Failure} `payload_too_large` when Content-Length alone shows it, before a byte is read.
  */
-export function openBody(req: IncomingMessage, res: ServerResponse, { maxBytes, pace, tap }: BodyOptions): Readable {
+export function openBody(req: IncomingMessage, res: ServerResponse, options: BodyOptions): Readable {
+  let stop = () => {}
+  const body = new Readable({
+    highWaterMark: 64 * 1024,
+    read: () => void req.resume(),
+    destroy(error, done) {
+      stop()
+      done(error)
+    },
+  })
+  stop = receive(req, res, options, {
+    chunk: (bytes) => body.push(bytes),
+    end: () => void body.push(null),
+    fail: (error) => void body.destroy(error),
+  })
+  return body
+}
+
+interface Sink {
+  /** false: no more until `req.resume()`. */
+  chunk(bytes: Buffer): boolean
+  end(): void
+  fail(error: Error): void
+}
+
+/**
+ * Gives a body to its reader, with the checks of `openBody`. Returns a function that stops it.
+ * @throws {Failure} `payload_too_large` when Content-Length alone shows it.
+ */
+function receive(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { maxBytes, pace, tap }: BodyOptions,
+  sink: Sink,
+): () => void {
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
   if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue()
 
   let received = 0
   let judged = 0
   let wasPaused = false
-  const body = new Readable({
-    highWaterMark: 64 * 1024,
-    read: () => void req.resume(),
-    destroy(error, done) {
-      clearInterval(timer)
-      req.off('data', onData).off('end', onEnd).off('close', onClose)
-      done(error)
-    },
-  })
   const onData = (chunk: Buffer) => {
     received += chunk.length
-    if (received > maxBytes) return void body.destroy(tooLarge(maxBytes))
+    if (received > maxBytes) return sink.fail(tooLarge(maxBytes))
     tap?.chunk(chunk)
-    if (!body.push(chunk)) {
+    if (!sink.chunk(chunk)) {
       wasPaused = true
       req.pause()
     }
@@ -134,23 +159,57 @@ export function openBody(req: IncomingMessage, res: ServerResponse, { maxBytes, 
   const onEnd = () => {
     clearInterval(timer)
     tap?.end()
-    body.push(null)
+    sink.end()
   }
   const onClose = () => {
-    if (!req.complete) body.destroy(Object.assign(new Error('the client went away'), { code: 'ECONNRESET' }))
+    if (!req.complete) sink.fail(Object.assign(new Error('the client went away'), { code: 'ECONNRESET' }))
   }
   const timer = setInterval(() => {
     // A pause is ours (a slow disk), and the sender is not at fault.
-    if (!wasPaused && received - judged < pace.minBytes) body.destroy(tooSlow(pace))
+    if (!wasPaused && received - judged < pace.minBytes) sink.fail(tooSlow(pace))
     judged = received
     wasPaused = req.isPaused()
   }, pace.windowMs)
 
-  if (req.destroyed && !req.complete) onClose()
+  if (req.destroyed && !req.complete) process.nextTick(onClose)
   // An aborted request also emits its own error; the close event that follows is enough.
   req.on('error', () => {})
   req.on('data', onData).once('end', onEnd).once('close', onClose)
-  return body
+  return () => {
+    clearInterval(timer)
+    req.off('data', onData).off('end', onEnd).off('close', onClose)
+  }
+}
+
+/** Gives each chunk to `take`, until the end. What `take` throws ends it. A stream would cost more than a short body does. */
+function receiveEach(
+  req: IncomingMessage,
+  res: ServerResponse,
+  options: BodyOptions,
+  take: (chunk: Buffer) => void,
+): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    let stop = () => {}
+    const fail = (error: unknown) => {
+      stop()
+      reject(error)
+    }
+    stop = receive(req, res, options, {
+      chunk(bytes) {
+        try {
+          take(bytes)
+        } catch (error) {
+          fail(error)
+        }
+        return true
+      },
+      end() {
+        stop()
+        resolve()
+      },
+      fail,
+    })
+  })
 }
 
 /**
@@ -168,13 +227,13 @@ export async function readJson(
   let heldBytes = 0
   try {
     const chunks: Buffer[] = []
-    for await (const chunk of openBody(req, res, options)) {
+    await receiveEach(req, res, options, (chunk) => {
       if (!budget.take(chunk.length))
         throw new Failure('service_unavailable', 'Too many large bodies at once: try again.')
       heldBytes += chunk.length
       if (longStrings === undefined) chunks.push(chunk)
       else if (longStrings.push(chunk) > MAX_REST_BYTES) throw restTooLarge()
-    }
+    })
     const limits = { maxBytes, maxValues, maxDepth: MAX_DEPTH, offsetOf: longStrings?.offsetOf }
     const bytes =
       longStrings?.end() ?? (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))

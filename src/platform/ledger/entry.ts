@@ -56,7 +56,7 @@ export interface DecisionEntry {
   facts_hash: string | null
 }
 
-/** @param factsText Canonical JSON, as it is sealed. */
+/** @param factsText As it is sealed. */
 export function entryOf(
   decision: NewDecision & { id: string },
   env: Environment,

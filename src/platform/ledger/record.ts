@@ -2,7 +2,7 @@
 // `ledger_pending` until the process `sequence` appends it to the Merkle log, so that no decision waits for another.
 
 import { randomBytes } from 'node:crypto'
-import { canonicalize, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
+import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
@@ -120,8 +120,9 @@ export function createLedger({ sealer, db }: LedgerDeps): Ledger {
   }
 }
 
+// Their hash is that of this text as it is stored, so it needs no canonical form.
 function textOf(facts: Json): string {
-  return canonicalize({ facts, salt: randomBytes(SALT_BYTES).toString('base64url') })
+  return JSON.stringify({ facts, salt: randomBytes(SALT_BYTES).toString('base64url') })
 }
 
 function factsOf(text: Uint8Array): Json {

@@ -32,35 +32,24 @@ export interface DecisionRow {
   entrySha256: Buffer
 }
 
+/** Sent together: one round trip. A decision has few rows, and arrays would cost more than a statement for each. */
 export async function insertDecisions(tx: Tx, scope: Scope, rows: readonly NewDecisionRow[]): Promise<void> {
-  const column = <Name extends keyof NewDecisionRow>(name: Name) => rows.map((row) => row[name])
-  await tx.query(
-    `WITH new AS MATERIALIZED (
-       SELECT * FROM unnest($3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::text[], $8::text[], $9::bytea[],
-         $10::bytea[]) AS new (id, kind, at, reason, jti, entry, entry_sha256, sealed_facts)
-     ), entry AS (
-       INSERT INTO decisions (account_id, environment, id, kind, at, reason, jti, entry, entry_sha256)
-       SELECT $1, $2, id, kind, at, reason, jti, entry, entry_sha256 FROM new
-     ), facts AS (
-       INSERT INTO decision_facts (account_id, environment, decision_id, sealed_facts)
-       SELECT $1, $2, id, sealed_facts FROM new WHERE sealed_facts IS NOT NULL
-     )
-     INSERT INTO ledger_pending (account_id, environment, decision_id, entry_sha256)
-     SELECT $1, $2, id, entry_sha256 FROM new`,
-    [
-      scope.accountId,
-      scope.environment,
-      column('id'),
-      column('kind'),
-      column('at'),
-      column('reason'),
-      column('jti'),
-      column('entry'),
-      column('entrySha256'),
-      column('sealedFacts'),
-    ],
-  )
+  await Promise.all(rows.map((row) => insertDecision(tx, scope, row)))
 }
+
+async function insertDecision(tx: Tx, { accountId, environment }: Scope, row: NewDecisionRow): Promise<void> {
+  const { id, kind, at, reason, jti, entry, entrySha256, sealedFacts } = row
+  const values = [accountId, environment, id, kind, at, reason, jti, entry, entrySha256]
+  await (sealedFacts === null ? tx.query(INSERT, values) : tx.query(INSERT_WITH_FACTS, [...values, sealedFacts]))
+}
+
+const ENTRY = `INSERT INTO decisions (account_id, environment, id, kind, at, reason, jti, entry, entry_sha256)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+const FACTS = 'INSERT INTO decision_facts (account_id, environment, decision_id, sealed_facts) VALUES ($1, $2, $3, $10)'
+const PENDING = `INSERT INTO ledger_pending (account_id, environment, decision_id, entry_sha256) VALUES ($1, $2, $3, $9)`
+
+const INSERT = `WITH entry AS (${ENTRY}) ${PENDING}`
+const INSERT_WITH_FACTS = `WITH entry AS (${ENTRY}), facts AS (${FACTS}) ${PENDING}`
 
 export async function findFacts(tx: Tx, decisionId: string): Promise<Buffer | null> {
   const [row] = await tx.query<{ sealedFacts: Buffer }>(

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createPolicyReader } from '#src/authorize/policy/current.ts'
+import type { Tx } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
@@ -45,6 +46,35 @@ describe('the policy', () => {
       ...document(rule('second', { when: { field: 'context.x', op: 'gt', value: 1e21 } })),
     })
     expect(await on.test.db.tenant(caller, createPolicyReader().readPolicy)).toMatchObject({ version: 2 })
+  })
+
+  it('is read and compiled once for those who need a new version at the same moment', async () => {
+    await put({ name: 'read at once', ...document(rule('first')) })
+    const { readPolicy } = createPolicyReader()
+    let reads = 0
+    const readers = (count: number, query: (tx: Tx, text: string, values?: readonly unknown[]) => Promise<unknown[]>) =>
+      Promise.allSettled(
+        Array.from({ length: count }, () =>
+          on.test.db.tenant(caller, (tx) =>
+            readPolicy({
+              ...tx,
+              query: <Row>(text: string, values?: readonly unknown[]) => query(tx, text, values) as Promise<Row[]>,
+            }),
+          ),
+        ),
+      )
+    const settled = await readers(3, async (tx, text, values) => {
+      const isDocument = text.includes('WHERE version = $1')
+      if (isDocument) reads += 1
+      const rows = await tx.query(text, values)
+      // The first reader's connection breaks: the others read for themselves, one for all.
+      if (isDocument && reads === 1) throw new Error('the connection broke')
+      return rows
+    })
+    expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(1)
+    const [one, other] = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value.compiled] : []))
+    expect(one).toBe(other)
+    expect(reads).toBe(2)
   })
 
   it('is the defaults until it is set, which are shown as rules', async () => {
