@@ -2,7 +2,7 @@
 // with each checkpoint. The lines are untrusted. One line is in memory, and of the tree its few roots.
 
 import { z } from 'zod'
-import { CLINICAL_KINDS } from '#src/catalogue/decisions.ts'
+import { LONGER_KEPT_KINDS } from '#src/catalogue/decisions.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { timeOfId } from '#src/platform/ids.ts'
@@ -142,7 +142,8 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
       findings.fail('entry', where, 'the entry was changed: it does not have its hash')
     else if (entry.env !== head?.env) findings.fail('entry', where, `it is of the environment ${entry.env}`)
     if (!leafHash(entry_hash).equals(leaf_hash)) findings.fail('leaf', where, 'the leaf is not that of the entry')
-    if (!CLINICAL_KINDS.some((kind) => kind === entry.kind)) oldestPresent = Math.min(oldestPresent, timeOfId(entry.id))
+    if (!LONGER_KEPT_KINDS.some((kind) => kind === entry.kind))
+      oldestPresent = Math.min(oldestPresent, timeOfId(entry.id))
     newestPresent = Math.max(newestPresent, timeOfId(entry.id))
     append(position, leaf_hash, where)
   }

@@ -29,7 +29,16 @@ export const DECISION_KINDS = {
 export type DecisionKind = keyof typeof DECISION_KINDS
 export const DECISION_KIND_NAMES = Object.keys(DECISION_KINDS) as DecisionKind[]
 
-/** Kept for at least `CLINICAL_DAYS`, on every plan and in both environments. */
-export const CLINICAL_KINDS: readonly DecisionKind[] = ['clinician_order', 'disclosure']
 /** Two years with a leap day. */
-export const CLINICAL_DAYS = 731
+const CLINICAL_DAYS = 731
+/** A mandate ends at most 366 days after its grant: each of these entries stays until the mandate that it is about has ended. */
+const MANDATE_DAYS = 367
+
+/** Days for which entries of a kind are kept at least, on every plan and in both environments. */
+export const LONGER_KEPT: Partial<Record<DecisionKind, number>> = {
+  clinician_order: CLINICAL_DAYS,
+  disclosure: CLINICAL_DAYS,
+  mandate_change: MANDATE_DAYS,
+  mandate_heartbeat: MANDATE_DAYS,
+}
+export const LONGER_KEPT_KINDS = Object.keys(LONGER_KEPT) as DecisionKind[]

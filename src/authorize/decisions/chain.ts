@@ -2,7 +2,7 @@
 // the head and checkpoints against the leaves. It finds what was changed below the service. What was replaced as a whole,
 // with all checkpoints, only a checkpoint in other hands tells: see docs/ledger.md.
 
-import { CLINICAL_KINDS } from '#src/catalogue/decisions.ts'
+import { LONGER_KEPT_KINDS } from '#src/catalogue/decisions.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -200,7 +200,7 @@ export function createChain({ db, signingKeys, now }: ChainDeps) {
   // After the walk: what retention deletes meanwhile is older than what it leaves.
   async function checkGone(scope: Scope, { gone }: Walked, report: Report): Promise<number> {
     if (gone.length === 0) return 0
-    const oldest = await db.tenant(scope, (tx) => findOldest(tx, scope, CLINICAL_KINDS))
+    const oldest = await db.tenant(scope, (tx) => findOldest(tx, scope, LONGER_KEPT_KINDS))
     const limits = {
       oldestPresent: oldest === undefined ? Number.POSITIVE_INFINITY : timeOfId(oldest),
       keptSince: keptSince(scope, now()),

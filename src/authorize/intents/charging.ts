@@ -72,8 +72,11 @@ export async function release(
     mandateId === null ? [] : releaseMandate(tx, scope, jti),
     scheduleId === null ? undefined : releaseCycle(tx, scope, jti),
   ])
+  // All levels were charged the same. The mandate itself may have no budget of its own, and so no period.
+  const [first] = charges
   const own = charges.find((charge) => charge.mandate_id === mandateId)
   return {
+    ...(mandateId !== null && first && { mandate_id: mandateId, amount: first.amount, currency: first.currency }),
     ...own,
     ...(cycle !== undefined && { ...cycle, cycle: String(cycle.cycle) }),
   }

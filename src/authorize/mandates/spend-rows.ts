@@ -111,12 +111,15 @@ export const purgeCharges: PurgeStep = async (tx, { environment }, { before, lim
   return gone.length
 }
 
-/** Of periods that ended, and of mandates that are gone; the sum of a total stays with its mandate. */
+/** Of periods that ended, and of mandates that are gone. The sum of a total stays with its mandate. */
 export const purgeSpend: PurgeStep = async (tx, _scope, { before, limit }) => {
   const gone = await tx.query(
     `DELETE FROM mandate_spend WHERE (mandate_id, period_start) IN (
        SELECT s.mandate_id, s.period_start FROM mandate_spend s LEFT JOIN mandates m ON m.id = s.mandate_id
-       WHERE m.id IS NULL OR (s.period_start < $1::timestamptz::date AND m.budget_period <> 'total') LIMIT $2) RETURNING 1`,
+       WHERE m.id IS NULL
+         OR CASE m.budget_period WHEN 'day' THEN s.period_start + 1
+              WHEN 'month' THEN (s.period_start + interval '1 month')::date END <= ($1::timestamptz AT TIME ZONE m.timezone)::date
+       LIMIT $2) RETURNING 1`,
     [before, limit],
   )
   return gone.length

@@ -21,7 +21,7 @@ export const NOTES: Record<string, Note> = {
         example: {
           ...listed({
             mandate_id: MANDATE,
-            period_start: '2026-11-01T00:00:00.000Z',
+            period_start: '2026-11-01',
             currency: 'EUR',
             executions: 17,
             charged: '1840.5',

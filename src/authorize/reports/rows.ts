@@ -75,13 +75,12 @@ export async function sumSpend(
        FROM executed WHERE inputs ->> 'mandate_id' ${wanted}
      ), sums AS (
        SELECT mandate_id, period_start, currency, count(*)::int AS executions, sum(charge.amount) AS charged,
-         coalesce(sum(outcome.amount), 0) AS released
-       FROM charge LEFT JOIN LATERAL (
-         SELECT (inputs ->> 'amount')::numeric AS amount FROM (
-           SELECT entry::jsonb -> 'inputs' AS inputs FROM decisions
-           WHERE jti = charge.jti AND kind = 'outcome' AND reason IN ('failed', 'not_run') ORDER BY id LIMIT 1) entry
-         WHERE inputs ->> 'mandate_id' = charge.mandate_id
-       ) outcome ON true
+         coalesce(sum(charge.amount) FILTER (WHERE is_released), 0) AS released
+       FROM charge CROSS JOIN LATERAL (
+         -- All of it, or nothing. Where no level has a budget, the outcome has no amount.
+         SELECT EXISTS (SELECT FROM decisions
+           WHERE jti = charge.jti AND kind = 'outcome' AND reason IN ('failed', 'not_run') OFFSET 0) AS is_released
+       ) outcome
        GROUP BY mandate_id, period_start, currency
      )
      SELECT mandate_id AS "mandateId", period_start AS "periodStart", currency, executions,

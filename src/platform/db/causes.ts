@@ -5,7 +5,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import pg from 'pg'
 
-const IN_FAILED_TRANSACTION = '25P02'
+export const IN_FAILED_TRANSACTION = '25P02'
 
 /** Of one transaction: gives for each error of a statement the one that says why. */
 export function createCauses(): (error: unknown) => Promise<unknown> {

@@ -5,6 +5,7 @@
 
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { IN_FAILED_TRANSACTION } from './causes.ts'
 
 export interface Statement {
   /** Fixed: it is prepared. */
@@ -58,12 +59,21 @@ const PUBLIC: Driver = {
 
 async function query(client: pg.PoolClient, { text, values }: Statement): Promise<pg.QueryResult<Row>> {
   try {
-    return await client.query<Row>({ name: nameOf(text), text, values: [...values] })
+    const result = await client.query<Row>({ name: nameOf(text), text, values: [...values] })
+    checkCommitted(text, result.command)
+    return result
   } catch (error) {
     // After a value that can't be written (a cycle) the driver closes the statement but believes that it is there.
     if (error instanceof TypeError) names.delete(text)
     throw error
   }
+}
+
+/** Postgres answers the COMMIT of a failed transaction with a rollback, and with no error. @param tag The first word of its answer. */
+function checkCommitted(text: string, tag: string): void {
+  if (text !== 'COMMIT' || tag === 'COMMIT') return
+  const detail = 'the transaction was rolled back: a statement before its COMMIT had failed'
+  throw Object.assign(new pg.DatabaseError(detail, detail.length, 'error'), { code: IN_FAILED_TRANSACTION })
 }
 
 /** Sent without waiting for each other: the pool's connections pipeline queries. */
@@ -161,7 +171,8 @@ async function send(
       handleDataRow({ fields }: { fields: readonly (string | null)[] }) {
         guarded(() => void rows.push(toRow(columns[answers.length] ?? [], fields)))
       },
-      handleCommandComplete() {
+      handleCommandComplete({ text: tag }: { text: string }) {
+        guarded(() => checkCommitted(statements[answers.length]?.text ?? '', tag))
         answers.push(rows)
         rows = []
       },

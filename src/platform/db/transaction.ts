@@ -28,6 +28,8 @@ export function openTransaction(client: pg.PoolClient, driver: Driver): Transact
   const causeOf = createCauses()
   let group: Waiting[] = []
   let last: (() => Promise<unknown>) | undefined
+  /** Called when the statements of a turn are complete: may add the last one. */
+  let completeTurn: (() => void) | undefined
   let hasEnded = false
 
   function add(statement: Statement): Promise<Row[]> {
@@ -39,6 +41,7 @@ export function openTransaction(client: pg.PoolClient, driver: Driver): Transact
   }
 
   function send(): void {
+    completeTurn?.()
     const sent = group
     group = []
     if (sent.length === 0) return
@@ -87,10 +90,34 @@ export function openTransaction(client: pg.PoolClient, driver: Driver): Transact
     },
     async commit() {
       const written = last?.()
-      // Only in one group a COMMIT is skipped when a statement before it can't even be sent.
-      if (!driver.areOneTransaction(client, [...statementsOf(group), COMMIT])) await written
-      hasEnded = true
-      await Promise.all([written, add(COMMIT)])
+      let hasFailed = false
+      written?.catch(() => {
+        hasFailed = true
+      })
+      // Decided after the microtasks of this turn: by then a write that fails before it sends anything has failed.
+      let committed: Promise<unknown> | undefined
+      await new Promise<void>((decided) => {
+        completeTurn = () => {
+          completeTurn = undefined
+          // Only in one group a COMMIT is skipped when a statement before it can't even be sent.
+          if (!hasFailed && driver.areOneTransaction(client, [...statementsOf(group), COMMIT])) {
+            hasEnded = true
+            committed = add(COMMIT)
+          }
+          decided()
+        }
+        if (group.length === 0) process.nextTick(send)
+      })
+      if (committed === undefined) {
+        await written
+        hasEnded = true
+        committed = add(COMMIT)
+      }
+      try {
+        await Promise.all([written, committed])
+      } catch (error) {
+        throw await causeOf(error)
+      }
     },
     async rollback() {
       hasEnded = true

@@ -2,7 +2,7 @@
 // still be proven. Deleting is of the system role: a request can't delete what it decided.
 
 import { PLANS, type Plan } from '#src/catalogue/access.ts'
-import { CLINICAL_DAYS, CLINICAL_KINDS } from '#src/catalogue/decisions.ts'
+import { type DecisionKind, LONGER_KEPT, LONGER_KEPT_KINDS } from '#src/catalogue/decisions.ts'
 import { PLAN_LIMITS, SANDBOX_LIMITS } from '#src/catalogue/plans.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { idsBefore, type Scope } from '#src/platform/ids.ts'
@@ -12,7 +12,7 @@ const STEP_ROWS = 2_000
 
 export interface LedgerRetentionDeps {
   db: Pick<Database, 'system'>
-  accounts: { find(id: string): Promise<{ plan: Plan } | undefined> }
+  accounts: { find(id: string): Promise<{ plan: Plan; isPublic: boolean } | undefined> }
   /**
    * Subqueries on `decisions`, in the system role; an entry is kept while any of them finds a row. For what outlives the
    * plan's retention, such as the entries of a mandate that has not ended.
@@ -20,7 +20,7 @@ export interface LedgerRetentionDeps {
   keptWhile?: readonly string[]
 }
 
-/** How long an entry of any other kind than the clinical ones is kept. */
+/** How long an entry is kept whose kind is not kept for longer. */
 export function retentionDaysOf(plan: Plan, environment: Scope['environment']): number {
   return environment === 'sandbox' ? SANDBOX_LIMITS.retentionDays : PLAN_LIMITS[plan].retentionDays
 }
@@ -59,15 +59,22 @@ export function ledgerRetention({ db, accounts, keptWhile = [] }: LedgerRetentio
     everyMs: HOUR_MS,
     days: SANDBOX_LIMITS.retentionDays,
     async purge(scope: Scope, latest: Date, signal: AbortSignal) {
-      const plan = (await accounts.find(scope.accountId))?.plan
-      if (plan === undefined) return 0
+      const account = await accounts.find(scope.accountId)
+      if (account === undefined) return 0
       // `days` before now.
       const now = latest.getTime() + SANDBOX_LIMITS.retentionDays * DAY_MS
-      const days = retentionDaysOf(plan, scope.environment)
+      const days = retentionDaysOf(account.plan, scope.environment)
       const before = new Date(now - days * DAY_MS)
-      const clinicalBefore = new Date(now - Math.max(CLINICAL_DAYS, days) * DAY_MS)
+      // What an entry of a mandate says was written by strangers there, and the mandate itself goes with all else.
+      const longerKept = account.isPublic
+        ? LONGER_KEPT_KINDS.filter((kind) => !kind.startsWith('mandate'))
+        : LONGER_KEPT_KINDS
+      const longer = longerKept.map((kind) => ({
+        kind,
+        before: new Date(now - Math.max(LONGER_KEPT[kind] ?? 0, days) * DAY_MS),
+      }))
       for (let purged = 0; ; ) {
-        const count = await db.system('retention', (tx) => purgeDecisions(tx, purge, scope, { before, clinicalBefore }))
+        const count = await db.system('retention', (tx) => purgeDecisions(tx, purge, scope, { before, longer }))
         purged += count
         if (count < STEP_ROWS || signal.aborted) return purged
       }
@@ -121,22 +128,22 @@ async function thinCheckpoints(
 
 interface Limits {
   before: Date
-  clinicalBefore: Date
+  longer: readonly { kind: DecisionKind; before: Date }[]
 }
 
 async function purgeDecisions(
   tx: Tx,
   { find, remove }: ReturnType<typeof purgeStatement>,
   { accountId, environment }: Scope,
-  { before, clinicalBefore }: Limits,
+  { before, longer }: Limits,
 ): Promise<number> {
   const found = await tx.query<{ id: string }>(find, [
     accountId,
     environment,
     idsBefore('dec', environment, before),
     before,
-    clinicalBefore,
-    CLINICAL_KINDS,
+    longer.map(({ kind }) => kind),
+    longer.map((one) => one.before),
     STEP_ROWS,
   ])
   if (found.length === 0) return 0
@@ -149,7 +156,8 @@ function purgeStatement(keptWhile: readonly string[]) {
   const kept = keptWhile.map((subquery) => ` AND NOT EXISTS (${subquery} OFFSET 0)`).join('')
   return {
     find: `SELECT id FROM decisions WHERE account_id = $1 AND environment = $2 AND id < $3 AND at < $4
-        AND (at < $5 OR kind <> ALL($6::text[]))
+        AND at < coalesce((SELECT longer.before FROM unnest($5::text[], $6::timestamptz[]) AS longer (kind, before)
+          WHERE longer.kind = decisions.kind), $4)
         AND NOT EXISTS (SELECT FROM ledger_pending WHERE account_id = $1 AND environment = $2
           AND decision_id = decisions.id OFFSET 0)${kept}
       ORDER BY id LIMIT $7`,

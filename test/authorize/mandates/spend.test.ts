@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readMandateFacts } from '#src/authorize/mandates/facts-rows.ts'
 import { judgeMandate, type MandateFacts, remainingOf } from '#src/authorize/mandates/judge.ts'
 import { checkIn, insertMandate, lockMandate, type NewMandate, revokeMandate } from '#src/authorize/mandates/rows.ts'
-import { chargeMandate, releaseMandate } from '#src/authorize/mandates/spend-rows.ts'
+import { chargeMandate, purgeSpend, releaseMandate } from '#src/authorize/mandates/spend-rows.ts'
 import { localOf, periodEndOf, periodStartOf, statusOf } from '#src/authorize/mandates/state.ts'
 import { createTurns } from '#src/authorize/mandates/turns.ts'
 import type { Tx } from '#src/platform/db/database.ts'
@@ -361,5 +361,22 @@ describe('the period of a budget', () => {
     expect(await execute(id, '5')).toBe(false)
     await test.owner(`UPDATE mandate_spend SET period_start = (period_start - interval '1 month')::date`)
     expect(await execute(id, '5')).toBe(true)
+  })
+
+  it('is not forgotten before it ends, and is when it has ended or its mandate is gone', async () => {
+    const [month, total] = [
+      await grant({ budget: { limit: '5', currency: 'EUR', period: 'month' } }),
+      await grant({ limit: '5' }),
+    ]
+    for (const id of [month, total]) expect(await execute(id, '5')).toBe(true)
+    const begins = Date.parse((await read(month)).levels[0]?.period?.start ?? '')
+    const forget = (before: Date) => test.db.tenant(scope, (tx) => purgeSpend(tx, scope, { before, limit: 100 }))
+    // As where keys are published: a week after the period began, which is not over.
+    expect(await forget(new Date(begins + 20 * DAY_MS))).toBe(0)
+    for (const id of [month, total]) expect(await execute(id, '1')).toBe(false)
+    expect(await forget(new Date(begins + 32 * DAY_MS))).toBe(1)
+    expect(await execute(total, '1')).toBe(false)
+    await test.owner('DELETE FROM mandates WHERE id = $1', [total])
+    expect(await forget(new Date(begins))).toBe(1)
   })
 })

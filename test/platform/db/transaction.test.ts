@@ -75,6 +75,30 @@ describe.each([true, false])('a transaction (driver internals: %s)', (usesDriver
     expect(await db.tenant(scope, (tx) => tx.query('SELECT 1 AS one'))).toEqual([{ one: 1 }])
   })
 
+  it('keeps nothing when a write of its commit fails before it is sent', async () => {
+    await db.tenant(scope, (tx) => stop(tx, 'prepared'))
+    await clear()
+    const failed = db.tenant(scope, async (tx) => {
+      await tx.query('SELECT 1')
+      tx.withCommit(() => Promise.all([stop(tx, 'kept?'), Promise.reject(new Error('the write failed'))]))
+    })
+    await expect(failed).rejects.toThrow('the write failed')
+    expect(await kept()).toEqual([])
+    expect(await db.tenant(scope, (tx) => tx.query('SELECT 1 AS one'))).toEqual([{ one: 1 }])
+  })
+
+  // Postgres answers such a COMMIT with a rollback, and with no error.
+  it.each(['prepared', 'other'])('fails when the failure of a statement is ignored: %s ones', async (which) => {
+    const failed = db.tenant(scope, async (tx) => {
+      await stop(tx, 'kept?')
+      await (which === 'prepared' ? stop(tx, null) : tx.adhoc('SELECT 1 / 0')).catch(() => {})
+      return 'made'
+    })
+    await expect(failed).rejects.toMatchObject({ code: which === 'prepared' ? '23502' : '22012' })
+    expect(await kept()).toEqual([])
+    expect(await db.tenant(scope, (tx) => tx.query('SELECT 1 AS one'))).toEqual([{ one: 1 }])
+  })
+
   it('refuses statements after its end, and keeps none that waited when it failed', async () => {
     const left: Tx[] = []
     await db.tenant(scope, async (tx) => void left.push(tx))

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '#src/account/keys/accounts.ts'
+import type { DecisionKind } from '#src/catalogue/decisions.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { isRemoved, ledgerRetention } from '#src/platform/ledger/retention.ts'
 import { limitOf } from '#src/platform/retention.ts'
@@ -25,7 +26,7 @@ describe('the retention of decisions', () => {
     const before = limitOf(rule, { environment: scope.environment, isPublic: false }, NOW)
     return before === undefined ? 0 : rule.purge(scope, before, new AbortController().signal)
   }
-  const decide = (scope: Scope, days: readonly number[], kind: 'verify' | 'disclosure' = 'verify') =>
+  const decide = (scope: Scope, days: readonly number[], kind: DecisionKind = 'verify') =>
     log.record(
       scope,
       days.map((age) => ({ ...DECISION, kind, at: new Date(NOW.getTime() - age * DAY_MS), facts: { age } })),
@@ -61,6 +62,19 @@ describe('the retention of decisions', () => {
     const waiting = await decide(scope, [50])
     expect(await purge(scope)).toBe(1)
     expect(await left('decisions', 'id', scope)).toEqual([clinical[1], ...waiting, clinical[2]])
+  })
+
+  it('keeps the entries of mandates until their mandates have ended, but for accounts with published keys', async () => {
+    const scope = await makeAccount(database, { plan: 'developer', environment: 'sandbox' })
+    const [gone, changed] = await decide(scope, [368, 366], 'mandate_change')
+    const [checkedIn] = await decide(scope, [40], 'mandate_heartbeat')
+    await decide(scope, [40])
+    await log.appendAll()
+    expect(await purge(scope)).toBe(2)
+    expect(await left('decisions', 'id', scope)).toEqual([changed, checkedIn])
+    expect(gone).toBeDefined()
+    await database.owner('UPDATE accounts SET is_public = true WHERE id = $1', [scope.accountId])
+    expect(await purge(scope)).toBe(2)
   })
 
   it('keeps what a condition of another feature holds', async () => {
