@@ -89,29 +89,24 @@ describe.skipIf(!hasBrowser)(
       expect(browser.complaints()).toEqual([])
     })
 
-    it('renders every body that can be sent', { timeout: 300_000 }, async () => {
+    it('renders every body that can be sent', async () => {
       const { json } = await call(app, '/v1/openapi.json')
-      const parts = bodiesOf(json as unknown as OpenApi)
-      expect(parts.flatMap(({ ids }) => ids).length).toBeGreaterThan(40)
-      for (const { document, ids } of parts) {
+      const documents = bodiesOf(json as unknown as OpenApi)
+      expect(documents.length).toBeGreaterThan(1)
+      for (const { document, ids } of documents) {
         shown = JSON.stringify(document)
         await browser.open(url)
         await browser.see(`document.querySelectorAll('.opblock-tag').length > 0`)
-        shown = undefined
         await browser.evaluate(`document.querySelectorAll('.opblock-tag').forEach((tag) => tag.click())`)
         await browser.see(`document.querySelectorAll('.opblock').length === ${ids.length}`)
-        for (const id of ids) {
-          const block = `document.querySelector('[id^=operations-][id$=-${id}]')`
-          await browser.evaluate(`${block}.querySelector('.opblock-summary-control').click()`)
-          await browser.see(`${block}.querySelector('.responses-wrapper')`)
-          expect(await browser.evaluate(`${block}.innerText.match(/Could not render.*/)`), id).toBe(null)
-          expect(await browser.evaluate(`${block}.querySelector('.opblock-section-request-body') !== null`), id).toBe(
-            true,
-          )
-          await browser.evaluate(`${block}.querySelector('.opblock-summary-control').click()`)
-        }
+        await browser.evaluate(`document.querySelectorAll('.opblock-summary-control').forEach((one) => one.click())`)
+        await browser.see(`document.querySelectorAll('.opblock .responses-wrapper').length === ${ids.length}`)
+        const bodies = `document.querySelectorAll('.opblock .opblock-section-request-body').length`
+        expect(await browser.evaluate(bodies), ids.join()).toBe(ids.length)
+        expect(await browser.evaluate(`document.body.innerText.match(/Could not render.*/)`), ids.join()).toBe(null)
         expect(browser.complaints()).toEqual([])
       }
+      shown = undefined
     })
 
     it('sends a request with a key, to the origin of the page', async () => {
@@ -253,46 +248,46 @@ const CONTRAST = `(() => {
 
 interface OpenApi {
   paths: Record<string, Record<string, { operationId: string; requestBody?: object }>>
-  components: { schemas: Record<string, object> }
 }
 
-const OPERATIONS_OF_PART = 10
+/** Operations of one page: a page redraws all of its operations when one is opened. */
+const PER_PAGE = 20
 
-/**
- * The operations that take a body, without what they answer, in parts with only the schemas that they need: each click costs
- * the page time for the whole document.
- */
+/** The operations that take a body, without what they answer: to render all answers takes the page minutes. */
 function bodiesOf(whole: OpenApi): { document: OpenApi; ids: string[] }[] {
-  const operations = Object.entries(whole.paths).flatMap(([path, methods]) =>
-    Object.entries(methods)
-      .filter(([, { requestBody }]) => requestBody !== undefined)
-      .map(([method, operation]) => ({ path, method, operation })),
+  const all = Object.entries(whole.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) =>
+      operation.requestBody === undefined ? [] : [{ path, method, operation }],
+    ),
   )
-  return Array.from({ length: Math.ceil(operations.length / OPERATIONS_OF_PART) }, (_, index) => {
-    const part = operations.slice(index * OPERATIONS_OF_PART, (index + 1) * OPERATIONS_OF_PART)
+  return Array.from({ length: Math.ceil(all.length / PER_PAGE) }, (_, page) => {
+    const shown = all.slice(page * PER_PAGE, (page + 1) * PER_PAGE)
     const paths: OpenApi['paths'] = {}
-    for (const { path, method, operation } of part) {
-      const answered = { ...operation, responses: { 204: { description: 'Nothing' } } }
-      paths[path] = { ...paths[path], [method]: answered }
+    for (const { path, method, operation } of shown) {
+      const withoutAnswers = { ...operation, responses: { 204: { description: 'Nothing' } } }
+      paths[path] = { ...paths[path], [method]: withoutAnswers as never }
     }
-    const components = { ...whole.components, schemas: neededBy(paths, whole.components.schemas) }
-    const document = { ...whole, webhooks: {}, paths, components }
-    return { document, ids: part.map(({ operation }) => operation.operationId) }
+    const document = { ...whole, webhooks: {}, paths, components: componentsOf(whole, paths) } as OpenApi
+    return { document, ids: shown.map(({ operation }) => operation.operationId) }
   })
 }
 
-function neededBy(paths: OpenApi['paths'], schemas: Record<string, object>): Record<string, object> {
-  const needed: Record<string, object> = {}
-  const add = (given: object) => {
-    for (const [, name = ''] of JSON.stringify(given).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
-      const schema = schemas[name]
-      if (schema === undefined || name in needed) continue
-      needed[name] = schema
-      add(schema)
+type Components = Record<string, Record<string, unknown>>
+
+// The page resolves every component anew for each operation that is opened.
+function componentsOf(whole: OpenApi, paths: OpenApi['paths']): Components {
+  const { components } = whole as unknown as { components: Components }
+  const kept: Components = { securitySchemes: components.securitySchemes ?? {} }
+  const keep = (part: unknown) => {
+    for (const [, kind = '', name = ''] of JSON.stringify(part).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+      const component = components[kind]?.[name]
+      if (kept[kind]?.[name] !== undefined || component === undefined) continue
+      kept[kind] = { ...kept[kind], [name]: component }
+      keep(component)
     }
   }
-  add(paths)
-  return needed
+  keep(paths)
+  return kept
 }
 
 /** @param instead What the proxy answers by itself. */
