@@ -37,7 +37,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['erasure'],
   ],
   agents: [['registry']],
-  trace: [['gguf'], ['kernel', 'tokenizer'], ['llama'], ['models'], ['locks'], ['canaries']],
+  trace: [['gguf'], ['kernel', 'tokenizer'], ['llama'], ['probes'], ['models'], ['locks'], ['canaries']],
   authorize: [
     ['policy', 'tokens'],
     ['webhooks', 'passkeys', 'mandates', 'schedules'],
@@ -86,6 +86,7 @@ const PURE = [
   'src/platform/sequence-interval.ts',
   'src/account/webhooks/schedule.ts',
   'src/trace/canaries/judge.ts',
+  'src/trace/probes/windows.ts',
   'src/authorize/policy/analyze.ts',
   'src/authorize/policy/comparisons.ts',
   'src/authorize/policy/patterns.ts',

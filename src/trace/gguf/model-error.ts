@@ -12,6 +12,8 @@ export const MODEL_ERROR_CODES = [
   'model_not_found',
   /** The request is longer than the model's context, or names a value that the model does not have. */
   'request_invalid',
+  /** Readings were asked for of a model that has no probes. */
+  'probes_missing',
   'queue_full',
   'aborted',
   'timeout',

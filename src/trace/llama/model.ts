@@ -1,7 +1,7 @@
 // A model from its file: weights, tokenizer and chat template, ready to run in this process.
 
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { type Gguf, readGguf } from '../gguf/gguf.ts'
 import { modelError } from '../gguf/model-error.ts'
 import { type ChatTemplate, createChatTemplate } from '../tokenizer/chat.ts'
@@ -75,6 +75,11 @@ export function inspectModel(path: string): ModelFacts {
       hasChat: findChat(gguf, tokenizer) !== undefined,
     }
   })
+}
+
+/** As `inspectModel` says it, of the bytes as they are now. */
+export function hashModel(path: string): string {
+  return withFile(path, (descriptor) => hashFile(descriptor, fstatSync(descriptor).size))
 }
 
 function withFile<V>(path: string, use: (descriptor: number) => V): V {

@@ -11,17 +11,21 @@ export interface ModelFile {
   /** The name of the file, without its ending. */
   id: string
   path: string
+  /** Its canary probes; null where it has none. */
+  probesPath: string | null
   /** Part of the service, and not of the folder. */
   isEmbedded: boolean
 }
 
 const ENDING = '.gguf'
+const PROBES_ENDING = '.probes.json'
 // Also a file name on every system, and a part of an address.
 const ID = /^[a-z0-9][a-z0-9._-]{0,63}$/
 
 export const DEFAULT_MODEL: ModelFile = {
   id: 'countersign-tiny',
   path: fileURLToPath(new URL('./countersign-tiny-1.0.gguf', import.meta.url)),
+  probesPath: fileURLToPath(new URL('./countersign-tiny-1.0.probes.json', import.meta.url)),
   isEmbedded: true,
 }
 
@@ -37,7 +41,7 @@ export function listModelFiles(directory: string): ModelFile[] {
   const names = existsSync(directory) ? readdirSync(directory).toSorted() : []
   const own = names
     .filter((name) => name.endsWith(ENDING) && isModelId(modelIdOf(name)))
-    .map((name) => ({ id: modelIdOf(name), path: join(directory, name), isEmbedded: false }))
+    .map((name) => fileOf(directory, modelIdOf(name), name))
   return [DEFAULT_MODEL, ...own.filter(({ id }) => id !== DEFAULT_MODEL.id)]
 }
 
@@ -72,5 +76,10 @@ export function addModelFile(directory: string, source: string, id: string): { f
   } finally {
     rmSync(partial, { force: true })
   }
-  return { file: { id, path, isEmbedded: false }, facts }
+  return { file: fileOf(directory, id, id + ENDING), facts }
+}
+
+function fileOf(directory: string, id: string, name: string): ModelFile {
+  const probesPath = join(directory, id + PROBES_ENDING)
+  return { id, path: join(directory, name), probesPath: existsSync(probesPath) ? probesPath : null, isEmbedded: false }
 }

@@ -33,6 +33,8 @@ export interface EndedModel {
 
 export interface ModelProcessOptions {
   path: string
+  /** Of the model's canary probes. A request for readings is refused without them. */
+  probesPath?: string | null
   /** The longest text, prompt and answer together. */
   contextTokens?: number
   /** Weights and context in the kernel's memory. */
@@ -73,6 +75,7 @@ const MAX_HEAP_MEGABYTES = 512
 
 export function createModelProcess({
   path,
+  probesPath = null,
   contextTokens = 2_048,
   maxModelBytes = 1_000_000_000,
   maxInternalsBytes = 256_000_000,
@@ -126,7 +129,14 @@ export function createModelProcess({
   }
 
   function start(): void {
-    const settings: ModelProcessArguments = { path, contextTokens, maxModelBytes, maxInternalsBytes, maxResidentBytes }
+    const settings: ModelProcessArguments = {
+      path,
+      probesPath,
+      contextTokens,
+      maxModelBytes,
+      maxInternalsBytes,
+      maxResidentBytes,
+    }
     // No environment and no flags of this process: the child needs no secret, and its file decides what it loads.
     const started = fork(fileURLToPath(file), [JSON.stringify(settings)], {
       env: {},

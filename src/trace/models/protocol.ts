@@ -6,6 +6,7 @@ import type { FinishReason, GeneratedToken } from '../llama/generation.ts'
 import type { Internals, WantedInternals } from '../llama/internals.ts'
 import type { SamplingSettings } from '../llama/sampling.ts'
 import type { LlamaShape } from '../llama/shape.ts'
+import type { ProbeReading, WindowScores } from '../probes/reader.ts'
 import type { ChatMessage, ChatSpan } from '../tokenizer/chat.ts'
 
 /** What a model continues: a conversation by its chat template, a text as it is, or tokens. */
@@ -17,22 +18,53 @@ export interface InferenceRequest {
   sampling: SamplingSettings
   /** Internals of the prompt and of the generated tokens, the last one not included: it was never fed. */
   internals?: WantedInternals
+  /** Canary readings of the completion, by the model's probes. The input must be a conversation. */
+  canary?: CanaryRequest
+}
+
+export interface CanaryRequest {
+  /**
+   * `withhold`: no token leaves the process before the completion has ended, and none of it does when a family trips.
+   * `continue`: tokens leave as they are made, and the readings come with the result.
+   */
+  onTrip: 'continue' | 'withhold'
+  /** In place of a probe's own threshold, as the kill switch says. Families that are absent keep theirs. */
+  families?: readonly { family: string; threshold: number; enabled: boolean }[]
+}
+
+export interface CanaryResult {
+  set: string
+  /** By the probes' own thresholds. */
+  readings: ProbeReading[]
+  /** Each window in order, up to the one that tripped. */
+  windows: WindowScores[]
+  /** By the thresholds that count. */
+  trippedFamilies: string[]
+  /** Whose arithmetic the readings are of. */
+  runtime: string
 }
 
 export interface InferenceResult {
   prompt: number[]
+  /** Made by the model, withheld ones included. */
+  completionTokens: number
   /** The contents of the messages among the prompt's tokens; empty where the input was no conversation. */
   spans: ChatSpan[]
+  /** Empty where the completion is withheld; the text and the probabilities too. */
   tokens: number[]
   logProbabilities: number[]
   text: string
   finishReason: FinishReason
+  /** Never of a withheld completion: its tokens could be computed from them. */
   internals?: Internals
+  canary?: CanaryResult
 }
 
 /** The arguments with which a model's process starts. */
 export interface ModelProcessArguments {
   path: string
+  /** null: the model has no probes. */
+  probesPath: string | null
   contextTokens: number
   maxModelBytes: number
   maxInternalsBytes: number
