@@ -21,6 +21,12 @@ const [message, signin, inbox, waiting, article, description, payload, proof, fa
   names.map((id) => document.getElementById(id))
 const RETURN = 'countersign.return'
 const ENVIRONMENTS = { test: 'sandbox', live: 'live' }
+const ENDS = {
+  approved: 'The action may run.',
+  denied: 'The action does not run.',
+  expired: 'Not enough people decided in time. The action does not run.',
+  cancelled: 'Its token, agent session or device was revoked. The action does not run.',
+}
 let csrfToken
 let user
 let role
@@ -144,7 +150,7 @@ function factsOf(approval) {
     ['Mandate', approval.mandate_id],
     ['Schedule', approval.schedule_id],
     [rules.length === 1 ? 'Rule of the policy' : 'Rules of the policy', rules.map(({ rule_id }) => rule_id).join(', ')],
-    ['Wanted', `${count} of: ${roles.join(', ')}${approval.require_passkey ? ', each with a passkey' : ''}`],
+    ['Needed', `${count} with the role ${roles.join(' or ')}${approval.require_passkey ? ', with a passkey' : ''}`],
     ['Still missing', left],
     ['Expires', timeOf(approval.expires_at)],
     ['Token', approval.jti],
@@ -168,13 +174,6 @@ function votesOf({ decisions }) {
     return item
   })
   return items.length === 0 ? [Object.assign(document.createElement('li'), { textContent: 'None yet.' })] : items
-}
-
-const ENDS = {
-  approved: 'The action may run.',
-  denied: 'The action does not run.',
-  expired: 'Not enough people decided in time. The action does not run.',
-  cancelled: 'Its token, agent session or device was revoked. The action does not run.',
 }
 
 function stateOf(approval) {
