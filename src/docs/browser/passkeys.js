@@ -6,8 +6,6 @@ const [message, signin, own, list, none, add] = ['message', 'signin', 'own', 'pa
 )
 let csrfToken
 
-await start()
-
 add.addEventListener('submit', async (event) => {
   event.preventDefault()
   const button = add.querySelector('button')
@@ -15,6 +13,7 @@ add.addEventListener('submit', async (event) => {
   await register(add.elements.name.value)
   button.disabled = false
 })
+await start()
 
 async function start() {
   const { ok, body } = await call('GET', 'v1/auth/session')
