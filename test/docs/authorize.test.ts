@@ -35,18 +35,15 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
       'docs/approvals.md',
       'docs/policy-webhooks.md',
       'docs/authzen.md',
-    ])(
-      '%s runs from the first block to the last, prints what it shows, and its TypeScript compiles',
-      async (file) => {
-        const guide = openGuide(file, {
-          'http://localhost:8080': system.baseUrl,
-          svc_test_your_own_key: system.key,
-          '4000': String(await freePort()),
-        })
-        guides.push(guide)
-        await guide.run()
-        expect(await guide.types()).toBe('')
-      },
-    )
+    ])('%s runs from the first block to the last, prints what it shows, and its TypeScript compiles', async (file) => {
+      const guide = openGuide(file, {
+        'http://localhost:8080': system.baseUrl,
+        svc_test_your_own_key: system.key,
+        '4000': String(await freePort()),
+      })
+      guides.push(guide)
+      await guide.run()
+      expect(await guide.types()).toBe('')
+    })
   },
 )

@@ -51,7 +51,8 @@ async function start() {
   say('')
   refuse('')
   // Browsers compute hashes over https and on this machine alone.
-  if (window.crypto.subtle === undefined) return say('Open this page over https: without it no browser computes hashes.')
+  if (window.crypto.subtle === undefined)
+    return say('Open this page over https: without it no browser computes hashes.')
   const wanted = wantedId()
   const answer = await call('GET', 'v1/auth/session')
   if (!answer.ok) return say(reasonOf(answer))
@@ -188,7 +189,11 @@ function stateOf(approval) {
 function leftUntil(end) {
   const minutes = Math.max(1, Math.ceil((Date.parse(end) - Date.now()) / 60_000))
   const [count, unit] =
-    minutes < 120 ? [minutes, 'minute'] : minutes < 2_880 ? [Math.floor(minutes / 60), 'hour'] : [Math.floor(minutes / 1_440), 'day']
+    minutes < 120
+      ? [minutes, 'minute']
+      : minutes < 2_880
+        ? [Math.floor(minutes / 60), 'hour']
+        : [Math.floor(minutes / 1_440), 'day']
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
@@ -236,7 +241,9 @@ async function approve(approval, comment) {
       if (error?.name === 'SecurityError') {
         return refuse(`Open this page at the host ${begun.body.options.rpId}: passkeys belong to it.`)
       }
-      return refuse('No passkey confirmed it: there is none on this device, the device or you refused, or it took too long.')
+      return refuse(
+        'No passkey confirmed it: there is none on this device, the device or you refused, or it took too long.',
+      )
     }
   }
   return call('POST', `v1/approvals/${id}/approve`, { environment, sent })
