@@ -25,10 +25,12 @@ export function approvePage(script: string): DocsPage {
 <h2>Decisions</h2>
 <ul id="votes"></ul>
 <form id="decide" hidden>
-<p><label for="comment">Comment; of a denial, its reason</label></p>
+<p id="needs" hidden>This rule wants a passkey of yours. <a href="passkeys">Your passkeys</a></p>
+<p><label for="comment">Comment (to deny, say why)</label></p>
 <p><textarea id="comment" name="comment" maxlength="1000" rows="3"></textarea></p>
 <p><button type="submit" id="approve">Approve</button> <button type="button" id="deny">Deny</button></p>
 </form>
+<p id="refusal" role="alert"></p>
 <p><a href="approve">All that waits</a></p>
 </article>
 </div>

@@ -11,6 +11,11 @@ const CARDS: readonly { href: string; title: string; text: string }[] = [
     text: 'From a key to a verified webhook, step by step, with code that runs as it stands.',
   },
   {
+    href: 'docs/authorize',
+    title: 'Guard a tool call in half an hour',
+    text: 'An agent may run exactly the action that was authorized, once, within a budget, and where people have approved it.',
+  },
+  {
     href: 'docs/submit',
     title: 'Submit a folder of captures',
     text: 'A folder or a table of photos in, a table of results out, with one command that can be resumed.',
@@ -33,7 +38,7 @@ const CARDS: readonly { href: string; title: string; text: string }[] = [
   {
     href: 'docs',
     title: 'All guides',
-    text: 'Hardware evidence, live video, C2PA, screening, duplicates, cases, evidence packets.',
+    text: 'Hardware evidence, live video, C2PA, cases; mandates, schedules, approvals, the ledger; keys, teams, plans.',
   },
 ]
 
@@ -51,7 +56,8 @@ export function homePage(baseUrl: string): DocsPage {
 and owner. Countersign verifies the capture and answers a risk score made of named factors, each with its evidence, in a result
 that is itself signed.</p>
 <ul class="cards">${CARDS.map(card)}</ul>
-<p><a href="login/link">Sign in</a> with your e-mail address.</p>
+<p><a href="login/link">Sign in</a> with your e-mail address. Then: <a href="approve">approvals</a> that wait for you, and
+<a href="passkeys">your passkeys</a>.</p>
 <h2>The first request</h2>
 <p>Keys begin with <code>svc_test_</code> (sandbox) or <code>svc_live_</code>. <code>npm start</code> prints sandbox keys.</p>
 <div class="code"><pre tabindex="0"><code>${highlight(`curl '${baseUrl}/v1/claims?limit=5' -H 'Authorization: Bearer svc_test_...'`, 'sh')}</code></pre></div>

@@ -67,6 +67,7 @@ export function passkeysPage(script: string): DocsPage {
 <div id="own" hidden>
 <p>With a passkey you confirm that an action is exactly what you want. This device asks for your face, your finger or its code.</p>
 <ul class="passkeys" id="passkeys"></ul>
+<p id="none" hidden>You have none yet.</p>
 <form id="add">
 <p><label for="name">Name of a new passkey</label></p>
 <p><input type="text" id="name" name="name" maxlength="100" autocomplete="off" required> <button type="submit">Add a passkey</button></p>

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newAccountId } from '#src/platform/ids.ts'
+import { OWNER_EMAIL } from '../../commands/seed.ts'
 import { freePort, type Guide, missingTools, openGuide } from '../support/guide.ts'
 import { type System, startSystem } from '../support/system.ts'
 
@@ -13,24 +15,35 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
 
     beforeAll(async () => {
       system = await startSystem({ engine: 'postgres' })
+      // Whom `npm start` makes the owner of the account.
+      await system.database.owner('INSERT INTO users (account_id, id, email, role) VALUES ($1, $2, $3, $4)', [
+        system.scope.accountId,
+        newAccountId('usr'),
+        OWNER_EMAIL,
+        'owner',
+      ])
     })
     afterAll(async () => {
       for (const guide of guides) guide.close()
       await system?.close()
     })
 
-    it.each(['docs/authorize.md', 'docs/policy-webhooks.md', 'docs/authzen.md'])(
-      '%s runs from the first block to the last, prints what it shows, and its TypeScript compiles',
-      async (file) => {
-        const guide = openGuide(file, {
-          'http://localhost:8080': system.baseUrl,
-          svc_test_your_own_key: system.key,
-          '4000': String(await freePort()),
-        })
-        guides.push(guide)
-        await guide.run()
-        expect(await guide.types()).toBe('')
-      },
-    )
+    it.each([
+      'docs/authorize.md',
+      'docs/mandates.md',
+      'docs/schedules.md',
+      'docs/approvals.md',
+      'docs/policy-webhooks.md',
+      'docs/authzen.md',
+    ])('%s runs from the first block to the last, prints what it shows, and its TypeScript compiles', async (file) => {
+      const guide = openGuide(file, {
+        'http://localhost:8080': system.baseUrl,
+        svc_test_your_own_key: system.key,
+        '4000': String(await freePort()),
+      })
+      guides.push(guide)
+      await guide.run()
+      expect(await guide.types()).toBe('')
+    })
   },
 )

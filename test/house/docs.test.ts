@@ -70,6 +70,13 @@ describe('the documents', () => {
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
   })
 
+  it('are all named by the README', () => {
+    const missing = readdirSync(join(ROOT, 'docs'))
+      .filter((name) => name.endsWith('.md'))
+      .filter((name) => !read('README.md').includes(`(docs/${name})`))
+    expect(missing).toEqual([])
+  })
+
   it('link to existing pages and sections only', () => {
     const broken = pages.flatMap((page) =>
       [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]

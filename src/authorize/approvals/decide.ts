@@ -207,7 +207,10 @@ function checkKey(
     )
   }
   if (actorKind === 'key' && own === authorizing) {
-    throw notEligible('same_key', 'An API key decides nothing that it authorized itself.')
+    throw notEligible(
+      'same_key',
+      'An API key decides nothing that it authorized itself: a person who is signed in decides, or another key.',
+    )
   }
 }
 

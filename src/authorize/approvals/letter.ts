@@ -14,7 +14,7 @@ export function letterOf(row: ShownApproval, environment: Environment, baseUrl: 
     paragraphs: [
       `An agent asks to act in the ${environment} environment, and the policy wants the approval of ${people}.`,
       `${rules.length === 1 ? 'Rule' : 'Rules'}: ${rules.slice(0, 10).join(', ')}. ${row.agentId === null ? '' : `Agent: ${row.agentId}. `}Approval: ${row.id}.`,
-      `Without a decision it expires at ${row.expiresAt.toISOString()}, and the action does not run.`,
+      `Without a decision it expires on ${timeOf(row.expiresAt)}, and the action does not run.`,
     ],
     action: { label: 'See the action and decide', url: approveUrl(baseUrl, row.id) },
     notes: [
@@ -22,4 +22,9 @@ export function letterOf(row: ShownApproval, environment: Environment, baseUrl: 
       'You get this mail because your role lets you decide approvals of the account.',
     ],
   }
+}
+
+function timeOf(at: Date): string {
+  const [day, time = ''] = at.toISOString().split('T')
+  return `${day} at ${time.slice(0, 5)} UTC`
 }

@@ -63,6 +63,7 @@ const valid = {
 
 const receipted = {
   ...valid,
+  detail: 'The action was executed before: do not run it again.',
   already_executed: true,
   receipt: 'eyJhbGciOiJFUzI1NiIsInR5cCI6InZlcmlmeS1yZWNlaXB0K2p3dCJ9.eyJ2YWxpZCI6dHJ1ZX0.c2lnbmF0dXJl',
 }

@@ -12,6 +12,7 @@ import type { Execution } from './executions.ts'
 import { describeReason, VERIFY_REASON_CODES } from './reasons.ts'
 import type { Verified } from './settling.ts'
 
+const EXECUTED_BEFORE = 'The action was executed before: do not run it again.'
 const REASONS = `null when valid; else one of ${VERIFY_REASON_CODES.map((code) => `\`${code}\``).join(', ')}, or the own reason of a policy rule. Of several that apply, the first in this order is answered.`
 
 const hash = z.string().meta({ description: 'SHA-256, base64url without padding.' })
@@ -158,7 +159,7 @@ export function toVerifyView(
   return {
     valid,
     reason,
-    detail: describeReason(reason),
+    detail: valid && already_executed ? EXECUTED_BEFORE : describeReason(reason),
     jti: facts.token?.jti ?? null,
     decision_id: decisionId,
     evaluated_at: facts.at,

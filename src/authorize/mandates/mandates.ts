@@ -134,7 +134,11 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
       if (parentId !== null) checkId(parentId, 'mnd', acting.environment)
       const errors = parentId === null ? findInconsistent(request) : []
       if (parentId === null && budget === null && Object.keys(constraints).length === 0) {
-        errors.push({ pointer: '/constraints', code: 'required', detail: 'or a budget must limit something' })
+        errors.push({
+          pointer: '/constraints',
+          code: 'required',
+          detail: 'must limit something where there is no budget',
+        })
       }
       if (errors.length > 0) throw refusalOf(errors)
       try {

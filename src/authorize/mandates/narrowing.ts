@@ -88,7 +88,9 @@ export function findInconsistent(
 ): FieldError[] {
   const { currency, max_amount: most } = constraints
   if (currency !== undefined && budget !== null && budget.currency !== currency) {
-    return [{ pointer: '/budget/currency', code: 'mismatch', detail: `must be ${currency}, as of the constraints` }]
+    return [
+      { pointer: '/budget/currency', code: 'mismatch', detail: `must be ${currency}, the currency of the constraints` },
+    ]
   }
   if (most === undefined || (currency ?? budget?.currency ?? inherited) !== undefined) return []
   return [{ pointer: '/constraints/currency', code: 'required', detail: 'is needed beside max_amount' }]

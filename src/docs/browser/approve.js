@@ -14,14 +14,22 @@ const names = [
   'facts',
   'votes',
   'decide',
+  'needs',
+  'refusal',
 ]
-const [message, signin, inbox, waiting, article, description, payload, proof, facts, votes, form] = names.map((id) =>
-  document.getElementById(id),
-)
+const [message, signin, inbox, waiting, article, description, payload, proof, facts, votes, form, needs, refusal] =
+  names.map((id) => document.getElementById(id))
 const RETURN = 'countersign.return'
 const ENVIRONMENTS = { test: 'sandbox', live: 'live' }
+const ENDS = {
+  approved: 'The action may run.',
+  denied: 'The action does not run.',
+  expired: 'Not enough people decided in time. The action does not run.',
+  cancelled: 'Its token, agent session or device was revoked. The action does not run.',
+}
 let csrfToken
 let user
+let role
 let people = new Map()
 // Of the approval that is shown: a later one ends what waits for it.
 let turn = 0
@@ -39,17 +47,19 @@ async function start() {
   turn += 1
   article.hidden = true
   inbox.hidden = true
+  signin.hidden = true
   say('')
+  refuse('')
+  // Browsers compute hashes over https and on this machine alone.
+  if (window.crypto.subtle === undefined)
+    return say('Open this page over https: without it no browser computes hashes.')
   const wanted = wantedId()
-  const { ok, body } = await call('GET', 'v1/auth/session')
-  signin.hidden = ok
-  if (!ok) {
-    // The login page leads back here.
-    remember(wanted)
-    return say('Sign in to see what waits for your decision.')
-  }
+  const answer = await call('GET', 'v1/auth/session')
+  if (!answer.ok) return say(reasonOf(answer))
+  const { body } = answer
   csrfToken = body.csrf_token
   user = body.user
+  role = body.role
   const team = await call('GET', 'v1/org/users?limit=100')
   if (team.ok) people = new Map(team.body.data.map((one) => [one.user_id, one.email]))
   if (wanted === undefined) await showInbox()
@@ -75,7 +85,10 @@ async function showInbox() {
       call('GET', 'v1/approvals?status=pending&limit=100', { environment }),
     ),
   )
-  const data = found.flatMap(({ ok, body }) => (ok ? body.data : []))
+  // A session may reach one of the environments alone.
+  const readable = found.filter(({ ok }) => ok)
+  if (readable.length === 0) return say(reasonOf(found[0]))
+  const data = readable.flatMap(({ body }) => body.data)
   const items = data.map((one) => {
     const link = Object.assign(document.createElement('a'), { href: `#${one.approval_id}` })
     link.append(...visible(one.action_description))
@@ -91,11 +104,11 @@ async function showInbox() {
 // Shows it, and again whenever it has changed.
 async function follow(id, own) {
   for (let wait = 0; own === turn; wait = 25) {
-    const { ok, body } = await call('GET', `v1/approvals/${id}?wait=${wait}`, { environment: wordOf(id) })
+    const answer = await call('GET', `v1/approvals/${id}?wait=${wait}`, { environment: wordOf(id) })
     if (own !== turn) return
-    if (!ok) return say(body.detail)
-    await show(body)
-    if (body.status !== 'pending') return
+    if (!answer.ok) return say(reasonOf(answer))
+    await show(answer.body)
+    if (answer.body.status !== 'pending') return
   }
 }
 
@@ -109,7 +122,8 @@ async function show(approval) {
   const isGenuine = await showProof(approval)
   facts.replaceChildren(...factsOf(approval))
   votes.replaceChildren(...votesOf(approval))
-  form.hidden = approval.status !== 'pending' || !isGenuine
+  form.hidden = approval.status !== 'pending' || !isGenuine || !mayDecide(approval)
+  needs.hidden = !approval.require_passkey
   document.getElementById('approve').textContent = approval.require_passkey ? 'Approve with a passkey' : 'Approve'
   article.hidden = false
   say(stateOf(approval))
@@ -137,7 +151,7 @@ function factsOf(approval) {
     ['Mandate', approval.mandate_id],
     ['Schedule', approval.schedule_id],
     [rules.length === 1 ? 'Rule of the policy' : 'Rules of the policy', rules.map(({ rule_id }) => rule_id).join(', ')],
-    ['Wanted', `${count} of: ${roles.join(', ')}${approval.require_passkey ? ', each with a passkey' : ''}`],
+    ['Needed', `${count} with the role ${roles.join(' or ')}${approval.require_passkey ? ', with a passkey' : ''}`],
     ['Still missing', left],
     ['Expires', timeOf(approval.expires_at)],
     ['Token', approval.jti],
@@ -163,21 +177,50 @@ function votesOf({ decisions }) {
   return items.length === 0 ? [Object.assign(document.createElement('li'), { textContent: 'None yet.' })] : items
 }
 
-function stateOf({ status, expires_at: end }) {
-  if (status !== 'pending') return `This approval is ${status}.`
-  const minutes = Math.max(0, Math.ceil((Date.parse(end) - Date.now()) / 60_000))
-  return `Waits for a decision, for ${minutes} more ${minutes === 1 ? 'minute' : 'minutes'}.`
+function stateOf(approval) {
+  const { status, roles, expires_at: end } = approval
+  if (status !== 'pending') return `This approval is ${status}. ${ENDS[status] ?? ''}`
+  const left = `for ${leftUntil(end)} more.`
+  if (hasDecided(approval)) return `You have approved. It waits for others, ${left}`
+  if (mayDecide(approval)) return `Waits for a decision, ${left}`
+  return `Waits, ${left} People with the role ${roles.join(' or ')} decide; your role is ${role}.`
+}
+
+function leftUntil(end) {
+  const minutes = Math.max(1, Math.ceil((Date.parse(end) - Date.now()) / 60_000))
+  const [count, unit] =
+    minutes < 120
+      ? [minutes, 'minute']
+      : minutes < 2_880
+        ? [Math.floor(minutes / 60), 'hour']
+        : [Math.floor(minutes / 1_440), 'day']
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+function hasDecided({ decisions }) {
+  return decisions.some(({ by }) => by === user.user_id)
+}
+
+// What the service would refuse is not offered. It decides what this page can't know.
+function mayDecide(approval) {
+  return approval.roles.includes(role) && !hasDecided(approval)
 }
 
 async function act(decide) {
   const buttons = [...form.querySelectorAll('button')]
   for (const button of buttons) button.disabled = true
+  refuse('')
   const answer = await decide(shown, form.elements.comment.value.trim())
   for (const button of buttons) button.disabled = false
   if (answer === undefined) return
-  if (!answer.ok) return say(answer.body.detail)
+  if (answer.status === 401) {
+    say(reasonOf(answer))
+    return signin.scrollIntoView({ block: 'center' })
+  }
+  if (!answer.ok) return refuse(reasonOf(answer))
   form.reset()
   await show(answer.body)
+  message.scrollIntoView({ block: 'center' })
 }
 
 async function approve(approval, comment) {
@@ -187,19 +230,30 @@ async function approve(approval, comment) {
   if (needsPasskey) {
     const begun = await call('POST', `v1/approvals/${id}/challenge`, { environment })
     if (!begun.ok) return begun
+    if (window.PublicKeyCredential?.parseRequestOptionsFromJSON === undefined) {
+      return refuse('This browser is too old for passkeys, or this page is not opened over https.')
+    }
     try {
       const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(begun.body.options)
       const credential = await navigator.credentials.get({ publicKey })
       sent.passkey_assertion = { challenge_id: begun.body.challenge_id, response: credential.toJSON() }
-    } catch {
-      return say('No passkey confirmed it: the device or you refused, or it took too long.')
+    } catch (error) {
+      if (error?.name === 'SecurityError') {
+        return refuse(`Open this page at the host ${begun.body.options.rpId}: passkeys belong to it.`)
+      }
+      return refuse(
+        'No passkey confirmed it: there is none on this device, the device or you refused, or it took too long.',
+      )
     }
   }
   return call('POST', `v1/approvals/${id}/approve`, { environment, sent })
 }
 
 async function deny({ approval_id: id }, reason) {
-  if (reason === '') return say('Say why: a denial has a reason.')
+  if (reason === '') {
+    form.elements.comment.focus()
+    return refuse('Say why: a denial has a reason.')
+  }
   return call('POST', `v1/approvals/${id}/deny`, { environment: wordOf(id), sent: { reason } })
 }
 
@@ -266,6 +320,19 @@ function say(text) {
   message.textContent = text
 }
 
+// Beside the buttons: on a phone the top of the page is far away.
+function refuse(text) {
+  refusal.textContent = text
+}
+
+// Without a session it offers to sign in. The login page leads back here.
+function reasonOf({ status, body }) {
+  if (status !== 401) return body.detail
+  signin.hidden = false
+  remember(wantedId())
+  return 'Sign in to see what waits for your decision.'
+}
+
 async function call(method, path, { environment, sent } = {}) {
   try {
     const headers = {
@@ -275,8 +342,8 @@ async function call(method, path, { environment, sent } = {}) {
     }
     const body = sent === undefined ? undefined : JSON.stringify(sent)
     const answer = await fetch(new URL(path, root), { method, headers, body, credentials: 'same-origin' })
-    return { ok: answer.ok, body: await answer.json() }
+    return { ok: answer.ok, status: answer.status, body: await answer.json() }
   } catch {
-    return { ok: false, body: { detail: 'The service can not be reached. Try again.' } }
+    return { ok: false, status: 0, body: { detail: 'The service can not be reached. Try again.' } }
   }
 }

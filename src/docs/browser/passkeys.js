@@ -1,12 +1,10 @@
 // Lists, adds, names and removes the passkeys of the signed-in user. The service decides everything: this page only asks.
 
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
-const [message, signin, own, list, add] = ['message', 'signin', 'own', 'passkeys', 'add'].map((id) =>
+const [message, signin, own, list, none, add] = ['message', 'signin', 'own', 'passkeys', 'none', 'add'].map((id) =>
   document.getElementById(id),
 )
 let csrfToken
-
-await start()
 
 add.addEventListener('submit', async (event) => {
   event.preventDefault()
@@ -15,11 +13,15 @@ add.addEventListener('submit', async (event) => {
   await register(add.elements.name.value)
   button.disabled = false
 })
+await start()
 
 async function start() {
   const { ok, body } = await call('GET', 'v1/auth/session')
   signin.hidden = false
-  if (!ok) return say('You are not signed in.')
+  if (!ok) {
+    signin.querySelector('a').textContent = 'Sign in'
+    return say('Sign in to see your passkeys.')
+  }
   csrfToken = body.csrf_token
   own.hidden = false
   say(`You are signed in as ${body.user.email}.`)
@@ -29,6 +31,7 @@ async function start() {
 async function refresh() {
   const { ok, body } = await call('GET', 'v1/passkeys?limit=100')
   if (!ok) return say(body.detail)
+  none.hidden = body.data.length > 0
   list.replaceChildren(...body.data.map(itemOf))
 }
 
@@ -63,7 +66,7 @@ function itemOf({ passkey_id: id, name, created_at: created, last_used_at: used,
   })
   remove.addEventListener('click', () => {
     // The second press, on another button, removes it.
-    const sure = buttonOf('Remove for ever')
+    const sure = buttonOf('Remove permanently')
     const keep = buttonOf('Keep')
     remove.replaceWith(sure, ' ', keep)
     sure.addEventListener('click', () => act('DELETE', id))

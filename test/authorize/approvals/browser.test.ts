@@ -45,7 +45,10 @@ describe.skipIf(!hasBrowser)(
     }
     const textOf = (selector: string) => browser.evaluate<string>(`document.querySelector('${selector}').innerText`)
     const press = (id: string) => browser.evaluate(`document.querySelector('#${id}').click()`)
-    const sees = (text: string) => browser.see(`document.querySelector('#message').innerText.includes('${text}')`)
+    const reads = (id: string, text: string) =>
+      browser.see(`document.querySelector('#${id}').innerText.includes('${text}')`)
+    const sees = (text: string) => reads('message', text)
+    const refuses = (text: string) => reads('refusal', text)
 
     it('lead to the login and back, show the whole action, and approve it', async () => {
       const row = await open({ demands: [{ min_approvals: 2 }] })
@@ -80,8 +83,8 @@ describe.skipIf(!hasBrowser)(
         status: 'pending',
         decisions: [{ by: userId, via: 'session', comment: 'Looks right.' }],
       })
-      await press('approve')
-      await sees('has decided it before')
+      await sees('You have approved. It waits for others')
+      expect(await browser.evaluate(`document.querySelector('#decide').hidden`)).toBe(true)
       // The page follows what others decide.
       const other = await service.join(caller, 'admin')
       await service.approve(other, row.id)
@@ -97,7 +100,8 @@ describe.skipIf(!hasBrowser)(
       await browser.evaluate(`document.querySelector('#waiting a').click()`)
       await browser.see(`!document.querySelector('#approval').hidden`)
       await press('deny')
-      await sees('Say why')
+      await refuses('Say why')
+      expect(await browser.evaluate(`document.activeElement.id`)).toBe('comment')
       await browser.evaluate(`document.querySelector('#comment').value = 'Not ours.'`)
       await press('deny')
       await sees('is denied')
@@ -113,7 +117,8 @@ describe.skipIf(!hasBrowser)(
       await show(row.id)
       expect(await textOf('#approve')).toBe('Approve with a passkey')
       await press('approve')
-      await sees('No passkey confirmed it')
+      await refuses('No passkey confirmed it')
+      expect(await browser.evaluate(`document.querySelector('#needs a').href`)).toBe(`${root}/passkeys`)
       const bare = await service.call(caller, `/v1/approvals/${row.id}`)
       expect(bare.json.status).toBe('pending')
 
@@ -145,6 +150,39 @@ describe.skipIf(!hasBrowser)(
       expect(await service.read(caller, row.id)).toMatchObject({ decisions: [{ by: userId, via: 'passkey' }] })
       const [entry] = (await service.entries(caller, 'approval_decision')).filter(({ subject }) => subject === row.id)
       expect(entry?.inputs).toMatchObject({ via: 'passkey', passkey_id: expect.stringMatching(/^psk_/) })
+    })
+
+    it('say what the signed-in person can not do, where their session ended, and what came of it', async () => {
+      const [row, foreign, late] = [await open(), await open({ demands: [{ roles: ['owner'] }] }), await open()]
+      await show(foreign.id)
+      await sees('People with the role owner decide; your role is approver.')
+      expect(await browser.evaluate(`document.querySelector('#decide').hidden`)).toBe(true)
+      await service.expire(late.id)
+      await show(late.id)
+      await sees('is expired. Not enough people decided in time. The action does not run.')
+
+      // What the page can't know is said beside the buttons, in sight on a phone.
+      await browser.show(360, 'light')
+      const own = await open({ requesterUserId: userId })
+      await show(own.id)
+      await press('approve')
+      await refuses('duties are separated')
+      const isInSight = `(() => {
+        const { top, bottom } = document.querySelector('#refusal').getBoundingClientRect()
+        return top >= 0 && bottom <= innerHeight
+      })()`
+      await browser.evaluate(`document.querySelector('#approve').scrollIntoView()`)
+      expect(await browser.evaluate(isInSight)).toBe(true)
+
+      await show(row.id)
+      expect(await browser.evaluate(`document.querySelector('#refusal').innerText`)).toBe('')
+      const cookies = await browser.send('Network.getCookies')
+      await browser.send('Network.clearBrowserCookies')
+      await press('approve')
+      await sees('Sign in')
+      expect(await browser.evaluate(`document.querySelector('#signin').hidden`)).toBe(false)
+      await browser.send('Network.setCookies', cookies)
+      await browser.show(1400, 'light')
     })
 
     it('can not be approved here when what is shown does not have the hashes of the token', async () => {

@@ -197,6 +197,8 @@ describe('the mail that asks people', () => {
     const written = await letter('approver@mail.example')
     expect(written?.action.url).toBe(`${on.services.platform.baseUrl}/approve#${row.id}`)
     expect(JSON.stringify(written)).not.toContain('evil')
+    // For people: no seconds, and the zone by its name.
+    expect(JSON.stringify(written)).toMatch(/ on \d{4}-\d\d-\d\d at \d\d:\d\d UTC,/)
     expect(await letter('asker@mail.example')).toBeUndefined()
     await on.test.owner(`UPDATE users SET role = 'analyst' WHERE id = $1`, [user.userId])
     expect(await letter('approver@mail.example')).toBeUndefined()

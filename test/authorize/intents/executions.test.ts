@@ -61,12 +61,13 @@ describe('the execution of a token', () => {
 
   it('stays that of its caller: another caller is answered valid with already_executed where no mandate is bound', async () => {
     const { token, jti } = await service.issue(caller)
-    await service.verify(caller, token, {}, withKey('a'))
+    const first = await service.verify(caller, token, {}, withKey('a'))
     const keyId = newId('key', 'sandbox')
     const other = { keyId, key: service.addKey({ ...caller, keyId }) }
     for (const sent of [withKey('a'), withKey('b'), {}]) {
       const answer = await service.verify(other, token, {}, sent)
       expect(answer).toMatchObject({ valid: true, reason: null, already_executed: true, jti })
+      expect(answer.detail).not.toBe(first.detail)
     }
     expect(await executions()).toBe(1)
     const [row] = await service.test.owner('SELECT executed_by FROM intents WHERE jti = $1', [jti])
