@@ -207,10 +207,7 @@ function approverOf({ principal }: Acting, { approverEmail }: Decision): { userI
   return { email }
 }
 
-function checkKey(
-  { actorKind }: ApprovalRow,
-  { isHumanOnly, isOwn }: { isHumanOnly: boolean; isOwn: boolean },
-): void {
+function checkKey({ actorKind }: ApprovalRow, { isHumanOnly, isOwn }: { isHumanOnly: boolean; isOwn: boolean }): void {
   if (isHumanOnly) {
     throw new Failure(
       'session_required',

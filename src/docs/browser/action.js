@@ -6,7 +6,9 @@ const HIDING =
   '\\p{Default_Ignorable_Code_Point}\\p{Cc}\\p{Cf}\\p{Cn}\\p{Co}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Me}' +
   '\\u0334-\\u0338\\u20d2\\u20d3\\u20d8-\\u20da\\u20e5\\u20e6\\u20ea\\u20eb\\u2800'
 // Scripts with letters that look like Latin ones.
-const ALIKE = ['Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu'].map((one) => `\\p{Script=${one}}`).join('')
+const ALIKE = ['Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu']
+  .map((one) => `\\p{Script=${one}}`)
+  .join('')
 const LATIN = /\p{Script=Latin}/u
 const LOOKALIKE = new RegExp(`[${ALIKE}]`, 'u')
 // What is marked in a word whose letters are of several scripts, and in one whose accents stand apart.

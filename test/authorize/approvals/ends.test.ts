@@ -91,7 +91,7 @@ describe('an API key', () => {
     for (const [id, by] of made) {
       await on.test.owner(
         `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, scopes, created_by)
-         VALUES ($1, 'sandbox', $2, 'a', sha256($2::bytea), 'p', '{all}', $3)`,
+         VALUES ($1, 'sandbox', $2::text, 'a', sha256(convert_to($2::text, 'UTF8')), 'p', '{all}', $3)`,
         [caller.accountId, id, by],
       )
     }
