@@ -10,6 +10,7 @@ import { type Prepared, prepare } from './prepared.ts'
 const { resolve } = createRequire(import.meta.url)
 
 const SOURCES = {
+  'action.js': new URL('./browser/action.js', import.meta.url),
   'approve.js': new URL('./browser/approve.js', import.meta.url),
   'explorer.js': new URL('./browser/explorer.js', import.meta.url),
   'invite.js': new URL('./browser/invite.js', import.meta.url),

@@ -18,6 +18,8 @@ import { resolvedEvent } from './resolutions.ts'
 import { type ApprovalRow, findApproval, lockApproval, settleApproval } from './rows.ts'
 import {
   type Approver,
+  findCreator,
+  findKeyOrigins,
   findKeyRoots,
   findVotes,
   insertVote,
@@ -57,16 +59,25 @@ export function createDeciding({ db, ledger, readPolicy, assertions }: DecidingD
     const { principal } = acting
     const { decision, comment, checked } = given
     const keyId = principal.kind === 'key' ? principal.keyId : undefined
-    const [policy, approver, live, roots, at] = await Promise.all([
+    const [policy, approver, live, roots, origins, creator, at] = await Promise.all([
       readPolicy(tx),
       lockApprover(tx, acting, approverOf(acting, given)),
       readLiveVotes(tx, id),
       keyId === undefined ? undefined : findKeyRoots(tx, [keyId, row.actorId]),
+      keyId === undefined ? [] : findKeyOrigins(tx, [keyId, row.actorId], id),
+      keyId === undefined ? null : findCreator(tx, keyId),
       readClock(tx),
     ])
-    const isHumanOnly = policy.compiled.document.approvals?.require_human_session ?? acting.environment === 'live'
-    if (keyId !== undefined)
-      checkKey(row, { isHumanOnly, own: roots?.get(keyId), authorizing: roots?.get(row.actorId) })
+    const { approvals: settings } = policy.compiled.document
+    const isLive = acting.environment === 'live'
+    // In sandbox one person tries out everything, with keys that one key has made.
+    const isStrict = row.hasSeparation && (settings?.separation_of_duties ?? isLive)
+    const kin = isStrict && keyId !== undefined ? kinOf(keyId, origins) : new Set<string>()
+    if (keyId !== undefined) {
+      const isOwn = roots?.get(keyId) === roots?.get(row.actorId) || kin.has(row.actorId)
+      checkKey(row, { isHumanOnly: settings?.require_human_session ?? isLive, isOwn })
+      if (isStrict && creator !== null && row.excludedIds.includes(creator)) throw separated()
+    }
     checkApprover(row, approver)
     if (decision === 'approve' && row.requiresPasskey && checked === undefined) {
       throw invalidField(
@@ -80,6 +91,7 @@ export function createDeciding({ db, ledger, readPolicy, assertions }: DecidingD
     }
     if (row.outcome !== null || at >= row.expiresAt) throw alreadyDecided(row)
     const keyRootId = keyId === undefined ? null : (roots?.get(keyId) ?? keyId)
+    if (origins.some(({ id: voter, isVoter }) => isVoter && kin.has(voter))) throw votedBefore(row)
     if (live.some((vote) => vote.userId === approver.id)) {
       throw alreadyDecided(row, 'This person has decided it before: each counts once.')
     }
@@ -96,7 +108,7 @@ export function createDeciding({ db, ledger, readPolicy, assertions }: DecidingD
       comment,
       decidedAt: at,
     })
-    if (!isNew) throw alreadyDecided(row, 'This API key has cast its vote: each counts once for an approval.')
+    if (!isNew) throw votedBefore(row)
     const votes: CountedVote[] = [
       ...live.filter((vote) => vote.decision === 'approve'),
       { userId: approver.id, role: approver.role },
@@ -196,17 +208,14 @@ function approverOf({ principal }: Acting, { approverEmail }: Decision): { userI
   return { email }
 }
 
-function checkKey(
-  { actorKind }: ApprovalRow,
-  { isHumanOnly, own, authorizing }: { isHumanOnly: boolean; own: string | undefined; authorizing: string | undefined },
-): void {
+function checkKey({ actorKind }: ApprovalRow, { isHumanOnly, isOwn }: { isHumanOnly: boolean; isOwn: boolean }): void {
   if (isHumanOnly) {
     throw new Failure(
       'session_required',
       'Approvals are decided by people who are signed in: the policy has `approvals.require_human_session`, on in live by default.',
     )
   }
-  if (actorKind === 'key' && own === authorizing) {
+  if (actorKind === 'key' && isOwn) {
     throw notEligible(
       'same_key',
       'An API key decides nothing that it authorized itself: a person who is signed in decides, or another key.',
@@ -219,12 +228,24 @@ function checkApprover(row: ApprovalRow, approver: Approver | undefined): assert
   if (!row.roles.some((role) => role === approver.role)) {
     throw notEligible('role', `This approval is for people with the role ${row.roles.join(', ')}.`)
   }
-  if (row.excludedIds.includes(approver.id)) {
-    throw notEligible(
-      'separation_of_duties',
-      'Who asked for the action, or answers for its agent, does not decide it: duties are separated.',
-    )
-  }
+  if (row.excludedIds.includes(approver.id)) throw separated()
+}
+
+/** Keys of an approval that were made by what a key was made by, or by one another. */
+function kinOf(keyId: string, all: Awaited<ReturnType<typeof findKeyOrigins>>): Set<string> {
+  const own = new Set(all.find(({ id }) => id === keyId)?.origins)
+  return new Set(all.filter(({ origins }) => origins.some((one) => own.has(one))).map(({ id }) => id))
+}
+
+function separated(): Failure {
+  return notEligible(
+    'separation_of_duties',
+    'Who asked for the action, or answers for its agent, does not decide it, neither by a key: duties are separated.',
+  )
+}
+
+function votedBefore(row: ApprovalRow): Failure {
+  return alreadyDecided(row, 'This API key has cast its vote: each counts once for an approval.')
 }
 
 function notEligible(cause: string, detail: string): Failure {

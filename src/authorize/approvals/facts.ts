@@ -18,6 +18,8 @@ export interface ApprovedRule {
   rule_hash: string
   min_approvals: number
   roles: readonly ApproverRole[]
+  /** The rule in the words of its author; absent where it has none. */
+  description?: string | undefined
 }
 
 /** What a verification depends on; plain JSON, as the ledger keeps it. A token has at most one approval of each origin. */
@@ -64,6 +66,7 @@ export function approvedRulesOf(rules: readonly CompiledRule[]): ApprovedRule[] 
       rule_hash: rule.hash ?? '',
       min_approvals: minApprovals,
       roles: [...roles],
+      ...(rule.description !== undefined && { description: rule.description }),
     })),
   )
 }

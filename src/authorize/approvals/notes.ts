@@ -19,7 +19,13 @@ const summary = {
   resolution: null,
   jti: JTI,
   origin: 'authorize',
-  rules: [{ rule_id: 'wire-over-10k', rule_hash: 'b1f9Qh1w3mB2oU5h8Jv7kq6T4n0cVxZ3rYdLsEaPgKw' }],
+  rules: [
+    {
+      rule_id: 'wire-over-10k',
+      rule_hash: 'b1f9Qh1w3mB2oU5h8Jv7kq6T4n0cVxZ3rYdLsEaPgKw',
+      description: 'Two people agree to transfers above 10,000.',
+    },
+  ],
   min_approvals: 2,
   roles: ['approver', 'owner'],
   require_passkey: true,

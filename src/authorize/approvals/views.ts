@@ -25,7 +25,11 @@ const voteView = z
 const resolutionView = z.enum(['human', 'timeout', 'cancelled']).meta({ id: 'ApprovalResolution' })
 const originView = z.enum(['authorize', 'verify']).meta({ id: 'ApprovalOrigin' })
 const ruleView = z
-  .object({ rule_id: text, rule_hash: text.describe('SHA-256 of its canonical JSON, base64url.') })
+  .object({
+    rule_id: text,
+    rule_hash: text.describe('SHA-256 of its canonical JSON, base64url.'),
+    description: text.nullable().describe('Of the rule, in the words of its author.'),
+  })
   .meta({ id: 'ApprovedRule' })
 
 const common = {
@@ -87,7 +91,7 @@ export function toSummaryView(listed: ListedApproval, baseUrl: string): z.input<
     resolution: status === 'pending' ? null : resolutionOf(status),
     jti: row.jti,
     origin: row.origin,
-    rules: row.rules.map(({ rule_id, rule_hash }) => ({ rule_id, rule_hash })),
+    rules: row.rules.map(({ rule_id, rule_hash, description = null }) => ({ rule_id, rule_hash, description })),
     min_approvals: row.minApprovals,
     roles: row.roles,
     require_passkey: row.requiresPasskey,

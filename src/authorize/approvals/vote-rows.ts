@@ -125,6 +125,30 @@ export async function findKeyRoots(tx: Tx, keyIds: readonly string[]): Promise<M
 }
 
 /**
+ * Of keys, and of those that have voted on an approval: each with all keys that led to it, by rotation or because one made the
+ * other. Who had one of them has had the secret of those that it led to.
+ */
+export async function findKeyOrigins(
+  tx: Tx,
+  keyIds: readonly string[],
+  approvalId: string,
+): Promise<{ id: string; origins: string[]; isVoter: boolean }[]> {
+  return tx.query(
+    `WITH RECURSIVE given (id, is_voter) AS (
+       SELECT id COLLATE "C", false FROM unnest($1::text[]) AS own (id)
+       UNION ALL SELECT actor_id, true FROM approval_votes WHERE approval_id = $2 AND key_root_id IS NOT NULL
+     ), lines (id, is_voter, origin) AS (
+       SELECT id, is_voter, id FROM given
+       UNION SELECT lines.id, is_voter, before.id FROM lines CROSS JOIN LATERAL (
+         SELECT k.id FROM api_keys k WHERE k.successor_id = lines.origin
+         UNION ALL SELECT k.created_by COLLATE "C" FROM api_keys k WHERE k.id = lines.origin AND k.created_by LIKE 'key\\_%'
+       ) before
+     ) SELECT id, is_voter AS "isVoter", array_agg(origin) AS origins FROM lines GROUP BY id, is_voter`,
+    [keyIds, approvalId],
+  )
+}
+
+/**
  * Under the lock of the approval, for a person without a vote that counts: one from before their removal makes room. False
  * when the key has cast a vote, for whomever.
  */

@@ -7,7 +7,6 @@ import type { Scope } from '#src/platform/ids.ts'
 import { findEnded } from './resolution-rows.ts'
 
 const MAX_WAITING = 1_000
-// Another account can always wait.
 const MAX_OF_ACCOUNT = 900
 const POLL_MS = 250
 
@@ -49,11 +48,25 @@ export function createApprovalWaits({ db }: { db: Pick<Database, 'readSystem'> }
     else ofAccount.set(accountId, count)
   }
 
+  /** Where all places are taken, the account with the most of them gives back its oldest: a few accounts must not take all. */
+  function hasRoom({ accountId }: Scope): boolean {
+    const own = ofAccount.get(accountId) ?? 0
+    if (own >= MAX_OF_ACCOUNT) return false
+    if (waiting.size < MAX_WAITING) return true
+    const [most] = [...ofAccount].toSorted(([, a], [, b]) => b - a)
+    if (most === undefined || most[1] <= own + 1) return false
+    for (const one of waiting) {
+      if (one.accountId !== most[0]) continue
+      one.wake()
+      return true
+    }
+    return false
+  }
+
   return {
-    /** Resolves when it has ended, after `timeoutMs`, or at once when too many wait already. Read it again then. */
+    /** Resolves when it has ended, after `timeoutMs`, or earlier when too many wait. Read it again then. */
     ended(scope: Scope, id: string, timeoutMs: number, signal?: AbortSignal): Promise<void> {
-      const isFull = waiting.size >= MAX_WAITING || (ofAccount.get(scope.accountId) ?? 0) >= MAX_OF_ACCOUNT
-      if (isClosed || isFull || timeoutMs <= 0 || signal?.aborted === true) return Promise.resolve()
+      if (isClosed || timeoutMs <= 0 || signal?.aborted === true || !hasRoom(scope)) return Promise.resolve()
       const { accountId, environment } = scope
       return new Promise((resolve) => {
         const one: Waiting = {

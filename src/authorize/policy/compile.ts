@@ -44,6 +44,8 @@ export interface CompiledRule {
    * one, which an approval of before does not cover.
    */
   hash: string | undefined
+  /** For people. */
+  description: string | undefined
   matches: Predicate
   /** In the published order. */
   requirements: readonly CompiledRequirement[]
@@ -161,6 +163,7 @@ function compileRule(rule: PolicyRule, slots: FieldSlots): CompiledRule {
     isDefault: false,
     reason: rule.reason,
     hash: rule.require.approval === undefined ? undefined : hashRule(rule),
+    description: rule.description,
     matches: compileCondition(rule.when, compiling),
     requirements: compileRequirements(rule.require),
   }

@@ -2,6 +2,9 @@
 // is shown: what does not have the hashes of the token can't be approved on this page.
 
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
+const { canonical, hashOf, treeOf, visible } = await import(
+  new URL(document.querySelector('[data-action]').dataset.action, root)
+)
 const names = [
   'message',
   'signin',
@@ -19,7 +22,10 @@ const names = [
 ]
 const [message, signin, inbox, waiting, article, description, payload, proof, facts, votes, form, needs, refusal] =
   names.map((id) => document.getElementById(id))
+const buttons = [...form.querySelectorAll('button')]
 const RETURN = 'countersign.return'
+const READING_MS = 1_000
+const PACE_MS = 2_000
 const ENVIRONMENTS = { test: 'sandbox', live: 'live' }
 const ENDS = {
   approved: 'The action may run.',
@@ -34,8 +40,13 @@ let people = new Map()
 // Of the approval that is shown: a later one ends what waits for it.
 let turn = 0
 let shown
+let mandate
+let isActing = false
+let reading
 
 window.addEventListener('hashchange', start)
+// A click that was meant for another window, which opened this one or lay above it, must decide nothing.
+for (const event of ['focus', 'pageshow']) window.addEventListener(event, letRead)
 form.addEventListener('submit', (event) => {
   event.preventDefault()
   act(approve)
@@ -91,7 +102,7 @@ async function showInbox() {
   const data = readable.flatMap(({ body }) => body.data)
   const items = data.map((one) => {
     const link = Object.assign(document.createElement('a'), { href: `#${one.approval_id}` })
-    link.append(...visible(one.action_description))
+    link.append(visible(one.action_description))
     const item = document.createElement('li')
     item.append(link, ` (${wordOf(one.approval_id)}, until ${timeOf(one.expires_at)})`)
     return item
@@ -104,20 +115,46 @@ async function showInbox() {
 // Shows it, and again whenever it has changed.
 async function follow(id, own) {
   for (let wait = 0; own === turn; wait = 25) {
+    const askedAt = Date.now()
     const answer = await call('GET', `v1/approvals/${id}?wait=${wait}`, { environment: wordOf(id) })
     if (own !== turn) return
     if (!answer.ok) return say(reasonOf(answer))
+    if (wait === 0) mandate = await mandateOf(answer.body)
+    if (own !== turn) return
     await show(answer.body)
     if (answer.body.status !== 'pending') return
+    // Where too many wait, the service answers at once.
+    if (wait > 0 && Date.now() - askedAt < PACE_MS) await new Promise((resolve) => setTimeout(resolve, PACE_MS))
   }
+}
+
+async function mandateOf({ approval_id: id, mandate_id: mandateId }) {
+  if (mandateId === null) return undefined
+  const { ok, body } = await call('GET', `v1/mandates/${mandateId}`, { environment: wordOf(id) })
+  return ok ? body : undefined
+}
+
+// The buttons work when a person has had the time to see what they are about.
+function letRead() {
+  clearTimeout(reading)
+  reading = setTimeout(() => {
+    reading = undefined
+    enable()
+  }, READING_MS)
+  enable()
+}
+
+function enable() {
+  for (const button of buttons) button.disabled = isActing || reading !== undefined
 }
 
 async function show(approval) {
   const isNew = shown?.approval_id !== approval.approval_id
   shown = approval
   if (isNew) {
-    description.replaceChildren(...visible(approval.action_description))
+    description.replaceChildren(visible(approval.action_description))
     payload.replaceChildren(treeOf(approval.action_payload))
+    letRead()
   }
   const isGenuine = await showProof(approval)
   facts.replaceChildren(...factsOf(approval))
@@ -149,8 +186,13 @@ function factsOf(approval) {
     ['Device', approval.device_id],
     ['Asked for by', nameOf(approval.requested_by)],
     ['Mandate', approval.mandate_id],
+    ['What the mandate is for', mandate?.description ?? null],
+    ['Left of its budgets', leftOf(mandate)],
     ['Schedule', approval.schedule_id],
-    [rules.length === 1 ? 'Rule of the policy' : 'Rules of the policy', rules.map(({ rule_id }) => rule_id).join(', ')],
+    ...rules.map(({ rule_id, description: words }) => [
+      'Rule of the policy',
+      words === null ? rule_id : `${rule_id}: ${words}`,
+    ]),
     ['Needed', `${count} with the role ${roles.join(' or ')}${approval.require_passkey ? ', with a passkey' : ''}`],
     ['Still missing', left],
     ['Expires', timeOf(approval.expires_at)],
@@ -161,9 +203,16 @@ function factsOf(approval) {
     .flatMap(([name, value]) => {
       const [term, detail] = ['dt', 'dd'].map((tag) => document.createElement(tag))
       term.textContent = name
-      detail.append(...visible(value))
+      detail.append(visible(value))
       return [term, detail]
     })
+}
+
+function leftOf(found) {
+  if (found === undefined || found.remaining === null) return null
+  const { remaining, status, budget, constraints } = found
+  const currency = budget?.currency ?? constraints.currency ?? ''
+  return `${remaining} ${currency}`.trim() + (status === 'active' ? '' : `; the mandate is ${status}`)
 }
 
 function votesOf({ decisions }) {
@@ -171,7 +220,7 @@ function votesOf({ decisions }) {
     const item = document.createElement('li')
     const how = via === 'passkey' ? ' with a passkey' : via === 'api_key' ? ' through an API key' : ''
     item.append(`${nameOf(by)}: ${decision === 'approve' ? 'approved' : 'denied'}${how}, ${timeOf(at)}. `)
-    item.append(...visible(comment ?? ''))
+    item.append(visible(comment ?? ''))
     return item
   })
   return items.length === 0 ? [Object.assign(document.createElement('li'), { textContent: 'None yet.' })] : items
@@ -207,11 +256,13 @@ function mayDecide(approval) {
 }
 
 async function act(decide) {
-  const buttons = [...form.querySelectorAll('button')]
-  for (const button of buttons) button.disabled = true
+  if (isActing || reading !== undefined) return
+  isActing = true
+  enable()
   refuse('')
   const answer = await decide(shown, form.elements.comment.value.trim())
-  for (const button of buttons) button.disabled = false
+  isActing = false
+  enable()
   if (answer === undefined) return
   if (answer.status === 401) {
     say(reasonOf(answer))
@@ -255,51 +306,6 @@ async function deny({ approval_id: id }, reason) {
     return refuse('Say why: a denial has a reason.')
   }
   return call('POST', `v1/approvals/${id}/deny`, { environment: wordOf(id), sent: { reason } })
-}
-
-// A tree of lists. Names and values are texts: nothing of an action is markup.
-function treeOf(value) {
-  if (typeof value !== 'object' || value === null) {
-    const leaf = document.createElement('code')
-    leaf.append(...visible(typeof value === 'string' ? JSON.stringify(value) : String(value)))
-    return leaf
-  }
-  const list = document.createElement('ul')
-  for (const [name, member] of Object.entries(value)) {
-    const item = document.createElement('li')
-    const label = document.createElement('b')
-    label.append(...visible(Array.isArray(value) ? `${Number(name) + 1}.` : name))
-    item.append(label, ' ', treeOf(member))
-    list.append(item)
-  }
-  if (list.children.length > 0) return list
-  return Object.assign(document.createElement('code'), { textContent: Array.isArray(value) ? '[]' : '{}' })
-}
-
-// Characters that hide, or that turn the direction of what follows, are shown by their numbers.
-function visible(text) {
-  return text.split(/((?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029\u115f\u1160\u3164])/u).map((part, index) => {
-    if (index % 2 === 0) return part
-    const mark = document.createElement('mark')
-    mark.textContent = `U+${part.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`
-    return mark
-  })
-}
-
-/** RFC 8785. Numbers and texts are written as JSON.stringify writes them. */
-function canonical(value) {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  const sorted = Object.keys(value).sort()
-  return `{${sorted.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`
-}
-
-async function hashOf(text) {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return btoa(String.fromCharCode(...digest))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
 }
 
 function wordOf(id) {

@@ -1,10 +1,12 @@
 // Step-up approvals over HTTP: who may decide, what a decision does, and what is told of it.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createApprovalWaits } from '#src/authorize/approvals/waits.ts'
 import { hashCanonical } from '#src/authorize/tokens/format.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { TestCaller } from '../../support/callers.ts'
+import { until } from '../../support/until.ts'
 import { type ApprovalService, DESCRIPTION, PAYLOAD, rulesOf, startApprovals } from './service.ts'
 
 let on: ApprovalService
@@ -33,7 +35,7 @@ describe('an approval', () => {
       resolution: null,
       jti: row.jti,
       origin: 'authorize',
-      rules: [{ rule_id: 'rule-0', rule_hash: rule?.hash }],
+      rules: [{ rule_id: 'rule-0', rule_hash: rule?.hash, description: 'In words 0' }],
       min_approvals: 2,
       action_description: DESCRIPTION,
       action_payload: payload,
@@ -321,6 +323,25 @@ describe('a caller that waits', () => {
     expect((await wait(row.id, 1)).json).toMatchObject({ status: 'pending' })
     expect((await wait(row.id, 31)).json.errors).toMatchObject([{ pointer: '?wait' }])
   })
+})
+
+it('callers of a third account wait for their approvals where those of two have taken all places', async () => {
+  const waits = createApprovalWaits({ db: on.test.db })
+  const answered = { a: 0, b: 0, c: 0 }
+  const wait = (accountId: 'a' | 'b' | 'c') =>
+    waits.ended({ accountId, environment: 'sandbox' }, `apr_test_${accountId}`, 600_000).then(() => {
+      answered[accountId] += 1
+    })
+  const all = Array.from({ length: 500 }, () => [wait('a'), wait('b')]).flat()
+  all.push(wait('c'), wait('c'))
+  await until(() => answered.a + answered.b === 2)
+  expect(answered.c).toBe(0)
+  // One account alone takes nothing from others.
+  all.push(...Array.from({ length: 500 }, () => wait('a')))
+  await until(() => answered.a > 400)
+  expect(answered).toMatchObject({ b: 1, c: 0 })
+  waits.close()
+  await Promise.all(all)
 })
 
 it('a payload of any accepted shape is shown as it was authorized', async () => {

@@ -44,7 +44,10 @@ describe.skipIf(!hasBrowser)(
       await browser.see(`!document.querySelector('#approval').hidden`)
     }
     const textOf = (selector: string) => browser.evaluate<string>(`document.querySelector('${selector}').innerText`)
-    const press = (id: string) => browser.evaluate(`document.querySelector('#${id}').click()`)
+    const press = async (id: string) => {
+      await browser.see(`!document.querySelector('#${id}').disabled`)
+      await browser.evaluate(`document.querySelector('#${id}').click()`)
+    }
     const reads = (id: string, text: string) =>
       browser.see(`document.querySelector('#${id}').innerText.includes('${text}')`)
     const sees = (text: string) => reads('message', text)
@@ -73,7 +76,7 @@ describe.skipIf(!hasBrowser)(
       const proof = await textOf('#proof')
       expect(proof).toContain(row.actionHash)
       expect(proof).toContain(row.payloadHash)
-      for (const part of ['session-1', 'device-1', 'rule-0', row.jti, '2 with the role']) {
+      for (const part of ['session-1', 'device-1', 'rule-0: In words 0', row.jti, '2 with the role']) {
         expect(await textOf('#facts')).toContain(part)
       }
       await browser.evaluate(`document.querySelector('#comment').value = 'Looks right.'`)
@@ -91,6 +94,68 @@ describe.skipIf(!hasBrowser)(
       await sees('is approved')
       expect(await browser.evaluate(`document.querySelector('#decide').hidden`)).toBe(true)
       expect(browser.asked().filter((url) => !url.startsWith(root))).toEqual([])
+    })
+
+    it('show what hides, looks like something else or stands apart by its numbers, and names as they are', async () => {
+      const description = 'Pay\u00ad \u0430pple\n1\u03362 to Cafe\u0301 größe кофе\t\u3164'
+      const payload = { 'amount ': 1, '1.': [2], '': 'a\nb', '\u05d0': 5, 'p\u0430yee': 'x' }
+      const row = await open({ description, payload })
+      await show(row.id)
+      expect(await textOf('#description')).toBe(
+        'PayU+00AD \u0430 (U+0430)pple↵\n1U+03362 to CafeU+0301 größe кофеU+0009U+3164',
+      )
+      const shown = await textOf('#payload')
+      for (const part of ['"amount "', '"1."', '""', '"a\\nb"', '"p\u0430 (U+0430)yee"']) expect(shown).toContain(part)
+      expect(await textOf('#proof')).toContain(row.payloadHash)
+      // Whatever is written from the right, the value stands beside its name.
+      const isIsolated = `[...document.querySelectorAll('#payload b, #payload code')]
+        .every((one) => getComputedStyle(one).unicodeBidi === 'isolate')`
+      expect(await browser.evaluate(isIsolated)).toBe(true)
+    })
+
+    it('decide nothing by a click that was meant for another window', async () => {
+      const row = await open()
+      await show(row.id)
+      // Of a window that has just come to the front, and of an approval that has just been shown.
+      await browser.see(`!document.querySelector('#approve').disabled`)
+      const isOff = await browser.evaluate(`(() => {
+        window.dispatchEvent(new Event('focus'))
+        document.querySelector('#approve').click()
+        document.querySelector('#decide').requestSubmit()
+        return document.querySelector('#approve').disabled && document.querySelector('#deny').disabled
+      })()`)
+      expect(isOff).toBe(true)
+      await browser.see(`!document.querySelector('#approve').disabled`)
+      expect(await service.read(caller, row.id)).toMatchObject({ status: 'pending', decisions: [] })
+    })
+
+    it('are asked for at a pace where the service answers at once, and show what their mandate has left', async () => {
+      const made = await service.call(caller, '/v1/mandates', {
+        method: 'POST',
+        json: {
+          principal: 'Example GmbH',
+          description: 'Repairs of the fleet',
+          timezone: 'Europe/Berlin',
+          budget: { limit: '500.00', currency: 'EUR', period: 'month' },
+          expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+        },
+      })
+      expect(made.json.mandate_id).toBeDefined()
+      const row = await open({ mandateId: made.json.mandate_id })
+      const { identifier } = await browser.send('Page.addScriptToEvaluateOnNewDocument', {
+        source: `const asks = window.fetch
+          window.fetch = (url, options) => asks(new URL(String(url).replace('wait=25', 'wait=00'), location.href), options)`,
+      })
+      await show(row.id)
+      const facts = await textOf('#facts')
+      for (const part of ['Repairs of the fleet', '500 EUR']) expect(facts).toContain(part)
+      const polls = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('wait=00'))`
+      await browser.see(`${polls}.length >= 3`)
+      const gaps = await browser.evaluate<number[]>(
+        `${polls}.map(({ startTime }, n, all) => startTime - (all[n - 1]?.startTime ?? -9999))`,
+      )
+      expect(Math.min(...gaps)).toBeGreaterThan(1_900)
+      await browser.send('Page.removeScriptToEvaluateOnNewDocument', { identifier })
     })
 
     it('are denied with a reason, and listed while they wait', async () => {

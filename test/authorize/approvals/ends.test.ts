@@ -76,6 +76,39 @@ describe('an API key', () => {
     }
   })
 
+  it('is the key that made it, and its maker’s, where the policy wants duties separated', async () => {
+    const [maker, user, other] = [await on.join(caller, 'owner'), await on.join(caller), await on.join(caller)]
+    await on.setPolicy(caller, { approvals: { separation_of_duties: true } })
+    // agent made minted; provision made backoffice and desk, and was made by nobody known; own is of the person who asks.
+    const made = Object.entries({
+      key_test_agent: null,
+      key_test_minted: 'key_test_agent',
+      key_test_provision: null,
+      key_test_backoffice: 'key_test_provision',
+      key_test_desk: 'key_test_backoffice',
+      key_test_own: maker.userId,
+    })
+    for (const [id, by] of made) {
+      await on.test.owner(
+        `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, scopes, created_by)
+         VALUES ($1, 'sandbox', $2::text, 'a', sha256(convert_to($2::text, 'UTF8')), 'p', '{all}', $3)`,
+        [caller.accountId, id, by],
+      )
+    }
+    const principalOf = (keyId: string) => ({ kind: 'key' as const, keyId, scopes: ['all' as const] })
+    const keyOf = (keyId: string) => ({ key: on.addKey({ ...caller, keyId, scopes: ['all'] }) })
+    const emails = [await emailOf(user.userId), await emailOf(other.userId)]
+    const acting = { ...caller, principal: principalOf('key_test_agent') } as TestCaller
+    const row = await on.open(acting, { demands: [{ min_approvals: 2 }], requesterUserId: maker.userId })
+    expect((await byKey(keyOf('key_test_minted'), row.id, emails[0] ?? '')).json.cause).toBe('same_key')
+    expect((await byKey(keyOf('key_test_own'), row.id, emails[0] ?? '')).json.cause).toBe('separation_of_duties')
+    expect((await byKey(keyOf('key_test_backoffice'), row.id, emails[0] ?? '')).json.status).toBe('pending')
+    for (const keyId of ['key_test_desk', 'key_test_provision']) {
+      expect((await byKey(keyOf(keyId), row.id, emails[1] ?? '')).json.code).toBe('approval_already_decided')
+    }
+    expect((await byKey(keyOf('key_test_elsewhere'), row.id, emails[1] ?? '')).json.status).toBe('approved')
+  })
+
   it('decides nothing where the policy wants people who are signed in: in live unless it says otherwise', async () => {
     const user = await on.join(caller)
     const email = await emailOf(user.userId)

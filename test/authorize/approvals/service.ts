@@ -15,7 +15,11 @@ export const PAYLOAD: JsonObject = { amount: 3 }
 
 /** Rules of a policy, compiled: each requires an approval. */
 export function rulesOf(...approvals: object[]) {
-  const rules = approvals.map((approval, index) => ({ id: `rule-${index}`, require: { approval } }))
+  const rules = approvals.map((approval, index) => ({
+    id: `rule-${index}`,
+    description: `In words ${index}`,
+    require: { approval },
+  }))
   return compilePolicy(documentSchema.parse({ rules })).rules
 }
 
