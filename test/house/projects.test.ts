@@ -66,7 +66,7 @@ describe('the order of a run', () => {
   })
 
   it('starts the longest files of a project first', () => {
-    expect(orderFiles(files)[0]).toEqual({ path: 'test/hostile/hostile.test.ts', project: 'process' })
+    expect(orderFiles(files)[0]).toEqual({ path: 'test/faults/kills.test.ts', project: 'process' })
     const paths = ['test/platform/ids.test.ts', 'test/platform/http/body.test.ts']
     const few = orderFiles(paths.map((path) => ({ path, project: 'pure' as const })))
     expect(few.map(({ path }) => path)).toEqual(paths.toReversed())
