@@ -18,6 +18,7 @@ const NEEDED = [
   'faults',
   'hostile',
   'test',
+  'tools',
   'vectors',
   'Procfile',
   'package.json',

@@ -78,7 +78,14 @@ describe(`a batch of ${CLAIMS} survives`, () => {
     const fencedBefore = await countJobs('fence > 1')
     await runBatch(async () => {
       const frozen = system.supervisor.children.get('attest')
-      frozen?.kill('SIGSTOP')
+      // Between two jobs it holds no lease, and nothing would have to be taken over.
+      const freeze = async () => {
+        frozen?.kill('SIGSTOP')
+        if ((await countJobs('lease_until IS NOT NULL')) > 0) return true
+        frozen?.kill('SIGCONT')
+        return false
+      }
+      await until(freeze, { everyMs: 5, what: 'the worker is frozen while it runs a job' })
       try {
         await system.add('attest')
         await until(async () => (await countJobs("state IN ('queued', 'dispatched', 'running')")) === 0, {
