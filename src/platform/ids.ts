@@ -94,16 +94,26 @@ export function timeOfId(id: string): number {
 }
 
 /**
- * RFC 9562 5.7: 48 bits of Unix milliseconds, version 7, 74 random bits, 12 of which a counter may take (6.2, method
- * 1).
+ * RFC 9562 5.7: 48 bits of Unix milliseconds, version 7, a counter of 12 bits (6.2, method 1), 62 random bits. Without
+ * `order`, ids that a process makes one after the other in one millisecond sort in that order, up to 4,096 of them.
  */
-export function uuidv7(nowMs: number, order?: number): Buffer {
+export function uuidv7(nowMs: number, order: number = nextOrder(nowMs)): Buffer {
   const bytes = randomChunk()
   bytes.writeUIntBE(nowMs, 0, 6)
-  if (order !== undefined) bytes.writeUInt16BE(Math.min(order, 0xfff), 6)
+  bytes.writeUInt16BE(Math.min(order, MAX_ORDER), 6)
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
   return bytes
+}
+
+const MAX_ORDER = 0xfff
+let lastMs = Number.NaN
+let lastOrder = 0
+
+function nextOrder(nowMs: number): number {
+  lastOrder = nowMs === lastMs ? lastOrder + 1 : 0
+  lastMs = nowMs
+  return lastOrder
 }
 
 // Every request, row and event takes an id: one call of the generator makes 256 of them, at a fifth of the cost.

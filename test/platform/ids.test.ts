@@ -30,11 +30,13 @@ describe('ids', () => {
     expect(newAccountId('acc')).toMatch(/^acc_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
   })
 
-  it('sort by time, and never repeat', () => {
+  it('sort by time, those of one millisecond in the order in which they were made, and never repeat', () => {
     const ids = Array.from({ length: 5_000 }, (_, index) => newId('evt', 'sandbox', 1_700_000_000_000 + index))
     expect([...ids].sort()).toEqual(ids)
     const atOnce = Array.from({ length: 5_000 }, () => uuidv7(0).toString('hex'))
     expect(new Set(atOnce).size).toBe(5_000)
+    const made = atOnce.slice(0, 4_096)
+    expect(made.toSorted()).toEqual(made)
   })
 
   it('are refused by the name that callers know, and not by their prefix', () => {
