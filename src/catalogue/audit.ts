@@ -30,6 +30,7 @@ export const AUDIT_ACTIONS = {
   'webhook_endpoint.changed': 'A webhook endpoint was changed, enabled or disabled',
   'webhook_endpoint.secret_rotated': 'The signing secret of a webhook endpoint was rotated',
   'webhook_endpoint.deleted': 'A webhook endpoint was deleted',
+  'event_consumer.deleted': 'A consumer of events was deleted',
   'policy_webhook_secret.rotated': 'The secret that signs questions to policy webhooks was rotated',
   'risk_policy.changed': 'The risk policy was changed',
   'policy.changed': 'The policy of intents was changed',

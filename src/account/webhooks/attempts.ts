@@ -16,6 +16,8 @@ export interface Begun {
   sealedSecret: Buffer
   /** Of the secret before the last rotation, while it signs as well. */
   sealedPreviousSecret: Buffer | null
+  /** When its row was written. */
+  deliveryCreatedAt: Date
   eventId: string
   type: string
   createdAt: Date
@@ -45,14 +47,14 @@ export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxA
            AND endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL OFFSET 0)
          AND NOT EXISTS (SELECT FROM accounts WHERE suspended_at IS NOT NULL OR closed_at IS NOT NULL)
        RETURNING delivery.id, delivery.account_id, delivery.environment, delivery.attempts, delivery.endpoint_id,
-         delivery.event_id, delivery.attempt_started_at, delivery.interrupted_at
+         delivery.event_id, delivery.attempt_started_at, delivery.interrupted_at, delivery.created_at
      ), interrupted AS (
        INSERT INTO delivery_attempts (account_id, environment, delivery_id, attempt, started_at)
        SELECT account_id, environment, id, attempts - 1, interrupted_at FROM begun WHERE interrupted_at IS NOT NULL
        ON CONFLICT DO NOTHING
      )
      SELECT begun.id AS "deliveryId", begun.attempts AS attempt, begun.attempt_started_at AS "startedAt",
-       begun.endpoint_id AS "endpointId", endpoint.url,
+       begun.endpoint_id AS "endpointId", begun.created_at AS "deliveryCreatedAt", endpoint.url,
        endpoint.sealed_secret AS "sealedSecret", endpoint.sealed_previous_secret AS "sealedPreviousSecret",
        endpoint.is_success_news AS "isSuccessNews",
        begun.event_id AS "eventId", event.type, event.created_at AS "createdAt", event.data

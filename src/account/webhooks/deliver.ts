@@ -25,10 +25,12 @@ import {
   recordSuccesses,
   reopenDelivery,
 } from './attempts.ts'
+import { bodyOf, envelopeOf } from './envelope.ts'
 import { cancelPending } from './rows.ts'
 import { ATTEMPT_TIMEOUT_MS, isHopeless, MAX_ATTEMPTS, nextDelayMs, parseRetryAfter } from './schedule.ts'
 import { openSecret } from './secret.ts'
 import { signDelivery } from './signature.ts'
+import { type AttemptOutcome, countOutcomes } from './statistics.ts'
 
 export interface DeliverDeps {
   db: Pick<Database, 'tenant'>
@@ -131,6 +133,11 @@ export function createDeliver({
           tx,
           mine.map(({ begun, ...result }) => ({ ...begun, ...result })),
         )
+        await countOutcomes(
+          tx,
+          items[0].job.scope,
+          mine.map(({ begun, durationMs }) => outcomeOf(begun, { isDelivered: true, durationMs })),
+        )
         return isMine
       })
     },
@@ -195,6 +202,7 @@ export function createDeliver({
     const delayMs =
       disabledReason === undefined ? nextDelayMs({ attempt, retryAfterMs, random, timeDivisor }) : undefined
     await finishFailed(tx, result, delayMs === undefined ? { end: 'failed' } : { delayMs })
+    await countOutcomes(tx, begun.scope, [outcomeOf(begun, { isDelivered: false, durationMs: answer.durationMs })])
     if (delayMs === undefined) {
       if (disabledReason !== undefined) await disable(tx, endpointId, disabledReason)
       await job.settle(tx)
@@ -227,18 +235,21 @@ interface Success {
 
 const keyOf = (scope: Scope): string => `${scope.accountId} ${scope.environment}`
 
-// The bytes are the same for every attempt and every endpoint: all come from the event's row, in this order.
-function bodiesOf({ environment, accountId }: Scope, begun: readonly Begun[]): (eventId: string) => Buffer {
+// The bytes are the same for every attempt and every endpoint: one delivery of each event comes with its data.
+function bodiesOf(scope: Scope, begun: readonly Begun[]): (eventId: string) => Buffer {
   const bodies = new Map<string, Buffer>()
-  for (const { eventId, type, createdAt, data } of begun) {
-    if (data === null) continue
-    const created_at = createdAt.toISOString()
-    const envelope = { event_id: eventId, type, created_at, environment, account_id: accountId, data }
-    bodies.set(eventId, Buffer.from(JSON.stringify(envelope)))
-  }
+  for (const one of begun) if (one.data !== null) bodies.set(one.eventId, bodyOf(envelopeOf(scope, one)))
   return (eventId) => {
     const body = bodies.get(eventId)
     if (body === undefined) throw new Error(`event ${eventId} came without its data`)
     return body
   }
+}
+
+function outcomeOf(
+  { endpointId, startedAt, deliveryCreatedAt }: Begun,
+  { isDelivered, durationMs }: Pick<AttemptOutcome, 'isDelivered' | 'durationMs'>,
+): AttemptOutcome {
+  const arrivalMs = startedAt.getTime() + durationMs - deliveryCreatedAt.getTime()
+  return { endpointId, isDelivered, durationMs, arrivalMs }
 }
