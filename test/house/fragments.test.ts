@@ -26,6 +26,8 @@ const SMALL: Record<string, readonly string[]> = {
   ],
   'a page': ['src/docs/approve.ts', 'src/docs/login.ts'],
   'pure, and also run by commands, by vectors or by the hostile tests': [
+    'src/account/webhooks/envelope.ts',
+    'src/account/webhooks/latency.ts',
     'src/attest/batches/lines.ts',
     'src/attest/claims/coordinates.ts',
     'src/attest/reevaluate/refresh.ts',

@@ -108,9 +108,18 @@ const SCOPES: Record<string, string> = {
   'POST /v1/webhook-endpoints': 'admin',
   'GET /v1/webhook-endpoints': 'admin',
   'GET /v1/webhook-endpoints/:id': 'admin',
+  'PATCH /v1/webhook-endpoints/:id': 'admin',
   'DELETE /v1/webhook-endpoints/:id': 'admin',
+  'POST /v1/webhook-endpoints/:id/rotate-secret': 'admin',
+  'GET /v1/webhook-endpoints/:id/stats': 'admin',
   'POST /v1/webhook-endpoints/:id/test': 'admin',
   'GET /v1/webhook-endpoints/:id/deliveries': 'admin',
+  'GET /v1/events': 'admin',
+  'GET /v1/events/:id': 'admin',
+  'GET /v1/event-consumers': 'admin',
+  'GET /v1/event-consumers/:name': 'admin',
+  'PUT /v1/event-consumers/:name': 'admin',
+  'DELETE /v1/event-consumers/:name': 'admin',
   'GET /v1/policy/webhook-secret': 'admin',
   'POST /v1/policy/webhook-secret/rotate': 'admin',
   'POST /v1/org/users/invite': 'admin',
@@ -198,6 +207,7 @@ const PUBLIC = [
   'GET /docs/decisions',
   'GET /docs/decisions/:name',
   'GET /docs/errors',
+  'GET /docs/events',
   'GET /docs/roles',
   'GET /docs/search.json',
   'GET /health',
@@ -205,6 +215,8 @@ const PUBLIC = [
   'GET /login/invite',
   'GET /login/link',
   'GET /passkeys',
+  'GET /v1/event-types',
+  'GET /v1/event-types/:type',
   'GET /v1/intent/status-lists/:id',
   'GET /v1/jwks',
   'GET /v1/openapi.json',
@@ -264,7 +276,7 @@ describe('the routes', () => {
   })
 
   it('keep account data from publishable keys, which many callers share', () => {
-    const owned = /^\/v1\/(account|org|policy|webhook-endpoints|auth\/sso\/config)(\/|$)/
+    const owned = /^\/v1\/(account|org|policy|webhook-endpoints|events|event-consumers|auth\/sso\/config)(\/|$)/
     for (const route of scoped().filter(({ path }) => owned.test(path))) {
       expect(route.needsAccountKey, `${route.method} ${route.path}`).toBe(true)
     }

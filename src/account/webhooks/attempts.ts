@@ -14,6 +14,10 @@ export interface Begun {
   endpointId: string
   url: string
   sealedSecret: Buffer
+  /** Of the secret before the last rotation, while it signs as well. */
+  sealedPreviousSecret: Buffer | null
+  /** When its row was written. */
+  deliveryCreatedAt: Date
   eventId: string
   type: string
   createdAt: Date
@@ -43,18 +47,21 @@ export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxA
            AND endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL OFFSET 0)
          AND NOT EXISTS (SELECT FROM accounts WHERE suspended_at IS NOT NULL OR closed_at IS NOT NULL)
        RETURNING delivery.id, delivery.account_id, delivery.environment, delivery.attempts, delivery.endpoint_id,
-         delivery.event_id, delivery.attempt_started_at, delivery.interrupted_at
+         delivery.event_id, delivery.attempt_started_at, delivery.interrupted_at, delivery.created_at
      ), interrupted AS (
        INSERT INTO delivery_attempts (account_id, environment, delivery_id, attempt, started_at)
        SELECT account_id, environment, id, attempts - 1, interrupted_at FROM begun WHERE interrupted_at IS NOT NULL
        ON CONFLICT DO NOTHING
      )
      SELECT begun.id AS "deliveryId", begun.attempts AS attempt, begun.attempt_started_at AS "startedAt",
-       begun.endpoint_id AS "endpointId", endpoint.url,
-       endpoint.sealed_secret AS "sealedSecret", endpoint.is_success_news AS "isSuccessNews",
+       begun.endpoint_id AS "endpointId", begun.created_at AS "deliveryCreatedAt", endpoint.url,
+       endpoint.sealed_secret AS "sealedSecret", endpoint.sealed_previous_secret AS "sealedPreviousSecret",
+       endpoint.is_success_news AS "isSuccessNews",
        begun.event_id AS "eventId", event.type, event.created_at AS "createdAt", event.data
      FROM (SELECT *, row_number() OVER (PARTITION BY event_id) = 1 AS is_first FROM begun) AS begun
-     CROSS JOIN LATERAL (SELECT url, sealed_secret, consecutive_failures > 0 OR last_success_at IS NULL
+     CROSS JOIN LATERAL (SELECT url, sealed_secret,
+         CASE WHEN previous_secret_expires_at > now() THEN sealed_previous_secret END AS sealed_previous_secret,
+         consecutive_failures > 0 OR last_success_at IS NULL
          OR last_success_at < now() - interval '1 minute' AS is_success_news
        FROM webhook_endpoints WHERE id = begun.endpoint_id OFFSET 0) AS endpoint
      CROSS JOIN LATERAL (SELECT type, created_at, CASE WHEN begun.is_first THEN data END AS data
@@ -234,7 +241,8 @@ export async function recordFailure(tx: Tx, endpointId: string): Promise<Failure
 
 export async function disableEndpoint(tx: Tx, endpointId: string, reason: string): Promise<void> {
   await tx.query(
-    `UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $2 WHERE id = $1 AND status = 'enabled'`,
+    `UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $2, disabled_at = now()
+     WHERE id = $1 AND status = 'enabled'`,
     [endpointId, reason],
   )
 }

@@ -25,10 +25,12 @@ import {
   recordSuccesses,
   reopenDelivery,
 } from './attempts.ts'
+import { bodyOf, envelopeOf } from './envelope.ts'
 import { cancelPending } from './rows.ts'
 import { ATTEMPT_TIMEOUT_MS, isHopeless, MAX_ATTEMPTS, nextDelayMs, parseRetryAfter } from './schedule.ts'
 import { openSecret } from './secret.ts'
 import { signDelivery } from './signature.ts'
+import { type AttemptOutcome, countOutcomes } from './statistics.ts'
 
 export interface DeliverDeps {
   db: Pick<Database, 'tenant'>
@@ -62,14 +64,18 @@ export function createDeliver({
   const secrets = new LRUCache<string, string>({ max: MAX_SECRETS })
 
   // Cached by the sealed bytes: a rotated secret is never found again.
-  function secretOf({ endpointId, sealedSecret }: Begun): string {
-    const key = `${endpointId} ${sealedSecret.toString('latin1')}`
+  function open(endpointId: string, sealed: Buffer): string {
+    const key = `${endpointId} ${sealed.toString('latin1')}`
     const known = secrets.get(key)
     if (known !== undefined) return known
-    const secret = openSecret(sealer, endpointId, sealedSecret)
+    const secret = openSecret(sealer, endpointId, sealed)
     secrets.set(key, secret)
     return secret
   }
+
+  // Newest first. The database says whether the previous one still signs.
+  const secretsOf = ({ endpointId, sealedSecret, sealedPreviousSecret: previous }: Begun): string[] =>
+    [sealedSecret, ...(previous === null ? [] : [previous])].map((sealed) => open(endpointId, sealed))
 
   async function run({ deliveryId }: { deliveryId: string }, job: RunningJob): Promise<JobOutcome> {
     const begun = await begin({ deliveryId, scope: job.scope })
@@ -100,7 +106,7 @@ export function createDeliver({
       const begun = await db.tenant(scope, async (tx) => {
         const rows = await beginAttempts(tx, ids, MAX_ATTEMPTS)
         // Opened before the commit: a missing master key must not cost the deliveries an attempt.
-        return rows.map((row) => ({ ...row, secret: secretOf(row) }))
+        return rows.map((row) => ({ ...row, secrets: secretsOf(row) }))
       })
       const bodyOf = bodiesOf(scope, begun)
       const byId = new Map(begun.map((one) => [one.deliveryId, { ...one, scope, rawBody: bodyOf(one.eventId) }]))
@@ -126,6 +132,11 @@ export function createDeliver({
         await finishDelivered(
           tx,
           mine.map(({ begun, ...result }) => ({ ...begun, ...result })),
+        )
+        await countOutcomes(
+          tx,
+          items[0].job.scope,
+          mine.map(({ begun, durationMs }) => outcomeOf(begun, { isDelivered: true, durationMs })),
         )
         return isMine
       })
@@ -165,7 +176,7 @@ export function createDeliver({
         'service-event-type': begun.type,
         'service-delivery-id': begun.deliveryId,
         'service-delivery-attempt': String(begun.attempt),
-        ...signDelivery({ rawBody, eventId: begun.eventId, secrets: [begun.secret], nowSeconds }),
+        ...signDelivery({ rawBody, eventId: begun.eventId, secrets: begun.secrets, nowSeconds }),
       },
       body: rawBody,
       timeoutMs: ATTEMPT_TIMEOUT_MS,
@@ -191,6 +202,7 @@ export function createDeliver({
     const delayMs =
       disabledReason === undefined ? nextDelayMs({ attempt, retryAfterMs, random, timeDivisor }) : undefined
     await finishFailed(tx, result, delayMs === undefined ? { end: 'failed' } : { delayMs })
+    await countOutcomes(tx, begun.scope, [outcomeOf(begun, { isDelivered: false, durationMs: answer.durationMs })])
     if (delayMs === undefined) {
       if (disabledReason !== undefined) await disable(tx, endpointId, disabledReason)
       await job.settle(tx)
@@ -212,7 +224,7 @@ export function createDeliver({
   }
 }
 
-type Ready = Begun & { scope: Scope; secret: string; rawBody: Buffer }
+type Ready = Begun & { scope: Scope; secrets: string[]; rawBody: Buffer }
 
 interface Success {
   job: RunningJob
@@ -223,18 +235,21 @@ interface Success {
 
 const keyOf = (scope: Scope): string => `${scope.accountId} ${scope.environment}`
 
-// The bytes are the same for every attempt and every endpoint: all come from the event's row, in this order.
-function bodiesOf({ environment, accountId }: Scope, begun: readonly Begun[]): (eventId: string) => Buffer {
+// The bytes are the same for every attempt and every endpoint: one delivery of each event comes with its data.
+function bodiesOf(scope: Scope, begun: readonly Begun[]): (eventId: string) => Buffer {
   const bodies = new Map<string, Buffer>()
-  for (const { eventId, type, createdAt, data } of begun) {
-    if (data === null) continue
-    const created_at = createdAt.toISOString()
-    const envelope = { event_id: eventId, type, created_at, environment, account_id: accountId, data }
-    bodies.set(eventId, Buffer.from(JSON.stringify(envelope)))
-  }
+  for (const one of begun) if (one.data !== null) bodies.set(one.eventId, bodyOf(envelopeOf(scope, one)))
   return (eventId) => {
     const body = bodies.get(eventId)
     if (body === undefined) throw new Error(`event ${eventId} came without its data`)
     return body
   }
+}
+
+function outcomeOf(
+  { endpointId, startedAt, deliveryCreatedAt }: Begun,
+  { isDelivered, durationMs }: Pick<AttemptOutcome, 'isDelivered' | 'durationMs'>,
+): AttemptOutcome {
+  const arrivalMs = startedAt.getTime() + durationMs - deliveryCreatedAt.getTime()
+  return { endpointId, isDelivered, durationMs, arrivalMs }
 }

@@ -1,14 +1,17 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
-import { oldRows, rowRule } from '#src/platform/retention.ts'
+import { rowRule } from '#src/platform/retention.ts'
+import { changeRoutes } from './change-routes.ts'
+import { createEndpointChanges } from './changes.ts'
 import type { WebhookSettings } from './config.ts'
 import { createDeliver } from './deliver.ts'
 import { createWebhooks } from './endpoints.ts'
 import { countAttempts, reportDisabled } from './metrics.ts'
 import { EVENTS, NOTES } from './notes.ts'
-import { EVENT_SEQUENCE } from './positions.ts'
+import { EVENT_SEQUENCE, purgeEvents } from './positions.ts'
 import { webhookRoutes } from './routes.ts'
 import { purgeDeliveries } from './rows.ts'
 import { SEALED_SECRETS } from './secret.ts'
+import { createStatistics, purgeStatistics, STATISTICS_DAYS } from './statistics.ts'
 
 export type WebhooksFeature = ReturnType<typeof webhooksFeature>
 
@@ -23,13 +26,14 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings) {
     {
       name: 'webhooks',
       data: [
-        { table: 'webhook_endpoints', key: ['id'], secrets: ['sealed_secret'] },
+        { table: 'webhook_endpoints', key: ['id'], secrets: ['sealed_secret', 'sealed_previous_secret'] },
         { table: 'events', key: ['id'] },
         { table: 'event_heads', key: [], unexported: 'internal: events show their positions' },
         { table: 'deliveries', key: ['id'] },
         { table: 'delivery_attempts', key: ['delivery_id', 'attempt'] },
+        { table: 'endpoint_statistics', key: ['endpoint_id', 'hour', 'shard', 'kind', 'bucket'] },
       ],
-      routes: webhookRoutes(webhooks),
+      routes: [...webhookRoutes(webhooks), ...changeRoutes(webhooks, createEndpointChanges(p), createStatistics(p))],
       notes: NOTES,
       events: EVENTS,
       work: {
@@ -41,21 +45,12 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings) {
             onDisabled: reportDisabled(p.registry, p.log),
           }),
       },
-      sealed: [SEALED_SECRETS],
+      sealed: [...SEALED_SECRETS],
       sequences: [EVENT_SEQUENCE],
       retention: [
         rowRule(p.db, 'deliveries', DELIVERY_DAYS, purgeDeliveries),
-        rowRule(
-          p.db,
-          'events',
-          EVENT_DAYS,
-          oldRows({
-            table: 'events',
-            idType: 'evt',
-            age: 'created_at',
-            unless: [`SELECT FROM deliveries WHERE deliveries.event_id = events.id AND deliveries.status = 'pending'`],
-          }),
-        ),
+        rowRule(p.db, 'events', EVENT_DAYS, purgeEvents),
+        rowRule(p.db, 'endpoint_statistics', STATISTICS_DAYS, purgeStatistics),
       ],
     },
     { webhooks },

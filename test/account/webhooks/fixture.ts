@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createEndpointChanges } from '#src/account/webhooks/changes.ts'
 import { createDeliver } from '#src/account/webhooks/deliver.ts'
 import { type Emitted, emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -100,15 +101,22 @@ export async function createFixture() {
     sealer,
     outbound,
     webhooks,
+    changes: createEndpointChanges({ db: test.db, sealer, outbound }),
     deliver,
     receiver,
     runOnce,
     jobOf,
     makeAccount: (options?: Parameters<typeof makeAccount>[1]) => makeAccount(test, options),
+    emitIn: emitMany,
+    retention(what: string) {
+      const rule = service.services.features.flatMap(({ retention = [] }) => retention).find((one) => one.what === what)
+      if (rule?.per !== 'tenant') throw new Error(`no retention of ${what}`)
+      return rule
+    },
     emit: (events: NewEvent[], into: Scope = scope): Promise<Emitted[]> =>
       test.db.tenant(into, (tx) => emitMany(tx, into, events)),
     async makeEndpoint(url: string, eventTypes: string[] = ['*'], into: Scope = scope) {
-      const { endpoint, secret } = await webhooks.create(actingIn(into), { url, event_types: eventTypes })
+      const { endpoint, secret } = await webhooks.create(actingIn(into), { url, eventTypes })
       return { id: endpoint.id, secret }
     },
     async deliveryOf(id: string) {
