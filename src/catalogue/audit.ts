@@ -27,6 +27,8 @@ export const AUDIT_ACTIONS = {
   'passkey.removed': 'A user removed a passkey',
   'passkey.counter_refused': 'A passkey was refused because its counter went back: the key may have been copied',
   'webhook_endpoint.created': 'A webhook endpoint was created',
+  'webhook_endpoint.changed': 'A webhook endpoint was changed, enabled or disabled',
+  'webhook_endpoint.secret_rotated': 'The signing secret of a webhook endpoint was rotated',
   'webhook_endpoint.deleted': 'A webhook endpoint was deleted',
   'policy_webhook_secret.rotated': 'The secret that signs questions to policy webhooks was rotated',
   'risk_policy.changed': 'The risk policy was changed',

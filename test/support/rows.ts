@@ -271,6 +271,8 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       url: 'https://example.com/',
       event_types: ['*'],
       sealed_secret: bytes(),
+      sealed_previous_secret: bytes(),
+      previous_secret_expires_at: new Date(),
     })
     await insert('policy_webhook_secrets', { version: 1, sealed_secret: bytes(), created_by: user })
     await insert('deliveries', {

@@ -14,6 +14,8 @@ export interface Begun {
   endpointId: string
   url: string
   sealedSecret: Buffer
+  /** Of the secret before the last rotation, while it signs as well. */
+  sealedPreviousSecret: Buffer | null
   eventId: string
   type: string
   createdAt: Date
@@ -51,10 +53,13 @@ export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxA
      )
      SELECT begun.id AS "deliveryId", begun.attempts AS attempt, begun.attempt_started_at AS "startedAt",
        begun.endpoint_id AS "endpointId", endpoint.url,
-       endpoint.sealed_secret AS "sealedSecret", endpoint.is_success_news AS "isSuccessNews",
+       endpoint.sealed_secret AS "sealedSecret", endpoint.sealed_previous_secret AS "sealedPreviousSecret",
+       endpoint.is_success_news AS "isSuccessNews",
        begun.event_id AS "eventId", event.type, event.created_at AS "createdAt", event.data
      FROM (SELECT *, row_number() OVER (PARTITION BY event_id) = 1 AS is_first FROM begun) AS begun
-     CROSS JOIN LATERAL (SELECT url, sealed_secret, consecutive_failures > 0 OR last_success_at IS NULL
+     CROSS JOIN LATERAL (SELECT url, sealed_secret,
+         CASE WHEN previous_secret_expires_at > now() THEN sealed_previous_secret END AS sealed_previous_secret,
+         consecutive_failures > 0 OR last_success_at IS NULL
          OR last_success_at < now() - interval '1 minute' AS is_success_news
        FROM webhook_endpoints WHERE id = begun.endpoint_id OFFSET 0) AS endpoint
      CROSS JOIN LATERAL (SELECT type, created_at, CASE WHEN begun.is_first THEN data END AS data
@@ -234,7 +239,8 @@ export async function recordFailure(tx: Tx, endpointId: string): Promise<Failure
 
 export async function disableEndpoint(tx: Tx, endpointId: string, reason: string): Promise<void> {
   await tx.query(
-    `UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $2 WHERE id = $1 AND status = 'enabled'`,
+    `UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $2, disabled_at = now()
+     WHERE id = $1 AND status = 'enabled'`,
     [endpointId, reason],
   )
 }

@@ -62,14 +62,18 @@ export function createDeliver({
   const secrets = new LRUCache<string, string>({ max: MAX_SECRETS })
 
   // Cached by the sealed bytes: a rotated secret is never found again.
-  function secretOf({ endpointId, sealedSecret }: Begun): string {
-    const key = `${endpointId} ${sealedSecret.toString('latin1')}`
+  function open(endpointId: string, sealed: Buffer): string {
+    const key = `${endpointId} ${sealed.toString('latin1')}`
     const known = secrets.get(key)
     if (known !== undefined) return known
-    const secret = openSecret(sealer, endpointId, sealedSecret)
+    const secret = openSecret(sealer, endpointId, sealed)
     secrets.set(key, secret)
     return secret
   }
+
+  // Newest first. The database says whether the previous one still signs.
+  const secretsOf = ({ endpointId, sealedSecret, sealedPreviousSecret: previous }: Begun): string[] =>
+    [sealedSecret, ...(previous === null ? [] : [previous])].map((sealed) => open(endpointId, sealed))
 
   async function run({ deliveryId }: { deliveryId: string }, job: RunningJob): Promise<JobOutcome> {
     const begun = await begin({ deliveryId, scope: job.scope })
@@ -100,7 +104,7 @@ export function createDeliver({
       const begun = await db.tenant(scope, async (tx) => {
         const rows = await beginAttempts(tx, ids, MAX_ATTEMPTS)
         // Opened before the commit: a missing master key must not cost the deliveries an attempt.
-        return rows.map((row) => ({ ...row, secret: secretOf(row) }))
+        return rows.map((row) => ({ ...row, secrets: secretsOf(row) }))
       })
       const bodyOf = bodiesOf(scope, begun)
       const byId = new Map(begun.map((one) => [one.deliveryId, { ...one, scope, rawBody: bodyOf(one.eventId) }]))
@@ -165,7 +169,7 @@ export function createDeliver({
         'service-event-type': begun.type,
         'service-delivery-id': begun.deliveryId,
         'service-delivery-attempt': String(begun.attempt),
-        ...signDelivery({ rawBody, eventId: begun.eventId, secrets: [begun.secret], nowSeconds }),
+        ...signDelivery({ rawBody, eventId: begun.eventId, secrets: begun.secrets, nowSeconds }),
       },
       body: rawBody,
       timeoutMs: ATTEMPT_TIMEOUT_MS,
@@ -212,7 +216,7 @@ export function createDeliver({
   }
 }
 
-type Ready = Begun & { scope: Scope; secret: string; rawBody: Buffer }
+type Ready = Begun & { scope: Scope; secrets: string[]; rawBody: Buffer }
 
 interface Success {
   job: RunningJob

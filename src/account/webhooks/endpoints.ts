@@ -1,8 +1,8 @@
 // The webhook endpoints of an account. The signing secret is shown once, at creation; a deleted endpoint keeps its log.
 
 import { recordAudit } from '#src/account/audit/record.ts'
-import { EVENT_TYPES, isEventType } from '#src/catalogue/events.ts'
-import { Failure, invalidField } from '#src/failure.ts'
+import { isEventType } from '#src/catalogue/events.ts'
+import { Failure } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -22,6 +22,7 @@ import {
   type DeliveryRow,
   deleteEndpoint,
   type EndpointRow,
+  type EndpointSettings,
   findAttempts,
   findEndpoint,
   insertEndpoint,
@@ -29,6 +30,15 @@ import {
   listEndpoints,
 } from './rows.ts'
 import { newSecret, sealSecret } from './secret.ts'
+import {
+  auditedOf,
+  checkEventTypes,
+  checkUrl,
+  DEFAULTS,
+  type GivenSettings,
+  notFound,
+  unknownType,
+} from './settings.ts'
 
 /** Each event is written once per endpoint that subscribes to it. */
 export const MAX_ENDPOINTS = 100
@@ -63,16 +73,15 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
      */
     async create(
       scope: Acting,
-      request: { url: string; event_types: readonly string[] },
+      request: GivenSettings & Pick<EndpointSettings, 'url' | 'eventTypes'>,
       key?: IdempotencyKey,
     ): Promise<{ endpoint: EndpointRow; secret: string }> {
-      const parsed = outbound.check(request.url, scope.environment)
-      if (!parsed.ok) throw invalidField('/url', parsed.code, parsed.detail)
-      checkEventTypes(request.event_types)
+      checkUrl(outbound, scope, request.url)
+      checkEventTypes(request.eventTypes)
       const id = newId('whe', scope.environment, now().getTime())
       const secret = newSecret()
       const sealedSecret = sealSecret(sealer, id, secret)
-      const row = { id, url: request.url, eventTypes: request.event_types, sealedSecret }
+      const row = { ...DEFAULTS, ...request, id, sealedSecret }
       const insert = async (tx: Tx) => {
         const endpoint = await insertEndpoint(tx, scope, row, MAX_ENDPOINTS)
         if (endpoint === undefined) {
@@ -170,31 +179,4 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
       })
     },
   }
-}
-
-// A path or a query may contain the receiver's secret.
-function auditedOf({ url, eventTypes }: EndpointRow) {
-  return { origin: new URL(url).origin, event_types: eventTypes }
-}
-
-function checkEventTypes(types: readonly string[]): void {
-  types.forEach((type, index) => {
-    const pointer = `/event_types/${index}`
-    if (type === '*') {
-      if (types.length > 1) throw invalidField(pointer, 'not_alone', '"*" stands for all: name it alone')
-    } else if (!isEventType(type)) {
-      throw unknownType(pointer, type, [...Object.keys(EVENT_TYPES), '"*" for all'])
-    } else if (types.indexOf(type) < index) {
-      throw invalidField(pointer, 'duplicate', `${type} is named twice`)
-    }
-  })
-}
-
-function unknownType(pointer: string, type: string, choices = Object.keys(EVENT_TYPES)): Failure {
-  const detail = `${JSON.stringify(type.slice(0, 64))} is no event type; choose from ${choices.join(', ')}`
-  return invalidField(pointer, 'unknown_event_type', detail)
-}
-
-function notFound(id: string): Failure {
-  return new Failure('not_found', `No webhook endpoint ${id}.`)
 }

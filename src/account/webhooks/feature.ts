@@ -1,5 +1,7 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
+import { changeRoutes } from './change-routes.ts'
+import { createEndpointChanges } from './changes.ts'
 import type { WebhookSettings } from './config.ts'
 import { createDeliver } from './deliver.ts'
 import { createWebhooks } from './endpoints.ts'
@@ -23,13 +25,13 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings) {
     {
       name: 'webhooks',
       data: [
-        { table: 'webhook_endpoints', key: ['id'], secrets: ['sealed_secret'] },
+        { table: 'webhook_endpoints', key: ['id'], secrets: ['sealed_secret', 'sealed_previous_secret'] },
         { table: 'events', key: ['id'] },
         { table: 'event_heads', key: [], unexported: 'internal: events show their positions' },
         { table: 'deliveries', key: ['id'] },
         { table: 'delivery_attempts', key: ['delivery_id', 'attempt'] },
       ],
-      routes: webhookRoutes(webhooks),
+      routes: [...webhookRoutes(webhooks), ...changeRoutes(webhooks, createEndpointChanges(p))],
       notes: NOTES,
       events: EVENTS,
       work: {
@@ -41,7 +43,7 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings) {
             onDisabled: reportDisabled(p.registry, p.log),
           }),
       },
-      sealed: [SEALED_SECRETS],
+      sealed: [...SEALED_SECRETS],
       sequences: [EVENT_SEQUENCE],
       retention: [
         rowRule(p.db, 'deliveries', DELIVERY_DAYS, purgeDeliveries),

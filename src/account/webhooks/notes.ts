@@ -6,11 +6,19 @@ const endpoint = {
   endpoint_id: IDS.endpoint,
   url: 'https://claims.example.com/hooks',
   event_types: ['claim.provenance_updated', 'claim.escalated'],
+  description: 'Claims desk',
+  metadata: { team: 'claims' },
+  max_per_second: 20,
+  max_concurrency: 4,
   status: 'enabled',
   disabled_reason: null,
+  disabled_at: null,
   last_success_at: null,
   created_at: '2026-11-20T15:00:00.000Z',
+  secret_rotated_at: null,
+  previous_secret_expires_at: null,
 }
+const SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g'
 
 const delivery = {
   delivery_id: IDS.delivery,
@@ -40,17 +48,50 @@ export const NOTES: Record<string, Note> = {
     examples: {
       'All events': { url: endpoint.url, event_types: ['*'] },
       'Changes of claims': { url: endpoint.url, event_types: endpoint.event_types },
+      'With limits': {
+        url: endpoint.url,
+        event_types: endpoint.event_types,
+        description: endpoint.description,
+        metadata: endpoint.metadata,
+        max_per_second: 20,
+        max_concurrency: 4,
+      },
     },
-    answers: {
-      200: { example: { ...endpoint, signing_secret: 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g' } },
-    },
+    answers: { 200: { example: { ...endpoint, signing_secret: SECRET } } },
     problems: ['conflict'],
   },
   'GET /v1/webhook-endpoints': {
-    description: 'A disabled endpoint says why and stays disabled: register another.',
+    description: 'A disabled endpoint says why, and stays disabled until you enable it.',
     answers: { 200: { example: { object: 'list', data: [endpoint], has_more: false, next_cursor: null } } },
   },
   'GET /v1/webhook-endpoints/:id': { description: 'Without its secret.', answers: { 200: { example: endpoint } } },
+  'PATCH /v1/webhook-endpoints/:id': {
+    description:
+      'What the request leaves out stays; `metadata` is replaced as a whole. Disabling cancels the deliveries that wait. ' +
+      'An endpoint that is enabled again gets the events from then on.',
+    examples: {
+      'Another address': { url: 'https://claims.example.com/hooks/v2' },
+      'Enable it again': { status: 'enabled' },
+      'Slow down': { max_per_second: 5, max_concurrency: 1 },
+    },
+    answers: { 200: { example: endpoint } },
+  },
+  'POST /v1/webhook-endpoints/:id/rotate-secret': {
+    description:
+      'The secret until now signs beside the new one for `grace_seconds` (0 to 604800, 86400 when absent); ' +
+      'a secret before that no longer signs. With 0 only the new one does, at once.',
+    examples: { 'A day of overlap': {}, 'At once': { grace_seconds: 0 } },
+    answers: {
+      200: {
+        example: {
+          ...endpoint,
+          secret_rotated_at: '2026-11-20T16:00:00.000Z',
+          previous_secret_expires_at: '2026-11-21T16:00:00.000Z',
+          signing_secret: SECRET,
+        },
+      },
+    },
+  },
   'DELETE /v1/webhook-endpoints/:id': {
     description: 'Its delivery log stays readable.',
     answers: { 200: { example: { endpoint_id: IDS.endpoint, deleted: true } } },

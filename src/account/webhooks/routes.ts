@@ -1,32 +1,9 @@
 import { z } from 'zod'
-import { EVENT_TYPES } from '#src/catalogue/events.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
+import { createBody, endpointView, eventType, secretView, toSettings, toView } from './endpoint-views.ts'
 import type { Counted, LoggedDelivery, Webhooks } from './endpoints.ts'
-import type { EndpointRow } from './rows.ts'
-
-// The domain checks it, with a better message.
-const eventType = z.string().meta({ id: 'EventType', enum: Object.keys(EVENT_TYPES) })
-const subscription = z.string().meta({ id: 'EventSubscription', enum: [...Object.keys(EVENT_TYPES), '*'] })
-
-const endpointShape = {
-  endpoint_id: z.string(),
-  url: z.string(),
-  event_types: z.array(subscription),
-  status: z.enum(['enabled', 'disabled']).meta({ id: 'WebhookEndpointStatus' }),
-  disabled_reason: z.string().nullable().meta({ description: 'gone (it answered 410) or failing (for five days).' }),
-  last_success_at: z.string().nullable().meta({ description: 'Exact to a minute.' }),
-  created_at: z.string(),
-}
-const endpointView = z.object(endpointShape).meta({ id: 'WebhookEndpoint' })
-const createdView = z
-  .object({
-    ...endpointShape,
-    signing_secret: z.string().optional().meta({ description: 'Shown now and never again.' }),
-    secret_shown: z.literal(false).optional().meta({ description: 'A replay of the creation, without the secret.' }),
-  })
-  .meta({ id: 'CreatedWebhookEndpoint' })
 
 const deliveryStatus = z.enum(['pending', 'delivered', 'failed', 'cancelled']).meta({ id: 'DeliveryStatus' })
 const deliveryView = z
@@ -68,12 +45,16 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         path: '/v1/webhook-endpoints',
         operationId: 'createWebhookEndpoint',
         summary: 'Register an endpoint. Its signing secret is in this answer only.',
-        body: z.strictObject({ url: z.string(), event_types: z.array(subscription).min(1).max(64) }),
-        view: createdView,
+        body: createBody,
+        view: secretView,
         status: [200],
       },
       async ({ caller, body, idempotencyKey }) => {
-        const { endpoint: created, secret } = await webhooks.create(caller, body, idempotencyKey)
+        const { endpoint: created, secret } = await webhooks.create(
+          caller,
+          { ...toSettings(body), url: body.url, eventTypes: body.event_types },
+          idempotencyKey,
+        )
         return { ...toView(created), signing_secret: secret }
       },
       async ({ caller }, id) => ({ ...toView(await webhooks.get(caller, id)), secret_shown: false as const }),
@@ -185,16 +166,6 @@ function timeOf(text: string | undefined): Date | undefined {
 function viewPage<Row, View>(page: Counted<Row>, view: (row: Row) => View) {
   return { ...page, data: page.data.map(view) }
 }
-
-const toView = (row: EndpointRow): z.input<typeof endpointView> => ({
-  endpoint_id: row.id,
-  url: row.url,
-  event_types: row.eventTypes,
-  status: row.status,
-  disabled_reason: row.disabledReason,
-  last_success_at: row.lastSuccessAt?.toISOString() ?? null,
-  created_at: row.createdAt.toISOString(),
-})
 
 const deliveryToView = (row: LoggedDelivery): z.input<typeof deliveryView> => ({
   delivery_id: row.id,

@@ -16,14 +16,32 @@ export interface EndpointRow {
   eventTypes: string[]
   status: EndpointStatus
   disabledReason: string | null
+  disabledAt: Date | null
+  description: string
+  metadata: Record<string, string>
+  /** Deliveries a second; null for no limit of its own. */
+  maxPerSecond: number | null
+  /** Deliveries in flight, 1 to 8. */
+  maxConcurrency: number
   lastSuccessAt: Date | null
   createdAt: Date
+  secretRotatedAt: Date | null
+  /** Until when the secret before the last rotation signs as well; null when it no longer does. */
+  previousSecretExpiresAt: Date | null
 }
 
-export interface NewEndpoint {
-  id: string
+/** What its owner sets. */
+export interface EndpointSettings {
   url: string
   eventTypes: readonly string[]
+  description: string
+  metadata: Record<string, string>
+  maxPerSecond: number | null
+  maxConcurrency: number
+}
+
+export interface NewEndpoint extends EndpointSettings {
+  id: string
   sealedSecret: Buffer
 }
 
@@ -65,7 +83,10 @@ export interface DeliveryFilter extends CreatedRange {
 }
 
 const ENDPOINT = `id, url, event_types AS "eventTypes", status, disabled_reason AS "disabledReason",
-  last_success_at AS "lastSuccessAt", created_at AS "createdAt"`
+  disabled_at AS "disabledAt", description, metadata, max_per_second AS "maxPerSecond",
+  max_concurrency AS "maxConcurrency", last_success_at AS "lastSuccessAt", created_at AS "createdAt",
+  secret_rotated_at AS "secretRotatedAt",
+  CASE WHEN previous_secret_expires_at > now() THEN previous_secret_expires_at END AS "previousSecretExpiresAt"`
 
 /**
  * undefined when the account has `maxCount` already. Concurrent calls may exceed it by one or two: the limit bounds a
@@ -78,8 +99,9 @@ export async function insertEndpoint(
   maxCount: number,
 ): Promise<EndpointRow | undefined> {
   const [row] = await tx.query<EndpointRow>(
-    `INSERT INTO webhook_endpoints (account_id, environment, id, url, event_types, sealed_secret)
-     SELECT $1, $2, $3, $4, $5, $6
+    `INSERT INTO webhook_endpoints (account_id, environment, id, url, event_types, sealed_secret, description, metadata,
+       max_per_second, max_concurrency)
+     SELECT $1, $2, $3, $4, $5, $6, $8, $9::jsonb, $10, $11
      WHERE (SELECT count(*) FROM webhook_endpoints WHERE deleted_at IS NULL) < $7
      RETURNING ${ENDPOINT}`,
     [
@@ -90,6 +112,10 @@ export async function insertEndpoint(
       endpoint.eventTypes,
       endpoint.sealedSecret,
       maxCount,
+      endpoint.description,
+      JSON.stringify(endpoint.metadata),
+      endpoint.maxPerSecond,
+      endpoint.maxConcurrency,
     ],
   )
   return row
@@ -99,6 +125,63 @@ export async function findEndpoint(tx: Tx, id: string): Promise<EndpointRow | un
   const [row] = await tx.query<EndpointRow>(
     `SELECT ${ENDPOINT} FROM webhook_endpoints WHERE id = $1 AND deleted_at IS NULL`,
     [id],
+  )
+  return row
+}
+
+/** The same, and no other transaction changes it before this one ends. */
+export async function lockEndpoint(tx: Tx, id: string): Promise<EndpointRow | undefined> {
+  const [row] = await tx.query<EndpointRow>(
+    `SELECT ${ENDPOINT} FROM webhook_endpoints WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE`,
+    [id],
+  )
+  return row
+}
+
+export interface EndpointChange extends EndpointSettings {
+  status: EndpointStatus
+  disabledReason: string | null
+  /** Its run of failures begins again: with another address, and when it is enabled. */
+  isFresh: boolean
+}
+
+export async function updateEndpoint(tx: Tx, id: string, change: EndpointChange): Promise<EndpointRow> {
+  const [row] = await tx.query<EndpointRow>(
+    `UPDATE webhook_endpoints SET url = $2, event_types = $3, description = $4, metadata = $5::jsonb,
+       max_per_second = $6, max_concurrency = $7, status = $8::text, disabled_reason = $9,
+       disabled_at = CASE WHEN $8::text = 'disabled' THEN coalesce(disabled_at, now()) END,
+       consecutive_failures = CASE WHEN $10 THEN 0 ELSE consecutive_failures END,
+       first_failure_at = CASE WHEN NOT $10 THEN first_failure_at END
+     WHERE id = $1 RETURNING ${ENDPOINT}`,
+    [
+      id,
+      change.url,
+      change.eventTypes,
+      change.description,
+      JSON.stringify(change.metadata),
+      change.maxPerSecond,
+      change.maxConcurrency,
+      change.status,
+      change.disabledReason,
+      change.isFresh,
+    ],
+  )
+  if (row === undefined) throw new Error(`endpoint ${id} is not there: the transaction holds its lock`)
+  return row
+}
+
+/** The secret until now signs for `graceSeconds` more; the one before it no longer does. */
+export async function replaceSecret(
+  tx: Tx,
+  id: string,
+  { sealedSecret, graceSeconds }: { sealedSecret: Buffer; graceSeconds: number },
+): Promise<EndpointRow | undefined> {
+  const [row] = await tx.query<EndpointRow>(
+    `UPDATE webhook_endpoints SET sealed_secret = $2, secret_rotated_at = now(),
+       sealed_previous_secret = CASE WHEN $3::int > 0 THEN sealed_secret END,
+       previous_secret_expires_at = CASE WHEN $3::int > 0 THEN now() + $3::int * interval '1 second' END
+     WHERE id = $1 AND deleted_at IS NULL RETURNING ${ENDPOINT}`,
+    [id, sealedSecret, graceSeconds],
   )
   return row
 }
@@ -120,8 +203,7 @@ export async function countEndpoints(tx: Tx, filter: CreatedRange): Promise<numb
   return row?.count ?? 0
 }
 
-/** false when the endpoint does not exist. Its deliveries keep their log. */
-/** Returns it as it was; undefined when there is none. */
+/** Its deliveries keep their log. Returns it as it was; undefined when there is none. */
 export async function deleteEndpoint(tx: Tx, id: string): Promise<EndpointRow | undefined> {
   const [row] = await tx.query<EndpointRow>(
     `UPDATE webhook_endpoints SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING ${ENDPOINT}`,

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
 
-export const SEALED_SECRETS: SealedColumn = {
+// Of one use: a rotation copies one to the other.
+export const SEALED_SECRETS: readonly SealedColumn[] = ['sealed_secret', 'sealed_previous_secret'].map((column) => ({
   table: 'webhook_endpoints',
-  column: 'sealed_secret',
+  column,
   of: 'environment',
   id: 'id',
   use: ({ id = '' }) => useOf(id),
-}
+}))
 
 // A multiple of three, so that base64 needs no padding, which some libraries require and others drop.
 const SECRET_BYTES = 33

@@ -108,7 +108,7 @@ export async function createFixture() {
     emit: (events: NewEvent[], into: Scope = scope): Promise<Emitted[]> =>
       test.db.tenant(into, (tx) => emitMany(tx, into, events)),
     async makeEndpoint(url: string, eventTypes: string[] = ['*'], into: Scope = scope) {
-      const { endpoint, secret } = await webhooks.create(actingIn(into), { url, event_types: eventTypes })
+      const { endpoint, secret } = await webhooks.create(actingIn(into), { url, eventTypes })
       return { id: endpoint.id, secret }
     },
     async deliveryOf(id: string) {

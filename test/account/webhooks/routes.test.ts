@@ -49,10 +49,17 @@ describe('creating an endpoint', () => {
       endpoint_id: expect.stringMatching(/^whe_test_[0-9a-z]{26}$/),
       url: 'https://example.com/hooks?a=1',
       event_types: ['claim.escalated', 'ping'],
+      description: '',
+      metadata: {},
+      max_per_second: null,
+      max_concurrency: 8,
       status: 'enabled',
       disabled_reason: null,
+      disabled_at: null,
       last_success_at: null,
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      secret_rotated_at: null,
+      previous_secret_expires_at: null,
       signing_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{44}$/),
     })
     const { signing_secret: secret, ...rest } = created.json
@@ -119,6 +126,15 @@ describe('creating an endpoint', () => {
       [{ event_types: '*' }, '/event_types'],
       [{ event_types: [null] }, '/event_types/0'],
       [{ status: 'enabled' }, '/status'],
+      [{ max_per_second: 0 }, '/max_per_second'],
+      [{ max_per_second: 1.5 }, '/max_per_second'],
+      [{ max_concurrency: 9 }, '/max_concurrency'],
+      [{ max_concurrency: null }, '/max_concurrency'],
+      [{ description: 'x'.repeat(501) }, '/description'],
+      [{ metadata: { team: 5 } }, '/metadata/team'],
+      [{ metadata: { team: 'x'.repeat(501) } }, '/metadata/team'],
+      [{ metadata: { ['x'.repeat(41)]: '' } }, `/metadata/${'x'.repeat(41)}`],
+      [{ metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, ''])) }, '/metadata'],
     ] as const) {
       const answer = await create(json)
       expect([answer.status, answer.json.errors?.[0]?.pointer], JSON.stringify(json)).toEqual([400, pointer])
@@ -145,6 +161,8 @@ describe('access control of the webhook routes', () => {
     ['GET', ''],
     ['POST', ''],
     ['GET', '/ID'],
+    ['PATCH', '/ID'],
+    ['POST', '/ID/rotate-secret'],
     ['DELETE', '/ID'],
     ['POST', '/ID/test'],
     ['GET', '/ID/deliveries'],
@@ -154,7 +172,8 @@ describe('access control of the webhook routes', () => {
     const id = String(mine.endpoint_id)
     const send = async (row: Partial<KeyRow>, target: string) => {
       const key = fixture.addKey({ ...owner.scope, ...row })
-      const json = method === 'POST' && path === '' ? { url: 'https://example.com/', event_types: ['*'] } : undefined
+      const sent = path === '' ? { url: 'https://example.com/', event_types: ['*'] } : { description: 'x' }
+      const json = (method === 'POST' && path === '') || method === 'PATCH' ? sent : undefined
       const { status, json: body } = await call(app, PATH + path.replace('ID', target), {
         key,
         method,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAccounts } from '#src/account/keys/accounts.ts'
 import { insertEndpoint } from '#src/account/webhooks/rows.ts'
 import { newSecret, openSecret, SEALED_SECRETS, sealSecret } from '#src/account/webhooks/secret.ts'
+import { DEFAULTS } from '#src/account/webhooks/settings.ts'
 import { countSealed, resealAll } from '#src/platform/crypto/reseal.ts'
 import { createSealer, type Sealer } from '#src/platform/crypto/seal.ts'
 import { SEALED_SIGNING_KEYS } from '#src/platform/crypto/signing-key-rows.ts'
@@ -33,7 +34,7 @@ beforeEach(async () => {
 const partsWith = (db: TestDatabase['db'] = database.db) => ({
   db,
   sealer: rotating,
-  columns: [SEALED_SIGNING_KEYS, SEALED_SECRETS],
+  columns: [SEALED_SIGNING_KEYS, ...SEALED_SECRETS],
   accounts: () => createAccounts({ db }).walk(),
 })
 const countsOf = async () =>
@@ -42,7 +43,8 @@ const countsOf = async () =>
 async function makeEndpoint(scope: Scope, sealer: Sealer): Promise<string> {
   const id = newId('whe', scope.environment)
   const secret = newSecret()
-  const row = { id, url: 'https://a.example', eventTypes: ['*'], sealedSecret: sealSecret(sealer, id, secret) }
+  const sealedSecret = sealSecret(sealer, id, secret)
+  const row = { ...DEFAULTS, id, url: 'https://a.example', eventTypes: ['*'], sealedSecret }
   await database.db.tenant(scope, (tx) => insertEndpoint(tx, scope, row, 10_000))
   secrets.set(id, secret)
   return id

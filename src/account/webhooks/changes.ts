@@ -1,0 +1,97 @@
+// Changes of an endpoint: its settings, whether it is enabled, and its secret.
+
+import { recordAudit } from '#src/account/audit/record.ts'
+import type { Sealer } from '#src/platform/crypto/seal.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
+import { checkId } from '#src/platform/ids.ts'
+import { cancelJobs } from '#src/platform/jobs/backlog.ts'
+import type { Outbound } from '#src/platform/net/outbound.ts'
+import {
+  cancelPending,
+  type EndpointRow,
+  type EndpointStatus,
+  lockEndpoint,
+  replaceSecret,
+  updateEndpoint,
+} from './rows.ts'
+import { newSecret, sealSecret } from './secret.ts'
+import { auditedOf, checkEventTypes, checkUrl, type GivenSettings, notFound } from './settings.ts'
+
+export const GRACE_SECONDS = 86_400
+export const MAX_GRACE_SECONDS = 604_800
+
+export type GivenChange = GivenSettings & { status?: EndpointStatus }
+
+export type EndpointChanges = ReturnType<typeof createEndpointChanges>
+
+interface ChangesDeps {
+  db: Pick<Database, 'tenant'>
+  sealer: Sealer
+  outbound: Pick<Outbound, 'check'>
+}
+
+export function createEndpointChanges({ db, sealer, outbound }: ChangesDeps) {
+  return {
+    /**
+     * What `given` leaves out stays. Disabling cancels the deliveries that wait; enabling begins with the events to come.
+     * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `/url` or `/event_types`.
+     */
+    async update(scope: Acting, id: string, given: GivenChange, key?: IdempotencyKey): Promise<EndpointRow> {
+      checkId(id, 'whe', scope.environment)
+      if (given.url !== undefined) checkUrl(outbound, scope, given.url)
+      if (given.eventTypes !== undefined) checkEventTypes(given.eventTypes)
+      const update = async (tx: Tx) => {
+        const before = await lockEndpoint(tx, id)
+        if (before === undefined) throw notFound(id)
+        const status = given.status ?? before.status
+        const isDisabling = status === 'disabled' && before.status === 'enabled'
+        const isEnabling = status === 'enabled' && before.status === 'disabled'
+        const after = await updateEndpoint(tx, id, {
+          ...before,
+          ...given,
+          status,
+          disabledReason: isDisabling ? 'manual' : status === 'enabled' ? null : before.disabledReason,
+          isFresh: isEnabling || (given.url !== undefined && given.url !== before.url),
+        })
+        if (isDisabling) await cancelJobs(tx, await cancelPending(tx, id))
+        await recordAudit(tx, scope, {
+          action: 'webhook_endpoint.changed',
+          subjectId: id,
+          before: auditedOf(before),
+          after: auditedOf(after),
+        })
+        return after
+      }
+      return db.tenant(scope, (tx) => once(tx, key, update, () => id))
+    },
+
+    /**
+     * Makes a new secret, which is returned this once. The one before it signs as well for `graceSeconds`; an older one
+     * no longer does.
+     * @throws {Failure} `environment_mismatch`, `not_found`.
+     */
+    async rotateSecret(
+      scope: Acting,
+      id: string,
+      { graceSeconds }: { graceSeconds: number },
+      key?: IdempotencyKey,
+    ): Promise<{ endpoint: EndpointRow; secret: string }> {
+      checkId(id, 'whe', scope.environment)
+      const secret = newSecret()
+      const sealedSecret = sealSecret(sealer, id, secret)
+      const rotate = async (tx: Tx) => {
+        const endpoint = await replaceSecret(tx, id, { sealedSecret, graceSeconds })
+        if (endpoint === undefined) throw notFound(id)
+        await recordAudit(tx, scope, {
+          action: 'webhook_endpoint.secret_rotated',
+          subjectId: id,
+          after: { grace_seconds: graceSeconds },
+        })
+        return { endpoint, secret }
+      }
+      return db.tenant(scope, (tx) => once(tx, key, rotate, () => id))
+    },
+  }
+}

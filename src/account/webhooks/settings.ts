@@ -1,0 +1,62 @@
+// What an owner sets of an endpoint: what is accepted, and what the audit log says of it.
+
+import { EVENT_TYPES, isEventType } from '#src/catalogue/events.ts'
+import { Failure, invalidField } from '#src/failure.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { Outbound } from '#src/platform/net/outbound.ts'
+import type { EndpointRow, EndpointSettings } from './rows.ts'
+
+/** A receiver that needs less says so. Beyond it, an account's other endpoints would wait. */
+export const MAX_CONCURRENCY = 8
+/** More than one endpoint gets from one process. */
+export const MAX_PER_SECOND = 1_000
+
+export const DEFAULTS = {
+  description: '',
+  metadata: {},
+  maxPerSecond: null,
+  maxConcurrency: MAX_CONCURRENCY,
+} satisfies Partial<EndpointSettings>
+
+/** Of a request: what it leaves out stays as it is, or is the default. */
+export type GivenSettings = Partial<EndpointSettings>
+
+/** @throws {Failure} `invalid_request` at `/url`. Resolved names are checked again at each attempt. */
+export function checkUrl(outbound: Pick<Outbound, 'check'>, { environment }: Scope, url: string): void {
+  const parsed = outbound.check(url, environment)
+  if (!parsed.ok) throw invalidField('/url', parsed.code, parsed.detail)
+}
+
+/** @throws {Failure} `invalid_request` at the wrong element of `/event_types`. */
+export function checkEventTypes(types: readonly string[]): void {
+  types.forEach((type, index) => {
+    const pointer = `/event_types/${index}`
+    if (type === '*') {
+      if (types.length > 1) throw invalidField(pointer, 'not_alone', '"*" stands for all: name it alone')
+    } else if (!isEventType(type)) {
+      throw unknownType(pointer, type, [...Object.keys(EVENT_TYPES), '"*" for all'])
+    } else if (types.indexOf(type) < index) {
+      throw invalidField(pointer, 'duplicate', `${type} is named twice`)
+    }
+  })
+}
+
+export function unknownType(pointer: string, type: string, choices = Object.keys(EVENT_TYPES)): Failure {
+  const detail = `${JSON.stringify(type.slice(0, 64))} is no event type; choose from ${choices.join(', ')}`
+  return invalidField(pointer, 'unknown_event_type', detail)
+}
+
+// A path or a query may contain the receiver's secret, and metadata anything.
+export function auditedOf({ url, eventTypes, status, maxPerSecond, maxConcurrency }: EndpointRow) {
+  return {
+    origin: new URL(url).origin,
+    event_types: eventTypes,
+    status,
+    max_per_second: maxPerSecond,
+    max_concurrency: maxConcurrency,
+  }
+}
+
+export function notFound(id: string): Failure {
+  return new Failure('not_found', `No webhook endpoint ${id}.`)
+}
