@@ -27,20 +27,19 @@ export async function up(knex: Knex): Promise<void> {
     UPDATE deliveries SET failed_at = now() WHERE status = 'failed';
     ALTER TABLE deliveries FORCE ROW LEVEL SECURITY;
     CREATE INDEX deliveries_failed_idx ON deliveries (endpoint_id, account_id, environment, id) WHERE failed_at IS NOT NULL;
+    CREATE INDEX deliveries_all_failed_idx ON deliveries (account_id, environment, id) WHERE failed_at IS NOT NULL;
 
-    -- signed_headers: those that depend on the time and the secrets; the others follow from the delivery. The body that was
-    -- sent is the event's. response_body: its first 16 KiB.
-    ALTER TABLE delivery_attempts
-      ADD COLUMN error_detail text,
-      ADD COLUMN address text,
-      ADD COLUMN signed_headers jsonb,
-      ADD COLUMN response_headers jsonb,
-      ADD COLUMN response_body bytea,
-      ADD COLUMN is_truncated boolean,
-      ADD COLUMN dns_ms integer,
-      ADD COLUMN connect_ms integer,
-      ADD COLUMN tls_ms integer,
-      ADD COLUMN first_byte_ms integer;
+    -- detail: what the log shows of an attempt besides its times (AttemptDetail in attempt-log.ts). The body that was sent is
+    -- the event's. response_body: its first 16 KiB.
+    ALTER TABLE delivery_attempts ADD COLUMN detail jsonb, ADD COLUMN response_body bytea;
+
+    DO $$
+    BEGIN
+      IF 'lz4' = ANY ((SELECT enumvals FROM pg_settings WHERE name = 'default_toast_compression')::text[]) THEN
+        ALTER TABLE delivery_attempts ALTER COLUMN detail SET COMPRESSION lz4, ALTER COLUMN response_body SET COMPRESSION lz4;
+      END IF;
+    END
+    $$;
 
     -- A walk over old deliveries or events that sends again what did not arrive. cursor: the id that the walk has passed.
     CREATE TABLE webhook_recoveries (

@@ -42,7 +42,8 @@ export async function limitLane<Q extends QueueName>(
        CASE WHEN $5::float8 IS NOT NULL THEN ${BURST} END, CASE WHEN $5::float8 IS NOT NULL THEN now() END, $6::int
      ON CONFLICT (lane, queue, account_id, environment) DO UPDATE SET per_second = excluded.per_second,
        burst = excluded.burst, most_in_flight = excluded.most_in_flight, tokens_at = excluded.tokens_at,
-       tokens = CASE WHEN limits.tokens IS NULL THEN excluded.tokens ELSE least(excluded.burst, ${TOKENS}) END`,
+       tokens = CASE WHEN limits.tokens IS NULL OR excluded.tokens IS NULL THEN excluded.tokens
+         ELSE least(excluded.burst, ${TOKENS}) END`,
     [scope.accountId, scope.environment, queue, lane, perSecond, mostInFlight],
   )
 }

@@ -276,6 +276,8 @@ describe('testing an endpoint and reading its log', () => {
     const [delivery] = listed(await get(`/${made.endpoint_id}/deliveries`))
     expect(delivery).toEqual({
       delivery_id: deliveryId,
+      endpoint_id: made.endpoint_id,
+      failed_at: null,
       event_id: tested.json.event_id,
       event_type: 'ping',
       status: 'delivered',
@@ -288,7 +290,15 @@ describe('testing an endpoint and reading its log', () => {
         finished_at: expect.any(String),
         response_status,
         error: null,
+        error_detail: null,
         duration_ms: expect.any(Number),
+        // The second attempt used the connection of the first.
+        timing: {
+          dns_ms: null,
+          connect_ms: index === 0 ? expect.any(Number) : null,
+          tls_ms: null,
+          first_byte_ms: expect.any(Number),
+        },
       })),
     })
   })
