@@ -50,7 +50,10 @@ export function requestHeaders(
 }
 
 /** @param sent Its URL, and the headers that `signDelivery` made. */
-export function logOf(answer: OutboundAnswer, sent: { url: string; signedHeaders: Record<string, string> }): AttemptLog {
+export function logOf(
+  answer: OutboundAnswer,
+  sent: { url: string; signedHeaders: Record<string, string> },
+): AttemptLog {
   const received = answer.ok ? answer : answer.partial
   const kept = received === undefined ? undefined : keepHeaders(received.headers)
   return {

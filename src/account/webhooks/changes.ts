@@ -7,14 +7,8 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId } from '#src/platform/ids.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
-import {
-  type EndpointRow,
-  type EndpointStatus,
-  lockEndpoint,
-  replaceSecret,
-  updateEndpoint,
-} from './rows.ts'
 import { rearm } from './circuit-rows.ts'
+import { type EndpointRow, type EndpointStatus, lockEndpoint, replaceSecret, updateEndpoint } from './rows.ts'
 import { newSecret, sealSecret } from './secret.ts'
 import { auditedOf, checkEventTypes, checkUrl, type GivenSettings, notFound } from './settings.ts'
 import { cancelWaiting, limitDeliveries } from './waiting.ts'

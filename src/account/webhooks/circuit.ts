@@ -35,7 +35,10 @@ interface Chance {
 }
 
 /** For how long a failure opens the circuit, in milliseconds, or undefined when it changes nothing. */
-export function judgeCircuit(state: CircuitState, { retryAfterMs = 0, random, timeDivisor }: Chance): number | undefined {
+export function judgeCircuit(
+  state: CircuitState,
+  { retryAfterMs = 0, random, timeDivisor }: Chance,
+): number | undefined {
   // Attempts that began before the circuit opened end while it is open.
   if (state.isOpen ? !state.isProbe : state.failures < OPEN_AFTER) return undefined
   const wait = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(state.openings, 20))

@@ -159,13 +159,9 @@ export function createDeliver({
   return {
     run: (payload, job) => ('recoveryId' in payload ? recover.run(payload, job) : run(payload, job)),
     onDead: (tx, _scope, payload) =>
-      'recoveryId' in payload
-        ? recover.onDead(tx, payload.recoveryId)
-        : endDelivery(tx, payload.deliveryId, 'failed'),
+      'recoveryId' in payload ? recover.onDead(tx, payload.recoveryId) : endDelivery(tx, payload.deliveryId, 'failed'),
     onRedrive: (tx, _scope, payload) =>
-      'recoveryId' in payload
-        ? recover.onRedrive(tx, payload.recoveryId)
-        : reopenDelivery(tx, payload.deliveryId),
+      'recoveryId' in payload ? recover.onRedrive(tx, payload.recoveryId) : reopenDelivery(tx, payload.deliveryId),
   }
 }
 

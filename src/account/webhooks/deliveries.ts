@@ -105,7 +105,10 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
           throw new Failure('conflict', `${endpointId} is disabled (${endpoint.disabledReason}): enable it first.`)
         }
         if ((await findEvent(tx, delivery.eventId)) === undefined) {
-          throw new Failure('conflict', `The event ${delivery.eventId} is no longer kept: its body can't be sent again.`)
+          throw new Failure(
+            'conflict',
+            `The event ${delivery.eventId} is no longer kept: its body can't be sent again.`,
+          )
         }
         if (delivery.status === 'pending' && (await cancelJobs(tx, [delivery.jobId])).length === 0) {
           throw new Failure('conflict', `An attempt of ${id} is under way: read its result first.`)

@@ -9,7 +9,10 @@ import type { RecoveryRow } from './recovery-rows.ts'
 
 export const deliveryStatus = z
   .enum(['pending', 'delivered', 'failed', 'cancelled'])
-  .meta({ id: 'DeliveryStatus', description: 'failed: its attempts are spent. cancelled: its endpoint was disabled or deleted.' })
+  .meta({
+    id: 'DeliveryStatus',
+    description: 'failed: its attempts are spent. cancelled: its endpoint was disabled or deleted.',
+  })
 
 const milliseconds = (what: string) => z.number().int().nullable().meta({ description: what })
 const timing = z
@@ -43,7 +46,10 @@ const fullAttemptView = z
     request: z
       .object({ url: z.string(), headers: z.record(z.string(), z.string()) })
       .nullable()
-      .meta({ id: 'DeliveryRequest', description: 'As it was sent, with its signatures. The body is that of the delivery.' }),
+      .meta({
+        id: 'DeliveryRequest',
+        description: 'As it was sent, with its signatures. The body is that of the delivery.',
+      }),
     response: z
       .object({
         headers: z.record(z.string(), z.string()),
@@ -71,10 +77,16 @@ export const deliveryView = z.object({ ...deliveryShape, attempts: z.array(attem
 export const fullDeliveryView = z
   .object({
     ...deliveryShape,
-    body: z.string().nullable().meta({ description: 'The exact text that is signed and sent; null when the event has gone.' }),
+    body: z
+      .string()
+      .nullable()
+      .meta({ description: 'The exact text that is signed and sent; null when the event has gone.' }),
     attempts: z.array(fullAttemptView),
   })
   .meta({ id: 'FullDelivery' })
+
+/** A line of the export. */
+export const lineView = z.object({ ...deliveryShape, attempts: z.array(fullAttemptView) }).meta({ id: 'DeliveryLine' })
 
 export const recoveryView = z
   .object({
@@ -103,8 +115,8 @@ export const toFullView = (row: FullDelivery): z.input<typeof fullDeliveryView> 
   attempts: row.log.map((attempt) => toFullAttempt(row, attempt)),
 })
 
-/** A line of the export: without the body, which is the same for each delivery of an event. */
-export const toLine = (row: LoggedDelivery) => ({
+/** Without the body, which is the same for each delivery of an event. */
+export const toLine = (row: LoggedDelivery): z.input<typeof lineView> => ({
   ...toShape(row),
   attempts: row.log.map((attempt) => toFullAttempt(row, attempt)),
 })

@@ -21,14 +21,7 @@ import {
   listEndpoints,
 } from './rows.ts'
 import { newSecret, sealSecret } from './secret.ts'
-import {
-  auditedOf,
-  checkEventTypes,
-  checkUrl,
-  DEFAULTS,
-  type GivenSettings,
-  notFound,
-} from './settings.ts'
+import { auditedOf, checkEventTypes, checkUrl, DEFAULTS, type GivenSettings, notFound } from './settings.ts'
 import { cancelForDeleted, limitDeliveries } from './waiting.ts'
 
 /** Each event is written once per endpoint that subscribes to it. */

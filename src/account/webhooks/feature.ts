@@ -6,6 +6,7 @@ import { createEndpointChanges } from './changes.ts'
 import type { WebhookSettings } from './config.ts'
 import { createDeliver } from './deliver.ts'
 import { createDeliveries } from './deliveries.ts'
+import { DELIVERY_NOTES } from './delivery-notes.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
 import { purgeDeliveries } from './delivery-rows.ts'
 import { createWebhooks } from './endpoints.ts'
@@ -35,10 +36,12 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings, accounts
         { table: 'webhook_recoveries', key: ['id'] },
         { table: 'job_lanes', key: ['queue', 'lane'], unexported: 'internal: how fast queued jobs are dispatched' },
       ],
-      routes: [...webhookRoutes(webhooks), ...changeRoutes(webhooks, createEndpointChanges(p)),
+      routes: [
+        ...webhookRoutes(webhooks),
+        ...changeRoutes(webhooks, createEndpointChanges(p)),
         ...deliveryRoutes(createDeliveries(p), createRecoveries(p)),
       ],
-      notes: NOTES,
+      notes: { ...NOTES, ...DELIVERY_NOTES },
       events: EVENTS,
       work: {
         deliver: () =>

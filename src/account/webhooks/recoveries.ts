@@ -63,7 +63,9 @@ export function createRecoveries({ db, pager, now = () => new Date() }: Recoveri
         if (recovery === undefined) {
           throw new Failure('conflict', `A recovery of what is ${which} runs already for ${endpointId}.`)
         }
-        await enqueue(tx, 'deliver', scope, [{ id: jobId, payload: { recoveryId: id }, lane: `${endpointId} recovery` }])
+        await enqueue(tx, 'deliver', scope, [
+          { id: jobId, payload: { recoveryId: id }, lane: `${endpointId} recovery` },
+        ])
         const after = { which, since: since.toISOString() }
         await recordAudit(tx, scope, { action: 'webhook_endpoint.recovered', subjectId: endpointId, after })
         return recovery

@@ -15,6 +15,10 @@ export interface EndpointRow {
   status: EndpointStatus
   disabledReason: string | null
   disabledAt: Date | null
+  /** Since when its deliveries are parked; null while its circuit is closed. */
+  circuitOpenedAt: Date | null
+  /** When one delivery probes it. */
+  circuitUntil: Date | null
   description: string
   metadata: Record<string, string>
   /** Deliveries a second; null for no limit of its own. */
@@ -55,7 +59,7 @@ export interface CreatedRange {
 }
 
 const ENDPOINT = `id, url, event_types AS "eventTypes", status, disabled_reason AS "disabledReason",
-  disabled_at AS "disabledAt", description, metadata, max_per_second AS "maxPerSecond",
+  disabled_at AS "disabledAt", circuit_opened_at AS "circuitOpenedAt", circuit_until AS "circuitUntil", description, metadata, max_per_second AS "maxPerSecond",
   max_concurrency AS "maxConcurrency", last_success_at AS "lastSuccessAt", created_at AS "createdAt",
   secret_rotated_at AS "secretRotatedAt",
   CASE WHEN previous_secret_expires_at > now() THEN previous_secret_expires_at END AS "previousSecretExpiresAt"`

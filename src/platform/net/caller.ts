@@ -85,11 +85,7 @@ export function createCaller({ keyOf, connectorOf }: CallerOptions): Connector {
     return made
   }
 
-  function marked(
-    connect: buildConnector.connector,
-    { protocol }: Target,
-    fresh: Fresh,
-  ): buildConnector.connector {
+  function marked(connect: buildConnector.connector, { protocol }: Target, fresh: Fresh): buildConnector.connector {
     return (options, callback) => {
       const startedAt = performance.now()
       connect(options, (error, socket) => {

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { createDeliver } from '#src/account/webhooks/deliver.ts'
 import { createDeliveries } from '#src/account/webhooks/deliveries.ts'
+import { createDisabledLetter } from '#src/account/webhooks/disabled-mail.ts'
 import { type Emitted, emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
 import { createRecoveries } from '#src/account/webhooks/recoveries.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -105,6 +106,7 @@ export async function createFixture() {
     deliveries: createDeliveries({ db: test.db, pager }),
     recoveries: createRecoveries({ db: test.db, pager }),
     service,
+    writeDisabled: createDisabledLetter(service.services.platform),
     deliver,
     receiver,
     runOnce,

@@ -56,6 +56,7 @@ describe('creating an endpoint', () => {
       status: 'enabled',
       disabled_reason: null,
       disabled_at: null,
+      circuit: { state: 'closed', opened_at: null, probe_at: null },
       last_success_at: null,
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       secret_rotated_at: null,
