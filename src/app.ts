@@ -2,6 +2,7 @@
 
 import Router from '@koa/router'
 import Koa from 'koa'
+import { eventTypeRoutes } from '#src/docs/event-types.ts'
 import { notesOf } from '#src/docs/notes.ts'
 import { docsRoutes } from '#src/docs/routes.ts'
 import { note } from '#src/platform/context.ts'
@@ -121,7 +122,12 @@ export function allRoutes({
   baseUrl,
 }: Pick<AppDeps, 'routes' | 'notes' | 'jwks' | 'baseUrl'>): Route[] {
   const own = serviceRoutes({ jwks, baseUrl, describe: () => describeRoutes(all, { baseUrl, notes }) })
-  const all: Route[] = [...routes, ...own, ...docsRoutes({ routes: () => all, notes, baseUrl })]
+  const all: Route[] = [
+    ...routes,
+    ...own,
+    ...eventTypeRoutes(notes),
+    ...docsRoutes({ routes: () => all, notes, baseUrl }),
+  ]
   const seen = new Set<string>()
   for (const { method, path } of all) {
     const name = `${method} ${shapeOf(path)}`

@@ -35,6 +35,7 @@ export const FAILURES = {
   account_stopped: { status: 409, title: 'Account stopped', retry: 'never' },
   idempotency_in_progress: { status: 409, title: 'Request in progress', retry: 'later' },
   approval_already_decided: { status: 409, title: 'Approval already decided', retry: 'never' },
+  events_expired: { status: 410, title: 'Events expired', retry: 'never' },
   precondition_failed: { status: 412, title: 'Precondition failed', retry: 'never' },
   payload_too_large: { status: 413, title: 'Payload too large', retry: 'never' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type', retry: 'never' },

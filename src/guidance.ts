@@ -249,6 +249,17 @@ export const GUIDANCE = {
     repeat: 'Yes, the same request with the same key, after as many seconds as Retry-After says.',
     example: { detail: 'A request with this Idempotency-Key is being worked on: try again in a moment.' },
   },
+  events_expired: {
+    happened: 'Events after this position were deleted: they are kept for 30 days, and the reader has missed some.',
+    remedy:
+      'Read what you missed from the resources themselves, such as GET /v1/claims. Then go on with `resume_after`, after which ' +
+      'nothing is missing; a consumer has to be deleted and made again.',
+    repeat: NO,
+    example: {
+      detail: 'Events after position 120 were deleted after 30 days. What is left begins after 4310.',
+      members: { resume_after: 4310 },
+    },
+  },
   precondition_failed: {
     happened: '`If-Match` names another version than the current one: it was changed since it was read.',
     remedy: 'Read it again, apply the change to the current version, and send the ETag of that version.',

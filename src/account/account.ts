@@ -3,6 +3,7 @@
 import type { Platform, TenantTable } from '#src/platform/feature.ts'
 import { auditFeature } from './audit/feature.ts'
 import { closureFeature } from './closure/feature.ts'
+import { eventsFeature } from './events/feature.ts'
 import { exportsFeature } from './exports/feature.ts'
 import { createAccounts } from './keys/accounts.ts'
 import { keysFeature } from './keys/feature.ts'
@@ -44,6 +45,7 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
   const { allowlist } = login
   const team = teamFeature(p, { ...sessions, allowlist, inTurn: login.login.inTurn, tables, endWithUser })
   const webhooks = webhooksFeature(p, settings, accounts)
+  const events = eventsFeature(p)
   const usage = usageFeature(p, { notify: mailNotice })
   const mail = mailFeature(p, settings, {
     login_link: login.login.writeLetter,
@@ -56,7 +58,7 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
   const products = productsFeature(p)
   const exports = exportsFeature(p, tables)
   const closure = closureFeature(p, tables)
-  const features = [mail, keys, sessions, login, team, webhooks, usage, audit, products, exports, closure]
+  const features = [mail, keys, sessions, login, team, webhooks, events, usage, audit, products, exports, closure]
   return {
     features: features.map(({ feature }) => feature),
     accounts,

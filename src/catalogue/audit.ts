@@ -33,6 +33,7 @@ export const AUDIT_ACTIONS = {
   'webhook_endpoint.recovered': 'A recovery of a webhook endpoint was requested',
   'webhook_delivery.redelivered': 'A webhook delivery was sent again',
   'webhook_deliveries.exported': 'The log of webhook deliveries was exported',
+  'event_consumer.deleted': 'A consumer of events was deleted',
   'policy_webhook_secret.rotated': 'The secret that signs questions to policy webhooks was rotated',
   'risk_policy.changed': 'The risk policy was changed',
   'policy.changed': 'The policy of intents was changed',

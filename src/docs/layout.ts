@@ -34,6 +34,7 @@ export function renderPage(page: DocsPage, { assets, groups }: Layout): string {
   const places = [
     { path: '/docs', text: 'Guides' },
     { path: '/docs/api-reference', text: 'API reference' },
+    { path: '/docs/events', text: 'Events' },
     { path: '/docs/errors', text: 'Errors' },
     { path: '/docs/roles', text: 'Roles' },
   ]

@@ -4,6 +4,7 @@ import { type Answer, type Exchange, publicEndpoint, type Route } from '#src/pla
 import type { Notes } from '#src/platform/http/openapi.ts'
 import { approvePage } from './approve.ts'
 import { createAssets } from './assets.ts'
+import { eventsPage } from './event-types.ts'
 import { createGuides } from './guides.ts'
 import { homePage } from './home.ts'
 import { type DocsPage, renderPage } from './layout.ts'
@@ -87,6 +88,10 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
     page(
       { path: '/docs/errors', operationId: 'showErrors', summary: 'Every error code, and what to do about it' },
       (exchange) => show(exchange, '/docs/errors', () => errorsPage(baseUrl)),
+    ),
+    page(
+      { path: '/docs/events', operationId: 'showEvents', summary: 'Every type of event, with its members' },
+      (exchange) => show(exchange, '/docs/events', () => eventsPage(notes)),
     ),
     page({ path: '/docs/roles', operationId: 'showRoles', summary: 'What each role of a user may do' }, (exchange) =>
       show(exchange, '/docs/roles', () => rolesPage(routes())),

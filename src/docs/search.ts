@@ -1,6 +1,8 @@
-// The index of the pages' search: every section of every guide, every error code, every operation. The browser loads it
+// The index of the pages' search: every section of every guide, every error code, every event, every
+// operation. The browser loads it
 // once, at the first search, and searches locally.
 
+import { EVENT_TYPES, type EventType } from '#src/catalogue/events.ts'
 import { FAILURES, type FailureCode } from '#src/failure.ts'
 import { guidanceOf } from '#src/guidance.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
@@ -30,6 +32,12 @@ export function buildSearchIndex({ guides, routes }: { guides: Guides; routes: r
       page: 'Errors',
       heading: code,
       text: `${FAILURES[code].status} ${guidanceOf(code).happened} ${guidanceOf(code).remedy}`,
+    })),
+    ...(Object.keys(EVENT_TYPES) as EventType[]).map((type) => ({
+      path: `docs/events#${type}`,
+      page: 'Events',
+      heading: type,
+      text: EVENT_TYPES[type].summary,
     })),
     ...routes
       .filter(({ path }) => path.startsWith('/v1/'))

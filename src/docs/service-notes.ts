@@ -1,6 +1,6 @@
 // The prose of the service as a whole and of the routes that belong to no feature.
 
-import { PUBLIC_KEY } from '#src/catalogue/examples.ts'
+import { IDS, PUBLIC_KEY } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 export const DESCRIPTION = `A capture device signs a photo with its hash, time, place and owner; this service verifies the capture and says what it
@@ -54,11 +54,26 @@ export const TAGS = [
   },
   { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
   { name: 'API keys', description: 'Which keys the account has, what each may do, and their replacement.' },
+  {
+    name: 'Events',
+    description: 'What happened, in order, for receivers that take no webhooks; and the types of events.',
+  },
   { name: 'Webhooks', description: 'Where events are sent, and the log of each delivery.' },
   { name: 'Service', description: 'Health, public keys, this document and its pages.' },
 ]
 
 const keys = { keys: [PUBLIC_KEY] }
+
+const pingData = { type: 'object', properties: { endpoint_id: { type: 'string' } }, required: ['endpoint_id'] }
+const PING_TYPE = {
+  type: 'ping',
+  summary: 'The test of a webhook endpoint.',
+  products: [],
+  is_sent: true,
+  data_schema: pingData,
+  envelope_schema: { type: 'object', properties: { event_id: { type: 'string' }, data: pingData } },
+  example: { event_id: IDS.event, type: 'ping', data: { endpoint_id: IDS.endpoint } },
+}
 
 export const SERVICE_NOTES: Record<string, Note> = {
   'GET /health': {
@@ -98,6 +113,18 @@ export const SERVICE_NOTES: Record<string, Note> = {
     description: 'Generated from the routes of this service.',
     answers: { 200: { example: { openapi: '3.1.1' } } },
   },
+  'GET /v1/event-types': {
+    description: 'All of them, on one page. Payloads are checked against these schemas before they are stored.',
+    answers: {
+      200: { example: { object: 'list', data: [PING_TYPE], has_more: false, next_cursor: null } },
+    },
+  },
+  'GET /v1/event-types/:type': {
+    description: 'Also of a type that this version of the service does not send.',
+    answers: { 200: { example: PING_TYPE } },
+    problems: ['not_found'],
+  },
+  'GET /docs/events': { description: 'One section per type, with the members of `data` and an example.' },
   'GET /': { description: 'For people: links to the guides, the reference and the addresses for machines.' },
   'GET /docs': { description: 'Every guide with its first sentence.' },
   'GET /docs/api-reference': { description: 'This page, if that is where you read this.' },

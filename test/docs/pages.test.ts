@@ -7,7 +7,7 @@ import { call, startApp, type TestApp } from '../support/http.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const BASE_URL = 'https://api.example.test/base'
-const FRAME = ['/', '/docs', '/docs/api-reference', '/docs/errors', '/docs/roles', '/docs/decisions']
+const FRAME = ['/', '/docs', '/docs/api-reference', '/docs/events', '/docs/errors', '/docs/roles', '/docs/decisions']
 const guides = namesIn('docs').map((name) => `/docs/${name}`)
 const decisions = namesIn('docs/decisions').map((name) => `/docs/decisions/${name}`)
 const PAGES = [...FRAME, ...guides, ...decisions, '/docs/capture-kit']
@@ -93,7 +93,7 @@ describe('the guides', () => {
       const text = texts.get(path) ?? ''
       const listed = [...text.matchAll(/<a href="\.\.\/(docs\/[a-z0-9-]+)"( aria-current="page")?>/g)]
       expect(new Set(listed.map(([, name]) => `/${name}`))).toEqual(
-        new Set([...guides, '/docs/capture-kit', ...FRAME.filter((one) => /api-|errors|roles/.test(one))]),
+        new Set([...guides, '/docs/capture-kit', ...FRAME.filter((one) => /api-|events|errors|roles/.test(one))]),
       )
       expect(listed.filter(([, , mark]) => mark !== undefined).every(([, name]) => `/${name}` === path)).toBe(true)
     }

@@ -21,6 +21,7 @@ const UNAUDITED: Record<string, string> = {
   'POST /v1/policy/simulate': 'it changes nothing',
   'POST /v1/policy/validate': 'it changes nothing',
   'POST /v1/decisions/verify-chain': 'it changes nothing',
+  'PUT /v1/event-consumers/:name': 'a consumer reports its position as often as it reads',
   'POST /v1/webhook-endpoints/:id/test': 'it changes nothing, and the delivery log of the endpoint shows the ping',
 }
 // What must not be read unseen.

@@ -22,6 +22,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/authorize/approvals/sealed.ts',
     'src/account/usage/notice-rows.ts',
     'src/account/usage/payments.ts',
+    'src/account/webhooks/envelope.ts',
     'src/account/webhooks/secret.ts',
   ],
   'a page': ['src/docs/approve.ts', 'src/docs/login.ts'],

@@ -84,6 +84,7 @@ const PURE = [
   'src/platform/ledger/merkle.ts',
   'src/platform/ledger/proofs.ts',
   'src/platform/sequence-interval.ts',
+  'src/account/webhooks/latency.ts',
   'src/account/webhooks/schedule.ts',
   'src/trace/canaries/judge.ts',
   'src/trace/probes/windows.ts',

@@ -111,6 +111,7 @@ const SCOPES: Record<string, string> = {
   'PATCH /v1/webhook-endpoints/:id': 'admin',
   'DELETE /v1/webhook-endpoints/:id': 'admin',
   'POST /v1/webhook-endpoints/:id/rotate-secret': 'admin',
+  'GET /v1/webhook-endpoints/:id/stats': 'admin',
   'POST /v1/webhook-endpoints/:id/test': 'admin',
   'GET /v1/webhook-endpoints/:id/deliveries': 'admin',
   'GET /v1/webhook-endpoints/:id/deliveries/:delivery_id': 'admin',
@@ -120,6 +121,12 @@ const SCOPES: Record<string, string> = {
   'GET /v1/webhook-endpoints/:id/recoveries/:recovery_id': 'admin',
   'GET /v1/webhook-deliveries': 'admin',
   'GET /v1/webhook-deliveries/export': 'admin',
+  'GET /v1/events': 'admin',
+  'GET /v1/events/:id': 'admin',
+  'GET /v1/event-consumers': 'admin',
+  'GET /v1/event-consumers/:name': 'admin',
+  'PUT /v1/event-consumers/:name': 'admin',
+  'DELETE /v1/event-consumers/:name': 'admin',
   'GET /v1/policy/webhook-secret': 'admin',
   'POST /v1/policy/webhook-secret/rotate': 'admin',
   'POST /v1/org/users/invite': 'admin',
@@ -207,6 +214,7 @@ const PUBLIC = [
   'GET /docs/decisions',
   'GET /docs/decisions/:name',
   'GET /docs/errors',
+  'GET /docs/events',
   'GET /docs/roles',
   'GET /docs/search.json',
   'GET /health',
@@ -214,6 +222,8 @@ const PUBLIC = [
   'GET /login/invite',
   'GET /login/link',
   'GET /passkeys',
+  'GET /v1/event-types',
+  'GET /v1/event-types/:type',
   'GET /v1/intent/status-lists/:id',
   'GET /v1/jwks',
   'GET /v1/openapi.json',
@@ -273,7 +283,7 @@ describe('the routes', () => {
   })
 
   it('keep account data from publishable keys, which many callers share', () => {
-    const owned = /^\/v1\/(account|org|policy|webhook-endpoints|auth\/sso\/config)(\/|$)/
+    const owned = /^\/v1\/(account|org|policy|webhook-endpoints|events|event-consumers|auth\/sso\/config)(\/|$)/
     for (const route of scoped().filter(({ path }) => owned.test(path))) {
       expect(route.needsAccountKey, `${route.method} ${route.path}`).toBe(true)
     }

@@ -274,6 +274,15 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       sealed_previous_secret: bytes(),
       previous_secret_expires_at: new Date(),
     })
+    await insert('event_consumers', { name: 'claims', position: 0 })
+    await insert('endpoint_statistics', {
+      endpoint_id: endpoint,
+      hour: new Date(),
+      shard: 0,
+      kind: 'answer',
+      bucket: 1,
+      count: 1,
+    })
     await insert('policy_webhook_secrets', { version: 1, sealed_secret: bytes(), created_by: user })
     await insert('deliveries', {
       id: delivery,

@@ -6,6 +6,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import type { DeliveryStatus, EndpointStatus } from './rows.ts'
+import type { AttemptOutcome } from './statistics.ts'
 
 export interface Begun {
   deliveryId: string
@@ -19,6 +20,8 @@ export interface Begun {
   sealedSecret: Buffer
   /** Of the secret before the last rotation, while it signs as well. */
   sealedPreviousSecret: Buffer | null
+  /** When its row was written. */
+  deliveryCreatedAt: Date
   eventId: string
   type: string
   createdAt: Date
@@ -50,15 +53,16 @@ export async function beginAttempts(tx: Tx, deliveryIds: readonly string[], maxA
            AND (endpoint.circuit_opened_at IS NULL OR endpoint.circuit_probe_id = delivery.id) OFFSET 0)
          AND NOT EXISTS (SELECT FROM accounts WHERE suspended_at IS NOT NULL OR closed_at IS NOT NULL)
        RETURNING delivery.id, delivery.account_id, delivery.environment, delivery.attempts, delivery.endpoint_id,
-         delivery.attempts - delivery.earlier_attempts AS attempt_of_round, delivery.event_id, delivery.attempt_started_at, delivery.interrupted_at
+         delivery.attempts - delivery.earlier_attempts AS attempt_of_round, delivery.event_id, delivery.attempt_started_at,
+         delivery.interrupted_at, delivery.created_at
      ), interrupted AS (
        INSERT INTO delivery_attempts (account_id, environment, delivery_id, attempt, started_at)
        SELECT account_id, environment, id, attempts - 1, interrupted_at FROM begun WHERE interrupted_at IS NOT NULL
        ON CONFLICT DO NOTHING
      )
-     SELECT begun.id AS "deliveryId", begun.attempts AS attempt,
-       begun.attempt_of_round AS "attemptOfRound", begun.attempt_started_at AS "startedAt",
-       begun.endpoint_id AS "endpointId", endpoint.url,
+     SELECT begun.id AS "deliveryId", begun.attempts AS attempt, begun.attempt_of_round AS "attemptOfRound",
+       begun.attempt_started_at AS "startedAt", begun.endpoint_id AS "endpointId", begun.created_at AS "deliveryCreatedAt",
+       endpoint.url,
        endpoint.sealed_secret AS "sealedSecret", endpoint.sealed_previous_secret AS "sealedPreviousSecret",
        endpoint.is_success_news AS "isSuccessNews",
        begun.event_id AS "eventId", event.type, event.created_at AS "createdAt", event.data
@@ -235,4 +239,13 @@ export async function reopenDelivery(tx: Tx, deliveryId: string): Promise<void> 
     `UPDATE deliveries SET status = 'pending', failed_at = NULL, next_attempt_at = now() WHERE id = $1 AND status = 'failed'`,
     [deliveryId],
   )
+}
+
+/** What the statistics of its endpoint count of an attempt. */
+export function outcomeOf(
+  { endpointId, startedAt, deliveryCreatedAt }: Pick<Begun, 'endpointId' | 'startedAt' | 'deliveryCreatedAt'>,
+  { isDelivered, durationMs }: Pick<AttemptOutcome, 'isDelivered' | 'durationMs'>,
+): AttemptOutcome {
+  const arrivalMs = startedAt.getTime() + durationMs - deliveryCreatedAt.getTime()
+  return { endpointId, isDelivered, durationMs, arrivalMs }
 }

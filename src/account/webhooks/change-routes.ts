@@ -4,8 +4,11 @@ import { idParams } from '#src/platform/http/params.ts'
 import { type EndpointChanges, GRACE_SECONDS, MAX_GRACE_SECONDS } from './changes.ts'
 import { endpointView, secretView, toSettings, toView, updateBody } from './endpoint-views.ts'
 import type { Webhooks } from './endpoints.ts'
+import { type EndpointStatistics, STATISTICS_WINDOWS, type Statistics, type StatisticsWindow } from './statistics.ts'
 
 const writing = { tag: 'Webhooks', scope: 'admin', permission: 'webhooks.write', needsAccountKey: true } as const
+
+const WINDOWS = Object.keys(STATISTICS_WINDOWS) as StatisticsWindow[]
 
 const rotateBody = z
   .strictObject({
@@ -19,8 +22,54 @@ const rotateBody = z
   })
   .optional()
 
-export function changeRoutes(webhooks: Pick<Webhooks, 'get'>, changes: EndpointChanges): Route[] {
+const times = z.object({
+  p50: z.number().int().nullable(),
+  p99: z.number().int().nullable(),
+})
+const statisticsView = z
+  .object({
+    endpoint_id: z.string(),
+    window: z.enum(WINDOWS),
+    from: z.string().describe('The begin of a whole hour.'),
+    to: z.string(),
+    attempts: z.number().int(),
+    delivered: z.number().int(),
+    failed: z.number().int().describe('Attempts without a 2xx.'),
+    success_rate: z.number().nullable().describe('delivered / attempts; null without attempts.'),
+    arrival_ms: times.describe('From the event to the 2xx, waits between attempts included. Exact to 10 %.'),
+    response_ms: times.describe('Of all attempts. Exact to 10 %.'),
+    pending: z.object({
+      count: z.number().int(),
+      is_exact: z.boolean().describe('false: there are more than `count`, and there may be older ones.'),
+      oldest_created_at: z.string().nullable(),
+    }),
+  })
+  .meta({ id: 'WebhookEndpointStatistics' })
+
+export function changeRoutes(
+  webhooks: Pick<Webhooks, 'get'>,
+  changes: EndpointChanges,
+  statistics: Statistics,
+): Route[] {
   return [
+    endpoint(
+      {
+        ...writing,
+        method: 'GET',
+        permission: 'webhooks.read',
+        path: '/v1/webhook-endpoints/:id/stats',
+        operationId: 'getWebhookEndpointStatistics',
+        params: idParams('whe'),
+        summary: 'How the deliveries to an endpoint do.',
+        query: z.object({ window: z.enum(WINDOWS).default('24h') }),
+        view: statisticsView,
+        status: [200],
+      },
+      async ({ caller, params, query }) => {
+        const found = await statistics.get(caller, params.id, query.window)
+        return toStatisticsView(params.id, query.window, found)
+      },
+    ),
     endpoint(
       {
         ...writing,
@@ -68,3 +117,25 @@ export function changeRoutes(webhooks: Pick<Webhooks, 'get'>, changes: EndpointC
     ),
   ]
 }
+
+const toStatisticsView = (
+  id: string,
+  window: StatisticsWindow,
+  { from, to, delivered, failed, arrivalMs, responseMs, pending }: EndpointStatistics,
+): z.input<typeof statisticsView> => ({
+  endpoint_id: id,
+  window,
+  from: from.toISOString(),
+  to: to.toISOString(),
+  attempts: delivered + failed,
+  delivered,
+  failed,
+  success_rate: delivered + failed === 0 ? null : delivered / (delivered + failed),
+  arrival_ms: arrivalMs,
+  response_ms: responseMs,
+  pending: {
+    count: pending.count,
+    is_exact: pending.isCounted,
+    oldest_created_at: pending.oldestAt?.toISOString() ?? null,
+  },
+})

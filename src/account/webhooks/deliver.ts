@@ -14,7 +14,7 @@ import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import type { Outbound, OutboundAnswer } from '#src/platform/net/outbound.ts'
 import { type AttemptLog, logOf, requestHeaders } from './attempt-log.ts'
-import { type Begun, beginAttempts, endDelivery, finishDelivered, reopenDelivery } from './attempts.ts'
+import { type Begun, beginAttempts, endDelivery, finishDelivered, outcomeOf, reopenDelivery } from './attempts.ts'
 import { recordSuccesses } from './circuit-rows.ts'
 import { bodyOf, envelopeOf } from './envelope.ts'
 import { createFailedAttempts } from './failed-attempts.ts'
@@ -22,6 +22,7 @@ import { createRecover } from './recover.ts'
 import { ATTEMPT_TIMEOUT_MS, MAX_ATTEMPTS } from './schedule.ts'
 import { openSecret } from './secret.ts'
 import { signDelivery } from './signature.ts'
+import { countOutcomes } from './statistics.ts'
 
 export interface DeliverDeps {
   db: Pick<Database, 'tenant'>
@@ -132,6 +133,11 @@ export function createDeliver({
         await finishDelivered(
           tx,
           mine.map(({ begun, ...result }) => ({ ...begun, ...result })),
+        )
+        await countOutcomes(
+          tx,
+          items[0].job.scope,
+          mine.map(({ begun, durationMs }) => outcomeOf(begun, { isDelivered: true, durationMs })),
         )
         return isMine
       })

@@ -6,10 +6,11 @@ import type { Scope } from '#src/platform/ids.ts'
 import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import type { OutboundAnswer } from '#src/platform/net/outbound.ts'
 import type { AttemptLog } from './attempt-log.ts'
-import { type Begun, endDelivery, findStanding, finishFailed } from './attempts.ts'
+import { type Begun, endDelivery, findStanding, finishFailed, outcomeOf } from './attempts.ts'
 import { judgeCircuit } from './circuit.ts'
 import { openCircuit, recordFailure, takeProbe } from './circuit-rows.ts'
 import { isHopeless, MAX_ATTEMPTS, nextDelayMs, parseRetryAfter } from './schedule.ts'
+import { countOutcomes } from './statistics.ts'
 import { cancelWaiting, type DisabledReason, disableEndpoint } from './waiting.ts'
 
 export interface FailedDeps {
@@ -23,7 +24,7 @@ export interface FailedDeps {
 }
 
 interface FailedAttempt {
-  begun: Pick<Begun, 'deliveryId' | 'attempt' | 'attemptOfRound' | 'startedAt' | 'endpointId'>
+  begun: Pick<Begun, 'deliveryId' | 'attempt' | 'attemptOfRound' | 'startedAt' | 'endpointId' | 'deliveryCreatedAt'>
   scope: Scope
   answer: OutboundAnswer
   log: AttemptLog
@@ -46,6 +47,7 @@ export function createFailedAttempts({ now, random, timeDivisor, onDisabled, onP
     const result = { deliveryId, attempt, startedAt, responseStatus: status, error, durationMs: answer.durationMs, log }
     const run = await recordFailure(tx, endpointId, deliveryId)
     const reason: DisabledReason | undefined = status === GONE ? 'gone' : isHopeless(run) ? 'failing' : undefined
+    await countOutcomes(tx, scope, [outcomeOf(begun, { isDelivered: false, durationMs: answer.durationMs })])
     if (!run.isLive || reason !== undefined) {
       await finishFailed(tx, result, { end: run.isLive ? 'failed' : 'cancelled' })
       if (reason !== undefined && (await disableEndpoint(tx, scope, { endpointId, reason }))) onDisabled(reason)

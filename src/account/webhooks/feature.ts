@@ -12,10 +12,11 @@ import { purgeDeliveries } from './delivery-rows.ts'
 import { createWebhooks } from './endpoints.ts'
 import { countAttempts, reportDisabled, reportParked } from './metrics.ts'
 import { EVENTS, NOTES } from './notes.ts'
-import { EVENT_SEQUENCE } from './positions.ts'
+import { EVENT_SEQUENCE, purgeEvents } from './positions.ts'
 import { createRecoveries } from './recoveries.ts'
 import { webhookRoutes } from './routes.ts'
 import { SEALED_SECRETS } from './secret.ts'
+import { createStatistics, purgeStatistics, STATISTICS_DAYS } from './statistics.ts'
 
 export type WebhooksFeature = ReturnType<typeof webhooksFeature>
 
@@ -35,10 +36,11 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings, accounts
         { table: 'delivery_attempts', key: ['delivery_id', 'attempt'] },
         { table: 'webhook_recoveries', key: ['id'] },
         { table: 'job_lanes', key: ['queue', 'lane'], unexported: 'internal: how fast queued jobs are dispatched' },
+        { table: 'endpoint_statistics', key: ['endpoint_id', 'hour', 'shard', 'kind', 'bucket'] },
       ],
       routes: [
         ...webhookRoutes(webhooks),
-        ...changeRoutes(webhooks, createEndpointChanges(p)),
+        ...changeRoutes(webhooks, createEndpointChanges(p), createStatistics(p)),
         ...deliveryRoutes(createDeliveries(p), createRecoveries(p)),
       ],
       notes: { ...NOTES, ...DELIVERY_NOTES },
@@ -63,17 +65,8 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings, accounts
           'webhook_recoveries',
           oldRows({ table: 'webhook_recoveries', idType: 'rcv', age: 'finished_at' }),
         ),
-        rowRule(
-          p.db,
-          'events',
-          EVENT_DAYS,
-          oldRows({
-            table: 'events',
-            idType: 'evt',
-            age: 'created_at',
-            unless: [`SELECT FROM deliveries WHERE deliveries.event_id = events.id AND deliveries.status = 'pending'`],
-          }),
-        ),
+        rowRule(p.db, 'events', EVENT_DAYS, purgeEvents),
+        rowRule(p.db, 'endpoint_statistics', STATISTICS_DAYS, purgeStatistics),
       ],
     },
     { webhooks },

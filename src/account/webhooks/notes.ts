@@ -57,6 +57,28 @@ export const NOTES: Record<string, Note> = {
     },
     answers: { 200: { example: endpoint } },
   },
+  'GET /v1/webhook-endpoints/:id/stats': {
+    description:
+      'Over 24 hours or 7 days: the current hour and the whole ones before it. Counted when an attempt ends, so that the answer ' +
+      'comes as fast for millions of attempts.',
+    answers: {
+      200: {
+        example: {
+          endpoint_id: IDS.endpoint,
+          window: '24h',
+          from: '2026-11-19T16:00:00.000Z',
+          to: '2026-11-20T15:11:00.000Z',
+          attempts: 1_250,
+          delivered: 1_240,
+          failed: 10,
+          success_rate: 0.992,
+          arrival_ms: { p50: 190, p99: 5_405 },
+          response_ms: { p50: 68, p99: 907 },
+          pending: { count: 3, is_exact: true, oldest_created_at: '2026-11-20T15:10:58.310Z' },
+        },
+      },
+    },
+  },
   'POST /v1/webhook-endpoints/:id/rotate-secret': {
     description:
       'The secret until now signs beside the new one for `grace_seconds` (0 to 604800, 86400 when absent); ' +

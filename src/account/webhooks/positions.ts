@@ -3,7 +3,9 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { idsBefore } from '#src/platform/ids.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
+import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import { distinctScopes, type Sequence } from '#src/platform/sequence.ts'
 
 export const EVENT_SEQUENCE: Sequence = {
@@ -45,4 +47,22 @@ async function positionEvents(tx: Tx, scopes: readonly Scope[], maxRows: number)
   )
   failpoint('sequence:positioning')
   return rows.map(({ seconds }) => seconds)
+}
+
+/**
+ * Deletes old events, and notes in the same transaction how far: a reader that has not come so far is told so. Events that still
+ * have to be delivered stay.
+ */
+export const purgeEvents: PurgeStep = async (tx, { environment }, { before, limit }) => {
+  // OFFSET 0 keeps NOT EXISTS one look-up per row: as a join it would read all deliveries of the account in each step.
+  const old = await tx.query<{ id: string; position: number | null }>(
+    `SELECT id, position FROM events WHERE id < $1 AND created_at < $2
+       AND NOT EXISTS (SELECT FROM deliveries WHERE deliveries.event_id = events.id AND deliveries.status = 'pending' OFFSET 0)
+     ORDER BY id LIMIT $3`,
+    [idsBefore('evt', environment, before), before, limit],
+  )
+  if (old.length === 0) return 0
+  const last = Math.max(0, ...old.map(({ position }) => position ?? 0))
+  if (last > 0) await tx.query('UPDATE event_heads SET purged_position = greatest(purged_position, $1)', [last])
+  return deleteRows(tx, 'events', old)
 }

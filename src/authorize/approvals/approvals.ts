@@ -8,6 +8,7 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, checkName, type Scope } from '#src/platform/ids.ts'
+import type { AwaitedRow, PolledWaits } from '#src/platform/polled-waits.ts'
 import type { Assertions, PasskeyChallenge } from '../passkeys/assertions.ts'
 import type { JsonObject } from '../policy/evaluate.ts'
 import { boundOf, type Deciding, type Decision, noApproval } from './decide.ts'
@@ -23,7 +24,6 @@ import {
 } from './rows.ts'
 import { openDescription, openPayload } from './sealed.ts'
 import { findApprovers, findVotes, readLiveVotes, type VoteRow } from './vote-rows.ts'
-import type { ApprovalWaits } from './waits.ts'
 
 /** An approval with what people decided. */
 export interface ListedApproval {
@@ -45,7 +45,7 @@ export interface ApprovalsDeps {
   baseUrl: string
   deciding: Deciding
   assertions: Pick<Assertions, 'issueChallenge' | 'reissueChallenge'>
-  waits: ApprovalWaits
+  waits: Pick<PolledWaits<AwaitedRow>, 'ended' | 'tell'>
 }
 
 export interface ApprovalQuery extends ApprovalFilter {
@@ -101,7 +101,8 @@ export function createApprovals({ db, sealer, pager, baseUrl, deciding, assertio
     async awaitEnd(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal): Promise<WholeApproval> {
       const first = await get(scope, id)
       if (waitSeconds === 0 || first.row.status !== 'pending') return first
-      await waits.ended(scope, id, waitSeconds * 1_000, signal)
+      const { accountId, environment } = scope
+      await waits.ended({ accountId, environment, id }, waitSeconds * 1_000, signal)
       return read(scope, id)
     },
 

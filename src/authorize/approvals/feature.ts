@@ -1,4 +1,5 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { createPolledWaits } from '#src/platform/polled-waits.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import type { PasskeysFeature } from '../passkeys/feature.ts'
 import type { IntentPolicyFeature } from '../policy/feature.ts'
@@ -6,10 +7,10 @@ import { createApprovals } from './approvals.ts'
 import { createDeciding } from './decide.ts'
 import { EVENTS, NOTES } from './notes.ts'
 import { createOpening } from './open.ts'
+import { findEnded } from './resolution-rows.ts'
 import { createResolutions } from './resolutions.ts'
 import { approvalRoutes } from './routes.ts'
 import { SEALED_APPROVALS } from './sealed.ts'
-import { createApprovalWaits } from './waits.ts'
 
 export type ApprovalsFeature = ReturnType<typeof approvalsFeature>
 
@@ -21,7 +22,7 @@ type Below = Pick<PasskeysFeature, 'assertions'> & Pick<IntentPolicyFeature, 're
 
 /** People approve the actions of agents. */
 export function approvalsFeature(p: Platform, { assertions, readPolicy }: Below) {
-  const waits = createApprovalWaits(p)
+  const waits = createPolledWaits({ db: p.db, reason: 'awaited approvals', find: findEnded })
   p.onClose(waits.close, 'waits for approvals')
   const opening = createOpening({ ...p, readPolicy })
   const resolutions = createResolutions(p)

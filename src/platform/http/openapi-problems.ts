@@ -121,6 +121,8 @@ export function problemView(baseUrl: string) {
         .string()
         .optional()
         .describe('With `approval_already_decided`: pending where the person or the key has decided before.'),
+      position: z.number().int().optional().describe('With `conflict` of an event consumer: where it stands.'),
+      resume_after: z.number().int().optional().describe('With `events_expired`: the position to go on with.'),
       cause: z
         .string()
         .optional()

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createEndpointChanges } from '#src/account/webhooks/changes.ts'
 import { createDeliver } from '#src/account/webhooks/deliver.ts'
 import { createDeliveries } from '#src/account/webhooks/deliveries.ts'
 import { createDisabledLetter } from '#src/account/webhooks/disabled-mail.ts'
@@ -107,11 +108,18 @@ export async function createFixture() {
     recoveries: createRecoveries({ db: test.db, pager }),
     service,
     writeDisabled: createDisabledLetter(service.services.platform),
+    changes: createEndpointChanges({ db: test.db, sealer, outbound }),
     deliver,
     receiver,
     runOnce,
     jobOf,
     makeAccount: (options?: Parameters<typeof makeAccount>[1]) => makeAccount(test, options),
+    emitIn: emitMany,
+    retention(what: string) {
+      const rule = service.services.features.flatMap(({ retention = [] }) => retention).find((one) => one.what === what)
+      if (rule?.per !== 'tenant') throw new Error(`no retention of ${what}`)
+      return rule
+    },
     emit: (events: NewEvent[], into: Scope = scope): Promise<Emitted[]> =>
       test.db.tenant(into, (tx) => emitMany(tx, into, events)),
     async makeEndpoint(url: string, eventTypes: string[] = ['*'], into: Scope = scope) {

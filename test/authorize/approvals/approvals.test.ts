@@ -1,10 +1,11 @@
 // Step-up approvals over HTTP: who may decide, what a decision does, and what is told of it.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createApprovalWaits } from '#src/authorize/approvals/waits.ts'
+import { findEnded } from '#src/authorize/approvals/resolution-rows.ts'
 import { hashCanonical } from '#src/authorize/tokens/format.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import { createPolledWaits } from '#src/platform/polled-waits.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { until } from '../../support/until.ts'
 import { type ApprovalService, DESCRIPTION, PAYLOAD, rulesOf, startApprovals } from './service.ts'
@@ -326,10 +327,10 @@ describe('a caller that waits', () => {
 })
 
 it('callers of a third account wait for their approvals where those of two have taken all places', async () => {
-  const waits = createApprovalWaits({ db: on.test.db })
+  const waits = createPolledWaits({ db: on.test.db, reason: 'test', find: findEnded })
   const answered = { a: 0, b: 0, c: 0 }
   const wait = (accountId: 'a' | 'b' | 'c') =>
-    waits.ended({ accountId, environment: 'sandbox' }, `apr_test_${accountId}`, 600_000).then(() => {
+    waits.ended({ accountId, environment: 'sandbox', id: `apr_test_${accountId}` }, 600_000).then(() => {
       answered[accountId] += 1
     })
   const all = Array.from({ length: 500 }, () => [wait('a'), wait('b')]).flat()

@@ -1,0 +1,115 @@
+// Consumers of the pull API: a name and the position up to which it has processed. A position only moves forward, so that two
+// processes of one consumer can't undo each other's progress.
+
+import { recordAudit } from '#src/account/audit/record.ts'
+import { Failure } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { checkPosition } from './events.ts'
+import {
+  advanceConsumer,
+  type ConsumerRow,
+  deleteConsumer,
+  findConsumer,
+  findHeads,
+  insertConsumer,
+  listConsumers,
+} from './rows.ts'
+
+export const MAX_CONSUMERS = 100
+
+export interface Acknowledgement {
+  /** undefined: a new consumer begins with the oldest event that is there, and another stays where it is. */
+  position?: number | undefined
+  /** Where the caller believes it to stand. */
+  expected?: number | undefined
+}
+
+export type Consumers = ReturnType<typeof createConsumers>
+
+export function createConsumers({ db, pager }: { db: Pick<Database, 'tenant'>; pager: Pager }) {
+  return {
+    /**
+     * Makes a consumer, or moves it forward.
+     * @throws {Failure} `conflict` with `position` where it stands elsewhere than expected, or further; `events_expired` and
+     * `invalid_request` at `/position` as for reading; `conflict` beyond `MAX_CONSUMERS`.
+     */
+    async acknowledge(scope: Acting, name: string, given: Acknowledgement, key?: IdempotencyKey): Promise<ConsumerRow> {
+      return db.tenant(scope, (tx) =>
+        once(
+          tx,
+          key,
+          () => moveTo(tx, scope, name, given),
+          () => name,
+        ),
+      )
+    },
+
+    /** @throws {Failure} `not_found`. */
+    async get(scope: Scope, name: string): Promise<ConsumerRow> {
+      return db.tenant(scope, (tx) => getConsumer(tx, name))
+    },
+
+    /** By name. */
+    async list(
+      scope: Scope,
+      { limit, cursor }: { limit: number; cursor?: string | undefined },
+    ): Promise<Page<ConsumerRow>> {
+      const binding = { route: 'GET /v1/event-consumers', scope }
+      const after = pager.decode(cursor, binding) ?? ''
+      const rows = await db.tenant(scope, (tx) => listConsumers(tx, after, limit + 1))
+      return pager.page(rows, limit, ({ name }) => name, binding)
+    },
+
+    /** @throws {Failure} `not_found`. */
+    async remove(scope: Acting, name: string, key?: IdempotencyKey): Promise<void> {
+      const remove = async (tx: Tx) => {
+        const before = await deleteConsumer(tx, name)
+        if (before === undefined) throw noConsumer(name)
+        await recordAudit(tx, scope, { action: 'event_consumer.deleted', subjectId: name, before })
+      }
+      await db.tenant(scope, (tx) => once(tx, key, remove, () => name))
+    },
+  }
+}
+
+async function moveTo(
+  tx: Tx,
+  scope: Acting,
+  name: string,
+  { position, expected }: Acknowledgement,
+): Promise<ConsumerRow> {
+  const heads = await findHeads(tx)
+  checkPosition('/position', position, heads)
+  if (
+    expected === undefined &&
+    (await insertConsumer(tx, scope, { name, position: position ?? heads.purged }, MAX_CONSUMERS))
+  )
+    return getConsumer(tx, name)
+  const known = await findConsumer(tx, name)
+  if (known === undefined && expected === undefined) {
+    throw new Failure('conflict', `There can be ${MAX_CONSUMERS} event consumers. Delete one first.`)
+  }
+  if (known === undefined)
+    throw new Failure('conflict', `${name} does not exist: leave out expected_position to make it.`)
+  const isMoved = await advanceConsumer(tx, name, { position: position ?? known.position, expected })
+  const row = await getConsumer(tx, name)
+  if (isMoved) return row
+  throw new Failure('conflict', {
+    detail: `${name} stands at ${row.position}: ${expected === undefined ? 'it moves forward only' : 'another process has moved it'}.`,
+    members: { position: row.position },
+  })
+}
+
+async function getConsumer(tx: Tx, name: string): Promise<ConsumerRow> {
+  const row = await findConsumer(tx, name)
+  if (row === undefined) throw noConsumer(name)
+  return row
+}
+
+function noConsumer(name: string): Failure {
+  return new Failure('not_found', `No event consumer ${name.slice(0, 64)}.`)
+}

@@ -1,0 +1,128 @@
+// The pull API: events in the order of their positions, for receivers that take no webhooks. Who has read up to a position has
+// missed nothing before it (src/account/webhooks/positions.ts).
+
+import { type Envelope, envelopeOf } from '#src/account/webhooks/envelope.ts'
+import { unknownType } from '#src/account/webhooks/settings.ts'
+import type { Product } from '#src/catalogue/access.ts'
+import { EVENT_TYPES, type EventType, isEventType } from '#src/catalogue/events.ts'
+import { Failure, invalidField } from '#src/failure.ts'
+import type { Database } from '#src/platform/db/database.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
+import type { PolledWaits } from '#src/platform/polled-waits.ts'
+import { type AwaitedEvents, findConsumer, findEvent, type Heads, readEvents } from './rows.ts'
+
+export interface PullRequest {
+  after?: number | undefined
+  /** Whose position is `after`. */
+  consumer?: string | undefined
+  /** undefined: all. */
+  types?: readonly string[] | undefined
+  limit: number
+  waitSeconds: number
+}
+
+export interface Pulled {
+  events: (Envelope & { position: number })[]
+  hasMore: boolean
+  /** Where to go on: no event of these types at or before it is left. */
+  nextAfter: number
+  /** The newest position. */
+  latest: number
+}
+
+interface PullingCaller extends Scope {
+  products: readonly Product[]
+}
+
+export type Events = ReturnType<typeof createEvents>
+
+interface EventsDeps {
+  db: Pick<Database, 'tenant'>
+  waits: Pick<PolledWaits<AwaitedEvents>, 'ended'>
+}
+
+export function createEvents({ db, waits }: EventsDeps) {
+  async function read(caller: PullingCaller, request: PullRequest, after: number | undefined): Promise<Pulled> {
+    const types = wantedTypes(caller.products, request.types)
+    const limit = request.limit + 1
+    const { head, purged, events } = await db.tenant(caller, (tx) => readEvents(tx, { after, types, limit }))
+    checkPosition('?after', after, { head, purged })
+    const page = events.slice(0, request.limit)
+    const hasMore = events.length > request.limit
+    const last = page.at(-1)?.position
+    return {
+      events: page.map((event) => ({ ...envelopeOf(caller, event), position: event.position })),
+      hasMore,
+      nextAfter: hasMore && last !== undefined ? last : Math.max(head, after ?? 0),
+      latest: head,
+    }
+  }
+
+  return {
+    /**
+     * The events after a position, at once where there are any. Else it waits for one, `waitSeconds` at most.
+     * @throws {Failure} `events_expired` where events after the position were deleted; `invalid_request` at `?after`,
+     * `?consumer`, `?event_types`; `not_found` for a consumer that does not exist.
+     */
+    async pull(caller: PullingCaller, request: PullRequest, signal: AbortSignal): Promise<Pulled> {
+      const deadline = performance.now() + request.waitSeconds * 1_000
+      let after = await startOf(db, caller, request)
+      for (;;) {
+        const pulled = await read(caller, request, after)
+        const leftMs = deadline - performance.now()
+        if (pulled.events.length > 0 || leftMs <= 0 || signal.aborted) return pulled
+        const { accountId, environment } = caller
+        const position = pulled.latest
+        const awaited = { accountId, environment, position, id: `${accountId} ${environment} ${position}` }
+        if (!(await waits.ended(awaited, leftMs, signal))) return pulled
+        after = pulled.nextAfter
+      }
+    },
+
+    /** @throws {Failure} `environment_mismatch`, `not_found`. */
+    async get(caller: PullingCaller, id: string): Promise<Envelope & { position: number | null }> {
+      checkId(id, 'evt', caller.environment)
+      const event = await db.tenant(caller, (tx) => findEvent(tx, id))
+      const isOurs = event !== undefined && (wantedTypes(caller.products, undefined)?.includes(event.type) ?? true)
+      if (!isOurs) throw new Failure('not_found', `No event ${id}: events are kept for 30 days.`)
+      return { ...envelopeOf(caller, event), position: event.position }
+    },
+  }
+}
+
+async function startOf(db: EventsDeps['db'], scope: Scope, { after, consumer }: PullRequest) {
+  if (consumer === undefined) return after
+  if (after !== undefined)
+    throw invalidField('?after', 'conflicting', 'is the position of the consumer: send one of both')
+  const row = await db.tenant(scope, (tx) => findConsumer(tx, consumer))
+  if (row === undefined) throw new Failure('not_found', `No event consumer ${consumer}: PUT it first.`)
+  return row.position
+}
+
+/**
+ * @throws {Failure} `events_expired` where events after the position are gone; `invalid_request` where it does not exist yet, as
+ * after a restore of the service to an earlier state: its next events would take positions that the reader has seen.
+ */
+export function checkPosition(pointer: string, position: number | undefined, { head, purged }: Heads): void {
+  if (position === undefined) return
+  if (position > head) {
+    throw invalidField(pointer, 'out_of_range', `is beyond the newest event, whose position is ${head}`)
+  }
+  if (position < purged) {
+    throw new Failure('events_expired', {
+      detail: `Events after position ${position} were deleted after 30 days. What is left begins after ${purged}.`,
+      members: { resume_after: purged },
+    })
+  }
+}
+
+/** undefined: all types. Of products that the account does not use, as with webhooks, nothing is shown. */
+function wantedTypes(products: readonly Product[], given: readonly string[] | undefined): string[] | undefined {
+  for (const type of given ?? []) if (!isEventType(type)) throw unknownType('?event_types', type)
+  const entitled = (Object.keys(EVENT_TYPES) as EventType[]).filter((type) => {
+    const of: readonly Product[] = EVENT_TYPES[type].products
+    return of.length === 0 || of.some((product) => products.includes(product))
+  })
+  if (given !== undefined) return entitled.filter((type) => given.includes(type))
+  return entitled.length === Object.keys(EVENT_TYPES).length ? undefined : entitled
+}

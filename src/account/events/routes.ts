@@ -1,0 +1,208 @@
+import { z } from 'zod'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import { parsePrefer, waitQuery } from '#src/platform/http/prefer.ts'
+import type { Consumers } from './consumers.ts'
+import type { Events, Pulled } from './events.ts'
+import type { ConsumerRow } from './rows.ts'
+
+const common = { tag: 'Events', scope: 'admin', needsAccountKey: true } as const
+const reading = { ...common, method: 'GET', permission: 'webhooks.read' } as const
+const writing = { ...common, permission: 'webhooks.write' } as const
+
+const NAME = '[a-z0-9][a-z0-9_.-]{0,63}'
+const nameParams = z.object({
+  name: z
+    .string()
+    .regex(new RegExp(`^${NAME}$`), 'must be 1 to 64 of a-z, 0-9, "_", "." and "-", a letter or a digit first')
+    .meta({ description: 'What you call it.' }),
+})
+const position = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+const positionQuery = z
+  .string()
+  .regex(/^(?:0|[1-9][0-9]{0,14})$/, 'must be a position: a whole number')
+  .transform(Number)
+  // A query is text; a client generator should see the number in it.
+  .meta({ type: 'integer', minimum: 0, pattern: undefined })
+
+// As the body of a delivery, member for member, and its position.
+const eventShape = {
+  event_id: z.string(),
+  type: z.string(),
+  created_at: z.string(),
+  environment: z.enum(['sandbox', 'live']).meta({ id: 'Environment' }),
+  account_id: z.string(),
+  // A record would drop a member with the name `__proto__`.
+  data: z.custom<object>((value) => typeof value === 'object' && value !== null).meta({ type: 'object' }),
+}
+const eventView = z.object({ ...eventShape, position: z.number().int() }).meta({ id: 'Event' })
+const oneEventView = z
+  .object({
+    ...eventShape,
+    position: z.number().int().nullable().describe('null: it has just happened, and gets its position within seconds.'),
+  })
+  .meta({ id: 'StoredEvent' })
+const pullView = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(eventView),
+    has_more: z.boolean().describe('Whether there are further events after these.'),
+    next_after: z.number().int().describe('`after` of the next request.'),
+    latest: z.number().int().describe('The position of the newest event, of any type.'),
+  })
+  .meta({ id: 'EventPull' })
+const consumerView = z
+  .object({
+    name: z.string(),
+    position: z.number().int(),
+    latest: z.number().int().describe('The position of the newest event.'),
+    lag: z.number().int().describe('Events that are there and after its position.'),
+    missed: z.number().int().describe('Events after its position that were deleted after 30 days.'),
+    oldest_unread_created_at: z.string().nullable(),
+    created_at: z.string(),
+    acknowledged_at: z.string().nullable().describe('When its position was last reported.'),
+  })
+  .meta({ id: 'EventConsumer' })
+
+export function eventRoutes(events: Events, consumers: Consumers): Route[] {
+  return [
+    endpoint(
+      {
+        ...reading,
+        path: '/v1/events',
+        operationId: 'pullEvents',
+        summary: 'The events after a position, oldest first',
+        query: z.object({
+          after: positionQuery.optional().describe('The oldest event that is there comes first when absent.'),
+          consumer: z.string().max(64).optional().describe('In place of `after`: the position of this consumer.'),
+          event_types: z
+            .string()
+            .max(1_024)
+            .transform((text) => text.split(','))
+            .optional()
+            .meta({ type: 'string', description: 'Names of events, with commas between them.' }),
+          limit: listQuery.limit,
+          wait: waitQuery.optional().describe('Seconds to wait for an event where there is none; as `Prefer: wait=`.'),
+        }),
+        view: pullView,
+        status: [200],
+      },
+      async ({ caller, query, header, signal }) => {
+        const { applied, waitSeconds: preferred } = parsePrefer(header('prefer'))
+        const { after, consumer, event_types: types, limit, wait = applied === undefined ? 0 : preferred } = query
+        const pulled = await events.pull(caller, { after, consumer, types, limit, waitSeconds: wait }, signal)
+        return reply(200, toPullView(pulled), applied === undefined ? {} : { 'Preference-Applied': applied })
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        path: '/v1/events/:id',
+        operationId: 'getEvent',
+        summary: 'One event',
+        params: idParams('evt'),
+        view: oneEventView,
+        status: [200],
+      },
+      async ({ caller, params }) => events.get(caller, params.id),
+    ),
+    ...consumerRoutes(consumers),
+  ]
+}
+
+function consumerRoutes(consumers: Consumers): Route[] {
+  return [
+    endpoint(
+      {
+        ...reading,
+        path: '/v1/event-consumers',
+        operationId: 'listEventConsumers',
+        summary: 'The consumers of events, by name',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(consumerView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await consumers.list(caller, query)
+        return { ...page, data: data.map(toConsumerView) }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        path: '/v1/event-consumers/:name',
+        operationId: 'getEventConsumer',
+        summary: 'One consumer, and how far behind it is',
+        params: nameParams,
+        view: consumerView,
+        status: [200],
+      },
+      async ({ caller, params }) => toConsumerView(await consumers.get(caller, params.name)),
+    ),
+    endpoint(
+      {
+        ...writing,
+        method: 'PUT',
+        path: '/v1/event-consumers/:name',
+        operationId: 'putEventConsumer',
+        summary: 'Make a consumer, or report the position up to which it has processed',
+        params: nameParams,
+        body: z
+          .strictObject({
+            position: position
+              .optional()
+              .describe('When absent, a new consumer begins with the oldest event that is there.'),
+            expected_position: position
+              .optional()
+              .describe('Where it was when you read from it: 409 `conflict` where another process has moved it.'),
+          })
+          .optional(),
+        view: consumerView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) => {
+        const given = { position: body?.position, expected: body?.expected_position }
+        return toConsumerView(await consumers.acknowledge(caller, params.name, given, idempotencyKey))
+      },
+      async ({ caller }, name) => toConsumerView(await consumers.get(caller, name)),
+    ),
+    endpoint(
+      {
+        ...writing,
+        method: 'DELETE',
+        audits: 'event_consumer.deleted',
+        path: '/v1/event-consumers/:name',
+        operationId: 'deleteEventConsumer',
+        summary: 'Delete a consumer. Its events stay.',
+        params: nameParams,
+        view: z.object({ name: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedEventConsumer' }),
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) => {
+        await consumers.remove(caller, params.name, idempotencyKey)
+        return { name: params.name, deleted: true as const }
+      },
+      async (_, name) => ({ name, deleted: true as const }),
+    ),
+  ]
+}
+
+const toPullView = ({ events, hasMore, nextAfter, latest }: Pulled): z.input<typeof pullView> => ({
+  object: 'list',
+  data: events,
+  has_more: hasMore,
+  next_after: nextAfter,
+  latest,
+})
+
+const toConsumerView = (row: ConsumerRow): z.input<typeof consumerView> => ({
+  name: row.name,
+  position: row.position,
+  latest: row.head,
+  lag: row.head - Math.max(row.position, row.purged),
+  missed: Math.max(0, row.purged - row.position),
+  oldest_unread_created_at: row.oldestUnreadAt?.toISOString() ?? null,
+  created_at: row.createdAt.toISOString(),
+  acknowledged_at: row.acknowledgedAt?.toISOString() ?? null,
+})

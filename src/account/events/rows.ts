@@ -1,0 +1,149 @@
+// What the pull API reads of events, and the positions of its consumers. One statement reads events together with what
+// retention has deleted: between two, a deletion would leave a gap that nobody sees.
+
+import type { StoredEvent } from '#src/account/webhooks/envelope.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { AwaitedRow } from '#src/platform/polled-waits.ts'
+
+export interface PositionedEvent extends StoredEvent {
+  /** null until the process `sequence` has given it one. */
+  position: number | null
+}
+
+export interface Heads {
+  /** The newest position; 0 before the first event. */
+  head: number
+  /** The newest position that retention has deleted. */
+  purged: number
+}
+
+export interface EventQuery {
+  /** undefined: from the oldest that is there. */
+  after: number | undefined
+  /** undefined: all. */
+  types: readonly string[] | undefined
+  limit: number
+}
+
+const EVENT = `id AS "eventId", type, created_at AS "createdAt", data, position`
+// Where a reader begins that says nothing. Positions at or below it are deleted, but for events that are still being delivered.
+const AFTER = 'position > coalesce($1::bigint, head.purged_position)'
+const ALL = `SELECT ${EVENT} FROM events WHERE ${AFTER} ORDER BY position LIMIT $2`
+// One range of the index for each type, however rare it is.
+const OF_TYPES = `SELECT one.* FROM unnest($3::text[]) AS wanted (type) CROSS JOIN LATERAL (
+    SELECT ${EVENT} FROM events WHERE events.type = wanted.type AND ${AFTER} ORDER BY position LIMIT $2) one
+  ORDER BY position LIMIT $2`
+
+/** In the order of their positions. */
+export async function readEvents(
+  tx: Tx,
+  { after, types, limit }: EventQuery,
+): Promise<Heads & { events: (PositionedEvent & { position: number })[] }> {
+  type Row = Heads & PositionedEvent & { position: number }
+  const select = (events: string) =>
+    `SELECT head.position AS head, head.purged_position AS purged, event.*
+     FROM event_heads head LEFT JOIN LATERAL (${events}) event ON true ORDER BY event.position`
+  const rows =
+    types === undefined
+      ? await tx.query<Row & { position: number | null }>(select(ALL), [after ?? null, limit])
+      : await tx.query<Row & { position: number | null }>(select(OF_TYPES), [after ?? null, limit, types])
+  const [first] = rows
+  const events = rows.flatMap(({ head: _head, purged: _purged, ...event }) => (event.position === null ? [] : [event]))
+  return { head: first?.head ?? 0, purged: first?.purged ?? 0, events }
+}
+
+export async function findEvent(tx: Tx, id: string): Promise<PositionedEvent | undefined> {
+  const [row] = await tx.query<PositionedEvent>(`SELECT ${EVENT} FROM events WHERE id = $1`, [id])
+  return row
+}
+
+/** Of callers that wait for an event after a position. */
+export interface AwaitedEvents extends AwaitedRow {
+  position: number
+}
+
+export function findMoved(asked: readonly AwaitedEvents[]): Statement {
+  return {
+    text: `SELECT asked.id FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
+        AS asked (account_id, environment, id, position)
+      JOIN event_heads head USING (account_id, environment) WHERE head.position > asked.position`,
+    values: [
+      asked.map(({ accountId }) => accountId),
+      asked.map(({ environment }) => environment),
+      asked.map(({ id }) => id),
+      asked.map(({ position }) => position),
+    ],
+  }
+}
+
+export interface ConsumerRow extends Heads {
+  name: string
+  position: number
+  createdAt: Date
+  acknowledgedAt: Date | null
+  /** Of the first event after its position. */
+  oldestUnreadAt: Date | null
+}
+
+const CONSUMER = `SELECT consumer.name, consumer.position, consumer.created_at AS "createdAt",
+    consumer.acknowledged_at AS "acknowledgedAt", coalesce(head.position, 0) AS head,
+    coalesce(head.purged_position, 0) AS purged, unread.created_at AS "oldestUnreadAt"
+  FROM event_consumers consumer LEFT JOIN event_heads head USING (account_id, environment)
+  LEFT JOIN LATERAL (SELECT created_at FROM events WHERE events.position > consumer.position
+    ORDER BY events.position LIMIT 1) unread ON true`
+
+export async function findConsumer(tx: Tx, name: string): Promise<ConsumerRow | undefined> {
+  const [row] = await tx.query<ConsumerRow>(`${CONSUMER} WHERE consumer.name = $1`, [name])
+  return row
+}
+
+/** By name, after the given one. */
+export async function listConsumers(tx: Tx, after: string, limit: number): Promise<ConsumerRow[]> {
+  return tx.query<ConsumerRow>(`${CONSUMER} WHERE consumer.name > $1 ORDER BY consumer.name LIMIT $2`, [after, limit])
+}
+
+export async function findHeads(tx: Tx): Promise<Heads> {
+  const [heads] = await tx.query<Heads>('SELECT position AS head, purged_position AS purged FROM event_heads')
+  return heads ?? { head: 0, purged: 0 }
+}
+
+/**
+ * false when there is one of that name, or `maxCount` of others. Concurrent calls may exceed the limit by one or two: it
+ * bounds a flood.
+ */
+export async function insertConsumer(
+  tx: Tx,
+  scope: Scope,
+  { name, position }: { name: string; position: number },
+  maxCount: number,
+): Promise<boolean> {
+  const inserted = await tx.query(
+    `INSERT INTO event_consumers (account_id, environment, name, position)
+     SELECT $1, $2, $3, $4 WHERE (SELECT count(*) FROM event_consumers) < $5
+     ON CONFLICT (account_id, environment, name) DO NOTHING RETURNING 1`,
+    [scope.accountId, scope.environment, name, position, maxCount],
+  )
+  return inserted.length > 0
+}
+
+/** false when it stands elsewhere than at `expected`, or further than `position`. */
+export async function advanceConsumer(
+  tx: Tx,
+  name: string,
+  { position, expected }: { position: number; expected: number | undefined },
+): Promise<boolean> {
+  const moved = await tx.query(
+    `UPDATE event_consumers SET position = $2, acknowledged_at = now()
+     WHERE name = $1 AND position <= $2 AND position = coalesce($3::bigint, position) RETURNING 1`,
+    [name, position, expected ?? null],
+  )
+  return moved.length > 0
+}
+
+export async function deleteConsumer(tx: Tx, name: string): Promise<{ position: number } | undefined> {
+  const [row] = await tx.query<{ position: number }>('DELETE FROM event_consumers WHERE name = $1 RETURNING position', [
+    name,
+  ])
+  return row
+}

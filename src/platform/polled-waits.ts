@@ -1,0 +1,121 @@
+// Callers that wait for rows to change, with one statement a quarter of a second for all waiting callers of the process: no
+// connection is held. What changes in this process can be told at once.
+
+import { detached } from './context.ts'
+import type { Database, Statement } from './db/database.ts'
+import type { Scope } from './ids.ts'
+
+const MAX_WAITING = 1_000
+const MAX_OF_ACCOUNT = 900
+const POLL_MS = 250
+
+/** What a caller waits for. `id` is unique among all accounts. */
+export interface AwaitedRow extends Scope {
+  id: string
+}
+
+interface PolledWaitsDeps<Subject extends AwaitedRow> {
+  db: Pick<Database, 'readSystem'>
+  /** Of the statement, for the log. */
+  reason: string
+  /** Rows with the `id` of those that are no longer to be waited for. */
+  find(asked: readonly Subject[]): Statement
+}
+
+export interface PolledWaits<Subject extends AwaitedRow> {
+  /**
+   * Resolves when it has changed, after `timeoutMs`, or earlier when too many wait. Read it again then. false: there was no
+   * room to wait at all.
+   */
+  ended(subject: Subject, timeoutMs: number, signal?: AbortSignal): Promise<boolean>
+  /** After the commit that changed it. */
+  tell(id: string): void
+  close(): void
+}
+
+interface Waiting<Subject> {
+  subject: Subject
+  wake(): void
+}
+
+export function createPolledWaits<Subject extends AwaitedRow>({
+  db,
+  reason,
+  find,
+}: PolledWaitsDeps<Subject>): PolledWaits<Subject> {
+  const waiting = new Set<Waiting<Subject>>()
+  const ofAccount = new Map<string, number>()
+  let next: NodeJS.Timeout | undefined
+  let isClosed = false
+
+  function wake(ids: ReadonlySet<string>): void {
+    for (const one of [...waiting]) if (ids.has(one.subject.id)) one.wake()
+  }
+
+  // A failed poll is not the caller's failure: the next one may answer.
+  async function poll(): Promise<void> {
+    const asked = [...new Map([...waiting].map(({ subject }) => [subject.id, subject])).values()]
+    const ended = await db.readSystem<{ id: string }>(reason, () => find(asked)).catch(() => [])
+    wake(new Set(ended.map(({ id }) => id)))
+    next = undefined
+    schedule()
+  }
+
+  // For every caller, so not in the context of the first one's request.
+  function schedule(): void {
+    if (waiting.size === 0 || next !== undefined || isClosed) return
+    next = detached(() => setTimeout(() => void poll(), POLL_MS))
+  }
+
+  function countOf({ accountId }: Scope, change: 1 | -1): void {
+    const count = (ofAccount.get(accountId) ?? 0) + change
+    if (count === 0) ofAccount.delete(accountId)
+    else ofAccount.set(accountId, count)
+  }
+
+  /** Where all places are taken, the account with the most of them gives back its oldest: a few accounts must not take all. */
+  function hasRoom({ accountId }: Scope): boolean {
+    const own = ofAccount.get(accountId) ?? 0
+    if (own >= MAX_OF_ACCOUNT) return false
+    if (waiting.size < MAX_WAITING) return true
+    const [most] = [...ofAccount].toSorted(([, a], [, b]) => b - a)
+    if (most === undefined || most[1] <= own + 1) return false
+    for (const one of waiting) {
+      if (one.subject.accountId !== most[0]) continue
+      one.wake()
+      return true
+    }
+    return false
+  }
+
+  return {
+    ended(subject, timeoutMs, signal) {
+      if (isClosed || timeoutMs <= 0 || signal?.aborted === true || !hasRoom(subject)) return Promise.resolve(false)
+      return new Promise((resolve) => {
+        const one: Waiting<Subject> = {
+          subject,
+          wake() {
+            if (!waiting.delete(one)) return
+            clearTimeout(deadline)
+            signal?.removeEventListener('abort', one.wake)
+            countOf(subject, -1)
+            resolve(true)
+          },
+        }
+        const deadline = setTimeout(() => one.wake(), timeoutMs)
+        signal?.addEventListener('abort', one.wake, { once: true })
+        waiting.add(one)
+        countOf(subject, 1)
+        schedule()
+      })
+    },
+
+    tell: (id) => wake(new Set([id])),
+
+    close() {
+      isClosed = true
+      clearTimeout(next)
+      for (const one of [...waiting]) one.wake()
+    },
+  }
+}
