@@ -68,6 +68,7 @@ const SCOPES: Record<string, string> = {
   'POST /v1/trace/session-locks/:id/clear': 'escalate',
   'GET /v1/trace/kill-switch': 'admin',
   'PUT /v1/trace/kill-switch': 'admin',
+  'POST /v1/trace/kill-switch/preview': 'admin',
   'POST /v1/trace/check': 'intent',
   'GET /v1/trace/traces': 'intent',
   'GET /v1/trace/traces/:id': 'intent',

@@ -5,6 +5,7 @@ import { createChecks, explainCheck } from './check.ts'
 import { createKillSwitches, purgeKillSwitches } from './kill-switch.ts'
 import { EVENTS, NOTES } from './notes.ts'
 import { createCanaryPort } from './port.ts'
+import { createPreview } from './preview.ts'
 import { canaryRoutes } from './routes.ts'
 import { createTraces } from './traces.ts'
 import { createRecordTrip } from './trips.ts'
@@ -22,7 +23,12 @@ export function canariesFeature(p: Platform, { locks, accounts }: Pick<LocksFeat
         { table: 'kill_switches', key: [] },
         { table: 'traces', key: ['id'] },
       ],
-      routes: canaryRoutes(checks, createKillSwitches(p), createTraces(p)),
+      routes: canaryRoutes({
+        checks,
+        killSwitches: createKillSwitches(p),
+        ...createPreview(p),
+        traces: createTraces(p),
+      }),
       notes: NOTES,
       events: EVENTS,
       retention: [

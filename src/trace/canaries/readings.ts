@@ -6,6 +6,9 @@ import { z } from 'zod'
 export const DEFAULT_THRESHOLD = 0.5
 const MAX_READINGS = 100
 
+export const PROBE_STATUSES = ['measured', 'experimental'] as const
+export type ProbeStatus = (typeof PROBE_STATUSES)[number]
+
 export const canaryName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_.-]{0,63}$/, 'must have 1 to 64 characters of a-z, 0-9, dot, underscore and hyphen')
@@ -24,6 +27,8 @@ export interface Reading {
   layer: number | null
   aggregator: string | null
   n_tokens: number | null
+  /** As the card of the probe says. Absent of a client's readings. */
+  probe_status?: ProbeStatus
 }
 
 const label = z.string().min(1).max(100)

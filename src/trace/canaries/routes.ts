@@ -4,16 +4,20 @@ import type { Json } from '#src/platform/crypto/canonical.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId } from '#src/platform/ids.ts'
 import type { CheckRequest, Checks } from './check.ts'
 import { type KillSwitches, killSwitchBody } from './kill-switch.ts'
+import type { Preview } from './preview.ts'
 import { canaryName, readingsBody } from './readings.ts'
 import type { Traces } from './traces.ts'
 import {
   checkView,
   killSwitchView,
+  previewView,
   toCheckView,
   toKillSwitchView,
+  toPreviewView,
   toTraceView,
   traceSourceView,
   traceView,
@@ -59,11 +63,20 @@ const checkRequest = z
 const common = { tag: 'Canaries', scope: 'intent' } as const
 const killSwitch = { tag: 'Canaries', scope: 'admin', path: '/v1/trace/kill-switch', needsAccountKey: true } as const
 
-export function canaryRoutes(checks: Checks, killSwitches: KillSwitches, traces: Traces): Route[] {
-  return [...killSwitchRoutes(killSwitches), checkRoute(checks), ...traceRoutes(traces)]
+interface CanaryParts {
+  checks: Checks
+  killSwitches: KillSwitches
+  preview: Preview['preview']
+  traces: Traces
 }
 
-function killSwitchRoutes(killSwitches: KillSwitches): Route[] {
+export function canaryRoutes({ checks, traces, ...switching }: CanaryParts): Route[] {
+  return [...killSwitchRoutes(switching), checkRoute(checks), ...traceRoutes(traces)]
+}
+
+function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwitches' | 'preview'>): Route[] {
+  const tryOut = async ({ caller, body }: { caller: Acting; body: z.output<typeof killSwitchBody> }) =>
+    toPreviewView(await preview(caller, body))
   return [
     endpoint(
       {
@@ -93,6 +106,22 @@ function killSwitchRoutes(killSwitches: KillSwitches): Route[] {
       async ({ caller, body, idempotencyKey }) =>
         toKillSwitchView(await killSwitches.put(caller, body, idempotencyKey)),
       async ({ caller }) => toKillSwitchView(await killSwitches.get(caller)),
+    ),
+    // It creates nothing that a repeated request could show: it is answered anew.
+    endpoint(
+      {
+        ...killSwitch,
+        method: 'POST',
+        path: '/v1/trace/kill-switch/preview',
+        operationId: 'previewKillSwitch',
+        permission: 'policy.read',
+        summary: 'What a kill switch would have done in the last 7 days',
+        body: killSwitchBody,
+        view: previewView,
+        status: [200],
+      },
+      tryOut,
+      tryOut,
     ),
   ]
 }

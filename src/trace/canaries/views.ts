@@ -2,6 +2,8 @@ import { z } from 'zod'
 import type { CheckAnswer } from './check.ts'
 import { CHECK_REASONS } from './judge.ts'
 import { type CurrentKillSwitch, modeView } from './kill-switch.ts'
+import type { KillSwitchPreview } from './preview.ts'
+import { PROBE_STATUSES } from './readings.ts'
 import { TRACE_SOURCES, type TraceRow } from './traces.ts'
 
 const time = z.iso.datetime()
@@ -16,10 +18,46 @@ export const killSwitchView = z
       z.object({ family: z.string(), threshold: z.number(), enabled: z.boolean() }).meta({ id: 'KillSwitchFamily' }),
     ),
     apply_to: z.object({ agents: z.array(z.string()).optional() }),
+    allow_experimental: z
+      .boolean()
+      .describe('Whether `block` and `block_and_lock` count probes whose card has the status `experimental`.'),
     changed_at: time.nullable().describe('null: the defaults.'),
     changed_by: z.string().nullable().describe('The API key or user.'),
   })
   .meta({ id: 'KillSwitch' })
+
+const whole = z.number().int()
+const tally = {
+  refused: whole.describe('Checks that would have been refused, and inferences that would have been withheld.'),
+  locks: whole.describe('Sessions and agents that would have been locked.'),
+}
+const perKind = z.object({ checks: whole, inferences: whole })
+
+export const previewView = z
+  .object({
+    from: time,
+    to: time,
+    complete: z.boolean().describe('false: there were more than 5,000 checks or inferences. Those before `from` are left out.'),
+    looked: perKind.describe('What was judged again by these settings.'),
+    refused: perKind.describe('Of them, checks that would have been refused and inferences that would have been withheld.'),
+    reasons: z.array(z.object({ reason: z.enum(CHECK_REASONS), refused: whole })),
+    tripped_traces: whole.describe('Traces with a family that trips and counts.'),
+    locks: tally.locks,
+    held_by_locks: whole.describe(
+      'Requests of those sessions and agents after the lock: refused as well until a person had cleared it.',
+    ),
+    families: z.array(
+      z.object({
+        family: z.string(),
+        ...tally,
+        uncounted: whole.describe('It tripped and does not count: its probe is experimental.'),
+      }),
+    ),
+    agents: z
+      .array(z.object({ agent_id: z.string().nullable().describe('null: requests that named no agent.'), ...tally }))
+      .describe('With a refusal; at most 100, those with most refusals first.'),
+  })
+  .meta({ id: 'KillSwitchPreview' })
 
 const readingView = z
   .object({
@@ -32,6 +70,11 @@ const readingView = z
     layer: z.number().int().nullable(),
     aggregator: z.string().nullable(),
     n_tokens: z.number().int().nullable(),
+    probe_status: z
+      .enum(PROBE_STATUSES)
+      .meta({ id: 'ProbeStatus' })
+      .optional()
+      .describe('As the card of the probe says. Absent of readings that a client sent.'),
   })
   .meta({ id: 'CanaryReading' })
 
@@ -71,6 +114,9 @@ export const checkView = z
     reading_age_s: z.number().nullable(),
     mode: modeView.describe('`off` also for an agent that `apply_to` leaves out.'),
     tripped_families: z.array(z.string()),
+    uncounted_families: z
+      .array(z.string())
+      .describe('Tripped too, and not counted: their probes are experimental. `allow_experimental` counts them.'),
     lock_id: z.string().nullable().describe('The lock in force.'),
     decision_id: z.string().describe('The entry of the decision ledger.'),
     trace_id: z.string().nullable(),
@@ -79,11 +125,30 @@ export const checkView = z
   .meta({ id: 'CanaryCheck' })
 
 export function toKillSwitchView({
-  settings: { mode, max_age_s, families, apply_to },
+  settings: { mode, max_age_s, families, apply_to, allow_experimental = false },
   changedAt,
   changedBy,
 }: CurrentKillSwitch): z.input<typeof killSwitchView> {
-  return { mode, max_age_s, families, apply_to, changed_at: changedAt?.toISOString() ?? null, changed_by: changedBy }
+  const changed = { changed_at: changedAt?.toISOString() ?? null, changed_by: changedBy }
+  return { mode, max_age_s, families, apply_to, allow_experimental, ...changed }
+}
+
+export function toPreviewView(preview: KillSwitchPreview): z.input<typeof previewView> {
+  const { from, to, isComplete, looked, refused, reasons, trippedTraces, locks, heldByLocks, families, agents } = preview
+  const counts = ({ trace_check: checks, inference: inferences }: typeof looked) => ({ checks, inferences })
+  return {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    complete: isComplete,
+    looked: counts(looked),
+    refused: counts(refused),
+    reasons,
+    tripped_traces: trippedTraces,
+    locks,
+    held_by_locks: heldByLocks,
+    families,
+    agents: agents.map(({ agentId, ...one }) => ({ agent_id: agentId, ...one })),
+  }
 }
 
 export function toTraceView(trace: TraceRow): z.input<typeof traceView> {
@@ -106,7 +171,7 @@ export function toTraceView(trace: TraceRow): z.input<typeof traceView> {
 }
 
 export function toCheckView(answer: CheckAnswer): z.input<typeof checkView> {
-  const { allowed, reason, stale, reading_age_s, mode, tripped_families } = answer
+  const { allowed, reason, stale, reading_age_s, mode, tripped_families, uncounted_families } = answer
   return {
     allowed,
     action: allowed ? 'allow' : 'block',
@@ -115,6 +180,7 @@ export function toCheckView(answer: CheckAnswer): z.input<typeof checkView> {
     reading_age_s,
     mode,
     tripped_families,
+    uncounted_families,
     lock_id: answer.lockId,
     decision_id: answer.decisionId,
     trace_id: answer.traceId,
