@@ -95,7 +95,7 @@ export function createReadInput({ models, now }: { models: Pick<Models, 'get'>; 
       createdBy: actorOf(acting.principal).id,
       createdAt: readingAt,
     } as const
-    return { ...trace, digest: canaryHashOf(trace) }
+    return { ...trace, digest: canaryHashOf(trace), inference: null }
   }
 
   /**
