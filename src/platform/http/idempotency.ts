@@ -111,15 +111,6 @@ export async function once<R>(
 }
 
 /**
- * Before work that takes long and is no part of the transaction of its effect: a repeat then does not do it again. It holds
- * nothing back from `once`, which still decides.
- * @throws {Failure} as `once` does of a repeat.
- */
-export async function refuseRepeat(tx: Tx, key: IdempotencyKey | undefined): Promise<void> {
-  if (key !== undefined && (await isKnown(tx, key))) throw inProgress()
-}
-
-/**
  * For work that changes nothing the second time: a repeat does it again, and answers what it finds. Throws as `once`
  * does.
  */
