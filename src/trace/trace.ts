@@ -19,7 +19,7 @@ export function createTrace(
 ) {
   const models = modelsFeature(p, settings)
   const locks = locksFeature(p, { ...agents, accounts })
-  const canaries = canariesFeature(p, { ...locks, accounts })
+  const canaries = canariesFeature(p, { ...models, ...locks, accounts })
   const features = { models, locks, canaries }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { PROBE_STATUSES } from '../probes/probe-set.ts'
 import type { CheckAnswer } from './check.ts'
+import { UNREAD_CAUSES } from './input.ts'
 import { CHECK_REASONS } from './judge.ts'
 import { type CurrentKillSwitch, modeView } from './kill-switch.ts'
 import type { KillSwitchPreview } from './preview.ts'
-import { PROBE_STATUSES } from './readings.ts'
 import { TRACE_SOURCES, type TraceRow } from './traces.ts'
 
 const time = z.iso.datetime()
@@ -72,7 +73,6 @@ const readingView = z
     n_tokens: z.number().int().nullable(),
     probe_status: z
       .enum(PROBE_STATUSES)
-      .meta({ id: 'ProbeStatus' })
       .optional()
       .describe('As the card of the probe says. Absent of readings that a client sent.'),
   })
@@ -110,6 +110,11 @@ export const checkView = z
       .meta({ id: 'CheckReason' })
       .nullable()
       .describe('What was found. Under `monitor` it is allowed nevertheless.'),
+    unavailable_cause: z
+      .enum(UNREAD_CAUSES)
+      .meta({ id: 'UnavailableCause' })
+      .nullable()
+      .describe('Why a model of the service has no reading of `inference_input`.'),
     stale: z.boolean().describe('The reading is older than `max_age_s`.'),
     reading_age_s: z.number().nullable(),
     mode: modeView.describe('`off` also for an agent that `apply_to` leaves out.'),
@@ -176,6 +181,7 @@ export function toCheckView(answer: CheckAnswer): z.input<typeof checkView> {
     allowed,
     action: allowed ? 'allow' : 'block',
     reason,
+    unavailable_cause: answer.unavailableCause,
     stale,
     reading_age_s,
     mode,
