@@ -17,7 +17,7 @@ const MAX_MESSAGES = 100
 const MAX_TOKENS = 256
 const DEFAULT_TOKENS = 64
 /** A caller waits for the answer before it acts. What takes longer is no reading. */
-export const INPUT_LIMIT_MS = 5_000
+const INPUT_LIMIT_MS = 5_000
 
 const settings = {
   model: z.string().min(1).max(64).optional().describe('Default: the first of GET /v1/trace/models.'),
@@ -47,6 +47,7 @@ export const UNREAD_CAUSES = [
   'input_refused',
   'too_late',
   'model_unavailable',
+  'over_cap',
 ] as const
 
 /** Why an input has no reading. */
@@ -65,7 +66,13 @@ export interface InputOptions {
 
 export type ReadInput = ReturnType<typeof createReadInput>
 
-export function createReadInput({ models, now }: { models: Pick<Models, 'get'>; now: () => Date }) {
+interface ReadInputDeps {
+  models: Pick<Models, 'get'>
+  now: () => Date
+  limitMs?: number
+}
+
+export function createReadInput({ models, now, limitMs = INPUT_LIMIT_MS }: ReadInputDeps) {
   async function read(
     acting: Acting,
     input: InferenceInput,
@@ -108,14 +115,14 @@ export function createReadInput({ models, now }: { models: Pick<Models, 'get'>; 
     subject: TripSubject,
     { signal, ...options }: InputOptions,
   ): Promise<{ trace: TraceRow } | { unread: Unread }> => {
-    const limit = AbortSignal.timeout(INPUT_LIMIT_MS)
+    const limit = AbortSignal.timeout(limitMs)
     const either = AbortSignal.any([signal, limit])
     try {
       const trace = await untilAborted(read(acting, input, subject, { ...options, signal: either }), either)
       return { trace }
     } catch (error) {
       signal.throwIfAborted()
-      return { unread: limit.aborted ? tooLate() : unreadBy(error) }
+      return { unread: limit.aborted ? tooLate(limitMs) : unreadBy(error) }
     }
   }
 }
@@ -134,8 +141,8 @@ function unreadBy(error: unknown): Unread {
   return { cause, failure: error as Failure }
 }
 
-function tooLate(): Unread {
-  const detail = `The model did not read the input within ${INPUT_LIMIT_MS / 1_000} s.`
+function tooLate(limitMs: number): Unread {
+  const detail = `The model did not read the input within ${limitMs / 1_000} s.`
   return { cause: 'too_late', failure: new Failure('service_unavailable', { detail, headers: { 'Retry-After': '2' } }) }
 }
 

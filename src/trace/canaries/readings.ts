@@ -1,13 +1,11 @@
 // Canary readings: one score for each family of behaviour, with the threshold from which on it trips.
 
 import { z } from 'zod'
+import type { ProbeStatus } from '../probes/probe-set.ts'
 
 /** From which score on a client's reading trips that names no threshold. */
 export const DEFAULT_THRESHOLD = 0.5
 const MAX_READINGS = 100
-
-export const PROBE_STATUSES = ['measured', 'experimental'] as const
-export type ProbeStatus = (typeof PROBE_STATUSES)[number]
 
 export const canaryName = z
   .string()

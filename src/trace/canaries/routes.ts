@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId } from '#src/platform/ids.ts'
 import type { CheckRequest, Checks } from './check.ts'
+import { inferenceInput } from './input.ts'
 import { type KillSwitches, killSwitchBody } from './kill-switch.ts'
 import type { Preview } from './preview.ts'
 import { canaryName, readingsBody } from './readings.ts'
@@ -24,15 +24,6 @@ import {
   traceView,
 } from './views.ts'
 
-const MAX_INPUT_CHARACTERS = 65_536
-
-const inferenceInput = z
-  .union([z.string().min(1), z.record(z.string(), z.unknown())])
-  .refine((input) => JSON.stringify(input).length <= MAX_INPUT_CHARACTERS, {
-    message: `must not have more than ${MAX_INPUT_CHARACTERS} characters as JSON`,
-    params: { code: 'too_long' },
-  })
-
 const SUBJECTS = ['trace_id', 'readings', 'inference_input'] as const
 
 const checkRequest = z
@@ -43,7 +34,7 @@ const checkRequest = z
     canary_set: canaryName.optional().describe('The set of probes that the readings are of.'),
     inference_input: inferenceInput
       .optional()
-      .describe('To be read by a model of the service. There is none yet: the answer is `canary_unavailable`.'),
+      .describe('A model of the service reads it, within 5 seconds. Otherwise the answer is `canary_unavailable`.'),
     agent_id: z.string().max(64).optional(),
     agent_session_id: z.string().min(1).max(200).optional().describe('An id of ours, or a name of your own.'),
   })
@@ -136,12 +127,17 @@ function checkRoute(checks: Checks): Route {
       operationId: 'checkCanaries',
       permission: 'traces.write',
       summary: 'Ask whether an agent may go on, by its canary readings',
+      // Only where an input is read; the check itself is never refused for that.
+      meters: 'inference',
+      knowsRepeats: true,
       body: checkRequest,
       view: checkView,
       status: [200],
     },
-    async ({ caller, body, idempotencyKey }) =>
-      toCheckView(await checks.check(caller, requestOf(body), idempotencyKey)),
+    async (request) => {
+      const { caller, body, idempotencyKey: key, overCap } = request
+      return toCheckView(await checks.check(caller, requestOf(body), { key, overCap, signal: () => request.signal }))
+    },
     async ({ caller, body }, made) => toCheckView(await checks.repeat(caller, requestOf(body), made)),
   )
 }
@@ -206,8 +202,7 @@ function requestOf(body: z.output<typeof checkRequest>): CheckRequest {
   return {
     traceId: body.trace_id,
     client: isWhole ? { readings, readingAt: new Date(readingAt), canarySet } : undefined,
-    // Every value of a body is JSON.
-    inferenceInput: body.inference_input as Json | undefined,
+    inferenceInput: body.inference_input,
     agentId: body.agent_id,
     agentSessionId: body.agent_session_id,
   }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { PROBE_STATUSES } from '../probes/probe-set.ts'
 import type { CheckAnswer } from './check.ts'
+import { UNREAD_CAUSES } from './input.ts'
 import { CHECK_REASONS } from './judge.ts'
 import { type CurrentKillSwitch, modeView } from './kill-switch.ts'
 import type { KillSwitchPreview } from './preview.ts'
-import { PROBE_STATUSES } from './readings.ts'
 import { FINISH_REASONS, TRACE_SOURCES, type TraceRow } from './traces.ts'
 
 const time = z.iso.datetime()
@@ -37,9 +38,13 @@ export const previewView = z
   .object({
     from: time,
     to: time,
-    complete: z.boolean().describe('false: there were more than 5,000 checks or inferences. Those before `from` are left out.'),
+    complete: z
+      .boolean()
+      .describe('false: there were more than 5,000 checks or inferences. Those before `from` are left out.'),
     looked: perKind.describe('What was judged again by these settings.'),
-    refused: perKind.describe('Of them, checks that would have been refused and inferences that would have been withheld.'),
+    refused: perKind.describe(
+      'Of them, checks that would have been refused and inferences that would have been withheld.',
+    ),
     reasons: z.array(z.object({ reason: z.enum(CHECK_REASONS), refused: whole })),
     tripped_traces: whole.describe('Traces with a family that trips and counts.'),
     locks: tally.locks,
@@ -72,7 +77,6 @@ const readingView = z
     n_tokens: z.number().int().nullable(),
     probe_status: z
       .enum(PROBE_STATUSES)
-      .meta({ id: 'ProbeStatus' })
       .optional()
       .describe('As the card of the probe says. Absent of readings that a client sent.'),
   })
@@ -139,6 +143,11 @@ export const checkView = z
       .meta({ id: 'CheckReason' })
       .nullable()
       .describe('What was found. Under `monitor` it is allowed nevertheless.'),
+    unavailable_cause: z
+      .enum(UNREAD_CAUSES)
+      .meta({ id: 'UnavailableCause' })
+      .nullable()
+      .describe('Why a model of the service has no reading of `inference_input`.'),
     stale: z.boolean().describe('The reading is older than `max_age_s`.'),
     reading_age_s: z.number().nullable(),
     mode: modeView.describe('`off` also for an agent that `apply_to` leaves out.'),
@@ -163,7 +172,8 @@ export function toKillSwitchView({
 }
 
 export function toPreviewView(preview: KillSwitchPreview): z.input<typeof previewView> {
-  const { from, to, isComplete, looked, refused, reasons, trippedTraces, locks, heldByLocks, families, agents } = preview
+  const { from, to, isComplete, looked, refused, reasons, trippedTraces, locks, heldByLocks, families, agents } =
+    preview
   const counts = ({ trace_check: checks, inference: inferences }: typeof looked) => ({ checks, inferences })
   return {
     from: from.toISOString(),
@@ -230,6 +240,7 @@ export function toCheckView(answer: CheckAnswer): z.input<typeof checkView> {
     allowed,
     action: allowed ? 'allow' : 'block',
     reason,
+    unavailable_cause: answer.unavailableCause,
     stale,
     reading_age_s,
     mode,

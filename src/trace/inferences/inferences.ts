@@ -107,7 +107,7 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
   ): Promise<InferenceAnswer | undefined> {
     const { subject, result } = ran
     const standing = await readRunStanding(tx, subject)
-    const trace = traceOf(acting, ran, body, now())
+    const trace = traceOf(acting, ran, now())
     const found = judgeRun(trace, subject, standing, ran)
     if (found.judgement.locks && !isExclusive) return undefined
     const isWithheld = isBlocking(found.judgement.mode) && found.judgement.tripped_families.length > 0
@@ -127,7 +127,13 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
       }
       const lockId = (await recordFound(tx, acting, settled, subject, found)) ?? found.facts.lock_id
       const decisionId = await record(tx, acting, settled, subject, { ...found, lockId, isWithheld })
-      return { trace: settled, completion: isWithheld ? null : result.text, judgement: found.judgement, lockId, decisionId }
+      return {
+        trace: settled,
+        completion: isWithheld ? null : result.text,
+        judgement: found.judgement,
+        lockId,
+        decisionId,
+      }
     }
     return once(tx, key, decide, subjectOf)
   }
@@ -256,7 +262,7 @@ function judgeRun(trace: TraceRow, subject: TripSubject, standing: RunStanding, 
   return result.finishReason === 'withheld' && !isTrip ? by(startedWith.killSwitch) : found
 }
 
-function traceOf(acting: Acting, { id, subject, backend, result }: Ran, body: InferenceBody, at: Date): TraceRow {
+function traceOf(acting: Acting, { id, subject, backend, result }: Ran, at: Date): TraceRow {
   const trace = {
     id,
     source: 'server',
@@ -272,7 +278,12 @@ function traceOf(acting: Acting, { id, subject, backend, result }: Ran, body: In
   return { ...trace, digest: canaryHashOf(trace), inference: null }
 }
 
-function inferenceOf({ backend, request, result }: Ran, body: InferenceBody, at: Date, isWithheld: boolean): TracedInference {
+function inferenceOf(
+  { backend, request, result }: Ran,
+  body: InferenceBody,
+  at: Date,
+  isWithheld: boolean,
+): TracedInference {
   return {
     model: backend.model,
     finishReason: isWithheld ? 'canary_tripped' : result.finishReason === 'stop' ? 'stop' : 'length',

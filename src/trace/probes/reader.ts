@@ -2,7 +2,7 @@
 // rounded, so that their hash can be compared.
 
 import { modelError } from '../gguf/model-error.ts'
-import type { Probe, ProbeSet } from './probe-set.ts'
+import type { Probe, ProbeSet, ProbeStatus } from './probe-set.ts'
 import {
   type Completion,
   endsWindow,
@@ -26,7 +26,7 @@ export interface ProbeReading {
   aggregator: string
   n_tokens: number
   /** As its card says. */
-  probe_status: Probe['card']['status']
+  probe_status: ProbeStatus
 }
 
 export interface WindowScores {
