@@ -93,11 +93,12 @@ describe('the preview of a kill switch', () => {
       later(index)
       await on.check(caller, { reading_at: on.service.clock.now.toISOString(), ...body })
     }
+    later(5)
     const before = (await on.ledger(caller)).length
     const locking = await preview({ mode: 'block_and_lock' })
     expect(locking).toEqual({
-      from: new Date(NOW.getTime() + 4_000 - 7 * 86_400_000).toISOString(),
-      to: new Date(NOW.getTime() + 4_000).toISOString(),
+      from: new Date(NOW.getTime() + 5_000 - 7 * 86_400_000).toISOString(),
+      to: new Date(NOW.getTime() + 5_000).toISOString(),
       complete: true,
       looked: { checks: 5, inferences: 0 },
       refused: { checks: 3, inferences: 0 },

@@ -192,7 +192,7 @@ describe('an input of a token', () => {
     (await on.post(caller, '/v1/intent/verify', { ...action, intent_token: token, execute: false, ...more })).json
 
   it('is read for all conditions at once: it satisfies strict ones, and a trip denies, locks and is one event', async () => {
-    await setPolicy(RULE, { id: 'also', require: { canary: { set: 'default-v1', families: ['sandbag'] } } })
+    await setPolicy(RULE, { id: 'also', require: { canary: { set: 'default-v1', families: ['sandbag'], mode: 'strict' } } })
     await on.setKillSwitch(caller, { mode: 'block_and_lock' })
     const { intent_token, jti } = await issue()
     expect(await verify(intent_token)).toMatchObject({ reason: 'canary_unavailable', canary_set: 'default-v1' })
