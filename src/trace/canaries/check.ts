@@ -198,14 +198,18 @@ export function explainCheck(facts: Json): Json {
 
 const UNREAD = 'a model could not read an input'
 
-function checkNames({ environment }: Scope, { traceId, agentId, agentSessionId }: CheckRequest): void {
+export function checkNames({ environment }: Scope, { traceId, agentId, agentSessionId }: CheckRequest): void {
   if (traceId !== undefined) checkId(traceId, 'trc', environment)
   if (agentId !== undefined) checkId(agentId, 'agt', environment)
   if (agentSessionId !== undefined) checkSessionName(agentSessionId, environment)
 }
 
 /** Whom the check is about: as it says, else as the trace says. A registered session brings its agent. */
-async function resolveSubject(tx: Tx, request: CheckRequest, trace: TraceRow | undefined): Promise<TripSubject> {
+export async function resolveSubject(
+  tx: Tx,
+  request: Pick<CheckRequest, 'agentId' | 'agentSessionId'>,
+  trace?: TraceRow,
+): Promise<TripSubject> {
   const isNamed = request.agentId !== undefined || request.agentSessionId !== undefined
   const agentSessionId = (isNamed ? request.agentSessionId : trace?.agentSessionId) ?? null
   const [session, agents] = await Promise.all([
@@ -244,7 +248,7 @@ function traceOf(
     createdBy: actorOf(acting.principal).id,
     createdAt,
   } as const
-  return { ...trace, digest: canaryHashOf(trace) }
+  return { ...trace, digest: canaryHashOf(trace), inference: null }
 }
 
 interface Tripped {

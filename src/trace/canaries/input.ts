@@ -102,7 +102,7 @@ export function createReadInput({ models, now, limitMs = INPUT_LIMIT_MS }: ReadI
       createdBy: actorOf(acting.principal).id,
       createdAt: readingAt,
     } as const
-    return { ...trace, digest: canaryHashOf(trace) }
+    return { ...trace, digest: canaryHashOf(trace), inference: null }
   }
 
   /**

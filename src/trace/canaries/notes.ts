@@ -22,6 +22,7 @@ const trace = {
   agent_session_id: IDS.agentSession,
   agent_id: IDS.agent,
   model_version_id: null,
+  inference: null,
   canary: {
     set: 'default-v1',
     readings: [

@@ -132,8 +132,10 @@ export function createCanaryPort({
     async readTrace(tx, { traceId, ...subject }) {
       const [trace, { settings }] = await Promise.all([findTrace(tx, traceId), findKillSwitch(tx)])
       if (trace === undefined) return undefined
-      const condition = { set: trace.canarySet, maxAgeSeconds: settings.max_age_s }
-      return { hash: trace.digest, reading: readingOf(trace, settings, subject, condition, now()) }
+      const { digest: hash, canarySet: set } = trace
+      if (set === null) return { hash, reading: undefined }
+      const condition = { set, maxAgeSeconds: settings.max_age_s }
+      return { hash, reading: readingOf(trace, settings, subject, condition, now()) }
     },
 
     async read(acting, source, conditions, signal) {
@@ -191,7 +193,8 @@ function readingOf(
 ): CanaryReading | undefined {
   const subject = { agent_session_id: agentSessionId, agent_id: agentId }
   const isFresh = ageOf(trace.readingAt.toISOString(), at.toISOString()) <= maxAgeSeconds
-  if (trace.canarySet !== set || !isFresh || !isOfSubject(toCheckedReading(trace), subject)) return undefined
+  const checked = toCheckedReading(trace)
+  if (checked?.canary_set !== set || !isFresh || !isOfSubject(checked, subject)) return undefined
   const families =
     asked === undefined ? judgeCounted(trace, settings) : judgeNamed(trace, { families: settings.families, asked })
   const isTripped = families.some(({ tripped }) => tripped)
@@ -199,7 +202,7 @@ function readingOf(
   // What a client says of itself can refuse, and is no reason to allow.
   if (!isTripped && !(trace.source === 'server' && isWhole)) return undefined
   return {
-    set: trace.canarySet,
+    set,
     traceId: trace.id,
     source: trace.source,
     readingAt: trace.readingAt,

@@ -13,6 +13,7 @@ import { canaryName, readingsBody } from './readings.ts'
 import type { Traces } from './traces.ts'
 import {
   checkView,
+  finishReasonView,
   killSwitchView,
   previewView,
   toCheckView,
@@ -160,17 +161,20 @@ function traceRoutes(traces: Traces): Route[] {
           source: traceSourceView.optional(),
           agent_id: z.string().max(64).optional(),
           agent_session_id: z.string().max(200).optional(),
+          model: z.string().max(64).optional().describe('Inferences of this model.'),
+          finish_reason: finishReasonView.optional(),
         }),
         view: listOf(traceView),
         status: [200],
       },
       async ({ caller, query }) => {
         const { source, agent_id: agentId, agent_session_id: agentSessionId, created_gte, created_lt } = query
+        const { model, finish_reason: finishReason } = query
         if (agentId !== undefined) checkId(agentId, 'agt', caller.environment)
         if (agentSessionId !== undefined) checkSessionName(agentSessionId, caller.environment)
         const createdFrom = created_gte === undefined ? undefined : new Date(created_gte)
         const createdBefore = created_lt === undefined ? undefined : new Date(created_lt)
-        const filter = { source, agentId, agentSessionId, createdFrom, createdBefore }
+        const filter = { source, agentId, agentSessionId, model, finishReason, createdFrom, createdBefore }
         const { data, ...page } = await traces.list(caller, filter, query)
         return { ...page, data: data.map(toTraceView) }
       },

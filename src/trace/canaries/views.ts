@@ -5,7 +5,7 @@ import { UNREAD_CAUSES } from './input.ts'
 import { CHECK_REASONS } from './judge.ts'
 import { type CurrentKillSwitch, modeView } from './kill-switch.ts'
 import type { KillSwitchPreview } from './preview.ts'
-import { TRACE_SOURCES, type TraceRow } from './traces.ts'
+import { FINISH_REASONS, TRACE_SOURCES, type TraceRow } from './traces.ts'
 
 const time = z.iso.datetime()
 
@@ -78,6 +78,28 @@ const readingView = z
   })
   .meta({ id: 'CanaryReading' })
 
+export const canaryView = z
+  .object({
+    set: z.string(),
+    readings: z.array(readingView),
+    hash: z.string(),
+    reading_at: time,
+    tripped_families: z.array(z.string()),
+  })
+  .meta({ id: 'Canary' })
+
+export const finishReasonView = z
+  .enum(FINISH_REASONS)
+  .meta({ id: 'FinishReason' })
+  .describe('canary_tripped: the completion is withheld.')
+
+export const usageView = z
+  .object({
+    prompt_tokens: z.number().int(),
+    completion_tokens: z.number().int().describe('Made by the model, withheld ones included.'),
+  })
+  .meta({ id: 'TokenUsage' })
+
 export const traceView = z
   .object({
     trace_id: z.string(),
@@ -87,15 +109,22 @@ export const traceView = z
     agent_session_id: z.string().nullable(),
     agent_id: z.string().nullable(),
     model_version_id: z.string().nullable(),
-    canary: z
+    inference: z
       .object({
-        set: z.string(),
-        readings: z.array(readingView),
-        hash: z.string(),
-        reading_at: time,
-        tripped_families: z.array(z.string()),
+        model: z.string(),
+        finish_reason: finishReasonView,
+        usage: usageView,
+        max_tokens: z.number().int(),
+        temperature: z.number(),
+        seed: z.number().int().describe('With the same model version it gives the same completion.'),
+        prompt_hash: z.string().describe('SHA-256 of the RFC 8785 text of the input as the model got it.'),
+        completion_hash: z.string().nullable().describe('SHA-256 of the completion; null where it was withheld.'),
+        text_until: time.nullable().describe('Until when its texts are kept; null: hashes alone.'),
       })
-      .meta({ id: 'Canary' }),
+      .meta({ id: 'TracedInference' })
+      .nullable()
+      .describe('null: of readings alone.'),
+    canary: canaryView.nullable().describe('null: no probe read the inference.'),
     created_by: z.string().describe('The API key or user.'),
     created_at: time,
   })
@@ -163,15 +192,40 @@ export function toTraceView(trace: TraceRow): z.input<typeof traceView> {
     agent_session_id: trace.agentSessionId,
     agent_id: trace.agentId,
     model_version_id: trace.modelVersionId,
-    canary: {
-      set: trace.canarySet,
-      readings: trace.readings,
-      hash: trace.digest,
-      reading_at: trace.readingAt.toISOString(),
-      tripped_families: trace.readings.filter(({ tripped }) => tripped).map(({ family }) => family),
-    },
+    inference: toInferenceFacts(trace),
+    canary: toCanaryView(
+      trace,
+      trace.readings.filter(({ tripped }) => tripped).map(({ family }) => family),
+    ),
     created_by: trace.createdBy,
     created_at: trace.createdAt.toISOString(),
+  }
+}
+
+function toInferenceFacts({ inference }: TraceRow): z.input<typeof traceView>['inference'] {
+  if (inference === null) return null
+  return {
+    model: inference.model,
+    finish_reason: inference.finishReason,
+    usage: { prompt_tokens: inference.promptTokens, completion_tokens: inference.completionTokens },
+    max_tokens: inference.maxTokens,
+    temperature: inference.sampling.temperature,
+    seed: inference.sampling.seed,
+    prompt_hash: inference.promptHash,
+    completion_hash: inference.completionHash,
+    text_until: inference.textUntil?.toISOString() ?? null,
+  }
+}
+
+/** @param trippedFamilies By the thresholds that counted. */
+export function toCanaryView(trace: TraceRow, trippedFamilies: string[]): z.input<typeof canaryView> | null {
+  if (trace.canarySet === null) return null
+  return {
+    set: trace.canarySet,
+    readings: trace.readings,
+    hash: trace.digest,
+    reading_at: trace.readingAt.toISOString(),
+    tripped_families: trippedFamilies,
   }
 }
 
