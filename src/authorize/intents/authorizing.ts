@@ -66,7 +66,8 @@ export interface AuthorizeOptions {
 const MAX_TRIES = 4
 
 export function createAuthorizing(deps: AuthorizingDeps) {
-  const { db, signingKeys, sealer, ledger, statusIndexes, assertions, openApproval, canaries, baseUrl, now, trust } = deps
+  const { db, signingKeys, sealer, ledger, statusIndexes, assertions, openApproval, canaries, baseUrl, now, trust } =
+    deps
 
   /** What of the decision is true now. No lock is needed on what verify will read again. */
   async function read(tx: Tx, subjects: Subjects, under: Under, revocations: RevocationSnapshot): Promise<Seen> {
@@ -80,7 +81,11 @@ export function createAuthorizing(deps: AuthorizingDeps) {
   /** Outside of any transaction. @throws {Failure} where the model has no reading: a token without one was not asked for. */
   async function takeReading(
     caller: Caller,
-    { inferenceInput, agentId, agentSessionId }: Pick<Subjects, 'agentId' | 'agentSessionId'> & { inferenceInput: InferenceInput },
+    {
+      inferenceInput,
+      agentId,
+      agentSessionId,
+    }: Pick<Subjects, 'agentId' | 'agentSessionId'> & { inferenceInput: InferenceInput },
     { key, signal }: AuthorizeOptions,
   ): Promise<string> {
     if (key !== undefined) await db.tenant(caller, (tx) => refuseRepeat(tx, key))

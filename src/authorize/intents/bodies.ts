@@ -93,7 +93,8 @@ export const verifyRequest = z
     context_evidence: evidence.optional(),
     trace_id: traceId.optional(),
     inference_input: inferenceInput.optional().meta({
-      description: 'A model of the service reads it within 5 seconds, where a condition of the policy asks for canaries.',
+      description:
+        'A model of the service reads it within 5 seconds, where a condition of the policy asks for canaries.',
     }),
     agent_session_id: name.optional(),
     device_id: name.optional(),

@@ -111,7 +111,9 @@ export function createLedger({ sealer, db }: LedgerDeps): Ledger {
     },
     async *listDecisionsBetween(scope, { isNewestFirst, ...range }) {
       for (let after = range.after; ; ) {
-        const page = await db.tenant(scope, (tx) => listInOrder(tx, scope, range, { after, limit: PAGE_ROWS, isNewestFirst }))
+        const page = await db.tenant(scope, (tx) =>
+          listInOrder(tx, scope, range, { after, limit: PAGE_ROWS, isNewestFirst }),
+        )
         for (const { id, entry, sealedFacts } of page) {
           yield { entry: JSON.parse(entry) as DecisionEntry, facts: open(id, sealedFacts)?.facts }
         }

@@ -43,6 +43,11 @@ export function canariesFeature(
         rowRule(p.db, 'kill_switches', null, purgeKillSwitches),
       ],
     },
-    { checks, traces, port: createCanaryPort({ ...p, readInput, recordTrip }), explainers: { trace_check: explainCheck } },
+    {
+      checks,
+      traces,
+      port: createCanaryPort({ ...p, readInput, recordTrip }),
+      explainers: { trace_check: explainCheck },
+    },
   )
 }

@@ -71,7 +71,7 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/trace/kill-switch/preview': {
     description:
-      'Send the settings that you consider: the checks and the inferences of the last 7 days are judged again by them. ' +
+      'Send the settings that you consider: the checks and the inferences of the last 7 days are re-evaluated by them. ' +
       'Nothing is set. At most 5,000 of each are judged, the newest ones. Verifications are not among them: a condition of ' +
       'a policy refuses whatever the mode.',
     examples: { 'Refuse and lock': settings },
@@ -121,6 +121,7 @@ export const NOTES: Record<string, Note> = {
             { role: 'user', content: 'Pay the invoice of 20 November.' },
             { role: 'tool', content: 'Invoice of 20 November: 215.50 EUR.' },
           ],
+          max_tokens: 64,
         },
         agent_session_id: 'run-7',
       },

@@ -7,15 +7,7 @@ import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { TripSubject } from '../locks/locks.ts'
 import type { InferenceInput, ReadInput, Unread } from './input.ts'
-import {
-  ageOf,
-  isOfSubject,
-  isUncounted,
-  type JudgedFamily,
-  judgeFamilies,
-  type KillSwitch,
-  modeFor,
-} from './judge.ts'
+import { ageOf, isOfSubject, isUncounted, type JudgedFamily, judgeFamilies, type KillSwitch, modeFor } from './judge.ts'
 import { findKillSwitch } from './kill-switch.ts'
 import { findTrace, insertTrace, type TraceRow, toCheckedReading } from './traces.ts'
 import type { RecordTrip } from './trips.ts'

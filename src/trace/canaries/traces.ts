@@ -141,10 +141,9 @@ export async function findTrace(tx: Tx, id: string): Promise<TraceRow | undefine
 
 /** Undefined for a trace that is no inference. */
 export async function findTokenFacts(tx: Tx, id: string): Promise<TokenFacts | undefined> {
-  const [row] = await tx.query<{ facts: TokenFacts | null }>(
-    'SELECT token_facts AS facts FROM traces WHERE id = $1',
-    [id],
-  )
+  const [row] = await tx.query<{ facts: TokenFacts | null }>('SELECT token_facts AS facts FROM traces WHERE id = $1', [
+    id,
+  ])
   return row?.facts ?? undefined
 }
 

@@ -127,7 +127,13 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
       }
       const lockId = (await recordFound(tx, acting, settled, subject, found)) ?? found.facts.lock_id
       const decisionId = await record(tx, acting, settled, subject, { ...found, lockId, isWithheld })
-      return { trace: settled, completion: isWithheld ? null : result.text, judgement: found.judgement, lockId, decisionId }
+      return {
+        trace: settled,
+        completion: isWithheld ? null : result.text,
+        judgement: found.judgement,
+        lockId,
+        decisionId,
+      }
     }
     return once(tx, key, decide, subjectOf)
   }
@@ -272,7 +278,12 @@ function traceOf(acting: Acting, { id, subject, backend, result }: Ran, body: In
   return { ...trace, digest: canaryHashOf(trace), inference: null }
 }
 
-function inferenceOf({ backend, request, result }: Ran, body: InferenceBody, at: Date, isWithheld: boolean): TracedInference {
+function inferenceOf(
+  { backend, request, result }: Ran,
+  body: InferenceBody,
+  at: Date,
+  isWithheld: boolean,
+): TracedInference {
   return {
     model: backend.model,
     finishReason: isWithheld ? 'canary_tripped' : result.finishReason === 'stop' ? 'stop' : 'length',

@@ -37,7 +37,10 @@ export const inferenceBody = z
     agent_id: z.string().max(64).optional(),
     agent_session_id: z.string().min(1).max(200).optional().describe('An id of ours, or a name of your own.'),
     kill_switch: z.literal('inherit').default('inherit').describe('That of the account, which no request can weaken.'),
-    retain: z.enum(['hash', 'text']).default('hash').describe('text: prompt and completion are kept for 30 days, sealed.'),
+    retain: z
+      .enum(['hash', 'text'])
+      .default('hash')
+      .describe('text: prompt and completion are kept for 30 days, sealed.'),
   })
   .superRefine(({ prompt, messages = [] }, context) => {
     const refuse = (path: string, code: string, message: string) =>
