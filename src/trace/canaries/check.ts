@@ -198,6 +198,7 @@ export function explainCheck(facts: Json): Json {
 
 const UNREAD = 'a model could not read an input'
 
+/** @throws {Failure} `environment_mismatch`; `not_found` for what begins like an id of ours and is none. */
 export function checkNames({ environment }: Scope, { traceId, agentId, agentSessionId }: CheckRequest): void {
   if (traceId !== undefined) checkId(traceId, 'trc', environment)
   if (agentId !== undefined) checkId(agentId, 'agt', environment)

@@ -46,6 +46,7 @@ export function canariesFeature(
     {
       checks,
       traces,
+      recordTrip,
       port: createCanaryPort({ ...p, readInput, recordTrip }),
       explainers: { trace_check: explainCheck },
     },

@@ -107,7 +107,7 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
   ): Promise<InferenceAnswer | undefined> {
     const { subject, result } = ran
     const standing = await readRunStanding(tx, subject)
-    const trace = traceOf(acting, ran, body, now())
+    const trace = traceOf(acting, ran, now())
     const found = judgeRun(trace, subject, standing, ran)
     if (found.judgement.locks && !isExclusive) return undefined
     const isWithheld = isBlocking(found.judgement.mode) && found.judgement.tripped_families.length > 0
@@ -262,7 +262,7 @@ function judgeRun(trace: TraceRow, subject: TripSubject, standing: RunStanding, 
   return result.finishReason === 'withheld' && !isTrip ? by(startedWith.killSwitch) : found
 }
 
-function traceOf(acting: Acting, { id, subject, backend, result }: Ran, body: InferenceBody, at: Date): TraceRow {
+function traceOf(acting: Acting, { id, subject, backend, result }: Ran, at: Date): TraceRow {
   const trace = {
     id,
     source: 'server',
