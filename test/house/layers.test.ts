@@ -37,7 +37,16 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['erasure'],
   ],
   agents: [['registry']],
-  trace: [['gguf'], ['kernel', 'tokenizer'], ['llama'], ['probes'], ['models'], ['locks'], ['canaries']],
+  trace: [
+    ['gguf'],
+    ['kernel', 'tokenizer'],
+    ['llama'],
+    ['probes'],
+    ['attribution'],
+    ['models'],
+    ['locks'],
+    ['canaries'],
+  ],
   authorize: [
     ['policy', 'tokens'],
     ['webhooks', 'passkeys', 'mandates', 'schedules'],

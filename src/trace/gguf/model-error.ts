@@ -14,6 +14,8 @@ export const MODEL_ERROR_CODES = [
   'request_invalid',
   /** Readings were asked for of a model that has no probes. */
   'probes_missing',
+  /** The parts of an attribution don't add up to what they explain: its arithmetic is not valid for this text. */
+  'attribution_inexact',
   'queue_full',
   'aborted',
   'timeout',
