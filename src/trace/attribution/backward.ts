@@ -2,9 +2,10 @@
 // what it reads below. The products of matrices run in a kernel of their own, on transposed copies of one layer at a time:
 // making them takes a hundredth of the time of the products, and all of them would double the memory of a model.
 
-import { allocated, createKernel, type Matrix, READ_ROWS } from '../kernel/kernel.ts'
+import { allocated, createKernel } from '../kernel/kernel.ts'
 import type { LlamaShape } from '../llama/shape.ts'
 import { type FrozenPass, layerOf, weightsOf } from './frozen.ts'
+import { createProducts } from './products.ts'
 
 /** The read-vectors of one target: a row for each position from 0 on. A target sees no position after its own. */
 export interface Segment {
@@ -31,9 +32,6 @@ export interface ThroughMlp {
   gates?: Float32Array | undefined
 }
 
-// Rows of read-vectors that stay in the processor's cache while the rows of a matrix pass by.
-const CHUNK_ROWS = 32
-
 /** @param hasMlp Whether `throughMlp` will be called, which needs memory for rows x mlp. */
 export function createBackward(pass: FrozenPass, maxRows: number, { hasMlp }: { hasMlp: boolean }): Backward {
   const { shape } = pass.model
@@ -42,6 +40,7 @@ export function createBackward(pass: FrozenPass, maxRows: number, { hasMlp }: { 
   const sizes = sizesOf(shape, positions, maxRows, hasMlp)
   const total = Object.values(sizes).reduce((sum, bytes) => sum + allocated(bytes), 0)
   const kernel = createKernel(total, Math.max(width, mlp, heads * headSize))
+  const { transpose, multiply } = createProducts(pass.model, kernel)
   const at = Object.fromEntries(
     Object.entries(sizes).map(([name, bytes]) => [name, kernel.allocate(bytes)]),
   ) as typeof sizes
@@ -49,32 +48,6 @@ export function createBackward(pass: FrozenPass, maxRows: number, { hasMlp }: { 
   const groupHeads = heads / kvHeads
   const groupWidth = groupHeads * headSize
   const kvWidth = kvHeads * headSize
-
-  /** Writes matrix^T, its rows multiplied by the gains. */
-  function transpose(matrix: Matrix, to: number, gains?: Float32Array): void {
-    const { rows, columns } = matrix
-    for (let first = 0; first < rows; first += READ_ROWS) {
-      const count = Math.min(READ_ROWS, rows - first)
-      const values = pass.model.kernel.readRows(matrix, first, count)
-      for (let column = 0; column < columns; column += 1) {
-        const place = to / 4 + column * rows + first
-        const gain = gains === undefined ? 1 : (gains[column] ?? 0)
-        for (let row = 0; row < count; row += 1) floats[place + row] = (values[row * columns + column] ?? 0) * gain
-      }
-    }
-  }
-
-  /** y = matrix . x for the rows of the segments, where the matrix has `rows` rows of `columns` floats. */
-  function multiply(
-    { firstRow, positions: count }: Segment,
-    { x, matrix, y, columns, rows }: { x: number; matrix: number; y: number; columns: number; rows: number },
-  ): void {
-    for (let row = firstRow; row < firstRow + count; row += CHUNK_ROWS) {
-      const taken = Math.min(CHUNK_ROWS, firstRow + count - row)
-      const bytes = columns * 4
-      kernel.multiplyRows(x + row * bytes, bytes, taken, matrix, bytes, rows, bytes, y + row * rows * 4, rows * 4)
-    }
-  }
 
   function add({ firstRow, positions: count }: Segment): void {
     const [to, from] = [at.rows / 4, at.added / 4]
@@ -112,7 +85,7 @@ export function createBackward(pass: FrozenPass, maxRows: number, { hasMlp }: { 
         for (const group of groups) {
           const matrix = at.output + group * groupWidth * width * 4
           const y = at.queries + group * maxRows * groupWidth * 4
-          multiply(whole, { x: at.rows, matrix, y, columns: width, rows: groupWidth })
+          multiply(whole.firstRow, whole.positions, { x: at.rows, matrix, y, columns: width, rows: groupWidth })
         }
       }
       for (const { firstRow, positions: count } of segments) {
@@ -127,7 +100,13 @@ export function createBackward(pass: FrozenPass, maxRows: number, { hasMlp }: { 
         }
       }
       for (const whole of joined(segments)) {
-        multiply(whole, { x: at.mixed, matrix: at.value, y: at.added, columns: kvWidth, rows: width })
+        multiply(whole.firstRow, whole.positions, {
+          x: at.mixed,
+          matrix: at.value,
+          y: at.added,
+          columns: kvWidth,
+          rows: width,
+        })
         add(whole)
       }
     },
@@ -139,7 +118,13 @@ export function createBackward(pass: FrozenPass, maxRows: number, { hasMlp }: { 
       transpose(weights.down, at.down)
       transpose(weights.up, at.up, weights.mlpNorm)
       for (const segment of segments) {
-        multiply(segment, { x: at.rows, matrix: at.down, y: at.neurons, columns: width, rows: mlp })
+        multiply(segment.firstRow, segment.positions, {
+          x: at.rows,
+          matrix: at.down,
+          y: at.neurons,
+          columns: width,
+          rows: mlp,
+        })
       }
       use(floats.subarray(at.neurons / 4, at.neurons / 4 + maxRows * mlp))
       for (const segment of segments) {
@@ -150,7 +135,13 @@ export function createBackward(pass: FrozenPass, maxRows: number, { hasMlp }: { 
             floats[place + neuron] = (floats[place + neuron] ?? 0) * (gates[position * mlp + neuron] ?? 0) * scale
           }
         }
-        multiply(segment, { x: at.neurons, matrix: at.up, y: at.added, columns: mlp, rows: width })
+        multiply(segment.firstRow, segment.positions, {
+          x: at.neurons,
+          matrix: at.up,
+          y: at.added,
+          columns: mlp,
+          rows: width,
+        })
         add(segment)
       }
     },

@@ -77,7 +77,9 @@ export function upVectorOf(pass: FrozenPass, layer: number, position: number, ne
 export function embeddingsOf(pass: FrozenPass): Float32Array {
   const { embedding } = pass.model.weights
   const values = new Float32Array(pass.positions * embedding.columns)
-  pass.tokens.forEach((token, position) => values.set(readRow(pass, embedding, token), position * embedding.columns))
+  for (const [position, token] of pass.tokens.entries()) {
+    values.set(readRow(pass, embedding, token), position * embedding.columns)
+  }
   return values
 }
 

@@ -239,12 +239,13 @@ function addTo(floats: Float32Array, to: number, from: number, count: number): v
 }
 
 /** Turns pairs of neighbours by the position: the rows of Q and K in a GGUF file are in this order. */
-function createRope({ headSize, ropeSize, ropeBase }: LlamaShape, divisors: Float32Array | undefined) {
+export function createRope({ headSize, ropeSize, ropeBase }: LlamaShape, divisors: Float32Array | undefined) {
   const frequencies = Float64Array.from(
     { length: ropeSize / 2 },
     (_, pair) => ropeBase ** ((-2 * pair) / ropeSize) / (divisors?.[pair] ?? 1),
   )
   return {
+    /** A negative position turns back. */
     turn(floats: Float32Array, from: number, heads: number, position: number): void {
       for (let pair = 0; pair < frequencies.length; pair += 1) {
         const angle = position * (frequencies[pair] ?? 0)
