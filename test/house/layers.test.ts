@@ -46,6 +46,8 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['models'],
     ['locks'],
     ['canaries'],
+    ['inferences'],
+    ['jobs'],
   ],
   authorize: [
     ['policy', 'tokens'],

@@ -9,6 +9,7 @@ import type { ProbeSet } from '../probes/probe-set.ts'
 import type { ChatSpan } from '../tokenizer/chat.ts'
 import type { Capability } from './capabilities.ts'
 import { renderInput } from './inference.ts'
+import { type LensRequest, type LensResult, readLens, textsOf } from './lens.ts'
 import type { ModelInput, OperationProgress } from './protocol.ts'
 
 export interface OperationContext {
@@ -71,6 +72,7 @@ export const OPERATIONS = {
     limitMs: 60_000,
     run: intervene,
   }),
+  lens: defineOperation<LensRequest, LensResult>({ needs: 'activations', limitMs: 60_000, run: readLens }),
 }
 
 export type ModelOperation = keyof typeof OPERATIONS
@@ -83,11 +85,4 @@ export function findOperation(name: string): Operation<unknown, unknown> | undef
   return Object.hasOwn(OPERATIONS, name)
     ? (OPERATIONS[name as ModelOperation] as Operation<unknown, unknown>)
     : undefined
-}
-
-/** The text of each token by itself; a control token by its name. */
-export function textsOf({ tokenizer }: LoadedModel, tokens: readonly number[]): string[] {
-  return tokens.map((token) =>
-    tokenizer.isControl(token) ? tokenizer.nameOf(token) : Buffer.from(tokenizer.bytesOf(token)).toString('utf8'),
-  )
 }
