@@ -54,6 +54,8 @@ export interface AttributionGraph {
   method: AttributionMethod
   layers: number
   tokens: number[]
+  /** Control tokens have none. */
+  text: string
   /** Of each token, as it is shown. */
   tokenTexts: string[]
   /** Of the logits, in the order of their nodes. */
@@ -131,6 +133,7 @@ export async function attribute(
     method,
     layers,
     tokens: [...request.tokens],
+    text: model.tokenizer.decode(request.tokens),
     tokenTexts: request.tokens.map((token) => showToken(model.tokenizer, token)),
     logitTexts: logits.map(({ token }) => showToken(model.tokenizer, token)),
     objective,

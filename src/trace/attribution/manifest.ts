@@ -9,8 +9,6 @@ export interface ManifestContext {
   jobId: string
   traceId: string
   createdAt: Date
-  /** The text that the tokens are of. */
-  prompt: string
   settings: Pick<AttributionRequest, 'maxFeatureNodes' | 'maxLogits' | 'desiredLogitProbability' | 'thresholds'>
   model: { versionId: string; sha256: string; backend: string }
   canary: { set: string; hash: string } | null
@@ -42,7 +40,7 @@ export function buildManifest(graph: AttributionGraph, context: ManifestContext)
       // Neuronpedia takes letters, digits and hyphens.
       slug: context.jobId.replaceAll('_', '-'),
       scan: context.model.versionId.split('@')[0] ?? '',
-      prompt: context.prompt,
+      prompt: graph.text,
       prompt_tokens: graph.tokenTexts,
       transcoder_list: [],
       node_threshold: thresholds.node,

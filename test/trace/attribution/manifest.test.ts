@@ -36,7 +36,6 @@ const context: ManifestContext = {
   jobId: 'job_test_01m7x7k7d2e6ts0a9n3v8wq5hc',
   traceId: 'trc_test_01m7x7k7d2e6ts0a9n3v8wq5hc',
   createdAt: new Date('2026-11-20T10:00:00Z'),
-  prompt: model.tokenizer.decode(tokens),
   settings,
   model: { versionId: 'countersign-tiny@0123456789abcdef', sha256: model.sha256, backend: 'embedded' },
   canary: null,
