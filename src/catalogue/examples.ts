@@ -26,6 +26,7 @@ export const IDS = {
   schedule: 'sch_test_01m7x7k8d2e6ts0a9n3v8wq5hc',
   screening: 'scr_test_01m7x7k9q2v4c8d5t1h7y2b3ka',
   trace: 'trc_test_01m7x7k7d2e6ts0a9n3v8wq5hc',
+  traceJob: 'job_test_01m7x7k8f3b5nw2c7r4t9yd6ke',
 } as const
 
 /** A list of one, as every list is answered. */

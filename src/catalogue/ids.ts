@@ -30,6 +30,7 @@ export const SCOPED_TYPES = {
   ses: 'agent session',
   lck: 'session lock',
   trc: 'trace',
+  job: 'attribution job',
   sch: 'schedule',
   mnd: 'mandate',
 } as const

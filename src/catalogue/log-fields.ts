@@ -34,6 +34,7 @@ export const LOG_SUBJECTS = [
   'agentSession',
   'lock',
   'trace',
+  'traceJob',
   // A language model of the installation.
   'model',
   'intent',

@@ -4,6 +4,7 @@ import type { Agents } from '#src/agents/agents.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { canariesFeature } from './canaries/feature.ts'
 import { inferencesFeature } from './inferences/feature.ts'
+import { traceJobsFeature } from './jobs/feature.ts'
 import { locksFeature, type Plans } from './locks/feature.ts'
 import type { ModelSettings } from './models/config.ts'
 import { modelsFeature } from './models/feature.ts'
@@ -22,6 +23,7 @@ export function createTrace(
   const locks = locksFeature(p, { ...agents, accounts })
   const canaries = canariesFeature(p, { ...models, ...locks, accounts })
   const inferences = inferencesFeature(p, { ...models, ...canaries })
-  const features = { models, locks, canaries, inferences }
+  const jobs = traceJobsFeature(p, models)
+  const features = { models, locks, canaries, inferences, jobs }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

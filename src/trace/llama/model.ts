@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { type Gguf, readGguf } from '../gguf/gguf.ts'
 import { modelError } from '../gguf/model-error.ts'
+import type { Kernel } from '../kernel/kernel.ts'
 import { type ChatTemplate, createChatTemplate } from '../tokenizer/chat.ts'
 import { createTokenizer, type Tokenizer } from '../tokenizer/tokenizer.ts'
 import { createLlama, forwardBytes, type Llama } from './forward.ts'
@@ -29,6 +30,8 @@ export interface LoadedModel {
   name: string
   shape: LlamaShape
   weights: LlamaWeights
+  /** Holds the weights. */
+  kernel: Kernel
   llama: Llama
   tokenizer: Tokenizer
   /** Of the file that it was loaded from. */
@@ -52,10 +55,10 @@ export function loadModel(path: string, { contextTokens, maxBytes }: LoadOptions
     const tokenizer = createTokenizer(gguf.metadata)
     const maxTokens = (shape: LlamaShape) => Math.min(contextTokens, shape.context)
     const loaded = loadWeights(descriptor, gguf, (shape) => forwardBytes(shape, maxTokens(shape)), maxBytes)
-    const { shape, weights } = loaded
+    const { shape, weights, kernel } = loaded
     const llama = createLlama(loaded, maxTokens(shape))
     const sha256 = hashFile(descriptor, gguf.fileBytes)
-    return { shape, weights, llama, tokenizer, sha256, chat: findChat(gguf, tokenizer), name: nameOf(gguf) }
+    return { shape, weights, kernel, llama, tokenizer, sha256, chat: findChat(gguf, tokenizer), name: nameOf(gguf) }
   })
 }
 

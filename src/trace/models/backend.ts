@@ -89,6 +89,7 @@ const ANSWERS: Record<ModelErrorCode, Answer> = {
   request_invalid: asSaid('invalid_request'),
   probes_missing: asSaid('backend_capability_missing'),
   capability_missing: asSaid('backend_capability_missing'),
+  attribution_inexact: asSaid('backend_capability_missing'),
   queue_full: unavailable((model) => `Too many requests wait for the model ${model}.`, 'soon'),
   timeout: unavailable((model) => `The model ${model} did not answer in time.`, 'soon'),
   process_ended: unavailable((model) => `The process of the model ${model} ended in the middle.`, 'soon'),

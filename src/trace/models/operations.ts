@@ -2,6 +2,8 @@
 // the loaded model, one at a time, and its request and result travel as structured clones. A row makes it callable:
 // `backend.call('name', request)`.
 
+import { type AttributionGraph, type AttributionRequest, attribute } from '../attribution/attribute.ts'
+import { type Intervention, type InterventionRequest, intervene } from '../attribution/intervene.ts'
 import type { LoadedModel } from '../llama/model.ts'
 import type { ProbeSet } from '../probes/probe-set.ts'
 import type { ChatSpan } from '../tokenizer/chat.ts'
@@ -53,6 +55,22 @@ export const OPERATIONS = {
       const { tokens, spans } = renderInput(model, input)
       return { sha256: model.sha256, tokens, spans, texts: textsOf(model, tokens) }
     },
+  }),
+  attribute: defineOperation<AttributionRequest, AttributionGraph>({
+    needs: 'attribution',
+    // 512 neurons of SmolLM2 over 40 tokens take half a minute; time grows with both.
+    limitMs: 1_800_000,
+    run: (model, request, { maxInternalsBytes, signal, onProgress }) =>
+      attribute(model, request, {
+        maxInternalsBytes,
+        signal,
+        onProgress: (done, total) => onProgress({ done, total }),
+      }),
+  }),
+  intervene: defineOperation<InterventionRequest, Intervention>({
+    needs: 'intervene',
+    limitMs: 60_000,
+    run: intervene,
   }),
   lens: defineOperation<LensRequest, LensResult>({ needs: 'activations', limitMs: 60_000, run: readLens }),
 }
