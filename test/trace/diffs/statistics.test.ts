@@ -68,7 +68,7 @@ describe('the figures of a diff', () => {
 
   it('adjust p-values as R does', () => {
     for (const { p, adjusted } of vectors.holm) {
-      adjustByHolm(p).forEach((value, index) => expectClose(value, adjusted[index] ?? Number.NaN))
+      for (const [index, value] of adjustByHolm(p).entries()) expectClose(value, adjusted[index] ?? Number.NaN)
     }
   })
 
