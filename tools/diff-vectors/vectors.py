@@ -113,10 +113,13 @@ def main():
     for sizes in [(6, 6), (5, 8)]:
         base, target = state.integers(0, 3, sizes[0]) / 2, state.integers(0, 3, sizes[1]) / 2
         tied.append({"base": base.tolist(), "target": target.tolist(), "p": p_by_enumeration(base, target)})
-    logits = state.normal(0, 3, (3, 2, 12)).astype(np.float32)
     divergences = [
-        {"base": one.tolist(), "target": other.tolist(), "kl": float(special.rel_entr(special.softmax(one.astype(float)), special.softmax(other.astype(float))).sum())}
-        for one, other in logits
+        {
+            "base": special.log_softmax(one).tolist(),
+            "target": special.log_softmax(other).tolist(),
+            "kl": float(special.rel_entr(special.softmax(one), special.softmax(other)).sum()),
+        }
+        for one, other in state.normal(0, 3, (3, 2, 12))
     ]
     holm = [[0.01, 0.04, 0.03, 0.005], [0.5, 0.6], [1e-9, 0.02, 0.02, 0.9, 0.011, 0.3]]
     activations = [state.normal(0.2 * model, 1 + model, (25, 6)).astype(np.float32) for model in (0, 1)]

@@ -90,13 +90,3 @@ export function divergence(base: Float32Array, target: Float32Array): number {
   // Single precision may leave it a hair below.
   return Math.max(0, sum)
 }
-
-/** Logits as natural logarithms of probabilities. */
-export function logProbabilitiesOf(logits: Float32Array): Float32Array {
-  let most = Number.NEGATIVE_INFINITY
-  for (const logit of logits) most = Math.max(most, logit)
-  let sum = 0
-  for (const logit of logits) sum += Math.exp(logit - most)
-  const total = most + Math.log(sum)
-  return Float32Array.from(logits, (logit) => logit - total)
-}
