@@ -33,6 +33,8 @@ export const LOG_SUBJECTS = [
   'agentSession',
   'lock',
   'trace',
+  // A language model of the installation.
+  'model',
   'intent',
   'mandate',
   'schedule',

@@ -63,6 +63,8 @@ const SCOPES: Record<string, string> = {
   'GET /v1/agents/:id/sessions': 'intent',
   'GET /v1/agents/:id/sessions/:session': 'intent',
   'POST /v1/agents/:id/sessions/:session/end': 'intent',
+  'GET /v1/trace/models': 'intent',
+  'GET /v1/trace/models/:id': 'intent',
   'GET /v1/trace/session-locks': 'escalate',
   'GET /v1/trace/session-locks/:id': 'escalate',
   'POST /v1/trace/session-locks/:id/clear': 'escalate',
