@@ -33,6 +33,7 @@ export const LOG_SUBJECTS = [
   'agentSession',
   'lock',
   'trace',
+  'diff',
   // A language model of the installation.
   'model',
   'intent',

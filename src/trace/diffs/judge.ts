@@ -13,7 +13,19 @@ export interface DiffThresholds {
   mean_shift: number
 }
 
+/** Some of them; the others are the defaults. */
+export type GivenThresholds = { [Name in keyof DiffThresholds]?: number | undefined }
+
 export const DEFAULT_THRESHOLDS: DiffThresholds = { psi_drift: 0.25, ks_alpha: 0.01, psi_warn: 0.1, mean_shift: 0.05 }
+
+export function completeThresholds(given: GivenThresholds): DiffThresholds {
+  return {
+    psi_drift: given.psi_drift ?? DEFAULT_THRESHOLDS.psi_drift,
+    ks_alpha: given.ks_alpha ?? DEFAULT_THRESHOLDS.ks_alpha,
+    psi_warn: given.psi_warn ?? DEFAULT_THRESHOLDS.psi_warn,
+    mean_shift: given.mean_shift ?? DEFAULT_THRESHOLDS.mean_shift,
+  }
+}
 
 /** With fewer prompts chance alone makes an index of 0.1, so nothing follows. */
 export const MIN_PROMPTS = 200

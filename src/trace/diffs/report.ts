@@ -88,7 +88,12 @@ export const reportView = z
     families_drifted: z.array(z.string()),
     families_uncompared: z.array(z.string()).describe('With a probe in one of the models only.'),
     next_token_kl: z
-      .object({ mean: number.nullable(), tokens: count, unit: z.literal('nats'), undefined_because: z.string().nullable() })
+      .object({
+        mean: number.nullable(),
+        tokens: count,
+        unit: z.literal('nats'),
+        undefined_because: z.string().nullable(),
+      })
       .meta({ id: 'NextTokenDivergence' })
       .describe('Of the target from the base, over the base’s completions.'),
     shifted_neurons: z.array(neuronView).describe('The largest effects first, in standard deviations.'),

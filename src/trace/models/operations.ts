@@ -6,6 +6,7 @@ import type { LoadedModel } from '../llama/model.ts'
 import type { ProbeSet } from '../probes/probe-set.ts'
 import type { ChatSpan } from '../tokenizer/chat.ts'
 import type { Capability } from './capabilities.ts'
+import { type Evaluation, type EvaluationRequest, evaluatePrompt, hashVocabulary } from './evaluate.ts'
 import { renderInput } from './inference.ts'
 import type { ModelInput, OperationProgress } from './protocol.ts'
 
@@ -52,6 +53,16 @@ export const OPERATIONS = {
       const { tokens, spans } = renderInput(model, input)
       return { sha256: model.sha256, tokens, spans, texts: textsOf(model, tokens) }
     },
+  }),
+  evaluate: defineOperation<EvaluationRequest, Evaluation>({
+    needs: 'canary',
+    limitMs: 120_000,
+    run: evaluatePrompt,
+  }),
+  vocabulary: defineOperation<object, { sha256: string }>({
+    needs: 'activations',
+    limitMs: 10_000,
+    run: async (model) => ({ sha256: hashVocabulary(model) }),
   }),
 }
 
