@@ -8,6 +8,7 @@ import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createEvalSets } from '#src/trace/diffs/eval-sets.ts'
 import { createDiff, type DiffDeps } from '#src/trace/diffs/run.ts'
+import type { TraceBackend } from '#src/trace/models/backend.ts'
 import { DEFAULT_MODEL } from '#src/trace/models/model-files.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { createModelFolder } from '../../support/gguf.ts'
@@ -89,6 +90,21 @@ function failing(db: Pick<Database, 'tenant'>, at: number, isAfter: boolean): Pi
   }
 }
 
+/** The models, with a look at each evaluation before it begins. */
+function watchModels(look: (backend: TraceBackend) => unknown): DiffDeps['models'] {
+  const { models } = on.services.trace.models
+  return {
+    get(id) {
+      const backend = models.get(id)
+      const call = async (...sent: Parameters<TraceBackend['call']>) => {
+        if (sent[0] === 'evaluate') await look(backend)
+        return backend.call(...sent)
+      }
+      return { ...backend, call: call as TraceBackend['call'] }
+    },
+  }
+}
+
 describe('a diff', () => {
   let hash: string
   let diffId: string
@@ -165,31 +181,21 @@ describe('a diff', () => {
         expect(await events(id)).toHaveLength(1)
       }
     }
-    // Before and after each: the start, the prompts, the checkpoint that is read, three that are stored, the end; and twice
-    // without a fault.
-    expect(steps).toBe(16)
+    // Before and after each: the start, the checkpoint that is read, three that are stored, the end; and twice without a
+    // fault.
+    expect(steps).toBe(14)
     expect(await on.test.owner('SELECT * FROM diff_checkpoints')).toEqual([])
   })
 
   it('continues at its checkpoint, and begins anew when the model is another one by then', async () => {
-    const { models } = on.services.trace.models
     const asked: string[] = []
-    const watched: DiffDeps['models'] = {
-      get(id) {
-        const backend = models.get(id)
-        return {
-          ...backend,
-          call(operation, ...rest) {
-            if (operation === 'evaluate') asked.push(backend.model)
-            return backend.call(operation, ...rest)
-          },
-        }
-      },
-    }
+    const watched = watchModels(({ model }) => {
+      asked.push(model)
+    })
     const id = await create()
     const { db } = on.services.platform
-    // The fourth stores the start, the next ones a prompt each.
-    const killed = work({ db: failing(db, 6, true), checkpointMs: 0, models: watched })
+    // The third stores the start, the next ones a prompt each.
+    const killed = work({ db: failing(db, 5, true), checkpointMs: 0, models: watched })
     expect(await jobs.run(await take(id), killed)).toBe('retry')
     const before = asked.length / 2
     expect(before).toBeGreaterThan(0)
@@ -207,19 +213,9 @@ describe('a diff', () => {
     expect(await jobs.of(waiting)).toEqual([])
 
     const running = await create()
-    const { models } = on.services.trace.models
-    const cancelling: DiffDeps['models'] = {
-      get(id) {
-        const backend = models.get(id)
-        return {
-          ...backend,
-          async call(operation, ...rest) {
-            if (operation === 'evaluate') await post(`/v1/trace/diffs/${running}/cancel`)
-            return backend.call(operation, ...rest)
-          },
-        }
-      },
-    }
+    const cancelling = watchModels(async () => {
+      await post(`/v1/trace/diffs/${running}/cancel`)
+    })
     expect(await jobs.run(await take(running), work({ models: cancelling, checkpointMs: 0 }))).toBe('done')
     for (const id of [waiting, running]) {
       expect((await get(`/v1/trace/diffs/${id}`)).state).toBe('cancelled')
