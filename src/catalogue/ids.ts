@@ -33,6 +33,8 @@ export const SCOPED_TYPES = {
   job: 'attribution job',
   sch: 'schedule',
   mnd: 'mandate',
+  dif: 'model diff',
+  evs: 'evaluation set',
 } as const
 export type ScopedType = keyof typeof SCOPED_TYPES
 

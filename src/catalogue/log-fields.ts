@@ -35,6 +35,7 @@ export const LOG_SUBJECTS = [
   'lock',
   'trace',
   'traceJob',
+  'diff',
   // A language model of the installation.
   'model',
   'intent',

@@ -3,6 +3,7 @@
 import type { Agents } from '#src/agents/agents.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { canariesFeature } from './canaries/feature.ts'
+import { diffsFeature } from './diffs/feature.ts'
 import { inferencesFeature } from './inferences/feature.ts'
 import { traceJobsFeature } from './jobs/feature.ts'
 import { locksFeature, type Plans } from './locks/feature.ts'
@@ -24,6 +25,7 @@ export function createTrace(
   const canaries = canariesFeature(p, { ...models, ...locks, accounts })
   const inferences = inferencesFeature(p, { ...models, ...canaries })
   const jobs = traceJobsFeature(p, models)
-  const features = { models, locks, canaries, inferences, jobs }
+  const diffs = diffsFeature(p, { ...models, accounts })
+  const features = { models, locks, canaries, inferences, jobs, diffs }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

@@ -48,6 +48,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['canaries'],
     ['inferences'],
     ['jobs'],
+    ['diffs'],
   ],
   authorize: [
     ['policy', 'tokens'],
@@ -98,6 +99,10 @@ const PURE = [
   'src/account/webhooks/latency.ts',
   'src/account/webhooks/schedule.ts',
   'src/trace/canaries/judge.ts',
+  'src/trace/diffs/judge.ts',
+  'src/trace/diffs/kolmogorov.ts',
+  'src/trace/diffs/neurons.ts',
+  'src/trace/diffs/statistics.ts',
   'src/trace/probes/windows.ts',
   'src/authorize/policy/analyze.ts',
   'src/authorize/policy/comparisons.ts',

@@ -8,6 +8,7 @@ import type { LoadedModel } from '../llama/model.ts'
 import type { ProbeSet } from '../probes/probe-set.ts'
 import type { ChatSpan } from '../tokenizer/chat.ts'
 import type { Capability } from './capabilities.ts'
+import { type Evaluation, type EvaluationRequest, evaluatePrompt, hashVocabulary } from './evaluate.ts'
 import { renderInput } from './inference.ts'
 import { type LensRequest, type LensResult, readLens, textsOf } from './lens.ts'
 import type { ModelInput, OperationProgress } from './protocol.ts'
@@ -71,6 +72,16 @@ export const OPERATIONS = {
     needs: 'intervene',
     limitMs: 60_000,
     run: intervene,
+  }),
+  evaluate: defineOperation<EvaluationRequest, Evaluation>({
+    needs: 'canary',
+    limitMs: 120_000,
+    run: evaluatePrompt,
+  }),
+  vocabulary: defineOperation<object, { sha256: string }>({
+    needs: 'activations',
+    limitMs: 10_000,
+    run: async (model) => ({ sha256: hashVocabulary(model) }),
   }),
   lens: defineOperation<LensRequest, LensResult>({ needs: 'activations', limitMs: 60_000, run: readLens }),
 }
