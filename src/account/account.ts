@@ -19,6 +19,7 @@ import type { EndWithUser } from './team/members.ts'
 import { usageFeature } from './usage/feature.ts'
 import { createNoticeLetter, mailNotice } from './usage/notice-mail.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
+import { createDisabledLetter } from './webhooks/disabled-mail.ts'
 import { webhooksFeature } from './webhooks/feature.ts'
 
 export type AccountSettings = WebhookSettings & MailSettings & LoginSettings
@@ -43,13 +44,14 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
   const login = loginFeature(p, settings, sessions)
   const { allowlist } = login
   const team = teamFeature(p, { ...sessions, allowlist, inTurn: login.login.inTurn, tables, endWithUser })
-  const webhooks = webhooksFeature(p, settings)
+  const webhooks = webhooksFeature(p, settings, accounts)
   const events = eventsFeature(p)
   const usage = usageFeature(p, { notify: mailNotice })
   const mail = mailFeature(p, settings, {
     login_link: login.login.writeLetter,
     invite: team.invites.writeLetter,
     usage_notice: createNoticeLetter(p),
+    webhook_endpoint_disabled: createDisabledLetter(p),
     ...writers,
   })
   const audit = auditFeature(p, accounts)

@@ -5,6 +5,7 @@ export const IDS = {
   agentSession: 'ses_test_01m7x7eq9b2c4e4hv6x9s8n1q0',
   approval: 'apr_test_01m7x7m0a1e4e8k5v3d9s6q0tc',
   anchor: 'cpa_test_01m7x7em7d4e4hv6x9s8n1q0tk',
+  recovery: 'rcv_test_01m7x7k8d2e6ts0a9n3v8wq5hd',
   rootCa: 'rca_test_01m7x7em5b4e4hv6x9s8n1q0tj',
   account: 'acc_01m7x7enn9exb9d4gh0kbvf97d',
   attestation: 'att_test_01m7x7ere1ey09f3faaz5qa7a5',

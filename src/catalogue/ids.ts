@@ -18,6 +18,7 @@ export const SCOPED_TYPES = {
   cpa: 'C2PA trust anchor',
   whe: 'webhook endpoint',
   whd: 'webhook delivery',
+  rcv: 'webhook recovery',
   evt: 'event',
   jti: 'intent token',
   apr: 'approval',

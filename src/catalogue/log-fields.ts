@@ -23,6 +23,7 @@ export const LOG_SUBJECTS = [
   'batch',
   'screening',
   'delivery',
+  'recovery',
   'endpoint',
   // Of a policy.
   'rule',

@@ -78,7 +78,8 @@ export const QUEUES = {
     retryCapMs: 300_000,
   },
   deliver: {
-    payload: z.strictObject({ deliveryId: z.string() }),
+    // A recovery walks over old deliveries; each that it sends again has a job of its own.
+    payload: z.union([z.strictObject({ deliveryId: z.string() }), z.strictObject({ recoveryId: z.string() })]),
     // The webhook schedule counts its own ten attempts; this number bounds crashes in addition.
     maxAttempts: 40,
     // A delivery waits for its receiver most of its time. One account takes half of it.

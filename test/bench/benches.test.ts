@@ -41,6 +41,8 @@ const FLOOR_WITHIN: readonly string[] = [
 ]
 // These share the attest floor, and the file that starts it.
 const SETTLING: readonly string[] = ['attest', 'attest-media']
+// Its parts share the file that starts it.
+const STARTERS: Record<string, string> = { deliver: 'delivering.ts' }
 
 describe('the benchmarks', () => {
   it('exist, each in a file of its name', () => {
@@ -54,7 +56,7 @@ describe('the benchmarks', () => {
     if (FLOOR_WITHIN.includes(name)) expect(text).toMatch(/floors?: /)
     else {
       const floor = SETTLING.includes(name) ? 'attest' : name
-      const starter = SETTLING.includes(name) ? readFileSync(join(BENCH, 'settling.ts'), 'utf8') : text
+      const starter = SETTLING.includes(name) ? readFileSync(join(BENCH, 'settling.ts'), 'utf8') : readFileSync(join(BENCH, STARTERS[name] ?? `${name}.ts`), 'utf8')
       if (SETTLING.includes(name)) expect(text).toContain('openSettling(')
       expect(starter).toContain(`bench/floors/${floor}.ts`)
       expect(existsSync(join(BENCH, 'floors', `${floor}.ts`))).toBe(true)

@@ -292,6 +292,17 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       job_id: randomUUID(),
     })
     await insert('delivery_attempts', { delivery_id: delivery, attempt: 1 })
+    await insert('job_lanes', { queue: 'deliver', lane: endpoint })
+    await insert('webhook_recoveries', {
+      id: id('rcv'),
+      endpoint_id: endpoint,
+      which: 'failed',
+      since: new Date(),
+      until: new Date(),
+      cursor: '',
+      job_id: randomUUID(),
+      created_by: id('key'),
+    })
     const agent = id('agt')
     await insert('agents', { id: agent, name: 'a', owner: 'o', created_by: id('key') })
     await insert('agent_suspensions', { agent_id: agent, held_by: 'manual', suspended_at: new Date() })

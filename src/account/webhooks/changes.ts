@@ -6,18 +6,12 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId } from '#src/platform/ids.ts'
-import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
-import {
-  cancelPending,
-  type EndpointRow,
-  type EndpointStatus,
-  lockEndpoint,
-  replaceSecret,
-  updateEndpoint,
-} from './rows.ts'
+import { rearm } from './circuit-rows.ts'
+import { type EndpointRow, type EndpointStatus, lockEndpoint, replaceSecret, updateEndpoint } from './rows.ts'
 import { newSecret, sealSecret } from './secret.ts'
 import { auditedOf, checkEventTypes, checkUrl, type GivenSettings, notFound } from './settings.ts'
+import { cancelWaiting, limitDeliveries } from './waiting.ts'
 
 export const GRACE_SECONDS = 86_400
 export const MAX_GRACE_SECONDS = 604_800
@@ -48,14 +42,16 @@ export function createEndpointChanges({ db, sealer, outbound }: ChangesDeps) {
         const status = given.status ?? before.status
         const isDisabling = status === 'disabled' && before.status === 'enabled'
         const isEnabling = status === 'enabled' && before.status === 'disabled'
+        const isFresh = isEnabling || (given.url !== undefined && given.url !== before.url)
         const after = await updateEndpoint(tx, id, {
           ...before,
           ...given,
           status,
           disabledReason: isDisabling ? 'manual' : status === 'enabled' ? null : before.disabledReason,
-          isFresh: isEnabling || (given.url !== undefined && given.url !== before.url),
         })
-        if (isDisabling) await cancelJobs(tx, await cancelPending(tx, id))
+        await limitDeliveries(tx, scope, after)
+        if (isFresh) await rearm(tx, id)
+        if (isDisabling) await cancelWaiting(tx, id)
         await recordAudit(tx, scope, {
           action: 'webhook_endpoint.changed',
           subjectId: id,

@@ -6,31 +6,23 @@ import { LRUCache } from 'lru-cache'
 import { createBatcher } from '#src/platform/batching.ts'
 import { note } from '#src/platform/context.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
-import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Database } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { cancelJobs, STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
+import { STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
 import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import type { Outbound, OutboundAnswer } from '#src/platform/net/outbound.ts'
-import {
-  type Begun,
-  beginAttempts,
-  disableEndpoint,
-  endDelivery,
-  findStanding,
-  finishDelivered,
-  finishFailed,
-  recordFailure,
-  recordSuccesses,
-  reopenDelivery,
-} from './attempts.ts'
+import { type AttemptLog, logOf, requestHeaders } from './attempt-log.ts'
+import { type Begun, beginAttempts, endDelivery, finishDelivered, outcomeOf, reopenDelivery } from './attempts.ts'
+import { recordSuccesses } from './circuit-rows.ts'
 import { bodyOf, envelopeOf } from './envelope.ts'
-import { cancelPending } from './rows.ts'
-import { ATTEMPT_TIMEOUT_MS, isHopeless, MAX_ATTEMPTS, nextDelayMs, parseRetryAfter } from './schedule.ts'
+import { createFailedAttempts } from './failed-attempts.ts'
+import { createRecover } from './recover.ts'
+import { ATTEMPT_TIMEOUT_MS, MAX_ATTEMPTS } from './schedule.ts'
 import { openSecret } from './secret.ts'
 import { signDelivery } from './signature.ts'
-import { type AttemptOutcome, countOutcomes } from './statistics.ts'
+import { countOutcomes } from './statistics.ts'
 
 export interface DeliverDeps {
   db: Pick<Database, 'tenant'>
@@ -42,13 +34,12 @@ export interface DeliverDeps {
   timeDivisor?: number
   /** Called when an endpoint was disabled: its receiver said `gone`, or kept `failing`. */
   onDisabled?: (reason: string) => void
+  /** Called when a circuit opened, or stays open after a probe. */
+  onParked?: (openMs: number) => void
 }
 
-// An answer's body is not used. Reading a short one to its end keeps the connection for the next delivery.
+// Of an answer's body, what the log keeps. Reading a short one to its end keeps the connection for the next delivery.
 const MAX_RESPONSE_BYTES = 16 * 1024
-// Until the clock holds the jobs of the closed account, at most a minute later.
-const CLOSED_WAIT_MS = 10_000
-const GONE = 410
 // Opening a sealed secret costs more than using it, and a busy endpoint's secret is used again at once.
 const MAX_SECRETS = 1_000
 
@@ -60,7 +51,10 @@ export function createDeliver({
   random = Math.random,
   timeDivisor = 1,
   onDisabled = () => {},
+  onParked = () => {},
 }: DeliverDeps): Work<'deliver'> {
+  const failed = createFailedAttempts({ now, random, timeDivisor, onDisabled, onParked })
+  const recover = createRecover({ db })
   const secrets = new LRUCache<string, string>({ max: MAX_SECRETS })
 
   // Cached by the sealed bytes: a rotated secret is never found again.
@@ -78,22 +72,29 @@ export function createDeliver({
     [sealedSecret, ...(previous === null ? [] : [previous])].map((sealed) => open(endpointId, sealed))
 
   async function run({ deliveryId }: { deliveryId: string }, job: RunningJob): Promise<JobOutcome> {
-    const begun = await begin({ deliveryId, scope: job.scope })
-    if (begun === undefined) return db.tenant(job.scope, (tx) => explain(tx, deliveryId, job))
+    const { scope } = job
+    let begun = await begin({ deliveryId, scope })
+    if (begun === undefined) {
+      const why = await db.tenant(scope, (tx) => failed.explain(tx, deliveryId, job))
+      if (why.kind !== 'probe') return why
+      begun = await begin({ deliveryId, scope })
+      if (begun === undefined) return { kind: 'defer', reason: 'its endpoint changed meanwhile', delayMs: 0 }
+    }
 
     note({ endpoint: begun.endpointId })
     // The receiver has answered. If a restart of Postgres lost the result, the receiver would be called again.
     const record = <R>(work: () => Promise<R>) => retryWhileAway(work, job.signal)
-    const answer = await send(begun, job.signal)
+    const { answer, log } = await send(begun, job.signal)
     // The worker that has the job now calls again; this attempt never gets a result.
     if (!answer.ok && answer.code === 'aborted') return { kind: 'retry', error: answer.detail, delayMs: 0 }
     // A status that came in time counts, whatever happened to the body after it: the body is not used.
     const { status, durationMs } = answer
     if (status === undefined || status < 200 || status >= 300) {
-      return record(() => db.tenant(job.scope, (tx) => fail(tx, begun, answer, job)))
+      const attempt = { begun, scope, answer, log }
+      return record(() => db.tenant(scope, (tx) => failed.fail(tx, attempt, job)))
     }
     failpoint('deliver:settling')
-    if (!(await record(() => succeed({ job, begun, responseStatus: status, durationMs })))) throw STALE_JOB
+    if (!(await record(() => succeed({ job, begun, responseStatus: status, durationMs, log })))) throw STALE_JOB
     return { kind: 'settled' }
   }
 
@@ -143,84 +144,30 @@ export function createDeliver({
     },
   })
 
-  /** Explains why no attempt began, and returns the outcome that the job needs. */
-  async function explain(tx: Tx, deliveryId: string, job: RunningJob): Promise<JobOutcome> {
-    const standing = await findStanding(tx, deliveryId)
-    if (standing?.status === 'pending') {
-      const { endpointStatus, isEndpointDeleted, isAccountClosed, attempts } = standing
-      if (endpointStatus === 'disabled' || isEndpointDeleted) await endDelivery(tx, deliveryId, 'cancelled')
-      else if (attempts >= MAX_ATTEMPTS) await endDelivery(tx, deliveryId, 'failed')
-      // After a crash between an attempt's end and the job's: the row says when the next attempt is due.
-      else {
-        const reason = 'the next attempt is not due yet, or the account is suspended or closed'
-        const waitMs = Math.max(standing.waitMs, isAccountClosed ? CLOSED_WAIT_MS : 0)
-        return { kind: 'defer', reason, delayMs: Math.ceil(waitMs) }
-      }
-    }
-    await job.settle(tx)
-    return { kind: 'settled' }
-  }
-
-  function send(begun: Ready, signal: AbortSignal): Promise<OutboundAnswer> {
-    const { rawBody } = begun
+  async function send(begun: Ready, signal: AbortSignal): Promise<{ answer: OutboundAnswer; log: AttemptLog }> {
+    const { rawBody, url } = begun
     const nowSeconds = Math.floor(now().getTime() / 1_000)
-    return outbound.send({
+    const signedHeaders = signDelivery({ rawBody, eventId: begun.eventId, secrets: begun.secrets, nowSeconds })
+    const answer = await outbound.send({
       account: begun.scope.accountId,
-      url: begun.url,
+      url,
       environment: begun.scope.environment,
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'Countersign-Webhooks/1',
-        'service-event-id': begun.eventId,
-        'service-event-type': begun.type,
-        'service-delivery-id': begun.deliveryId,
-        'service-delivery-attempt': String(begun.attempt),
-        ...signDelivery({ rawBody, eventId: begun.eventId, secrets: begun.secrets, nowSeconds }),
-      },
+      headers: requestHeaders({ ...begun, eventType: begun.type }, signedHeaders),
       body: rawBody,
       timeoutMs: ATTEMPT_TIMEOUT_MS,
       maxResponseBytes: MAX_RESPONSE_BYTES,
       signal,
     })
-  }
-
-  async function fail(tx: Tx, begun: Ready, answer: OutboundAnswer, job: RunningJob): Promise<JobOutcome> {
-    const { deliveryId, attempt, startedAt, endpointId } = begun
-    const status = answer.status ?? null
-    const result = {
-      deliveryId,
-      attempt,
-      startedAt,
-      responseStatus: status,
-      error: answer.ok ? null : answer.code,
-      durationMs: answer.durationMs,
-    }
-    const failures = await recordFailure(tx, endpointId)
-    const disabledReason = status === GONE ? 'gone' : isHopeless(failures) ? 'failing' : undefined
-    const retryAfterMs = answer.ok ? parseRetryAfter(answer.headers.get('retry-after'), now()) : undefined
-    const delayMs =
-      disabledReason === undefined ? nextDelayMs({ attempt, retryAfterMs, random, timeDivisor }) : undefined
-    await finishFailed(tx, result, delayMs === undefined ? { end: 'failed' } : { delayMs })
-    await countOutcomes(tx, begun.scope, [outcomeOf(begun, { isDelivered: false, durationMs: answer.durationMs })])
-    if (delayMs === undefined) {
-      if (disabledReason !== undefined) await disable(tx, endpointId, disabledReason)
-      await job.settle(tx)
-      return { kind: 'settled' }
-    }
-    return { kind: 'retry', error: answer.ok ? `status ${status}` : `${answer.code}: ${answer.detail}`, delayMs }
-  }
-
-  async function disable(tx: Tx, endpointId: string, reason: string): Promise<void> {
-    await disableEndpoint(tx, endpointId, reason)
-    await cancelJobs(tx, await cancelPending(tx, endpointId))
-    onDisabled(reason)
+    return { answer, log: logOf(answer, { url, signedHeaders }) }
   }
 
   return {
-    run,
-    onDead: (tx, _scope, { deliveryId }) => endDelivery(tx, deliveryId, 'failed'),
-    onRedrive: (tx, _scope, { deliveryId }) => reopenDelivery(tx, deliveryId),
+    run: (payload, job) => ('recoveryId' in payload ? recover.run(payload, job) : run(payload, job)),
+    onDead: (tx, _scope, payload) =>
+      'recoveryId' in payload ? recover.onDead(tx, payload.recoveryId) : endDelivery(tx, payload.deliveryId, 'failed'),
+    onRedrive: (tx, _scope, payload) =>
+      'recoveryId' in payload ? recover.onRedrive(tx, payload.recoveryId) : reopenDelivery(tx, payload.deliveryId),
   }
 }
 
@@ -231,6 +178,7 @@ interface Success {
   begun: Ready
   responseStatus: number
   durationMs: number
+  log: AttemptLog
 }
 
 const keyOf = (scope: Scope): string => `${scope.accountId} ${scope.environment}`
@@ -244,12 +192,4 @@ function bodiesOf(scope: Scope, begun: readonly Begun[]): (eventId: string) => B
     if (body === undefined) throw new Error(`event ${eventId} came without its data`)
     return body
   }
-}
-
-function outcomeOf(
-  { endpointId, startedAt, deliveryCreatedAt }: Begun,
-  { isDelivered, durationMs }: Pick<AttemptOutcome, 'isDelivered' | 'durationMs'>,
-): AttemptOutcome {
-  const arrivalMs = startedAt.getTime() + durationMs - deliveryCreatedAt.getTime()
-  return { endpointId, isDelivered, durationMs, arrivalMs }
 }

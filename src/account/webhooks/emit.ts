@@ -8,6 +8,7 @@ import { type EmittedType, EVENT_DATA, EVENT_TYPES, type EventType } from '#src/
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
+import { laneOf } from './circuit.ts'
 
 export type NewEvent = {
   [Type in EmittedType]: {
@@ -73,9 +74,15 @@ export async function emitMany(tx: Tx, scope: Scope, events: readonly NewEvent[]
   }))
 }
 
-function isEntitled(type: EventType, owned: readonly string[]): boolean {
+/** Whether an account with these products gets events of a type. */
+export function isEntitled(type: EventType, owned: readonly string[]): boolean {
   const products: readonly Product[] = EVENT_TYPES[type].products
   return products.length === 0 || products.some((product) => owned.includes(product))
+}
+
+// A person who tests an endpoint waits for the result, also while its circuit is open.
+function isDirect(type: EventType): boolean {
+  return type === 'ping'
 }
 
 interface InsertedEvent {
@@ -118,7 +125,8 @@ async function insertEvents(
   )
 }
 
-async function insertDeliveries(
+/** Writes deliveries of events, each with its job. */
+export async function insertDeliveries(
   tx: Tx,
   scope: Scope,
   deliveries: readonly {
@@ -126,8 +134,9 @@ async function insertDeliveries(
     eventId: string
     eventType: EventType
     endpointId: string
-    traceparent: string | undefined
+    traceparent?: string | undefined
   }[],
+  priority: 'interactive' | 'bulk' = 'interactive',
 ): Promise<void> {
   if (deliveries.length === 0) return
   const jobIds = deliveries.map(() => randomUUID())
@@ -135,18 +144,20 @@ async function insertDeliveries(
     tx,
     'deliver',
     scope,
-    deliveries.map(({ id, endpointId, traceparent }, index) => ({
+    deliveries.map(({ id, endpointId, eventType, traceparent }, index) => ({
       id: jobIds[index] ?? '',
       payload: { deliveryId: id },
-      lane: endpointId,
+      lane: laneOf(endpointId, { isDirect: isDirect(eventType) }),
+      priority,
       traceparent,
     })),
   )
   const inserted = tx.query(
-    `INSERT INTO deliveries (account_id, environment, id, endpoint_id, event_id, event_type, job_id, next_attempt_at)
-     SELECT $1, $2, new.id, new.endpoint_id, new.event_id, new.event_type, new.job_id, now()
-     FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[])
-       AS new (id, endpoint_id, event_id, event_type, job_id)`,
+    `INSERT INTO deliveries (account_id, environment, id, endpoint_id, event_id, event_type, job_id, is_direct,
+       next_attempt_at)
+     SELECT $1, $2, new.id, new.endpoint_id, new.event_id, new.event_type, new.job_id, new.is_direct, now()
+     FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::boolean[])
+       AS new (id, endpoint_id, event_id, event_type, job_id, is_direct)`,
     [
       scope.accountId,
       scope.environment,
@@ -155,6 +166,7 @@ async function insertDeliveries(
       deliveries.map(({ eventId }) => eventId),
       deliveries.map(({ eventType }) => eventType),
       jobIds,
+      deliveries.map(({ eventType }) => isDirect(eventType)),
     ],
   )
   await Promise.all([enqueued, inserted])

@@ -87,6 +87,17 @@ const endpointShape = {
     .nullable()
     .meta({ description: 'gone (it answered 410), failing (for five days) or manual.' }),
   disabled_at: z.string().nullable(),
+  circuit: z
+    .object({
+      state: z.enum(['closed', 'open', 'half_open']),
+      opened_at: z.string().nullable(),
+      probe_at: z.string().nullable().meta({ description: 'When one delivery is tried next.' }),
+    })
+    .meta({
+      id: 'WebhookCircuit',
+      description:
+        'open: after failures in a row, deliveries are parked, without spending attempts. half_open: one is tried.',
+    }),
   last_success_at: z.string().nullable().meta({ description: 'Exact to a minute.' }),
   created_at: z.string(),
   secret_rotated_at: z.string().nullable(),
@@ -116,11 +127,22 @@ export const toView = (row: EndpointRow): z.input<typeof endpointView> => ({
   status: row.status,
   disabled_reason: row.disabledReason,
   disabled_at: row.disabledAt?.toISOString() ?? null,
+  circuit: circuitOf(row),
   last_success_at: row.lastSuccessAt?.toISOString() ?? null,
   created_at: row.createdAt.toISOString(),
   secret_rotated_at: row.secretRotatedAt?.toISOString() ?? null,
   previous_secret_expires_at: row.previousSecretExpiresAt?.toISOString() ?? null,
 })
+
+function circuitOf({ circuitOpenedAt, circuitUntil }: EndpointRow) {
+  if (circuitOpenedAt === null) return { state: 'closed' as const, opened_at: null, probe_at: null }
+  const isDue = circuitUntil === null || circuitUntil.getTime() <= Date.now()
+  return {
+    state: isDue ? ('half_open' as const) : ('open' as const),
+    opened_at: circuitOpenedAt.toISOString(),
+    probe_at: circuitUntil?.toISOString() ?? null,
+  }
+}
 
 /** Members that the request leaves out are absent. */
 export function toSettings(body: Omit<z.output<typeof updateBody>, 'status'>): GivenSettings {

@@ -1,7 +1,6 @@
 // The webhook endpoints of an account. The signing secret is shown once, at creation; a deleted endpoint keeps its log.
 
 import { recordAudit } from '#src/account/audit/record.ts'
-import { isEventType } from '#src/catalogue/events.ts'
 import { Failure } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -9,36 +8,21 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
-import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import { emitMany } from './emit.ts'
 import {
-  type AttemptRow,
   type CreatedRange,
-  cancelPending,
-  countDeliveries,
   countEndpoints,
-  type DeliveryFilter,
-  type DeliveryRow,
   deleteEndpoint,
   type EndpointRow,
   type EndpointSettings,
-  findAttempts,
   findEndpoint,
   insertEndpoint,
-  listDeliveries,
   listEndpoints,
 } from './rows.ts'
 import { newSecret, sealSecret } from './secret.ts'
-import {
-  auditedOf,
-  checkEventTypes,
-  checkUrl,
-  DEFAULTS,
-  type GivenSettings,
-  notFound,
-  unknownType,
-} from './settings.ts'
+import { auditedOf, checkEventTypes, checkUrl, DEFAULTS, type GivenSettings, notFound } from './settings.ts'
+import { cancelForDeleted, limitDeliveries } from './waiting.ts'
 
 /** Each event is written once per endpoint that subscribes to it. */
 export const MAX_ENDPOINTS = 100
@@ -55,10 +39,6 @@ export interface ListRequest {
   limit: number
   cursor?: string | undefined
   include?: 'total_count' | undefined
-}
-
-export interface LoggedDelivery extends DeliveryRow {
-  log: AttemptRow[]
 }
 
 export type Counted<Row> = Page<Row> & { total_count?: number }
@@ -87,6 +67,7 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
         if (endpoint === undefined) {
           throw new Failure('conflict', `There can be ${MAX_ENDPOINTS} webhook endpoints. Delete one first.`)
         }
+        await limitDeliveries(tx, scope, endpoint)
         await recordAudit(tx, scope, { action: 'webhook_endpoint.created', subjectId: id, after: auditedOf(endpoint) })
         return endpoint
       }
@@ -123,7 +104,7 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
       const remove = async (tx: Tx) => {
         const deleted = await deleteEndpoint(tx, id)
         if (deleted === undefined) throw notFound(id)
-        await cancelJobs(tx, await cancelPending(tx, id))
+        await cancelForDeleted(tx, id)
         await recordAudit(tx, scope, { action: 'webhook_endpoint.deleted', subjectId: id, before: auditedOf(deleted) })
       }
       await db.tenant(scope, (tx) => once(tx, key, remove, () => id))
@@ -147,36 +128,6 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
       }
       const subjectOf = (sent: { eventId: string; deliveryId: string }) => `${sent.eventId} ${sent.deliveryId}`
       return db.tenant(scope, (tx) => once(tx, key, send, subjectOf))
-    },
-
-    /**
-     * The deliveries to one endpoint with every attempt, newest first.
-     * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` for an unknown event type.
-     */
-    async deliveries(
-      scope: Scope,
-      id: string,
-      request: ListRequest & DeliveryFilter,
-    ): Promise<Counted<LoggedDelivery>> {
-      checkId(id, 'whe', scope.environment)
-      const { limit, cursor, include, ...filter } = request
-      if (filter.eventType !== undefined && !isEventType(filter.eventType))
-        throw unknownType('?event_type', filter.eventType)
-      const binding = { route: `GET /v1/webhook-endpoints/${id}/deliveries`, scope, query: filter }
-      const before = pager.decode(cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        if ((await findEndpoint(tx, id)) === undefined) throw notFound(id)
-        const rows = await listDeliveries(tx, id, filter, { before, limit: limit + 1 })
-        const page = pager.page(rows, limit, (row) => row.id, binding)
-        const attempts = await findAttempts(
-          tx,
-          page.data.map((row) => row.id),
-        )
-        const logs = Map.groupBy(attempts, ({ deliveryId }) => deliveryId)
-        const data = page.data.map((row) => ({ ...row, log: logs.get(row.id) ?? [] }))
-        const counted = include === undefined ? {} : { total_count: await countDeliveries(tx, id, filter) }
-        return { ...page, data, ...counted }
-      })
     },
   }
 }

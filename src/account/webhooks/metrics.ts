@@ -40,3 +40,16 @@ export function reportDisabled(registry: Registry, log: Log): (reason: string) =
     log.warn({ reason }, 'a webhook endpoint was disabled')
   }
 }
+
+/** Logs and counts that deliveries to an endpoint are parked; the log line has its id. */
+export function reportParked(registry: Registry, log: Log): (openMs: number) => void {
+  const opened = new Counter({
+    name: 'countersign_webhook_circuits_opened_total',
+    help: 'Times that failures of an endpoint parked its deliveries, with each probe that failed.',
+    registers: [registry],
+  })
+  return (openMs) => {
+    opened.inc()
+    log.info({ delayMs: openMs }, 'the circuit of a webhook endpoint is open: its deliveries are parked')
+  }
+}

@@ -13,32 +13,13 @@ const endpoint = {
   status: 'enabled',
   disabled_reason: null,
   disabled_at: null,
+  circuit: { state: 'closed', opened_at: null, probe_at: null },
   last_success_at: null,
   created_at: '2026-11-20T15:00:00.000Z',
   secret_rotated_at: null,
   previous_secret_expires_at: null,
 }
 const SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g'
-
-const delivery = {
-  delivery_id: IDS.delivery,
-  event_id: IDS.event,
-  event_type: 'claim.escalated',
-  status: 'pending',
-  created_at: '2026-11-20T15:11:04.310Z',
-  next_attempt_at: '2026-11-20T15:11:09.802Z',
-  delivered_at: null,
-  attempts: [
-    {
-      attempt: 1,
-      started_at: '2026-11-20T15:11:04.402Z',
-      finished_at: '2026-11-20T15:11:04.511Z',
-      response_status: 503,
-      error: null,
-      duration_ms: 109,
-    },
-  ],
-}
 
 export const NOTES: Record<string, Note> = {
   'POST /v1/webhook-endpoints': {
@@ -128,10 +109,6 @@ export const NOTES: Record<string, Note> = {
       },
     },
     problems: ['conflict'],
-  },
-  'GET /v1/webhook-endpoints/:id/deliveries': {
-    description: 'What was sent, what was answered, how long it took, and when the next attempt is due.',
-    answers: { 200: { example: { object: 'list', data: [delivery], has_more: false, next_cursor: null } } },
   },
 }
 

@@ -2,36 +2,8 @@ import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
-import { createBody, endpointView, eventType, secretView, toSettings, toView } from './endpoint-views.ts'
-import type { Counted, LoggedDelivery, Webhooks } from './endpoints.ts'
-
-const deliveryStatus = z.enum(['pending', 'delivered', 'failed', 'cancelled']).meta({ id: 'DeliveryStatus' })
-const deliveryView = z
-  .object({
-    delivery_id: z.string(),
-    event_id: z.string(),
-    event_type: eventType,
-    status: deliveryStatus,
-    created_at: z.string(),
-    next_attempt_at: z.string().nullable(),
-    delivered_at: z.string().nullable(),
-    attempts: z.array(
-      z
-        .object({
-          attempt: z.number().int(),
-          started_at: z.string(),
-          finished_at: z
-            .string()
-            .nullable()
-            .meta({ description: 'null: running, or its process ended before the answer.' }),
-          response_status: z.number().int().nullable(),
-          error: z.string().nullable(),
-          duration_ms: z.number().int().nullable(),
-        })
-        .meta({ id: 'DeliveryAttempt' }),
-    ),
-  })
-  .meta({ id: 'Delivery' })
+import { createBody, endpointView, secretView, toSettings, toView } from './endpoint-views.ts'
+import type { Counted, Webhooks } from './endpoints.ts'
 
 const common = { tag: 'Webhooks', scope: 'admin', permission: 'webhooks.write', needsAccountKey: true } as const
 
@@ -127,28 +99,6 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         return { endpoint_id: params.id, event_id: eventId, delivery_id: deliveryId }
       },
     ),
-    endpoint(
-      {
-        ...common,
-        method: 'GET',
-        permission: 'webhooks.read',
-        path: '/v1/webhook-endpoints/:id/deliveries',
-        operationId: 'listDeliveries',
-        params: idParams('whe'),
-        summary: 'List the deliveries to an endpoint with every attempt, newest first.',
-        query: z.object({
-          ...listQuery,
-          status: deliveryStatus.optional(),
-          event_type: eventType.optional(),
-        }),
-        view: listOf(deliveryView),
-        status: [200],
-      },
-      async ({ caller, params, query }) => {
-        const request = { ...toRequest(query), status: query.status, eventType: query.event_type }
-        return viewPage(await webhooks.deliveries(caller, params.id, request), deliveryToView)
-      },
-    ),
   ]
 }
 
@@ -166,21 +116,3 @@ function timeOf(text: string | undefined): Date | undefined {
 function viewPage<Row, View>(page: Counted<Row>, view: (row: Row) => View) {
   return { ...page, data: page.data.map(view) }
 }
-
-const deliveryToView = (row: LoggedDelivery): z.input<typeof deliveryView> => ({
-  delivery_id: row.id,
-  event_id: row.eventId,
-  event_type: row.eventType,
-  status: row.status,
-  created_at: row.createdAt.toISOString(),
-  next_attempt_at: row.nextAttemptAt?.toISOString() ?? null,
-  delivered_at: row.deliveredAt?.toISOString() ?? null,
-  attempts: row.log.map((attempt) => ({
-    attempt: attempt.attempt,
-    started_at: attempt.startedAt.toISOString(),
-    finished_at: attempt.finishedAt?.toISOString() ?? null,
-    response_status: attempt.responseStatus,
-    error: attempt.error,
-    duration_ms: attempt.durationMs,
-  })),
-})

@@ -1,11 +1,9 @@
-// Rows that the API reads and writes for endpoints and deliveries. The statements of the deliver queue are in
-// attempts.ts. A transaction that changes an endpoint and its deliveries changes the endpoint first, so that two of
+// Rows that the API reads and writes for endpoints. Those of deliveries are in delivery-rows.ts, and the statements of
+// the deliver queue in attempts.ts. A transaction that changes an endpoint and its deliveries changes the endpoint first, so that two of
 // them can't deadlock.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { idsBefore } from '#src/platform/ids.ts'
-import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 
 export type EndpointStatus = 'enabled' | 'disabled'
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
@@ -17,6 +15,10 @@ export interface EndpointRow {
   status: EndpointStatus
   disabledReason: string | null
   disabledAt: Date | null
+  /** Since when its deliveries are parked; null while its circuit is closed. */
+  circuitOpenedAt: Date | null
+  /** When one delivery probes it. */
+  circuitUntil: Date | null
   description: string
   metadata: Record<string, string>
   /** Deliveries a second; null for no limit of its own. */
@@ -45,27 +47,6 @@ export interface NewEndpoint extends EndpointSettings {
   sealedSecret: Buffer
 }
 
-export interface DeliveryRow {
-  id: string
-  eventId: string
-  eventType: string
-  status: DeliveryStatus
-  attempts: number
-  createdAt: Date
-  nextAttemptAt: Date | null
-  deliveredAt: Date | null
-}
-
-export interface AttemptRow {
-  deliveryId: string
-  attempt: number
-  startedAt: Date
-  finishedAt: Date | null
-  responseStatus: number | null
-  error: string | null
-  durationMs: number | null
-}
-
 export interface PageOf {
   before: string | undefined
   /** Rows to answer at most. */
@@ -77,13 +58,8 @@ export interface CreatedRange {
   createdLt?: Date | undefined
 }
 
-export interface DeliveryFilter extends CreatedRange {
-  status?: DeliveryStatus | undefined
-  eventType?: string | undefined
-}
-
 const ENDPOINT = `id, url, event_types AS "eventTypes", status, disabled_reason AS "disabledReason",
-  disabled_at AS "disabledAt", description, metadata, max_per_second AS "maxPerSecond",
+  disabled_at AS "disabledAt", circuit_opened_at AS "circuitOpenedAt", circuit_until AS "circuitUntil", description, metadata, max_per_second AS "maxPerSecond",
   max_concurrency AS "maxConcurrency", last_success_at AS "lastSuccessAt", created_at AS "createdAt",
   secret_rotated_at AS "secretRotatedAt",
   CASE WHEN previous_secret_expires_at > now() THEN previous_secret_expires_at END AS "previousSecretExpiresAt"`
@@ -141,17 +117,13 @@ export async function lockEndpoint(tx: Tx, id: string): Promise<EndpointRow | un
 export interface EndpointChange extends EndpointSettings {
   status: EndpointStatus
   disabledReason: string | null
-  /** Its run of failures begins again: with another address, and when it is enabled. */
-  isFresh: boolean
 }
 
 export async function updateEndpoint(tx: Tx, id: string, change: EndpointChange): Promise<EndpointRow> {
   const [row] = await tx.query<EndpointRow>(
     `UPDATE webhook_endpoints SET url = $2, event_types = $3, description = $4, metadata = $5::jsonb,
        max_per_second = $6, max_concurrency = $7, status = $8::text, disabled_reason = $9,
-       disabled_at = CASE WHEN $8::text = 'disabled' THEN coalesce(disabled_at, now()) END,
-       consecutive_failures = CASE WHEN $10 THEN 0 ELSE consecutive_failures END,
-       first_failure_at = CASE WHEN NOT $10 THEN first_failure_at END
+       disabled_at = CASE WHEN $8::text = 'disabled' THEN coalesce(disabled_at, now()) END
      WHERE id = $1 RETURNING ${ENDPOINT}`,
     [
       id,
@@ -163,7 +135,6 @@ export async function updateEndpoint(tx: Tx, id: string, change: EndpointChange)
       change.maxConcurrency,
       change.status,
       change.disabledReason,
-      change.isFresh,
     ],
   )
   if (row === undefined) throw new Error(`endpoint ${id} is not there: the transaction holds its lock`)
@@ -212,52 +183,6 @@ export async function deleteEndpoint(tx: Tx, id: string): Promise<EndpointRow | 
   return row
 }
 
-/** Cancels the pending deliveries of this endpoint. Returns the jobs that have no deliveries left. */
-export async function cancelPending(tx: Tx, endpointId: string): Promise<string[]> {
-  const rows = await tx.query<{ jobId: string }>(
-    `UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL
-     WHERE endpoint_id = $1 AND status = 'pending' RETURNING job_id AS "jobId"`,
-    [endpointId],
-  )
-  return rows.map(({ jobId }) => jobId)
-}
-
-export async function listDeliveries(
-  tx: Tx,
-  endpointId: string,
-  filter: DeliveryFilter,
-  { before, limit }: PageOf,
-): Promise<DeliveryRow[]> {
-  const { where, values } = deliveryConditions(endpointId, filter, before)
-  return tx.adhoc<DeliveryRow>(
-    `SELECT id, event_id AS "eventId", event_type AS "eventType", status, attempts, created_at AS "createdAt",
-       next_attempt_at AS "nextAttemptAt", delivered_at AS "deliveredAt"
-     FROM deliveries WHERE ${where} ORDER BY id DESC LIMIT $${values.push(limit)}`,
-    values,
-  )
-}
-
-export async function countDeliveries(tx: Tx, endpointId: string, filter: DeliveryFilter): Promise<number> {
-  const { where, values } = deliveryConditions(endpointId, filter)
-  const [row] = await tx.adhoc<{ count: number }>(`SELECT count(*) AS count FROM deliveries WHERE ${where}`, values)
-  return row?.count ?? 0
-}
-
-/** In order. The attempt in flight is on the delivery's own row; so is one that was interrupted, until the next begins. */
-export async function findAttempts(tx: Tx, deliveryIds: readonly string[]): Promise<AttemptRow[]> {
-  if (deliveryIds.length === 0) return []
-  return tx.query<AttemptRow>(
-    `SELECT delivery_id AS "deliveryId", attempt, started_at AS "startedAt", finished_at AS "finishedAt",
-       response_status AS "responseStatus", error, duration_ms AS "durationMs"
-     FROM delivery_attempts WHERE delivery_id = ANY($1)
-     UNION ALL
-     SELECT id, attempts, attempt_started_at, NULL, NULL, NULL, NULL
-     FROM deliveries WHERE id = ANY($1) AND attempt_started_at IS NOT NULL
-     ORDER BY "deliveryId", attempt`,
-    [deliveryIds],
-  )
-}
-
 interface Conditions {
   where: string
   values: unknown[]
@@ -270,25 +195,4 @@ function endpointConditions({ createdGte, createdLt }: CreatedRange, before?: st
   if (createdLt !== undefined) conditions.push(`created_at < $${values.push(createdLt)}`)
   if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
   return { where: conditions.join(' AND '), values }
-}
-
-function deliveryConditions(endpointId: string, filter: DeliveryFilter, before?: string): Conditions {
-  const values: unknown[] = [endpointId]
-  const conditions = ['endpoint_id = $1']
-  if (filter.status !== undefined) conditions.push(`status = $${values.push(filter.status)}`)
-  if (filter.eventType !== undefined) conditions.push(`event_type = $${values.push(filter.eventType)}`)
-  if (filter.createdGte !== undefined) conditions.push(`created_at >= $${values.push(filter.createdGte)}`)
-  if (filter.createdLt !== undefined) conditions.push(`created_at < $${values.push(filter.createdLt)}`)
-  if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
-  return { where: conditions.join(' AND '), values }
-}
-
-/** Old deliveries that have ended, with the log of their attempts. */
-export const purgeDeliveries: PurgeStep = async (tx, { environment }, { before, limit }) => {
-  const old = await tx.query<{ id: string }>(
-    `SELECT id FROM deliveries WHERE id < $1 AND created_at < $2 AND status <> 'pending' ORDER BY id LIMIT $3 FOR UPDATE`,
-    [idsBefore('whd', environment, before), before, limit],
-  )
-  await tx.query('DELETE FROM delivery_attempts WHERE delivery_id = ANY($1)', [old.map(({ id }) => id)])
-  return deleteRows(tx, 'deliveries', old)
 }

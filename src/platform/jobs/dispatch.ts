@@ -8,10 +8,11 @@ import { leavesRoom, QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import type { Log } from '#src/platform/log.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
-import { RUNNING, requeue, SUSPENDED_ACCOUNTS } from './backlog.ts'
+import { RUNNING, requeue } from './backlog.ts'
 import type { Engine, JobBatch, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
 import { type AccountLane, shareByAccount, shareFairly } from './fair-share.ts'
+import { findDueLanes, selectDueQueues, takeTokens } from './lanes.ts'
 import { createDispatchMetrics, type DispatchMetrics } from './metrics.ts'
 import type { Round } from './poll-interval.ts'
 
@@ -95,7 +96,7 @@ export function createDispatcher({ db, engine, log, registry = new Registry() }:
       const count = await hand(queue, chosen, toBatches(chosen, room.workers, QUEUES[queue].batchSize))
       return { count, free: room.free, window: room.window }
     },
-    findDue: async (queues) => namesOf(await db.readSystem<Named>('find due', () => selectDue(queues))),
+    findDue: async (queues) => namesOf(await db.readSystem<Named>('find due', () => selectDueQueues(queues))),
     findInFlight: async () => namesOf(await db.readSystem<Named>('find in flight', selectInFlight)),
     async dispatchOne(queue, id) {
       const chosen = await db.writeSystem<Chosen>('dispatch one', () => chooseOne(queue, id))
@@ -177,30 +178,7 @@ async function choose(tx: Tx, queue: QueueName): Promise<{ chosen: Chosen[]; roo
 type Named = { queue: QueueName }
 const namesOf = (rows: readonly Named[]) => rows.map(({ queue }) => queue)
 
-// These two are asked several times a second while nothing happens: in one round trip, and planned once. Their list
-// stands behind a SELECT for that: see settleAll.
-function selectDue(queues: readonly QueueName[]): Statement {
-  return {
-    // The same loose index scan as in dispatch, over all of these queues.
-    text: `WITH RECURSIVE lanes AS (
-       SELECT queue, (SELECT j.lane FROM jobs j WHERE j.queue = asked.queue AND j.state = 'queued'
-                      ORDER BY j.lane LIMIT 1) AS lane
-       FROM unnest((SELECT $1::text[])) AS asked (queue)
-       UNION ALL
-       SELECT queue, (SELECT j.lane FROM jobs j WHERE j.queue = lanes.queue AND j.state = 'queued' AND j.lane > lanes.lane
-                      ORDER BY j.lane LIMIT 1)
-       FROM lanes WHERE lanes.lane IS NOT NULL
-     )
-     SELECT DISTINCT queue FROM lanes CROSS JOIN LATERAL (
-       SELECT j.account_id FROM (VALUES (0::smallint), (1::smallint)) AS p (priority) JOIN jobs j
-         ON j.queue = lanes.queue AND j.lane = lanes.lane AND j.priority = p.priority AND j.state = 'queued'
-         AND j.run_at <= now()
-       LIMIT 1) AS due
-     WHERE lane IS NOT NULL AND due.account_id <> ALL (${SUSPENDED_ACCOUNTS})`,
-    values: [queues],
-  }
-}
-
+// Asked several times a second while nothing happens: see selectDueQueues.
 function selectInFlight(): Statement {
   return {
     // One probe per queue, however many jobs it has.
@@ -211,30 +189,20 @@ function selectInFlight(): Statement {
 }
 
 async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accountsInFlight }: Room): Promise<Chosen[]> {
-  const due = await tx.query<Omit<AccountLane, 'inFlight'>>(
-    // A loose index scan: one probe per lane, however many jobs wait. All jobs of a lane are one account's.
-    `WITH RECURSIVE lanes AS (
-       (SELECT lane FROM jobs WHERE queue = $1 AND state = 'queued' ORDER BY lane LIMIT 1)
-       UNION ALL
-       SELECT (SELECT j.lane FROM jobs j WHERE j.queue = $1 AND j.state = 'queued' AND j.lane > lanes.lane
-               ORDER BY j.lane LIMIT 1)
-       FROM lanes WHERE lanes.lane IS NOT NULL
-     )
-     SELECT lane, due.account_id AS account FROM lanes CROSS JOIN LATERAL (
-       SELECT j.account_id FROM (VALUES (0::smallint), (1::smallint)) AS p (priority) JOIN jobs j
-         ON j.queue = $1 AND j.lane = lanes.lane AND j.priority = p.priority AND j.state = 'queued' AND j.run_at <= now()
-       LIMIT 1) AS due
-     WHERE lane IS NOT NULL AND due.account_id <> ALL (${SUSPENDED_ACCOUNTS})`,
-    [queue],
-  )
-  const lanes = due.map((one): AccountLane => ({ ...one, inFlight: inFlight.get(one.lane) ?? 0 }))
   const { laneCap } = QUEUES[queue]
+  const due = await findDueLanes(tx, queue)
+  const lanes = due.map((one): AccountLane => {
+    const running = inFlight.get(one.lane) ?? 0
+    const admitted = one.tokens === null ? laneCap : running + Math.max(0, one.tokens)
+    const cap = Math.min(laneCap, admitted, one.mostInFlight ?? laneCap, one.isTrial ? 1 : laneCap)
+    return { lane: one.lane, account: one.account, inFlight: running, cap }
+  })
   const quotas = leavesRoom(queue)
     ? shareByAccount(lanes, accountsInFlight, free, laneCap)
     : shareFairly(lanes, free, laneCap)
   if (quotas.length === 0) return []
 
-  const rows = await tx.query<Omit<Chosen, 'ahead'>>(
+  const rows = await tx.query<Omit<Chosen, 'ahead'> & { lane: string }>(
     // The lists stand behind a SELECT: see settleAll.
     `WITH due AS (
        SELECT due.id, due.lane, due.priority, due.run_at, quotas.quota
@@ -250,11 +218,17 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
      )
      UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now(), lease_until = NULL
      FROM ranked WHERE jobs.id = ranked.id AND ranked.turn <= ranked.quota
-     RETURNING jobs.id, jobs.dispatches, jobs.account_id AS account, jobs.priority, jobs.traceparent`,
+     RETURNING jobs.id, jobs.dispatches, jobs.account_id AS account, jobs.priority, jobs.traceparent, jobs.lane`,
     [queue, quotas.map((quota) => quota.lane), quotas.map((quota) => quota.take)],
   )
+  const rated = new Set(due.flatMap(({ lane, tokens }) => (tokens === null ? [] : [lane])))
+  const taken = Map.groupBy(
+    rows.filter(({ lane }) => rated.has(lane)),
+    ({ lane }) => lane,
+  )
+  await takeTokens(tx, queue, new Map([...taken].map(([lane, jobs]) => [lane, jobs.length])))
   const ahead = new Map(accountsInFlight)
-  return rows.map((job) => {
+  return rows.map(({ lane: _, ...job }) => {
     const before = ahead.get(job.account) ?? 0
     ahead.set(job.account, before + 1)
     return { ...job, ahead: before }

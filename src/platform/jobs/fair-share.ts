@@ -2,6 +2,8 @@ export interface Lane {
   lane: string
   /** Dispatched or running. */
   inFlight: number
+  /** Where it is below the cap of the queue: the most that the lane may have in flight. */
+  cap?: number
 }
 
 /**
@@ -10,16 +12,17 @@ export interface Lane {
  */
 export function shareFairly(lanes: readonly Lane[], room: number, cap: number): { lane: string; take: number }[] {
   const open = lanes
-    .map(({ lane, inFlight }) => ({ lane, inFlight, take: 0 }))
-    .filter(({ inFlight }) => inFlight < cap)
+    .map(({ lane, inFlight, cap: own = cap }) => ({ lane, inFlight, most: Math.min(own, cap), take: 0 }))
+    .filter(({ inFlight, most }) => inFlight < most)
     .sort((a, b) => a.inFlight - b.inFlight)
   let left = Math.max(0, Math.floor(room))
   // Raise the lowest lanes level by level: a lane with many in flight gets nothing while another has fewer.
   while (left > 0) {
-    const rising = open.filter(({ inFlight, take }) => inFlight + take < cap)
+    const rising = open.filter(({ inFlight, most, take }) => inFlight + take < most)
     const lowest = Math.min(...rising.map(({ inFlight, take }) => inFlight + take))
     const atLowest = rising.filter(({ inFlight, take }) => inFlight + take === lowest)
-    const next = Math.min(cap, ...rising.map(({ inFlight, take }) => inFlight + take).filter((level) => level > lowest))
+    const levels = rising.map(({ inFlight, take }) => inFlight + take).filter((level) => level > lowest)
+    const next = Math.min(...atLowest.map(({ most }) => most), ...levels)
     if (atLowest.length === 0) break
     const step = Math.min(next - lowest, Math.floor(left / atLowest.length))
     if (step === 0) {
@@ -52,7 +55,7 @@ export function shareByAccount(
     .map(([account, own]) => ({
       lanes: own,
       inFlight: inFlight.get(account) ?? 0,
-      wanted: own.reduce((sum, lane) => sum + Math.max(0, cap - lane.inFlight), 0),
+      wanted: own.reduce((sum, lane) => sum + Math.max(0, Math.min(lane.cap ?? cap, cap) - lane.inFlight), 0),
       take: 0,
     }))
     .sort((a, b) => a.inFlight - b.inFlight)

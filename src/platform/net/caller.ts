@@ -33,65 +33,116 @@ interface CallerOptions {
   connectorOf(to: Destination): buildConnector.connector
 }
 
+interface ConnectTimes {
+  connectMs: number | null
+  tlsMs: number | null
+}
+
+/** The times of the last connection of a pool that no request has started on. */
+interface Fresh {
+  times: ConnectTimes | undefined
+}
+
+interface TimedPool {
+  pool: Pool
+  fresh: Fresh
+}
+
+/** What the TCP connection under a TLS socket took, in milliseconds. */
+export const tcpTimes = new WeakMap<object, number>()
+
 // A dead address must leave time for the next one within the usual 15 s.
 export const CONNECT_TIMEOUT_MS = 5_000
 const MAX_HEADER_BYTES = 16 * 1024
 // Idle sockets close by themselves after seconds; this bounds the number of empty pools.
 const MAX_POOLS = 256
+// An account's calls at once to one origin: its half of a deliver worker (queues.ts). More wait for a connection, within
+// their deadline.
+const MAX_CONNECTIONS = 128
 const KEEP_ALIVE_MS = 4_000
 const KEEP_ALIVE_MAX_MS = 30_000
 
 export function createCaller({ keyOf, connectorOf }: CallerOptions): Connector {
-  const pools = new Map<string, Pool>()
+  const pools = new Map<string, TimedPool>()
   const connectErrors = new WeakSet<Error>()
 
-  function poolOf(to: Destination): Pool {
+  function poolOf(to: Destination): TimedPool {
     const key = keyOf(to)
     const known = pools.get(key)
     pools.delete(key)
-    const pool = known ?? new Pool(to.target.origin, { ...POOL, connect: marked(connectorOf(to)) })
-    pools.set(key, pool)
+    const fresh: Fresh = { times: undefined }
+    const made = known ?? {
+      fresh,
+      pool: new Pool(to.target.origin, { ...POOL, connect: marked(connectorOf(to), to.target, fresh) }),
+    }
+    pools.set(key, made)
     for (const [oldest, idle] of pools) {
       if (pools.size <= MAX_POOLS) break
       pools.delete(oldest)
       // Running requests finish; each has its own deadline.
-      void idle.close()
+      void idle.pool.close()
     }
-    return pool
+    return made
   }
 
-  function marked(connect: buildConnector.connector): buildConnector.connector {
-    return (options, callback) =>
+  function marked(connect: buildConnector.connector, { protocol }: Target, fresh: Fresh): buildConnector.connector {
+    return (options, callback) => {
+      const startedAt = performance.now()
       connect(options, (error, socket) => {
-        if (error === null) return callback(null, socket)
+        if (error === null) {
+          const totalMs = Math.round(performance.now() - startedAt)
+          const tcpMs = tcpTimes.get(socket) ?? totalMs
+          fresh.times = { connectMs: tcpMs, tlsMs: protocol === 'https:' ? Math.max(0, totalMs - tcpMs) : null }
+          return callback(null, socket)
+        }
         // undici treats some errors by their code. Here they get one code, and the cause tells them apart.
         const wrapped = new Error('connect', { cause: error })
         connectErrors.add(wrapped)
         callback(wrapped, null)
       })
+    }
   }
 
   return {
     async call(to, { method, headers, body = null, maxResponseBytes }, deadline) {
       const { target, address } = to
+      const { pool, fresh } = poolOf(to)
+      let connected: ConnectTimes = { connectMs: null, tlsMs: null }
       const answer = await exchange(
-        poolOf(to),
+        pool,
         { path: target.path, method, headers, body },
-        maxResponseBytes,
-        deadline,
+        {
+          maxBytes: maxResponseBytes,
+          deadline,
+          // undici starts a waiting request as soon as its connection is open: the first start after a connect is that
+          // of the request that caused it.
+          onStart() {
+            if (fresh.times !== undefined) connected = fresh.times
+            fresh.times = undefined
+          },
+        },
       )
-      if ('received' in answer) return { ok: true, ...answer.received, address }
-      const { error, status } = answer
+      const timing = { dnsMs: null, ...connected, firstByteMs: answer.firstByteMs }
+      if ('received' in answer) return { ok: true, ...answer.received, address, timing }
+      const { error, status, partial } = answer
       const isUnconnected = connectErrors.has(error)
       const problem =
         interruption(deadline) ?? (isUnconnected ? judgeConnectError(error.cause, target) : judgeError(error))
-      return { ok: false, ...problem, isUnconnected, address, ...(status === undefined ? {} : { status }) }
+      return {
+        ok: false,
+        ...problem,
+        isUnconnected,
+        address,
+        timing,
+        ...(status === undefined ? {} : { status }),
+        ...(partial === undefined ? {} : { partial }),
+      }
     },
 
     async close() {
       const open = [...pools.values()]
       pools.clear()
-      await Promise.all(open.map((pool) => pool.destroy()))
+      await Promise.all(open.map(({ pool }) => pool.destroy()))
     },
   }
 }
@@ -110,6 +161,7 @@ export function codeOf(error: unknown): string {
 const POOL = {
   allowH2: false,
   pipelining: 1,
+  connections: MAX_CONNECTIONS,
   maxHeaderSize: MAX_HEADER_BYTES,
   keepAliveTimeout: KEEP_ALIVE_MS,
   keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,

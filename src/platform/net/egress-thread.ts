@@ -36,15 +36,23 @@ async function run({ id, to, request }: Extract<ToThread, { op: 'call' }>): Prom
   calls.set(id, end)
   try {
     const answer = await caller.call(to, request, deadline)
-    if (!answer.ok) return tell({ id, answer })
-    // Moved, not copied: the bytes of a small body lie in a pool with others.
-    const body = Buffer.from(new Uint8Array(answer.body).buffer)
-    tell({ id, answer: { ...answer, body } }, [body.buffer])
+    if (answer.ok) {
+      const body = ownBytes(answer.body)
+      return tell({ id, answer: { ...answer, body } }, [body.buffer])
+    }
+    if (answer.partial === undefined) return tell({ id, answer })
+    const body = ownBytes(answer.partial.body)
+    tell({ id, answer: { ...answer, partial: { ...answer.partial, body } } }, [body.buffer])
   } catch (error) {
     tell({ id, fault: error instanceof Error ? error.message : String(error) })
   } finally {
     calls.delete(id)
   }
+}
+
+// Moved, not copied: the bytes of a small body lie in a pool with others.
+function ownBytes(body: Buffer): Buffer<ArrayBuffer> {
+  return Buffer.from(new Uint8Array(body).buffer)
 }
 
 function tell(message: FromThread, moved: ArrayBuffer[] = []): void {

@@ -134,7 +134,11 @@ function laneOf(account: string, count: number): number {
 
 // A Buffer arrives in a message as a Uint8Array.
 function restored(answer: Untimed): Untimed {
-  if (!answer.ok) return answer
-  const { buffer, byteOffset, byteLength } = answer.body
-  return { ...answer, body: Buffer.from(buffer, byteOffset, byteLength) }
+  if (answer.ok) return { ...answer, body: bufferOf(answer.body) }
+  const { partial } = answer
+  return partial === undefined ? answer : { ...answer, partial: { ...partial, body: bufferOf(partial.body) } }
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
 }

@@ -3,14 +3,20 @@
 
 import type { Dispatcher } from 'undici'
 import type { Deadline } from './deadline.ts'
+import type { PartialAnswer } from './outbound.ts'
 
-export type HttpExchange =
+export type HttpExchange = {
+  /** From the request's start on a connection to the head of its answer. */
+  firstByteMs: number | null
+} & (
   | { received: Received }
   | {
       error: Error
-      /** The status that came before the body failed. */
+      /** The status that came before the body failed, with what came of the answer. */
       status: number | undefined
+      partial: PartialAnswer | undefined
     }
+)
 
 interface Received {
   status: number
@@ -25,14 +31,20 @@ type Fields = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart
 // No code reads this error: the answer has been given by then.
 const OVER = new Error('the call is over')
 
+interface ExchangeOptions {
+  maxBytes: number
+  deadline: Deadline
+  /** The request is on a connection. */
+  onStart(): void
+}
+
 /**
  * Never rejects. The part of the body after `maxBytes` is not read: the connection is dropped, and that is no error.
  */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  maxBytes: number,
-  deadline: Deadline,
+  { maxBytes, deadline, onStart }: ExchangeOptions,
 ): Promise<HttpExchange> {
   return new Promise((done) => {
     const chunks: Buffer[] = []
@@ -41,28 +53,35 @@ export function exchange(
     let fields: Fields = {}
     let controller: Dispatcher.DispatchController | undefined
     let isOver = false
+    let startedAt: number | undefined
+    let firstByteMs: number | null = null
     let stopWaiting = () => {}
 
-    const end = (how: HttpExchange) => {
+    const end = (how: { received: Received } | { error: Error }) => {
       if (isOver) return
       isOver = true
       stopWaiting()
-      done(how)
+      if ('received' in how) return done({ ...how, firstByteMs })
+      const partial = status === undefined ? undefined : { headers: flatten(fields), body: Buffer.concat(chunks) }
+      done({ ...how, status, partial, firstByteMs })
     }
     const receive = (isTruncated: boolean) => {
-      if (status === undefined) return end({ error: OVER, status })
+      if (status === undefined) return end({ error: OVER })
       end({ received: { status, headers: flatten(fields), body: Buffer.concat(chunks), isTruncated } })
     }
 
     dispatcher.dispatch(request, {
       onRequestStart(started) {
         controller = started
+        startedAt = performance.now()
+        onStart()
         // The connection was not ready in time. The next call can use it.
         if (isOver) started.abort(OVER)
       },
       onResponseStart(_, code, given) {
         // 103 and other interim responses come before the answer.
         if (code < 200) return
+        if (startedAt !== undefined) firstByteMs = Math.round(performance.now() - startedAt)
         status = code
         fields = given
       },
@@ -76,10 +95,10 @@ export function exchange(
         current.abort(OVER)
       },
       onResponseEnd: () => receive(false),
-      onResponseError: (_, error) => end({ error, status }),
+      onResponseError: (_, error) => end({ error }),
     })
     stopWaiting = deadline.onEnd(() => {
-      end({ error: OVER, status })
+      end({ error: OVER })
       controller?.abort(OVER)
     })
     // The deadline may have ended before this line, or the call may have failed at once.

@@ -45,6 +45,17 @@ export interface OutboundRequest {
   signal?: AbortSignal
 }
 
+/** Milliseconds of each phase; null for one that did not happen, or did not end. */
+export interface Timing {
+  /** null: the URL names an address. */
+  dnsMs: number | null
+  /** null, like `tlsMs`: an open connection was used again. */
+  connectMs: number | null
+  tlsMs: number | null
+  /** From the request to the head of the answer. */
+  firstByteMs: number | null
+}
+
 export type OutboundAnswer =
   | {
       ok: true
@@ -55,6 +66,7 @@ export type OutboundAnswer =
       isTruncated: boolean
       durationMs: number
       address: string
+      timing: Timing
     }
   | {
       ok: false
@@ -62,11 +74,19 @@ export type OutboundAnswer =
       detail: string
       /** The status that came before the body failed. */
       status?: number
+      /** The headers and the part of the body that came before it failed. */
+      partial?: PartialAnswer
       durationMs: number
       address?: string
+      timing?: Timing
       /** No connection was made: the receiver has certainly seen nothing. */
       isUnconnected?: boolean
     }
+
+export interface PartialAnswer {
+  headers: ReadonlyMap<string, string>
+  body: Buffer
+}
 
 export interface OutboundOptions {
   /**
@@ -88,6 +108,7 @@ export interface Outbound {
 
 const MAX_ADDRESSES_TRIED = 3
 const MAX_TARGETS = 1_000
+const NOTHING_TIMED: Timing = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: null }
 
 export function createOutbound({ allow = [], lookup = createLookup(), ca }: OutboundOptions = {}): Outbound {
   const allows = parseAllowList(allow)
@@ -95,9 +116,10 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
   const closing = new AbortController()
   // Every open socket adds a listener.
   setMaxListeners(0, closing.signal)
-  // The key contains the address: a connection to one address never serves a request that was checked for another.
+  // The key contains the address: a connection to one address never serves a request that was checked for another. It
+  // contains the account, whose connections to one origin are bounded.
   const plain = createCaller({
-    keyOf: ({ target, address }) => `${target.origin} ${address}`,
+    keyOf: ({ account, target, address }) => `${account} ${target.origin} ${address}`,
     connectorOf({ address }) {
       const connect = buildConnector({ allowH2: false, timeout: CONNECT_TIMEOUT_MS, signal: closing.signal })
       return ({ servername: _, ...options }, callback) => connect({ ...options, hostname: address }, callback)
@@ -122,7 +144,9 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
       return { ok: false, code, detail: `${parsed.code}: ${parsed.detail}` }
     }
     const { target } = parsed
+    const lookedUpAt = performance.now()
     const resolved = await resolve(target, deadline)
+    const dnsMs = target.isAddress ? null : Math.round(performance.now() - lookedUpAt)
     if ('code' in resolved) return { ok: false, ...resolved }
     const refused = resolved.addresses.find((address) => !isCallable(address, target))
     if (refused !== undefined) {
@@ -135,7 +159,7 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
       // Only a request that never got a connection has certainly not been seen by the receiver.
       if (answer.ok || !answer.isUnconnected || deadline.ended() !== undefined) break
     }
-    return answer
+    return { ...answer, timing: { ...(answer.timing ?? NOTHING_TIMED), dnsMs } }
   }
 
   async function resolve(target: Target, deadline: Deadline): Promise<{ addresses: string[] } | CallProblem> {

@@ -12,7 +12,7 @@ import {
   type TLSSocket,
 } from 'node:tls'
 import type { buildConnector } from 'undici'
-import { CONNECT_TIMEOUT_MS, type Destination } from './caller.ts'
+import { CONNECT_TIMEOUT_MS, type Destination, tcpTimes } from './caller.ts'
 import type { Handshakes } from './handshakes.ts'
 
 /**
@@ -71,6 +71,7 @@ function open({ target, address, account }: Destination, options: OpenOptions, d
     done(failure('HANDSHAKE_BUDGET', refused), null)
     return
   }
+  const startedAt = performance.now()
   const raw = connectSocket({ host: address, port: target.port, noDelay: true })
   raw.setKeepAlive(true, KEEP_ALIVE_DELAY_MS)
   let secure: TLSSocket | undefined
@@ -89,6 +90,7 @@ function open({ target, address, account }: Destination, options: OpenOptions, d
   raw.once('close', () => fail(failure('ECONNRESET', 'the peer closed the connection before the handshake was done')))
   raw.once('connect', () => {
     const { gate, release } = createGate(raw, { account, handshakes, fail })
+    const tcpMs = Math.round(performance.now() - startedAt)
     const socket = connectTls({
       socket: gate,
       secureContext: context,
@@ -99,6 +101,7 @@ function open({ target, address, account }: Destination, options: OpenOptions, d
       ...(session === undefined ? {} : { session }),
     })
     secure = socket
+    tcpTimes.set(socket, tcpMs)
     socket.on('error', fail)
     socket.once('close', () => gate.destroy())
     socket.once('secureConnect', () => {

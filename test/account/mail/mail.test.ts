@@ -66,6 +66,7 @@ function makeWork(settings: Partial<MailerSettings> = {}, writer: LetterWriter =
         usage_notice: writer,
         passkey_changed: writer,
         approval: writer,
+        webhook_endpoint_disabled: writer,
       },
       log,
     }),

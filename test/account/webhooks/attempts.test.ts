@@ -19,7 +19,7 @@ async function makeDelivery(respond?: Responder) {
   const deliveryId = emitted?.deliveryIds[0] ?? ''
   /** As the account's own API shows it. */
   const log = async () => {
-    const { data } = await fixture.webhooks.deliveries(scope, endpointId, { limit: 10 })
+    const { data } = await fixture.deliveries.list(scope, { endpointId, limit: 10 })
     return (data.find(({ id }) => id === deliveryId)?.log ?? []).map(
       ({ attempt, startedAt, finishedAt, responseStatus }) => ({
         attempt,

@@ -3,7 +3,10 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { createEndpointChanges } from '#src/account/webhooks/changes.ts'
 import { createDeliver } from '#src/account/webhooks/deliver.ts'
+import { createDeliveries } from '#src/account/webhooks/deliveries.ts'
+import { createDisabledLetter } from '#src/account/webhooks/disabled-mail.ts'
 import { type Emitted, emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
+import { createRecoveries } from '#src/account/webhooks/recoveries.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { claimAll, putBack, STALE_JOB, settle } from '#src/platform/jobs/backlog.ts'
 import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
@@ -25,7 +28,7 @@ export type Fixture = Awaited<ReturnType<typeof createFixture>>
 export async function createFixture() {
   const service = await startTestService({ scopes: ['admin'], env: { OUTBOUND_ALLOW: '127.0.0.1' } })
   const { test } = service
-  const { sealer, outbound } = service.services.platform
+  const { sealer, outbound, pager } = service.services.platform
   const { webhooks } = service.services.account
   const deliver = createDeliver({ db: test.db, sealer, outbound, random: () => 0.5 })
   const scope = await makeAccount(test)
@@ -101,6 +104,10 @@ export async function createFixture() {
     sealer,
     outbound,
     webhooks,
+    deliveries: createDeliveries({ db: test.db, pager }),
+    recoveries: createRecoveries({ db: test.db, pager }),
+    service,
+    writeDisabled: createDisabledLetter(service.services.platform),
     changes: createEndpointChanges({ db: test.db, sealer, outbound }),
     deliver,
     receiver,

@@ -56,6 +56,7 @@ describe('creating an endpoint', () => {
       status: 'enabled',
       disabled_reason: null,
       disabled_at: null,
+      circuit: { state: 'closed', opened_at: null, probe_at: null },
       last_success_at: null,
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       secret_rotated_at: null,
@@ -276,6 +277,8 @@ describe('testing an endpoint and reading its log', () => {
     const [delivery] = listed(await get(`/${made.endpoint_id}/deliveries`))
     expect(delivery).toEqual({
       delivery_id: deliveryId,
+      endpoint_id: made.endpoint_id,
+      failed_at: null,
       event_id: tested.json.event_id,
       event_type: 'ping',
       status: 'delivered',
@@ -288,7 +291,15 @@ describe('testing an endpoint and reading its log', () => {
         finished_at: expect.any(String),
         response_status,
         error: null,
+        error_detail: null,
         duration_ms: expect.any(Number),
+        // The second attempt used the connection of the first.
+        timing: {
+          dns_ms: null,
+          connect_ms: index === 0 ? expect.any(Number) : null,
+          tls_ms: null,
+          first_byte_ms: expect.any(Number),
+        },
       })),
     })
   })

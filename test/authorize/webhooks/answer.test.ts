@@ -70,6 +70,7 @@ function read(body: string | Buffer, { isTruncated = false } = {}) {
     body: Buffer.from(body),
     isTruncated,
     durationMs: 1,
+    timing: { dnsMs: null, connectMs: 1, tlsMs: 1, firstByteMs: 1 },
     address: '203.0.113.7',
   })
 }

@@ -43,6 +43,7 @@ const TENANT_GRANTS: Record<string, string> = {
   intents:
     'DELETE INSERT SELECT UPDATE(executed_at,executed_by,execution_key,outcome,outcome_at,revocation_id,revoked_at,revoked_scope,sealed_facts,sealed_token)',
   invites: 'INSERT SELECT UPDATE',
+  job_lanes: 'DELETE INSERT SELECT UPDATE',
   jobs: 'INSERT SELECT UPDATE',
   kill_switches: 'DELETE INSERT SELECT UPDATE',
   ledger_checkpoints: 'SELECT',
@@ -83,6 +84,7 @@ const TENANT_GRANTS: Record<string, string> = {
   user_sessions: 'INSERT SELECT UPDATE',
   users: 'INSERT SELECT UPDATE',
   webhook_endpoints: 'INSERT SELECT UPDATE',
+  webhook_recoveries: 'DELETE INSERT SELECT UPDATE',
 }
 const SYSTEM_GRANTS: Record<string, string> = {
   account_notices: 'INSERT SELECT',
@@ -100,6 +102,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   fingerprints: 'SELECT(account_id,attestation_id,environment,leased_until,state) UPDATE(leased_until)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
   invites: 'DELETE SELECT UPDATE(accepted_at,user_id)',
+  job_lanes: 'SELECT UPDATE(tokens,tokens_at)',
   jobs: 'DELETE INSERT(account_id,environment,id,lane,payload,priority,queue,run_at,traceparent) SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
   ledger_checkpoints: 'DELETE INSERT SELECT',
   ledger_heads: 'INSERT SELECT UPDATE(checkpoint_at,checkpoint_size,frontier_sha256,grown_at,size)',

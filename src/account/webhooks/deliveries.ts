@@ -1,0 +1,180 @@
+// The log of deliveries: listed, read with everything that was sent and answered, sent again, exported.
+
+import { recordAudit } from '#src/account/audit/record.ts'
+import { isEventType } from '#src/catalogue/events.ts'
+import { Failure } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
+import { cancelJobs } from '#src/platform/jobs/backlog.ts'
+import {
+  type AttemptRow,
+  countDeliveries,
+  type DeliveryFilter,
+  type DeliveryRow,
+  findAttempts,
+  findDelivery,
+  findEvent,
+  listDeliveries,
+  lockDelivery,
+  type PageRange,
+} from './delivery-rows.ts'
+import type { ListRequest } from './endpoints.ts'
+import { envelopeOf } from './envelope.ts'
+import { sendAgain } from './resend.ts'
+import { findEndpoint } from './rows.ts'
+import { notFound, unknownType } from './settings.ts'
+
+export interface LoggedDelivery extends DeliveryRow {
+  log: AttemptRow[]
+}
+
+export interface FullDelivery extends LoggedDelivery {
+  /** The bytes that were sent, as text; null when the event has gone. */
+  body: string | null
+}
+
+export type Deliveries = ReturnType<typeof createDeliveries>
+
+interface DeliveriesDeps {
+  db: Pick<Database, 'tenant'>
+  pager: Pager
+  now?: () => Date
+}
+
+// With the bodies of ten attempts each: some 8 MB at most.
+const EXPORT_ROWS = 50
+
+export function createDeliveries({ db, pager, now = () => new Date() }: DeliveriesDeps) {
+  return {
+    /**
+     * With every attempt, newest first.
+     * @throws {Failure} `environment_mismatch`, `not_found` for an unknown endpoint, `invalid_request` for an unknown type.
+     */
+    async list(
+      scope: Scope,
+      request: ListRequest & DeliveryFilter,
+    ): Promise<Page<LoggedDelivery> & { total_count?: number }> {
+      const { limit, cursor, include, ...filter } = request
+      checkFilter(scope, filter)
+      const binding = { route: 'GET /v1/webhook-deliveries', scope, query: filter }
+      const before = pager.decode(cursor, binding)
+      return db.tenant(scope, async (tx) => {
+        await requireEndpoint(tx, filter.endpointId)
+        const rows = await listDeliveries(tx, filter, { before, limit: limit + 1 })
+        const page = pager.page(rows, limit, (row) => row.id, binding)
+        const data = await withLogs(tx, page.data, { withBodies: false })
+        const counted = include === undefined ? {} : { total_count: await countDeliveries(tx, filter) }
+        return { ...page, data, ...counted }
+      })
+    },
+
+    /**
+     * One, with the headers and bodies of its attempts.
+     * @throws {Failure} `environment_mismatch`, `not_found`.
+     */
+    async get(scope: Scope, endpointId: string, id: string): Promise<FullDelivery> {
+      checkId(endpointId, 'whe', scope.environment)
+      checkId(id, 'whd', scope.environment)
+      return db.tenant(scope, async (tx) => {
+        const row = await findDelivery(tx, endpointId, id)
+        if (row === undefined) throw noDelivery(id)
+        const [logged] = await withLogs(tx, [row], { withBodies: true })
+        const event = await findEvent(tx, row.eventId)
+        const body = event === undefined ? null : JSON.stringify(envelopeOf(scope, event))
+        return { ...row, log: logged?.log ?? [], body }
+      })
+    },
+
+    /**
+     * Sends a delivery again now, whatever became of it. One that waits for its next attempt does not wait longer.
+     * @throws {Failure} `environment_mismatch`, `not_found`; `conflict` while an attempt runs, when its endpoint is
+     * disabled, or when its event has gone.
+     */
+    async redeliver(scope: Acting, endpointId: string, id: string, key?: IdempotencyKey): Promise<void> {
+      checkId(endpointId, 'whe', scope.environment)
+      checkId(id, 'whd', scope.environment)
+      const resend = async (tx: Tx) => {
+        const endpoint = await findEndpoint(tx, endpointId)
+        if (endpoint === undefined) throw notFound(endpointId)
+        const delivery = await lockDelivery(tx, endpointId, id)
+        if (delivery === undefined) throw noDelivery(id)
+        if (endpoint.status === 'disabled') {
+          throw new Failure('conflict', `${endpointId} is disabled (${endpoint.disabledReason}): enable it first.`)
+        }
+        if ((await findEvent(tx, delivery.eventId)) === undefined) {
+          throw new Failure(
+            'conflict',
+            `The event ${delivery.eventId} is no longer kept: its body can't be sent again.`,
+          )
+        }
+        if (delivery.status === 'pending' && (await cancelJobs(tx, [delivery.jobId])).length === 0) {
+          throw new Failure('conflict', `An attempt of ${id} is under way: read its result first.`)
+        }
+        await sendAgain(tx, scope, [delivery], { isDirect: true })
+        await recordAudit(tx, scope, { action: 'webhook_delivery.redelivered', subjectId: id })
+      }
+      await db.tenant(scope, (tx) => once(tx, key, resend, () => id))
+    },
+
+    /**
+     * All that were made until now, oldest first, with the headers and bodies of their attempts. The export itself is
+     * recorded before it begins.
+     * @throws {Failure} as `list`.
+     */
+    async export(by: Acting, filter: DeliveryFilter): Promise<AsyncGenerator<LoggedDelivery[]>> {
+      checkFilter(by, filter)
+      const until = now()
+      const createdLt = filter.createdLt !== undefined && filter.createdLt < until ? filter.createdLt : until
+      const after = { endpoint_id: filter.endpointId ?? null, status: filter.status ?? null }
+      await db.tenant(by, async (tx) => {
+        await requireEndpoint(tx, filter.endpointId)
+        await recordAudit(tx, by, { action: 'webhook_deliveries.exported', after })
+      })
+      return pagesOf(by, { ...filter, createdLt })
+    },
+  }
+
+  // Each page is a transaction of its own: a slow reader holds no connection and no snapshot.
+  async function* pagesOf(scope: Scope, filter: DeliveryFilter): AsyncGenerator<LoggedDelivery[]> {
+    for (let after = ''; ; ) {
+      const range: PageRange = { after, limit: EXPORT_ROWS }
+      const page = await db.tenant(scope, async (tx) =>
+        withLogs(tx, await listDeliveries(tx, filter, range), { withBodies: true }),
+      )
+      if (page.length > 0) yield page
+      const last = page.at(-1)
+      if (last === undefined || page.length < EXPORT_ROWS) return
+      after = last.id
+    }
+  }
+}
+
+async function withLogs(
+  tx: Tx,
+  rows: readonly DeliveryRow[],
+  options: { withBodies: boolean },
+): Promise<LoggedDelivery[]> {
+  const attempts = await findAttempts(
+    tx,
+    rows.map(({ id }) => id),
+    options,
+  )
+  const logs = Map.groupBy(attempts, ({ deliveryId }) => deliveryId)
+  return rows.map((row) => ({ ...row, log: logs.get(row.id) ?? [] }))
+}
+
+function checkFilter({ environment }: Scope, { endpointId, eventType }: DeliveryFilter): void {
+  if (endpointId !== undefined) checkId(endpointId, 'whe', environment)
+  if (eventType !== undefined && !isEventType(eventType)) throw unknownType('?event_type', eventType)
+}
+
+async function requireEndpoint(tx: Tx, id: string | undefined): Promise<void> {
+  if (id !== undefined && (await findEndpoint(tx, id)) === undefined) throw notFound(id)
+}
+
+function noDelivery(id: string): Failure {
+  return new Failure('not_found', `No delivery ${id} to this endpoint.`)
+}

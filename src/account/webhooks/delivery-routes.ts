@@ -1,0 +1,192 @@
+import { Readable } from 'node:stream'
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParam, idParams } from '#src/platform/http/params.ts'
+import type { Deliveries, LoggedDelivery } from './deliveries.ts'
+import {
+  deliveryStatus,
+  deliveryView,
+  fullDeliveryView,
+  recoveryView,
+  toDeliveryView,
+  toFullView,
+  toLine,
+  toRecoveryView,
+} from './delivery-views.ts'
+import { eventType } from './endpoint-views.ts'
+import type { Recoveries } from './recoveries.ts'
+
+const LINES_TYPE = 'application/x-ndjson'
+const OF_ENDPOINT = '/v1/webhook-endpoints/:id'
+
+const common = { tag: 'Webhooks', scope: 'admin', needsAccountKey: true } as const
+const reading = { ...common, method: 'GET', permission: 'webhooks.read' } as const
+const writing = { ...common, method: 'POST', permission: 'webhooks.write' } as const
+
+const filters = { status: deliveryStatus.optional(), event_type: eventType.optional() }
+const created = { created_gte: listQuery.created_gte, created_lt: listQuery.created_lt }
+const anyEndpoint = { endpoint_id: z.string().max(64).optional().describe('Deliveries to this endpoint only.') }
+const ofDelivery = z.object({ id: idParam('whe'), delivery_id: idParam('whd') })
+const ofRecovery = z.object({ id: idParam('whe'), recovery_id: idParam('rcv') })
+
+const recoverBody = z
+  .strictObject({
+    since: z.iso.datetime({ offset: true }).describe('What was made at or after this time.'),
+    which: z
+      .enum(['failed', 'missing'])
+      .default('failed')
+      .describe(
+        '`failed`: deliveries whose attempts are spent. `missing`: events of the last 30 days that the endpoint never took, also those from before it was registered.',
+      ),
+  })
+  .meta({ id: 'NewWebhookRecovery' })
+
+export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): Route[] {
+  return [
+    endpoint(
+      {
+        ...reading,
+        path: `${OF_ENDPOINT}/deliveries`,
+        operationId: 'listDeliveries',
+        params: idParams('whe'),
+        summary: 'List the deliveries to an endpoint with every attempt, newest first.',
+        query: z.object({ ...listQuery, ...filters }),
+        view: listOf(deliveryView),
+        status: [200],
+      },
+      async ({ caller, params, query }) => {
+        const { data, ...page } = await deliveries.list(caller, { ...toRequest(query), endpointId: params.id })
+        return { ...page, data: data.map(toDeliveryView) }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        path: '/v1/webhook-deliveries',
+        operationId: 'listAllDeliveries',
+        summary: 'List the deliveries to all endpoints with every attempt, newest first.',
+        query: z.object({ ...listQuery, ...filters, ...anyEndpoint }),
+        view: listOf(deliveryView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await deliveries.list(caller, { ...toRequest(query), endpointId: query.endpoint_id })
+        return { ...page, data: data.map(toDeliveryView) }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        path: '/v1/webhook-deliveries/export',
+        operationId: 'exportDeliveries',
+        summary: 'Export deliveries with the headers and answers of their attempts as NDJSON, oldest first.',
+        audits: 'webhook_deliveries.exported',
+        query: z.object({ ...filters, ...anyEndpoint, ...created }),
+        view: z.never(),
+        status: [200],
+        streams: { contentType: LINES_TYPE },
+      },
+      async ({ caller, query }) => {
+        const pages = await deliveries.export(caller, { ...toFilter(query), endpointId: query.endpoint_id })
+        const stream = Readable.from(linesOf(pages), { objectMode: false })
+        return { status: 200, stream, headers: { 'Content-Disposition': 'attachment; filename="deliveries.ndjson"' } }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        path: `${OF_ENDPOINT}/deliveries/:delivery_id`,
+        operationId: 'getDelivery',
+        params: ofDelivery,
+        summary: 'Read one delivery: what was sent and what was answered, in each attempt.',
+        view: fullDeliveryView,
+        status: [200],
+      },
+      async ({ caller, params }) => toFullView(await deliveries.get(caller, params.id, params.delivery_id)),
+    ),
+    endpoint(
+      {
+        ...writing,
+        path: `${OF_ENDPOINT}/deliveries/:delivery_id/redeliver`,
+        operationId: 'redeliver',
+        params: ofDelivery,
+        summary: 'Send one delivery again now, whatever became of it.',
+        audits: 'webhook_delivery.redelivered',
+        view: fullDeliveryView,
+        status: [202],
+      },
+      async ({ caller, params, idempotencyKey }) => {
+        await deliveries.redeliver(caller, params.id, params.delivery_id, idempotencyKey)
+        return toFullView(await deliveries.get(caller, params.id, params.delivery_id))
+      },
+      async ({ caller, params }) => toFullView(await deliveries.get(caller, params.id, params.delivery_id)),
+    ),
+    endpoint(
+      {
+        ...writing,
+        path: `${OF_ENDPOINT}/recover`,
+        operationId: 'recoverWebhookEndpoint',
+        params: idParams('whe'),
+        summary: 'Send again, in the background, what the endpoint did not take since a time.',
+        audits: 'webhook_endpoint.recovered',
+        body: recoverBody,
+        view: recoveryView,
+        status: [202],
+      },
+      async ({ caller, params, body, idempotencyKey }) => {
+        const request = { since: new Date(body.since), which: body.which }
+        return toRecoveryView(await recoveries.begin(caller, params.id, request, idempotencyKey))
+      },
+      async ({ caller, params }, id) => toRecoveryView(await recoveries.get(caller, params.id, id)),
+    ),
+    endpoint(
+      {
+        ...reading,
+        path: `${OF_ENDPOINT}/recoveries`,
+        operationId: 'listRecoveries',
+        params: idParams('whe'),
+        summary: 'List the recoveries of an endpoint with their progress, newest first.',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(recoveryView),
+        status: [200],
+      },
+      async ({ caller, params, query }) => {
+        const { data, ...page } = await recoveries.list(caller, params.id, query)
+        return { ...page, data: data.map(toRecoveryView) }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        path: `${OF_ENDPOINT}/recoveries/:recovery_id`,
+        operationId: 'getRecovery',
+        params: ofRecovery,
+        summary: 'Read one recovery with its progress.',
+        view: recoveryView,
+        status: [200],
+      },
+      async ({ caller, params }) => toRecoveryView(await recoveries.get(caller, params.id, params.recovery_id)),
+    ),
+  ]
+}
+
+type Created = z.output<z.ZodObject<typeof created>>
+type Filters = z.output<z.ZodObject<typeof filters>>
+
+function toFilter({ status, event_type, created_gte, created_lt }: Created & Filters) {
+  return { status, eventType: event_type, createdGte: timeOf(created_gte), createdLt: timeOf(created_lt) }
+}
+
+function toRequest(query: z.output<z.ZodObject<typeof listQuery>> & Filters) {
+  return { limit: query.limit, cursor: query.cursor, include: query.include, ...toFilter(query) }
+}
+
+// Postgres accepts fewer years and offsets than ISO 8601; accept only times that Postgres accepts.
+function timeOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text)
+}
+
+async function* linesOf(pages: AsyncIterable<LoggedDelivery[]>): AsyncGenerator<string> {
+  for await (const page of pages) yield page.map((row) => `${JSON.stringify(toLine(row))}\n`).join('')
+}

@@ -1,0 +1,139 @@
+// Rows of deliveries and attempts, as the API reads them. The statements of the deliver queue are in attempts.ts.
+
+import type { Tx } from '#src/platform/db/database.ts'
+import { idsBefore } from '#src/platform/ids.ts'
+import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
+import type { AttemptDetail } from './attempt-log.ts'
+import type { StoredEvent } from './envelope.ts'
+import type { CreatedRange, DeliveryStatus } from './rows.ts'
+
+export interface DeliveryRow {
+  id: string
+  endpointId: string
+  eventId: string
+  eventType: string
+  status: DeliveryStatus
+  attempts: number
+  createdAt: Date
+  nextAttemptAt: Date | null
+  deliveredAt: Date | null
+  failedAt: Date | null
+  jobId: string
+}
+
+export interface AttemptRow {
+  deliveryId: string
+  attempt: number
+  startedAt: Date
+  finishedAt: Date | null
+  responseStatus: number | null
+  error: string | null
+  durationMs: number | null
+  /** null: the attempt has no end, or is older than the log. */
+  detail: AttemptDetail | null
+  /** Only where `withBodies` asks for it. */
+  responseBody: Buffer | null
+}
+
+export interface DeliveryFilter extends CreatedRange {
+  endpointId?: string | undefined
+  status?: DeliveryStatus | undefined
+  eventType?: string | undefined
+}
+
+/** Newest first below an id, or oldest first above one. */
+export type PageRange = { limit: number } & ({ before: string | undefined } | { after: string })
+
+const DELIVERY = `id, endpoint_id AS "endpointId", event_id AS "eventId", event_type AS "eventType", status, attempts,
+  created_at AS "createdAt", next_attempt_at AS "nextAttemptAt", delivered_at AS "deliveredAt", failed_at AS "failedAt",
+  job_id AS "jobId"`
+
+export async function listDeliveries(tx: Tx, filter: DeliveryFilter, range: PageRange): Promise<DeliveryRow[]> {
+  const { conditions, values } = conditionsOf(filter)
+  const isAscending = 'after' in range
+  if (isAscending) conditions.push(`id > $${values.push(range.after)}`)
+  else if (range.before !== undefined) conditions.push(`id < $${values.push(range.before)}`)
+  return tx.adhoc<DeliveryRow>(
+    `SELECT ${DELIVERY} FROM deliveries WHERE ${conditions.join(' AND ')}
+     ORDER BY id ${isAscending ? '' : 'DESC'} LIMIT $${values.push(range.limit)}`,
+    values,
+  )
+}
+
+export async function countDeliveries(tx: Tx, filter: DeliveryFilter): Promise<number> {
+  const { conditions, values } = conditionsOf(filter)
+  const [row] = await tx.adhoc<{ count: number }>(
+    `SELECT count(*) AS count FROM deliveries WHERE ${conditions.join(' AND ')}`,
+    values,
+  )
+  return row?.count ?? 0
+}
+
+export async function findDelivery(tx: Tx, endpointId: string, id: string): Promise<DeliveryRow | undefined> {
+  const [row] = await tx.query<DeliveryRow>(`SELECT ${DELIVERY} FROM deliveries WHERE id = $1 AND endpoint_id = $2`, [
+    id,
+    endpointId,
+  ])
+  return row
+}
+
+/** The same, and no other transaction changes it before this one ends. */
+export async function lockDelivery(tx: Tx, endpointId: string, id: string): Promise<DeliveryRow | undefined> {
+  const [row] = await tx.query<DeliveryRow>(
+    `SELECT ${DELIVERY} FROM deliveries WHERE id = $1 AND endpoint_id = $2 FOR NO KEY UPDATE`,
+    [id, endpointId],
+  )
+  return row
+}
+
+/** In order. The attempt in flight is on the delivery's own row; so is one that was interrupted, until the next begins. */
+export async function findAttempts(
+  tx: Tx,
+  deliveryIds: readonly string[],
+  { withBodies }: { withBodies: boolean },
+): Promise<AttemptRow[]> {
+  if (deliveryIds.length === 0) return []
+  return tx.query<AttemptRow>(
+    `SELECT delivery_id AS "deliveryId", attempt, started_at AS "startedAt", finished_at AS "finishedAt",
+       response_status AS "responseStatus", error, duration_ms AS "durationMs", detail,
+       ${withBodies ? 'response_body' : 'NULL::bytea'} AS "responseBody"
+     FROM delivery_attempts WHERE delivery_id = ANY($1)
+     UNION ALL
+     SELECT id, attempts, attempt_started_at, NULL, NULL, NULL, NULL, NULL, NULL
+     FROM deliveries WHERE id = ANY($1) AND attempt_started_at IS NOT NULL
+     ORDER BY "deliveryId", attempt`,
+    [deliveryIds],
+  )
+}
+
+/** undefined when it has gone. */
+export async function findEvent(tx: Tx, eventId: string): Promise<StoredEvent | undefined> {
+  const [row] = await tx.query<StoredEvent>(
+    `SELECT id AS "eventId", type, created_at AS "createdAt", data FROM events WHERE id = $1`,
+    [eventId],
+  )
+  return row
+}
+
+// Failed ones are found by an index that holds nothing else.
+function conditionsOf(filter: DeliveryFilter): { conditions: string[]; values: unknown[] } {
+  const values: unknown[] = []
+  const conditions: string[] = []
+  if (filter.endpointId !== undefined) conditions.push(`endpoint_id = $${values.push(filter.endpointId)}`)
+  if (filter.status === 'failed') conditions.push('failed_at IS NOT NULL')
+  if (filter.status !== undefined) conditions.push(`status = $${values.push(filter.status)}`)
+  if (filter.eventType !== undefined) conditions.push(`event_type = $${values.push(filter.eventType)}`)
+  if (filter.createdGte !== undefined) conditions.push(`created_at >= $${values.push(filter.createdGte)}`)
+  if (filter.createdLt !== undefined) conditions.push(`created_at < $${values.push(filter.createdLt)}`)
+  return { conditions: conditions.length === 0 ? ['true'] : conditions, values }
+}
+
+/** Old deliveries that have ended, with the log of their attempts. */
+export const purgeDeliveries: PurgeStep = async (tx, { environment }, { before, limit }) => {
+  const old = await tx.query<{ id: string }>(
+    `SELECT id FROM deliveries WHERE id < $1 AND created_at < $2 AND status <> 'pending' ORDER BY id LIMIT $3 FOR UPDATE`,
+    [idsBefore('whd', environment, before), before, limit],
+  )
+  await tx.query('DELETE FROM delivery_attempts WHERE delivery_id = ANY($1)', [old.map(({ id }) => id)])
+  return deleteRows(tx, 'deliveries', old)
+}

@@ -1,0 +1,39 @@
+// Sends deliveries again: the same row, whose schedule begins anew, with a job of its own. Its log goes on.
+
+import { randomUUID } from 'node:crypto'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { enqueue } from '#src/platform/jobs/backlog.ts'
+import { laneOf } from './circuit.ts'
+
+/**
+ * @param deliveries Locked by this transaction, and without a job that may still run.
+ * @param isDirect A person asked for this one: it goes first, also while the circuit of its endpoint is open. Others go
+ * behind what is sent for the first time.
+ */
+export async function sendAgain(
+  tx: Tx,
+  scope: Scope,
+  deliveries: readonly { id: string; endpointId: string }[],
+  { isDirect }: { isDirect: boolean },
+): Promise<void> {
+  if (deliveries.length === 0) return
+  const jobIds = deliveries.map(() => randomUUID())
+  await tx.query(
+    `UPDATE deliveries SET status = 'pending', failed_at = NULL, next_attempt_at = now(), earlier_attempts = attempts,
+       is_direct = $3, job_id = again.job_id
+     FROM unnest($1::text[], $2::uuid[]) AS again (id, job_id) WHERE deliveries.id = again.id`,
+    [deliveries.map(({ id }) => id), jobIds, isDirect],
+  )
+  await enqueue(
+    tx,
+    'deliver',
+    scope,
+    deliveries.map(({ id, endpointId }, index) => ({
+      id: jobIds[index] ?? '',
+      payload: { deliveryId: id },
+      lane: laneOf(endpointId, { isDirect }),
+      priority: isDirect ? ('interactive' as const) : ('bulk' as const),
+    })),
+  )
+}

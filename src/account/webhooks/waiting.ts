@@ -1,0 +1,69 @@
+// Deliveries that wait for an endpoint: how many of them run, and what becomes of them when it takes no more. A million
+// may wait, so they are cancelled in steps: the first in the transaction that ends the endpoint, and each job of the lane
+// that still runs cancels the next.
+
+import { type NewMail, sendMail } from '#src/account/mail/send.ts'
+import { findTold } from '#src/account/usage/notice-rows.ts'
+import { QUEUES } from '#src/catalogue/queues.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { cancelQueued, dropLane, limitLane, releaseLanes } from '#src/platform/jobs/lanes.ts'
+import { laneOf } from './circuit.ts'
+import type { EndpointRow } from './rows.ts'
+
+// Some tens of milliseconds.
+const STEP_ROWS = 1_000
+
+/** Makes dispatch keep to the settings of an endpoint. */
+export async function limitDeliveries(
+  tx: Tx,
+  scope: Scope,
+  { id, maxConcurrency, maxPerSecond }: Pick<EndpointRow, 'id' | 'maxConcurrency' | 'maxPerSecond'>,
+): Promise<void> {
+  // The cap of the queue is the largest: an endpoint without limits of its own needs no row.
+  const mostInFlight = maxConcurrency < QUEUES.deliver.laneCap ? maxConcurrency : null
+  await limitLane(tx, scope, { queue: 'deliver', lane: id, mostInFlight, perSecond: maxPerSecond })
+}
+
+/** The reasons for which the service itself disables an endpoint. */
+export type DisabledReason = 'gone' | 'failing'
+
+/** Cancels deliveries that wait for this endpoint, with their jobs, one step of them. */
+export async function cancelWaiting(tx: Tx, endpointId: string): Promise<void> {
+  // Their jobs must run, to cancel the rest.
+  await releaseLanes(tx, 'deliver', [endpointId])
+  const ids: string[] = []
+  for (const isDirect of [false, true]) {
+    const payloads = await cancelQueued(tx, 'deliver', laneOf(endpointId, { isDirect }), STEP_ROWS)
+    ids.push(...payloads.flatMap((payload) => ('deliveryId' in payload ? [payload.deliveryId] : [])))
+  }
+  if (ids.length === 0) return
+  await tx.query(
+    `UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL WHERE id = ANY($1::text[]) AND status = 'pending'`,
+    [ids],
+  )
+}
+
+/** The same for an endpoint that was deleted. */
+export async function cancelForDeleted(tx: Tx, endpointId: string): Promise<void> {
+  await cancelWaiting(tx, endpointId)
+  for (const isDirect of [false, true]) await dropLane(tx, 'deliver', laneOf(endpointId, { isDirect }))
+}
+
+/** Disables an endpoint, and tells the owners and admins of its account by mail. */
+export async function disableEndpoint(
+  tx: Tx,
+  scope: Scope,
+  { endpointId, reason }: { endpointId: string; reason: DisabledReason },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $2, disabled_at = now()
+     WHERE id = $1 AND status = 'enabled' RETURNING id`,
+    [endpointId, reason],
+  )
+  await cancelWaiting(tx, endpointId)
+  if (rows.length === 0) return false
+  const mail: Omit<NewMail, 'recipient'> = { kind: 'webhook_endpoint_disabled', subjectId: endpointId, scope }
+  for (const { email: recipient } of await findTold(tx)) await sendMail(tx, { ...mail, recipient })
+  return true
+}
