@@ -139,9 +139,7 @@ export const checkView = z
   .object({
     allowed: z.boolean().describe('Go on only when this is true.'),
     action: z.enum(['allow', 'block']),
-    reason: checkReasonView
-      .nullable()
-      .describe('What was found. Under `monitor` it is allowed nevertheless.'),
+    reason: checkReasonView.nullable().describe('What was found. Under `monitor` it is allowed nevertheless.'),
     unavailable_cause: z
       .enum(UNREAD_CAUSES)
       .meta({ id: 'UnavailableCause' })
