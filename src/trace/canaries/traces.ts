@@ -141,9 +141,10 @@ export async function findTrace(tx: Tx, id: string): Promise<TraceRow | undefine
 
 /** Undefined for a trace that is no inference. */
 export async function findCompletionFacts(tx: Tx, id: string): Promise<CompletionFacts | undefined> {
-  const [row] = await tx.query<{ facts: CompletionFacts | null }>('SELECT token_facts AS facts FROM traces WHERE id = $1', [
-    id,
-  ])
+  const [row] = await tx.query<{ facts: CompletionFacts | null }>(
+    'SELECT token_facts AS facts FROM traces WHERE id = $1',
+    [id],
+  )
   return row?.facts ?? undefined
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PROBE_STATUSES } from '../probes/probe-set.ts'
+import { probeStatusView } from '../models/routes.ts'
 import type { CheckAnswer } from './check.ts'
 import { UNREAD_CAUSES } from './input.ts'
 import { CHECK_REASONS } from './judge.ts'
@@ -76,8 +76,7 @@ const readingView = z
     layer: z.number().int().nullable(),
     aggregator: z.string().nullable(),
     n_tokens: z.number().int().nullable(),
-    probe_status: z
-      .enum(PROBE_STATUSES)
+    probe_status: probeStatusView
       .optional()
       .describe('As the card of the probe says. Absent of readings that a client sent.'),
   })
@@ -139,9 +138,7 @@ export const checkView = z
   .object({
     allowed: z.boolean().describe('Go on only when this is true.'),
     action: z.enum(['allow', 'block']),
-    reason: checkReasonView
-      .nullable()
-      .describe('What was found. Under `monitor` it is allowed nevertheless.'),
+    reason: checkReasonView.nullable().describe('What was found. Under `monitor` it is allowed nevertheless.'),
     unavailable_cause: z
       .enum(UNREAD_CAUSES)
       .meta({ id: 'UnavailableCause' })
