@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-test.each(['admin', 'capture', 'demo', 'evidence', 'ledger', 'submit'])(
+test.each(['admin', 'capture', 'demo', 'evidence', 'ledger', 'listen', 'submit'])(
   '%s tolerates a reader that closes the pipe early',
   async (name) => {
     const command = fileURLToPath(new URL(`../../commands/${name}.ts`, import.meta.url))

@@ -97,7 +97,8 @@ function signatureCases(): SignatureCase[] {
     const secrets = one.secrets as string[]
     const [secret = ''] = secrets
     const { valid, reason } = one.verdict as { valid: boolean; reason?: string }
-    const isKnown = secrets.length === 1 && typeof header === 'string' && one.tolerance === undefined
+    const isOnce = Object.keys(headers).filter((name) => name.toLowerCase() === 'service-signature').length === 1
+    const isKnown = secrets.length === 1 && typeof header === 'string' && isOnce && one.tolerance === undefined
     if (!isKnown || reason === 'invalid_json') return []
     const body = one.body_base64 ?? Buffer.from(String(one.body)).toString('base64')
     return [{ body, header, secret, now: one.now, valid }]

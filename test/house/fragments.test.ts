@@ -22,11 +22,12 @@ const SMALL: Record<string, readonly string[]> = {
     'src/authorize/approvals/sealed.ts',
     'src/account/usage/notice-rows.ts',
     'src/account/usage/payments.ts',
-    'src/account/webhooks/envelope.ts',
     'src/account/webhooks/secret.ts',
   ],
   'a page': ['src/docs/approve.ts', 'src/docs/login.ts'],
   'pure, and also run by commands, by vectors or by the hostile tests': [
+    'src/account/webhooks/envelope.ts',
+    'src/account/webhooks/latency.ts',
     'src/attest/batches/lines.ts',
     'src/attest/claims/coordinates.ts',
     'src/attest/reevaluate/refresh.ts',

@@ -105,8 +105,16 @@ describe('retention', () => {
     expect(await lost(0)).toEqual({})
     const day = { passkey_challenges: 0 }
     expect(await lost(7 * DAY - MINUTE)).toEqual(day)
-    const week = { ...day, media: 1, capture_chunks: 0, traces: 0, decisions: 0, decision_facts: 0 }
+    const week: Record<string, number> = {
+      ...day,
+      media: 1,
+      capture_chunks: 0,
+      traces: 0,
+      decisions: 0,
+      decision_facts: 0,
+    }
     expect(await lost(7 * DAY + MINUTE)).toEqual(week)
+    Object.assign(week, { endpoint_statistics: 0 })
     expect(await lost(30 * DAY - MINUTE)).toEqual(week)
     expect(await lost(30 * DAY + MINUTE)).toEqual({ ...week, ...month })
     expect(await lost(31 * DAY - MINUTE)).toEqual({ ...week, ...month })
@@ -129,8 +137,9 @@ describe('retention', () => {
     const { passkey_challenges: _challenges, ...kept } = whole
     expect(await countOf(scope)).toEqual(kept)
     await roundAt(7 * DAY + MINUTE)
-    // Waiting jobs find their subjects deleted; a public key creates neither endpoints nor policies; idempotency keys last a day.
-    const { api_keys, jobs, webhook_endpoints, idempotency_keys } = whole
+    // Waiting jobs find their subjects deleted; a public key creates neither endpoints, consumers of events nor policies;
+    // idempotency keys last a day.
+    const { api_keys, jobs, webhook_endpoints, event_consumers, idempotency_keys } = whole
     // Of accounts with users, and of the live environment: a public account has neither.
     const {
       users,
@@ -150,6 +159,7 @@ describe('retention', () => {
       api_keys,
       jobs,
       webhook_endpoints,
+      event_consumers,
       users,
       passkeys,
       passkey_registrations,
@@ -189,7 +199,7 @@ describe('retention', () => {
   it('treats the live environment of a public account like any other', async () => {
     const scope = await makeTenant({ isPublic: true, environment: 'live' })
     const { capture_chunks: _, passkey_challenges: __, ...whole } = await countOf(scope)
-    await roundAt(8 * DAY)
+    await roundAt(8 * DAY - MINUTE)
     expect(await countOf(scope)).toEqual({ ...whole, media: 1 })
   })
 
@@ -214,6 +224,7 @@ describe('retention', () => {
       approval_votes: ________,
       passkey_challenges: _________,
       mandate_charges: __________,
+      endpoint_statistics: ___________,
       ...whole
     } = await countOf(scope)
     expect([reevaluations, reevaluation_marks]).toEqual([1, 1])

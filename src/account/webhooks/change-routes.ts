@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { idParams } from '#src/platform/http/params.ts'
-import { type EndpointChanges, GRACE_SECONDS, MAX_GRACE_SECONDS } from './changes.ts'
-import { endpointView, secretView, toSettings, toView, updateBody } from './endpoint-views.ts'
+import { type EndpointChanges, GRACE_SECONDS } from './changes.ts'
+import { endpointView, rotateBody, secretView, toSettings, toView, updateBody } from './endpoint-views.ts'
 import type { Webhooks } from './endpoints.ts'
 import { type EndpointStatistics, STATISTICS_WINDOWS, type Statistics, type StatisticsWindow } from './statistics.ts'
 
@@ -10,22 +10,8 @@ const writing = { tag: 'Webhooks', scope: 'admin', permission: 'webhooks.write',
 
 const WINDOWS = Object.keys(STATISTICS_WINDOWS) as StatisticsWindow[]
 
-const rotateBody = z
-  .strictObject({
-    grace_seconds: z
-      .number()
-      .int()
-      .min(0)
-      .max(MAX_GRACE_SECONDS)
-      .default(GRACE_SECONDS)
-      .describe('For how long the secret before signs as well.'),
-  })
-  .optional()
-
-const times = z.object({
-  p50: z.number().int().nullable(),
-  p99: z.number().int().nullable(),
-})
+const milliseconds = z.number().int().nullable()
+const times = z.object({ p50: milliseconds, p99: milliseconds }).meta({ id: 'DurationQuantiles' })
 const statisticsView = z
   .object({
     endpoint_id: z.string(),
@@ -36,8 +22,8 @@ const statisticsView = z
     delivered: z.number().int(),
     failed: z.number().int().describe('Attempts without a 2xx.'),
     success_rate: z.number().nullable().describe('delivered / attempts; null without attempts.'),
-    arrival_ms: times.describe('From the event to the 2xx, waits between attempts included. Exact to 10 %.'),
-    response_ms: times.describe('Of all attempts. Exact to 10 %.'),
+    arrival_ms: times,
+    response_ms: times,
     pending: z.object({
       count: z.number().int(),
       is_exact: z.boolean().describe('false: there are more than `count`, and there may be older ones.'),

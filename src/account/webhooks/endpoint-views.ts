@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { EVENT_TYPES } from '#src/catalogue/events.ts'
+import { GRACE_SECONDS, MAX_GRACE_SECONDS } from './changes.ts'
 import type { EndpointRow } from './rows.ts'
 import type { GivenSettings } from './settings.ts'
 import { MAX_CONCURRENCY, MAX_PER_SECOND } from './settings.ts'
@@ -57,6 +58,20 @@ export const updateBody = z
   })
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
   .meta({ id: 'WebhookEndpointUpdate' })
+
+/** Of every secret that signs what we send. */
+export const rotateBody = z
+  .strictObject({
+    grace_seconds: z
+      .number()
+      .int()
+      .min(0)
+      .max(MAX_GRACE_SECONDS)
+      .default(GRACE_SECONDS)
+      .describe('For how long the secret before signs as well.'),
+  })
+  .meta({ id: 'SecretRotation' })
+  .optional()
 
 const endpointShape = {
   endpoint_id: z.string(),

@@ -59,8 +59,9 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/webhook-endpoints/:id/stats': {
     description:
-      'Over 24 hours or 7 days: the current hour and the whole ones before it. Counted when an attempt ends, so that the answer ' +
-      'comes as fast for millions of attempts.',
+      'Over 24 hours or 7 days: the current hour and the whole ones before it. `arrival_ms` is the time from the event to the ' +
+      '2xx, waits between attempts included; `response_ms` that of each call. Both are exact to 10 %. Attempts are counted when ' +
+      'they end, so that the answer comes as fast for millions of them.',
     answers: {
       200: {
         example: {
@@ -83,7 +84,7 @@ export const NOTES: Record<string, Note> = {
     description:
       'The secret until now signs beside the new one for `grace_seconds` (0 to 604800, 86400 when absent); ' +
       'a secret before that no longer signs. With 0 only the new one does, at once.',
-    examples: { 'A day of overlap': {}, 'At once': { grace_seconds: 0 } },
+    examples: { 'A day of overlap': { grace_seconds: 86_400 }, 'At once': { grace_seconds: 0 } },
     answers: {
       200: {
         example: {

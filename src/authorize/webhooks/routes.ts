@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { GRACE_SECONDS } from '#src/account/webhooks/changes.ts'
+import { rotateBody } from '#src/account/webhooks/endpoint-views.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { GRACE_SECONDS, MAX_GRACE_SECONDS, type PolicySecretState, type PolicySecrets } from './secrets.ts'
+import type { PolicySecretState, PolicySecrets } from './secrets.ts'
 
 const common = { tag: 'Policy', scope: 'admin', needsAccountKey: true } as const
 const PATH = '/v1/policy/webhook-secret'
@@ -21,10 +23,6 @@ const rotatedView = z
     secret_shown: z.literal(false).optional().meta({ description: 'A replay of the rotation, without the secret.' }),
   })
   .meta({ id: 'RotatedPolicyWebhookSecret' })
-
-const rotateBody = z
-  .strictObject({ grace_seconds: z.number().int().min(0).max(MAX_GRACE_SECONDS).default(GRACE_SECONDS) })
-  .optional()
 
 export function policySecretRoutes(secrets: PolicySecrets): Route[] {
   return [

@@ -19,9 +19,6 @@ import {
   type SealedPolicySecret,
 } from './rows.ts'
 
-export const MAX_GRACE_SECONDS = 604_800
-export const GRACE_SECONDS = 86_400
-
 export const SEALED_POLICY_SECRETS: SealedColumn = {
   table: 'policy_webhook_secrets',
   column: 'sealed_secret',

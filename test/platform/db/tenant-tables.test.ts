@@ -62,19 +62,21 @@ it('no column whose name says that it is a secret is exported', () => {
         .filter((column) => !secrets.includes(column))
         .map((column) => `${table}.${column}`),
     )
-  // The perceptual hash of a picture, and the hashes of what a token authorizes.
+  // The perceptual hash of a picture, the hashes of what a token authorizes, and the times of a rotation.
   const {
     pictures = [],
     intents = [],
     approvals = [],
+    webhook_endpoints = [],
     ...others
   } = Object.groupBy(open, (name) => name.split('.')[0] ?? '')
-  expect({ pictures, intents, approvals, others }).toEqual({
+  expect({ pictures, intents, approvals, webhook_endpoints, others }).toEqual({
     pictures: ['pictures.hash'],
     intents: ['token_sha256', 'action_hash', 'payload_hash', 'context_hash', 'reading_hash'].map(
       (name) => `intents.${name}`,
     ),
     approvals: ['action_hash', 'payload_hash', 'preview_hash', 'token_ttl_seconds'].map((name) => `approvals.${name}`),
+    webhook_endpoints: ['previous_secret_expires_at', 'secret_rotated_at'].map((name) => `webhook_endpoints.${name}`),
     others: {},
   })
 })
