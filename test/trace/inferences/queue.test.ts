@@ -24,6 +24,8 @@ beforeAll(async () => {
     },
   })
   on = await startTestService({
+    // An inference that runs or waits holds no connection.
+    poolSize: 2,
     env: { TRACE_QUEUE_DEPTH: String(EACH + 1), TRACE_QUEUE_DEPTH_EACH: String(EACH) },
     overrides: () => ({ log: createLog({ process: 'web', level: 'info' }, sink) }),
   })
