@@ -72,6 +72,7 @@ const SCOPES: Record<string, string> = {
   'PUT /v1/trace/kill-switch': 'admin',
   'POST /v1/trace/kill-switch/preview': 'admin',
   'POST /v1/trace/check': 'intent',
+  'POST /v1/trace/models/:id/graphs': 'intent',
   'POST /v1/trace/diffs': 'intent',
   'GET /v1/trace/diffs': 'intent',
   'GET /v1/trace/diffs/:id': 'intent',

@@ -290,7 +290,7 @@ function inferenceOf(
     finishReason: isWithheld ? 'canary_tripped' : result.finishReason === 'stop' ? 'stop' : 'length',
     promptHash: promptHashOf(request.input),
     completionHash: isWithheld ? null : completionHashOf(result.text),
-    promptTokens: result.prompt.length,
+    promptTokens: result.promptTokens ?? result.prompt.length,
     completionTokens: result.completionTokens,
     maxTokens: request.maxTokens,
     sampling: request.sampling,

@@ -31,6 +31,8 @@ export function createRepeat({ db, ledger, models }: RepeatDeps) {
     const { promptHash, completionHash, maxTokens, sampling } = inference
     try {
       const backend = await models.version(modelVersionId ?? '')
+      // It would cost another call, and give another text.
+      if (!backend.capabilities().deterministic) return null
       const input = inputOf(body, (await backend.modelVersion()).hasChat)
       if (promptHashOf(input) !== promptHash) return null
       const { text } = await backend.generate({ input, maxTokens, sampling }, { signal, lane: acting.accountId })

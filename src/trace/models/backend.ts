@@ -51,12 +51,25 @@ export interface TraceBackend {
     request: InferenceRequest,
     options?: CallOptions & { onToken?: (token: GeneratedToken) => void },
   ): Promise<InferenceResult>
+  /** Only of backends whose models are elsewhere, and that make graphs there. @throws {Failure} as `generate`. */
+  graph?(request: { prompt: string }, options?: CallOptions): Promise<ExternalGraph>
   /** An operation of `operations.ts`. @throws {Failure} as `generate`. */
   call<O extends ModelOperation>(
     operation: O,
     request: OperationRequest<O>,
     options?: CallOptions & { onProgress?: (progress: OperationProgress) => void },
   ): Promise<OperationResult<O>>
+}
+
+/** A graph that another service made of another model, its replacement model: no attribution of ours. */
+export interface ExternalGraph {
+  source: 'neuronpedia'
+  address: string
+  /** As that service calls it. */
+  model: string
+  exact: false
+  /** As it came, in the schema of Neuronpedia's graphs. */
+  graph: object
 }
 
 export function versionIdOf(model: string, sha256: string): string {

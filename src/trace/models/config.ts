@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { count, defineConfig, list, number, readableBy, type SettingsOf } from '#src/platform/config-keys.ts'
 import { isModelId } from './model-files.ts'
+import { parseRemote, type RemoteModel } from './remote-address.ts'
 
 export type ModelSettings = SettingsOf<typeof modelsConfig>
 
@@ -9,6 +10,8 @@ export type ModelSettings = SettingsOf<typeof modelsConfig>
 export interface ModelEntry {
   id: string
   path: string | undefined
+  /** One that runs elsewhere. */
+  remote: RemoteModel | undefined
 }
 
 const MAX_MODELS = 32
@@ -19,7 +22,10 @@ const megabytes = (least: number, most: number, fallback: number) =>
 export const modelsConfig = defineConfig({
   keys: {
     TRACE_MODELS: readableBy(list, parseModelEntries).describe(
-      'Models that run, separated by commas: names of the folder, or name=/path/to/file.gguf. The first is the default. Without it all of the folder, and the one of the service.',
+      'Models that run, separated by commas: names of the folder, name=/path/to/file.gguf, or [elsewhere](backends.md) name=openai+https://host/v1#model. The first is the default. Without it all of the folder, and the one of the service.',
+    ),
+    TRACE_MODEL_KEYS: readableBy(list, parseModelKeys).describe(
+      'Keys of the servers of models elsewhere, separated by commas: name=key.',
     ),
     TRACE_MODEL_DIR: z.string().optional().describe('Folder of language models. `npm start` uses `.data/models`.'),
     TRACE_QUEUE_DEPTH: count(100).describe('Requests that may wait for one model in a process; more are answered 503.'),
@@ -38,6 +44,10 @@ export const modelsConfig = defineConfig({
       'Memory of one model’s process; above that it ends itself, and its request is answered 503.',
     ),
   },
+  problems({ MODE, TRACE_MODELS = '' }) {
+    const isPlain = MODE === 'production' && /\+http:/.test(TRACE_MODELS)
+    return isPlain ? ['TRACE_MODELS: models elsewhere must have https addresses in production'] : []
+  },
 })
 
 /** @throws {Error} naming the entry that is wrong. */
@@ -47,10 +57,33 @@ export function parseModelEntries(entries: readonly string[]): ModelEntry[] {
     const [id = '', ...rest] = entry.split('=')
     const path = rest.length === 0 ? undefined : rest.join('=')
     if (!isModelId(id)) throw new Error(`${entry}: names no model; use 1 to 64 of a-z, 0-9, ".", "_" and "-"`)
+    const remote = path === undefined ? undefined : parseRemoteOf(id, path)
+    if (remote !== undefined) return { id, path: undefined, remote }
     if (path !== undefined && !isAbsolute(path)) throw new Error(`${entry}: must name an absolute path`)
-    return { id, path }
+    return { id, path, remote: undefined }
   })
   const twice = parsed.find(({ id }, index) => parsed.findIndex((one) => one.id === id) !== index)
   if (twice !== undefined) throw new Error(`${twice.id}: is named twice`)
   return parsed
+}
+
+/** By model. @throws {Error} naming the entry that is wrong, and no key. */
+export function parseModelKeys(entries: readonly string[]): Map<string, string> {
+  return new Map(
+    entries.map((entry, index) => {
+      const [id = '', ...rest] = entry.split('=')
+      const key = rest.join('=')
+      // A line break would end the header.
+      if (!isModelId(id) || !/^[\x21-\x7e]{1,512}$/.test(key)) throw new Error(`entry ${index + 1}: must be name=key`)
+      return [id, key] as const
+    }),
+  )
+}
+
+function parseRemoteOf(id: string, text: string): RemoteModel | undefined {
+  try {
+    return parseRemote(text)
+  } catch (error) {
+    throw new Error(`${id}: ${error instanceof Error ? error.message : 'can not be read'}`, { cause: error })
+  }
 }

@@ -1,5 +1,6 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import type { ModelSettings } from './config.ts'
+import { graphRoutes } from './graph-routes.ts'
 import { createModels } from './models.ts'
 import { NOTES } from './notes.ts'
 import { modelRoutes } from './routes.ts'
@@ -10,5 +11,8 @@ export type ModelsFeature = ReturnType<typeof modelsFeature>
 export function modelsFeature(p: Platform, settings: ModelSettings) {
   const models = createModels(p, settings)
   p.onClose(() => models.close(), 'models')
-  return defineFeature({ name: 'models', routes: modelRoutes(models), notes: NOTES }, { models })
+  return defineFeature(
+    { name: 'models', routes: [...modelRoutes(models), ...graphRoutes(models)], notes: NOTES },
+    { models },
+  )
 }

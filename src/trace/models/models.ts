@@ -7,11 +7,14 @@ import { Failure } from '#src/failure.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { TraceBackend } from './backend.ts'
 import type { Capabilities } from './capabilities.ts'
-import { type ModelSettings, parseModelEntries } from './config.ts'
+import { type ModelEntry, type ModelSettings, parseModelEntries, parseModelKeys } from './config.ts'
 import { createEmbeddedBackend, type EmbeddedBackend, type EmbeddedOptions } from './embedded.ts'
 import { listModelFiles, type ModelFile, modelFileAt } from './model-files.ts'
 import { createModelProcess } from './model-process.ts'
+import { createNeuronpediaBackend } from './neuronpedia.ts'
+import { createOpenAiBackend } from './openai.ts'
 import type { ModelReport } from './protocol.ts'
+import type { RemoteDeps } from './remote.ts'
 
 export interface ModelSummary {
   id: string
@@ -35,21 +38,34 @@ export interface Models {
 
 const INSPECTION_LIMIT_MS = 60_000
 
-export function createModels({ log }: Pick<Platform, 'log'>, settings: ModelSettings): Models {
+/** @param deps Without `outbound`, models that run elsewhere are not there. */
+export function createModels(
+  { log, outbound }: Pick<Platform, 'log'> & Partial<Pick<Platform, 'outbound'>>,
+  settings: ModelSettings,
+): Models {
   const entries = parseModelEntries(settings.TRACE_MODELS)
   const directory = settings.TRACE_MODEL_DIR ?? ''
   const options = optionsOf(settings)
   const backends = new Map<string, EmbeddedBackend>()
   const inspections = new Map<string, Promise<ModelReport>>()
+  const remotes = outbound === undefined ? [] : createRemotes(entries, settings, { log, outbound })
 
-  function files(): ModelFile[] {
+  /** In the order of the configuration: a file of this machine, or a model elsewhere. */
+  function available(): { id: string; file?: ModelFile }[] {
     const found = listModelFiles(directory)
-    if (entries.length === 0) return found
-    return entries.map(({ id, path }) => {
-      if (path !== undefined) return modelFileAt(id, path)
+    if (entries.length === 0) return found.map((file) => ({ id: file.id, file }))
+    return entries.flatMap(({ id, path, remote }) => {
+      if (remote !== undefined) return remotes.some(({ model }) => model === id) ? [{ id }] : []
+      if (path !== undefined) return [{ id, file: modelFileAt(id, path) }]
       // A missing one stays in its place, unusable: the next would otherwise become the default.
-      return found.find((one) => one.id === id) ?? modelFileAt(id, join(directory, `${id}.gguf`))
+      return [{ id, file: found.find((one) => one.id === id) ?? modelFileAt(id, join(directory, `${id}.gguf`)) }]
     })
+  }
+
+  function open({ id, file }: { id: string; file?: ModelFile }): TraceBackend {
+    const backend = file === undefined ? remotes.find(({ model }) => model === id) : backendOf(file)
+    if (backend === undefined) throw new Error(`the model ${id} is listed and not there`)
+    return backend
   }
 
   function backendOf(file: ModelFile): EmbeddedBackend {
@@ -74,18 +90,18 @@ export function createModels({ log }: Pick<Platform, 'log'>, settings: ModelSett
   }
 
   function get(id?: string): TraceBackend {
-    const all = files()
-    const file = id === undefined ? all[0] : all.find((one) => one.id === id)
-    if (file === undefined) throw new Failure('not_found', `There is no model ${id ?? 'here'}.`)
-    return backendOf(file)
+    const all = available()
+    const found = id === undefined ? all[0] : all.find((one) => one.id === id)
+    if (found === undefined) throw new Failure('not_found', `There is no model ${id ?? 'here'}.`)
+    return open(found)
   }
 
   return {
     list: () =>
-      files().map((file, index) => {
-        const { name, capabilities } = backendOf(file)
-        const { id, isEmbedded } = file
-        return { id, isDefault: index === 0, isEmbedded, backend: name, capabilities: capabilities() }
+      available().map((one, index) => {
+        const { name, capabilities } = open(one)
+        const isEmbedded = one.file?.isEmbedded ?? false
+        return { id: one.id, isDefault: index === 0, isEmbedded, backend: name, capabilities: capabilities() }
       }),
     get,
     async version(modelVersionId) {
@@ -98,6 +114,24 @@ export function createModels({ log }: Pick<Platform, 'log'>, settings: ModelSett
       await Promise.all([...backends.values()].map((backend) => backend.close()))
     },
   }
+}
+
+function createRemotes(
+  entries: readonly ModelEntry[],
+  settings: ModelSettings,
+  deps: Pick<RemoteDeps, 'log' | 'outbound'>,
+): TraceBackend[] {
+  const keys = parseModelKeys(settings.TRACE_MODEL_KEYS)
+  return entries.flatMap(({ id, remote }) => {
+    if (remote === undefined) return []
+    const create = remote.kind === 'openai' ? createOpenAiBackend : createNeuronpediaBackend
+    const limits = {
+      timeoutMs: settings.TRACE_LIMIT_SECONDS * 1_000,
+      maxAtOnce: settings.TRACE_QUEUE_DEPTH,
+      maxAtOnceEach: settings.TRACE_QUEUE_DEPTH_EACH,
+    }
+    return [create(id, remote, { ...deps, ...limits, key: keys.get(id) })]
+  })
 }
 
 function optionsOf(settings: ModelSettings): EmbeddedOptions {

@@ -55,4 +55,26 @@ export const NOTES: Record<string, Note> = {
       'card of a probe says what it was measured to do on transcripts that it was not trained on.',
     answers: { 200: { example: model } },
   },
+  'POST /v1/trace/models/:id/graphs': {
+    description:
+      'For models at Neuronpedia. It makes the graph of a replacement model with features of its own, and keeps the prompt, ' +
+      'where others can see it. See [models elsewhere]({base_url}/docs/backends).',
+    examples: { 'A prompt': { prompt: 'The capital of France is' } },
+    answers: {
+      200: {
+        example: {
+          source: 'neuronpedia',
+          model: 'gemma-2-2b',
+          exact: false,
+          graph: {
+            metadata: { slug: 's', scan: 'gemma-2-2b', prompt: 'The capital', prompt_tokens: ['The', ' capital'] },
+            qParams: {},
+            nodes: [{ node_id: '27_9_1', feature: 9, layer: '27', ctx_idx: 1, feature_type: 'logit' }],
+            links: [],
+          },
+        },
+      },
+    },
+    problems: ['not_found', 'backend_capability_missing', 'service_unavailable'],
+  },
 }

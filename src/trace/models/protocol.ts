@@ -49,6 +49,8 @@ export interface InferenceResult {
   /** Of the model file that made it. */
   sha256: string
   prompt: number[]
+  /** Where the tokens themselves are not known: their number. */
+  promptTokens?: number
   /** Made by the model, withheld ones included. */
   completionTokens: number
   /** The contents of the messages among the prompt's tokens; empty where the input was no conversation. */
