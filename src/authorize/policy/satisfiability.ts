@@ -5,7 +5,7 @@
 import { isDecimalText, isNumeric, type Numeric } from './comparisons.ts'
 import type { Operand, PolicyCondition } from './document.ts'
 import { findField } from './fields.ts'
-import { compilePattern } from './patterns.ts'
+import { compilePattern } from '#src/platform/patterns.ts'
 import {
   canIntersect,
   complement,
