@@ -22,6 +22,8 @@ export function createProducts(p: Platform, settings: AccountSettings & AttestSe
     writers: {
       passkey_changed: (mail) => authorize.passkeys.writeLetter(mail),
       approval: (mail) => authorize.approvals.approvals.writeLetter(mail),
+      disclosure_code: (mail) => trace.shares.writers.disclosure_code(mail),
+      disclosure_grant: (mail) => trace.shares.writers.disclosure_grant(mail),
     },
   }
   const account = createAccount(p, settings, { tables, ...fromAbove })

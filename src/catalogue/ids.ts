@@ -29,6 +29,10 @@ export const SCOPED_TYPES = {
   ses: 'agent session',
   lck: 'session lock',
   trc: 'trace',
+  job: 'trace job',
+  shr: 'trace share',
+  shv: 'view of a share',
+  dsr: 'disclosure request',
   sch: 'schedule',
   mnd: 'mandate',
 } as const

@@ -33,6 +33,8 @@ export const LOG_SUBJECTS = [
   'agentSession',
   'lock',
   'trace',
+  'share',
+  'disclosure',
   'intent',
   'mandate',
   'schedule',

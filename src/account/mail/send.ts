@@ -9,7 +9,15 @@ import type { Letter } from './letter.ts'
 import { insertMail } from './rows.ts'
 
 /** What a mail is about. A new kind is one line here, and its writer in src/account/account.ts or, from above, src/products.ts. */
-export const MAIL_KINDS = ['login_link', 'invite', 'usage_notice', 'passkey_changed', 'approval'] as const
+export const MAIL_KINDS = [
+  'login_link',
+  'invite',
+  'usage_notice',
+  'passkey_changed',
+  'approval',
+  'disclosure_code',
+  'disclosure_grant',
+] as const
 export type MailKind = (typeof MAIL_KINDS)[number]
 
 export interface NewMail {

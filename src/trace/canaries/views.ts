@@ -21,7 +21,7 @@ export const killSwitchView = z
   })
   .meta({ id: 'KillSwitch' })
 
-const readingView = z
+export const readingView = z
   .object({
     family: z.string(),
     score: z.number(),

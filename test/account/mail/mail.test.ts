@@ -66,6 +66,8 @@ function makeWork(settings: Partial<MailerSettings> = {}, writer: LetterWriter =
         usage_notice: writer,
         passkey_changed: writer,
         approval: writer,
+        disclosure_code: writer,
+        disclosure_grant: writer,
       },
       log,
     }),
