@@ -134,7 +134,11 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
       const owner = await findOwner(asking)
       await count(asking.origin, countsOfClient(asking.origin.ip, TRIES_OF_CLIENT))
       // A try counts, whatever comes of it: this transaction commits.
-      const tried = await db.tenant(owner, (tx) => takeTry(tx, requestId, owner.shareId, now()))
+      const tried = await db.tenant(owner, async (tx) => {
+        const at = now()
+        await getActive(tx, owner.shareId, at)
+        return takeTry(tx, requestId, owner.shareId, at)
+      })
       const token = tried && linkTokens.recompute({ id: tried.id, nonce: tried.codeNonce, tokenHash: tried.codeHash })
       if (tried === undefined || token === undefined || !isCode(code, token)) throw wrongCode()
       return db.tenant(owner, async (tx) => {

@@ -57,7 +57,7 @@ export function publicShareRoutes({ viewing, disclosure }: { viewing: Viewing; d
         maxBodyBytes: MAX_BODY_BYTES,
         view: askedView,
       },
-      async ({ params, body, ...request }) => toAskedView(await disclosure.request(asking(request, params.id), body)),
+      async (request) => toAskedView(await disclosure.request(asking(request, request.params.id), request.body)),
     ),
     publicEndpoint(
       {
@@ -71,8 +71,10 @@ export function publicShareRoutes({ viewing, disclosure }: { viewing: Viewing; d
         maxBodyBytes: MAX_BODY_BYTES,
         view: askedView,
       },
-      async ({ params, body, ...request }) =>
-        toAskedView(await disclosure.verify(asking(request, params.id), params.request_id, body.code)),
+      async (request) => {
+        const { id, request_id: requestId } = request.params
+        return toAskedView(await disclosure.verify(asking(request, id), requestId, request.body.code))
+      },
     ),
   ]
 }

@@ -253,10 +253,10 @@ function refuseUnlike({ jobId }: NewShareRequest, trace: TraceRow, before: reado
   // Two graphs of one trace name different neurons. Their remainders differ by what one names and the other does not.
   const other = before.find((share) => share.traceId === trace.id && share.jobId !== null && share.jobId !== jobId)
   if (jobId !== undefined && other !== undefined) {
-    throw new Failure('conflict', {
-      detail: `The share ${other.id} of this trace shows the graph of ${other.jobId}: all shares of a trace show the same.`,
-      members: { job_id: other.jobId },
-    })
+    throw new Failure(
+      'conflict',
+      `The share ${other.id} of this trace shows the graph of ${other.jobId}: all shares of a trace show the same.`,
+    )
   }
   if (before.length >= MAX_SHARES) {
     throw new Failure(
