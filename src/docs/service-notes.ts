@@ -111,6 +111,9 @@ export const SERVICE_NOTES: Record<string, Note> = {
     description:
       'The id of an approval is in the fragment of the address; without one, the page lists what is pending.',
   },
+  'GET /share': {
+    description: 'The token of the share is in the fragment of the address, which browsers send to no server.',
+  },
   'GET /passkeys': { description: 'What it shows comes from the routes of passkeys, with the session of the browser.' },
   'GET /login/invite': {
     description: 'The token is in the fragment of the address, which browsers send to no server.',

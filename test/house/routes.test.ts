@@ -215,12 +215,16 @@ const PUBLIC = [
   'GET /login/invite',
   'GET /login/link',
   'GET /passkeys',
+  'GET /share',
   'GET /v1/intent/status-lists/:id',
   'GET /v1/jwks',
   'GET /v1/openapi.json',
+  'GET /v1/trace/shares/view',
   'POST /v1/auth/magic-link',
   'POST /v1/auth/magic-link/verify',
   'POST /v1/org/invites/accept',
+  'POST /v1/trace/shares/:id/disclosure-requests',
+  'POST /v1/trace/shares/:id/disclosure-requests/:request_id/verify',
 ]
 
 describe('the routes', () => {

@@ -9,7 +9,7 @@ import type { NewShareRequest, Shares } from './shares.ts'
 import {
   createdShareView,
   disclosureModeView,
-  maskRuleView,
+  maskRuleBody,
   requestStatusView,
   requestView,
   scopeKindView,
@@ -33,10 +33,7 @@ const createBody = z
       .default('trace')
       .describe('model_version: the neurons are masked in every share of the model version.'),
     masked_node_ids: z.array(z.string().min(1).max(64)).max(MAX_MASKED).default([]),
-    mask_rule: maskRuleView
-      .refine((rule) => Object.values(rule).some((value) => value !== undefined), 'must name what to mask')
-      .optional()
-      .describe('Masks what any of its members selects, beside `masked_node_ids`.'),
+    mask_rule: maskRuleBody.optional().describe('Masks what any of its members selects, beside `masked_node_ids`.'),
     reveal: z
       .array(z.enum(REVEALABLE))
       .max(REVEALABLE.length)

@@ -16,14 +16,15 @@ export const disclosureModeView = z.enum(DISCLOSURE_MODES).meta({ id: 'Disclosur
 export const shareStatusView = z.enum(SHARE_STATUSES).meta({ id: 'ShareStatus' })
 export const requestStatusView = z.enum(REQUEST_STATUSES).meta({ id: 'DisclosureStatus' })
 
-// Counted in the service, and bounded in the request: RE2 and a thousand values.
-export const maskRuleView = z
-  .strictObject({
-    layers: z.array(z.number().int().min(0).max(1_000)).min(1).max(1_000).optional(),
-    label_pattern: z.string().min(1).max(500).optional().describe('RE2, found anywhere in the label.'),
-    top_influence: z.number().int().min(1).max(10_000).optional().describe('So many of the most influential neurons.'),
-  })
-  .meta({ id: 'MaskRule' })
+const maskRule = {
+  layers: z.array(z.number().int().min(0).max(1_000)).min(1).max(1_000).optional(),
+  label_pattern: z.string().min(1).max(500).optional().describe('RE2, found anywhere in the label.'),
+  top_influence: z.number().int().min(1).max(10_000).optional().describe('So many of the most influential neurons.'),
+}
+export const maskRuleBody = z
+  .strictObject(maskRule)
+  .refine((rule) => Object.values(rule).some((value) => value !== undefined), 'must name what to mask')
+  .meta({ id: 'NewMaskRule' })
 
 export const shareView = z
   .object({
@@ -36,7 +37,7 @@ export const shareView = z
     masked_node_ids: z
       .array(z.string())
       .describe('What a grant shows: masked by this share, and by those of the trace before it.'),
-    mask_rule: maskRuleView.nullable(),
+    mask_rule: z.object(maskRule).meta({ id: 'MaskRule' }).nullable(),
     reveal: z.array(z.enum(REVEALABLE)),
     disclosure_mode: disclosureModeView,
     shown_before: z.number().int().describe('How many of the masked neurons a viewed share of this trace had shown.'),
@@ -155,7 +156,10 @@ export function toShareView(share: ShareRow, at: Date): z.input<typeof shareView
   }
 }
 
-function toRule({ layers, ...rule }: NonNullable<ShareRow['maskRule']>): z.input<typeof maskRuleView> {
+function toRule({
+  layers,
+  ...rule
+}: NonNullable<ShareRow['maskRule']>): NonNullable<z.input<typeof shareView>['mask_rule']> {
   return { ...rule, ...(layers !== undefined && { layers: [...layers] }) }
 }
 
