@@ -84,6 +84,15 @@ export const EVENT_DATA = {
     factors: codes,
     detector: z.strictObject({ name: z.string(), version: z.string() }),
   }),
+  'trace.job_completed': z.strictObject({
+    job_id: z.string(),
+    trace_id: z.string(),
+    status: z.enum(['succeeded', 'failed']),
+    method: z.string(),
+    model_version_id: z.string(),
+    manifest_hash: z.string().nullable(),
+    failure_code: z.string().nullable(),
+  }),
   'trace.canary_tripped': z.strictObject({
     trace_id: z.string().nullable(),
     canary_hash: z.string(),

@@ -29,6 +29,7 @@ export const IDS = {
   shareView: 'shv_test_01m7x7k9d2e6ts0a9n3v8wq5hc',
   disclosure: 'dsr_test_01m7x7k9d2e6ts0a9n3v8wq5hc',
   trace: 'trc_test_01m7x7k7d2e6ts0a9n3v8wq5hc',
+  traceJob: 'job_test_01m7x7k8f3b5nw2c7r4t9yd6ke',
 } as const
 
 /** A list of one, as every list is answered. */

@@ -29,7 +29,7 @@ export const SCOPED_TYPES = {
   ses: 'agent session',
   lck: 'session lock',
   trc: 'trace',
-  job: 'trace job',
+  job: 'attribution job',
   shr: 'trace share',
   shv: 'view of a share',
   dsr: 'disclosure request',

@@ -33,6 +33,9 @@ export const LOG_SUBJECTS = [
   'agentSession',
   'lock',
   'trace',
+  'traceJob',
+  // A language model of the installation.
+  'model',
   'share',
   'disclosure',
   'intent',

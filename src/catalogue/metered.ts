@@ -25,7 +25,7 @@ export const METERED_OPERATIONS = {
   authorize: { counts: 'an intent token that was issued' },
   verify: { counts: 'an intent token that was verified, whatever the answer' },
   inference: { counts: 'a traced inference' },
-  trace_job: { counts: 'an attribution that succeeded' },
+  trace_job: { counts: 'an attribution that succeeded', waitsIn: 'trace' },
   diff: { counts: 'a comparison of two models that succeeded' },
   clinician_order: { counts: 'an order that was authorized' },
 } as const satisfies Record<string, MeteredRow>

@@ -77,6 +77,20 @@ export const QUEUES = {
     retryBaseMs: 2_000,
     retryCapMs: 300_000,
   },
+  trace: {
+    payload: z.strictObject({ traceJobId: z.string() }),
+    // 5 s doubling to 5 min: five attempts outlast a model's process that ends twice. Waiting for a busy model does not
+    // count.
+    maxAttempts: 5,
+    // A job waits for the process of its model, which answers one request at a time.
+    concurrency: 2,
+    batchSize: 1,
+    // An account has one at a time, as its jobs would only wait for each other.
+    laneCap: 1,
+    leavesRoom: true,
+    retryBaseMs: 5_000,
+    retryCapMs: 300_000,
+  },
   deliver: {
     payload: z.strictObject({ deliveryId: z.string() }),
     // The webhook schedule counts its own ten attempts; this number bounds crashes in addition.

@@ -35,6 +35,7 @@ export const TAGS = [
   { name: 'Schedules', description: 'What an agent may pay to one counterparty, once in each cycle.' },
   { name: 'Agents', description: 'Software that acts for somebody: its sessions, and its suspension.' },
   { name: 'Canaries', description: 'Readings of what a model is about to do, the kill switch, and session locks.' },
+  { name: 'Shares', description: 'Traces shown to people without an account, masked neurons, and their disclosure.' },
   {
     name: 'Account',
     description: 'The requirements of an insurer for captures, re-evaluations, products and the audit log.',

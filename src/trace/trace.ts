@@ -3,20 +3,30 @@
 import type { Agents } from '#src/agents/agents.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { canariesFeature } from './canaries/feature.ts'
+import { inferencesFeature } from './inferences/feature.ts'
+import { traceJobsFeature } from './jobs/feature.ts'
 import { locksFeature, type Plans } from './locks/feature.ts'
+import type { ModelSettings } from './models/config.ts'
+import { modelsFeature } from './models/feature.ts'
 import { sharesFeature } from './shares/feature.ts'
 import type { AccountsOfShares } from './shares/viewing.ts'
 
 export type Trace = ReturnType<typeof createTrace>
 
+export type TraceSettings = ModelSettings
+
 export function createTrace(
   p: Platform,
+  settings: TraceSettings,
   { accounts }: { accounts: Plans & AccountsOfShares },
   agents: Pick<Agents, 'suspensions'>,
 ) {
+  const models = modelsFeature(p, settings)
   const locks = locksFeature(p, { ...agents, accounts })
-  const canaries = canariesFeature(p, { ...locks, accounts })
-  const shares = sharesFeature(p, { accounts, findManifest: async () => undefined })
-  const features = { locks, canaries, shares }
+  const canaries = canariesFeature(p, { ...models, ...locks, accounts })
+  const inferences = inferencesFeature(p, { ...models, ...canaries })
+  const jobs = traceJobsFeature(p, models)
+  const shares = sharesFeature(p, { accounts })
+  const features = { models, locks, canaries, inferences, jobs, shares }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

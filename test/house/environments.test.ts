@@ -23,6 +23,8 @@ const OURS: Record<string, ScopedType> = {
   agent_session_id: 'ses',
   trace_id: 'trc',
   job_id: 'job',
+  share_id: 'shr',
+  request_id: 'dsr',
   parent_id: 'mnd',
   challenge_id: 'pkc',
   mandate_id: 'mnd',

@@ -93,12 +93,24 @@ export interface Reference {
   /** Of each layer: the residual stream before it, and its activations silu(gate) * up. */
   residuals: number[][][]
   activations: number[][][]
+  gates: number[][][]
+  ups: number[][][]
   /** Of each layer and head: what each position sees of those before it. */
   attention: number[][][][]
+  /** Of the norms, two a layer and the last one: the scale of each position. */
+  scales: number[][]
+}
+
+/** What is held constant, from a pass before, and what is changed. */
+export interface FrozenReference {
+  reference: Reference
+  /** `activations`: what the MLPs write is constant too. */
+  frozen: 'gates' | 'activations'
+  change(layer: number, position: number, neuron: number, activation: number): number
 }
 
 /** All logits of a text, computed in 64-bit floats from the same weights. */
-export function computeReference(path: string, tokens: readonly number[]): Reference {
+export function computeReference(path: string, tokens: readonly number[], constant?: FrozenReference): Reference {
   const descriptor = openSync(path, 'r')
   const gguf = readGguf(descriptor)
   closeSync(descriptor)
@@ -109,11 +121,19 @@ export function computeReference(path: string, tokens: readonly number[]): Refer
   const norm = (name: string) => rows(name)[0] ?? []
   const embedding = rows('token_embd.weight')
   let x = tokens.map((token) => [...(embedding[token] ?? [])])
-  const made: Reference = { logits: [], residuals: [], activations: [], attention: [] }
+  const made: Reference = { logits: [], residuals: [], activations: [], gates: [], ups: [], attention: [], scales: [] }
+  const normed = (stream: number[][], gain: readonly number[]) => {
+    const before = constant?.reference.scales[made.scales.length]
+    const scales = before ?? stream.map((row) => 1 / Math.sqrt(dot(row, row) / row.length + normEpsilon))
+    made.scales.push(scales)
+    return stream.map((row, position) =>
+      row.map((value, index) => value * (scales[position] ?? 0) * (gain[index] ?? 0)),
+    )
+  }
   for (let layer = 0; layer < shape.layers; layer += 1) {
     const weights = (part: string) => rows(`blk.${layer}.${part}.weight`)
     made.residuals.push(x)
-    const h = x.map((row) => normalized(row, norm(`blk.${layer}.attn_norm.weight`), normEpsilon))
+    const h = normed(x, norm(`blk.${layer}.attn_norm.weight`))
     const turned = (part: string, count: number) =>
       times(weights(part), h).map((row, position) => rotated(row, position, count, headSize, shape.ropeBase))
     const [q, k, v] = [turned('attn_q', heads), turned('attn_k', kvHeads), times(weights('attn_v'), h)]
@@ -129,7 +149,7 @@ export function computeReference(path: string, tokens: readonly number[]): Refer
           const most = Math.max(...scores)
           const powers = scores.map((score) => Math.exp(score - most))
           const sum = powers.reduce((total, power) => total + power, 0)
-          const pattern = powers.map((power) => power / sum)
+          const pattern = constant?.reference.attention[layer]?.[head]?.[position] ?? powers.map((power) => power / sum)
           pattern.forEach((share, seen) => {
             part(v[seen], shared).forEach((value, index) => {
               const target = mixed[position] ?? []
@@ -142,20 +162,26 @@ export function computeReference(path: string, tokens: readonly number[]): Refer
     }
     made.attention.push(patterns)
     x = added(x, times(weights('attn_output'), mixed))
-    const m = x.map((row) => normalized(row, norm(`blk.${layer}.ffn_norm.weight`), normEpsilon))
+    const m = normed(x, norm(`blk.${layer}.ffn_norm.weight`))
     const up = times(weights('ffn_up'), m)
-    const activations = times(weights('ffn_gate'), m).map((row, position) =>
-      row.map((gate, index) => (gate / (1 + Math.exp(-gate))) * (up[position]?.[index] ?? 0)),
+    const gates =
+      constant?.reference.gates[layer] ??
+      times(weights('ffn_gate'), m).map((row) => row.map((gate) => gate / (1 + Math.exp(-gate))))
+    const kept = constant?.frozen === 'activations' ? constant.reference.activations[layer] : undefined
+    const activations = gates.map((row, position) =>
+      row.map((gate, neuron) => {
+        const activation = kept?.[position]?.[neuron] ?? gate * (up[position]?.[neuron] ?? 0)
+        return constant?.change(layer, position, neuron, activation) ?? activation
+      }),
     )
+    made.gates.push(gates)
+    made.ups.push(up)
     made.activations.push(activations)
     x = added(x, times(weights('ffn_down'), activations))
   }
   made.residuals.push(x)
   const output = gguf.tensors.has('output.weight') ? rows('output.weight') : embedding
-  made.logits = times(
-    output,
-    x.map((row) => normalized(row, norm('output_norm.weight'), normEpsilon)),
-  )
+  made.logits = times(output, normed(x, norm('output_norm.weight')))
   return made
 }
 
@@ -180,11 +206,6 @@ const times = (matrix: readonly number[][], x: readonly number[][]) =>
   x.map((row) => matrix.map((weights) => dot(weights, row)))
 const added = (one: number[][], other: number[][]) =>
   one.map((row, position) => row.map((value, index) => value + (other[position]?.[index] ?? 0)))
-
-function normalized(row: readonly number[], gain: readonly number[], epsilon: number): number[] {
-  const scale = 1 / Math.sqrt(dot(row, row) / row.length + epsilon)
-  return row.map((value, index) => value * scale * (gain[index] ?? 0))
-}
 
 function rotated(row: readonly number[], position: number, heads: number, size: number, base: number): number[] {
   const turned = [...row]

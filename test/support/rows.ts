@@ -354,8 +354,9 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       created_at: new Date(),
       ends_at: new Date(),
     })
+    const trace = id('trc')
     await insert('traces', {
-      id: id('trc'),
+      id: trace,
       source: 'client',
       canary_set: 's',
       readings: '[]',
@@ -364,6 +365,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       created_by: id('key'),
       created_at: new Date(),
     })
+    await insert('trace_contents', { id: trace, sealed_content: bytes(), created_at: new Date() })
     const schedule = id('sch')
     await insert('schedules', {
       id: schedule,

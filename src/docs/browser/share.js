@@ -56,13 +56,13 @@ function show({ share_id, expires_at, trace, masked_nodes: masked, disclosure, g
   addFacts([
     ['Trace', trace.trace_id],
     ['Model', trace.model_version_id ?? 'a model of its owner'],
-    ['Read', new Date(trace.canary.reading_at).toLocaleString()],
+    ['Traced', new Date(trace.created_at).toLocaleString()],
     ['Shown until', new Date(disclosure?.expires_at ?? expires_at).toLocaleString()],
     ['Masked neurons', String(masked)],
     ...(disclosure === null ? [] : [['Disclosed to you', disclosure.node_ids.join(', ')]]),
   ])
   readings.replaceChildren(
-    ...trace.canary.readings.map(({ family, score, threshold, tripped }) =>
+    ...(trace.canary?.readings ?? []).map(({ family, score, threshold, tripped }) =>
       itemOf(`${family}: ${score} (threshold ${threshold})${tripped ? ', tripped' : ''}`),
     ),
   )

@@ -48,6 +48,8 @@ export interface Kernel {
   mixRows: Exports['mix_rows']
   /** Writes rows of a matrix as floats. */
   decodeRows(matrix: Matrix, first: number, count: number, to: number): void
+  /** At most `READ_ROWS` rows of a matrix as floats. The array is used again by the next call of any kind. */
+  readRows(matrix: Matrix, first: number, count: number): Float32Array
 }
 
 // The types of Node don't have it, and those of browsers have everything else too.
@@ -62,6 +64,7 @@ const MAX_BYTES = 4 * 1024 ** 3 - PAGE_BYTES
 // Decoded rows stay in the processor's second-level cache until they have been used.
 const PANEL_BYTES = 64 * 1024
 const PANEL_ROWS = { least: 8, most: 64 }
+export const READ_ROWS = PANEL_ROWS.least
 
 export const isKernelType = (type: TensorTypeName): type is KernelType =>
   (KERNEL_TYPES as readonly TensorTypeName[]).includes(type)
@@ -126,14 +129,21 @@ export function createKernel(bytes: number, widestRow: number): Kernel {
     }
   }
 
+  const floats = new Float32Array(buffer)
+
   return {
     bytes: bytesOfMemory,
-    floats: new Float32Array(buffer),
+    floats,
     allocate,
     multiply,
     multiplyRows: exports.multiply_rows,
     mixRows: exports.mix_rows,
     decodeRows,
+    readRows(matrix, first, count) {
+      if (count > READ_ROWS) throw new RangeError(`${count} rows are more than ${READ_ROWS}`)
+      decodeRows(matrix, first, count, panel)
+      return floats.subarray(panel / 4, panel / 4 + count * matrix.columns)
+    },
   }
 }
 

@@ -14,11 +14,32 @@ export interface Llama {
   /** The tokens that have been fed since the last `restart`. */
   readonly position: number
   restart(): void
+  /** Forgets the tokens from this position on: what is fed next continues the ones before it. */
+  rewind(position: number): void
+  /**
+   * The logits that these rows of the residual stream give, as if the last layer had ended with them: at most `CHUNK_TOKENS`,
+   * a row each. The array is used again by the next call.
+   */
+  unembed(residual: Float32Array): Float32Array
   /**
    * Feeds at most `CHUNK_TOKENS` tokens. Returns the logits of the last one, or of each, a row each; the array is used
    * again by the next call. The rows of these positions are written into `internals`.
    */
-  feed(tokens: readonly number[], options?: { internals?: Internals; logits?: 'none' | 'last' | 'all' }): Float32Array
+  feed(tokens: readonly number[], options?: FeedOptions): Float32Array
+}
+
+export interface FeedOptions {
+  internals?: Internals
+  logits?: 'none' | 'last' | 'all'
+  /** Neurons whose activation is multiplied by a factor, 0 to ablate them. The internals keep what it was before. */
+  edits?: readonly NeuronEdit[]
+}
+
+export interface NeuronEdit {
+  layer: number
+  position: number
+  neuron: number
+  factor: number
 }
 
 // Each decoded row of weights is used for all tokens of a chunk; more of them would not stay in the processor's cache.
@@ -60,10 +81,7 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
   const widthBytes = width * 4
   let position = 0
 
-  function feed(
-    tokens: readonly number[],
-    { internals, logits = 'last' }: { internals?: Internals; logits?: 'none' | 'last' | 'all' } = {},
-  ): Float32Array {
+  function feed(tokens: readonly number[], { internals, logits = 'last', edits = [] }: FeedOptions = {}): Float32Array {
     const count = tokens.length
     if (count === 0 || count > CHUNK_TOKENS) throw new RangeError(`${count} tokens are no chunk`)
     if (position + count > maxTokens) {
@@ -80,7 +98,7 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
     })
     weights.layers.forEach((layer, number) => {
       attend(layer, number, count, internals)
-      transform(layer, number, count, internals)
+      transform(layer, number, count, internals, edits)
     })
     const rows = finish(count, logits, internals)
     position += count
@@ -119,7 +137,13 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
     addTo(floats, at.residual / 4, at.added / 4, count * width)
   }
 
-  function transform(layer: LlamaLayer, number: number, count: number, internals: Internals | undefined): void {
+  function transform(
+    layer: LlamaLayer,
+    number: number,
+    count: number,
+    internals: Internals | undefined,
+    edits: readonly NeuronEdit[],
+  ): void {
     const own = internals?.layers[number]
     if (internals?.wanted.residuals) copyRows(own?.middle, at.residual, count, width)
     normalize(layer.mlpNorm, count, own?.mlpScale)
@@ -133,6 +157,12 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
     }
     for (let index = 0; index < count * mlp; index += 1) {
       floats[gate + index] = (floats[gate + index] ?? 0) * (floats[up + index] ?? 0)
+    }
+    for (const edit of edits) {
+      const row = edit.position - position
+      if (edit.layer !== number || row < 0 || row >= count) continue
+      const place = gate + row * mlp + edit.neuron
+      floats[place] = (floats[place] ?? 0) * edit.factor
     }
     kernel.multiply(layer.down, at.gate, mlpBytes, count, at.added, widthBytes)
     addTo(floats, at.residual / 4, at.added / 4, count * width)
@@ -183,6 +213,17 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
     restart() {
       position = 0
     },
+    rewind(to) {
+      if (!Number.isInteger(to) || to < 0 || to > position)
+        throw new RangeError(`${to} is no position before ${position}`)
+      position = to
+    },
+    unembed(residual) {
+      const count = residual.length / width
+      if (count < 1 || count > CHUNK_TOKENS) throw new RangeError(`${count} rows are no chunk`)
+      floats.set(residual, at.residual / 4)
+      return finish(count, 'all', undefined)
+    },
     feed,
   }
 }
@@ -209,12 +250,13 @@ function addTo(floats: Float32Array, to: number, from: number, count: number): v
 }
 
 /** Turns pairs of neighbours by the position: the rows of Q and K in a GGUF file are in this order. */
-function createRope({ headSize, ropeSize, ropeBase }: LlamaShape, divisors: Float32Array | undefined) {
+export function createRope({ headSize, ropeSize, ropeBase }: LlamaShape, divisors: Float32Array | undefined) {
   const frequencies = Float64Array.from(
     { length: ropeSize / 2 },
     (_, pair) => ropeBase ** ((-2 * pair) / ropeSize) / (divisors?.[pair] ?? 1),
   )
   return {
+    /** A negative position turns back. */
     turn(floats: Float32Array, from: number, heads: number, position: number): void {
       for (let pair = 0; pair < frequencies.length; pair += 1) {
         const angle = position * (frequencies[pair] ?? 0)

@@ -2,7 +2,7 @@
 
 import { modelError } from '../gguf/model-error.ts'
 import type { Tokenizer } from '../tokenizer/tokenizer.ts'
-import { CHUNK_TOKENS, type Llama } from './forward.ts'
+import { CHUNK_TOKENS, type Llama, type NeuronEdit } from './forward.ts'
 import type { Internals } from './internals.ts'
 import { createSampler, type SampledToken, type SamplingSettings } from './sampling.ts'
 
@@ -81,25 +81,37 @@ export async function generate(
   }
 }
 
+export interface FeedTextOptions {
+  logits: 'none' | 'last'
+  internals?: Internals
+  edits?: readonly NeuronEdit[]
+  signal?: AbortSignal
+}
+
 /** Feeds a text of any length and returns the last logits of it, or an empty array for `none`. */
 export async function feedText(
   llama: Llama,
   tokens: readonly number[],
-  { logits, internals, signal }: { logits: 'none' | 'last'; internals?: Internals; signal?: AbortSignal },
+  { logits, internals, edits, signal }: FeedTextOptions,
 ): Promise<Float32Array> {
   if (tokens.length === 0) throw modelError('request_invalid', 'The text is empty.')
   let last = new Float32Array()
   for (let from = 0; from < tokens.length; from += CHUNK_TOKENS) {
     const isLast = from + CHUNK_TOKENS >= tokens.length
     const chunk = tokens.slice(from, from + CHUNK_TOKENS)
-    last = llama.feed(chunk, { logits: isLast ? logits : 'none', ...(internals && { internals }) }) as typeof last
+    const wanted = isLast ? logits : 'none'
+    last = llama.feed(chunk, {
+      logits: wanted,
+      ...(internals && { internals }),
+      ...(edits && { edits }),
+    }) as typeof last
     await turn(signal)
   }
   return last
 }
 
-/** Lets messages arrive. */
-async function turn(signal: AbortSignal | undefined): Promise<void> {
+/** Lets messages arrive, an abort among them. */
+export async function turn(signal: AbortSignal | undefined): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
   if (signal?.aborted) throw modelError('aborted', 'The request was aborted.')
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { type Gguf, readGguf } from '../gguf/gguf.ts'
 import { modelError } from '../gguf/model-error.ts'
+import type { Kernel } from '../kernel/kernel.ts'
 import { type ChatTemplate, createChatTemplate } from '../tokenizer/chat.ts'
 import { createTokenizer, type Tokenizer } from '../tokenizer/tokenizer.ts'
 import { createLlama, forwardBytes, type Llama } from './forward.ts'
@@ -25,10 +26,16 @@ export interface ModelFacts {
 }
 
 export interface LoadedModel {
+  /** As its file calls it. */
+  name: string
   shape: LlamaShape
   weights: LlamaWeights
+  /** Holds the weights. */
+  kernel: Kernel
   llama: Llama
   tokenizer: Tokenizer
+  /** Of the file that it was loaded from. */
+  sha256: string
   /** Undefined where the file has none that is known. */
   chat: ChatTemplate | undefined
 }
@@ -48,9 +55,10 @@ export function loadModel(path: string, { contextTokens, maxBytes }: LoadOptions
     const tokenizer = createTokenizer(gguf.metadata)
     const maxTokens = (shape: LlamaShape) => Math.min(contextTokens, shape.context)
     const loaded = loadWeights(descriptor, gguf, (shape) => forwardBytes(shape, maxTokens(shape)), maxBytes)
-    const { shape, weights } = loaded
+    const { shape, weights, kernel } = loaded
     const llama = createLlama(loaded, maxTokens(shape))
-    return { shape, weights, llama, tokenizer, chat: findChat(gguf, tokenizer) }
+    const sha256 = hashFile(descriptor, gguf.fileBytes)
+    return { shape, weights, kernel, llama, tokenizer, sha256, chat: findChat(gguf, tokenizer), name: nameOf(gguf) }
   })
 }
 
@@ -64,7 +72,7 @@ export function inspectModel(path: string): ModelFacts {
     const sizes = [...required, ...optional].filter(([name]) => gguf.tensors.has(name))
     const types = new Set([...gguf.tensors.values()].map(({ type }) => type))
     return {
-      name: textOf(gguf, 'general.name') ?? 'unnamed',
+      name: nameOf(gguf),
       version: textOf(gguf, 'general.version') ?? null,
       sha256: hashFile(descriptor, gguf.fileBytes),
       fileBytes: gguf.fileBytes,
@@ -116,6 +124,8 @@ function hashFile(descriptor: number, fileBytes: number): string {
   }
   return hash.digest('hex')
 }
+
+const nameOf = (gguf: Gguf) => textOf(gguf, 'general.name') ?? 'unnamed'
 
 function textOf({ metadata }: Gguf, key: string): string | undefined {
   const value = metadata.get(key)

@@ -4,11 +4,12 @@ import { keptByPlan } from '../locks/feature.ts'
 import { createDeciding } from './deciding.ts'
 import { createDisclosure } from './disclosure.ts'
 import { purgePersons, purgeUnverified } from './disclosure-rows.ts'
+import { createFindManifest, type FindManifest } from './manifests.ts'
 import { EVENTS, NOTES } from './notes.ts'
 import { SEALED_PERSON } from './person.ts'
 import { publicShareRoutes } from './public-routes.ts'
 import { shareRoutes } from './routes.ts'
-import { createShares, type FindManifest } from './shares.ts'
+import { createShares } from './shares.ts'
 import { type AccountsOfShares, createTokens, createViewing } from './viewing.ts'
 
 // After the end of their request.
@@ -21,7 +22,7 @@ export type SharesFeature = ReturnType<typeof sharesFeature>
 /** Traces shown to people without an account, with masked neurons, and the disclosure of these. */
 export function sharesFeature(
   p: Platform,
-  { accounts, findManifest }: { accounts: AccountsOfShares; findManifest: FindManifest },
+  { accounts, findManifest = createFindManifest(p) }: { accounts: AccountsOfShares; findManifest?: FindManifest },
 ) {
   const shares = createShares({ ...p, findManifest })
   const tokens = createTokens({ ...p, accounts })

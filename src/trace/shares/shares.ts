@@ -17,6 +17,7 @@ import { DAY_MS } from '#src/platform/retention.ts'
 import { findTrace, noTrace, type TraceRow } from '../canaries/traces.ts'
 import { endRequestsOfShare } from './disclosure-rows.ts'
 import { type Manifest, maskedNodes, neuronOf } from './graph.ts'
+import type { FindManifest } from './manifests.ts'
 import type { Mask, Revealed } from './mask.ts'
 import {
   countShares,
@@ -38,13 +39,6 @@ export const MAX_SHARE_DAYS = 366
 const MAX_SHARES = 100
 const TOKEN_BYTES = 32
 const SALT_BYTES = 16
-
-/** The graph of a job that has succeeded. */
-export interface FoundManifest {
-  traceId: string
-  manifest: Manifest
-}
-export type FindManifest = (scope: Scope, jobId: string) => Promise<FoundManifest | undefined>
 
 export interface NewShareRequest {
   traceId: string
@@ -150,8 +144,9 @@ export function createShares({ db, now, pager, findManifest }: SharesDeps) {
   async function graphOf(scope: Scope, { jobId, traceId }: NewShareRequest): Promise<Manifest | undefined> {
     if (jobId === undefined) return undefined
     const found = await findManifest(scope, jobId)
-    if (found === undefined) throw new Failure('not_found', `There is no attribution job ${jobId} that has succeeded.`)
+    if (found === undefined) throw new Failure('not_found', `There is no attribution job ${jobId}.`)
     if (found.traceId !== traceId) throw invalidField('/job_id', 'conflict', 'is a job of another trace')
+    if (found.manifest === undefined) throw new Failure('not_found', `The graph of ${jobId} is not kept any more.`)
     return found.manifest
   }
 

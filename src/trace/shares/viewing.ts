@@ -21,9 +21,10 @@ import type { Origin } from '#src/platform/http/principal.ts'
 import { newId } from '#src/platform/ids.ts'
 import { findTrace, type TraceRow } from '../canaries/traces.ts'
 import { findRequest } from './disclosure-rows.ts'
+import type { FindManifest } from './manifests.ts'
 import { type Masking, maskGraph, type SharedGraph } from './mask.ts'
 import { findShare, findSharesOf, findTokenOwner, type ShareRow, statusOf, type TokenOwner } from './rows.ts'
-import { type FindManifest, lockOfShares, masksIn } from './shares.ts'
+import { lockOfShares, masksIn } from './shares.ts'
 import { insertView, truncateAddress } from './view-rows.ts'
 
 const MINUTE_MS = 60_000

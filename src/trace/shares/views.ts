@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readingView, traceSourceView } from '../canaries/views.ts'
+import { canaryView, toCanaryView, traceSourceView } from '../canaries/views.ts'
 import type { ListedRequest } from './deciding.ts'
 import type { ShownRequest } from './disclosure.ts'
 import { REQUEST_STATUSES } from './disclosure-rows.ts'
@@ -83,15 +83,7 @@ export const sharedView = z
         trace_id: z.string(),
         source: traceSourceView,
         model_version_id: z.string().nullable(),
-        canary: z
-          .object({
-            set: z.string(),
-            readings: z.array(readingView),
-            hash: z.string(),
-            reading_at: time,
-            tripped_families: z.array(z.string()),
-          })
-          .meta({ id: 'SharedCanary' }),
+        canary: canaryView.nullable().describe('null: no probe read the inference.'),
         created_at: time,
       })
       .meta({ id: 'SharedTrace' }),
@@ -184,13 +176,10 @@ export function toSharedView({ share, trace, graph, maskedNodes, disclosure }: S
       trace_id: trace.id,
       source: trace.source,
       model_version_id: trace.modelVersionId,
-      canary: {
-        set: trace.canarySet,
-        readings: trace.readings,
-        hash: trace.digest,
-        reading_at: trace.readingAt.toISOString(),
-        tripped_families: trace.readings.filter(({ tripped }) => tripped).map(({ family }) => family),
-      },
+      canary: toCanaryView(
+        trace,
+        trace.readings.filter(({ tripped }) => tripped).map(({ family }) => family),
+      ),
       created_at: trace.createdAt.toISOString(),
     },
     masked_nodes: maskedNodes,

@@ -78,6 +78,7 @@ const TENANT_GRANTS: Record<string, string> = {
   stops: 'DELETE INSERT SELECT UPDATE(resumed_at,resumed_by)',
   share_views: 'DELETE INSERT SELECT',
   session_locks: 'DELETE INSERT SELECT UPDATE(agent_unsuspended,cleared_at,cleared_by,note)',
+  trace_contents: 'DELETE INSERT SELECT UPDATE(sealed_content)',
   trace_shares: 'DELETE INSERT SELECT UPDATE(revoked_at,revoked_by)',
   traces: 'DELETE INSERT SELECT',
   usage_days: 'DELETE SELECT',

@@ -6,7 +6,7 @@ import { canaryHashOf, insertTrace } from '#src/trace/canaries/traces.ts'
 import { type SharesFeature, sharesFeature } from '#src/trace/shares/feature.ts'
 import type { Manifest } from '#src/trace/shares/graph.ts'
 import { kindOf } from '#src/trace/shares/graph.ts'
-import type { FoundManifest } from '#src/trace/shares/shares.ts'
+import type { FoundManifest } from '#src/trace/shares/manifests.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import type { TestAnswer } from '../../support/http.ts'
 import { createJobs } from '../../support/jobs.ts'
@@ -79,6 +79,7 @@ export async function startSharing() {
         runtime: null,
         createdBy: 'key',
         createdAt: at,
+        inference: null,
       }
       await service.test.db.tenant(scope, (tx) => insertTrace(tx, scope, { ...trace, digest: canaryHashOf(trace) }))
       return trace.id

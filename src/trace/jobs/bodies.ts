@@ -1,0 +1,94 @@
+// The bodies of attribution jobs and interventions.
+
+import { z } from 'zod'
+import { ATTRIBUTION_METHODS, MAX_FEATURE_NODES } from '../attribution/attribute.ts'
+import { MAX_EDITS } from '../attribution/intervene.ts'
+import { CHAT_ROLES } from '../tokenizer/chat.ts'
+
+const MAX_CHARACTERS = 65_536
+const MAX_MESSAGES = 100
+const MAX_TOKEN = 1_000_000
+/** The most tokens of a completion. */
+const MAX_POSITION = 256
+const MAX_LOGITS = 20
+const MAX_FACTOR = 100
+
+const traceInput = z
+  .strictObject({
+    prompt: z.string().min(1).max(MAX_CHARACTERS).optional(),
+    messages: z
+      .array(z.strictObject({ role: z.enum(CHAT_ROLES), content: z.string().max(MAX_CHARACTERS) }))
+      .min(1)
+      .max(MAX_MESSAGES)
+      .optional(),
+  })
+  .superRefine(({ prompt, messages }, context) => {
+    const refuse = (path: string, code: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message, params: { code } })
+    if (prompt === undefined && messages === undefined) refuse('messages', 'required', 'is required, or prompt')
+    if (prompt !== undefined && messages !== undefined) refuse('prompt', 'conflict', 'must not be sent with messages')
+  })
+  .meta({ id: 'TraceInput' })
+
+const target = z
+  .strictObject({
+    position: z
+      .number()
+      .int()
+      .min(0)
+      .max(MAX_POSITION)
+      .default(0)
+      .describe('Of the explained token in the completion: 0 is its first; its length is the token after it.'),
+    token: z
+      .number()
+      .int()
+      .min(0)
+      .max(MAX_TOKEN)
+      .optional()
+      .describe('Explained at this position; the one that the model said there when absent.'),
+  })
+  .meta({ id: 'AttributionTarget' })
+
+const share = z.number().min(0).max(1)
+const input = traceInput.optional().describe('The input of the inference again, where the trace keeps hashes alone.')
+
+export const jobBody = z
+  .strictObject({
+    trace_id: z.string().max(64),
+    target: target.default({ position: 0 }),
+    method: z.enum(ATTRIBUTION_METHODS).default('exact').describe('`grad_x_act` and `ablation` are approximate.'),
+    max_feature_nodes: z.number().int().min(1).max(MAX_FEATURE_NODES).default(512),
+    max_n_logits: z.number().int().min(1).max(MAX_LOGITS).default(10),
+    desired_logit_prob: share.default(0.95).describe('Logits are explained until their tokens have it together.'),
+    node_threshold: share.default(0.8).describe('The share of the influence that the kept nodes have.'),
+    edge_threshold: share.default(0.98),
+    input,
+  })
+  .meta({ id: 'AttributionJobRequest' })
+
+export const interventionBody = z
+  .strictObject({
+    edits: z
+      .array(
+        z.strictObject({
+          node_id: z
+            .string()
+            .regex(/^\d{1,4}_\d{1,6}_\d{1,6}$/, 'must be the node_id of a neuron: layer_neuron_position')
+            .describe('Of a neuron, as in a manifest: `layer_neuron_position`.'),
+          factor: z.number().min(-MAX_FACTOR).max(MAX_FACTOR).default(0).describe('0 ablates it.'),
+        }),
+      )
+      .min(1)
+      .max(MAX_EDITS),
+    target: target
+      .pick({ position: true })
+      .default({ position: 0 })
+      .describe('The position whose logits are compared.'),
+    top_tokens: z.number().int().min(1).max(10).default(5).describe('So many before and so many after.'),
+    input,
+  })
+  .meta({ id: 'InterventionRequest' })
+
+export type JobBody = z.output<typeof jobBody>
+export type InterventionBody = z.output<typeof interventionBody>
+export type InputBody = z.output<typeof traceInput>

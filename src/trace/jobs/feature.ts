@@ -1,0 +1,38 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { oldRows, rowRule } from '#src/platform/retention.ts'
+import type { ModelsFeature } from '../models/feature.ts'
+import { createInterventions } from './interventions.ts'
+import { createTraceJobs } from './jobs.ts'
+import { MANIFEST_DAYS, SEALED_INPUTS, SEALED_MANIFESTS } from './manifests.ts'
+import { EVENTS, NOTES } from './notes.ts'
+import { traceJobRoutes } from './routes.ts'
+import { createTraceWork } from './work.ts'
+
+export type TraceJobsFeature = ReturnType<typeof traceJobsFeature>
+
+/** Attributions of what a model said, and interventions. */
+export function traceJobsFeature(p: Platform, { models }: Pick<ModelsFeature, 'models'>) {
+  const traceJobs = createTraceJobs(p)
+  const manifests = oldRows({ table: 'trace_manifests', idType: 'job', age: 'created_at' })
+  return defineFeature(
+    {
+      name: 'trace jobs',
+      routes: traceJobRoutes(traceJobs, createInterventions({ ...p, models })),
+      notes: NOTES,
+      events: EVENTS,
+      work: { trace: () => createTraceWork({ ...p, models }) },
+      // A job lives as long as its trace, which its foreign key sees to.
+      retention: [rowRule(p.db, 'trace_manifests', MANIFEST_DAYS, manifests)],
+      sealed: [SEALED_INPUTS, SEALED_MANIFESTS],
+      data: [
+        { table: 'trace_jobs', key: ['id'], secrets: ['sealed_input'] },
+        {
+          table: 'trace_manifests',
+          key: ['id'],
+          unexported: 'sealed, and kept for 30 days: GET /v1/trace/jobs/{id}/manifest shows them',
+        },
+      ],
+    },
+    { traceJobs },
+  )
+}

@@ -1,0 +1,166 @@
+// Attribution jobs as their account sees them. The graph is made by a job of the queue `trace` (work.ts).
+
+import { randomUUID } from 'node:crypto'
+import { Failure } from '#src/failure.ts'
+import { note } from '#src/platform/context.ts'
+import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Platform } from '#src/platform/feature.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/http/page.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { cancelJobs, enqueue } from '#src/platform/jobs/backlog.ts'
+import { toCircuitTracer } from '../attribution/manifest.ts'
+import type { JobBody } from './bodies.ts'
+import { canonicalBytes, loadManifest, MAX_MANIFEST_BYTES, sealInput } from './manifests.ts'
+import {
+  cancelTraceJob,
+  countOpenJobs,
+  countTraceJobs,
+  findTraceJob,
+  insertTraceJob,
+  listTraceJobs,
+  type TraceJobRow,
+  type TraceJobState,
+} from './rows.ts'
+import { checkInput, findKeptText, getExplainedTrace } from './texts.ts'
+
+/** Each takes a model for seconds to minutes. */
+export const MAX_OPEN_JOBS = 100
+const RETRY_AFTER_SECONDS = '30'
+const MANIFEST_LIMITS = { maxBytes: MAX_MANIFEST_BYTES, maxDepth: 16 }
+
+export interface JobListQuery extends ListQuery {
+  trace_id?: string | undefined
+  state?: TraceJobState | undefined
+}
+
+export type TraceJobs = ReturnType<typeof createTraceJobs>
+
+export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' | 'sealer' | 'pager' | 'now'>) {
+  async function find(tx: Tx, scope: Scope, id: string): Promise<TraceJobRow> {
+    checkId(id, 'job', scope.environment)
+    note({ traceJob: id })
+    const row = await findTraceJob(tx, id)
+    if (row === undefined) throw new Failure('not_found', `There is no attribution job ${id}.`)
+    return row
+  }
+
+  return {
+    /**
+     * @throws {Failure} `not_found`, `environment_mismatch`; `conflict` where nothing of the trace may be explained;
+     * `invalid_request` where its input is needed or another one; `rate_limited` beyond `MAX_OPEN_JOBS`.
+     */
+    create(by: Acting, body: JobBody, key?: IdempotencyKey): Promise<TraceJobRow> {
+      checkId(body.trace_id, 'trc', by.environment)
+      const at = now()
+      const id = newId('job', by.environment, at.getTime())
+      const queueJobId = randomUUID()
+      note({ trace: body.trace_id, traceJob: id })
+      const insert = async (tx: Tx) => {
+        const trace = await getExplainedTrace(tx, body.trace_id)
+        const { completionTokens } = trace.inference
+        if (body.target.position > completionTokens) {
+          throw new Failure('invalid_request', {
+            detail: `The completion of ${trace.id} has ${completionTokens} tokens.`,
+            errors: [
+              { pointer: '/target/position', code: 'out_of_range', detail: `must be at most ${completionTokens}` },
+            ],
+          })
+        }
+        if ((await countOpenJobs(tx)) >= MAX_OPEN_JOBS) throw tooMany()
+        const isKept = (await findKeptText(tx, sealer, trace.id)) !== undefined
+        const sealedInput = isKept ? null : sealInput(sealer, id, checkInput(trace, body.input))
+        const row = await insertTraceJob(tx, by, {
+          id,
+          traceId: trace.id,
+          modelVersionId: trace.modelVersionId,
+          method: body.method,
+          request: {
+            position: body.target.position,
+            token: body.target.token ?? null,
+            maxFeatureNodes: body.max_feature_nodes,
+            maxLogits: body.max_n_logits,
+            desiredLogitProbability: body.desired_logit_prob,
+            nodeThreshold: body.node_threshold,
+            edgeThreshold: body.edge_threshold,
+          },
+          sealedInput,
+          queueJobId,
+          createdBy: actorOf(by.principal).id,
+          createdAt: at,
+        })
+        await enqueue(tx, 'trace', by, [{ id: queueJobId, payload: { traceJobId: id } }])
+        return row
+      }
+      return db.tenant(by, (tx) => once(tx, key, insert, (row) => row.id))
+    },
+
+    /** @throws {Failure} `not_found`, `environment_mismatch`. */
+    get: (scope: Scope, id: string): Promise<TraceJobRow> => db.tenant(scope, (tx) => find(tx, scope, id)),
+
+    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
+    async list(scope: Scope, query: JobListQuery): Promise<CountedPage<TraceJobRow>> {
+      const binding = { route: 'GET /v1/trace/jobs', scope, query: { ...query } }
+      const before = pager.decode(query.cursor, binding)
+      const filter = { traceId: query.trace_id, state: query.state, ...createdBetween(query) }
+      return db.tenant(scope, async (tx) => {
+        const rows = await listTraceJobs(tx, filter, { before, limit: query.limit + 1 })
+        const page = pager.page(rows, query.limit, ({ id }) => id, binding)
+        return query.include === undefined ? page : { ...page, total_count: await countTraceJobs(tx, filter) }
+      })
+    },
+
+    /**
+     * The model stops within seconds.
+     * @throws {Failure} `not_found`, `environment_mismatch`; `invalid_state_transition` when it has ended.
+     */
+    cancel(scope: Scope, id: string, key?: IdempotencyKey): Promise<TraceJobRow> {
+      const stop = async (tx: Tx) => {
+        const before = await find(tx, scope, id)
+        const row = await cancelTraceJob(tx, id, now())
+        if (row === undefined) throw ended(before)
+        await cancelJobs(tx, [row.queueJobId])
+        return row
+      }
+      return db.tenant(scope, (tx) => once(tx, key, stop, (row) => row.id))
+    },
+
+    /**
+     * Its bytes: those that `manifest_hash` is of, or their translation for circuit-tracer.
+     * @throws {Failure} `not_found`, also where it is not kept any more; `conflict` until the job has succeeded.
+     */
+    async manifest(
+      scope: Scope,
+      id: string,
+      { compat }: { compat?: 'circuit-tracer' | undefined },
+    ): Promise<{ job: TraceJobRow; bytes: Buffer }> {
+      const { job, bytes } = await db.tenant(scope, async (tx) => {
+        const job = await find(tx, scope, id)
+        if (job.state !== 'succeeded') throw new Failure('conflict', `${id} has no manifest: it is ${job.state}.`)
+        return { job, bytes: await loadManifest(tx, sealer, id) }
+      })
+      if (bytes === undefined) {
+        throw new Failure('not_found', `The manifest of ${id} was kept until ${job.manifestUntil?.toISOString()}.`)
+      }
+      if (compat === undefined) return { job, bytes }
+      return { job, bytes: canonicalBytes(toCircuitTracer(parseJson(bytes, MANIFEST_LIMITS) as Json)) }
+    },
+  }
+}
+
+function ended({ id, state }: TraceJobRow): Failure {
+  return new Failure('invalid_state_transition', {
+    detail: `${id} can not be cancelled: it is ${state}.`,
+    members: { allowed: [] },
+  })
+}
+
+function tooMany(): Failure {
+  return new Failure('rate_limited', {
+    detail: `${MAX_OPEN_JOBS} attribution jobs have not ended yet. Wait for one of them, or cancel it.`,
+    members: { limit: 'trace_jobs' },
+    headers: { 'Retry-After': RETRY_AFTER_SECONDS },
+  })
+}

@@ -1,0 +1,127 @@
+import { DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
+import type { EventNotes } from '#src/platform/feature.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+
+const queued = {
+  job_id: IDS.traceJob,
+  trace_id: IDS.trace,
+  model_version_id: 'countersign-tiny@e09bdb580e425967',
+  state: 'queued',
+  progress: 0,
+  method: 'exact',
+  target: { position: 0, token: null },
+  max_feature_nodes: 512,
+  max_n_logits: 10,
+  desired_logit_prob: 0.95,
+  node_threshold: 0.8,
+  edge_threshold: 0.98,
+  failure: null as { code: string; detail: string } | null,
+  result: null as object | null,
+  created_by: IDS.key,
+  created_at: '2026-11-20T15:11:04.310Z',
+  started_at: null as string | null,
+  finished_at: null as string | null,
+}
+const succeeded = {
+  ...queued,
+  state: 'succeeded',
+  progress: 1,
+  result: {
+    manifest_hash: DIGEST,
+    manifest_bytes: 684210,
+    manifest_until: '2026-12-20T15:11:06.002Z',
+    nodes: 170,
+    links: 5377,
+    sum_check: { max_abs_error: 3.95e-7, rows: 522 },
+    remainder_share: 0.31,
+    replacement_score: 0.81,
+    completeness_score: 0.94,
+    verified: { nodes: 20, same_sign: 1, correlation: 0.95 },
+  },
+  started_at: '2026-11-20T15:11:04.402Z',
+  finished_at: '2026-11-20T15:11:06.002Z',
+}
+const cancelled = { ...queued, state: 'cancelled', finished_at: '2026-11-20T15:11:05.120Z' }
+
+export const NOTES: Record<string, Note> = {
+  'POST /v1/trace/jobs': {
+    description:
+      'Explains one token of a completion. A trace that keeps hashes alone needs its `input` again, which is compared with ' +
+      '`prompt_hash`; the model completes it again, which is compared with `completion_hash`. What a withheld completion says is ' +
+      'never explained. Counts when it succeeds. See [attribution]({base_url}/docs/attribution).',
+    examples: {
+      'The first token': { trace_id: IDS.trace },
+      'Another token, fewer nodes': {
+        trace_id: IDS.trace,
+        target: { position: 4, token: 312 },
+        max_feature_nodes: 128,
+      },
+      'Of a trace without texts': { trace_id: IDS.trace, input: { prompt: 'What do lamps cost at Cobalt Tools?' } },
+    },
+    answers: { 202: { description: 'It waits for the model.', example: queued } },
+    problems: ['conflict', 'environment_mismatch', 'not_found', 'rate_limited'],
+  },
+  'GET /v1/trace/jobs': {
+    description: 'Of one trace with `trace_id`.',
+    answers: { 200: { example: listed(succeeded) } },
+    problems: ['environment_mismatch'],
+  },
+  'GET /v1/trace/jobs/:id': {
+    description: '`failed` and `cancelled` jobs have no manifest; `failure.code` says why.',
+    answers: { 200: { example: succeeded } },
+    problems: ['environment_mismatch', 'not_found'],
+  },
+  'GET /v1/trace/jobs/:id/manifest': {
+    description:
+      'A `conflict` until the job has succeeded. Kept for 30 days, as texts are: it has the prompt in it. The SHA-256 of the body ' +
+      'is `manifest_hash`, unless `compat` is asked for.',
+    problems: ['conflict', 'environment_mismatch', 'not_found'],
+  },
+  'POST /v1/trace/jobs/:id/cancel': {
+    description: 'No event is sent. A job that has ended is 409 `invalid_state_transition`.',
+    answers: { 200: { example: cancelled } },
+    problems: ['environment_mismatch', 'invalid_state_transition', 'not_found'],
+  },
+  'POST /v1/trace/traces/:id/interventions': {
+    description:
+      'The model reads the trace again with the activations of some neurons multiplied by factors, all at once. Each change of a ' +
+      'logit stands beside the one that the frozen model predicts. Nothing is recorded or counted.',
+    examples: { 'Ablate one, double another': { edits: [{ node_id: '1_77_12' }, { node_id: '2_301_28', factor: 2 }] } },
+    answers: {
+      200: {
+        example: {
+          trace_id: IDS.trace,
+          tokens: [
+            {
+              token: 662,
+              text: 'Cobalt',
+              before: { logit: 10.8876, probability: 0.5273 },
+              after: { logit: 7.5849, probability: 0.1496 },
+              predicted_change: -0.9317,
+              measured_change: -0.8214,
+            },
+          ],
+          edits: [
+            { node_id: '1_77_12', factor: 0, activation_before: 2.7, activation_after: 0 },
+            { node_id: '2_301_28', factor: 2, activation_before: 0.4, activation_after: 0.8 },
+          ],
+        },
+      },
+    },
+    problems: ['backend_capability_missing', 'conflict', 'environment_mismatch', 'not_found', 'service_unavailable'],
+  },
+}
+
+export const EVENTS: EventNotes = {
+  'trace.job_completed': {
+    example: {
+      job_id: IDS.traceJob,
+      trace_id: IDS.trace,
+      status: 'succeeded',
+      method: 'exact',
+      model_version_id: 'countersign-tiny@e09bdb580e425967',
+      manifest_hash: DIGEST,
+      failure_code: null,
+    },
+  },
+}

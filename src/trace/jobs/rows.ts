@@ -1,0 +1,210 @@
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { AttributionMethod } from '../attribution/attribute.ts'
+import type { JobFailure, JobRequest, JobSummary } from './job.ts'
+
+export const JOB_STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
+export type TraceJobState = (typeof JOB_STATES)[number]
+
+export interface TraceJobRow {
+  id: string
+  traceId: string
+  modelVersionId: string
+  method: AttributionMethod
+  request: JobRequest
+  state: TraceJobState
+  /** 0 to 1. */
+  progress: number
+  failureCode: string | null
+  failureDetail: string | null
+  summary: JobSummary | null
+  /** Hexadecimal. */
+  manifestHash: string | null
+  manifestBytes: number | null
+  manifestUntil: Date | null
+  queueJobId: string
+  createdBy: string
+  createdAt: Date
+  startedAt: Date | null
+  finishedAt: Date | null
+}
+
+const JOB = `id, trace_id AS "traceId", model_version_id AS "modelVersionId", method, request, state, progress,
+  failure_code AS "failureCode", failure_detail AS "failureDetail", summary, manifest_hash AS "manifestHash",
+  manifest_bytes AS "manifestBytes", manifest_until AS "manifestUntil", queue_job_id AS "queueJobId",
+  created_by AS "createdBy", created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"`
+const IS_OPEN = `state IN ('queued', 'running')`
+
+export type NewTraceJob = Pick<
+  TraceJobRow,
+  'id' | 'traceId' | 'modelVersionId' | 'method' | 'request' | 'queueJobId' | 'createdBy' | 'createdAt'
+> & { sealedInput: Buffer | null }
+
+export async function insertTraceJob(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  job: NewTraceJob,
+): Promise<TraceJobRow> {
+  const [row] = await tx.query<TraceJobRow>(
+    `INSERT INTO trace_jobs (account_id, environment, id, trace_id, model_version_id, method, request, sealed_input,
+       queue_job_id, created_by, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING ${JOB}`,
+    [
+      accountId,
+      environment,
+      job.id,
+      job.traceId,
+      job.modelVersionId,
+      job.method,
+      JSON.stringify(job.request),
+      job.sealedInput,
+      job.queueJobId,
+      job.createdBy,
+      job.createdAt,
+    ],
+  )
+  if (row === undefined) throw new Error('nothing was inserted')
+  return row
+}
+
+export async function findTraceJob(tx: Tx, id: string): Promise<TraceJobRow | undefined> {
+  const [row] = await tx.query<TraceJobRow>(`SELECT ${JOB} FROM trace_jobs WHERE id = $1`, [id])
+  return row
+}
+
+export async function countOpenJobs(tx: Tx): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(`SELECT count(*)::int AS count FROM trace_jobs WHERE ${IS_OPEN}`, [])
+  return row?.count ?? 0
+}
+
+export interface JobFilter {
+  traceId?: string | undefined
+  state?: TraceJobState | undefined
+  createdGte?: Date | undefined
+  createdLt?: Date | undefined
+}
+
+const MATCHES = `($1::text IS NULL OR trace_id = $1) AND ($2::text IS NULL OR state = $2)
+  AND ($3::timestamptz IS NULL OR created_at >= $3) AND ($4::timestamptz IS NULL OR created_at < $4)`
+
+const valuesOf = ({ traceId, state, createdGte, createdLt }: JobFilter) => [
+  traceId ?? null,
+  state ?? null,
+  createdGte ?? null,
+  createdLt ?? null,
+]
+
+/** Newest first. */
+export async function listTraceJobs(
+  tx: Tx,
+  filter: JobFilter,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<TraceJobRow[]> {
+  return tx.query<TraceJobRow>(
+    `SELECT ${JOB} FROM trace_jobs WHERE ${MATCHES} AND ($5::text IS NULL OR id < $5) ORDER BY id DESC LIMIT $6`,
+    [...valuesOf(filter), before ?? null, limit],
+  )
+}
+
+export async function countTraceJobs(tx: Tx, filter: JobFilter): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM trace_jobs WHERE ${MATCHES}`,
+    valuesOf(filter),
+  )
+  return row?.count ?? 0
+}
+
+/** Starts it, or starts it anew after a crash. Undefined when it has ended. */
+export async function startTraceJob(
+  tx: Tx,
+  id: string,
+  at: Date,
+): Promise<(TraceJobRow & { sealedInput: Buffer | null }) | undefined> {
+  const [row] = await tx.query<TraceJobRow & { sealedInput: Buffer | null }>(
+    `UPDATE trace_jobs SET state = 'running', progress = 0, started_at = coalesce(started_at, $2)
+     WHERE id = $1 AND ${IS_OPEN} RETURNING ${JOB}, sealed_input AS "sealedInput"`,
+    [id, at],
+  )
+  return row
+}
+
+/** False when it has ended meanwhile. */
+export async function updateProgress(tx: Tx, id: string, progress: number): Promise<boolean> {
+  const rows = await tx.query(`UPDATE trace_jobs SET progress = $2 WHERE id = $1 AND state = 'running' RETURNING id`, [
+    id,
+    progress,
+  ])
+  return rows.length === 1
+}
+
+export interface FinishedJob {
+  summary: JobSummary
+  manifestHash: string
+  manifestBytes: number
+  manifestUntil: Date
+  at: Date
+}
+
+/** Undefined when it has ended meanwhile. */
+export async function finishTraceJob(tx: Tx, id: string, made: FinishedJob): Promise<TraceJobRow | undefined> {
+  const [row] = await tx.query<TraceJobRow>(
+    `UPDATE trace_jobs SET state = 'succeeded', progress = 1, sealed_input = NULL, summary = $2, manifest_hash = $3,
+       manifest_bytes = $4, manifest_until = $5, finished_at = $6
+     WHERE id = $1 AND ${IS_OPEN} RETURNING ${JOB}`,
+    [id, JSON.stringify(made.summary), made.manifestHash, made.manifestBytes, made.manifestUntil, made.at],
+  )
+  return row
+}
+
+/** Undefined when it has ended meanwhile. */
+export async function failTraceJob(
+  tx: Tx,
+  id: string,
+  { code, detail }: JobFailure,
+  at: Date,
+): Promise<TraceJobRow | undefined> {
+  const [row] = await tx.query<TraceJobRow>(
+    `UPDATE trace_jobs SET state = 'failed', sealed_input = NULL, failure_code = $2, failure_detail = $3, finished_at = $4
+     WHERE id = $1 AND ${IS_OPEN} RETURNING ${JOB}`,
+    [id, code, detail.slice(0, 500), at],
+  )
+  return row
+}
+
+/** Undefined when it has ended before. */
+export async function cancelTraceJob(tx: Tx, id: string, at: Date): Promise<TraceJobRow | undefined> {
+  const [row] = await tx.query<TraceJobRow>(
+    `UPDATE trace_jobs SET state = 'cancelled', sealed_input = NULL, finished_at = $2
+     WHERE id = $1 AND ${IS_OPEN} RETURNING ${JOB}`,
+    [id, at],
+  )
+  return row
+}
+
+/** A failed one, to be tried again. */
+export async function requeueTraceJob(tx: Tx, id: string): Promise<void> {
+  await tx.query(
+    `UPDATE trace_jobs SET state = 'queued', failure_code = NULL, failure_detail = NULL, finished_at = NULL
+     WHERE id = $1 AND state = 'failed'`,
+    [id],
+  )
+}
+
+export async function insertManifest(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  { id, sealed, at }: { id: string; sealed: Buffer; at: Date },
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO trace_manifests (account_id, environment, id, sealed_manifest, created_at) VALUES ($1, $2, $3, $4, $5)`,
+    [accountId, environment, id, sealed, at],
+  )
+}
+
+export async function findManifest(tx: Tx, id: string): Promise<Buffer | undefined> {
+  const [row] = await tx.query<{ sealed: Buffer }>(
+    'SELECT sealed_manifest AS sealed FROM trace_manifests WHERE id = $1',
+    [id],
+  )
+  return row?.sealed
+}

@@ -1,0 +1,277 @@
+// The work of the queue trace: a model makes the graph, and manifest, event and count are written in the transaction that
+// ends the job. The model runs outside of any transaction. A job that is killed at any step runs again from its beginning:
+// the same text and model give the same graph, and one of the runs ends the job.
+
+import { countOperations } from '#src/account/usage/meter.ts'
+import { emit } from '#src/account/webhooks/emit.ts'
+import { Failure } from '#src/failure.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Platform } from '#src/platform/feature.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import { failpoint } from '#src/platform/jobs/failpoint.ts'
+import { DAY_MS } from '#src/platform/retention.ts'
+import type { AttributionGraph, AttributionMethod, AttributionRequest } from '../attribution/attribute.ts'
+import { createFindLabels } from '../attribution/labels.ts'
+import { buildManifest } from '../attribution/manifest.ts'
+import { isModelError } from '../gguf/model-error.ts'
+import type { TraceBackend } from '../models/backend.ts'
+import { type Capabilities, capabilityMissing } from '../models/capabilities.ts'
+import type { Models } from '../models/models.ts'
+import type { ModelInput } from '../models/protocol.ts'
+import { type JobFailure, type JobRequest, summaryOf } from './job.ts'
+import { MANIFEST_DAYS, openInput, type SealedManifest, sealManifest } from './manifests.ts'
+import {
+  failTraceJob,
+  finishTraceJob,
+  insertManifest,
+  requeueTraceJob,
+  startTraceJob,
+  type TraceJobRow,
+  updateProgress,
+} from './rows.ts'
+import { type ExplainedTrace, findKeptText, getExplainedTrace, repeatText, type TracedText } from './texts.ts'
+
+/** Of the manifest's members; the schema has a version of its own. */
+export const GENERATOR_VERSION = '1.0.0'
+const PROGRESS_MS = 1_000
+// The model is busy with others: no fault of this job.
+const BUSY_MS = 5_000
+const LABELS = new URL('../models/', import.meta.url)
+
+export interface TraceWorkDeps extends Pick<Platform, 'db' | 'sealer' | 'now' | 'baseUrl'> {
+  models: Pick<Models, 'version'>
+  progressMs?: number
+}
+
+interface Started {
+  row: TraceJobRow
+  trace: ExplainedTrace
+  kept: TracedText | undefined
+  input: ModelInput | undefined
+}
+
+interface Made {
+  graph: AttributionGraph
+  manifest: SealedManifest
+}
+
+/** A failure that ends a job, and that another attempt would meet again. */
+const ENDING = ['backend_capability_missing', 'invalid_request'] as const
+
+export function createTraceWork({
+  db,
+  sealer,
+  now,
+  baseUrl,
+  models,
+  progressMs = PROGRESS_MS,
+}: TraceWorkDeps): Work<'trace'> {
+  const findLabels = createFindLabels(LABELS)
+
+  async function run({ traceJobId }: { traceJobId: string }, job: RunningJob): Promise<JobOutcome> {
+    const started = await start(job.scope, traceJobId)
+    if (started === undefined) return { kind: 'done' }
+    failpoint('trace:started')
+    if ('code' in started) return end(job, (tx) => fail(tx, job.scope, traceJobId, started))
+    const watch = watchJob(job, traceJobId)
+    let made: Made | JobFailure
+    try {
+      made = await make(job.scope, started, watch)
+    } catch (error) {
+      if (watch.isEnded()) return { kind: 'done' }
+      const failure = failureOf(error)
+      if (failure === undefined) return outcomeOf(error)
+      made = failure
+    } finally {
+      watch.close()
+    }
+    failpoint('trace:made')
+    const outcome = await end(job, (tx) =>
+      'code' in made ? fail(tx, job.scope, traceJobId, made) : succeed(tx, job.scope, traceJobId, made),
+    )
+    failpoint('trace:ended')
+    return outcome
+  }
+
+  function start(scope: Scope, id: string): Promise<Started | JobFailure | undefined> {
+    return db.tenant(scope, async (tx) => {
+      const row = await startTraceJob(tx, id, now())
+      if (row === undefined) return undefined
+      const { sealedInput } = row
+      const trace = await getExplainedTrace(tx, row.traceId)
+      const kept = await findKeptText(tx, sealer, row.traceId)
+      const input = sealedInput === null ? undefined : (openInput(sealer, id, sealedInput) as ModelInput)
+      if (kept === undefined && input === undefined) {
+        return { code: 'text_not_kept', detail: `The texts of ${row.traceId} are not kept any more.` }
+      }
+      return { row, trace, kept, input }
+    })
+  }
+
+  async function make(scope: Scope, { row, trace, kept, input }: Started, watch: Watch): Promise<Made | JobFailure> {
+    const backend = await models.version(row.modelVersionId)
+    checkMethod(backend, row.method)
+    const options = { signal: watch.signal, lane: scope.accountId }
+    const text = kept ?? (input && (await repeatText(backend, trace, input, options)))
+    if (text === undefined) {
+      return {
+        code: 'trace_not_reproducible',
+        detail: `The model completes the input of ${trace.id} in another way than it did.`,
+      }
+    }
+    const request = requestOf(row.method, row.request, text)
+    const graph = await backend.call('attribute', request, {
+      ...options,
+      onProgress: ({ done, total }) => watch.report(done / total),
+    })
+    failpoint('trace:computed')
+    const { sha256 } = await backend.modelVersion()
+    const manifest = buildManifest(graph, {
+      jobId: row.id,
+      traceId: row.traceId,
+      createdAt: row.createdAt,
+      settings: request,
+      model: { versionId: row.modelVersionId, sha256, backend: backend.name },
+      canary: trace.canarySet === null ? null : { set: trace.canarySet, hash: trace.digest },
+      generator: { version: GENERATOR_VERSION, url: baseUrl },
+      findLabel: findLabels(sha256).find,
+    })
+    return { graph, manifest: sealManifest(sealer, row.id, manifest) }
+  }
+
+  async function end(job: RunningJob, write: (tx: Tx) => Promise<void>): Promise<JobOutcome> {
+    await db.tenant(job.scope, async (tx) => {
+      await write(tx)
+      await job.settle(tx)
+    })
+    return { kind: 'settled' }
+  }
+
+  async function succeed(tx: Tx, scope: Scope, id: string, { graph, manifest }: Made): Promise<void> {
+    const at = now()
+    const row = await finishTraceJob(tx, id, {
+      summary: summaryOf(graph),
+      manifestHash: manifest.hash,
+      manifestBytes: manifest.bytes,
+      manifestUntil: new Date(at.getTime() + MANIFEST_DAYS * DAY_MS),
+      at,
+    })
+    // Cancelled meanwhile.
+    if (row === undefined) return
+    await insertManifest(tx, scope, { id, sealed: manifest.sealed, at })
+    await countOperations(tx, scope, 'trace_job', [id])
+    await announce(tx, scope, row)
+  }
+
+  async function fail(tx: Tx, scope: Scope, id: string, failure: JobFailure): Promise<void> {
+    const row = await failTraceJob(tx, id, failure, now())
+    if (row !== undefined) await announce(tx, scope, row)
+  }
+
+  /** Reports progress, and ends the model's work when the job was cancelled or is no longer this worker's. */
+  function watchJob({ scope, signal }: RunningJob, id: string) {
+    const controller = new AbortController()
+    let progress = 0
+    let isEnded = false
+    let isWriting = false
+    const onAbort = () => controller.abort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+    const write = async () => {
+      if (isWriting) return
+      isWriting = true
+      try {
+        if (await db.tenant(scope, (tx) => updateProgress(tx, id, progress))) return
+        isEnded = true
+        controller.abort()
+      } catch {
+        // The next report may pass; the end of the job does not depend on any.
+      } finally {
+        isWriting = false
+      }
+    }
+    const timer = setInterval(() => void write(), progressMs)
+    return {
+      signal: controller.signal,
+      isEnded: () => isEnded,
+      report(done: number) {
+        progress = Math.min(1, Math.max(progress, done))
+      },
+      close() {
+        clearInterval(timer)
+        signal.removeEventListener('abort', onAbort)
+      },
+    }
+  }
+  type Watch = ReturnType<typeof watchJob>
+
+  return {
+    run,
+    onDead: (tx, scope, { traceJobId }) =>
+      fail(tx, scope, traceJobId, { code: 'internal_error', detail: 'The job failed repeatedly. Request another.' }),
+    onRedrive: (tx, _scope, { traceJobId }) => requeueTraceJob(tx, traceJobId),
+    endsAtOnce: true,
+  }
+}
+
+async function announce(tx: Tx, scope: Scope, row: TraceJobRow): Promise<void> {
+  const status = row.state === 'succeeded' ? 'succeeded' : 'failed'
+  await emit(tx, scope, {
+    type: 'trace.job_completed',
+    dedupKey: `trace.job_completed:${row.id}:${status}`,
+    data: {
+      job_id: row.id,
+      trace_id: row.traceId,
+      status,
+      method: row.method,
+      model_version_id: row.modelVersionId,
+      manifest_hash: row.manifestHash,
+      failure_code: row.failureCode,
+    },
+  })
+}
+
+export function requestOf(
+  method: AttributionMethod,
+  request: JobRequest,
+  { tokens, promptTokens }: TracedText,
+): AttributionRequest {
+  const end = promptTokens + request.position
+  const target = request.token ?? tokens[end]
+  return {
+    tokens: tokens.slice(0, end),
+    ...(target !== undefined && { target }),
+    method,
+    maxFeatureNodes: request.maxFeatureNodes,
+    maxLogits: request.maxLogits,
+    desiredLogitProbability: request.desiredLogitProbability,
+    thresholds: { node: request.nodeThreshold, edge: request.edgeThreshold },
+  }
+}
+
+/** @throws {Failure} `backend_capability_missing`. A backend that is exact has the approximate methods too. */
+function checkMethod(backend: TraceBackend, method: AttributionMethod): void {
+  const { attribution }: Capabilities = backend.capabilities()
+  if (attribution !== 'exact' && attribution !== method) throw capabilityMissing(backend.model, 'attribution')
+}
+
+function failureOf(error: unknown): JobFailure | undefined {
+  if (!(error instanceof Failure)) return undefined
+  const cause = isModelError(error.cause) ? error.cause.code : undefined
+  if (cause === 'attribution_inexact' || cause === 'timeout') return { code: cause, detail: error.message }
+  if (error.code === 'not_found') return { code: 'model_version_not_found', detail: error.message }
+  const code = ENDING.find((one) => one === error.code)
+  return code && { code, detail: error.message }
+}
+
+function outcomeOf(error: unknown): JobOutcome {
+  const cause = error instanceof Failure && isModelError(error.cause) ? error.cause.code : undefined
+  if (cause === 'queue_full' || cause === 'closed') {
+    return { kind: 'defer', reason: 'the model is busy', delayMs: BUSY_MS }
+  }
+  if (error instanceof Failure && error.code === 'service_unavailable') {
+    return { kind: 'retry', error: cause ?? error.code }
+  }
+  throw error
+}
