@@ -366,6 +366,19 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       created_at: new Date(),
     })
     await insert('trace_contents', { id: trace, sealed_content: bytes(), created_at: new Date() })
+    const traceJob = id('job')
+    await insert('trace_jobs', {
+      id: traceJob,
+      trace_id: trace,
+      model_version_id: 'm@0',
+      method: 'exact',
+      request: '{}',
+      sealed_input: bytes(),
+      queue_job_id: randomUUID(),
+      created_by: id('key'),
+      created_at: new Date(),
+    })
+    await insert('trace_manifests', { id: traceJob, sealed_manifest: bytes(), created_at: new Date() })
     const schedule = id('sch')
     await insert('schedules', {
       id: schedule,

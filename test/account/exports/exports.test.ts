@@ -104,6 +104,8 @@ it('an archive has every row of both environments without secrets, the media, an
     'passkey_challenges',
     'passkey_registrations',
     'reevaluation_marks',
+    'trace_contents',
+    'trace_manifests',
   ])
   const lines = (name: string) =>
     String(found.get(name))

@@ -79,6 +79,9 @@ const TENANT_GRANTS: Record<string, string> = {
   share_views: 'DELETE INSERT SELECT',
   session_locks: 'DELETE INSERT SELECT UPDATE(agent_unsuspended,cleared_at,cleared_by,note)',
   trace_contents: 'DELETE INSERT SELECT UPDATE(sealed_content)',
+  trace_jobs:
+    'DELETE INSERT SELECT UPDATE(failure_code,failure_detail,finished_at,manifest_bytes,manifest_hash,manifest_until,progress,sealed_input,started_at,state,summary)',
+  trace_manifests: 'DELETE INSERT SELECT UPDATE(sealed_manifest)',
   trace_shares: 'DELETE INSERT SELECT UPDATE(revoked_at,revoked_by)',
   traces: 'DELETE INSERT SELECT',
   usage_days: 'DELETE SELECT',
