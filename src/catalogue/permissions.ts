@@ -37,7 +37,7 @@ export const PERMISSIONS = {
     roles: ['admin', 'approver', 'analyst'],
     isScoped: true,
   },
-  'traces.write': { allows: 'check canary readings', roles: ['admin'], isScoped: true },
+  'traces.write': { allows: 'run models and check canary readings', roles: ['admin'], isScoped: true },
   'shares.write': { allows: 'share traces, and end shares', roles: ['admin'], isScoped: true },
   'disclosures.read': {
     allows: 'read requests to see the masked neurons of shares, with the addresses of those who ask',

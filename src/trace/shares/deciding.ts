@@ -38,7 +38,7 @@ export type ListedRequest = RequestRow & { person: Person | undefined; share: Sh
 
 type DecidingDeps = Pick<Platform, 'db' | 'now' | 'pager' | 'sealer' | 'linkTokens' | 'baseUrl' | 'ledger' | 'log'>
 
-export type Deciding = ReturnType<typeof createDeciding>
+export type DisclosureDecisions = ReturnType<typeof createDeciding>
 
 export function createDeciding({ db, now, pager, sealer, linkTokens, baseUrl, ledger, log }: DecidingDeps) {
   // The id of a request is that of its code's token: the token of its grant has another.

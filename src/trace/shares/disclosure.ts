@@ -20,7 +20,7 @@ import type { Origin } from '#src/platform/http/principal.ts'
 import { newId } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
 import { visibleLength } from '#src/platform/sanitize.ts'
-import type { Deciding } from './deciding.ts'
+import type { DisclosureDecisions } from './deciding.ts'
 import { findRequest, insertRequest, type RequestRow, takeTry, verifyRequest } from './disclosure-rows.ts'
 import { CODE_DIGITS, codeLetter, codeOf, isCode, sealPerson } from './person.ts'
 import { findShare, type ShareRow, statusOf, subjectOf, type TokenOwner } from './rows.ts'
@@ -59,7 +59,7 @@ export type ShownRequest = Pick<RequestRow, 'id' | 'status' | 'endsAt'>
 
 type DisclosureDeps = Pick<Platform, 'db' | 'now' | 'sealer' | 'linkTokens' | 'baseUrl'> & {
   tokens: Tokens
-  deciding: Pick<Deciding, 'grantIn'>
+  deciding: Pick<DisclosureDecisions, 'grantIn'>
 }
 
 export type Disclosure = ReturnType<typeof createDisclosure>

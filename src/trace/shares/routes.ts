@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
-import { type Deciding, GRANT_SECONDS } from './deciding.ts'
+import { type DisclosureDecisions, GRANT_SECONDS } from './deciding.ts'
 import { REVEALABLE } from './mask.ts'
 import { shareUrl } from './person.ts'
 import type { NewShareRequest, Shares } from './shares.ts'
@@ -12,6 +12,7 @@ import {
   maskRuleBody,
   requestStatusView,
   requestView,
+  revealedView,
   scopeKindView,
   shareStatusView,
   shareView,
@@ -35,7 +36,7 @@ const createBody = z
     masked_node_ids: z.array(z.string().min(1).max(64)).max(MAX_MASKED).default([]),
     mask_rule: maskRuleBody.optional().describe('Masks what any of its members selects, beside `masked_node_ids`.'),
     reveal: z
-      .array(z.enum(REVEALABLE))
+      .array(revealedView)
       .max(REVEALABLE.length)
       .default([])
       .describe('What is shown of where a masked neuron is.'),
@@ -58,7 +59,7 @@ const deciding = { tag: 'Shares', scope: 'escalate', permission: 'disclosures.de
 
 interface ShareRoutesDeps {
   shares: Shares
-  deciding: Deciding
+  deciding: DisclosureDecisions
   now: () => Date
   baseUrl: string
 }
@@ -162,11 +163,16 @@ function ownRoutes({ shares, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>):
   ]
 }
 
-function requestRoutes(disclosures: Deciding): Route[] {
+function requestRoutes(disclosures: DisclosureDecisions): Route[] {
   const method = 'POST' as const
   const common = { ...deciding, method, params: idParams('dsr'), view: requestView, status: [200] }
-  const show = async ({ caller, params }: { caller: Parameters<Deciding['get']>[0]; params: { id: string } }) =>
-    toRequestView(await disclosures.get(caller, params.id))
+  const show = async ({
+    caller,
+    params,
+  }: {
+    caller: Parameters<DisclosureDecisions['get']>[0]
+    params: { id: string }
+  }) => toRequestView(await disclosures.get(caller, params.id))
   return [
     endpoint(
       {

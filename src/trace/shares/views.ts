@@ -14,6 +14,7 @@ const time = z.iso.datetime()
 export const scopeKindView = z.enum(SCOPE_KINDS).meta({ id: 'ShareScope' })
 export const disclosureModeView = z.enum(DISCLOSURE_MODES).meta({ id: 'DisclosureMode' })
 export const shareStatusView = z.enum(SHARE_STATUSES).meta({ id: 'ShareStatus' })
+export const revealedView = z.enum(REVEALABLE).meta({ id: 'RevealedPlace' })
 export const requestStatusView = z.enum(REQUEST_STATUSES).meta({ id: 'DisclosureStatus' })
 
 const maskRule = {
@@ -38,7 +39,7 @@ export const shareView = z
       .array(z.string())
       .describe('What a grant shows: masked by this share, and by those of the trace before it.'),
     mask_rule: z.object(maskRule).meta({ id: 'MaskRule' }).nullable(),
-    reveal: z.array(z.enum(REVEALABLE)),
+    reveal: z.array(revealedView),
     disclosure_mode: disclosureModeView,
     shown_before: z.number().int().describe('How many of the masked neurons a viewed share of this trace had shown.'),
     created_by: z.string().describe('The API key or user.'),
