@@ -24,7 +24,7 @@ import type { DisclosureDecisions } from './deciding.ts'
 import { findRequest, insertRequest, type RequestRow, takeTry, verifyRequest } from './disclosure-rows.ts'
 import { CODE_DIGITS, codeLetter, codeOf, isCode, sealPerson } from './person.ts'
 import { findShare, type ShareRow, statusOf, subjectOf, type TokenOwner } from './rows.ts'
-import { noShare, type Tokens } from './viewing.ts'
+import { noShare, type ShareTokens } from './viewing.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -58,7 +58,7 @@ export interface Asking {
 export type ShownRequest = Pick<RequestRow, 'id' | 'status' | 'endsAt'>
 
 type DisclosureDeps = Pick<Platform, 'db' | 'now' | 'sealer' | 'linkTokens' | 'baseUrl'> & {
-  tokens: Tokens
+  tokens: ShareTokens
   deciding: Pick<DisclosureDecisions, 'grantIn'>
 }
 

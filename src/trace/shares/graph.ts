@@ -1,7 +1,7 @@
 // The graph of an attribution job as its manifest has it (the schema of circuit-tracer and Neuronpedia): what a share reads
 // of it, and what it shows. Pure.
 
-export interface GraphNode {
+export interface ManifestNode {
   node_id: string
   feature: number | null
   /** `E`, or a whole number; that of logits is one above the last. */
@@ -17,7 +17,7 @@ export interface GraphNode {
   is_target_logit?: boolean
 }
 
-export interface GraphLink {
+export interface ManifestLink {
   source: string
   target: string
   /** What the source adds to the target's value: the links into a target sum up to it. */
@@ -26,8 +26,8 @@ export interface GraphLink {
 
 export interface Manifest {
   metadata: { slug: string; scan: string; prompt_tokens: readonly string[]; [name: string]: unknown }
-  nodes: readonly GraphNode[]
-  links: readonly GraphLink[]
+  nodes: readonly ManifestNode[]
+  links: readonly ManifestLink[]
 }
 
 /** What a node stands for. A `neuron` can be masked; a `remainder` is all neurons of a layer and position without a node. */
@@ -40,7 +40,7 @@ const KINDS: Record<string, NodeKind> = {
   logit: 'logit',
 }
 
-export function kindOf({ feature_type }: Pick<GraphNode, 'feature_type'>): NodeKind {
+export function kindOf({ feature_type }: Pick<ManifestNode, 'feature_type'>): NodeKind {
   return KINDS[feature_type] ?? 'neuron'
 }
 

@@ -7,7 +7,7 @@
 // scores, remainder share, sum checks and verified nodes, which are all sums over the very weights.
 
 import { createHmac } from 'node:crypto'
-import { type GraphLink, type GraphNode, kindOf, type Manifest } from './graph.ts'
+import { kindOf, type Manifest, type ManifestLink, type ManifestNode } from './graph.ts'
 
 /** What an account lets see of where a masked neuron is. */
 export const REVEALABLE = ['layer', 'position'] as const
@@ -38,8 +38,8 @@ export interface MaskedNode {
 export interface SharedGraph {
   metadata: Record<string, unknown>
   qParams: Record<string, unknown>
-  nodes: GraphNode[]
-  links: GraphLink[]
+  nodes: ManifestNode[]
+  links: ManifestLink[]
 }
 
 /** The node that pooled links come from. */
@@ -84,7 +84,7 @@ export function maskGraph(manifest: Manifest, { masks, disclosed, salt }: Maskin
 }
 
 // It is drawn as what a graph leaves unexplained.
-const POOL_NODE: GraphNode = {
+const POOL_NODE: ManifestNode = {
   node_id: POOL,
   feature: 0,
   layer: '0',
@@ -125,7 +125,7 @@ function publishedNames({ nodes }: Pick<Manifest, 'nodes'>, hidden: ReadonlyMap<
 }
 
 interface Published {
-  links: GraphLink[]
+  links: ManifestLink[]
   /** Targets without the sum of their links. */
   open: ReadonlySet<string>
   isPooled: boolean
@@ -147,7 +147,7 @@ function poolLinks(
   hidden: ReadonlyMap<string, number>,
   names: ReadonlyMap<string, string>,
 ): Published {
-  const shown: GraphLink[] = []
+  const shown: ManifestLink[] = []
   const rows = new Map<string, PooledRow>()
   for (const link of links) {
     if (!names.has(link.target) || link.weight === 0) continue
@@ -179,7 +179,7 @@ function isCovered({ masked, remainders }: PooledRow): boolean {
   return [...masked.values()].every((count) => count + remainders >= 2)
 }
 
-function visibleLink({ source, target, weight }: GraphLink, names: ReadonlyMap<string, string>): GraphLink[] {
+function visibleLink({ source, target, weight }: ManifestLink, names: ReadonlyMap<string, string>): ManifestLink[] {
   const [from, to] = [names.get(source), names.get(target)]
   return from === undefined || to === undefined ? [] : [{ source: from, target: to, weight }]
 }
@@ -191,10 +191,10 @@ interface NodeShowing {
   showsProbabilities: boolean
 }
 
-function publishNode(node: GraphNode, { name, isWhole, isOpen, showsProbabilities }: NodeShowing): GraphNode {
+function publishNode(node: ManifestNode, { name, isWhole, isOpen, showsProbabilities }: NodeShowing): ManifestNode {
   const kind = kindOf(node)
   const isText = kind === 'embedding' || kind === 'logit'
-  const shown: GraphNode = {
+  const shown: ManifestNode = {
     node_id: name,
     feature: isText ? 0 : node.feature,
     layer: node.layer,

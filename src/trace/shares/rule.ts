@@ -2,7 +2,7 @@
 
 import { invalidField } from '#src/failure.ts'
 import { compilePattern, type Pattern } from '#src/platform/patterns.ts'
-import { type GraphNode, kindOf, type Manifest } from './graph.ts'
+import { kindOf, type Manifest, type ManifestNode } from './graph.ts'
 
 /** A node is masked that any of these selects. */
 export interface MaskRule {
@@ -34,7 +34,7 @@ export function resolveMask({ nodes }: Pick<Manifest, 'nodes'>, { nodeIds, rule 
   return neurons.map(({ node_id }) => node_id).filter((id) => wanted.has(id))
 }
 
-function matchRule(neurons: readonly GraphNode[], rule: MaskRule): string[] {
+function matchRule(neurons: readonly ManifestNode[], rule: MaskRule): string[] {
   const layers = new Set(rule.layers?.map(String))
   const pattern = rule.label_pattern === undefined ? undefined : patternOf(rule.label_pattern)
   const top = new Set(mostInfluential(neurons, rule.top_influence ?? 0))
@@ -54,7 +54,7 @@ function patternOf(source: string): Pattern {
   }
 }
 
-function mostInfluential(neurons: readonly GraphNode[], count: number): string[] {
+function mostInfluential(neurons: readonly ManifestNode[], count: number): string[] {
   return neurons
     .filter(({ influence }) => typeof influence === 'number')
     .toSorted((a, b) => (b.influence ?? 0) - (a.influence ?? 0) || (a.node_id < b.node_id ? -1 : 1))

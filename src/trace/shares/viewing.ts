@@ -58,7 +58,7 @@ export interface SharedView {
   disclosure: { requestId: string; endsAt: Date; nodeIds: readonly string[] } | undefined
 }
 
-export type Tokens = ReturnType<typeof createTokens>
+export type ShareTokens = ReturnType<typeof createTokens>
 
 /** Finds what a token is for. */
 export function createTokens({ db, accounts }: Pick<Platform, 'db'> & { accounts: AccountsOfShares }) {
@@ -96,7 +96,7 @@ export function createViewing({
   now,
   tokens,
   findManifest,
-}: Pick<Platform, 'db' | 'now'> & { tokens: Tokens; findManifest: FindManifest }) {
+}: Pick<Platform, 'db' | 'now'> & { tokens: ShareTokens; findManifest: FindManifest }) {
   return {
     /**
      * Shows a share, and writes that it did. @throws {Failure} `not_found`, `rate_limited`.

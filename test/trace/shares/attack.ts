@@ -2,17 +2,17 @@
 // of the true graph, solved by least squares. The attacker knows more than a real one: which true nodes each pool contains, and
 // that each row sums up to its target's value. It lacks the numbers alone.
 
-import { type GraphLink, type GraphNode, kindOf, type Manifest } from '#src/trace/shares/graph.ts'
+import { kindOf, type Manifest, type ManifestLink, type ManifestNode } from '#src/trace/shares/graph.ts'
 import { POOL } from '#src/trace/shares/mask.ts'
 
 /** A graph that was seen, with what the attacker knows of it. */
 export interface Seen {
-  nodes: readonly GraphNode[]
-  links: readonly GraphLink[]
+  nodes: readonly ManifestNode[]
+  links: readonly ManifestLink[]
   /** The true nodes that are not visible in it. */
   pool: ReadonlySet<string>
   /** The name of a true node in it. */
-  nameOf(node: GraphNode): string
+  nameOf(node: ManifestNode): string
 }
 
 interface Equation {

@@ -2,7 +2,7 @@
 // earlier position than their targets, every layer and position has its remainder, and the value of a target is the sum of
 // its links. So are influence and scores: what a graph of a real model says of itself, this one says too.
 
-import { type GraphLink, type GraphNode, kindOf, type Manifest } from '#src/trace/shares/graph.ts'
+import { kindOf, type Manifest, type ManifestLink, type ManifestNode } from '#src/trace/shares/graph.ts'
 
 export type Random = () => number
 
@@ -35,8 +35,8 @@ const LABELS = ['outbound tool after secret', 'amount in words', 'end of a list'
 
 export function makeGraph(random: Random, shape: Partial<GraphShape> = {}): Manifest {
   const { layers, positions, neurons, logits, kept } = { ...SHAPE, ...shape }
-  const nodes: GraphNode[] = []
-  const add = (node: Pick<GraphNode, 'node_id' | 'layer' | 'ctx_idx' | 'feature_type'> & Partial<GraphNode>) =>
+  const nodes: ManifestNode[] = []
+  const add = (node: Pick<ManifestNode, 'node_id' | 'layer' | 'ctx_idx' | 'feature_type'> & Partial<ManifestNode>) =>
     nodes.push({ feature: 0, jsNodeId: node.node_id, clerp: '', influence: null, activation: null, ...node })
   for (let at = 0; at < positions; at += 1) {
     const token = Math.floor(random() * 1_000)
@@ -65,9 +65,9 @@ export function makeGraph(random: Random, shape: Partial<GraphShape> = {}): Mani
     add({ node_id: `${layers + 1}_${token}_${positions - 1}`, ...place, feature_type: 'logit', feature: token })
   }
 
-  const depth = ({ layer, feature_type }: GraphNode) =>
+  const depth = ({ layer, feature_type }: ManifestNode) =>
     layer === 'E' ? -1 : Number(layer) + (feature_type === 'logit' ? 1 : 0)
-  const links: GraphLink[] = nodes
+  const links: ManifestLink[] = nodes
     .filter((node) => ['neuron', 'logit'].includes(kindOf(node)))
     .flatMap((target) =>
       nodes

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type GraphLink, type GraphNode, kindOf, type Manifest } from '#src/trace/shares/graph.ts'
+import { kindOf, type Manifest, type ManifestLink, type ManifestNode } from '#src/trace/shares/graph.ts'
 import { type Mask, maskGraph, POOL, type SharedGraph } from '#src/trace/shares/mask.ts'
 import { resolveMask } from '#src/trace/shares/rule.ts'
 import { attack, type Seen } from './attack.ts'
@@ -56,7 +56,7 @@ function seenOf(manifest: Manifest, graph: SharedGraph, hidden: ReadonlySet<stri
     )
     if (own !== undefined) names.set(node.node_id, own.node_id)
   }
-  const nameOf = (node: GraphNode) =>
+  const nameOf = (node: ManifestNode) =>
     kindOf(node) === 'embedding' ? `E_${node.ctx_idx}` : (names.get(node.node_id) ?? node.node_id)
   return { ...graph, pool: new Set([...hidden, ...(hidden.size === 0 ? [] : remaindersOf(manifest))]), nameOf }
 }
@@ -148,7 +148,7 @@ describe('a least-squares attack on the graphs of one trace', () => {
 })
 
 /** The sum of the masked neurons alone. */
-function naiveLink(manifest: Manifest, { pool, nameOf }: Seen, link: GraphLink): GraphLink {
+function naiveLink(manifest: Manifest, { pool, nameOf }: Seen, link: ManifestLink): ManifestLink {
   const target = manifest.nodes.find((node) => nameOf(node) === link.target)?.node_id
   const row = manifest.links.filter((one) => one.target === target && pool.has(one.source))
   return { ...link, weight: row.reduce((total, { weight }) => total + weight, 0) }
