@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { newAccountId, newId, type Scope } from '#src/platform/ids.ts'
 import type { TestDatabase } from './database.ts'
+import { fillShares } from './share-rows.ts'
 
 /** One row in every tenant table, for tests that walk them all. Fails when a new table has no row here. */
 export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Scope): Promise<void> {
@@ -319,41 +320,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       created_at: new Date(),
     })
     await insert('kill_switches', { settings: '{}', changed_by: id('key'), changed_at: new Date() })
-    const share = id('shr')
-    await insert('trace_shares', {
-      id: share,
-      trace_id: id('trc'),
-      scope_kind: 'trace',
-      masks: [],
-      masked_node_ids: [],
-      mask_salt: bytes(16),
-      reveals: [],
-      disclosure_mode: 'manual',
-      shown_before: 0,
-      token_hash: bytes(),
-      created_by: id('key'),
-      created_at: new Date(),
-      expires_at: new Date(),
-    })
-    await insert('share_views', {
-      id: id('shv'),
-      share_id: share,
-      network: '203.0.113.0/24',
-      has_graph: false,
-      masked_nodes: 0,
-      disclosed_nodes: 0,
-      viewed_at: new Date(),
-    })
-    await insert('disclosure_requests', {
-      id: id('dsr'),
-      share_id: share,
-      status: 'unverified',
-      code_nonce: bytes(16),
-      code_hash: bytes(),
-      tries_left: 5,
-      created_at: new Date(),
-      ends_at: new Date(),
-    })
+    await fillShares(insert, id)
     const trace = id('trc')
     await insert('traces', {
       id: trace,

@@ -99,13 +99,23 @@ export const NOTES: Record<string, Note> = {
       'does. `shown_before` counts what was seen before that. 409 where another share of the trace shows another job, ' +
       'and for the mode `auto` where a grant would show what a manual share masks.',
     examples: {
-      'The readings of a trace': { trace_id: IDS.trace, expires_at: share.expires_at },
+      'The readings of a trace': {
+        trace_id: IDS.trace,
+        scope_kind: 'trace',
+        masked_node_ids: [],
+        reveal: [],
+        expires_at: share.expires_at,
+        disclosure_mode: 'manual',
+      },
       'A graph with masked neurons': {
         trace_id: IDS.trace,
         job_id: IDS.job,
+        scope_kind: 'trace',
         masked_node_ids: ['2_140_12'],
         mask_rule: share.mask_rule,
+        reveal: ['layer'],
         expires_at: share.expires_at,
+        disclosure_mode: 'manual',
       },
     },
     answers: {
