@@ -25,6 +25,8 @@ export function createProducts(
     writers: {
       passkey_changed: (mail) => authorize.passkeys.writeLetter(mail),
       approval: (mail) => authorize.approvals.approvals.writeLetter(mail),
+      disclosure_code: (mail) => trace.shares.writers.disclosure_code(mail),
+      disclosure_grant: (mail) => trace.shares.writers.disclosure_grant(mail),
     },
   }
   const account = createAccount(p, settings, { tables, ...fromAbove })

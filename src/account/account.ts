@@ -29,7 +29,7 @@ export interface FromAbove {
   /** With a user who is removed or leaves. */
   endWithUser: EndWithUser
   /** Of the mails that those products send. */
-  writers: { passkey_changed: LetterWriter; approval: LetterWriter }
+  writers: Record<'passkey_changed' | 'approval' | 'disclosure_code' | 'disclosure_grant', LetterWriter>
 }
 
 interface AccountParts extends FromAbove {

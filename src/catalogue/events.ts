@@ -123,6 +123,22 @@ export const EVENT_DATA = {
     families_drifted: codes,
     report_hash: z.string().nullable(),
   }),
+  'trace.disclosure_requested': z.strictObject({
+    request_id: z.string(),
+    status: z.string(),
+    scope_kind: z.string(),
+    trace_id: z.string(),
+    model_version_id: z.string().nullable(),
+  }),
+  'trace.disclosure_granted': z.strictObject({
+    request_id: z.string(),
+    scope_kind: z.string(),
+    trace_id: z.string(),
+    model_version_id: z.string().nullable(),
+    expires_at: z.string(),
+    /** The key or user, or `auto`. */
+    decided_by: z.string(),
+  }),
   'approval.requested': z.strictObject({
     approval_id: z.string(),
     jti: z.string(),

@@ -27,6 +27,10 @@ export const IDS = {
   session: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n',
   schedule: 'sch_test_01m7x7k8d2e6ts0a9n3v8wq5hc',
   screening: 'scr_test_01m7x7k9q2v4c8d5t1h7y2b3ka',
+  job: 'job_test_01m7x7k9d2e6ts0a9n3v8wq5hc',
+  share: 'shr_test_01m7x7k9d2e6ts0a9n3v8wq5hc',
+  shareView: 'shv_test_01m7x7k9d2e6ts0a9n3v8wq5hc',
+  disclosure: 'dsr_test_01m7x7k9d2e6ts0a9n3v8wq5hc',
   trace: 'trc_test_01m7x7k7d2e6ts0a9n3v8wq5hc',
   traceJob: 'job_test_01m7x7k8f3b5nw2c7r4t9yd6ke',
 } as const

@@ -38,6 +38,8 @@ export const LOG_SUBJECTS = [
   'diff',
   // A language model of the installation.
   'model',
+  'share',
+  'disclosure',
   'intent',
   'mandate',
   'schedule',

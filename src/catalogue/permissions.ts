@@ -38,6 +38,17 @@ export const PERMISSIONS = {
     isScoped: true,
   },
   'traces.write': { allows: 'run models and check canary readings', roles: ['admin'], isScoped: true },
+  'shares.write': { allows: 'share traces, and end shares', roles: ['admin'], isScoped: true },
+  'disclosures.read': {
+    allows: 'read requests to see the masked neurons of shares, with the addresses of those who ask',
+    roles: ['admin', 'approver'],
+    isScoped: true,
+  },
+  'disclosures.decide': {
+    allows: 'grant, deny and revoke such requests',
+    roles: ['admin', 'approver'],
+    isScoped: true,
+  },
   'locks.read': { allows: 'read session locks', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'locks.write': { allows: 'clear session locks', roles: ['admin', 'approver'], isScoped: true },
   'decisions.read': {

@@ -16,6 +16,7 @@ const SOURCES = {
   'invite.js': new URL('./browser/invite.js', import.meta.url),
   'login.js': new URL('./browser/login.js', import.meta.url),
   'passkeys.js': new URL('./browser/passkeys.js', import.meta.url),
+  'share.js': new URL('./browser/share.js', import.meta.url),
   'guides.js': new URL('./browser/guides.js', import.meta.url),
   'pages.css': new URL('./browser/pages.css', import.meta.url),
   'swagger-ui-bundle.js': resolve('swagger-ui-dist/swagger-ui-bundle.js'),

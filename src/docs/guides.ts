@@ -40,7 +40,7 @@ const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   },
   { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
   { title: 'Claims', names: ['cases', 'evidence'] },
-  { title: 'Agents', names: ['agents', 'canaries'] },
+  { title: 'Agents', names: ['agents', 'canaries', 'shares'] },
   {
     title: 'Authorize',
     names: [

@@ -13,6 +13,7 @@ import { decisionsPage, errorsPage, guidePage, overviewPage, referencePage } fro
 import { type Prepared, prepare } from './prepared.ts'
 import { rolesPage } from './roles.ts'
 import { buildSearchIndex } from './search.ts'
+import { sharePage } from './share.ts'
 
 // Only this origin. Pictures of the reference are data: addresses in its style sheet.
 const POLICY =
@@ -149,6 +150,15 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
         const addressOf = (name: 'approve.js' | 'action.js') => `docs/assets/${assets.nameOf(name)}`
         return show(exchange, '/approve', () => approvePage(addressOf('approve.js'), addressOf('action.js')))
       },
+    ),
+    page(
+      {
+        path: '/share',
+        operationId: 'showShare',
+        summary: 'The page of shared traces: it shows nothing by itself',
+        reason: 'The token of the share is the credential',
+      },
+      (exchange) => show(exchange, '/share', () => sharePage(`docs/assets/${assets.nameOf('share.js')}`)),
     ),
     page(
       {

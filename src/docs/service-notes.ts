@@ -34,9 +34,13 @@ export const TAGS = [
   { name: 'Screening', description: 'Scores of a detector of synthetic media for an image.' },
   { name: 'Schedules', description: 'What an agent may pay to one counterparty, once in each cycle.' },
   { name: 'Agents', description: 'Software that acts for somebody: its sessions, and its suspension.' },
-  { name: 'Models', description: 'The language models of the installation: what they can do, and their canary probes.' },
+  {
+    name: 'Models',
+    description: 'The language models of the installation: what they can do, and their canary probes.',
+  },
   { name: 'Traces', description: 'Inferences of these models, their readings, and what is inside them.' },
   { name: 'Canaries', description: 'Readings of what a model is about to do, the kill switch, and session locks.' },
+  { name: 'Shares', description: 'Traces shown to people without an account, masked neurons, and their disclosure.' },
   {
     name: 'Account',
     description: 'The requirements of an insurer for captures, re-evaluations, products and the audit log.',
@@ -139,6 +143,9 @@ export const SERVICE_NOTES: Record<string, Note> = {
   'GET /approve': {
     description:
       'The id of an approval is in the fragment of the address; without one, the page lists what is pending.',
+  },
+  'GET /share': {
+    description: 'The token of the share is in the fragment of the address, which browsers send to no server.',
   },
   'GET /passkeys': { description: 'What it shows comes from the routes of passkeys, with the session of the browser.' },
   'GET /login/invite': {

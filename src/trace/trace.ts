@@ -9,6 +9,8 @@ import { traceJobsFeature } from './jobs/feature.ts'
 import { locksFeature, type Plans } from './locks/feature.ts'
 import type { ModelSettings } from './models/config.ts'
 import { modelsFeature } from './models/feature.ts'
+import { sharesFeature } from './shares/feature.ts'
+import type { AccountsOfShares } from './shares/viewing.ts'
 
 export type Trace = ReturnType<typeof createTrace>
 
@@ -17,7 +19,7 @@ export type TraceSettings = ModelSettings
 export function createTrace(
   p: Platform,
   settings: TraceSettings,
-  { accounts }: { accounts: Plans },
+  { accounts }: { accounts: Plans & AccountsOfShares },
   agents: Pick<Agents, 'suspensions'>,
 ) {
   const models = modelsFeature(p, settings)
@@ -26,6 +28,7 @@ export function createTrace(
   const inferences = inferencesFeature(p, { ...models, ...canaries })
   const jobs = traceJobsFeature(p, models)
   const diffs = diffsFeature(p, { ...models, accounts })
-  const features = { models, locks, canaries, inferences, jobs, diffs }
+  const shares = sharesFeature(p, { accounts })
+  const features = { models, locks, canaries, inferences, jobs, diffs, shares }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

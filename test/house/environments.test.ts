@@ -22,6 +22,9 @@ const OURS: Record<string, ScopedType> = {
   agent_id: 'agt',
   agent_session_id: 'ses',
   trace_id: 'trc',
+  job_id: 'job',
+  share_id: 'shr',
+  request_id: 'dsr',
   parent_id: 'mnd',
   challenge_id: 'pkc',
   mandate_id: 'mnd',
@@ -30,7 +33,7 @@ const OURS: Record<string, ScopedType> = {
 }
 // Named like ids, but of the caller's own form, or of something that has no environment. `key_id`: of App Attest. `actor_id` and
 // `subject_id`: filters of the audit log, whose entries are of both.
-const FOREIGN = ['external_id', 'key_id', 'actor_id', 'subject_id']
+const FOREIGN = ['masked_node_ids', 'external_id', 'key_id', 'actor_id', 'subject_id']
 // Lines of NDJSON, each with its own refusal: tests of these features send ids of the other environment.
 const BY_LINE = ['POST /v1/claims/batches', 'POST /v1/media/screenings/batches', 'POST /v1/admin/devices/attestations']
 

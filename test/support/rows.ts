@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { newAccountId, newId, type Scope } from '#src/platform/ids.ts'
 import type { TestDatabase } from './database.ts'
+import { fillShares } from './share-rows.ts'
 
 /** One row in every tenant table, for tests that walk them all. Fails when a new table has no row here. */
 export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Scope): Promise<void> {
@@ -341,6 +342,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       created_at: new Date(),
     })
     await insert('kill_switches', { settings: '{}', changed_by: id('key'), changed_at: new Date() })
+    await fillShares(insert, id)
     const trace = id('trc')
     await insert('traces', {
       id: trace,

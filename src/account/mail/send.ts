@@ -16,6 +16,8 @@ export const MAIL_KINDS = [
   'passkey_changed',
   'approval',
   'webhook_endpoint_disabled',
+  'disclosure_code',
+  'disclosure_grant',
 ] as const
 export type MailKind = (typeof MAIL_KINDS)[number]
 

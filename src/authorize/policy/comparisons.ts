@@ -3,9 +3,9 @@
 
 import { Decimal } from 'decimal.js'
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import { compilePattern } from '#src/platform/patterns.ts'
 import type { Run, Truth } from './conditions.ts'
 import type { Operand, PolicyCondition } from './document.ts'
-import { compilePattern } from './patterns.ts'
 
 export type Test = (found: Json, run: Run) => Truth
 

@@ -3,8 +3,8 @@
 
 import { z } from 'zod'
 import { hardwareTierView } from '#src/attest/judgement-views.ts'
+import { compilePattern, weighPattern } from '#src/platform/patterns.ts'
 import { checkCondition, checkRule } from './checks.ts'
-import { compilePattern, weighPattern } from './patterns.ts'
 
 export const MAX_RULES = 1_000
 const MAX_OPERANDS = 100

@@ -2,10 +2,10 @@
 // some fields in which set their values are. Exact but for what sets and separate fields leave out, and these err to one
 // side: what is called impossible is impossible.
 
+import { compilePattern } from '#src/platform/patterns.ts'
 import { isDecimalText, isNumeric, type Numeric } from './comparisons.ts'
 import type { Operand, PolicyCondition } from './document.ts'
 import { findField } from './fields.ts'
-import { compilePattern } from './patterns.ts'
 import {
   canIntersect,
   complement,

@@ -9,7 +9,7 @@ import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
-export type LockedSubject = 'session' | 'device' | 'agent' | 'stop'
+export type LockedSubject = 'session' | 'device' | 'agent' | 'stop' | 'shares'
 
 /** The key of a lock, for `lockShared` and `lockExclusive`. */
 export type SubjectLock = string & { readonly lock: unique symbol }

@@ -67,6 +67,8 @@ function makeWork(settings: Partial<MailerSettings> = {}, writer: LetterWriter =
         passkey_changed: writer,
         approval: writer,
         webhook_endpoint_disabled: writer,
+        disclosure_code: writer,
+        disclosure_grant: writer,
       },
       log,
     }),

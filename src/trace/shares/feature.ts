@@ -1,0 +1,82 @@
+import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { oldRows, rowRule } from '#src/platform/retention.ts'
+import { keptByPlan } from '../locks/feature.ts'
+import { createDeciding } from './deciding.ts'
+import { createDisclosure } from './disclosure.ts'
+import { purgePersons, purgeUnverified } from './disclosure-rows.ts'
+import { createFindManifest, type FindManifest } from './manifests.ts'
+import { EVENTS, NOTES } from './notes.ts'
+import { SEALED_PERSON } from './person.ts'
+import { publicShareRoutes } from './public-routes.ts'
+import { shareRoutes } from './routes.ts'
+import { createShares } from './shares.ts'
+import { type AccountsOfShares, createTokens, createViewing } from './viewing.ts'
+
+// After the end of their request.
+const PERSON_DAYS = 30
+const UNVERIFIED_DAYS = 1
+const EXPIRE_EVERY_MS = 5_000
+
+export type SharesFeature = ReturnType<typeof sharesFeature>
+
+/** Traces shown to people without an account, with masked neurons, and the disclosure of these. */
+export function sharesFeature(
+  p: Platform,
+  { accounts, findManifest = createFindManifest(p) }: { accounts: AccountsOfShares; findManifest?: FindManifest },
+) {
+  const shares = createShares({ ...p, findManifest })
+  const tokens = createTokens({ ...p, accounts })
+  const viewing = createViewing({ ...p, tokens, findManifest })
+  const deciding = createDeciding(p)
+  const disclosure = createDisclosure({ ...p, tokens, deciding })
+  return defineFeature(
+    {
+      name: 'shares',
+      data: [
+        { table: 'trace_shares', key: ['id'], secrets: ['token_hash', 'mask_salt'] },
+        { table: 'share_views', key: ['id'] },
+        {
+          table: 'disclosure_requests',
+          key: ['id'],
+          secrets: ['sealed_person', 'code_nonce', 'code_hash', 'grant_nonce', 'grant_hash'],
+        },
+      ],
+      sealed: [SEALED_PERSON],
+      // What has a fixed path before what has an id in its place.
+      routes: [
+        ...publicShareRoutes({ viewing, disclosure }),
+        ...shareRoutes({ shares, deciding, now: p.now, baseUrl: p.baseUrl }),
+      ],
+      notes: NOTES,
+      events: EVENTS,
+      tasks: [{ name: 'disclosures that ended', everyMs: EXPIRE_EVERY_MS, start: () => deciding.expire }],
+      retention: [
+        keptByPlan(p, accounts, 'share_views', oldRows({ table: 'share_views', idType: 'shv', age: 'viewed_at' })),
+        keptByPlan(
+          p,
+          accounts,
+          'trace_shares',
+          oldRows({
+            table: 'trace_shares',
+            idType: 'shr',
+            age: 'created_at',
+            // A share that is shown still masks what those before it did.
+            unless: [
+              `SELECT 1 FROM trace_shares later WHERE later.position > trace_shares.position AND (
+                 later.trace_id = trace_shares.trace_id
+                 OR trace_shares.scope_kind = 'model_version' AND later.model_version_id = trace_shares.model_version_id)`,
+            ],
+          }),
+        ),
+        rowRule(p.db, 'disclosure_persons', PERSON_DAYS, purgePersons),
+        rowRule(p.db, 'unverified_disclosures', UNVERIFIED_DAYS, purgeUnverified),
+      ],
+    },
+    {
+      shares,
+      viewing,
+      deciding,
+      writers: { disclosure_code: disclosure.writeCodeLetter, disclosure_grant: deciding.writeGrantLetter },
+    },
+  )
+}

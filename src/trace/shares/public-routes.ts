@@ -1,0 +1,80 @@
+// For the holder of a token, who needs no account. The token is in a header: addresses stay in logs and histories.
+
+import { z } from 'zod'
+import { type PublicRequest, publicEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { idParam, idParams } from '#src/platform/http/params.ts'
+import type { Disclosure } from './disclosure.ts'
+import { CODE_DIGITS } from './person.ts'
+import type { Viewing } from './viewing.ts'
+import { askedView, sharedView, toAskedView, toSharedView } from './views.ts'
+
+const TOKEN_HEADER = 'Share-Token'
+const MAX_BODY_BYTES = 16_384
+const MAX_PURPOSE = 1_000
+
+const purposeBody = z
+  .strictObject({
+    email: z.string().min(3).max(1_000).describe('A code is mailed to it.'),
+    purpose: z.string().min(1).max(MAX_PURPOSE).describe('Why, for the people who decide.'),
+  })
+  .meta({ id: 'NewDisclosureRequest' })
+
+const codeBody = z
+  .strictObject({ code: z.string().regex(new RegExp(`^[0-9]{${CODE_DIGITS}}$`), `must have ${CODE_DIGITS} digits`) })
+  .meta({ id: 'DisclosureCode' })
+
+export function publicShareRoutes({ viewing, disclosure }: { viewing: Viewing; disclosure: Disclosure }): Route[] {
+  const common = { tag: 'Shares', public: 'The token of the share is the credential', status: [200] }
+  const asking = (
+    { header, origin }: Pick<PublicRequest<unknown, unknown, unknown>, 'header' | 'origin'>,
+    shareId: string,
+  ) => ({
+    token: header(TOKEN_HEADER),
+    shareId,
+    origin,
+  })
+  return [
+    publicEndpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/trace/shares/view',
+        operationId: 'viewTraceShare',
+        summary: 'What a share shows, to the holder of its token or of a grant',
+        view: sharedView,
+      },
+      async ({ header, origin }) => toSharedView(await viewing.view(header(TOKEN_HEADER), origin)),
+    ),
+    publicEndpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/trace/shares/:id/disclosure-requests',
+        operationId: 'requestDisclosure',
+        summary: 'Ask to see what a share masks; a code is mailed',
+        params: idParams('shr'),
+        body: purposeBody,
+        maxBodyBytes: MAX_BODY_BYTES,
+        view: askedView,
+      },
+      async (request) => toAskedView(await disclosure.request(asking(request, request.params.id), request.body)),
+    ),
+    publicEndpoint(
+      {
+        ...common,
+        method: 'POST',
+        path: '/v1/trace/shares/:id/disclosure-requests/:request_id/verify',
+        operationId: 'verifyDisclosureRequest',
+        summary: 'Verify the address of a request by the mailed code',
+        params: z.object({ id: idParam('shr'), request_id: idParam('dsr') }),
+        body: codeBody,
+        maxBodyBytes: MAX_BODY_BYTES,
+        view: askedView,
+      },
+      async (request) => {
+        const { id, request_id: requestId } = request.params
+        return toAskedView(await disclosure.verify(asking(request, id), requestId, request.body.code))
+      },
+    ),
+  ]
+}

@@ -1,0 +1,264 @@
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import { type DisclosureDecisions, GRANT_SECONDS } from './deciding.ts'
+import { REVEALABLE } from './mask.ts'
+import { shareUrl } from './person.ts'
+import type { NewShareRequest, Shares } from './shares.ts'
+import {
+  createdShareView,
+  disclosureModeView,
+  maskRuleBody,
+  requestStatusView,
+  requestView,
+  revealedView,
+  scopeKindView,
+  shareStatusView,
+  shareView,
+  toRequestView,
+  toShareView,
+  toViewLogView,
+  viewLogView,
+} from './views.ts'
+
+const MAX_MASKED = 1_000
+const LEAST_GRANT_SECONDS = 300
+const MOST_GRANT_SECONDS = 30 * 86_400
+
+const createBody = z
+  .strictObject({
+    trace_id: z.string().max(64),
+    job_id: z.string().max(64).optional().describe('Shares the graph of this attribution job of the trace.'),
+    scope_kind: scopeKindView
+      .default('trace')
+      .describe('model_version: the neurons are masked in every share of the model version.'),
+    masked_node_ids: z.array(z.string().min(1).max(64)).max(MAX_MASKED).default([]),
+    mask_rule: maskRuleBody.optional().describe('Masks what any of its members selects, beside `masked_node_ids`.'),
+    reveal: z
+      .array(revealedView)
+      .max(REVEALABLE.length)
+      .default([])
+      .describe('What is shown of where a masked neuron is.'),
+    expires_at: z.iso.datetime({ offset: true }),
+    disclosure_mode: disclosureModeView
+      .default('manual')
+      .describe('auto: everybody who verifies an address sees what is masked, for a day.'),
+  })
+  .meta({ id: 'NewTraceShare' })
+
+const grantBody = z
+  .strictObject({
+    expires_in: z.number().int().min(LEAST_GRANT_SECONDS).max(MOST_GRANT_SECONDS).default(GRANT_SECONDS),
+  })
+  .optional()
+
+const reading = { tag: 'Shares', scope: 'intent', permission: 'traces.read' } as const
+const writing = { tag: 'Shares', scope: 'intent', permission: 'shares.write' } as const
+const deciding = { tag: 'Shares', scope: 'escalate', permission: 'disclosures.decide' } as const
+
+interface ShareRoutesDeps {
+  shares: Shares
+  deciding: DisclosureDecisions
+  now: () => Date
+  baseUrl: string
+}
+
+export function shareRoutes({ shares, deciding: disclosures, now, baseUrl }: ShareRoutesDeps): Route[] {
+  return [...ownRoutes({ shares, now, baseUrl }), ...requestRoutes(disclosures)]
+}
+
+function ownRoutes({ shares, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>): Route[] {
+  return [
+    endpoint(
+      {
+        ...writing,
+        method: 'POST',
+        path: '/v1/trace/shares',
+        operationId: 'createTraceShare',
+        summary: 'Share a trace. The token is in this answer only.',
+        // Its disclosures are mailed.
+        needsAccountKey: true,
+        audits: 'share.created',
+        body: createBody,
+        view: createdShareView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) => {
+        const { share, token } = await shares.create(caller, requestOf(body), idempotencyKey)
+        return { ...toShareView(share, now()), token, url: shareUrl(baseUrl, token) }
+      },
+      async ({ caller }, id) => ({
+        ...toShareView(await shares.get(caller, id), now()),
+        secret_shown: false as const,
+      }),
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/trace/shares',
+        operationId: 'listTraceShares',
+        summary: 'Shares, newest first',
+        query: z.object({
+          ...listQuery,
+          status: shareStatusView.optional(),
+          trace_id: z.string().max(64).optional(),
+        }),
+        view: listOf(shareView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await shares.list(caller, query)
+        return { ...page, data: data.map((share) => toShareView(share, now())) }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/trace/shares/:id',
+        operationId: 'getTraceShare',
+        summary: 'One share, without its token',
+        params: idParams('shr'),
+        view: shareView,
+        status: [200],
+      },
+      async ({ caller, params }) => toShareView(await shares.get(caller, params.id), now()),
+    ),
+    endpoint(
+      {
+        ...writing,
+        method: 'POST',
+        path: '/v1/trace/shares/:id/revoke',
+        operationId: 'revokeTraceShare',
+        summary: 'End a share and every grant of it, from the next view on',
+        isEmergency: true,
+        audits: 'share.revoked',
+        params: idParams('shr'),
+        view: shareView,
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) =>
+        toShareView(await shares.revoke(caller, params.id, idempotencyKey), now()),
+      async ({ caller, params }) => toShareView(await shares.get(caller, params.id), now()),
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/trace/shares/:id/views',
+        operationId: 'listShareViews',
+        summary: 'When a share was looked at, newest first',
+        params: idParams('shr'),
+        query: z.object({ ...listQuery, request_id: z.string().max(64).optional() }),
+        view: listOf(viewLogView),
+        status: [200],
+      },
+      async ({ caller, params, query }) => {
+        const { data, ...page } = await shares.views(caller, params.id, query)
+        return { ...page, data: data.map(toViewLogView) }
+      },
+    ),
+  ]
+}
+
+function requestRoutes(disclosures: DisclosureDecisions): Route[] {
+  const method = 'POST' as const
+  const common = { ...deciding, method, params: idParams('dsr'), view: requestView, status: [200] }
+  const show = async ({
+    caller,
+    params,
+  }: {
+    caller: Parameters<DisclosureDecisions['get']>[0]
+    params: { id: string }
+  }) => toRequestView(await disclosures.get(caller, params.id))
+  return [
+    endpoint(
+      {
+        ...deciding,
+        permission: 'disclosures.read',
+        method: 'GET',
+        path: '/v1/trace/disclosure-requests',
+        operationId: 'listDisclosureRequests',
+        summary: 'Requests to see what shares mask, newest first',
+        query: z.object({
+          ...listQuery,
+          status: requestStatusView.optional(),
+          share_id: z.string().max(64).optional(),
+        }),
+        view: listOf(requestView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await disclosures.list(caller, query)
+        return { ...page, data: data.map(toRequestView) }
+      },
+    ),
+    endpoint(
+      {
+        ...deciding,
+        permission: 'disclosures.read',
+        method: 'GET',
+        path: '/v1/trace/disclosure-requests/:id',
+        operationId: 'getDisclosureRequest',
+        summary: 'One request',
+        params: idParams('dsr'),
+        view: requestView,
+        status: [200],
+      },
+      show,
+    ),
+    endpoint(
+      {
+        ...common,
+        path: '/v1/trace/disclosure-requests/:id/grant',
+        operationId: 'grantDisclosure',
+        summary: 'Let the person see what the share masks, for a time',
+        audits: 'disclosure.granted',
+        body: grantBody,
+      },
+      async ({ caller, params, body, idempotencyKey }) =>
+        toRequestView(await disclosures.grant(caller, params.id, body?.expires_in ?? GRANT_SECONDS, idempotencyKey)),
+      show,
+    ),
+    endpoint(
+      {
+        ...common,
+        path: '/v1/trace/disclosure-requests/:id/deny',
+        operationId: 'denyDisclosure',
+        summary: 'Deny a request that is pending',
+        audits: 'disclosure.denied',
+      },
+      async ({ caller, params, idempotencyKey }) =>
+        toRequestView(await disclosures.deny(caller, params.id, idempotencyKey)),
+      show,
+    ),
+    endpoint(
+      {
+        ...common,
+        path: '/v1/trace/disclosure-requests/:id/revoke',
+        operationId: 'revokeDisclosure',
+        summary: 'End a grant, from the next view on',
+        isEmergency: true,
+        audits: 'disclosure.revoked',
+      },
+      async ({ caller, params, idempotencyKey }) =>
+        toRequestView(await disclosures.revoke(caller, params.id, idempotencyKey)),
+      show,
+    ),
+  ]
+}
+
+function requestOf(body: z.output<typeof createBody>): NewShareRequest {
+  return {
+    traceId: body.trace_id,
+    jobId: body.job_id,
+    scopeKind: body.scope_kind,
+    maskedNodeIds: body.masked_node_ids,
+    maskRule: body.mask_rule,
+    reveals: [...new Set(body.reveal)],
+    disclosureMode: body.disclosure_mode,
+    expiresAt: new Date(body.expires_at),
+  }
+}

@@ -1,0 +1,272 @@
+// Shares as the account makes and ends them. All shares of a trace mask the same neurons at any time: those that any of them
+// masks. A share that has ended masks on, because its graph may have been kept.
+
+import { randomBytes } from 'node:crypto'
+import { recordAudit } from '#src/account/audit/record.ts'
+import { Failure, invalidField } from '#src/failure.ts'
+import { note as noteForLog } from '#src/platform/context.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import { lockExclusive, type SubjectLock, subjectLock } from '#src/platform/db/advisory.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Platform } from '#src/platform/feature.ts'
+import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/http/page.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { DAY_MS } from '#src/platform/retention.ts'
+import { findTrace, noTrace, type TraceRow } from '../canaries/traces.ts'
+import { endRequestsOfShare } from './disclosure-rows.ts'
+import { type Manifest, maskedNodes, neuronOf } from './graph.ts'
+import type { FindManifest } from './manifests.ts'
+import type { Mask, Revealed } from './mask.ts'
+import {
+  countShares,
+  type DisclosureMode,
+  findShare,
+  findShares,
+  findSharesOf,
+  insertShare,
+  revokeShare,
+  type ScopeKind,
+  type ShareRow,
+  type ShareStatus,
+} from './rows.ts'
+import { type MaskRule, resolveMask } from './rule.ts'
+import { countViews, findViews, hasGraphViews, type ShareViewRow } from './view-rows.ts'
+
+export const MAX_SHARE_DAYS = 366
+// Each is read whenever one of them is looked at.
+const MAX_SHARES = 100
+const TOKEN_BYTES = 32
+const SALT_BYTES = 16
+
+export interface NewShareRequest {
+  traceId: string
+  jobId: string | undefined
+  scopeKind: ScopeKind
+  maskedNodeIds: readonly string[]
+  maskRule: MaskRule | undefined
+  reveals: readonly Revealed[]
+  disclosureMode: DisclosureMode
+  expiresAt: Date
+}
+
+export type SharesDeps = Pick<Platform, 'db' | 'now' | 'pager'> & { findManifest: FindManifest }
+
+/** The lock of all shares whose masks belong together. A view takes it shared, so that it sees every mask made before it. */
+export function lockOfShares(
+  scope: Scope,
+  { id, modelVersionId }: Pick<TraceRow, 'id' | 'modelVersionId'>,
+): SubjectLock {
+  return subjectLock(scope, 'shares', modelVersionId ?? id)
+}
+
+/** The masks of shares in a graph, in the order of the shares. */
+export function masksIn(manifest: Manifest, shares: readonly Pick<ShareRow, 'masks' | 'reveals'>[]): Mask[] {
+  return shares.map(({ masks, reveals }) => ({
+    nodeIds: new Set(masks.length === 0 ? [] : maskedNodes(manifest, new Set(masks))),
+    reveals,
+  }))
+}
+
+export type Shares = ReturnType<typeof createShares>
+
+export function createShares({ db, now, pager, findManifest }: SharesDeps) {
+  /**
+   * @throws {Failure} `environment_mismatch`, `not_found` for the trace and the job; `invalid_request` for a mask without a
+   * job, and at what the graph lacks; `conflict` where another share of the trace shows another graph, or would lose its say.
+   */
+  async function create(
+    acting: Acting,
+    wanted: NewShareRequest,
+    key?: IdempotencyKey,
+  ): Promise<{ share: ShareRow; token: string }> {
+    checkId(wanted.traceId, 'trc', acting.environment)
+    if (wanted.jobId !== undefined) checkId(wanted.jobId, 'job', acting.environment)
+    checkWanted(wanted, now())
+    const trace = await db.tenant(acting, (tx) => findTrace(tx, wanted.traceId))
+    if (trace === undefined) throw noTrace(wanted.traceId)
+    if (wanted.scopeKind === 'model_version' && trace.modelVersionId === null) {
+      throw invalidField('/scope_kind', 'conflict', 'must be trace: the trace is of no model of the service')
+    }
+    const graph = await graphOf(acting, wanted)
+    const own = graph === undefined ? [] : resolveMask(graph, { nodeIds: wanted.maskedNodeIds, rule: wanted.maskRule })
+    const token = randomBytes(TOKEN_BYTES).toString('base64url')
+
+    const insert = async (tx: Tx): Promise<ShareRow> => {
+      const at = now()
+      const before = await findSharesOf(tx, { traceId: trace.id, modelVersionId: trace.modelVersionId })
+      refuseUnlike(wanted, trace, before)
+      const inherited = graph === undefined ? [] : masksIn(graph, before)
+      const inheritedIds = new Set(inherited.flatMap(({ nodeIds }) => [...nodeIds]))
+      if (wanted.disclosureMode === 'auto') refuseBypass(before, inherited)
+      const added = own.filter((id) => !inheritedIds.has(id))
+      const ofTrace = before.filter(({ traceId }) => traceId === trace.id).map(({ id }) => id)
+      const id = newId('shr', acting.environment, at.getTime())
+      noteForLog({ trace: trace.id, share: id })
+      await insertShare(tx, acting, {
+        id,
+        traceId: trace.id,
+        jobId: wanted.jobId ?? null,
+        modelVersionId: trace.modelVersionId,
+        scopeKind: wanted.scopeKind,
+        masks: wanted.scopeKind === 'trace' ? own : [...new Set(own.map(neuronOf))],
+        maskedNodeIds: [...new Set([...inheritedIds, ...own])].toSorted(),
+        maskRule: wanted.maskRule ?? null,
+        maskSalt: randomBytes(SALT_BYTES),
+        reveals: [...wanted.reveals],
+        disclosureMode: wanted.disclosureMode,
+        shownBefore: added.length > 0 && (await hasGraphViews(tx, ofTrace)) ? added.length : 0,
+        tokenHash: sha256(token),
+        createdBy: actorOf(acting.principal).id,
+        createdAt: at,
+        expiresAt: wanted.expiresAt,
+      })
+      await recordAudit(tx, acting, {
+        action: 'share.created',
+        subjectId: id,
+        after: {
+          trace_id: trace.id,
+          job_id: wanted.jobId ?? null,
+          masked: own.length,
+          disclosure_mode: wanted.disclosureMode,
+        },
+      })
+      return getShare(tx, id)
+    }
+    const share = await db.tenant(acting, async (tx) => {
+      await lockExclusive(tx, [lockOfShares(acting, trace)])
+      return once(tx, key, insert, ({ id }) => id)
+    })
+    return { share, token }
+  }
+
+  async function graphOf(scope: Scope, { jobId, traceId }: NewShareRequest): Promise<Manifest | undefined> {
+    if (jobId === undefined) return undefined
+    const found = await findManifest(scope, jobId)
+    if (found === undefined) throw new Failure('not_found', `There is no attribution job ${jobId}.`)
+    if (found.traceId !== traceId) throw invalidField('/job_id', 'conflict', 'is a job of another trace')
+    if (found.manifest === undefined) throw new Failure('not_found', `The graph of ${jobId} is not kept any more.`)
+    return found.manifest
+  }
+
+  return {
+    create,
+
+    /** @throws {Failure} `environment_mismatch`, `not_found`. */
+    async get(scope: Scope, id: string): Promise<ShareRow> {
+      checkId(id, 'shr', scope.environment)
+      return db.tenant(scope, (tx) => getShare(tx, id))
+    },
+
+    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
+    async list(
+      scope: Scope,
+      {
+        limit,
+        cursor,
+        include,
+        ...wanted
+      }: ListQuery & { status?: ShareStatus | undefined; trace_id?: string | undefined },
+    ): Promise<CountedPage<ShareRow>> {
+      const { status, trace_id: traceId } = wanted
+      if (traceId !== undefined) checkId(traceId, 'trc', scope.environment)
+      const binding = { route: 'GET /v1/trace/shares', scope, query: wanted }
+      const before = pager.decode(cursor, binding)
+      const filter = { status, traceId, at: now(), ...createdBetween(wanted) }
+      return db.tenant(scope, async (tx) => {
+        const rows = await findShares(tx, filter, { before, limit: limit + 1 })
+        const page = pager.page(rows, limit, ({ id }) => id, binding)
+        return include === undefined ? page : { ...page, total_count: await countShares(tx, filter) }
+      })
+    },
+
+    /**
+     * Ends a share and every grant of it, from the next view on. What has ended stays as it is.
+     * @throws {Failure} `environment_mismatch`, `not_found`.
+     */
+    async revoke(acting: Acting, id: string, key?: IdempotencyKey): Promise<ShareRow> {
+      checkId(id, 'shr', acting.environment)
+      noteForLog({ share: id })
+      return db.tenant(acting, (tx) =>
+        again(tx, key, async () => {
+          const at = now()
+          const by = actorOf(acting.principal).id
+          if (statusIsActive(await getShare(tx, id), at) && (await revokeShare(tx, id, by, at))) {
+            const ended = await endRequestsOfShare(tx, id, by, at)
+            await recordAudit(tx, acting, { action: 'share.revoked', subjectId: id, after: { requests_ended: ended } })
+          }
+          return getShare(tx, id)
+        }),
+      )
+    },
+
+    /** The log of views, newest first. @throws {Failure} as `list`, and `not_found`. */
+    async views(
+      scope: Scope,
+      shareId: string,
+      { limit, cursor, include, ...wanted }: ListQuery & { request_id?: string | undefined },
+    ): Promise<CountedPage<ShareViewRow>> {
+      checkId(shareId, 'shr', scope.environment)
+      const { request_id: requestId } = wanted
+      if (requestId !== undefined) checkId(requestId, 'dsr', scope.environment)
+      const binding = { route: `GET /v1/trace/shares/${shareId}/views`, scope, query: wanted }
+      const before = pager.decode(cursor, binding)
+      const filter = { shareId, requestId, ...createdBetween(wanted) }
+      return db.tenant(scope, async (tx) => {
+        await getShare(tx, shareId)
+        const rows = await findViews(tx, filter, { before, limit: limit + 1 })
+        const page = pager.page(rows, limit, ({ id }) => id, binding)
+        return include === undefined ? page : { ...page, total_count: await countViews(tx, filter) }
+      })
+    },
+  }
+}
+
+export async function getShare(tx: Tx, id: string): Promise<ShareRow> {
+  const share = await findShare(tx, id)
+  if (share === undefined) throw new Failure('not_found', `There is no share ${id}.`)
+  return share
+}
+
+function statusIsActive({ revokedAt, expiresAt }: ShareRow, at: Date): boolean {
+  return revokedAt === null && expiresAt > at
+}
+
+function checkWanted({ jobId, maskedNodeIds, maskRule, expiresAt }: NewShareRequest, at: Date): void {
+  if (jobId === undefined && (maskedNodeIds.length > 0 || maskRule !== undefined)) {
+    throw invalidField('/job_id', 'required', 'is required with a mask: without a job no graph is shared')
+  }
+  const latest = at.getTime() + MAX_SHARE_DAYS * DAY_MS
+  if (expiresAt <= at || expiresAt.getTime() > latest) {
+    throw invalidField('/expires_at', 'out_of_range', `must be later than now, and by at most ${MAX_SHARE_DAYS} days`)
+  }
+}
+
+/** @throws {Failure} `conflict` */
+function refuseUnlike({ jobId }: NewShareRequest, trace: TraceRow, before: readonly ShareRow[]): void {
+  // Two graphs of one trace name different neurons. Their remainders differ by what one names and the other does not.
+  const other = before.find((share) => share.traceId === trace.id && share.jobId !== null && share.jobId !== jobId)
+  if (jobId !== undefined && other !== undefined) {
+    throw new Failure(
+      'conflict',
+      `The share ${other.id} of this trace shows the graph of ${other.jobId}: all shares of a trace show the same.`,
+    )
+  }
+  if (before.length >= MAX_SHARES) {
+    throw new Failure(
+      'conflict',
+      `A trace and its model version have at most ${MAX_SHARES} shares, ended ones included.`,
+    )
+  }
+}
+
+/** @throws {Failure} `conflict` */
+function refuseBypass(before: readonly ShareRow[], masks: readonly Mask[]): void {
+  const manual = before.find((share, index) => share.disclosureMode === 'manual' && masks[index]?.nodeIds.size !== 0)
+  if (manual === undefined) return
+  throw new Failure(
+    'conflict',
+    `A grant shows everything that a share masks, and this one would mask what ${manual.id} masks, whose requests people decide: use the mode manual.`,
+  )
+}

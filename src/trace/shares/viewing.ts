@@ -1,0 +1,157 @@
+// What a share shows to the holder of a token: of the share itself, or of a granted person. Who holds none learns nothing: a
+// token that is wrong, that has ended and whose account is gone are answered alike.
+
+import type { Account } from '#src/account/keys/accounts.ts'
+import {
+  type AttemptLimit,
+  type AttemptRefusal,
+  countAttempt,
+  countsOfClient,
+  siteOf,
+  tooManyAttempts,
+} from '#src/account/login/attempts.ts'
+import { Failure } from '#src/failure.ts'
+import { note as noteForLog } from '#src/platform/context.ts'
+import { sha256 } from '#src/platform/crypto/digest.ts'
+import { lockShared } from '#src/platform/db/advisory.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import { createFairTurns } from '#src/platform/fair-turns.ts'
+import type { Platform } from '#src/platform/feature.ts'
+import type { Origin } from '#src/platform/http/principal.ts'
+import { newId } from '#src/platform/ids.ts'
+import { findTrace, type TraceRow } from '../canaries/traces.ts'
+import { findRequest } from './disclosure-rows.ts'
+import type { FindManifest } from './manifests.ts'
+import { type Masking, maskGraph, type SharedGraph } from './mask.ts'
+import { findShare, findSharesOf, findTokenOwner, type ShareRow, statusOf, type TokenOwner } from './rows.ts'
+import { lockOfShares, masksIn } from './shares.ts'
+import { insertView, truncateAddress } from './view-rows.ts'
+
+const MINUTE_MS = 60_000
+const USES_OF_CLIENT = {
+  network: { name: 'share token', most: 300, withinMs: 10 * MINUTE_MS },
+  site: { name: 'share token site', most: 1_500, withinMs: 10 * MINUTE_MS },
+} as const satisfies Record<string, AttemptLimit>
+// Each view is a row of the log.
+const VIEWS_OF_TOKEN: AttemptLimit = { name: 'share views', most: 600, withinMs: 10 * MINUTE_MS }
+const TOKEN = /^[A-Za-z0-9_-]{43}$/
+
+// As for logins: strangers send these requests, and keys are looked up on the same few connections.
+const TURNS = {
+  slots: 1,
+  slotsEach: 1,
+  maxWaitingEach: 20,
+  maxWaiting: 500,
+  refusal: { detail: 'Too many people look at shares at this moment. Try again.', retryAfterSeconds: 2 },
+}
+
+export interface AccountsOfShares {
+  find(id: string): Promise<Pick<Account, 'suspendedAt' | 'closedAt' | 'products' | 'plan'> | undefined>
+}
+
+export interface SharedView {
+  share: ShareRow
+  trace: TraceRow
+  graph: SharedGraph | undefined
+  maskedNodes: number
+  /** Of a granted person. */
+  disclosure: { requestId: string; endsAt: Date; nodeIds: readonly string[] } | undefined
+}
+
+export type ShareTokens = ReturnType<typeof createTokens>
+
+/** Finds what a token is for. */
+export function createTokens({ db, accounts }: Pick<Platform, 'db'> & { accounts: AccountsOfShares }) {
+  const inTurn = createFairTurns(TURNS)
+
+  /** @throws {Failure} `not_found`, `rate_limited`; `service_unavailable` while too many ask. */
+  async function find(token: string | undefined, origin: Origin, at: Date): Promise<TokenOwner> {
+    if (token === undefined || !TOKEN.test(token)) throw noShare()
+    const tokenHash = sha256(token)
+    const found = await inTurn(siteOf(origin.ip), () =>
+      db.system('share token', async (tx): Promise<TokenOwner | { limited: AttemptRefusal } | undefined> => {
+        const counted = [
+          ...countsOfClient(origin.ip, USES_OF_CLIENT),
+          { limit: VIEWS_OF_TOKEN, subject: [tokenHash.toString('hex')] },
+        ]
+        const limited = await countAttempt(tx, counted, at)
+        return limited === undefined ? findTokenOwner(tx, tokenHash) : { limited }
+      }),
+    )
+    if (found === undefined) throw noShare()
+    if ('limited' in found) throw tooManyAttempts(found.limited)
+    const account = await accounts.find(found.accountId)
+    const isOpen = account !== undefined && account.suspendedAt === null && account.closedAt === null
+    if (!isOpen || !account.products.includes('trace')) throw noShare()
+    return found
+  }
+
+  return { find, inTurn }
+}
+
+export type Viewing = ReturnType<typeof createViewing>
+
+export function createViewing({
+  db,
+  now,
+  tokens,
+  findManifest,
+}: Pick<Platform, 'db' | 'now'> & { tokens: ShareTokens; findManifest: FindManifest }) {
+  return {
+    /**
+     * Shows a share, and writes that it did. @throws {Failure} `not_found`, `rate_limited`.
+     */
+    async view(token: string | undefined, origin: Origin): Promise<SharedView> {
+      const owner = await tokens.find(token, origin, now())
+      noteForLog({ account: owner.accountId, environment: owner.environment, share: owner.shareId })
+      const jobId = await db.tenant(owner, async (tx) => (await findShare(tx, owner.shareId))?.jobId ?? undefined)
+      // It never changes, so it may be read before the lock.
+      const manifest = jobId === undefined ? undefined : (await findManifest(owner, jobId))?.manifest
+      const { masking, ...shown } = await db.tenant(owner, async (tx) => {
+        const at = now()
+        const { share, trace, disclosure } = await getLive(tx, owner, at)
+        const shares = await findSharesOf(tx, { traceId: trace.id, modelVersionId: trace.modelVersionId })
+        const masks = manifest === undefined ? [] : masksIn(manifest, shares)
+        // A grant shows what its share masked when it was made, and not what later shares added.
+        const granted = masks.filter((_, index) => (shares[index]?.position ?? 0) <= share.position)
+        const disclosed = new Set(disclosure === undefined ? [] : granted.flatMap(({ nodeIds }) => [...nodeIds]))
+        const masked = new Set(masks.flatMap(({ nodeIds }) => [...nodeIds]))
+        const hidden = [...masked].filter((id) => !disclosed.has(id)).length
+        await insertView(tx, owner, {
+          id: newId('shv', owner.environment, at.getTime()),
+          shareId: share.id,
+          requestId: disclosure?.requestId ?? null,
+          network: truncateAddress(origin.ip),
+          hasGraph: manifest !== undefined,
+          maskedNodes: hidden,
+          disclosedNodes: disclosed.size,
+          viewedAt: at,
+        })
+        const masking: Masking = { masks, disclosed, salt: share.maskSalt }
+        const granting = disclosure && { ...disclosure, nodeIds: [...disclosed].toSorted() }
+        return { share, trace, maskedNodes: hidden, disclosure: granting, masking }
+      })
+      return { ...shown, graph: manifest === undefined ? undefined : maskGraph(manifest, masking) }
+    },
+  }
+
+  async function getLive(tx: Tx, owner: TokenOwner, at: Date) {
+    const known = await findShare(tx, owner.shareId)
+    const trace = known && (await findTrace(tx, known.traceId))
+    if (trace === undefined) throw noShare()
+    await lockShared(tx, [lockOfShares(owner, trace)])
+    const share = await findShare(tx, owner.shareId)
+    if (share === undefined || statusOf(share, at) !== 'active') throw noShare()
+    if (owner.requestId === null) return { share, trace, disclosure: undefined }
+    const request = await findRequest(tx, owner.requestId, at)
+    if (request?.status !== 'granted') throw noShare()
+    return { share, trace, disclosure: { requestId: request.id, endsAt: request.endsAt } }
+  }
+}
+
+export function noShare(): Failure {
+  return new Failure(
+    'not_found',
+    'There is no share with this token: it never was, or has ended. Ask who gave it to you.',
+  )
+}

@@ -1,0 +1,221 @@
+import { z } from 'zod'
+import { canaryView, toCanaryView, traceSourceView } from '../canaries/views.ts'
+import type { ListedRequest } from './deciding.ts'
+import type { ShownRequest } from './disclosure.ts'
+import { REQUEST_STATUSES } from './disclosure-rows.ts'
+import type { SharedGraph } from './mask.ts'
+import { REVEALABLE } from './mask.ts'
+import { DISCLOSURE_MODES, SCOPE_KINDS, SHARE_STATUSES, type ShareRow, statusOf } from './rows.ts'
+import type { ShareViewRow } from './view-rows.ts'
+import type { SharedView } from './viewing.ts'
+
+const time = z.iso.datetime()
+
+export const scopeKindView = z.enum(SCOPE_KINDS).meta({ id: 'ShareScope' })
+export const disclosureModeView = z.enum(DISCLOSURE_MODES).meta({ id: 'DisclosureMode' })
+export const shareStatusView = z.enum(SHARE_STATUSES).meta({ id: 'ShareStatus' })
+export const revealedView = z.enum(REVEALABLE).meta({ id: 'RevealedPlace' })
+export const requestStatusView = z.enum(REQUEST_STATUSES).meta({ id: 'DisclosureStatus' })
+
+const maskRule = {
+  layers: z.array(z.number().int().min(0).max(1_000)).min(1).max(1_000).optional(),
+  label_pattern: z.string().min(1).max(500).optional().describe('RE2, found anywhere in the label.'),
+  top_influence: z.number().int().min(1).max(10_000).optional().describe('So many of the most influential neurons.'),
+}
+export const maskRuleBody = z
+  .strictObject(maskRule)
+  .refine((rule) => Object.values(rule).some((value) => value !== undefined), 'must name what to mask')
+  .meta({ id: 'NewMaskRule' })
+
+export const shareView = z
+  .object({
+    share_id: z.string(),
+    status: shareStatusView,
+    trace_id: z.string(),
+    job_id: z.string().nullable().describe('null: the readings are shared, and no graph.'),
+    model_version_id: z.string().nullable(),
+    scope_kind: scopeKindView,
+    masked_node_ids: z
+      .array(z.string())
+      .describe('What a grant shows: masked by this share, and by those of the trace before it.'),
+    mask_rule: z.object(maskRule).meta({ id: 'MaskRule' }).nullable(),
+    reveal: z.array(revealedView),
+    disclosure_mode: disclosureModeView,
+    shown_before: z.number().int().describe('How many of the masked neurons a viewed share of this trace had shown.'),
+    created_by: z.string().describe('The API key or user.'),
+    created_at: time,
+    expires_at: time,
+    revoked_at: time.nullable(),
+    revoked_by: z.string().nullable(),
+  })
+  .meta({ id: 'TraceShare' })
+
+export const createdShareView = shareView
+  .extend({
+    token: z.string().optional().describe('Of the share. In this answer only.'),
+    url: z.string().optional().describe('A page that shows it. The token is in the fragment.'),
+    secret_shown: z.literal(false).optional().describe('A replay of the creation, without the token.'),
+  })
+  .meta({ id: 'CreatedTraceShare' })
+
+export const viewLogView = z
+  .object({
+    view_id: z.string(),
+    share_id: z.string(),
+    viewed_at: time,
+    network: z.string().describe('The address, truncated to /24 or /48.'),
+    request_id: z.string().nullable().describe('Of the granted person; null: with the token of the share.'),
+    graph: z.boolean().describe('Whether the graph was shown.'),
+    masked_nodes: z.number().int(),
+    disclosed_nodes: z.number().int(),
+  })
+  .meta({ id: 'ShareView' })
+
+const graphView = z
+  .custom<SharedGraph>((value) => typeof value === 'object' && value !== null)
+  .meta({ type: 'object', additionalProperties: true })
+
+export const sharedView = z
+  .object({
+    share_id: z.string(),
+    expires_at: time,
+    trace: z
+      .object({
+        trace_id: z.string(),
+        source: traceSourceView,
+        model_version_id: z.string().nullable(),
+        canary: canaryView.nullable().describe('null: no probe read the inference.'),
+        created_at: time,
+      })
+      .meta({ id: 'SharedTrace' }),
+    masked_nodes: z.number().int().describe('How many neurons are masked in this answer.'),
+    disclosure_mode: disclosureModeView,
+    disclosure: z
+      .object({ request_id: z.string(), expires_at: time, node_ids: z.array(z.string()) })
+      .meta({ id: 'SharedDisclosure' })
+      .nullable()
+      .describe('With the token of a granted person.'),
+    graph: graphView
+      .nullable()
+      .describe('The manifest of the job, masked: the schema of circuit-tracer and Neuronpedia.'),
+  })
+  .meta({ id: 'SharedView' })
+
+export const askedView = z
+  .object({
+    request_id: z.string(),
+    status: requestStatusView,
+    expires_at: time.describe('Of the code; once it is verified, of the request; once it is granted, of the grant.'),
+  })
+  .meta({ id: 'AskedDisclosure' })
+
+export const requestView = z
+  .object({
+    request_id: z.string(),
+    status: requestStatusView,
+    share_id: z.string(),
+    trace_id: z.string(),
+    model_version_id: z.string().nullable(),
+    scope_kind: scopeKindView,
+    masked_node_ids: z.array(z.string()).describe('What a grant shows.'),
+    email: z.string().nullable().describe('Verified. null once it was erased, 30 days after the end.'),
+    purpose: z.string().nullable(),
+    created_at: time,
+    verified_at: time.nullable(),
+    decided_at: time.nullable(),
+    decided_by: z.string().nullable().describe('The API key or user, or `auto`.'),
+    expires_at: time,
+  })
+  .meta({ id: 'DisclosureRequest' })
+
+export function toShareView(share: ShareRow, at: Date): z.input<typeof shareView> {
+  return {
+    share_id: share.id,
+    status: statusOf(share, at),
+    trace_id: share.traceId,
+    job_id: share.jobId,
+    model_version_id: share.modelVersionId,
+    scope_kind: share.scopeKind,
+    masked_node_ids: share.maskedNodeIds,
+    mask_rule: share.maskRule === null ? null : toRule(share.maskRule),
+    reveal: share.reveals,
+    disclosure_mode: share.disclosureMode,
+    shown_before: share.shownBefore,
+    created_by: share.createdBy,
+    created_at: share.createdAt.toISOString(),
+    expires_at: share.expiresAt.toISOString(),
+    revoked_at: share.revokedAt?.toISOString() ?? null,
+    revoked_by: share.revokedBy,
+  }
+}
+
+function toRule({
+  layers,
+  ...rule
+}: NonNullable<ShareRow['maskRule']>): NonNullable<z.input<typeof shareView>['mask_rule']> {
+  return { ...rule, ...(layers !== undefined && { layers: [...layers] }) }
+}
+
+export function toViewLogView(view: ShareViewRow): z.input<typeof viewLogView> {
+  return {
+    view_id: view.id,
+    share_id: view.shareId,
+    viewed_at: view.viewedAt.toISOString(),
+    network: view.network,
+    request_id: view.requestId,
+    graph: view.hasGraph,
+    masked_nodes: view.maskedNodes,
+    disclosed_nodes: view.disclosedNodes,
+  }
+}
+
+export function toSharedView({ share, trace, graph, maskedNodes, disclosure }: SharedView): z.input<typeof sharedView> {
+  return {
+    share_id: share.id,
+    expires_at: share.expiresAt.toISOString(),
+    trace: {
+      trace_id: trace.id,
+      source: trace.source,
+      model_version_id: trace.modelVersionId,
+      canary: toCanaryView(
+        trace,
+        trace.readings.filter(({ tripped }) => tripped).map(({ family }) => family),
+      ),
+      created_at: trace.createdAt.toISOString(),
+    },
+    masked_nodes: maskedNodes,
+    disclosure_mode: share.disclosureMode,
+    disclosure:
+      disclosure === undefined
+        ? null
+        : {
+            request_id: disclosure.requestId,
+            expires_at: disclosure.endsAt.toISOString(),
+            node_ids: [...disclosure.nodeIds],
+          },
+    graph: graph ?? null,
+  }
+}
+
+export function toAskedView({ id, status, endsAt }: ShownRequest): z.input<typeof askedView> {
+  return { request_id: id, status, expires_at: endsAt.toISOString() }
+}
+
+export function toRequestView({ person, share, ...row }: ListedRequest): z.input<typeof requestView> {
+  return {
+    request_id: row.id,
+    status: row.status,
+    share_id: row.shareId,
+    trace_id: share.traceId,
+    model_version_id: share.modelVersionId,
+    scope_kind: share.scopeKind,
+    masked_node_ids: share.maskedNodeIds,
+    email: person?.email ?? null,
+    purpose: person?.purpose ?? null,
+    created_at: row.createdAt.toISOString(),
+    verified_at: row.verifiedAt?.toISOString() ?? null,
+    decided_at: row.decidedAt?.toISOString() ?? null,
+    decided_by: row.decidedBy,
+    expires_at: row.endsAt.toISOString(),
+  }
+}

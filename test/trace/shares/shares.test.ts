@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { sha256Hex } from '#src/platform/crypto/digest.ts'
+import type { SharedGraph } from '#src/trace/shares/mask.ts'
+import { truncateAddress } from '#src/trace/shares/view-rows.ts'
+import type { TestCaller } from '../../support/callers.ts'
+import { type Sharing, startSharing } from './service.ts'
+
+let on: Sharing
+let caller: TestCaller
+beforeAll(async () => {
+  on = await startSharing()
+})
+afterAll(() => on.close())
+beforeEach(async () => {
+  on.clock.now = undefined
+  caller = await on.makeCaller()
+})
+
+const VERSION = 'countersign-tiny@9f86d081884c7d65'
+const codeOf = ({ status, json }: { status: number; json: Record<string, unknown> }) => [status, json.code]
+const graphOf = (json: Record<string, unknown>) => json.graph as SharedGraph
+const shownIn = (json: Record<string, unknown>) => graphOf(json).nodes.map(({ node_id }) => node_id)
+
+describe('a share', () => {
+  it('shows the readings of a trace to the holder of its token, and nothing of whose trace it is', async () => {
+    const traceId = await on.makeTrace(caller)
+    const share = await on.share(caller, { trace_id: traceId })
+    expect(share).toMatchObject({ status: 'active', job_id: null, masked_node_ids: [], disclosure_mode: 'manual' })
+    expect(share.url).toBe(`${on.services.platform.baseUrl}/share#${share.token}`)
+    const { status, json, headers } = await on.view(share.token)
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store'])
+    expect(json).toMatchObject({
+      share_id: share.share_id,
+      trace: { trace_id: traceId },
+      graph: null,
+      disclosure: null,
+    })
+    expect(JSON.stringify(json)).not.toMatch(/a secret session|key_test|acc_/)
+    const rows = await on.test.owner<{ row: string }>('SELECT to_jsonb(s)::text AS row FROM trace_shares s')
+    expect(rows.some(({ row }) => row.includes(String(share.token)))).toBe(false)
+    expect(rows.some(({ row }) => row.includes(sha256Hex(String(share.token))))).toBe(true)
+    expect(await on.get(caller, `/v1/trace/shares/${share.share_id}`)).not.toHaveProperty('token')
+  })
+
+  it('is not there without its token, after its end and while its account is closed or suspended', async () => {
+    const traceId = await on.makeTrace(caller)
+    const [revoked, expired, held] = [
+      await on.share(caller, { trace_id: traceId }),
+      await on.share(caller, { trace_id: traceId, expires_at: on.in(1) }),
+      await on.share(caller, { trace_id: traceId }),
+    ]
+    const wrong = 'A'.repeat(43)
+    for (const token of [undefined, '', 'x', wrong, `${held.token}=`]) {
+      expect([token, ...codeOf(await on.view(token))]).toEqual([token, 404, 'not_found'])
+    }
+    expect(codeOf(await on.call({}, `/v1/trace/shares/view?token=${held.token}`))).toEqual([400, 'invalid_request'])
+    await on.good(on.post(caller, `/v1/trace/shares/${revoked.share_id}/revoke`))
+    expect((await on.view(revoked.token)).status).toBe(404)
+    on.clock.now = new Date(Date.now() + 2 * 3_600_000)
+    expect((await on.view(expired.token)).status).toBe(404)
+    expect(await on.get(caller, `/v1/trace/shares/${expired.share_id}`)).toMatchObject({ status: 'expired' })
+    expect((await on.view(held.token)).status).toBe(200)
+    await on.test.owner('UPDATE accounts SET suspended_at = now(), suspension_reason = $2 WHERE id = $1', [
+      caller.accountId,
+      'r',
+    ])
+    expect((await on.view(held.token)).status).toBe(404)
+  })
+
+  it('is made once for an Idempotency-Key, whose replay has no token', async () => {
+    const body = { trace_id: await on.makeTrace(caller), expires_at: on.in(5) }
+    const [first, second] = [
+      await on.send(caller, body, { 'Idempotency-Key': 'k' }),
+      await on.send(caller, body, { 'Idempotency-Key': 'k' }),
+    ]
+    expect(second.json).toMatchObject({ share_id: first.json.share_id, secret_shown: false })
+    expect(second.json).not.toHaveProperty('token')
+    expect((await on.get(caller, '/v1/trace/shares')).data).toHaveLength(1)
+  })
+
+  it('writes each view down, with the network and without the address, page by page', async () => {
+    const share = await on.share(caller, { trace_id: await on.makeTrace(caller) })
+    for (const ip of ['203.0.113.77', '2001:db8:1:2::9', '203.0.113.78']) {
+      expect((await on.view(share.token, { headers: { 'X-Forwarded-For': ip } })).status).toBe(200)
+    }
+    const path = `/v1/trace/shares/${share.share_id}/views`
+    const first = await on.get(caller, `${path}?limit=2&include=total_count`)
+    const rest = await on.get(caller, `${path}?limit=2&cursor=${first.next_cursor}`)
+    expect(first).toMatchObject({ has_more: true, total_count: 3 })
+    expect([first, rest].flatMap(({ data }) => data)).toMatchObject(
+      ['203.0.113.0/24', '2001:db8:1::/48', '203.0.113.0/24'].map((network) => ({
+        network,
+        share_id: share.share_id,
+        request_id: null,
+        graph: false,
+        disclosed_nodes: 0,
+      })),
+    )
+    expect(truncateAddress('::ffff:203.0.113.9')).toBe('203.0.113.0/24')
+    expect(truncateAddress('nonsense')).toBe('unknown')
+    const stranger = await on.makeCaller()
+    expect(codeOf(await on.call(stranger, path))).toEqual([404, 'not_found'])
+  })
+
+  it('is refused without what it needs', async () => {
+    const traceId = await on.makeTrace(caller)
+    const other = await on.makeTrace(caller)
+    const { jobId } = on.makeJob(traceId)
+    const refused: [Record<string, unknown>, unknown[]][] = [
+      [{ trace_id: 'trc_test_01m7x7k7d2e6ts0a9n3v8wq5hc' }, [404, 'not_found']],
+      [{ trace_id: traceId, masked_node_ids: ['0_1_1'] }, [400, '/job_id']],
+      [{ trace_id: traceId, job_id: 'job_test_01m7x7k7d2e6ts0a9n3v8wq5hc' }, [404, 'not_found']],
+      [{ trace_id: other, job_id: jobId }, [400, '/job_id']],
+      [{ trace_id: traceId, job_id: jobId, masked_node_ids: ['R_0_0'] }, [400, '/masked_node_ids/0']],
+      [{ trace_id: traceId, job_id: jobId, mask_rule: {} }, [400, '/mask_rule']],
+      [
+        { trace_id: traceId, job_id: jobId, mask_rule: { label_pattern: 'x{999}{999}' } },
+        [400, '/mask_rule/label_pattern'],
+      ],
+      [{ trace_id: traceId, job_id: jobId, scope_kind: 'model_version' }, [400, '/scope_kind']],
+      [{ trace_id: traceId, expires_at: on.in(-1) }, [400, '/expires_at']],
+      [{ trace_id: traceId, expires_at: on.in(24 * 400) }, [400, '/expires_at']],
+    ]
+    for (const [body, expected] of refused) {
+      const { status, json } = await on.send(caller, body)
+      const [finding] = (json.errors ?? []) as { pointer: string }[]
+      expect([body, status, finding?.pointer ?? json.code]).toEqual([body, ...expected])
+    }
+    const reader = await on.signIn(caller.accountId, { role: 'analyst' })
+    const sent = { method: 'POST', headers: reader.headers, json: { trace_id: traceId, expires_at: on.in(1) } }
+    expect(codeOf(await on.call({}, '/v1/trace/shares', sent))).toEqual([403, 'insufficient_role'])
+  })
+})
+
+describe('the masks of a trace', () => {
+  it('are one: a later share masks what earlier ones do, and they what it does', async () => {
+    const traceId = await on.makeTrace(caller)
+    const { jobId, neurons } = on.makeJob(traceId)
+    const [a = '', b = ''] = neurons
+    const first = await on.share(caller, { trace_id: traceId, job_id: jobId, masked_node_ids: [a] })
+    const before = (await on.view(first.token)).json
+    expect([before.masked_nodes, shownIn(before).includes(a), shownIn(before).includes(b)]).toEqual([1, false, true])
+    const second = await on.share(caller, { trace_id: traceId, job_id: jobId, masked_node_ids: [b] })
+    expect(second).toMatchObject({ masked_node_ids: [a, b].toSorted(), shown_before: 1 })
+    const views = await Promise.all([first, second].map(async ({ token }) => (await on.view(token)).json))
+    for (const json of views) expect([shownIn(json).includes(a), shownIn(json).includes(b)]).toEqual([false, false])
+    // Names of masked neurons and of logits are each share's own; everything else is the same.
+    const links = views.map((json) =>
+      graphOf(json)
+        .links.map(({ weight }) => weight)
+        .toSorted(),
+    )
+    expect(links[1]).toEqual(links[0])
+    // The end of a share takes nothing from its mask.
+    await on.good(on.post(caller, `/v1/trace/shares/${second.share_id}/revoke`))
+    expect(shownIn((await on.view(first.token)).json)).not.toContain(b)
+  })
+
+  it('are of one graph, and a grant of one share bypasses no decision about another', async () => {
+    const traceId = await on.makeTrace(caller)
+    const { jobId, neurons } = on.makeJob(traceId)
+    const share = { trace_id: traceId, job_id: jobId }
+    await on.share(caller, { ...share, masked_node_ids: neurons.slice(0, 1) })
+    const other = on.makeJob(traceId, 2)
+    const refused = await on.send(caller, { trace_id: traceId, job_id: other.jobId })
+    expect([...codeOf(refused), String(refused.json.detail).includes(jobId)]).toEqual([409, 'conflict', true])
+    expect(codeOf(await on.send(caller, { ...share, disclosure_mode: 'auto' }))).toEqual([409, 'conflict'])
+    expect((await on.send(caller, { trace_id: traceId })).status).toBe(200)
+  })
+
+  it('of a model version hide a neuron in every share of it, at every position', async () => {
+    const [one, two] = [await on.makeTrace(caller, VERSION), await on.makeTrace(caller, VERSION)]
+    const { jobId, neurons, manifest } = on.makeJob(one)
+    const again = on.makeJob(two)
+    const [a = ''] = neurons
+    const neuron = a.slice(0, a.lastIndexOf('_'))
+    const earlier = await on.share(caller, { trace_id: two, job_id: again.jobId })
+    expect(shownIn((await on.view(earlier.token)).json)).toContain(a)
+    await on.share(caller, { trace_id: one, job_id: jobId, scope_kind: 'model_version', masked_node_ids: [a] })
+    const shown = (await on.view(earlier.token)).json
+    expect(manifest.nodes.some(({ node_id }) => node_id.startsWith(`${neuron}_`))).toBe(true)
+    expect(shownIn(shown).filter((id) => id.startsWith(`${neuron}_`))).toEqual([])
+    expect(shown.masked_nodes).toBeGreaterThan(0)
+  })
+
+  it('grow one after the other: of two shares at the same time one inherits from the other', async () => {
+    const traceId = await on.makeTrace(caller)
+    const { jobId, neurons } = on.makeJob(traceId)
+    const made = await Promise.all(
+      neurons.slice(0, 4).map((id) => on.share(caller, { trace_id: traceId, job_id: jobId, masked_node_ids: [id] })),
+    )
+    expect(made.map(({ masked_node_ids: ids }) => (ids as string[]).length).toSorted()).toEqual([1, 2, 3, 4])
+  })
+})
