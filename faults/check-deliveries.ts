@@ -7,14 +7,17 @@ import type { Evidence } from './evidence.ts'
 import { groupBy } from './group.ts'
 import type { Endpoint, Received } from './journal.ts'
 
-export function checkDeliveries(evidence: Evidence): Finding[] {
+/** What it reads. */
+export type DeliveryEvidence = Pick<Evidence, 'events' | 'endpoints' | 'deliveries' | 'received' | 'acknowledged'>
+
+export function checkDeliveries(evidence: DeliveryEvidence): Finding[] {
   return [
     ...checkAttempts(evidence).map((what): Finding => ({ invariant: 'I4', what })),
     ...checkSignatures(evidence).map((what): Finding => ({ invariant: 'I5', what })),
   ]
 }
 
-function checkAttempts({ events, endpoints, deliveries, received, acknowledged }: Evidence): string[] {
+function checkAttempts({ events, endpoints, deliveries, received, acknowledged }: DeliveryEvidence): string[] {
   const wrong: string[] = []
   const rows = new Map(deliveries.map((row) => [`${row.eventId} ${row.endpointId}`, row]))
   const receptions = groupBy(received, pairOf)
@@ -47,7 +50,7 @@ function checkAttempts({ events, endpoints, deliveries, received, acknowledged }
   return wrong
 }
 
-function checkSignatures({ endpoints, received }: Evidence): string[] {
+function checkSignatures({ endpoints, received }: DeliveryEvidence): string[] {
   const byReceiver = new Map<string, Endpoint>(endpoints.map((endpoint) => [endpoint.receiver, endpoint]))
   return received.flatMap(({ receiver, headers, body, at }) => {
     const endpoint = byReceiver.get(receiver)

@@ -52,7 +52,14 @@ function createHostility(): Hostile {
     else if (hostility === 'redirect') end(302, { location: 'http://127.0.0.1:1/elsewhere' })
     else if (hostility === 'close') res.socket?.resetAndDestroy()
     else if (hostility === 'hang') hanging.add(res)
-    else {
+    else if (hostility === 'abort') {
+      // It has taken the delivery: the status arrives before the connection is reset.
+      res.writeHead(200, { 'content-length': '100' })
+      res.write('half', () => {
+        ended(200)
+        setTimeout(() => res.socket?.resetAndDestroy(), 100)
+      })
+    } else {
       // A refusing status, and then bytes without end: slowly, or as fast as they go.
       res.writeHead(503)
       ended(503)

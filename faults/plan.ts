@@ -9,7 +9,7 @@ export type Link = 'postgres' | 'redis' | 'receivers'
 export type EngineKind = 'redis' | 'postgres'
 /** The attack of another account: see test/support/attacks.ts. */
 export type Assault = 'certificates' | 'tls' | 'locks' | 'pictures' | 'bodies' | 'hanging'
-export type Hostility = 'hang' | 'error' | 'drip' | 'redirect' | 'huge' | 'close'
+export type Hostility = 'hang' | 'error' | 'drip' | 'redirect' | 'huge' | 'close' | 'abort'
 
 export type Fault =
   /** SIGKILL of one process of a kind. */
@@ -48,6 +48,7 @@ const POINTS: readonly { process: Kind; point: string }[] = [
   { process: 'compare', point: 'compare:stored' },
   { process: 'compare', point: 'compare:settling' },
   { process: 'deliver', point: 'deliver:claimed' },
+  { process: 'deliver', point: 'deliver:calling' },
   { process: 'deliver', point: 'deliver:settling' },
   { process: 'deliver', point: 'deliver:ran' },
   { process: 'dispatch', point: 'dispatch:committed' },
@@ -57,7 +58,7 @@ const POINTS: readonly { process: Kind; point: string }[] = [
   { process: 'web', point: 'web:answering' },
 ]
 const KINDS: readonly Kind[] = [...QUEUE_NAMES, 'dispatch', 'web', 'sequence', 'clock']
-const HOSTILITIES: readonly Hostility[] = ['hang', 'error', 'drip', 'redirect', 'huge', 'close']
+const HOSTILITIES: readonly Hostility[] = ['hang', 'error', 'drip', 'redirect', 'huge', 'close', 'abort']
 const ASSAULTS: readonly Assault[] = ['certificates', 'tls', 'locks', 'pictures', 'bodies', 'hanging']
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -82,7 +83,7 @@ export function planFaults({ seed, minutes, engine }: { seed: number; minutes: n
   return faults
 }
 
-/** An attack, a kill of each kind, Redis and Postgres restarted: the faults that fit into `npm test`. */
+/** An attack, receivers that break off, a kill of each kind, Redis and Postgres restarted: the faults that fit into `npm test`. */
 export function planSmall(seed: number, engine: EngineKind): Fault[] {
   const dice = createDice(seed)
   const kills = shuffle(
@@ -90,7 +91,13 @@ export function planSmall(seed: number, engine: EngineKind): Fault[] {
     KINDS.map((process): Fault => ({ name: 'kill', process })),
   )
   const redis: Fault[] = engine === 'redis' ? [{ name: 'redis-kill', ms: 2 * SECOND }] : []
-  return [{ name: 'attack', how: 'certificates', ms: 2 * SECOND }, ...kills, ...redis, { name: 'postgres-restart' }]
+  return [
+    { name: 'attack', how: 'certificates', ms: 2 * SECOND },
+    { name: 'receiver', how: 'abort', ms: 2 * SECOND },
+    ...kills,
+    ...redis,
+    { name: 'postgres-restart' },
+  ]
 }
 
 export function describeFault(fault: Fault): string {

@@ -34,7 +34,10 @@ const DECISIONS = 'decisions/'
 
 // In reading order. A document that is in no group is listed under the last title.
 const GROUPS: readonly { title: string; names: readonly string[] }[] = [
-  { title: 'Start here', names: ['integrate', 'api', 'webhooks', 'keys', 'submit', 'plans', 'capture-kit'] },
+  {
+    title: 'Start here',
+    names: ['integrate', 'api', 'webhooks', 'webhook-delivery', 'keys', 'submit', 'plans', 'capture-kit'],
+  },
   { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
   { title: 'Claims', names: ['cases', 'evidence'] },
   { title: 'Agents', names: ['agents', 'canaries'] },

@@ -63,6 +63,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/attest/factors/stored-facts.ts',
   ],
   'shared by files or features that must not import each other': [
+    'src/account/webhooks/resend.ts',
     'src/attest/devices/enroll-rows.ts',
     'src/attest/hardware/chain-link.ts',
     'src/attest/judgement-views.ts',
@@ -74,6 +75,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/platform/http/params.ts',
     'src/platform/http/rejection.ts',
     'src/platform/jobs/eager-dispatch.ts',
+    'src/platform/kept-by-plan.ts',
     'src/platform/store/names.ts',
     'src/trace/gguf/model-error.ts',
   ],

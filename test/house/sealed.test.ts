@@ -18,6 +18,8 @@ const NOT_SEALED = new Set([
   'status_lists.seed',
   'passkeys.credential_id',
   'passkeys.public_key',
+  // What a receiver answered.
+  'delivery_attempts.response_body',
   'passkey_challenges.challenge',
   'passkey_challenges.nonce',
   'passkey_registrations.challenge',

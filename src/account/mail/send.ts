@@ -9,7 +9,14 @@ import type { Letter } from './letter.ts'
 import { insertMail } from './rows.ts'
 
 /** What a mail is about. A new kind is one line here, and its writer in src/account/account.ts or, from above, src/products.ts. */
-export const MAIL_KINDS = ['login_link', 'invite', 'usage_notice', 'passkey_changed', 'approval', 'webhook_endpoint_disabled'] as const
+export const MAIL_KINDS = [
+  'login_link',
+  'invite',
+  'usage_notice',
+  'passkey_changed',
+  'approval',
+  'webhook_endpoint_disabled',
+] as const
 export type MailKind = (typeof MAIL_KINDS)[number]
 
 export interface NewMail {

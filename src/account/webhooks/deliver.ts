@@ -148,7 +148,7 @@ export function createDeliver({
     const { rawBody, url } = begun
     const nowSeconds = Math.floor(now().getTime() / 1_000)
     const signedHeaders = signDelivery({ rawBody, eventId: begun.eventId, secrets: begun.secrets, nowSeconds })
-    const answer = await outbound.send({
+    const calling = outbound.send({
       account: begun.scope.accountId,
       url,
       environment: begun.scope.environment,
@@ -159,6 +159,8 @@ export function createDeliver({
       maxResponseBytes: MAX_RESPONSE_BYTES,
       signal,
     })
+    failpoint('deliver:calling')
+    const answer = await calling
     return { answer, log: logOf(answer, { url, signedHeaders }) }
   }
 

@@ -109,7 +109,7 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
       {
         ...writing,
         path: `${OF_ENDPOINT}/deliveries/:delivery_id/redeliver`,
-        operationId: 'redeliver',
+        operationId: 'redeliverDelivery',
         params: ofDelivery,
         summary: 'Send one delivery again now, whatever became of it.',
         audits: 'webhook_delivery.redelivered',

@@ -7,12 +7,10 @@ import type { AttemptRow, DeliveryRow } from './delivery-rows.ts'
 import { eventType } from './endpoint-views.ts'
 import type { RecoveryRow } from './recovery-rows.ts'
 
-export const deliveryStatus = z
-  .enum(['pending', 'delivered', 'failed', 'cancelled'])
-  .meta({
-    id: 'DeliveryStatus',
-    description: 'failed: its attempts are spent. cancelled: its endpoint was disabled or deleted.',
-  })
+export const deliveryStatus = z.enum(['pending', 'delivered', 'failed', 'cancelled']).meta({
+  id: 'DeliveryStatus',
+  description: 'failed: its attempts are spent. cancelled: its endpoint was disabled or deleted.',
+})
 
 const milliseconds = (what: string) => z.number().int().nullable().meta({ description: what })
 const timing = z

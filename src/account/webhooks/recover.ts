@@ -8,7 +8,15 @@ import { idsBefore, newId, type Scope } from '#src/platform/ids.ts'
 import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { insertDeliveries } from './emit.ts'
-import { advanceWalk, endWalk, findEvents, findFailed, lockWalk, reopenWalk, type Walk } from './recovery-rows.ts'
+import {
+  advanceWalk,
+  endWalk,
+  findEvents,
+  findFailed,
+  lockWalk,
+  type RecoveryWalk,
+  reopenWalk,
+} from './recovery-rows.ts'
 import { sendAgain } from './resend.ts'
 
 // Some tens of milliseconds.
@@ -46,7 +54,7 @@ async function stepOrEnd(tx: Tx, id: string, job: RunningJob): Promise<boolean> 
   return true
 }
 
-const PAGES: Record<Walk['which'], (tx: Tx, scope: Scope, walk: Walk) => Promise<Step>> = {
+const PAGES: Record<RecoveryWalk['which'], (tx: Tx, scope: Scope, walk: RecoveryWalk) => Promise<Step>> = {
   async failed(tx, scope, walk) {
     const page = await findFailed(tx, walk, PAGE_ROWS)
     const { endpointId } = walk

@@ -78,7 +78,7 @@ export async function listRecoveries(
   )
 }
 
-export interface Walk {
+export interface RecoveryWalk {
   endpointId: string
   which: Which
   since: Date
@@ -91,8 +91,8 @@ export interface Walk {
 }
 
 /** A running recovery, locked: two workers of its job take turns, and each begins where the other stopped. */
-export async function lockWalk(tx: Tx, id: string): Promise<Walk | undefined> {
-  const [walk] = await tx.query<Walk>(
+export async function lockWalk(tx: Tx, id: string): Promise<RecoveryWalk | undefined> {
+  const [walk] = await tx.query<RecoveryWalk>(
     `SELECT walk.endpoint_id AS "endpointId", walk.which, walk.since, walk.until, walk.cursor,
        endpoint.event_types AS "eventTypes", endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL AS "isLive",
        (SELECT products FROM accounts) AS products
@@ -137,7 +137,7 @@ export interface WalkedDelivery {
 }
 
 /** The next failed deliveries, locked. */
-export async function findFailed(tx: Tx, walk: Walk, limit: number): Promise<WalkedDelivery[]> {
+export async function findFailed(tx: Tx, walk: RecoveryWalk, limit: number): Promise<WalkedDelivery[]> {
   return tx.query<WalkedDelivery>(
     `SELECT id, EXISTS (SELECT FROM events WHERE events.id = deliveries.event_id OFFSET 0) AS "hasEvent" FROM deliveries
      WHERE endpoint_id = $1 AND failed_at IS NOT NULL AND id > $2 AND created_at >= $3 AND created_at < $4
@@ -156,7 +156,7 @@ export interface WalkedEvent {
 }
 
 /** The next events, whatever their type, with the deliveries locked that failed or were cancelled. */
-export async function findEvents(tx: Tx, walk: Walk, upTo: string, limit: number): Promise<WalkedEvent[]> {
+export async function findEvents(tx: Tx, walk: RecoveryWalk, upTo: string, limit: number): Promise<WalkedEvent[]> {
   const events = await tx.query<{ id: string; type: string }>(
     `SELECT id, type FROM events WHERE id > $1 AND id < $2 AND created_at >= $3 AND created_at < $4 ORDER BY id LIMIT $5`,
     [walk.cursor, upTo, walk.since, walk.until, limit],
