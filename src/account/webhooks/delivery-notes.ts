@@ -83,7 +83,11 @@ export const DELIVERY_NOTES: Record<string, Note> = {
       'export is recorded in the audit log before it begins.',
     answers: {
       200: {
-        stream: { schema: lineView, isLines: true, examples: { Line: { ...delivery, attempts: [fullAttempt] } } },
+        stream: {
+          schema: lineView,
+          isLines: true,
+          examples: { Line: `${JSON.stringify({ ...delivery, attempts: [fullAttempt] })}\n` },
+        },
       },
     },
     problems: ['environment_mismatch', 'not_found'],
