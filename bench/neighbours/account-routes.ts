@@ -1,6 +1,7 @@
 // The routes of the account: those that are only read here, and those that are not called at all.
 
 export const PLAIN_READS = [
+  '/docs/events',
   '/docs/roles',
   '/login/link',
   '/login/invite',
@@ -17,7 +18,12 @@ export const PLAIN_READS = [
   '/v1/approvals',
   '/v1/decisions',
   '/v1/decisions/checkpoints',
+  '/v1/event-consumers',
+  '/v1/event-types',
+  '/v1/events',
   '/v1/org/users',
+  '/v1/webhook-deliveries',
+  '/v1/webhook-deliveries/export',
 ]
 
 /**
@@ -29,6 +35,7 @@ export const NOT_CALLED: readonly string[] = [
   'DELETE /v1/auth/session',
   'DELETE /v1/auth/sessions',
   'DELETE /v1/auth/sessions/:id',
+  'DELETE /v1/event-consumers/:name',
   'DELETE /v1/org/invites/:id',
   'DELETE /v1/org/users/:id',
   'DELETE /v1/org/users/me',
@@ -50,8 +57,16 @@ export const NOT_CALLED: readonly string[] = [
   'GET /v1/decisions/:id/proof',
   'GET /v1/decisions/consistency',
   'GET /v1/decisions/export',
+  'GET /v1/event-consumers/:name',
+  'GET /v1/event-types/:type',
+  'GET /v1/events/:id',
+  'GET /v1/webhook-endpoints/:id/deliveries/:delivery_id',
+  'GET /v1/webhook-endpoints/:id/recoveries',
+  'GET /v1/webhook-endpoints/:id/recoveries/:recovery_id',
+  'GET /v1/webhook-endpoints/:id/stats',
   'PATCH /v1/org/users/:id',
   'PATCH /v1/passkeys/:id',
+  'PATCH /v1/webhook-endpoints/:id',
   'POST /v1/account/closure',
   'POST /v1/account/export',
   'POST /v1/approvals/:id/approve',
@@ -66,6 +81,10 @@ export const NOT_CALLED: readonly string[] = [
   'POST /v1/passkeys/registration-options',
   'POST /v1/policy/rollback',
   'POST /v1/decisions/verify-chain',
+  'POST /v1/webhook-endpoints/:id/deliveries/:delivery_id/redeliver',
+  'POST /v1/webhook-endpoints/:id/recover',
+  'POST /v1/webhook-endpoints/:id/rotate-secret',
   'PUT /v1/account/plan',
   'PUT /v1/account/products',
+  'PUT /v1/event-consumers/:name',
 ]

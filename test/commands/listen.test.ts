@@ -64,7 +64,7 @@ async function emit(...claims: string[]): Promise<string[]> {
   return emitted.map(({ eventId }) => eventId ?? '')
 }
 
-const secretOf = async (env?: NodeJS.ProcessEnv) => (await listen(['--print-secret'], { env }).ended).out.trim()
+const secretOf = async (env: NodeJS.ProcessEnv = {}) => (await listen(['--print-secret'], { env }).ended).out.trim()
 
 it('forwards the events from then on, signed with the secret that it prints, and Ctrl-C ends it cleanly', async () => {
   await emit('clm_test_before')

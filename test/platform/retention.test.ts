@@ -112,6 +112,8 @@ describe('retention', () => {
       traces: 0,
       decisions: 0,
       decision_facts: 0,
+      deliveries: 0,
+      delivery_attempts: 0,
     }
     expect(await lost(7 * DAY + MINUTE)).toEqual(week)
     Object.assign(week, { endpoint_statistics: 0 })
@@ -123,7 +125,7 @@ describe('retention', () => {
     expect(await lost(45 * DAY - MINUTE)).toEqual({ ...week, ...month, ...sessions })
     expect(await lost(45 * DAY + MINUTE)).toEqual({ ...week, ...month, ...sessions, ...charges })
     expect(await lost(90 * DAY - MINUTE)).toMatchObject({ media: 1 })
-    const last = { ...week, ...month, ...sessions, ...charges, deliveries: 0, delivery_attempts: 0 }
+    const last = { ...week, ...month, ...sessions, ...charges }
     expect(await lost(90 * DAY + MINUTE)).toEqual(last)
     // Seven years, on the plan enterprise.
     expect(await lost(10_000 * DAY)).toEqual({ ...last, audit_entries: 0 })

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import { countAttempts, reportDisabled } from '#src/account/webhooks/metrics.ts'
+import { countAttempts, reportDisabled, reportParked } from '#src/account/webhooks/metrics.ts'
 import { collectList } from '#src/attest/hardware/lists.ts'
 import { createScreeningMetrics } from '#src/attest/screen/metrics.ts'
 import { createVerifyMetrics } from '#src/authorize/intents/metrics.ts'
@@ -50,6 +50,7 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   createPolicyWebhookMetrics(registry)
   createVerifyMetrics(registry)
   reportDisabled(registry, createLog({ process: 'test', level: 'silent' }))
+  reportParked(registry, createLog({ process: 'test', level: 'silent' }))
   return entriesOf(registry).filter(({ name }) => isWhole || name.startsWith('countersign_'))
 }
 

@@ -243,9 +243,17 @@ export async function reopenDelivery(tx: Tx, deliveryId: string): Promise<void> 
 
 /** What the statistics of its endpoint count of an attempt. */
 export function outcomeOf(
-  { endpointId, startedAt, deliveryCreatedAt }: Pick<Begun, 'endpointId' | 'startedAt' | 'deliveryCreatedAt'>,
+  {
+    endpointId,
+    startedAt,
+    deliveryCreatedAt,
+    attempt,
+    attemptOfRound,
+  }: Pick<Begun, 'endpointId' | 'startedAt' | 'deliveryCreatedAt' | 'attempt' | 'attemptOfRound'>,
   { isDelivered, durationMs }: Pick<AttemptOutcome, 'isDelivered' | 'durationMs'>,
 ): AttemptOutcome {
-  const arrivalMs = startedAt.getTime() + durationMs - deliveryCreatedAt.getTime()
+  // What is sent again days later says nothing of how fast events arrive.
+  const isSentAgain = attempt !== attemptOfRound
+  const arrivalMs = isSentAgain ? null : startedAt.getTime() + durationMs - deliveryCreatedAt.getTime()
   return { endpointId, isDelivered, durationMs, arrivalMs }
 }

@@ -83,7 +83,11 @@ export const DELIVERY_NOTES: Record<string, Note> = {
       'export is recorded in the audit log before it begins.',
     answers: {
       200: {
-        stream: { schema: lineView, isLines: true, examples: { Line: { ...delivery, attempts: [fullAttempt] } } },
+        stream: {
+          schema: lineView,
+          isLines: true,
+          examples: { Line: `${JSON.stringify({ ...delivery, attempts: [fullAttempt] })}\n` },
+        },
       },
     },
     problems: ['environment_mismatch', 'not_found'],
@@ -106,7 +110,7 @@ export const DELIVERY_NOTES: Record<string, Note> = {
       'A walk in the background, without an upper limit; it goes on after a crash. What it sends goes behind new ' +
       'deliveries, and keeps to the limits of the endpoint.',
     examples: {
-      'After an outage': { since: recovery.since },
+      'After an outage': { since: recovery.since, which: 'failed' },
       'Everything that it lacks': { since: recovery.since, which: 'missing' },
     },
     answers: { 202: { description: 'It runs.', example: recovery } },

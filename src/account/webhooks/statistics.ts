@@ -5,6 +5,7 @@ import { randomInt } from 'node:crypto'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
+import { laneOf } from './circuit.ts'
 import { type BucketCount, bucketOf, quantileMs } from './latency.ts'
 import { findEndpoint } from './rows.ts'
 import { notFound } from './settings.ts'
@@ -26,8 +27,8 @@ export interface AttemptOutcome {
   isDelivered: boolean
   /** Of the call. */
   durationMs: number
-  /** From the row of the delivery to the end of the call. Counts where it is delivered. */
-  arrivalMs: number
+  /** From the row of the delivery to the end of the call; null where it was sent again. Counts where it is delivered. */
+  arrivalMs: number | null
 }
 
 type Kind = 'arrival' | 'answer' | 'failed'
@@ -43,7 +44,7 @@ export async function countOutcomes(tx: Tx, scope: Scope, outcomes: readonly Att
   }
   for (const { endpointId, isDelivered, durationMs, arrivalMs } of outcomes) {
     add(endpointId, isDelivered ? 'answer' : 'failed', durationMs)
-    if (isDelivered) add(endpointId, 'arrival', arrivalMs)
+    if (isDelivered && arrivalMs !== null) add(endpointId, 'arrival', arrivalMs)
   }
   if (counts.size === 0) return
   // In one order, so that two transactions can't deadlock.
@@ -132,10 +133,10 @@ function findCounts(tx: Tx, endpointId: string, hours: number) {
 async function findPending(tx: Tx, endpointId: string): Promise<EndpointStatistics['pending']> {
   const [row] = await tx.query<{ count: number; oldestAt: Date | null }>(
     `SELECT count(*)::int AS count, min(created_at) AS "oldestAt" FROM (
-       (SELECT created_at FROM jobs WHERE queue = 'deliver' AND lane = $1 AND state = 'queued' LIMIT $2)
+       (SELECT created_at FROM jobs WHERE queue = 'deliver' AND lane = ANY($1::text[]) AND state = 'queued' LIMIT $2)
        UNION ALL
-       (SELECT created_at FROM jobs WHERE queue = 'deliver' AND lane = $1 AND state IN ('dispatched', 'running'))) live`,
-    [endpointId, MAX_COUNTED + 1],
+       (SELECT created_at FROM jobs WHERE queue = 'deliver' AND lane = ANY($1::text[]) AND state IN ('dispatched', 'running'))) live`,
+    [[false, true].map((isDirect) => laneOf(endpointId, { isDirect })), MAX_COUNTED + 1],
   )
   const { count = 0, oldestAt = null } = row ?? {}
   return { count: Math.min(count, MAX_COUNTED), isCounted: count <= MAX_COUNTED, oldestAt }

@@ -20,7 +20,7 @@ export async function limitDeliveries(
   scope: Scope,
   { id, maxConcurrency, maxPerSecond }: Pick<EndpointRow, 'id' | 'maxConcurrency' | 'maxPerSecond'>,
 ): Promise<void> {
-  // The cap of the queue is the largest: an endpoint without limits of its own needs no row.
+  // The largest is the cap of the queue, which holds without a row.
   const mostInFlight = maxConcurrency < QUEUES.deliver.laneCap ? maxConcurrency : null
   await limitLane(tx, scope, { queue: 'deliver', lane: id, mostInFlight, perSecond: maxPerSecond })
 }

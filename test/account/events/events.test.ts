@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Product } from '#src/catalogue/access.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { createPolledWaits } from '#src/platform/polled-waits.ts'
 import { call, type TestAnswer } from '../../support/http.ts'
@@ -22,9 +23,9 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-async function makeReader(options?: Parameters<Fixture['makeAccount']>[0]) {
-  const scope = await fixture.makeAccount(options)
-  const key = fixture.addKey({ ...scope, ...(options?.products && { products: options.products }) })
+async function makeReader({ products }: { products?: Product[] } = {}) {
+  const scope = await fixture.makeAccount(products && { products })
+  const key = fixture.addKey({ ...scope, ...(products && { products }) })
   const send = (method: string, path: string, json?: unknown, headers = {}) =>
     call(fixture.app, path, { key, method, headers, ...(json === undefined ? {} : { json }) })
   return {
