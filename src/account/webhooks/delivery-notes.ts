@@ -106,7 +106,7 @@ export const DELIVERY_NOTES: Record<string, Note> = {
       'A walk in the background, without an upper limit; it goes on after a crash. What it sends goes behind new ' +
       'deliveries, and keeps to the limits of the endpoint.',
     examples: {
-      'After an outage': { since: recovery.since },
+      'After an outage': { since: recovery.since, which: 'failed' },
       'Everything that it lacks': { since: recovery.since, which: 'missing' },
     },
     answers: { 202: { description: 'It runs.', example: recovery } },
