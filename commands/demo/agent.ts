@@ -1,6 +1,6 @@
 // The second act: an agent buys within a budget, asks a person where the policy says so, is denied what nobody allows, and pays
-// what is due once; then someone who trusts nobody here checks the ledger. All of it happens over HTTP; the check reads a file
-// and the public keys, and asks the service nothing.
+// what is due once; another agent, whose model is misled, is stopped; then someone who trusts nobody here checks the ledger. All
+// of it happens over HTTP; the check reads a file and the public keys, and asks the service nothing.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseJson } from '#src/platform/crypto/canonical.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { createLedgerCheck } from '../ledger/check.ts'
+import { letModelBeStopped } from './canary.ts'
 
 interface AgentOptions {
   baseUrl: string
@@ -103,9 +104,10 @@ export async function letAgentBuy({ baseUrl, key, link, directory, say, signal }
   await buy(chairs, '140.00', { mandate_id }, 'mandate_budget_exceeded')
   await buy('A sofa of Example Chairs', '450.00', {}, 'policy_denied')
   await buy('Payment to Example Cleaning', '80.00', { schedule_id }, null)
-  const denied = await buy('Payment to Example Cleaning', '80.00', { schedule_id }, 'schedule_already_executed')
+  await buy('Payment to Example Cleaning', '80.00', { schedule_id }, 'schedule_already_executed')
+  const last = await letModelBeStopped({ call, person, say, fault: (what) => faults.push(what) })
 
-  await untilProven(call, String(denied.decision_id), signal)
+  await untilProven(call, String(last.decision_id), signal)
   const { keys } = await call('GET', '/.well-known/jwks.json')
   const exported = await read(`${baseUrl}/v1/decisions/export`, { key, signal })
   const file = join(directory, 'ledger.ndjson')
