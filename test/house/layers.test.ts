@@ -37,7 +37,16 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['erasure'],
   ],
   agents: [['registry']],
-  trace: [['gguf'], ['kernel', 'tokenizer'], ['llama'], ['probes'], ['models'], ['locks'], ['canaries'], ['inferences']],
+  trace: [
+    ['gguf'],
+    ['kernel', 'tokenizer'],
+    ['llama'],
+    ['probes'],
+    ['models'],
+    ['locks'],
+    ['canaries'],
+    ['inferences'],
+  ],
   authorize: [
     ['policy', 'tokens'],
     ['webhooks', 'passkeys', 'mandates', 'schedules'],
