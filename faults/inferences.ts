@@ -99,7 +99,7 @@ export async function startInferences(url: string, tenants: readonly Tenant[]) {
   async function runOnce(tenant: Tenant, n: number): Promise<void> {
     const isInjected = n % INJECTED_EVERY === 0
     const session = `inference-${n}`
-    // Two at once in one session: one lock, whoever is first.
+    // Two at once in one session: one lock for both.
     await Promise.all(['a', 'b'].map((caller) => infer(tenant, `inference-${n}-${caller}`, session, isInjected)))
     // A client that lost its answer asks again, after the lock too.
     if (n % 5 === 0) await infer(tenant, `inference-${n}-a`, session, isInjected)
