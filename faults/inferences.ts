@@ -108,11 +108,15 @@ export async function startInferences(url: string, tenants: readonly Tenant[]) {
   // Of a live environment too: there an inference is counted.
   const settings = { mode: 'block_and_lock', allow_experimental: true }
   for (const { key } of tenants) await send(key, '/v1/trace/kill-switch', settings)
+  const runFor = async (n: number) => {
+    const tenant = tenants[n % tenants.length]
+    if (tenant !== undefined) await runOnce(tenant, n)
+  }
+  // One of each kind before anything breaks: the first request of a model also loads it.
+  for (const n of [0, 1]) await runFor(n)
   const running = (async () => {
-    for (let n = 0; !isStopping; n += 1) {
-      const tenant = tenants[n % tenants.length]
-      if (tenant === undefined) return
-      await runOnce(tenant, n)
+    for (let n = 2; !isStopping; n += 1) {
+      await runFor(n)
       await delay(PAUSE_MS)
     }
   })()
