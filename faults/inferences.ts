@@ -99,7 +99,7 @@ export async function startInferences(url: string, tenants: readonly Tenant[]) {
   async function runOnce(tenant: Tenant, n: number): Promise<void> {
     const isInjected = n % INJECTED_EVERY === 0
     const session = `inference-${n}`
-    // Two at once in one session: one lock, whoever is first.
+    // Two at once in one session: one lock for both.
     await Promise.all(['a', 'b'].map((caller) => infer(tenant, `inference-${n}-${caller}`, session, isInjected)))
     // A client that lost its answer asks again, after the lock too.
     if (n % 5 === 0) await infer(tenant, `inference-${n}-a`, session, isInjected)
@@ -108,11 +108,15 @@ export async function startInferences(url: string, tenants: readonly Tenant[]) {
   // Of a live environment too: there an inference is counted.
   const settings = { mode: 'block_and_lock', allow_experimental: true }
   for (const { key } of tenants) await send(key, '/v1/trace/kill-switch', settings)
+  const runFor = async (n: number) => {
+    const tenant = tenants[n % tenants.length]
+    if (tenant !== undefined) await runOnce(tenant, n)
+  }
+  // One of each kind before anything breaks: the first request of a model also loads it.
+  for (const n of [0, 1]) await runFor(n)
   const running = (async () => {
-    for (let n = 0; !isStopping; n += 1) {
-      const tenant = tenants[n % tenants.length]
-      if (tenant === undefined) return
-      await runOnce(tenant, n)
+    for (let n = 2; !isStopping; n += 1) {
+      await runFor(n)
       await delay(PAUSE_MS)
     }
   })()

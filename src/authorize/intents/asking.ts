@@ -168,13 +168,14 @@ function questionOf(decisionId: string, facts: VerifyFacts, token: TokenFacts) {
   }
 }
 
-function answerOf({ set, source, families }: CanaryReading): CanaryAnswer {
+function answerOf({ set, traceId, source, families }: CanaryReading): CanaryAnswer {
   const tripped = families.filter((family) => family.tripped)
   return {
     tripped: tripped.length > 0,
     families: tripped.map(({ family }) => family),
     set,
     readings: families.map(({ family, score, threshold, tripped }) => ({ family, score, threshold, tripped })),
+    trace_id: traceId,
     source,
   }
 }

@@ -17,7 +17,7 @@ import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { locksOf, type TripSubject } from '../locks/locks.ts'
 import { findLockOf, readLiveLock } from '../locks/rows.ts'
-import type { InferenceInput, ReadInput, Unread } from './input.ts'
+import { type InferenceInput, logUnread, type ReadInput, type Unread } from './input.ts'
 import { type CheckFacts, type CheckJudgement, judgeCheck } from './judge.ts'
 import { findKillSwitch } from './kill-switch.ts'
 import { storeReading } from './port.ts'
@@ -92,7 +92,7 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip }: Ch
       overCap === undefined
         ? await readInput(acting, inferenceInput, subject, { signal: signal() })
         : { unread: { cause: 'over_cap', failure: overCap } as const }
-    if ('unread' in read) log.warn({ reason: read.unread.cause, err: read.unread.failure }, UNREAD)
+    if ('unread' in read) logUnread(log, read.unread)
     failpoint('check:read')
     return read
   }
@@ -198,8 +198,6 @@ export function explainCheck(facts: Json): Json {
   const { locks: _locks, emits: _emits, ...answer } = judgeCheck(facts as unknown as CheckFacts)
   return { ...answer, families: answer.families.map((family) => ({ ...family })) }
 }
-
-const UNREAD = 'a model could not read an input'
 
 /** @throws {Failure} `environment_mismatch`; `not_found` for what begins like an id of ours and is none. */
 export function checkNames({ environment }: Scope, { traceId, agentId, agentSessionId }: CheckRequest): void {

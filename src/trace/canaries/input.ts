@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { Failure, type FailureCode } from '#src/failure.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { newId } from '#src/platform/ids.ts'
+import type { Log } from '#src/platform/log.ts'
 import { GREEDY } from '../llama/sampling.ts'
 import type { TripSubject } from '../locks/locks.ts'
 import { versionIdOf } from '../models/backend.ts'
@@ -57,6 +58,12 @@ export interface Unread {
   cause: (typeof UNREAD_CAUSES)[number]
   /** For callers to whom that is an error. */
   failure: Failure
+}
+
+/** What only the caller can change is no warning. */
+export function logUnread(log: Pick<Log, 'info' | 'warn'>, { cause, failure }: Unread): void {
+  const level = cause === 'too_late' || cause === 'model_unavailable' ? 'warn' : 'info'
+  log[level]({ reason: cause, err: failure }, 'a model could not read an input')
 }
 
 export interface InputOptions {

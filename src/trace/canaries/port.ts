@@ -6,7 +6,7 @@ import type { Platform } from '#src/platform/feature.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { TripSubject } from '../locks/locks.ts'
-import type { InferenceInput, ReadInput, Unread } from './input.ts'
+import { type InferenceInput, logUnread, type ReadInput, type Unread } from './input.ts'
 import { ageOf, isOfSubject, isUncounted, type JudgedFamily, judgeFamilies, type KillSwitch, modeFor } from './judge.ts'
 import { findKillSwitch } from './kill-switch.ts'
 import { findTrace, insertTrace, type TraceRow, toCheckedReading } from './traces.ts'
@@ -104,7 +104,7 @@ export function createCanaryPort({
   ): Promise<{ trace: TraceRow } | { unread: Unread }> {
     const read = await readInput(acting, input, { agentSessionId, agentId }, options)
     if ('trace' in read) await db.tenant(acting, (tx) => storeReading(tx, acting, read.trace))
-    else log.warn({ reason: read.unread.cause, err: read.unread.failure }, 'a model could not read an input')
+    else logUnread(log, read.unread)
     return read
   }
 

@@ -158,7 +158,7 @@ describe('a check of an input', () => {
     await expect(read(AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone')
   })
 
-  it('repeated with its Idempotency-Key has the model read nothing, and is judged by the present state', async () => {
+  it('repeated with its Idempotency-Key stores no second reading, and is judged by the present state', async () => {
     await on.setKillSwitch(caller, { mode: 'monitor' })
     const send = () =>
       on.send(caller, { inference_input: FOLLOWING, agent_session_id: session }, { 'Idempotency-Key': 'k' })

@@ -30,7 +30,7 @@ describe('the preview of a kill switch', () => {
     return json
   }
 
-  it('judges the checks of a week again, changes nothing, and agrees with the switch that is then set', async () => {
+  it('re-evaluates the checks of a week, and changes nothing', async () => {
     const agent = await on.makeAgent(caller)
     const session = await on.openSession(caller, agent)
     later(-8 * 86_400)
@@ -113,6 +113,28 @@ describe('the preview of a kill switch', () => {
     })
     // What was foreseen is what happens.
     await on.setKillSwitch(caller, counted)
-    expect(await infer()).toMatchObject({ finish_reason: 'canary_tripped', lock_id: expect.any(String) })
+    const withheld = await infer()
+    expect(withheld).toMatchObject({ finish_reason: 'canary_tripped', lock_id: expect.any(String) })
+    const { hash, readings } = withheld.canary as { hash: string; readings: Record<string, unknown>[] }
+    expect(await on.trips(caller)).toEqual([
+      {
+        trace_id: withheld.trace_id,
+        canary_hash: hash,
+        canary_readings: readings.map(({ family, score, threshold, tripped }) => ({
+          family,
+          score,
+          threshold,
+          tripped,
+        })),
+        tripped_families: [family],
+        mode: 'block_and_lock',
+        source: 'inference',
+        agent_id: null,
+        agent_session_id: 'run-4',
+        lock_id: withheld.lock_id,
+        jti: null,
+        matched_rule_id: null,
+      },
+    ])
   })
 })
