@@ -67,6 +67,8 @@ const recovery = {
   finished_at: null,
 }
 
+const LINE = `${JSON.stringify({ ...delivery, attempts: [fullAttempt] })}\n`
+
 export const DELIVERY_NOTES: Record<string, Note> = {
   'GET /v1/webhook-endpoints/:id/deliveries': {
     description: 'What was sent, what was answered, how long each phase took, and when the next attempt is due.',
@@ -83,11 +85,7 @@ export const DELIVERY_NOTES: Record<string, Note> = {
       'export is recorded in the audit log before it begins.',
     answers: {
       200: {
-        stream: {
-          schema: lineView,
-          isLines: true,
-          examples: { Line: `${JSON.stringify({ ...delivery, attempts: [fullAttempt] })}\n` },
-        },
+        stream: { schema: lineView, isLines: true, examples: { 'One delivery': LINE } },
       },
     },
     problems: ['environment_mismatch', 'not_found'],
