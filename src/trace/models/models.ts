@@ -2,6 +2,7 @@
 // process starts with its first request.
 
 import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { Failure } from '#src/failure.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { TraceBackend } from './backend.ts'
@@ -36,16 +37,18 @@ const INSPECTION_LIMIT_MS = 60_000
 
 export function createModels({ log }: Pick<Platform, 'log'>, settings: ModelSettings): Models {
   const entries = parseModelEntries(settings.TRACE_MODELS)
+  const directory = settings.TRACE_MODEL_DIR ?? ''
   const options = optionsOf(settings)
   const backends = new Map<string, EmbeddedBackend>()
   const inspections = new Map<string, Promise<ModelReport>>()
 
   function files(): ModelFile[] {
-    const found = listModelFiles(settings.TRACE_MODEL_DIR ?? '')
+    const found = listModelFiles(directory)
     if (entries.length === 0) return found
-    return entries.flatMap(({ id, path }) => {
-      const file = path === undefined ? found.find((one) => one.id === id) : modelFileAt(id, path)
-      return file === undefined ? [] : [file]
+    return entries.map(({ id, path }) => {
+      if (path !== undefined) return modelFileAt(id, path)
+      // A missing one stays in its place, unusable: the next would otherwise become the default.
+      return found.find((one) => one.id === id) ?? modelFileAt(id, join(directory, `${id}.gguf`))
     })
   }
 
