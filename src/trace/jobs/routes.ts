@@ -58,7 +58,7 @@ const jobView = z
   })
   .meta({ id: 'AttributionJob' })
 
-const logit = z.object({ logit: z.number(), probability: z.number() })
+const logit = z.object({ logit: z.number(), probability: z.number() }).meta({ id: 'TokenLogit' })
 const interventionView = z
   .object({
     trace_id: z.string(),

@@ -62,7 +62,8 @@ it('no column whose name says that it is a secret is exported', () => {
         .filter((column) => !secrets.includes(column))
         .map((column) => `${table}.${column}`),
     )
-  // The perceptual hash of a picture, and the hashes of what a token authorizes. The tokens of a trace are counts.
+  // The perceptual hash of a picture, and the hashes of what a token authorizes. The tokens of a trace are counts. The hash of a manifest is
+  // told with it.
   const {
     pictures = [],
     intents = [],
@@ -79,7 +80,7 @@ it('no column whose name says that it is a secret is exported', () => {
     traces: ['prompt_hash', 'completion_hash', 'prompt_tokens', 'completion_tokens', 'max_tokens', 'token_facts'].map(
       (name) => `traces.${name}`,
     ),
-    others: {},
+    others: { trace_jobs: ['trace_jobs.manifest_hash'] },
   })
 })
 
