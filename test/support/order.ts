@@ -27,6 +27,7 @@ const SECONDS: Record<string, number> = {
   'test/account/login/login.test.ts': 12,
   'test/commands/supervisor.test.ts': 11,
   'test/workers/s3.test.ts': 10,
+  'test/trace/jobs/crash.test.ts': 15,
   'test/capture-kit/command.test.ts': 10,
   'test/platform/jobs/engine.test.ts': 22,
   'test/house/access.test.ts': 22,

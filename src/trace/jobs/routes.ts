@@ -191,7 +191,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         ...common,
         method: 'POST',
         path: '/v1/trace/traces/:id/interventions',
-        operationId: 'intervene',
+        operationId: 'interveneInTrace',
         permission: 'traces.write',
         summary: 'Ablate or scale neurons of a trace, and compare the prediction with what happens',
         params: idParams('trc'),
