@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { ATTRIBUTION_METHODS, MAX_FEATURE_NODES } from '../attribution/attribute.ts'
 import { MAX_EDITS } from '../attribution/intervene.ts'
-import { CHAT_ROLES } from '../tokenizer/chat.ts'
+import { chatMessage } from '../canaries/input.ts'
 
 const MAX_CHARACTERS = 65_536
 const MAX_MESSAGES = 100
@@ -16,11 +16,7 @@ const MAX_FACTOR = 100
 const traceInput = z
   .strictObject({
     prompt: z.string().min(1).max(MAX_CHARACTERS).optional(),
-    messages: z
-      .array(z.strictObject({ role: z.enum(CHAT_ROLES), content: z.string().max(MAX_CHARACTERS) }))
-      .min(1)
-      .max(MAX_MESSAGES)
-      .optional(),
+    messages: z.array(chatMessage).min(1).max(MAX_MESSAGES).optional(),
   })
   .superRefine(({ prompt, messages }, context) => {
     const refuse = (path: string, code: string, message: string) =>

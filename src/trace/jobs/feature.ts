@@ -16,7 +16,7 @@ export function traceJobsFeature(p: Platform, { models }: Pick<ModelsFeature, 'm
   const manifests = oldRows({ table: 'trace_manifests', idType: 'job', age: 'created_at' })
   return defineFeature(
     {
-      name: 'trace jobs',
+      name: 'jobs',
       routes: traceJobRoutes(traceJobs, createInterventions({ ...p, models })),
       notes: NOTES,
       events: EVENTS,

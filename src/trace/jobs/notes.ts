@@ -2,6 +2,16 @@ import { DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
+const asked = {
+  trace_id: IDS.trace,
+  target: { position: 0 },
+  method: 'exact',
+  max_feature_nodes: 512,
+  max_n_logits: 10,
+  desired_logit_prob: 0.95,
+  node_threshold: 0.8,
+  edge_threshold: 0.98,
+}
 const queued = {
   job_id: IDS.traceJob,
   trace_id: IDS.trace,
@@ -50,13 +60,9 @@ export const NOTES: Record<string, Note> = {
       '`prompt_hash`; the model completes it again, which is compared with `completion_hash`. What a withheld completion says is ' +
       'never explained. Counts when it succeeds. See [attribution]({base_url}/docs/attribution).',
     examples: {
-      'The first token': { trace_id: IDS.trace },
-      'Another token, fewer nodes': {
-        trace_id: IDS.trace,
-        target: { position: 4, token: 312 },
-        max_feature_nodes: 128,
-      },
-      'Of a trace without texts': { trace_id: IDS.trace, input: { prompt: 'What do lamps cost at Cobalt Tools?' } },
+      'The first token': asked,
+      'Another token, fewer nodes': { ...asked, target: { position: 4, token: 312 }, max_feature_nodes: 128 },
+      'Of a trace without texts': { ...asked, input: { prompt: 'What do lamps cost at Cobalt Tools?' } },
     },
     answers: { 202: { description: 'It waits for the model.', example: queued } },
     problems: ['conflict', 'environment_mismatch', 'not_found', 'rate_limited'],
@@ -86,7 +92,16 @@ export const NOTES: Record<string, Note> = {
     description:
       'The model reads the trace again with the activations of some neurons multiplied by factors, all at once. Each change of a ' +
       'logit stands beside the one that the frozen model predicts. Nothing is recorded or counted.',
-    examples: { 'Ablate one, double another': { edits: [{ node_id: '1_77_12' }, { node_id: '2_301_28', factor: 2 }] } },
+    examples: {
+      'Ablate one, double another': {
+        edits: [
+          { node_id: '1_77_12', factor: 0 },
+          { node_id: '2_301_28', factor: 2 },
+        ],
+        target: { position: 0 },
+        top_tokens: 5,
+      },
+    },
     answers: {
       200: {
         example: {

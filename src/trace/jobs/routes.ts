@@ -58,7 +58,7 @@ const jobView = z
   })
   .meta({ id: 'AttributionJob' })
 
-const logit = z.object({ logit: z.number(), probability: z.number() })
+const logit = z.object({ logit: z.number(), probability: z.number() }).meta({ id: 'TokenLogit' })
 const interventionView = z
   .object({
     trace_id: z.string(),
@@ -191,7 +191,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         ...common,
         method: 'POST',
         path: '/v1/trace/traces/:id/interventions',
-        operationId: 'intervene',
+        operationId: 'interveneInTrace',
         permission: 'traces.write',
         summary: 'Ablate or scale neurons of a trace, and compare the prediction with what happens',
         params: idParams('trc'),

@@ -63,7 +63,7 @@ it('no column whose name says that it is a secret is exported', () => {
         .map((column) => `${table}.${column}`),
     )
   // The perceptual hash of a picture, the hashes of what a token authorizes, and the times of a rotation. The tokens of a
-  // trace are counts.
+  // trace are counts. The hash of a manifest is told with it.
   const {
     pictures = [],
     intents = [],
@@ -82,7 +82,7 @@ it('no column whose name says that it is a secret is exported', () => {
     traces: ['prompt_hash', 'completion_hash', 'prompt_tokens', 'completion_tokens', 'max_tokens', 'token_facts'].map(
       (name) => `traces.${name}`,
     ),
-    others: {},
+    others: { trace_jobs: ['trace_jobs.manifest_hash'] },
   })
 })
 
