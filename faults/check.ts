@@ -4,6 +4,7 @@ import { checkAnswers } from './check-answers.ts'
 import { checkBorders } from './check-borders.ts'
 import { checkBudgets } from './check-budgets.ts'
 import { checkDeliveries } from './check-deliveries.ts'
+import { checkInferences } from './check-inferences.ts'
 import { checkIntake } from './check-intake.ts'
 import { checkJobs, checkSchedule } from './check-jobs.ts'
 import { checkLedgers } from './check-ledger.ts'
@@ -22,6 +23,7 @@ export const INVARIANTS = {
   I7: 'no id of one account or environment in an answer or delivery to another',
   I8: 'during an attack of another account every request is answered in time, and none is refused',
   I9: 'no budget is overspent, what is spent is what was executed and not given back, and no cycle is executed twice',
+  I10: 'an inference has one trace, one ledger entry and one count, and a session one lock with one event',
 } as const
 
 export type Invariant = keyof typeof INVARIANTS
@@ -41,6 +43,7 @@ export async function check(evidence: Evidence): Promise<Finding[]> {
     ...(await checkResults(evidence)),
     ...(await checkLedgers(evidence)),
     ...checkBudgets(evidence),
+    ...checkInferences(evidence),
     ...checkScreenings(evidence),
     ...checkPeople(evidence),
     ...checkBorders(evidence),

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { type BudgetFacts, readBudgets } from './budgets.ts'
+import { type InferenceFacts, readInferences } from './inferences.ts'
 import type {
   Acknowledged,
   Answered,
@@ -142,6 +143,7 @@ export interface Evidence extends Journals {
   deliveries: DeliveryFact[]
   ledgers: LedgerFacts
   budgets: BudgetFacts
+  inferences: InferenceFacts
   /** Devices, roots, endpoints, keys. */
   others: Owned[]
   /** Public halves of the keys that sign results, by kid. */
@@ -162,6 +164,7 @@ export async function readEvidence(
     decided: readonly string[]
     executedTwice: readonly string[]
     spending: Pick<BudgetFacts, 'executed' | 'released'>
+    inferring: Pick<InferenceFacts, 'answered'>
   },
 ): Promise<Evidence> {
   const { directory, hostile } = given
@@ -221,6 +224,7 @@ export async function readEvidence(
     deliveries: honest(deliveries),
     ledgers: await readLedgers({ owner }, given),
     budgets: await readBudgets({ owner }, given.spending),
+    inferences: await readInferences({ owner }, given.inferring.answered),
     others,
     signers: Object.fromEntries(keys.map(({ kid, environment, jwk }) => [kid, { environment, jwk }])),
     ...sortEntries((await Promise.all(JOURNALS.map((name) => readJournal(join(directory, name))))).flat()),

@@ -55,6 +55,8 @@ const POINTS: readonly { process: Kind; point: string }[] = [
   { process: 'sequence', point: 'sequence:appending' },
   { process: 'sequence', point: 'sequence:positioning' },
   { process: 'web', point: 'web:answering' },
+  { process: 'web', point: 'inference:generated' },
+  { process: 'web', point: 'inference:settling' },
 ]
 const KINDS: readonly Kind[] = [...QUEUE_NAMES, 'dispatch', 'web', 'sequence', 'clock']
 const HOSTILITIES: readonly Hostility[] = ['hang', 'error', 'drip', 'redirect', 'huge', 'close']

@@ -17,6 +17,7 @@ import { startSpending } from './budgets.ts'
 import { startLoad } from './clients.ts'
 import { startDetector } from './detector.ts'
 import { type Evidence, readEvidence } from './evidence.ts'
+import { startInferences } from './inferences.ts'
 import { inject, type LinkName, type Scene } from './inject.ts'
 import { startVerifications } from './intents.ts'
 import { clock, type Journal, openJournal } from './journal.ts'
@@ -176,11 +177,19 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     const deciding = startDecisions(postgres.loginUrl(relays.ports.postgres), tenants)
     const verifying = startVerifications(baseUrl, tenants)
     const spending = await startSpending(baseUrl, tenants)
+    const inferring = await startInferences(baseUrl, tenants)
     const load = startLoad({ ...options, tenants, url: baseUrl, journal: journals.clients, open: watch.open })
     const people = startPeople({ url: baseUrl, mails, journal: journals.clients, pauseMs: PERSON_EVERY_MS })
     const since = clock()
     const injected = await injectAll(scene, options, since)
-    await Promise.all([load.stop(), deciding.stop(), verifying.stop(), spending.stop(), people.stop()])
+    await Promise.all([
+      load.stop(),
+      deciding.stop(),
+      verifying.stop(),
+      spending.stop(),
+      inferring.stop(),
+      people.stop(),
+    ])
     const loadMs = clock() - since
     say(`${load.submitted()} captures submitted in ${Math.round(loadMs / 1_000)} s; waiting for the end of all work`)
     const { drainMs, left } = await drain(postgres, attackers.accountIds)
@@ -193,6 +202,7 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
       decided: [...deciding.decided, ...verifying.decided],
       executedTwice: verifying.executedTwice,
       spending,
+      inferring,
     })
     return { evidence, injected, captures: load.submitted(), loadMs, drainMs, left }
   } finally {

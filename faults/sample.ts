@@ -38,6 +38,15 @@ export function sampleEvidence(): Evidence {
       pending: 0,
       positions: [],
     },
+    inferences: {
+      answered: [],
+      traces: [],
+      recorded: [],
+      counted: [],
+      locks: [],
+      lockEntries: [],
+      lockEvents: [],
+    },
     budgets: { executed: [], released: [], executions: [], releases: [], mandates: [], cycles: [] },
     others: [],
     signers: { k1: { environment: 'sandbox', jwk: { ...publicKey.export({ format: 'jwk' }) } } },
@@ -45,6 +54,7 @@ export function sampleEvidence(): Evidence {
   }
   for (const number of [1, 2]) addAccount(evidence, number)
   addBudgets(evidence)
+  addInferences(evidence)
   return evidence
 }
 
@@ -234,6 +244,26 @@ function addBudgets({ budgets }: Evidence): void {
     { id: a, scope, members: [a], limit: '9.0000', spent: '7.5000' },
     { id: b, scope, members: [b], limit: '9.0000', spent: '2.5000' },
   )
+}
+
+/** One that was counted and one that was withheld, with its lock. */
+function addInferences({ inferences }: Evidence): void {
+  const account = newAccountId('acc')
+  const [plain, withheld, lock] = [id('trc'), id('trc'), id('lck')]
+  inferences.traces.push(
+    { id: plain, scope: `${account} live`, isWithheld: false },
+    { id: withheld, scope: `${account} sandbox`, isWithheld: true },
+  )
+  inferences.answered.push(
+    { request: 'one', traceId: plain, isWithheld: false, lockId: null },
+    { request: 'two', traceId: withheld, isWithheld: true, lockId: lock },
+    { request: 'two', traceId: withheld, isWithheld: true, lockId: lock },
+  )
+  inferences.recorded.push(plain, withheld)
+  inferences.counted.push(plain)
+  inferences.locks.push({ id: lock, scope: `${account} sandbox`, session: 'run-1', isLive: true })
+  inferences.lockEntries.push(lock)
+  inferences.lockEvents.push(lock)
 }
 
 function addLedger({ ledgers, events }: Evidence, accountId: string): void {

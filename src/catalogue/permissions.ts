@@ -37,7 +37,7 @@ export const PERMISSIONS = {
     roles: ['admin', 'approver', 'analyst'],
     isScoped: true,
   },
-  'traces.write': { allows: 'check canary readings', roles: ['admin'], isScoped: true },
+  'traces.write': { allows: 'run models and check canary readings', roles: ['admin'], isScoped: true },
   'locks.read': { allows: 'read session locks', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'locks.write': { allows: 'clear session locks', roles: ['admin', 'approver'], isScoped: true },
   'decisions.read': {

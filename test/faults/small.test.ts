@@ -53,6 +53,9 @@ it('the service keeps every invariant while each kind of process, Redis and Post
   expect(executed.length).toBeGreaterThan(10)
   expect(released.length).toBeGreaterThan(0)
   expect(mandates.length).toBeGreaterThan(0)
+  const { answered, counted, locks } = evidence.inferences
+  expect(answered.filter(({ isWithheld }) => !isWithheld).length).toBeGreaterThan(0)
+  expect([counted.length > 0, locks.length > 0]).toEqual([true, true])
   // The faults had an effect: without one the run would prove nothing.
   expect(figures.unanswered + figures.unavailable.answers).toBeGreaterThan(0)
   expect(figures.unavailable).toMatchObject({ withoutRetryAfter: 0, other5xx: 0 })

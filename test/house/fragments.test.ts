@@ -74,6 +74,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/platform/jobs/eager-dispatch.ts',
     'src/platform/store/names.ts',
     'src/trace/gguf/model-error.ts',
+    'src/trace/models/capabilities.ts',
   ],
   'the choice between implementations, or one of them': [
     'src/attest/screen/detectors/http.ts',

@@ -51,7 +51,7 @@ export interface Evaluation {
 
 type CanaryNeed = PolicyNeed & { kind: 'canary' }
 
-// Of a condition that names no age (section Kill switch of docs/canaries.md).
+// Of a condition that names no age (docs/canaries.md, Conditions of a policy).
 const MAX_AGE_SECONDS = 300
 
 export type Ask = ReturnType<typeof createAsk>

@@ -122,7 +122,8 @@ canonical JSON (RFC 8785). The party that runs the action presents the token wit
 \`POST /v1/intent/verify\`. The token holds hashes only.
 
 \`agent_session_id\` and \`device_id\` are any strings of yours; ids of this service (\`ses_\`, \`dev_\`) bring the session's agent and
-the device's hardware tier. \`trace_id\` binds the trace's stored canary reading. \`context\` is what rules of the policy read.
+the device's hardware tier. \`trace_id\` binds the trace's stored canary reading; with \`inference_input\` a model of the service takes
+one first, and a model that can't is an error. \`context\` is what rules of the policy read.
 
 \`mandate_id\` or \`schedule_id\` (not both) names what the token is issued under; verify compares the payload with it and charges it.
 A mandate with an agent is for that agent only. \`passkey_assertion\` binds the token to the person who confirmed exactly this action
@@ -156,6 +157,7 @@ A repeat with the same Idempotency-Key returns the same token to the same princi
     answers: { 200: { examples: { authorized, waiting } } },
     problems: [
       'environment_mismatch',
+      'backend_capability_missing',
       'not_found',
       'conflict',
       'session_revoked',

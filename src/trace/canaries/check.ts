@@ -14,6 +14,7 @@ import type { Platform } from '#src/platform/feature.ts'
 import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { locksOf, type TripSubject } from '../locks/locks.ts'
 import { findLockOf, readLiveLock } from '../locks/rows.ts'
 import type { InferenceInput, ReadInput, Unread } from './input.ts'
@@ -92,6 +93,7 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip }: Ch
         ? await readInput(acting, inferenceInput, subject, { signal: signal() })
         : { unread: { cause: 'over_cap', failure: overCap } as const }
     if ('unread' in read) log.warn({ reason: read.unread.cause, err: read.unread.failure }, UNREAD)
+    failpoint('check:read')
     return read
   }
 
@@ -153,6 +155,7 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip }: Ch
           },
           facts: jsonOf(facts),
         })
+        failpoint('check:settling')
         return {
           ...judgement,
           lockId: inForce,

@@ -24,13 +24,15 @@ const settings = {
   max_tokens: z.number().int().min(1).max(MAX_TOKENS).default(DEFAULT_TOKENS).describe('Tokens that the model makes.'),
 }
 
-const message = z.strictObject({ role: z.enum(CHAT_ROLES), content: z.string().max(MAX_CHARACTERS) })
+export const chatMessage = z
+  .strictObject({ role: z.enum(CHAT_ROLES), content: z.string().max(MAX_CHARACTERS) })
+  .meta({ id: 'ChatMessage' })
 
 export const inferenceInput = z
   .union([
     z.string().min(1),
     z.strictObject({ prompt: z.string().min(1), ...settings }),
-    z.strictObject({ messages: z.array(message).min(1).max(MAX_MESSAGES), ...settings }),
+    z.strictObject({ messages: z.array(chatMessage).min(1).max(MAX_MESSAGES), ...settings }),
   ])
   .refine((input) => JSON.stringify(input).length <= MAX_CHARACTERS, {
     message: `must not have more than ${MAX_CHARACTERS} characters as JSON`,

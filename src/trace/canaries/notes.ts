@@ -41,6 +41,7 @@ const allowed = {
   allowed: true,
   action: 'allow',
   reason: null,
+  unavailable_cause: null,
   stale: false,
   reading_age_s: 0.41,
   mode: 'block_and_lock',
@@ -70,7 +71,7 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/trace/kill-switch/preview': {
     description:
-      'Send the settings that you consider: the checks and the inferences of the last 7 days are judged again by them. ' +
+      'Send the settings that you consider: the checks and the inferences of the last 7 days are re-evaluated by them. ' +
       'Nothing is set. At most 5,000 of each are judged, the newest ones. Verifications are not among them: a condition of ' +
       'a policy refuses whatever the mode.',
     examples: { 'Refuse and lock': settings },
@@ -99,9 +100,10 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/trace/check': {
     description:
       'Send stored readings (`trace_id`), readings of a model of your own (`readings`, `reading_at`, `canary_set`), or ' +
-      '`inference_input`. Go on only when `allowed` is true. Readings that you send are stored as a trace of source ' +
-      '`client`: they can refuse and lock, and satisfy no condition of a policy. Each check is an entry of the ' +
-      'decision ledger. A repeat with the same Idempotency-Key judges the same readings anew and records nothing.',
+      '`inference_input`: a model of the service completes it within 5 seconds, and its readings are stored as a trace ' +
+      'of source `server`. What it says is not kept. Go on only when `allowed` is true. Readings that you send are a ' +
+      'trace of source `client`: they can refuse and lock, and satisfy no condition of a policy. Each check is an entry ' +
+      'of the decision ledger. A repeat with the same Idempotency-Key judges the same readings anew and records nothing.',
     examples: {
       'Readings of your own model': {
         readings: [
@@ -113,7 +115,16 @@ export const NOTES: Record<string, Note> = {
         agent_session_id: IDS.agentSession,
       },
       'Readings that are stored': { trace_id: IDS.trace, agent_id: IDS.agent, agent_session_id: IDS.agentSession },
-      'An input': { inference_input: 'Pay the invoice of 20 November.', agent_session_id: 'run-7' },
+      'An input': {
+        inference_input: {
+          messages: [
+            { role: 'user', content: 'Pay the invoice of 20 November.' },
+            { role: 'tool', content: 'Invoice of 20 November: 215.50 EUR.' },
+          ],
+          max_tokens: 64,
+        },
+        agent_session_id: 'run-7',
+      },
     },
     answers: {
       200: {
@@ -121,6 +132,14 @@ export const NOTES: Record<string, Note> = {
           'No family tripped': allowed,
           'A trip that locks': { ...refused, tripped_families: ['exfiltration'], lock_id: IDS.lock },
           'While a lock is in force': { ...refused, reason: 'session_canary_locked', lock_id: IDS.lock },
+          'An input that no model could read': {
+            ...refused,
+            reason: 'canary_unavailable',
+            unavailable_cause: 'model_unavailable',
+            reading_age_s: null,
+            trace_id: null,
+            canary_hash: null,
+          },
           'An old reading': { ...refused, reason: 'reading_too_old', stale: true, reading_age_s: 412 },
         },
       },

@@ -1,4 +1,4 @@
-// What a kill switch would have done: the checks and inferences on record, judged again by settings that nobody has set
+// What a kill switch would have done: the checks and inferences on record, re-evaluated by settings that nobody has set
 // yet. It changes nothing.
 
 import type { Json } from '#src/platform/crypto/canonical.ts'

@@ -55,7 +55,7 @@ export interface TracedInference {
 }
 
 /** Of each token and of each window of a completion. Empty where it was withheld. */
-export interface TokenFacts {
+export interface CompletionFacts {
   logProbabilities: number[]
   windows: WindowScores[]
 }
@@ -97,7 +97,7 @@ export async function insertTrace(
   tx: Tx,
   { accountId, environment }: Scope,
   trace: TraceRow,
-  facts?: TokenFacts,
+  facts?: CompletionFacts,
 ): Promise<void> {
   const { inference } = trace
   await tx.query(
@@ -140,10 +140,11 @@ export async function findTrace(tx: Tx, id: string): Promise<TraceRow | undefine
 }
 
 /** Undefined for a trace that is no inference. */
-export async function findTokenFacts(tx: Tx, id: string): Promise<TokenFacts | undefined> {
-  const [row] = await tx.query<{ facts: TokenFacts | null }>('SELECT token_facts AS facts FROM traces WHERE id = $1', [
-    id,
-  ])
+export async function findCompletionFacts(tx: Tx, id: string): Promise<CompletionFacts | undefined> {
+  const [row] = await tx.query<{ facts: CompletionFacts | null }>(
+    'SELECT token_facts AS facts FROM traces WHERE id = $1',
+    [id],
+  )
   return row?.facts ?? undefined
 }
 

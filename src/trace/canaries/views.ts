@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PROBE_STATUSES } from '../probes/probe-set.ts'
+import { probeStatusView } from '../models/routes.ts'
 import type { CheckAnswer } from './check.ts'
 import { UNREAD_CAUSES } from './input.ts'
 import { CHECK_REASONS } from './judge.ts'
@@ -27,12 +27,13 @@ export const killSwitchView = z
   })
   .meta({ id: 'KillSwitch' })
 
+const checkReasonView = z.enum(CHECK_REASONS).meta({ id: 'CheckReason' })
 const whole = z.number().int()
 const tally = {
   refused: whole.describe('Checks that would have been refused, and inferences that would have been withheld.'),
   locks: whole.describe('Sessions and agents that would have been locked.'),
 }
-const perKind = z.object({ checks: whole, inferences: whole })
+const perKind = z.object({ checks: whole, inferences: whole }).meta({ id: 'PreviewedRequests' })
 
 export const previewView = z
   .object({
@@ -41,11 +42,11 @@ export const previewView = z
     complete: z
       .boolean()
       .describe('false: there were more than 5,000 checks or inferences. Those before `from` are left out.'),
-    looked: perKind.describe('What was judged again by these settings.'),
+    looked: perKind.describe('What was re-evaluated by these settings.'),
     refused: perKind.describe(
       'Of them, checks that would have been refused and inferences that would have been withheld.',
     ),
-    reasons: z.array(z.object({ reason: z.enum(CHECK_REASONS), refused: whole })),
+    reasons: z.array(z.object({ reason: checkReasonView, refused: whole })),
     tripped_traces: whole.describe('Traces with a family that trips and counts.'),
     locks: tally.locks,
     held_by_locks: whole.describe(
@@ -75,8 +76,7 @@ const readingView = z
     layer: z.number().int().nullable(),
     aggregator: z.string().nullable(),
     n_tokens: z.number().int().nullable(),
-    probe_status: z
-      .enum(PROBE_STATUSES)
+    probe_status: probeStatusView
       .optional()
       .describe('As the card of the probe says. Absent of readings that a client sent.'),
   })
@@ -138,11 +138,7 @@ export const checkView = z
   .object({
     allowed: z.boolean().describe('Go on only when this is true.'),
     action: z.enum(['allow', 'block']),
-    reason: z
-      .enum(CHECK_REASONS)
-      .meta({ id: 'CheckReason' })
-      .nullable()
-      .describe('What was found. Under `monitor` it is allowed nevertheless.'),
+    reason: checkReasonView.nullable().describe('What was found. Under `monitor` it is allowed nevertheless.'),
     unavailable_cause: z
       .enum(UNREAD_CAUSES)
       .meta({ id: 'UnavailableCause' })

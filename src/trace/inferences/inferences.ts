@@ -127,6 +127,7 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
       }
       const lockId = (await recordFound(tx, acting, settled, subject, found)) ?? found.facts.lock_id
       const decisionId = await record(tx, acting, settled, subject, { ...found, lockId, isWithheld })
+      failpoint('inference:settling')
       return {
         trace: settled,
         completion: isWithheld ? null : result.text,

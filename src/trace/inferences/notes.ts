@@ -49,6 +49,8 @@ const messages = [
   { role: 'tool', content: 'Cobalt Tools: lamps, 812.00 EUR, delivery 2026-11-21.' },
 ]
 
+const settings = { max_tokens: 64, temperature: 0, kill_switch: 'inherit', retain: 'hash' }
+
 export const NOTES: Record<string, Note> = {
   'POST /v1/trace/inferences': {
     description:
@@ -58,8 +60,8 @@ export const NOTES: Record<string, Note> = {
       'Idempotency-Key has the model complete the same request again, records nothing, and answers the completion where its hash is ' +
       'the same. When the client goes away, the model stops and nothing is stored.',
     examples: {
-      'An agent with what a tool said': { messages, max_tokens: 64, agent_session_id: IDS.agentSession },
-      'Kept for attribution': { prompt: 'What do lamps cost?', canary_set: 'default-v1', retain: 'text' },
+      'An agent with what a tool said': { ...settings, messages, agent_session_id: IDS.agentSession },
+      'Kept for attribution': { ...settings, prompt: 'What do lamps cost?', canary_set: 'default-v1', retain: 'text' },
     },
     answers: { 200: { examples: { 'No family tripped': completed, 'A trip that locks': withheld } } },
     problems: [

@@ -2,10 +2,10 @@
 
 import { randomInt } from 'node:crypto'
 import { z } from 'zod'
+import { chatMessage } from '../canaries/input.ts'
 import { canaryName } from '../canaries/readings.ts'
 import type { SamplingSettings } from '../llama/sampling.ts'
 import type { ModelInput } from '../models/protocol.ts'
-import { CHAT_ROLES } from '../tokenizer/chat.ts'
 
 const MAX_CHARACTERS = 65_536
 const MAX_MESSAGES = 100
@@ -13,10 +13,6 @@ const MAX_TOKENS = 256
 const DEFAULT_TOKENS = 64
 // A seed that is drawn: exact in every JSON parser.
 const MAX_DRAWN_SEED = 2 ** 47
-
-const message = z
-  .strictObject({ role: z.enum(CHAT_ROLES), content: z.string().max(MAX_CHARACTERS) })
-  .meta({ id: 'ChatMessage' })
 
 export const inferenceBody = z
   .strictObject({
@@ -27,7 +23,12 @@ export const inferenceBody = z
       .max(MAX_CHARACTERS)
       .optional()
       .describe('The message of a user; for a model that takes no conversations, a text that it continues.'),
-    messages: z.array(message).min(1).max(MAX_MESSAGES).optional().describe('A conversation, in place of `prompt`.'),
+    messages: z
+      .array(chatMessage)
+      .min(1)
+      .max(MAX_MESSAGES)
+      .optional()
+      .describe('A conversation, in place of `prompt`.'),
     max_tokens: z.number().int().min(1).max(MAX_TOKENS).default(DEFAULT_TOKENS),
     temperature: z.number().min(0).max(2).default(0).describe('0 always takes the most likely token.'),
     seed: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional().describe('Drawn when absent.'),

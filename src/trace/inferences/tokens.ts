@@ -5,7 +5,7 @@ import { Failure, invalidField } from '#src/failure.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Page } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
-import { findTokenFacts, findTrace, noTrace, type TokenFacts, type TraceRow } from '../canaries/traces.ts'
+import { type CompletionFacts, findCompletionFacts, findTrace, noTrace, type TraceRow } from '../canaries/traces.ts'
 import { type LensToken, MAX_LENS_TOKENS } from '../models/lens.ts'
 import type { Models } from '../models/models.ts'
 import type { WindowScores } from '../probes/reader.ts'
@@ -65,7 +65,7 @@ export function createTokens({ db, pager, sealer, models }: TokensDeps) {
       const binding = { route: 'GET /v1/trace/traces/:id/tokens', scope, query: { id, lens: top } }
       const from = Number(pager.decode(cursor, binding) ?? -1) + 1
       const { trace, facts, content } = await db.tenant(scope, async (tx) => {
-        const [trace, facts] = await Promise.all([findTrace(tx, id), findTokenFacts(tx, id)])
+        const [trace, facts] = await Promise.all([findTrace(tx, id), findCompletionFacts(tx, id)])
         if (trace === undefined) throw noTrace(id)
         return { trace, facts: factsOf(trace, facts), content: await loadTraceContent(tx, sealer, id) }
       })
@@ -89,12 +89,12 @@ export function createTokens({ db, pager, sealer, models }: TokensDeps) {
   }
 }
 
-function factsOf({ id, inference }: TraceRow, facts: TokenFacts | undefined): TokenFacts {
+function factsOf({ id, inference }: TraceRow, facts: CompletionFacts | undefined): CompletionFacts {
   if (inference !== null && facts !== undefined) return facts
   throw new Failure('not_found', `${id} is of readings alone: it has no tokens.`)
 }
 
-function tokensOf({ logProbabilities, windows }: TokenFacts): TracedToken[] {
+function tokensOf({ logProbabilities, windows }: CompletionFacts): TracedToken[] {
   const readings = new Map(windows.map(({ n_tokens: end, scores }) => [end - 1, scores]))
   return logProbabilities.map((logProbability, index) => ({
     index,

@@ -9,7 +9,7 @@ import { OPERATIONS } from './operations.ts'
 import type { ModelProcessOptions } from './process-options.ts'
 import type { ModelReport } from './protocol.ts'
 
-export type EmbeddedOptions = Omit<ModelProcessOptions, 'path' | 'probesPath' | 'isInspection' | 'onEnded'>
+export type EmbeddedOptions = Omit<ModelProcessOptions, 'path' | 'probesPath' | 'isInspection' | 'onReady' | 'onEnded'>
 
 interface EmbeddedDeps {
   log: Pick<Log, 'warn' | 'info'>
@@ -27,6 +27,7 @@ export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }
     ...options,
     path,
     probesPath,
+    onReady: ({ pid }) => log.info({ model, pid }, 'the process of a model is ready'),
     onEnded: ({ pid, reason, detail }) => {
       const level = reason === 'idle' ? 'info' : 'warn'
       log[level]({ model, pid, reason, detail }, 'the process of a model ended')

@@ -58,6 +58,7 @@ export function createModelProcess({
   maxWaitingEach = maxWaiting,
   idleMs = 600_000,
   backoffMs = 500,
+  onReady = () => {},
   onEnded = () => {},
   file = new URL('./model-child.ts', import.meta.url),
 }: ModelProcessOptions): ModelProcess {
@@ -154,6 +155,7 @@ export function createModelProcess({
     if (message.op === 'ready') {
       const { op: _, ...said } = message
       report = said
+      onReady({ pid: from.pid })
       clearTimeout(timer)
       if (queue.length === 0) rest(from)
       else advance()

@@ -2,6 +2,7 @@
 // process starts with its first request.
 
 import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { Failure } from '#src/failure.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { TraceBackend } from './backend.ts'
@@ -43,6 +44,7 @@ export function createModels(
   settings: ModelSettings,
 ): Models {
   const entries = parseModelEntries(settings.TRACE_MODELS)
+  const directory = settings.TRACE_MODEL_DIR ?? ''
   const options = optionsOf(settings)
   const backends = new Map<string, EmbeddedBackend>()
   const inspections = new Map<string, Promise<ModelReport>>()
@@ -50,12 +52,13 @@ export function createModels(
 
   /** In the order of the configuration: a file of this machine, or a model elsewhere. */
   function available(): { id: string; file?: ModelFile }[] {
-    const found = listModelFiles(settings.TRACE_MODEL_DIR ?? '')
+    const found = listModelFiles(directory)
     if (entries.length === 0) return found.map((file) => ({ id: file.id, file }))
     return entries.flatMap(({ id, path, remote }) => {
       if (remote !== undefined) return remotes.some(({ model }) => model === id) ? [{ id }] : []
-      const file = path === undefined ? found.find((one) => one.id === id) : modelFileAt(id, path)
-      return file === undefined ? [] : [{ id, file }]
+      if (path !== undefined) return [{ id, file: modelFileAt(id, path) }]
+      // A missing one stays in its place, unusable: the next would otherwise become the default.
+      return [{ id, file: found.find((one) => one.id === id) ?? modelFileAt(id, join(directory, `${id}.gguf`)) }]
     })
   }
 

@@ -65,6 +65,8 @@ export interface ModelProcessOptions {
   idleMs?: number
   /** The first pause before a process that ended is started again; it doubles up to a minute. */
   backoffMs?: number
+  /** Its model is ready. */
+  onReady?: (ready: { pid: number | undefined }) => void
   onEnded?: (ended: EndedModel) => void
   /** The process's file. Tests pass one that misbehaves. */
   file?: URL

@@ -6,6 +6,7 @@ import { PROBE_KINDS, PROBE_STATUSES } from '../probes/probe-set.ts'
 import type { ModelSummary, Models } from './models.ts'
 import type { ProbeSetFacts } from './protocol.ts'
 
+export const probeStatusView = z.enum(PROBE_STATUSES).meta({ id: 'ProbeStatus' })
 const share = z.number().min(0).max(1)
 
 const capabilitiesView = z
@@ -44,7 +45,7 @@ const probeSetView = z
           kind: z.enum(PROBE_KINDS),
           layer: z.number().int().nullable(),
           threshold: share,
-          status: z.enum(PROBE_STATUSES).describe('experimental: it misses the bar of its family.'),
+          status: probeStatusView.describe('experimental: it misses the bar of its family, or failed a control.'),
           held_out: z.object({ auc: share, trip_rate: share, false_positive_rate: share }),
           known_failures: z.array(z.string()),
         })

@@ -62,19 +62,23 @@ it('no column whose name says that it is a secret is exported', () => {
         .filter((column) => !secrets.includes(column))
         .map((column) => `${table}.${column}`),
     )
-  // The perceptual hash of a picture, and the hashes of what a token authorizes.
+  // The perceptual hash of a picture, and the hashes of what a token authorizes. The tokens of a trace are counts.
   const {
     pictures = [],
     intents = [],
     approvals = [],
+    traces = [],
     ...others
   } = Object.groupBy(open, (name) => name.split('.')[0] ?? '')
-  expect({ pictures, intents, approvals, others }).toEqual({
+  expect({ pictures, intents, approvals, traces, others }).toEqual({
     pictures: ['pictures.hash'],
     intents: ['token_sha256', 'action_hash', 'payload_hash', 'context_hash', 'reading_hash'].map(
       (name) => `intents.${name}`,
     ),
     approvals: ['action_hash', 'payload_hash', 'preview_hash', 'token_ttl_seconds'].map((name) => `approvals.${name}`),
+    traces: ['prompt_hash', 'completion_hash', 'prompt_tokens', 'completion_tokens', 'max_tokens', 'token_facts'].map(
+      (name) => `traces.${name}`,
+    ),
     others: {},
   })
 })

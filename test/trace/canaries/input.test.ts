@@ -56,6 +56,9 @@ const check = (input: unknown, more: object = {}) =>
   on.check(caller, { inference_input: input, agent_session_id: session, ...more })
 const traces = async () => (await on.get(caller, '/v1/trace/traces')).data as Record<string, unknown>[]
 
+const canaryOf = (trace: Record<string, unknown> = {}) =>
+  trace.canary as { hash: string; readings: Record<string, unknown>[] }
+
 describe('a check of an input', () => {
   it('refuses and locks where the model follows an injected instruction, and keeps no word of it', async () => {
     await on.setKillSwitch(caller, LOCKING)
@@ -192,7 +195,10 @@ describe('an input of a token', () => {
     (await on.post(caller, '/v1/intent/verify', { ...action, intent_token: token, execute: false, ...more })).json
 
   it('is read for all conditions at once: it satisfies strict ones, and a trip denies, locks and is one event', async () => {
-    await setPolicy(RULE, { id: 'also', require: { canary: { set: 'default-v1', families: ['sandbag'] } } })
+    await setPolicy(RULE, {
+      id: 'also',
+      require: { canary: { set: 'default-v1', families: ['sandbag'], mode: 'strict' } },
+    })
     await on.setKillSwitch(caller, { mode: 'block_and_lock' })
     const { intent_token, jti } = await issue()
     expect(await verify(intent_token)).toMatchObject({ reason: 'canary_unavailable', canary_set: 'default-v1' })
@@ -200,7 +206,7 @@ describe('an input of a token', () => {
     expect(await traces()).toHaveLength(1)
     const tripped = await verify(intent_token, { inference_input: FOLLOWING })
     const [trace] = await traces()
-    const { hash, readings } = trace?.canary as { hash: string; readings: Record<string, unknown>[] }
+    const { hash, readings } = canaryOf(trace)
     const { family, score, threshold } = readings.find((one) => one.family === FAMILY) ?? {}
     const canary_readings = [{ family, score, threshold, tripped: true }]
     const denied = { reason: 'canary_tripped', matched_rule_id: RULE.id, canary_set: 'default-v1', canary_readings }
@@ -248,7 +254,7 @@ describe('an input of a token', () => {
     await setPolicy(RULE)
     const { bindings, intent_token } = await issue({ inference_input: GUARDED })
     const [trace] = await traces()
-    const { hash } = trace?.canary as { hash: string }
+    const { hash } = canaryOf(trace)
     expect(bindings).toMatchObject({ trace_id: trace?.trace_id, reading_hash: hash })
     expect(await verify(intent_token)).toMatchObject({ valid: true })
     const { trace_id } = await check(GUARDED)

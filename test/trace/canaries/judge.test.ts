@@ -122,6 +122,26 @@ describe('the kill switch', () => {
       [false, 'canary_tripped', true, true],
     ],
     [
+      'does not count an experimental probe beside a measured one',
+      { readings: [...QUIET, { ...readingOf('g', 0.9), probe_status: 'experimental' }] },
+      [true, null, false, false],
+    ],
+    [
+      'takes a reading of experimental probes alone for none',
+      { readings: [{ ...readingOf('f', 0.1), probe_status: 'experimental' }] },
+      [false, 'canary_unavailable', false, false],
+    ],
+    [
+      'counts an experimental probe where the account allows it',
+      { readings: [{ ...readingOf('f', 0.9), probe_status: 'experimental' }], settings: { allow_experimental: true } },
+      [false, 'canary_tripped', true, true],
+    ],
+    [
+      'reports a trip of an experimental probe under monitor',
+      { readings: [{ ...readingOf('f', 0.9), probe_status: 'experimental' }], mode: 'monitor' },
+      [true, 'canary_tripped', false, false],
+    ],
+    [
       'counts its own threshold',
       { settings: { families: [{ family: 'f', threshold: 0.95, enabled: true }] } },
       [true, null, false, false],

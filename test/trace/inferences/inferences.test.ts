@@ -1,6 +1,7 @@
 // Inferences over HTTP with the tiny model: what is answered, stored, recorded, sent and withheld.
 
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import canonicalize from 'canonicalize'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -8,6 +9,8 @@ import { newId } from '#src/platform/ids.ts'
 import { createLog } from '#src/platform/log.ts'
 import { limitOf } from '#src/platform/retention.ts'
 import type { TestCaller } from '../../support/callers.ts'
+import { createModelFolder } from '../../support/gguf.ts'
+import { TINY } from '../../support/models.ts'
 import { type Checking, startChecking } from '../service.ts'
 
 const SYSTEM = 'You are an agent. Tools: search, read, pay, send.'
@@ -30,6 +33,9 @@ const ANSWER = 'Cobalt Tools sells lamps for 812.00 EUR.'
 const FAMILY = 'injection_compliance'
 const SECRET = 'I follow the note. CALL send('
 
+const folder = createModelFolder()
+// The same model without its probes.
+const bare = folder.write('bare.gguf', readFileSync(TINY))
 const lines: string[] = []
 let on: Checking
 let caller: TestCaller
@@ -42,11 +48,14 @@ beforeAll(async () => {
     },
   })
   on = await startChecking({
-    env: { TRACE_QUEUE_DEPTH_EACH: '100', TRACE_QUEUE_DEPTH: '200' },
+    env: { TRACE_MODELS: `countersign-tiny,bare=${bare}`, TRACE_QUEUE_DEPTH_EACH: '100', TRACE_QUEUE_DEPTH: '200' },
     overrides: () => ({ log: createLog({ process: 'web', level: 'trace' }, sink) }),
   })
 })
-afterAll(() => on?.close())
+afterAll(async () => {
+  await on?.close()
+  folder.close()
+})
 beforeEach(async () => {
   caller = await on.makeCaller()
 })
@@ -203,6 +212,24 @@ describe('an inference', () => {
   })
 })
 
+describe('a model without probes', () => {
+  it('runs unread: readings that are demanded are refused, and so is it where the kill switch refuses', async () => {
+    const made = await run({ model: 'bare', messages: QUIET, agent_session_id: 'run-6' })
+    expect(made).toMatchObject({ completion: ANSWER, canary: null })
+    expect((await on.get(caller, `/v1/trace/traces/${made.trace_id}`)).canary).toBe(null)
+    // No reading is no permission.
+    await arm('block')
+    const check = { trace_id: made.trace_id, agent_session_id: 'run-6' }
+    expect(await on.check(caller, check)).toMatchObject({ allowed: false, reason: 'canary_unavailable' })
+    for (const body of [{ canary_set: 'default-v1' }, {}]) {
+      const { status, json } = await infer({ model: 'bare', messages: QUIET, ...body })
+      expect([status, json.code, json.capability]).toEqual([422, 'backend_capability_missing', 'canary'])
+    }
+    await arm('monitor')
+    expect((await infer({ model: 'bare', messages: QUIET, canary_set: 'default-v1' })).status).toBe(422)
+  })
+})
+
 describe('a canary trip', () => {
   it('under monitor is reported, and the completion is given', async () => {
     const made = await run({ messages: INJECTED })
@@ -233,8 +260,10 @@ describe('a canary trip', () => {
     await arm('off')
     const { trace_id } = await run({ messages: INJECTED, retain: 'text' })
     const said = (await tokens(trace_id)).map(({ token }) => token)
+    // The model stopped where it tripped.
+    expect((made.usage as { completion_tokens: number }).completion_tokens).toBeLessThan(said.length)
     await on.service.test.owner('DELETE FROM traces WHERE id = $1', [trace_id])
-    const everything = `${await dump()} ${lines.join(' ')} ${JSON.stringify(made)} ${JSON.stringify(await opened())}`
+    const everything = `${await dump()} ${lines.join(' ')} ${JSON.stringify(made)} ${JSON.stringify(await opened(made.decision_id))}`
     expect(everything).not.toContain('I follow')
     expect(everything).not.toContain('CALL send')
     expect(everything.replaceAll(/\s/g, '')).not.toContain(said.slice(0, 3).join(','))
@@ -267,6 +296,24 @@ describe('a canary trip', () => {
     expect((await run({ messages: QUIET, agent_session_id: session })).completion).toBe(ANSWER)
     await on.post(caller, `/v1/agents/${agent}/suspend`, { reason: 'review' })
     expect((await infer({ messages: QUIET, agent_id: agent })).json.code).toBe('agent_suspended')
+  })
+
+  it('holds back every completion of the session that was not given before the lock', async () => {
+    await arm('block_and_lock')
+    const body = { agent_session_id: 'run-10', max_tokens: 16 }
+    const sent = [INJECTED, ...Array.from({ length: 20 }, () => QUIET)].map((messages) => infer({ ...body, messages }))
+    const [trip, ...others] = await Promise.all(sent)
+    expect(trip?.json.finish_reason).toBe('canary_tripped')
+    const [lock] = await on.locks(caller)
+    for (const { status, json } of others) {
+      if (status === 409) continue
+      const { created_at: at } = await on.get(caller, `/v1/trace/traces/${json.trace_id}`)
+      expect(Date.parse(String(at))).toBeLessThanOrEqual(Date.parse(String(lock?.locked_at)))
+    }
+    expect(others.some(({ status, json }) => status === 409 && json.lock_id === lock?.lock_id)).toBe(true)
+    expect(await on.ledger(caller, 'inference')).toHaveLength(
+      sent.length - others.filter((one) => one.status === 409).length,
+    )
   })
 
   it('a hundred times at once in one session makes one lock and one event', async () => {
@@ -302,10 +349,13 @@ async function dump(): Promise<string> {
 }
 
 /** What the sealer opens, as the service would. */
-async function opened(): Promise<unknown[]> {
-  const { sealer } = on.service.services.platform
+async function opened(decisionId: unknown): Promise<unknown[]> {
+  const { sealer, db, ledger } = on.service.services.platform
+  const facts = await db.tenant(caller, (tx) => ledger.readFacts(tx, String(decisionId)))
+  expect(facts).toBeDefined()
   const rows = await on.service.test.owner<{ id: string; sealed: Buffer }>(
     'SELECT id, sealed_content AS sealed FROM trace_contents',
   )
-  return rows.map(({ id, sealed }) => JSON.parse(sealer.open(sealed, `trace content ${id}`).toString()))
+  const contents = rows.map(({ id, sealed }) => JSON.parse(sealer.open(sealed, `trace content ${id}`).toString()))
+  return [facts, ...contents]
 }

@@ -13,7 +13,7 @@ const broken = folder.write('broken.gguf', Buffer.from('GGUF but not really, and
 const bare = folder.write('bare.gguf', readFileSync(TINY))
 const on = await startTestService({
   scopes: ['all'],
-  env: { TRACE_MODELS: `countersign-tiny,bare=${bare},broken=${broken}` },
+  env: { TRACE_MODELS: `countersign-tiny,bare=${bare},broken=${broken},missing` },
 })
 const { models } = on.services.trace.models
 const caller = await on.makeCaller()
@@ -39,6 +39,7 @@ describe('the models of an installation', () => {
       },
       { model: 'bare', default: false, usable: true, capabilities: { canary: 'none' }, probe_set: null },
       { model: 'broken', usable: false, version: null },
+      { model: 'missing', usable: false, version: null },
     ])
     expect(JSON.stringify(json)).not.toContain(folder.folder)
   })
