@@ -34,7 +34,11 @@ export const TAGS = [
   { name: 'Screening', description: 'Scores of a detector of synthetic media for an image.' },
   { name: 'Schedules', description: 'What an agent may pay to one counterparty, once in each cycle.' },
   { name: 'Agents', description: 'Software that acts for somebody: its sessions, and its suspension.' },
-  { name: 'Models', description: 'The language models of the installation: what they can do, and their canary probes.' },
+  {
+    name: 'Models',
+    description: 'The language models of the installation: what they can do, and their canary probes.',
+  },
+  { name: 'Diffs', description: 'Versions of models, compared by what the canaries read of their answers.' },
   { name: 'Traces', description: 'Inferences of these models, their readings, and what is inside them.' },
   { name: 'Canaries', description: 'Readings of what a model is about to do, the kill switch, and session locks.' },
   {

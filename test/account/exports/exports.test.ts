@@ -105,6 +105,7 @@ it('an archive has every row of both environments without secrets, the media, an
     'passkey_challenges',
     'passkey_registrations',
     'reevaluation_marks',
+    'trace_contents',
   ])
   const lines = (name: string) =>
     String(found.get(name))

@@ -79,7 +79,7 @@ it('no column whose name says that it is a secret is exported', () => {
     traces: ['prompt_hash', 'completion_hash', 'prompt_tokens', 'completion_tokens', 'max_tokens', 'token_facts'].map(
       (name) => `traces.${name}`,
     ),
-    others: {},
+    others: { model_diffs: ['model_diffs.report_hash'] },
   })
 })
 
