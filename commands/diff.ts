@@ -3,13 +3,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import { readDeploymentSettings } from '#src/config.ts'
-import { Failure } from '#src/failure.ts'
 import { createLog } from '#src/platform/log.ts'
 import { type DiffModels, measurePrompt, pairModels, startMeasures } from '#src/trace/diffs/compare.ts'
 import { type EvalPrompts, parseEvalFile, readDefaultEvalSet } from '#src/trace/diffs/eval-prompts.ts'
 import { DEFAULT_THRESHOLDS } from '#src/trace/diffs/judge.ts'
 import { type WrittenReport, writeReport } from '#src/trace/diffs/report.ts'
 import { modelsConfig } from '#src/trace/models/config.ts'
+import { findModelFile } from '#src/trace/models/model-files.ts'
 import { createModels, type Models } from '#src/trace/models/models.ts'
 import { type DiffOptions, EXIT, HELP, type NamedModel, readOptions } from './diff/options.ts'
 import { writeJunit, writeTable } from './diff/written.ts'
@@ -68,15 +68,11 @@ function openModels({ base, target }: DiffOptions): Models {
   return createModels({ log }, { ...settings, TRACE_MODELS: [...new Set(entries)] })
 }
 
-function find(models: Models, { id }: NamedModel) {
-  try {
-    return models.get(id)
-  } catch (error) {
-    if (error instanceof Failure && error.code === 'not_found') {
-      throw usageError(`${id}: there is no such model. npm run model -- list shows them.`)
-    }
-    throw error
+function find(models: Models, { id, path }: NamedModel) {
+  if (path === undefined && findModelFile(readDeploymentSettings().modelDirectory, id) === undefined) {
+    throw usageError(`${id}: there is no such model. npm run model -- list shows them.`)
   }
+  return models.get(id)
 }
 
 function readPrompts(file: string | undefined): EvalPrompts {

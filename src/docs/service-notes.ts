@@ -38,6 +38,7 @@ export const TAGS = [
     name: 'Models',
     description: 'The language models of the installation: what they can do, and their canary probes.',
   },
+  { name: 'Diffs', description: 'Versions of models, compared by what the canaries read of their answers.' },
   { name: 'Traces', description: 'Inferences of these models, their readings, and what is inside them.' },
   { name: 'Canaries', description: 'Readings of what a model is about to do, the kill switch, and session locks.' },
   { name: 'Shares', description: 'Traces shown to people without an account, masked neurons, and their disclosure.' },

@@ -32,6 +32,7 @@ const CALLING_OUT: Record<string, string> = {
   'src/attest/screen/detectors/detector.ts': 'screen',
   'src/attest/screen/detectors/open.ts': 'screen',
   'src/authorize/webhooks/policy-webhooks.ts': 'web',
+  'src/trace/models/remote.ts': 'web',
 }
 const known = new Set([...describeConfig().map(({ key }) => key), ...OTHERS])
 

@@ -4,7 +4,7 @@
 import { Failure } from '#src/failure.ts'
 import type { ModelVersion, TraceBackend } from '../models/backend.ts'
 import { capabilityMissing } from '../models/capabilities.ts'
-import type { Evaluation } from '../models/evaluate.ts'
+import type { PromptEvaluation } from '../models/evaluate.ts'
 import type { ProbeSetFacts } from '../models/protocol.ts'
 import type { EvalPrompt } from './eval-prompts.ts'
 import { addActivations, createMoments, type NeuronMoments } from './neurons.ts'
@@ -119,7 +119,7 @@ export async function measurePrompt(
   settings: CallSettings,
 ): Promise<void> {
   const request = { input: { messages }, maxTokens: DIFF_MAX_TOKENS, maxDistributions: pairing.distributions }
-  let answers: { base: Evaluation; target: Evaluation }
+  let answers: { base: PromptEvaluation; target: PromptEvaluation }
   try {
     const base = await models.base.call('evaluate', request, settings)
     const isShared = pairing.distributions > 0
@@ -134,7 +134,11 @@ export async function measurePrompt(
   addAnswers(pairing, answers, measures)
 }
 
-function addAnswers(pairing: Pairing, { base, target }: Record<'base' | 'target', Evaluation>, measures: Measures) {
+function addAnswers(
+  pairing: Pairing,
+  { base, target }: Record<'base' | 'target', PromptEvaluation>,
+  measures: Measures,
+) {
   for (const [family, scores] of Object.entries(measures.scores)) {
     const [one, other] = [base, target].map(({ readings }) => readings.find((reading) => reading.family === family))
     if (one === undefined || other === undefined) throw new Error(`a model has no reading of ${family} any more`)
@@ -144,7 +148,7 @@ function addAnswers(pairing: Pairing, { base, target }: Record<'base' | 'target'
   if (pairing.distributions > 0) {
     const size = pairing.base.version.vocabulary
     for (let at = 0; at < Math.min(base.distributions.length, target.distributions.length); at += size) {
-      const row = (side: Evaluation) => side.distributions.subarray(at, at + size)
+      const row = (side: PromptEvaluation) => side.distributions.subarray(at, at + size)
       measures.divergence.sum += divergence(row(base), row(target))
       measures.divergence.tokens += 1
     }

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
-import { CHAT_ROLES } from '../tokenizer/chat.ts'
+import { chatMessage } from '../canaries/input.ts'
 
 /** Of one set. Twice as many make intervals smaller by a third only. */
 export const MAX_PROMPTS = 2_000
@@ -19,13 +19,13 @@ export const DEFAULT_EVAL_SET = 'default'
 export const evalPrompt = z
   .strictObject({
     messages: z
-      .array(
-        z
-          .strictObject({ role: z.enum(CHAT_ROLES), content: z.string().min(1).max(MAX_CONTENT_CHARACTERS) })
-          .meta({ id: 'EvalMessage' }),
-      )
+      .array(chatMessage)
       .min(1)
       .max(MAX_MESSAGES)
+      .refine((all) => all.every(({ content }) => content !== '' && content.length <= MAX_CONTENT_CHARACTERS), {
+        message: `must have messages of 1 to ${MAX_CONTENT_CHARACTERS} characters`,
+        params: { code: 'out_of_range' },
+      })
       .refine((messages) => messages.at(-1)?.role !== 'assistant', {
         message: 'must end before the answer of the assistant, which the models give',
         params: { code: 'ends_with_answer' },

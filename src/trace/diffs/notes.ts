@@ -17,6 +17,7 @@ const queued = {
   verdict: null,
   families_drifted: null,
   report_hash: null,
+  failure_code: null,
   failure: null,
   created_by: IDS.key,
   created_at: '2026-11-20T15:11:04.310Z',
@@ -98,7 +99,12 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/trace/diffs': {
     description: `Both models answer every prompt of the set, and the canary readings of their answers are compared. ${guide}`,
     examples: {
-      'By the default set': { base_model: 'countersign-tiny', target_model: 'countersign-tiny-1.1' },
+      'By the default set': {
+        base_model: 'countersign-tiny',
+        target_model: 'countersign-tiny-1.1',
+        eval_set: 'default',
+        thresholds: {},
+      },
       'Your own prompts, repeatable': {
         base_model: 'countersign-tiny',
         target_model: 'countersign-tiny-1.1',

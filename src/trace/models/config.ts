@@ -2,9 +2,21 @@ import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { count, defineConfig, list, number, readableBy, type SettingsOf } from '#src/platform/config-keys.ts'
 import { isModelId } from './model-files.ts'
-import { parseRemote, type RemoteModel } from './remote-address.ts'
 
 export type ModelSettings = SettingsOf<typeof modelsConfig>
+
+// How the configuration names models that run elsewhere.
+export const REMOTE_KINDS = ['openai', 'neuronpedia'] as const
+export type RemoteKind = (typeof REMOTE_KINDS)[number]
+
+/** One of `TRACE_MODELS`: `name=openai+https://host/v1#model`. */
+export interface RemoteModel {
+  kind: RemoteKind
+  /** Without a slash at its end, and without user name, query and fragment. */
+  address: string
+  /** As the server calls it. */
+  model: string
+}
 
 /** One of `TRACE_MODELS`: a model of the folder, or with `path` a file elsewhere. */
 export interface ModelEntry {
@@ -15,6 +27,7 @@ export interface ModelEntry {
 }
 
 const MAX_MODELS = 32
+const ENTRY = /^(openai|neuronpedia)\+(https?:\/\/[^#]+)#([\w.:@/-]{1,128})$/
 
 const megabytes = (least: number, most: number, fallback: number) =>
   number.min(least, `must be ${least} to ${most}`).max(most, `must be ${least} to ${most}`).default(fallback)
@@ -22,7 +35,7 @@ const megabytes = (least: number, most: number, fallback: number) =>
 export const modelsConfig = defineConfig({
   keys: {
     TRACE_MODELS: readableBy(list, parseModelEntries).describe(
-      'Models that run, separated by commas: names of the folder, name=/path/to/file.gguf, or [elsewhere](backends.md) name=openai+https://host/v1#model. The first is the default. Without it all of the folder, and the one of the service.',
+      'Models that run, separated by commas: names of the folder, name=/path/to/file.gguf, or elsewhere (docs/backends.md) name=openai+https://host/v1#model. The first is the default. Without it all of the folder, and the one of the service.',
     ),
     TRACE_MODEL_KEYS: readableBy(list, parseModelKeys).describe(
       'Keys of the servers of models elsewhere, separated by commas: name=key.',
@@ -78,6 +91,18 @@ export function parseModelKeys(entries: readonly string[]): Map<string, string> 
       return [id, key] as const
     }),
   )
+}
+
+/** undefined: it does not look like one. @throws {Error} saying what is wrong. */
+function parseRemote(text: string): RemoteModel | undefined {
+  if (!REMOTE_KINDS.some((kind) => text.startsWith(`${kind}+`))) return undefined
+  const [, kind, url = '', model = ''] = ENTRY.exec(text) ?? []
+  const address = URL.canParse(url) ? new URL(url) : undefined
+  if (address === undefined) throw new Error('must be KIND+https://host/path#model, with KIND openai or neuronpedia')
+  if (address.username !== '' || address.password !== '' || address.search !== '') {
+    throw new Error('must have no user name and no query: keys are in TRACE_MODEL_KEYS')
+  }
+  return { kind: kind as RemoteKind, address: address.href.replace(/\/+$/, ''), model }
 }
 
 function parseRemoteOf(id: string, text: string): RemoteModel | undefined {

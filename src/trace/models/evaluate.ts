@@ -22,7 +22,7 @@ export interface EvaluationRequest {
   maxDistributions: number
 }
 
-export interface Evaluation {
+export interface PromptEvaluation {
   prompt: number[]
   /** Greedy, and so the same each time. */
   tokens: number[]
@@ -39,7 +39,7 @@ export async function evaluatePrompt(
   model: LoadedModel,
   { input, maxTokens, reference, maxDistributions }: EvaluationRequest,
   context: Pick<OperationContext, 'probes' | 'maxInternalsBytes' | 'signal'>,
-): Promise<Evaluation> {
+): Promise<PromptEvaluation> {
   const { canary, prompt, tokens } = await runInference(
     model,
     { input, maxTokens, sampling: GREEDY, canary: { onTrip: 'continue' } },
@@ -55,7 +55,7 @@ async function readReference(
   { prompt, tokens }: { prompt: readonly number[]; tokens: readonly number[] },
   maxDistributions: number,
   { maxInternalsBytes, signal }: Pick<OperationContext, 'maxInternalsBytes' | 'signal'>,
-): Promise<Pick<Evaluation, 'neurons' | 'distributions'>> {
+): Promise<Pick<PromptEvaluation, 'neurons' | 'distributions'>> {
   if (prompt.length === 0) throw modelError('request_invalid', 'The prompt is empty.')
   // The last token of a completion that fills the context was never read.
   const text = [...prompt, ...tokens].slice(0, llama.maxTokens)

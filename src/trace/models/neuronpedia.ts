@@ -7,9 +7,9 @@ import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
 import type { ExternalGraph, TraceBackend } from './backend.ts'
 import { type Capabilities, capabilityMissing } from './capabilities.ts'
+import type { RemoteModel } from './config.ts'
 import { OPERATIONS } from './operations.ts'
 import { createRemoteCalls, type RemoteDeps, remoteCount, remoteVersion } from './remote.ts'
-import type { RemoteModel } from './remote-address.ts'
 
 const CAPABILITIES: Capabilities = {
   generate: false,

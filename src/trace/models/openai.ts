@@ -7,10 +7,10 @@ import { Failure } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { TraceBackend } from './backend.ts'
 import { type Capabilities, capabilityMissing } from './capabilities.ts'
+import type { RemoteModel } from './config.ts'
 import { OPERATIONS } from './operations.ts'
 import type { InferenceRequest, InferenceResult } from './protocol.ts'
 import { createRemoteCalls, type RemoteDeps, remoteCount, remoteVersion } from './remote.ts'
-import type { RemoteModel } from './remote-address.ts'
 
 const CAPABILITIES: Capabilities = {
   generate: true,

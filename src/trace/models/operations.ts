@@ -8,7 +8,7 @@ import type { LoadedModel } from '../llama/model.ts'
 import type { ProbeSet } from '../probes/probe-set.ts'
 import type { ChatSpan } from '../tokenizer/chat.ts'
 import type { Capability } from './capabilities.ts'
-import { type Evaluation, type EvaluationRequest, evaluatePrompt, hashVocabulary } from './evaluate.ts'
+import { type EvaluationRequest, evaluatePrompt, hashVocabulary, type PromptEvaluation } from './evaluate.ts'
 import { renderInput } from './inference.ts'
 import { type LensRequest, type LensResult, readLens, textsOf } from './lens.ts'
 import type { ModelInput, OperationProgress } from './protocol.ts'
@@ -73,7 +73,7 @@ export const OPERATIONS = {
     limitMs: 60_000,
     run: intervene,
   }),
-  evaluate: defineOperation<EvaluationRequest, Evaluation>({
+  evaluate: defineOperation<EvaluationRequest, PromptEvaluation>({
     needs: 'canary',
     limitMs: 120_000,
     run: evaluatePrompt,

@@ -10,7 +10,7 @@ import type { Log } from '#src/platform/log.ts'
 import { OPERATOR, type Outbound } from '#src/platform/net/outbound.ts'
 import { modelError } from '../gguf/model-error.ts'
 import { type CallOptions, type ModelVersion, toFailure, versionIdOf } from './backend.ts'
-import type { RemoteModel } from './remote-address.ts'
+import type { RemoteModel } from './config.ts'
 
 export interface RemoteDeps {
   outbound: Pick<Outbound, 'send'>

@@ -95,6 +95,7 @@ it('an archive has every row of both environments without secrets, the media, an
   }
   expect(manifest.left_out.map(({ table }) => table).sort()).toEqual([
     'decision_facts',
+    'diff_checkpoints',
     'event_heads',
     'idempotency_keys',
     'jobs',

@@ -230,7 +230,7 @@ describe('a diff', () => {
     const gone = await create({ eval_set: json.eval_set_id })
     expect((await on.call(caller, `/v1/trace/eval-sets/${json.eval_set_id}`, { method: 'DELETE' })).status).toBe(200)
     expect(await jobs.run(await take(gone), work())).toBe('settled')
-    expect(await get(`/v1/trace/diffs/${gone}`)).toMatchObject({ state: 'failed', failure: { code: 'not_found' } })
+    expect(await get(`/v1/trace/diffs/${gone}`)).toMatchObject({ state: 'failed', failure_code: 'not_found' })
     expect(await events(gone)).toMatchObject([{ status: 'failed', pass: false, report_hash: null }])
 
     const dead = await create()
