@@ -137,6 +137,13 @@ export const BENCHES = {
     bar: '≥ 80 tokens/s of a prompt, ≥ 12 of an answer; ≤ 1.2 GB; ≥ 10 x',
     run: async (options) => (await import('./trace.ts')).runTrace(options),
   },
+  attribution: {
+    measures:
+      'an exact graph of 512 neurons on the tiny model and on SmolLM2-135M, with one thread; ablations of 10 prompts x 20 neurons',
+    floor: 'one forward pass of the same text, for the record',
+    bar: '≤ 2 s on the tiny model, ≤ 120 s on SmolLM2; for the record ≥ 90 % of signs, median correlation ≥ 0.8',
+    run: async (options) => (await import('./attribution.ts')).runAttribution(options),
+  },
 } as const satisfies Record<string, Bench>
 
 export type BenchName = keyof typeof BENCHES

@@ -25,6 +25,7 @@ const NAMES = [
   'ledger',
   'idle',
   'trace',
+  'attribution',
 ] as const
 // The floor of these is the service itself under other conditions, or the engine alone, in the benchmark's own process.
 const FLOOR_WITHIN: readonly string[] = [
@@ -38,6 +39,7 @@ const FLOOR_WITHIN: readonly string[] = [
   'neighbours',
   'idle',
   'trace',
+  'attribution',
 ]
 // These share the attest floor, and the file that starts it.
 const SETTLING: readonly string[] = ['attest', 'attest-media']

@@ -6,7 +6,7 @@ import type { LoadedModel } from '../llama/model.ts'
 import { type Agreement, ablate, agreementOf, type VerifiedNeuron } from './ablation.ts'
 import { type FrozenPass, freeze } from './frozen.ts'
 import { computeGradients } from './gradient.ts'
-import { type DenseGraph, type GraphScores, pruneGraph, type Thresholds } from './influence.ts'
+import { type DenseGraph, type GraphScores, type PruningThresholds, pruneGraph } from './influence.ts'
 import {
   chooseLogits,
   chooseObjective,
@@ -31,7 +31,7 @@ export interface AttributionRequest {
   maxLogits: number
   /** Logits are targets until their tokens have this probability together. */
   desiredLogitProbability: number
-  thresholds: Thresholds
+  thresholds: PruningThresholds
 }
 
 export type GraphNode =
@@ -204,7 +204,7 @@ function assemble(
   dense: DenseGraph,
   { selected }: TotalEffects,
   logits: readonly LogitTarget[],
-  thresholds: Thresholds,
+  thresholds: PruningThresholds,
 ) {
   const { isKept, edges, cumulative, scores } = pruneGraph(dense, thresholds)
   const nodes: GraphNode[] = []

@@ -34,7 +34,7 @@ export interface GraphScores {
   completenessScore: number
 }
 
-export interface Thresholds {
+export interface PruningThresholds {
   /** The part of the influence that the kept nodes have. */
   node: number
   /** The part of the kept nodes' influence that the kept edges carry. */
@@ -44,7 +44,7 @@ export interface Thresholds {
 /** The most edges of a graph: about 20 MB as JSON. Fewer than the threshold asks for are kept where there would be more. */
 export const MAX_EDGES = 200_000
 
-export function pruneGraph(graph: DenseGraph, thresholds: Thresholds): PrunedGraph {
+export function pruneGraph(graph: DenseGraph, thresholds: PruningThresholds): PrunedGraph {
   const { features, remainders, embeddings, needsInputs } = graph
   const sources = features + remainders + embeddings
   const influence = computeInfluence(graph, () => true)

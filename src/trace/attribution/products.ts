@@ -4,7 +4,7 @@
 import { type Kernel, type Matrix, READ_ROWS } from '../kernel/kernel.ts'
 import type { LoadedModel } from '../llama/model.ts'
 
-export interface Product {
+export interface MatrixProduct {
   /** Addresses in the kernel's memory: of the first row of x and of y, and of the matrix. */
   x: number
   matrix: number
@@ -46,7 +46,7 @@ export function createProducts(model: LoadedModel, kernel: Kernel) {
     },
 
     /** y = matrix . x for `count` rows of x from `firstRow` on. */
-    multiply(firstRow: number, count: number, { x, matrix, y, columns, rows }: Product): void {
+    multiply(firstRow: number, count: number, { x, matrix, y, columns, rows }: MatrixProduct): void {
       const bytes = columns * 4
       for (let row = firstRow; row < firstRow + count; row += CHUNK_ROWS) {
         const taken = Math.min(CHUNK_ROWS, firstRow + count - row)

@@ -2,7 +2,7 @@
 
 import type { AttributionGraph } from '../attribution/attribute.ts'
 
-export interface JobRequest {
+export interface TraceJobRequest {
   /** Of the token that is explained, among those of the completion: 0 is the first, as many as there are the one after. */
   position: number
   /** Explained at this position; null: the one that the model said there. */
@@ -14,7 +14,7 @@ export interface JobRequest {
   edgeThreshold: number
 }
 
-export interface JobSummary {
+export interface TraceJobSummary {
   nodes: number
   links: number
   sumCheck: { maxError: number; rows: number } | null
@@ -44,12 +44,12 @@ export const JOB_FAILURES = [
 ] as const
 export type JobFailureCode = (typeof JOB_FAILURES)[number]
 
-export interface JobFailure {
+export interface TraceJobFailure {
   code: JobFailureCode
   detail: string
 }
 
-export function summaryOf(graph: AttributionGraph): JobSummary {
+export function summaryOf(graph: AttributionGraph): TraceJobSummary {
   const { sign, correlation } = graph.agreement
   return {
     nodes: graph.nodes.length,

@@ -1,7 +1,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AttributionMethod } from '../attribution/attribute.ts'
-import type { JobFailure, JobRequest, JobSummary } from './job.ts'
+import type { TraceJobFailure, TraceJobRequest, TraceJobSummary } from './job.ts'
 
 export const JOB_STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
 export type TraceJobState = (typeof JOB_STATES)[number]
@@ -11,13 +11,13 @@ export interface TraceJobRow {
   traceId: string
   modelVersionId: string
   method: AttributionMethod
-  request: JobRequest
+  request: TraceJobRequest
   state: TraceJobState
   /** 0 to 1. */
   progress: number
   failureCode: string | null
   failureDetail: string | null
-  summary: JobSummary | null
+  summary: TraceJobSummary | null
   /** Hexadecimal. */
   manifestHash: string | null
   manifestBytes: number | null
@@ -77,7 +77,7 @@ export async function countOpenJobs(tx: Tx): Promise<number> {
   return row?.count ?? 0
 }
 
-export interface JobFilter {
+export interface TraceJobFilter {
   traceId?: string | undefined
   state?: TraceJobState | undefined
   createdGte?: Date | undefined
@@ -87,7 +87,7 @@ export interface JobFilter {
 const MATCHES = `($1::text IS NULL OR trace_id = $1) AND ($2::text IS NULL OR state = $2)
   AND ($3::timestamptz IS NULL OR created_at >= $3) AND ($4::timestamptz IS NULL OR created_at < $4)`
 
-const valuesOf = ({ traceId, state, createdGte, createdLt }: JobFilter) => [
+const valuesOf = ({ traceId, state, createdGte, createdLt }: TraceJobFilter) => [
   traceId ?? null,
   state ?? null,
   createdGte ?? null,
@@ -97,7 +97,7 @@ const valuesOf = ({ traceId, state, createdGte, createdLt }: JobFilter) => [
 /** Newest first. */
 export async function listTraceJobs(
   tx: Tx,
-  filter: JobFilter,
+  filter: TraceJobFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<TraceJobRow[]> {
   return tx.query<TraceJobRow>(
@@ -106,7 +106,7 @@ export async function listTraceJobs(
   )
 }
 
-export async function countTraceJobs(tx: Tx, filter: JobFilter): Promise<number> {
+export async function countTraceJobs(tx: Tx, filter: TraceJobFilter): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM trace_jobs WHERE ${MATCHES}`,
     valuesOf(filter),
@@ -138,7 +138,7 @@ export async function updateProgress(tx: Tx, id: string, progress: number): Prom
 }
 
 export interface FinishedJob {
-  summary: JobSummary
+  summary: TraceJobSummary
   manifestHash: string
   manifestBytes: number
   manifestUntil: Date
@@ -160,7 +160,7 @@ export async function finishTraceJob(tx: Tx, id: string, made: FinishedJob): Pro
 export async function failTraceJob(
   tx: Tx,
   id: string,
-  { code, detail }: JobFailure,
+  { code, detail }: TraceJobFailure,
   at: Date,
 ): Promise<TraceJobRow | undefined> {
   const [row] = await tx.query<TraceJobRow>(

@@ -19,7 +19,7 @@ import type { TraceBackend } from '../models/backend.ts'
 import { type Capabilities, capabilityMissing } from '../models/capabilities.ts'
 import type { Models } from '../models/models.ts'
 import type { ModelInput } from '../models/protocol.ts'
-import { type JobFailure, type JobRequest, summaryOf } from './job.ts'
+import { summaryOf, type TraceJobFailure, type TraceJobRequest } from './job.ts'
 import { MANIFEST_DAYS, openInput, type SealedManifest, sealManifest } from './manifests.ts'
 import {
   failTraceJob,
@@ -75,7 +75,7 @@ export function createTraceWork({
     failpoint('trace:started')
     if ('code' in started) return end(job, (tx) => fail(tx, job.scope, traceJobId, started))
     const watch = watchJob(job, traceJobId)
-    let made: Made | JobFailure
+    let made: Made | TraceJobFailure
     try {
       made = await make(job.scope, started, watch)
     } catch (error) {
@@ -94,7 +94,7 @@ export function createTraceWork({
     return outcome
   }
 
-  function start(scope: Scope, id: string): Promise<Started | JobFailure | undefined> {
+  function start(scope: Scope, id: string): Promise<Started | TraceJobFailure | undefined> {
     return db.tenant(scope, async (tx) => {
       const row = await startTraceJob(tx, id, now())
       if (row === undefined) return undefined
@@ -109,7 +109,11 @@ export function createTraceWork({
     })
   }
 
-  async function make(scope: Scope, { row, trace, kept, input }: Started, watch: Watch): Promise<Made | JobFailure> {
+  async function make(
+    scope: Scope,
+    { row, trace, kept, input }: Started,
+    watch: Watch,
+  ): Promise<Made | TraceJobFailure> {
     const backend = await models.version(row.modelVersionId)
     checkMethod(backend, row.method)
     const options = { signal: watch.signal, lane: scope.accountId }
@@ -164,7 +168,7 @@ export function createTraceWork({
     await announce(tx, scope, row)
   }
 
-  async function fail(tx: Tx, scope: Scope, id: string, failure: JobFailure): Promise<void> {
+  async function fail(tx: Tx, scope: Scope, id: string, failure: TraceJobFailure): Promise<void> {
     const row = await failTraceJob(tx, id, failure, now())
     if (row !== undefined) await announce(tx, scope, row)
   }
@@ -234,7 +238,7 @@ async function announce(tx: Tx, scope: Scope, row: TraceJobRow): Promise<void> {
 
 export function requestOf(
   method: AttributionMethod,
-  request: JobRequest,
+  request: TraceJobRequest,
   { tokens, promptTokens }: TracedText,
 ): AttributionRequest {
   const end = promptTokens + request.position
@@ -256,7 +260,7 @@ function checkMethod(backend: TraceBackend, method: AttributionMethod): void {
   if (attribution !== 'exact' && attribution !== method) throw capabilityMissing(backend.model, 'attribution')
 }
 
-function failureOf(error: unknown): JobFailure | undefined {
+function failureOf(error: unknown): TraceJobFailure | undefined {
   if (!(error instanceof Failure)) return undefined
   const cause = isModelError(error.cause) ? error.cause.code : undefined
   if (cause === 'attribution_inexact' || cause === 'timeout') return { code: cause, detail: error.message }
