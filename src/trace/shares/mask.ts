@@ -79,7 +79,11 @@ export function maskGraph(manifest: Manifest, { masks, disclosed, salt }: Maskin
     }),
     qParams: { pinnedIds: [], supernodes: [], linkType: 'both', clickedId: '', sg_pos: '' },
     nodes: [...nodes.toSorted((a, b) => at(a.node_id) - at(b.node_id)), ...(isPooled ? [POOL_NODE] : [])],
-    links: links.toSorted((a, b) => at(a.target) - at(b.target) || at(a.source) - at(b.source)),
+    // By the published names: their order in the manifest tells which logit is the likeliest.
+    links: links
+      .map((link) => ({ link, place: at(link.target) * order.size + at(link.source) }))
+      .sort((a, b) => a.place - b.place)
+      .map(({ link }) => link),
   }
 }
 
