@@ -58,7 +58,9 @@ describe('the benchmarks', () => {
     if (FLOOR_WITHIN.includes(name)) expect(text).toMatch(/floors?: /)
     else {
       const floor = SETTLING.includes(name) ? 'attest' : name
-      const starter = SETTLING.includes(name) ? readFileSync(join(BENCH, 'settling.ts'), 'utf8') : readFileSync(join(BENCH, STARTERS[name] ?? `${name}.ts`), 'utf8')
+      const starter = SETTLING.includes(name)
+        ? readFileSync(join(BENCH, 'settling.ts'), 'utf8')
+        : readFileSync(join(BENCH, STARTERS[name] ?? `${name}.ts`), 'utf8')
       if (SETTLING.includes(name)) expect(text).toContain('openSettling(')
       expect(starter).toContain(`bench/floors/${floor}.ts`)
       expect(existsSync(join(BENCH, 'floors', `${floor}.ts`))).toBe(true)

@@ -318,7 +318,8 @@ describe('the routes', () => {
   })
 
   it('keep account data from publishable keys, which many callers share', () => {
-    const owned = /^\/v1\/(account|org|policy|webhook-endpoints|webhook-deliveries|events|event-consumers|auth\/sso\/config)(\/|$)/
+    const owned =
+      /^\/v1\/(account|org|policy|webhook-endpoints|webhook-deliveries|events|event-consumers|auth\/sso\/config)(\/|$)/
     for (const route of scoped().filter(({ path }) => owned.test(path))) {
       expect(route.needsAccountKey, `${route.method} ${route.path}`).toBe(true)
     }

@@ -3,9 +3,9 @@ import { type CompiledPolicy, compilePolicy } from '#src/authorize/policy/compil
 import { MAX_PATTERN_STEPS } from '#src/authorize/policy/conditions.ts'
 import { documentSchema, OPERATORS, type PolicyCondition } from '#src/authorize/policy/document.ts'
 import { evaluateContexts, evaluatePolicy, NO_ANSWERS, type PolicyFacts } from '#src/authorize/policy/evaluate.ts'
-import { compilePattern } from '#src/platform/patterns.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { parseWith } from '#src/platform/http/validate.ts'
+import { compilePattern } from '#src/platform/patterns.ts'
 import { answersOf, CONDITIONS, documentOf, EVALUATIONS, factsOf } from './policy-vectors.ts'
 
 describe('conditions', () => {
