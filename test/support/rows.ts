@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { newAccountId, newId, type Scope } from '#src/platform/ids.ts'
 import type { TestDatabase } from './database.ts'
-import { fillShares } from './share-rows.ts'
+import { fillTrace } from './trace-rows.ts'
 
 /** One row in every tenant table, for tests that walk them all. Fails when a new table has no row here. */
 export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Scope): Promise<void> {
@@ -342,55 +342,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       created_at: new Date(),
     })
     await insert('kill_switches', { settings: '{}', changed_by: id('key'), changed_at: new Date() })
-    await fillShares(insert, id)
-    const trace = id('trc')
-    await insert('traces', {
-      id: trace,
-      source: 'client',
-      canary_set: 's',
-      readings: '[]',
-      reading_at: new Date(),
-      digest: bytes().toString('base64url'),
-      created_by: id('key'),
-      created_at: new Date(),
-    })
-    const diff = id('dif')
-    await insert('eval_sets', {
-      id: id('evs'),
-      name: 'n',
-      prompts: 1,
-      sha256: bytes(),
-      sealed_prompts: bytes(),
-      created_by: id('key'),
-      created_at: new Date(),
-    })
-    await insert('model_diffs', {
-      id: diff,
-      base_model: 'm',
-      target_model: 'm',
-      eval_set: 'default',
-      thresholds: '{}',
-      seed: 1,
-      job_id: randomUUID(),
-      prompts: 1,
-      created_by: id('key'),
-      created_at: new Date(),
-    })
-    await insert('diff_checkpoints', { diff_id: diff, done: 0, measures: '{}', neurons: bytes() })
-    await insert('trace_contents', { id: trace, sealed_content: bytes(), created_at: new Date() })
-    const traceJob = id('job')
-    await insert('trace_jobs', {
-      id: traceJob,
-      trace_id: trace,
-      model_version_id: 'm@0',
-      method: 'exact',
-      request: '{}',
-      sealed_input: bytes(),
-      queue_job_id: randomUUID(),
-      created_by: id('key'),
-      created_at: new Date(),
-    })
-    await insert('trace_manifests', { id: traceJob, sealed_manifest: bytes(), created_at: new Date() })
+    await fillTrace(insert, id)
     const schedule = id('sch')
     await insert('schedules', {
       id: schedule,

@@ -8,6 +8,7 @@ import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#s
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs, enqueue } from '#src/platform/jobs/backlog.ts'
+import type { TraceJobState } from '../jobs/rows.ts'
 import type { TraceBackend } from '../models/backend.ts'
 import { deleteCheckpoint } from './checkpoints.ts'
 import { checkComparable } from './compare.ts'
@@ -19,7 +20,6 @@ import {
   countDiffs,
   countOpenDiffs,
   type DiffRow,
-  type DiffState,
   findDiff,
   findDiffs,
   findReport,
@@ -100,7 +100,7 @@ export function createDiffs({ db, pager, now, models, evalSets }: DiffsDeps) {
     get,
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async list(scope: Scope, query: ListQuery & { state?: DiffState | undefined }): Promise<CountedPage<DiffRow>> {
+    async list(scope: Scope, query: ListQuery & { state?: TraceJobState | undefined }): Promise<CountedPage<DiffRow>> {
       const binding = { route: 'GET /v1/trace/diffs', scope, query: { ...query } }
       const before = pager.decode(query.cursor, binding)
       const filter = { ...createdBetween(query), state: query.state }

@@ -2,20 +2,20 @@ import { z } from 'zod'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
+import { jobStateView } from '../jobs/routes.ts'
 import type { Diffs } from './diffs.ts'
 import { DEFAULT_EVAL_SET } from './eval-prompts.ts'
 import { reportView, thresholdsView, verdictView } from './report.ts'
-import { DIFF_STATES, type DiffRow } from './rows.ts'
+import type { DiffRow } from './rows.ts'
 
 const MAX_SEED = Number.MAX_SAFE_INTEGER
 const time = z.iso.datetime()
 const count = z.number().int()
-const stateView = z.enum(DIFF_STATES).meta({ id: 'DiffState' })
 
 const diffView = z
   .object({
     diff_id: z.string(),
-    state: stateView,
+    state: jobStateView,
     base_model: z.string(),
     target_model: z.string(),
     eval_set: z.string().describe('`default`, or the id of a set of your own.'),
@@ -84,7 +84,7 @@ export function diffRoutes(diffs: Diffs): Route[] {
         path: '/v1/trace/diffs',
         operationId: 'listTraceDiffs',
         summary: 'Diffs, newest first',
-        query: z.object({ ...listQuery, state: stateView.optional() }),
+        query: z.object({ ...listQuery, state: jobStateView.optional() }),
         view: listOf(diffView),
         status: [200],
       },

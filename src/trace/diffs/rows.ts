@@ -1,13 +1,11 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { TraceJobState } from '../jobs/rows.ts'
 import type { DiffThresholds, DiffVerdict } from './judge.ts'
-
-export const DIFF_STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
-export type DiffState = (typeof DIFF_STATES)[number]
 
 export interface DiffRow {
   id: string
-  state: DiffState
+  state: TraceJobState
   baseModel: string
   targetModel: string
   /** The name of a set of the service, or the id of one of the account. */
@@ -76,8 +74,11 @@ export async function findDiff(tx: Tx, id: string): Promise<DiffRow | undefined>
   return row
 }
 
-export async function findReport(tx: Tx, id: string): Promise<{ report: string | null; state: DiffState } | undefined> {
-  const [row] = await tx.query<{ report: string | null; state: DiffState }>(
+export async function findReport(
+  tx: Tx,
+  id: string,
+): Promise<{ report: string | null; state: TraceJobState } | undefined> {
+  const [row] = await tx.query<{ report: string | null; state: TraceJobState }>(
     'SELECT report, state FROM model_diffs WHERE id = $1',
     [id],
   )
@@ -93,7 +94,7 @@ export async function countOpenDiffs(tx: Tx): Promise<number> {
 }
 
 export interface DiffFilter {
-  state?: DiffState | undefined
+  state?: TraceJobState | undefined
   createdGte?: Date | undefined
   createdLt?: Date | undefined
 }

@@ -102,6 +102,7 @@ export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' 
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
     async list(scope: Scope, query: JobListQuery): Promise<CountedPage<TraceJobRow>> {
+      if (query.trace_id !== undefined) checkId(query.trace_id, 'trc', scope.environment)
       const binding = { route: 'GET /v1/trace/jobs', scope, query: { ...query } }
       const before = pager.decode(query.cursor, binding)
       const filter = { traceId: query.trace_id, state: query.state, ...createdBetween(query) }

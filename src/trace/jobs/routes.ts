@@ -15,12 +15,14 @@ import { JOB_STATES, type TraceJobRow } from './rows.ts'
 const MAX_BODY_BYTES = 512 * 1024
 const MANIFEST_TYPE = 'application/json'
 
+export const jobStateView = z.enum(JOB_STATES).meta({ id: 'TraceJobState' })
+
 const jobView = z
   .object({
     job_id: z.string(),
     trace_id: z.string(),
     model_version_id: z.string(),
-    state: z.enum(JOB_STATES).meta({ id: 'AttributionJobState' }),
+    state: jobStateView,
     progress: z.number().describe('0 to 1.'),
     method: z.enum(ATTRIBUTION_METHODS).meta({ id: 'AttributionMethod' }),
     target: z.object({ position: z.number().int(), token: z.number().int().nullable() }),
@@ -118,7 +120,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         query: z.object({
           ...listQuery,
           trace_id: idParam('trc').optional(),
-          state: z.enum(JOB_STATES).optional(),
+          state: jobStateView.optional(),
         }),
         view: listOf(jobView),
         status: [200],
