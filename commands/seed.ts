@@ -29,6 +29,7 @@ export function embeddedDefaults({ directory, state, settings, isDatabaseOurs }:
     MASTER_KEY: settings.masterKey ?? state.masterKey,
     BLOB_STORE: settings.blobStore ?? `disk:${join(directory, 'blobs')}`,
     MAIL_DIR: settings.mailDirectory ?? join(directory, 'mail'),
+    TRACE_MODEL_DIR: settings.modelDirectory,
     // No other machine reaches the service then, and a newcomer has no mail server.
     LOGIN_ECHO: settings.loginEcho ?? (isDatabaseOurs && LOOPBACK.test(settings.host) ? '1' : '0'),
     // A newcomer's receiver is on the same machine.

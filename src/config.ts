@@ -22,6 +22,7 @@ import { concurrencyConfig, concurrencyKey, engineConfig } from './platform/jobs
 import { limitsConfig } from './platform/limits/config.ts'
 import { outboundConfig } from './platform/net/config.ts'
 import { storeConfig } from './platform/store/config.ts'
+import { modelsConfig } from './trace/models/config.ts'
 
 // The keys of every process, whatever it runs.
 const processConfig = defineConfig({
@@ -80,6 +81,7 @@ const PARTS = [
   mailConfig,
   webhooksConfig,
   casesConfig,
+  modelsConfig,
   processConfig,
   concurrencyConfig,
 ] as const satisfies ConfigPart[]

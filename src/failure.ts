@@ -40,6 +40,7 @@ export const FAILURES = {
   unsupported_media_type: { status: 415, title: 'Unsupported media type', retry: 'never' },
   range_not_satisfiable: { status: 416, title: 'Range not satisfiable', retry: 'never' },
   idempotency_key_reused: { status: 422, title: 'Idempotency key reused', retry: 'never' },
+  backend_capability_missing: { status: 422, title: 'The model can’t do this', retry: 'never' },
   request_timeout: { status: 408, title: 'Request too slow', retry: 'later' },
   rate_limited: { status: 429, title: 'Too many requests', retry: 'later' },
   internal_error: { status: 500, title: 'Internal error', retry: 'later' },

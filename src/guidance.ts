@@ -285,6 +285,17 @@ export const GUIDANCE = {
         'new key.',
     },
   },
+  backend_capability_missing: {
+    happened: 'The request needs something that this model, or what runs it, can not do.',
+    remedy:
+      '`GET /v1/trace/models` shows the capabilities of each model and whether it takes conversations. Name another ' +
+      'model, or leave out what it lacks, such as `canary_set` where the model has no probes.',
+    repeat: NO,
+    example: {
+      detail: 'The model smollm2-135m-instruct can not take canary readings.',
+      members: { model: 'smollm2-135m-instruct', capability: 'canary' },
+    },
+  },
   internal_error: {
     happened: 'An error of the service itself. It was logged.',
     remedy: 'Try again. If the error persists, tell us the `request_id`, which identifies the log line.',

@@ -8,12 +8,15 @@ import { type AuthorizeSettings, createAuthorize } from './authorize/authorize.t
 import { type Feature, ofProducts, type Platform, type TenantTable } from './platform/feature.ts'
 import { ledgerFeature } from './platform/ledger/feature.ts'
 import { platformFeature } from './platform/upkeep.ts'
-import { createTrace } from './trace/trace.ts'
+import { createTrace, type TraceSettings } from './trace/trace.ts'
 
 export type Products = ReturnType<typeof createProducts>
 
 /** Features come in the order of their layers: a later one may build on an earlier one. */
-export function createProducts(p: Platform, settings: AccountSettings & AttestSettings & AuthorizeSettings) {
+export function createProducts(
+  p: Platform,
+  settings: AccountSettings & AttestSettings & AuthorizeSettings & TraceSettings,
+) {
   // Asked for when all features are known.
   const tables = (): TenantTable[] => features.flatMap(({ data = [] }) => data)
   // Called by requests and jobs, long after every product was made.
@@ -30,7 +33,7 @@ export function createProducts(p: Platform, settings: AccountSettings & AttestSe
   const endWithDevice: EndWithDevice = (tx, acting, device) =>
     authorize.revocations.revocations.revokeDevice(tx, acting, device)
   const attest = createAttest(p, settings, { ...account, endWithDevice })
-  const trace = createTrace(p, account, agents)
+  const trace = createTrace(p, settings, account, agents)
   const ledger = ledgerFeature(p, account.accounts)
   const authorize = createAuthorize(p, settings, { attest, trace })
   const features: Feature[] = [

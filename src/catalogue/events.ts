@@ -104,6 +104,16 @@ export const EVENT_DATA = {
     jti: z.string().nullable(),
     matched_rule_id: z.string().nullable(),
   }),
+  'trace.diff_completed': z.strictObject({
+    diff_id: z.string(),
+    status: z.string(),
+    base_model: z.string(),
+    target_model: z.string(),
+    pass: z.boolean(),
+    verdict: z.string().nullable(),
+    families_drifted: codes,
+    report_hash: z.string().nullable(),
+  }),
   'approval.requested': z.strictObject({
     approval_id: z.string(),
     jti: z.string(),

@@ -16,6 +16,8 @@ export const IDS = {
   delivery: 'whd_test_01m7x7jxs6ehgtt9c811wrkekn',
   device: 'dev_test_01m7x7en8bf9nbq2rz3w0k6v4d',
   endpoint: 'whe_test_01m7x7j2c4e4hv6x9s8n1q0tgb',
+  diff: 'dif_test_01m7x7k8e4e6ts0a9n3v8wq5hc',
+  evalSet: 'evs_test_01m7x7k8e5e6ts0a9n3v8wq5hc',
   event: 'evt_test_01m7x7jxs6efbrd8gm19sdt58z',
   lock: 'lck_test_01m7x7k6d2e6ts0a9n3v8wq5hc',
   key: 'key_test_01m7x7em9q0ap5mzh3v1d8s2ct',

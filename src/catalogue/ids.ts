@@ -31,6 +31,8 @@ export const SCOPED_TYPES = {
   trc: 'trace',
   sch: 'schedule',
   mnd: 'mandate',
+  dif: 'model diff',
+  evs: 'evaluation set',
 } as const
 export type ScopedType = keyof typeof SCOPED_TYPES
 

@@ -33,6 +33,9 @@ export const LOG_SUBJECTS = [
   'agentSession',
   'lock',
   'trace',
+  'diff',
+  // A language model of the installation.
+  'model',
   'intent',
   'mandate',
   'schedule',

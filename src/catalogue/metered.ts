@@ -26,7 +26,7 @@ export const METERED_OPERATIONS = {
   verify: { counts: 'an intent token that was verified, whatever the answer' },
   inference: { counts: 'a traced inference' },
   trace_job: { counts: 'an attribution that succeeded' },
-  diff: { counts: 'a comparison of two models that succeeded' },
+  diff: { counts: 'a comparison of two models that succeeded', waitsIn: 'diff' },
   clinician_order: { counts: 'an order that was authorized' },
 } as const satisfies Record<string, MeteredRow>
 

@@ -114,6 +114,19 @@ export const QUEUES = {
     retryBaseMs: 5_000,
     retryCapMs: 300_000,
   },
+  diff: {
+    payload: z.strictObject({ diffId: z.string() }),
+    // 5 s doubling to 5 min: ten attempts outlast a model that can't be loaded for ten minutes. Each continues at the
+    // last checkpoint.
+    maxAttempts: 10,
+    // A job waits for its models, which answer one request at a time: two share them.
+    concurrency: 2,
+    batchSize: 1,
+    // Minutes with a small model, hours with a large one.
+    laneCap: 1,
+    retryBaseMs: 5_000,
+    retryCapMs: 300_000,
+  },
 } as const satisfies Record<string, QueueSettings>
 
 export type QueueName = keyof typeof QUEUES

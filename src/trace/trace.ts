@@ -3,13 +3,25 @@
 import type { Agents } from '#src/agents/agents.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { canariesFeature } from './canaries/feature.ts'
+import { diffsFeature } from './diffs/feature.ts'
 import { locksFeature, type Plans } from './locks/feature.ts'
+import type { ModelSettings } from './models/config.ts'
+import { modelsFeature } from './models/feature.ts'
 
 export type Trace = ReturnType<typeof createTrace>
 
-export function createTrace(p: Platform, { accounts }: { accounts: Plans }, agents: Pick<Agents, 'suspensions'>) {
+export type TraceSettings = ModelSettings
+
+export function createTrace(
+  p: Platform,
+  settings: TraceSettings,
+  { accounts }: { accounts: Plans },
+  agents: Pick<Agents, 'suspensions'>,
+) {
+  const models = modelsFeature(p, settings)
   const locks = locksFeature(p, { ...agents, accounts })
   const canaries = canariesFeature(p, { ...locks, accounts })
-  const features = { locks, canaries }
+  const diffs = diffsFeature(p, { ...models, accounts })
+  const features = { models, locks, canaries, diffs }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

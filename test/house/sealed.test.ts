@@ -21,6 +21,7 @@ const NOT_SEALED = new Set([
   'passkey_challenges.challenge',
   'passkey_challenges.nonce',
   'passkey_registrations.challenge',
+  'diff_checkpoints.neurons',
 ])
 // The feature of a file that seals is the one of its folder, or for the platform the one in upkeep.ts.
 const SEALS = /\b[Ss]ealer\.seal\(/

@@ -329,6 +329,29 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       created_by: id('key'),
       created_at: new Date(),
     })
+    const diff = id('dif')
+    await insert('eval_sets', {
+      id: id('evs'),
+      name: 'n',
+      prompts: 1,
+      sha256: bytes(),
+      sealed_prompts: bytes(),
+      created_by: id('key'),
+      created_at: new Date(),
+    })
+    await insert('model_diffs', {
+      id: diff,
+      base_model: 'm',
+      target_model: 'm',
+      eval_set: 'default',
+      thresholds: '{}',
+      seed: 1,
+      job_id: randomUUID(),
+      prompts: 1,
+      created_by: id('key'),
+      created_at: new Date(),
+    })
+    await insert('diff_checkpoints', { diff_id: diff, done: 0, measures: '{}', neurons: bytes() })
     const schedule = id('sch')
     await insert('schedules', {
       id: schedule,

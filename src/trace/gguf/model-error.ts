@@ -14,6 +14,8 @@ export const MODEL_ERROR_CODES = [
   'request_invalid',
   /** Readings were asked for of a model that has no probes. */
   'probes_missing',
+  /** The request needs what this model can't do, such as a conversation without a chat template. */
+  'capability_missing',
   'queue_full',
   'aborted',
   'timeout',

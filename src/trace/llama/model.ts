@@ -25,10 +25,14 @@ export interface ModelFacts {
 }
 
 export interface LoadedModel {
+  /** As its file calls it. */
+  name: string
   shape: LlamaShape
   weights: LlamaWeights
   llama: Llama
   tokenizer: Tokenizer
+  /** Of the file that it was loaded from. */
+  sha256: string
   /** Undefined where the file has none that is known. */
   chat: ChatTemplate | undefined
 }
@@ -50,7 +54,8 @@ export function loadModel(path: string, { contextTokens, maxBytes }: LoadOptions
     const loaded = loadWeights(descriptor, gguf, (shape) => forwardBytes(shape, maxTokens(shape)), maxBytes)
     const { shape, weights } = loaded
     const llama = createLlama(loaded, maxTokens(shape))
-    return { shape, weights, llama, tokenizer, chat: findChat(gguf, tokenizer) }
+    const sha256 = hashFile(descriptor, gguf.fileBytes)
+    return { shape, weights, llama, tokenizer, sha256, chat: findChat(gguf, tokenizer), name: nameOf(gguf) }
   })
 }
 
@@ -64,7 +69,7 @@ export function inspectModel(path: string): ModelFacts {
     const sizes = [...required, ...optional].filter(([name]) => gguf.tensors.has(name))
     const types = new Set([...gguf.tensors.values()].map(({ type }) => type))
     return {
-      name: textOf(gguf, 'general.name') ?? 'unnamed',
+      name: nameOf(gguf),
       version: textOf(gguf, 'general.version') ?? null,
       sha256: hashFile(descriptor, gguf.fileBytes),
       fileBytes: gguf.fileBytes,
@@ -116,6 +121,8 @@ function hashFile(descriptor: number, fileBytes: number): string {
   }
   return hash.digest('hex')
 }
+
+const nameOf = (gguf: Gguf) => textOf(gguf, 'general.name') ?? 'unnamed'
 
 function textOf({ metadata }: Gguf, key: string): string | undefined {
   const value = metadata.get(key)

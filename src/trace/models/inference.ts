@@ -63,7 +63,7 @@ export async function runInference(
     },
   )
   canary?.reader.finish(completionTokens)
-  const common = { prompt, spans, completionTokens, ...(canary && { canary: canary.result() }) }
+  const common = { sha256: model.sha256, prompt, spans, completionTokens, ...(canary && { canary: canary.result() }) }
   if (withholds && canary.trippedFamilies().length > 0) {
     return { ...common, tokens: [], logProbabilities: [], text: '', finishReason: 'withheld' }
   }
@@ -106,11 +106,12 @@ function openCanary(
   }
 }
 
-function renderInput({ tokenizer, chat }: LoadedModel, input: ModelInput): ChatPrompt {
+/** @throws {ModelError} `capability_missing` for a conversation where the model has no chat template. */
+export function renderInput({ tokenizer, chat }: LoadedModel, input: ModelInput): ChatPrompt {
   if ('tokens' in input) return { tokens: [...input.tokens], spans: [] }
   if ('text' in input) return { tokens: tokenizer.encode(input.text, { begins: true }), spans: [] }
   if (chat === undefined) {
-    throw modelError('model_unsupported', 'The model has no chat template of the form ChatML; give it a text instead.')
+    throw modelError('capability_missing', 'The model has no chat template of the form ChatML; give it a text instead.')
   }
   return chat.render(input.messages)
 }

@@ -2,14 +2,25 @@
 // the service: it has no environment and no connection, and reads only the model's file and that of its probes.
 
 import { writeFileSync } from 'node:fs'
+import { serialize } from 'node:v8'
 import { lowerProcessPriority } from '#src/platform/priority.ts'
-import { isModelError } from '../gguf/model-error.ts'
-import { hashModel, type LoadedModel, loadModel } from '../llama/model.ts'
+import { isModelError, modelError } from '../gguf/model-error.ts'
+import { inspectModel, type LoadedModel, loadModel } from '../llama/model.ts'
+import type { LlamaShape } from '../llama/shape.ts'
 import { loadProbeSet, type ProbeSet } from '../probes/probe-set.ts'
 import { runInference } from './inference.ts'
-import type { FromModel, InferenceRequest, ModelProcessArguments, ToModel } from './protocol.ts'
+import { findOperation, MAX_RESULT_BYTES } from './operations.ts'
+import type {
+  FromModel,
+  ModelProcessArguments,
+  ModelReport,
+  OperationProgress,
+  ProbeSetFacts,
+  ToModel,
+} from './protocol.ts'
 
 const MEMORY_CHECK_MS = 100
+const PROGRESS_MS = 100
 
 const aborts = new Map<number, AbortController>()
 
@@ -22,46 +33,107 @@ function start(settings: ModelProcessArguments): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   // The parent is gone.
   process.on('disconnect', endNow)
-  let model: LoadedModel
-  let probes: ProbeSet | undefined
+  setInterval(() => checkMemory(settings.maxResidentBytes), MEMORY_CHECK_MS).unref()
   try {
-    model = loadModel(settings.path, { contextTokens: settings.contextTokens, maxBytes: settings.maxModelBytes })
-    if (settings.probesPath !== null) {
-      probes = loadProbeSet(settings.probesPath, { sha256: hashModel(settings.path), shape: model.shape })
+    if (settings.isInspection) {
+      tell({ op: 'ready', ...inspect(settings) })
+      return
     }
+    const model = loadModel(settings.path, { contextTokens: settings.contextTokens, maxBytes: settings.maxModelBytes })
+    const probes = findProbes(settings, model)
+    process.on('message', (message: ToModel) => {
+      if (message.op === 'abort') aborts.get(message.id)?.abort()
+      else void answer({ model, probes, settings }, message)
+    })
+    const { name, shape, sha256, chat, llama } = model
+    tell({ op: 'ready', ...reportOf({ name, shape, sha256, hasChat: chat !== undefined, probes }, llama.maxTokens) })
   } catch (error) {
     tell({ op: 'unusable', ...refusalOf(error) }, endNow)
-    return
   }
-  process.on('message', (message: ToModel) => {
-    if (message.op === 'abort') aborts.get(message.id)?.abort()
-    else void answer(model, probes, settings, message.id, message.request)
-  })
-  setInterval(() => checkMemory(settings.maxResidentBytes), MEMORY_CHECK_MS).unref()
-  tell({ op: 'ready', shape: model.shape, maxTokens: model.llama.maxTokens })
 }
 
-async function answer(
-  model: LoadedModel,
-  probes: ProbeSet | undefined,
-  { maxInternalsBytes }: ModelProcessArguments,
-  id: number,
-  request: InferenceRequest,
-): Promise<void> {
+interface Loaded {
+  model: LoadedModel
+  probes: ProbeSet | undefined
+  settings: ModelProcessArguments
+}
+
+/** As the loaded model would report itself. */
+function inspect(settings: ModelProcessArguments): ModelReport {
+  const facts = inspectModel(settings.path)
+  const probes = findProbes(settings, facts)
+  return reportOf({ ...facts, probes }, Math.min(settings.contextTokens, facts.shape.context))
+}
+
+function findProbes({ probesPath }: ModelProcessArguments, model: { sha256: string; shape: LlamaShape }) {
+  return probesPath === null ? undefined : loadProbeSet(probesPath, model)
+}
+
+function reportOf(
+  { probes, ...model }: Pick<ModelReport, 'name' | 'shape' | 'sha256' | 'hasChat'> & { probes: ProbeSet | undefined },
+  maxTokens: number,
+): ModelReport {
+  const { name, shape, sha256, hasChat } = model
+  return { name, shape, sha256, hasChat, maxTokens, architecture: 'llama', probes: probes ? factsOf(probes) : null }
+}
+
+function factsOf({ set, version, probes }: ProbeSet): ProbeSetFacts {
+  return {
+    set,
+    version,
+    families: probes.map(({ family, kind, layer, threshold, card: { status, held_out, known_failures } }) => {
+      const { auc, trip_rate: tripRate, false_positive_rate: falsePositiveRate } = held_out
+      const heldOut = { auc, tripRate, falsePositiveRate }
+      return { family, kind, layer, threshold, status, heldOut, knownFailures: known_failures }
+    }),
+  }
+}
+
+async function answer(loaded: Loaded, message: Exclude<ToModel, { op: 'abort' }>): Promise<void> {
+  const { id } = message
   const abort = new AbortController()
   aborts.set(id, abort)
   try {
-    const result = await runInference(model, request, {
-      probes,
-      maxInternalsBytes,
-      signal: abort.signal,
-      onToken: (token) => tell({ op: 'token', id, token }),
-    })
-    tell({ op: 'done', id, result })
+    tell(await resultOf(loaded, message, abort.signal))
   } catch (error) {
     tell({ op: 'refused', id, ...refusalOf(error) })
   } finally {
     aborts.delete(id)
+  }
+}
+
+async function resultOf(
+  { model, probes, settings: { maxInternalsBytes } }: Loaded,
+  message: Exclude<ToModel, { op: 'abort' }>,
+  signal: AbortSignal,
+): Promise<FromModel> {
+  const { op, id, request } = message
+  if (op === 'infer') {
+    const onToken: Parameters<typeof runInference>[2]['onToken'] = (token) => tell({ op: 'token', id, token })
+    return {
+      op: 'done',
+      id,
+      result: await runInference(model, request, { probes, maxInternalsBytes, signal, onToken }),
+    }
+  }
+  const operation = findOperation(message.name)
+  if (operation === undefined) throw modelError('request_invalid', `There is no operation ${message.name}.`)
+  const onProgress = seldom((progress) => tell({ op: 'progress', id, progress }))
+  const result = serialize(await operation.run(model, request, { probes, maxInternalsBytes, signal, onProgress }))
+  if (result.length > MAX_RESULT_BYTES) {
+    throw modelError('request_invalid', `The result has more than ${MAX_RESULT_BYTES / 1e6} MB.`)
+  }
+  return { op: 'operated', id, result }
+}
+
+/** A report for each neuron would cost more than the work. */
+function seldom(report: (progress: OperationProgress) => void): (progress: OperationProgress) => void {
+  let last = Number.NEGATIVE_INFINITY
+  return (progress) => {
+    const at = performance.now()
+    if (at - last < PROGRESS_MS && progress.done < progress.total) return
+    last = at
+    report(progress)
   }
 }
 

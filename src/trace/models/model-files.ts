@@ -37,8 +37,9 @@ export function modelIdOf(path: string): string {
   return (name.toLowerCase().endsWith(ENDING) ? name.slice(0, -ENDING.length) : name).toLowerCase()
 }
 
+/** Without a folder only those of the service. */
 export function listModelFiles(directory: string): ModelFile[] {
-  const names = existsSync(directory) ? readdirSync(directory).toSorted() : []
+  const names = directory !== '' && existsSync(directory) ? readdirSync(directory).toSorted() : []
   const own = names
     .filter((name) => name.endsWith(ENDING) && isModelId(modelIdOf(name)))
     .map((name) => fileOf(directory, modelIdOf(name), name))
@@ -77,6 +78,13 @@ export function addModelFile(directory: string, source: string, id: string): { f
     rmSync(partial, { force: true })
   }
   return { file: fileOf(directory, id, id + ENDING), facts }
+}
+
+/** A file outside of the folder, with the probes beside it. */
+export function modelFileAt(id: string, path: string): ModelFile {
+  const stem = path.toLowerCase().endsWith(ENDING) ? path.slice(0, -ENDING.length) : path
+  const probesPath = stem + PROBES_ENDING
+  return { id, path, probesPath: existsSync(probesPath) ? probesPath : null, isEmbedded: false }
 }
 
 function fileOf(directory: string, id: string, name: string): ModelFile {

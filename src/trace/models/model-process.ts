@@ -1,70 +1,42 @@
 // Runs a model in a process of its own, which can be killed: a file or a request that takes too long, or too much memory,
-// costs this process nothing. One request runs at a time, the others wait in their order. A process that ended is started
-// again by the next request, later each time that it ends without having answered one.
+// costs this process nothing. One request runs at a time, the others wait in lanes that take turns. A process that ended is
+// started again by the next request, later each time that it ends without having answered one.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { deserialize, serialize } from 'node:v8'
 import { type ModelError, modelError } from '../gguf/model-error.ts'
-import type { GeneratedToken } from '../llama/generation.ts'
-import type { LlamaShape } from '../llama/shape.ts'
-import type { FromModel, InferenceRequest, InferenceResult, ModelProcessArguments, ToModel } from './protocol.ts'
+import { createModelQueue } from './model-queue.ts'
+import {
+  MAX_REQUEST_BYTES,
+  type ModelOperation,
+  OPERATIONS,
+  type OperationRequest,
+  type OperationResult,
+} from './operations.ts'
+import type { EndedModel, ModelProcess, ModelProcessOptions, OperateOptions, WaitOptions } from './process-options.ts'
+import type {
+  FromModel,
+  InferenceRequest,
+  InferenceResult,
+  ModelProcessArguments,
+  ModelReport,
+  ToModel,
+} from './protocol.ts'
 
-export interface ModelProcess {
-  /** @throws {ModelError} by which the caller tells what to do. */
-  infer(request: InferenceRequest, options?: InferOptions): Promise<InferenceResult>
-  /** Starts the process if there is none, and returns the sizes of its model. */
-  warmUp(): Promise<{ shape: LlamaShape; maxTokens: number }>
-  /** The requests that wait, the running one not included. */
-  readonly waiting: number
-  /** Answers all requests with `closed`, and resolves when the process has ended. */
-  close(): Promise<void>
-}
-
-export interface InferOptions {
-  onToken?: (token: GeneratedToken) => void
-  signal?: AbortSignal
-}
-
-export interface EndedModel {
-  pid: number | undefined
-  reason: 'timeout' | 'memory' | 'crashed' | 'unusable' | 'idle'
-  detail: string
-}
-
-export interface ModelProcessOptions {
-  path: string
-  /** Of the model's canary probes. A request for readings is refused without them. */
-  probesPath?: string | null
-  /** The longest text, prompt and answer together. */
-  contextTokens?: number
-  /** Weights and context in the kernel's memory. */
-  maxModelBytes?: number
-  /** The internals of one request. They exist twice while they travel. */
-  maxInternalsBytes?: number
-  maxResidentBytes?: number
-  /** Of one request, its wait not included. */
-  limitMs?: number
-  maxWaiting?: number
-  /** An idle process is ended after this time. */
-  idleMs?: number
-  /** The first pause before a process that ended is started again; it doubles up to a minute. */
-  backoffMs?: number
-  onEnded?: (ended: EndedModel) => void
-  /** The process's file. Tests pass one that misbehaves. */
-  file?: URL
-}
+/** What a task sends; undefined: it only starts the process. */
+type Work = { op: 'infer'; request: InferenceRequest } | { op: 'operate'; name: string; request: unknown } | undefined
 
 interface Task {
   id: number
-  /** Undefined: the task only starts the process. */
-  request: InferenceRequest | undefined
-  onToken: (token: GeneratedToken) => void
-  settle(result: InferenceResult | undefined): void
+  work: Work
+  limitMs: number
+  /** What the process tells before its answer. */
+  onMessage: (message: Extract<FromModel, { op: 'token' | 'progress' }>) => void
+  settle(result: unknown): void
   fail(error: ModelError): void
   release(): void
 }
-
-type Sizes = { shape: LlamaShape; maxTokens: number }
 
 // Reading 4 GB from a slow disk takes a minute.
 const START_LIMIT_MS = 120_000
@@ -76,21 +48,23 @@ const MAX_HEAP_MEGABYTES = 512
 export function createModelProcess({
   path,
   probesPath = null,
+  isInspection = false,
   contextTokens = 2_048,
   maxModelBytes = 1_000_000_000,
   maxInternalsBytes = 256_000_000,
   maxResidentBytes = 1_600_000_000,
   limitMs = 120_000,
   maxWaiting = 100,
+  maxWaitingEach = maxWaiting,
   idleMs = 600_000,
   backoffMs = 500,
   onEnded = () => {},
   file = new URL('./model-child.ts', import.meta.url),
 }: ModelProcessOptions): ModelProcess {
-  const queue: Task[] = []
+  const queue = createModelQueue<Task>()
   const ending = new Set<Promise<void>>()
   let child: ChildProcess | undefined
-  let sizes: Sizes | undefined
+  let report: ModelReport | undefined
   let running: Task | undefined
   let timer: NodeJS.Timeout | undefined
   let pause: NodeJS.Timeout | undefined
@@ -99,21 +73,24 @@ export function createModelProcess({
   let isClosed = false
 
   function submit(
-    request: InferenceRequest | undefined,
-    { onToken = () => {}, signal }: InferOptions,
-  ): Promise<InferenceResult | undefined> {
+    work: Work,
+    { signal, lane = '' }: WaitOptions,
+    { taskLimitMs = limitMs, onMessage = () => {} }: { taskLimitMs?: number; onMessage?: Task['onMessage'] } = {},
+  ): Promise<unknown> {
     if (isClosed) return Promise.reject(closed())
     if (signal?.aborted) return Promise.reject(aborted())
-    if (queue.length >= maxWaiting) {
-      return Promise.reject(modelError('queue_full', `${queue.length} requests wait for the model already.`))
+    const [all, own] = [queue.length, queue.lengthOf(lane)]
+    if (all >= maxWaiting || own >= maxWaitingEach) {
+      const whose = all >= maxWaiting ? `${all} requests` : `${own} requests of yours`
+      return Promise.reject(modelError('queue_full', `${whose} wait for the model already.`))
     }
     return new Promise((settle, fail) => {
       lastId += 1
       const onAbort = () => abort(task)
       const release = () => signal?.removeEventListener('abort', onAbort)
-      const task: Task = { id: lastId, request, onToken, settle, fail, release }
+      const task: Task = { id: lastId, work, limitMs: taskLimitMs, onMessage, settle, fail, release }
       signal?.addEventListener('abort', onAbort, { once: true })
-      queue.push(task)
+      queue.push(lane, task)
       advance()
     })
   }
@@ -125,13 +102,14 @@ export function createModelProcess({
       return
     }
     if (child === undefined) start()
-    else if (sizes !== undefined) send(child)
+    else if (report !== undefined) send(child)
   }
 
   function start(): void {
     const settings: ModelProcessArguments = {
       path,
       probesPath,
+      isInspection,
       contextTokens,
       maxModelBytes,
       maxInternalsBytes,
@@ -161,20 +139,21 @@ export function createModelProcess({
   function send(to: ChildProcess): void {
     running = queue.shift()
     if (running === undefined) return
-    const { id, request } = running
-    if (request === undefined) {
+    const { id, work, limitMs } = running
+    if (work === undefined) {
       finish((task) => task.settle(undefined))
       return
     }
     watch(limitMs, () => drop(to, 'timeout', 'timeout', `The request takes longer than ${limitMs / 1_000} s.`))
     // If the child has just ended, its exit event reports it.
-    to.send({ op: 'infer', id, request } satisfies ToModel, () => {})
+    to.send({ ...work, id } satisfies ToModel, () => {})
   }
 
   function receive(from: ChildProcess, message: FromModel): void {
     if (child !== from) return
     if (message.op === 'ready') {
-      sizes = { shape: message.shape, maxTokens: message.maxTokens }
+      const { op: _, ...said } = message
+      report = said
       clearTimeout(timer)
       if (queue.length === 0) rest(from)
       else advance()
@@ -185,11 +164,12 @@ export function createModelProcess({
       drop(from, 'memory', 'process_ended', `The process had ${megabytes} MB of memory, which is more than it may.`)
     } else if (message.id !== running?.id) {
       // Of a request that was answered already.
-    } else if (message.op === 'token') {
-      running.onToken(message.token)
-    } else if (message.op === 'done') {
+    } else if (message.op === 'token' || message.op === 'progress') {
+      running.onMessage(message)
+    } else if (message.op === 'done' || message.op === 'operated') {
       failures = 0
-      finish((task) => task.settle(message.result))
+      const { op, result } = message
+      finish((task) => task.settle(op === 'done' ? result : deserialize(result)))
     } else {
       failures = 0
       finish((task) => task.fail(modelError(message.code, message.detail)))
@@ -199,13 +179,13 @@ export function createModelProcess({
   /** Ends a process that can't be used any more. Its request is answered; what waits gets a new process. */
   function drop(from: ChildProcess, reason: EndedModel['reason'], code: ModelError['code'], detail: string): void {
     if (child !== from) return
-    const wasReady = sizes !== undefined
+    const wasReady = report !== undefined
     onEnded({ pid: from.pid, reason, detail })
     kill(from)
     const error = modelError(code, detail)
     failures += 1
     // Before the first request runs, the reason is the model's: no request in the queue would fare better.
-    const failed = wasReady ? [] : queue.splice(0)
+    const failed = wasReady ? [] : queue.takeAll()
     backOff()
     for (const task of failed) end(task, () => task.fail(error))
     finish((task) => task.fail(error))
@@ -229,7 +209,7 @@ export function createModelProcess({
       end(task, () => answer(task))
     }
     advance()
-    if (running === undefined && child !== undefined && sizes !== undefined) rest(child)
+    if (running === undefined && child !== undefined && report !== undefined) rest(child)
   }
 
   function end(task: Task, answer: () => void): void {
@@ -238,9 +218,7 @@ export function createModelProcess({
   }
 
   function abort(task: Task): void {
-    const place = queue.indexOf(task)
-    if (place !== -1) {
-      queue.splice(place, 1)
+    if (queue.remove(task)) {
       end(task, () => task.fail(aborted()))
       return
     }
@@ -266,7 +244,7 @@ export function createModelProcess({
   function kill(from: ChildProcess): void {
     clearTimeout(timer)
     child = undefined
-    sizes = undefined
+    report = undefined
     if (from.pid === undefined || from.exitCode !== null || from.signalCode !== null) return
     const ended = new Promise<void>((resolve) => from.once('exit', () => resolve())).then(() => {
       ending.delete(ended)
@@ -278,15 +256,30 @@ export function createModelProcess({
   }
 
   return {
-    async infer(request, options = {}) {
-      const result = await submit(request, options)
-      if (result === undefined) throw new Error('a request was settled without its result')
-      return result
+    async infer(request, { onToken = () => {}, ...options } = {}) {
+      const onMessage: Task['onMessage'] = (message) => message.op === 'token' && onToken(message.token)
+      return (await submit({ op: 'infer', request }, options, { onMessage })) as InferenceResult
+    },
+    async operate<O extends ModelOperation>(
+      name: O,
+      request: OperationRequest<O>,
+      { onProgress = () => {}, ...options }: OperateOptions = {},
+    ) {
+      if (serialize(request).length > MAX_REQUEST_BYTES) {
+        throw modelError('request_invalid', `The request has more than ${MAX_REQUEST_BYTES / 1e6} MB.`)
+      }
+      const onMessage: Task['onMessage'] = (message) => message.op === 'progress' && onProgress(message.progress)
+      const taskLimitMs = OPERATIONS[name].limitMs
+      const result = await submit({ op: 'operate', name, request }, options, { taskLimitMs, onMessage })
+      return result as OperationResult<O>
     },
     async warmUp() {
       await submit(undefined, {})
-      if (sizes === undefined) throw modelError('process_ended', 'The process ended as soon as it had started.')
-      return sizes
+      if (report === undefined) throw modelError('process_ended', 'The process ended as soon as it had started.')
+      return report
+    },
+    get report() {
+      return report
     },
     get waiting() {
       return queue.length
@@ -294,7 +287,7 @@ export function createModelProcess({
     async close() {
       isClosed = true
       clearTimeout(pause)
-      for (const task of queue.splice(0)) end(task, () => task.fail(closed()))
+      for (const task of queue.takeAll()) end(task, () => task.fail(closed()))
       if (child !== undefined) kill(child)
       finish((task) => task.fail(closed()))
       await Promise.all(ending)

@@ -6,6 +6,7 @@ import type { FinishReason, GeneratedToken } from '../llama/generation.ts'
 import type { Internals, WantedInternals } from '../llama/internals.ts'
 import type { SamplingSettings } from '../llama/sampling.ts'
 import type { LlamaShape } from '../llama/shape.ts'
+import type { ProbeKind, ProbeStatus } from '../probes/probe-set.ts'
 import type { ProbeReading, WindowScores } from '../probes/reader.ts'
 import type { ChatMessage, ChatSpan } from '../tokenizer/chat.ts'
 
@@ -45,6 +46,8 @@ export interface CanaryResult {
 }
 
 export interface InferenceResult {
+  /** Of the model file that made it. */
+  sha256: string
   prompt: number[]
   /** Made by the model, withheld ones included. */
   completionTokens: number
@@ -60,11 +63,56 @@ export interface InferenceResult {
   canary?: CanaryResult
 }
 
+/** What can be known of a model without running it. */
+export interface ModelReport {
+  shape: LlamaShape
+  /** The most tokens of one text. */
+  maxTokens: number
+  sha256: string
+  architecture: string
+  /** As its file calls it. */
+  name: string
+  /** It has a chat template that is known: it takes conversations. */
+  hasChat: boolean
+  /** null: the model has no probes. */
+  probes: ProbeSetFacts | null
+}
+
+/** What is said of the probes of a model. Their weights stay in its process. */
+export interface ProbeSetFacts {
+  set: string
+  version: string
+  families: ProbeFacts[]
+}
+
+export interface ProbeFacts {
+  family: string
+  kind: ProbeKind
+  /** null where it reads all layers. */
+  layer: number | null
+  threshold: number
+  /** `experimental` where the probe misses the bar of its family. */
+  status: ProbeStatus
+  /** On transcripts that it was not trained on. */
+  heldOut: { auc: number; tripRate: number; falsePositiveRate: number }
+  knownFailures: string[]
+}
+
+/** Of an operation that takes long. */
+export interface OperationProgress {
+  done: number
+  total: number
+  /** What it does now, in a word or two. */
+  stage?: string
+}
+
 /** The arguments with which a model's process starts. */
 export interface ModelProcessArguments {
   path: string
   /** null: the model has no probes. */
   probesPath: string | null
+  /** It checks the file and reports, and loads no weights. */
+  isInspection: boolean
   contextTokens: number
   maxModelBytes: number
   maxInternalsBytes: number
@@ -72,14 +120,21 @@ export interface ModelProcessArguments {
   maxResidentBytes: number
 }
 
-export type ToModel = { op: 'infer'; id: number; request: InferenceRequest } | { op: 'abort'; id: number }
+export type ToModel =
+  | { op: 'infer'; id: number; request: InferenceRequest }
+  /** `name` is one of `OPERATIONS`. */
+  | { op: 'operate'; id: number; name: string; request: unknown }
+  | { op: 'abort'; id: number }
 
 export type FromModel =
-  | { op: 'ready'; shape: LlamaShape; maxTokens: number }
+  | ({ op: 'ready' } & ModelReport)
   /** The model can't be loaded; the process ends. */
   | { op: 'unusable'; code: ModelErrorCode; detail: string }
   | { op: 'token'; id: number; token: GeneratedToken }
+  | { op: 'progress'; id: number; progress: OperationProgress }
   | { op: 'done'; id: number; result: InferenceResult }
+  /** `result` as `v8.serialize` made it, so that its size was known before it was sent. */
+  | { op: 'operated'; id: number; result: Uint8Array }
   | { op: 'refused'; id: number; code: ModelErrorCode; detail: string }
   /** It has more memory than it may; the process ends. */
   | { op: 'spent'; residentBytes: number }

@@ -7,6 +7,9 @@ import { modelError } from '../gguf/model-error.ts'
 import type { LlamaShape } from '../llama/shape.ts'
 
 export const PROBE_KINDS = ['residual', 'attention_provenance'] as const
+export type ProbeKind = (typeof PROBE_KINDS)[number]
+export const PROBE_STATUSES = ['measured', 'experimental'] as const
+export type ProbeStatus = (typeof PROBE_STATUSES)[number]
 export const AGGREGATOR = 'max_mean_8'
 const MAX_FILE_BYTES = 8_000_000
 
@@ -27,7 +30,7 @@ const measured = z.strictObject({
 
 const probeCard = z.strictObject({
   /** `experimental` where an AUC is below the bar of its family, or the probe fails on a control. */
-  status: z.enum(['measured', 'experimental']),
+  status: z.enum(PROBE_STATUSES),
   bar_auc: share,
   held_out: measured.extend({
     tpr_at_1_percent_fpr: share,

@@ -33,7 +33,9 @@ const TENANT_GRANTS: Record<string, string> = {
   device_challenges: 'DELETE INSERT SELECT UPDATE',
   device_entries: 'INSERT SELECT',
   devices: 'DELETE INSERT SELECT UPDATE',
+  diff_checkpoints: 'DELETE INSERT SELECT UPDATE(done,measures,neurons)',
   duplicate_findings: 'DELETE INSERT SELECT',
+  eval_sets: 'DELETE INSERT SELECT UPDATE(sealed_prompts)',
   event_heads: 'SELECT',
   events: 'DELETE INSERT SELECT',
   fingerprints: 'DELETE INSERT SELECT UPDATE',
@@ -54,6 +56,8 @@ const TENANT_GRANTS: Record<string, string> = {
   mandates:
     'DELETE INSERT SELECT UPDATE(agent_id,budget_currency,budget_limit,budget_period,constraints,expires_at,heartbeat_interval_seconds,heartbeat_window_seconds,last_check_in_at,revoked_at,revoked_by,revoked_reason,updated_at)',
   media: 'DELETE INSERT SELECT UPDATE',
+  model_diffs:
+    'DELETE INSERT SELECT UPDATE(failure,failure_code,families_drifted,finished_at,pass,prompts_done,report,report_hash,started_at,state,verdict)',
   passkey_challenges: 'DELETE INSERT SELECT UPDATE(consumed_at)',
   passkey_registrations: 'DELETE INSERT SELECT UPDATE(challenge,expires_at)',
   passkeys: 'DELETE INSERT SELECT UPDATE(counter,is_backed_up,last_used_at,name)',

@@ -3,7 +3,8 @@ import { canaryHashOf } from '#src/trace/canaries/traces.ts'
 import type { GeneratedToken } from '#src/trace/llama/generation.ts'
 import { GREEDY } from '#src/trace/llama/sampling.ts'
 import { DEFAULT_MODEL } from '#src/trace/models/model-files.ts'
-import { createModelProcess, type ModelProcess } from '#src/trace/models/model-process.ts'
+import { createModelProcess } from '#src/trace/models/model-process.ts'
+import type { ModelProcess } from '#src/trace/models/process-options.ts'
 import type { CanaryRequest, InferenceRequest, InferenceResult } from '#src/trace/models/protocol.ts'
 import { TINY } from '../../support/models.ts'
 
@@ -78,7 +79,7 @@ describe('readings of an inference', () => {
   it('withhold the whole completion when a family trips: no token, text, probability or internal leaves', async () => {
     const plain = await run(requestOf(SYSTEM))
     const request = { ...requestOf(SYSTEM, { onTrip: 'withhold' }), internals: { residuals: true, neurons: true } }
-    const { canary, prompt, spans, completionTokens, ...rest } = await run(request)
+    const { canary, prompt, spans, completionTokens, sha256: _, ...rest } = await run(request)
     expect(rest).toEqual({ tokens: [], logProbabilities: [], text: '', finishReason: 'withheld', sent: [] })
     expect(canary?.trippedFamilies).toEqual([FAMILY])
     expect(prompt).toEqual(plain.prompt)

@@ -1,11 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { GREEDY } from '#src/trace/llama/sampling.ts'
-import {
-  createModelProcess,
-  type EndedModel,
-  type ModelProcess,
-  type ModelProcessOptions,
-} from '#src/trace/models/model-process.ts'
+import { createModelProcess } from '#src/trace/models/model-process.ts'
+import type { EndedModel, ModelProcess, ModelProcessOptions } from '#src/trace/models/process-options.ts'
 import type { InferenceRequest } from '#src/trace/models/protocol.ts'
 import { createModelFolder } from '../../support/gguf.ts'
 import { TINY } from '../../support/models.ts'

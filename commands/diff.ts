@@ -1,0 +1,95 @@
+// `npm run diff -- BASE TARGET`: compares two versions of a model in CI, by the code of the queue `diff`.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { z } from 'zod'
+import { readDeploymentSettings } from '#src/config.ts'
+import { Failure } from '#src/failure.ts'
+import { createLog } from '#src/platform/log.ts'
+import { type DiffModels, measurePrompt, pairModels, startMeasures } from '#src/trace/diffs/compare.ts'
+import { type EvalPrompts, parseEvalFile, readDefaultEvalSet } from '#src/trace/diffs/eval-prompts.ts'
+import { DEFAULT_THRESHOLDS } from '#src/trace/diffs/judge.ts'
+import { type WrittenReport, writeReport } from '#src/trace/diffs/report.ts'
+import { modelsConfig } from '#src/trace/models/config.ts'
+import { createModels, type Models } from '#src/trace/models/models.ts'
+import { type DiffOptions, EXIT, HELP, type NamedModel, readOptions } from './diff/options.ts'
+import { writeJunit, writeTable } from './diff/written.ts'
+import { isUsageError, sentenceOf, usageError } from './sentence.ts'
+
+// A closed pipe (`| head`) is no error.
+process.stdout.on('error', () => {})
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  try {
+    const options = readOptions(process.argv.slice(2))
+    if (options !== undefined) return await compare(options)
+    process.stdout.write(HELP)
+    return EXIT.pass
+  } catch (error) {
+    const isUsage = isUsageError(error)
+    process.stderr.write(`${sentenceOf(error)}\n${isUsage ? 'Try: npm run diff -- --help\n' : ''}`)
+    return isUsage ? EXIT.usage : EXIT.failed
+  }
+}
+
+async function compare(options: DiffOptions): Promise<number> {
+  const set = readPrompts(options.evalFile)
+  const models = openModels(options)
+  const startedAt = performance.now()
+  try {
+    const pair = { base: find(models, options.base), target: find(models, options.target) }
+    const { report, canonical, hash } = await measure(pair, set, options.seed)
+    const hex = hash.toString('hex')
+    const seconds = (performance.now() - startedAt) / 1_000
+    if (options.junitFile !== undefined) writeFileSync(options.junitFile, writeJunit(report, hex, seconds))
+    process.stdout.write(options.isJson ? `{"report_hash":"${hex}","report":${canonical}}\n` : writeTable(report, hex))
+    return EXIT[report.verdict]
+  } finally {
+    await models.close()
+  }
+}
+
+async function measure(pair: DiffModels, set: EvalPrompts, seed: number): Promise<WrittenReport> {
+  const settings = { signal: new AbortController().signal, lane: 'diff' }
+  const pairing = await pairModels(pair, settings)
+  const measures = startMeasures(pairing)
+  for (const prompt of set.prompts) {
+    await measurePrompt(pair, pairing, prompt, measures, settings)
+    if (process.stderr.isTTY) process.stderr.write(`\r${measures.done} of ${set.prompts.length} prompts`)
+  }
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
+  return writeReport(pairing, set, { seed, thresholds: DEFAULT_THRESHOLDS }, measures)
+}
+
+function openModels({ base, target }: DiffOptions): Models {
+  const settings = z.object(modelsConfig.keys).parse({ TRACE_MODEL_DIR: readDeploymentSettings().modelDirectory })
+  const entries = [base, target].map(({ id, path }) => (path === undefined ? id : `${id}=${path}`))
+  const log = createLog({ process: 'web', level: 'warn' }, { write: (line) => process.stderr.write(line) })
+  return createModels({ log }, { ...settings, TRACE_MODELS: [...new Set(entries)] })
+}
+
+function find(models: Models, { id }: NamedModel) {
+  try {
+    return models.get(id)
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'not_found') {
+      throw usageError(`${id}: there is no such model. npm run model -- list shows them.`)
+    }
+    throw error
+  }
+}
+
+function readPrompts(file: string | undefined): EvalPrompts {
+  if (file === undefined) return readDefaultEvalSet()
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw usageError(`--eval ${file}: ${sentenceOf(error)}`)
+  }
+  try {
+    return parseEvalFile('file', text)
+  } catch (error) {
+    throw usageError(`--eval ${file}: ${sentenceOf(error)}`)
+  }
+}

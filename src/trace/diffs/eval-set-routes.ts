@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import { evalPrompt, MAX_PROMPTS, MAX_SET_BYTES } from './eval-prompts.ts'
+import type { EvalSetRow } from './eval-set-rows.ts'
+import type { EvalSets } from './eval-sets.ts'
+
+// JSON escapes a line break as two bytes.
+const MAX_BODY_BYTES = MAX_SET_BYTES + 1_000_000
+// A prompt of three messages has eleven values.
+const MAX_BODY_VALUES = 60_000
+
+const evalSetView = z
+  .object({
+    eval_set_id: z.string(),
+    name: z.string(),
+    prompts: z.number().int(),
+    sha256: z.string().describe('Of the prompts’ canonical JSON (RFC 8785), in hexadecimal.'),
+    created_by: z.string().describe('The API key or user.'),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'EvalSet' })
+
+const evalSetRequest = z
+  .strictObject({
+    name: z.string().trim().min(1).max(100),
+    prompts: z.array(evalPrompt).min(1).max(MAX_PROMPTS),
+  })
+  .meta({ id: 'EvalSetRequest' })
+
+const common = { tag: 'Diffs', scope: 'intent', needsAccountKey: true } as const
+const reading = { ...common, permission: 'traces.read' } as const
+const writing = { ...common, permission: 'traces.write' } as const
+
+export function evalSetRoutes(evalSets: EvalSets): Route[] {
+  const created = (row: EvalSetRow) => reply(201, toEvalSetView(row), { Location: `/v1/trace/eval-sets/${row.id}` })
+  return [
+    endpoint(
+      {
+        ...writing,
+        method: 'POST',
+        path: '/v1/trace/eval-sets',
+        operationId: 'createEvalSet',
+        summary: 'Store prompts to compare models with',
+        body: evalSetRequest,
+        maxBodyBytes: MAX_BODY_BYTES,
+        maxBodyValues: MAX_BODY_VALUES,
+        view: evalSetView,
+        status: [201],
+      },
+      async ({ caller, body, idempotencyKey }) => created(await evalSets.create(caller, body, idempotencyKey)),
+      async ({ caller }, id) => created(await evalSets.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/trace/eval-sets',
+        operationId: 'listEvalSets',
+        summary: 'Evaluation sets of the account, newest first',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(evalSetView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await evalSets.list(caller, query)
+        return { ...page, data: data.map(toEvalSetView) }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/trace/eval-sets/:id',
+        operationId: 'getEvalSet',
+        params: idParams('evs'),
+        summary: 'One evaluation set, without its prompts',
+        view: evalSetView,
+        status: [200],
+      },
+      async ({ caller, params }) => toEvalSetView(await evalSets.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        ...writing,
+        method: 'DELETE',
+        path: '/v1/trace/eval-sets/:id',
+        operationId: 'deleteEvalSet',
+        params: idParams('evs'),
+        summary: 'Delete an evaluation set. Diffs of it that have not ended fail.',
+        view: z.object({ eval_set_id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedEvalSet' }),
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) => {
+        await evalSets.remove(caller, params.id, idempotencyKey)
+        return { eval_set_id: params.id, deleted: true as const }
+      },
+      async (_, id) => ({ eval_set_id: id, deleted: true as const }),
+    ),
+  ]
+}
+
+function toEvalSetView(row: EvalSetRow): z.input<typeof evalSetView> {
+  return {
+    eval_set_id: row.id,
+    name: row.name,
+    prompts: row.prompts,
+    sha256: row.sha256.toString('hex'),
+    created_by: row.createdBy,
+    created_at: row.createdAt.toISOString(),
+  }
+}

@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams } from '#src/platform/http/params.ts'
+import type { Diffs } from './diffs.ts'
+import { DEFAULT_EVAL_SET } from './eval-prompts.ts'
+import { reportView, thresholdsView, verdictView } from './report.ts'
+import { DIFF_STATES, type DiffRow } from './rows.ts'
+
+const MAX_SEED = Number.MAX_SAFE_INTEGER
+const time = z.iso.datetime()
+const count = z.number().int()
+const stateView = z.enum(DIFF_STATES).meta({ id: 'DiffState' })
+
+const diffView = z
+  .object({
+    diff_id: z.string(),
+    state: stateView,
+    base_model: z.string(),
+    target_model: z.string(),
+    eval_set: z.string().describe('`default`, or the id of a set of your own.'),
+    seed: count,
+    thresholds: thresholdsView,
+    progress: z.object({ done: count, total: count }).meta({ id: 'DiffProgress' }).describe('Prompts.'),
+    pass: z.boolean().nullable(),
+    verdict: verdictView.nullable(),
+    families_drifted: z.array(z.string()).nullable(),
+    report_hash: z.string().nullable().describe('SHA-256 of the report’s canonical JSON (RFC 8785), in hexadecimal.'),
+    failure: z.object({ code: z.string(), detail: z.string() }).meta({ id: 'DiffFailure' }).nullable(),
+    created_by: z.string().describe('The API key or user.'),
+    created_at: time,
+    started_at: time.nullable(),
+    finished_at: time.nullable(),
+  })
+  .meta({ id: 'TraceDiff' })
+
+const threshold = (least: number, most: number) => z.number().min(least).max(most).optional()
+
+const diffRequest = z
+  .strictObject({
+    base_model: z.string().min(1).max(64).describe('The version that is known.'),
+    target_model: z.string().min(1).max(64).describe('The version to judge.'),
+    eval_set: z.string().min(1).max(64).default(DEFAULT_EVAL_SET).describe('`default`, or the id of a set.'),
+    thresholds: z
+      .strictObject({
+        psi_drift: threshold(0.01, 100),
+        ks_alpha: threshold(1e-12, 0.5),
+        psi_warn: threshold(0.01, 100),
+        mean_shift: threshold(0, 1),
+      })
+      .default({})
+      .meta({ id: 'DiffThresholdsRequest' }),
+    seed: count.min(0).max(MAX_SEED).optional().describe('Of the bootstrap. Without it, one is drawn and shown.'),
+  })
+  .meta({ id: 'TraceDiffRequest' })
+
+const common = { tag: 'Diffs', scope: 'intent', needsAccountKey: true } as const
+const reading = { ...common, permission: 'traces.read' } as const
+const writing = { ...common, permission: 'traces.write' } as const
+
+export function diffRoutes(diffs: Diffs): Route[] {
+  const accepted = (row: DiffRow) => reply(202, toDiffView(row), { Location: `/v1/trace/diffs/${row.id}` })
+  return [
+    endpoint(
+      {
+        ...writing,
+        method: 'POST',
+        path: '/v1/trace/diffs',
+        operationId: 'createTraceDiff',
+        summary: 'Compare two model versions over an evaluation set',
+        meters: 'diff',
+        body: diffRequest,
+        view: diffView,
+        status: [202],
+      },
+      async ({ caller, body, idempotencyKey }) => accepted(await diffs.create(caller, body, idempotencyKey)),
+      async ({ caller }, id) => accepted(await diffs.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/trace/diffs',
+        operationId: 'listTraceDiffs',
+        summary: 'Diffs, newest first',
+        query: z.object({ ...listQuery, state: stateView.optional() }),
+        view: listOf(diffView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, ...page } = await diffs.list(caller, query)
+        return { ...page, data: data.map(toDiffView) }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/trace/diffs/:id',
+        operationId: 'getTraceDiff',
+        params: idParams('dif'),
+        summary: 'The state, progress and verdict of one diff',
+        view: diffView,
+        status: [200],
+      },
+      async ({ caller, params }) => toDiffView(await diffs.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/trace/diffs/:id/report',
+        operationId: 'getTraceDiffReport',
+        params: idParams('dif'),
+        summary: 'The report of a diff that has succeeded',
+        view: reportView,
+        status: [200],
+      },
+      async ({ caller, params }) => reportView.parse(JSON.parse(await diffs.report(caller, params.id))),
+    ),
+    endpoint(
+      {
+        ...writing,
+        method: 'POST',
+        path: '/v1/trace/diffs/:id/cancel',
+        operationId: 'cancelTraceDiff',
+        params: idParams('dif'),
+        summary: 'Cancel a diff that has not ended',
+        view: diffView,
+        status: [200],
+      },
+      async ({ caller, params, idempotencyKey }) => toDiffView(await diffs.cancel(caller, params.id, idempotencyKey)),
+      async ({ caller, params }) => toDiffView(await diffs.get(caller, params.id)),
+    ),
+  ]
+}
+
+function toDiffView(row: DiffRow): z.input<typeof diffView> {
+  return {
+    diff_id: row.id,
+    state: row.state,
+    base_model: row.baseModel,
+    target_model: row.targetModel,
+    eval_set: row.evalSet,
+    seed: row.seed,
+    thresholds: row.thresholds,
+    progress: { done: row.promptsDone, total: row.prompts },
+    pass: row.pass,
+    verdict: row.verdict,
+    families_drifted: row.familiesDrifted,
+    report_hash: row.reportHash?.toString('hex') ?? null,
+    failure: row.failureCode === null ? null : { code: row.failureCode, detail: row.failure ?? '' },
+    created_by: row.createdBy,
+    created_at: row.createdAt.toISOString(),
+    started_at: row.startedAt?.toISOString() ?? null,
+    finished_at: row.finishedAt?.toISOString() ?? null,
+  }
+}

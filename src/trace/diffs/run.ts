@@ -1,0 +1,134 @@
+// The work of the queue diff. It stores what it has measured every few seconds and continues there after a crash; the
+// figures are the same as without one. The report, its event and the end of the job are one transaction.
+
+import { countOperations } from '#src/account/usage/meter.ts'
+import { emit } from '#src/account/webhooks/emit.ts'
+import { Failure } from '#src/failure.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import { failpoint } from '#src/platform/jobs/failpoint.ts'
+import type { TraceBackend } from '../models/backend.ts'
+import { deleteCheckpoint, findCheckpoint, originOf, storeCheckpoint } from './checkpoints.ts'
+import { type DiffModels, measurePrompt, pairModels, startMeasures } from './compare.ts'
+import { DEFAULT_EVAL_SET, type EvalPrompts, readDefaultEvalSet } from './eval-prompts.ts'
+import type { EvalSets } from './eval-sets.ts'
+import { type WrittenReport, writeReport } from './report.ts'
+import { type DiffRow, failDiff, finishDiff, requeueDiff, startDiff } from './rows.ts'
+
+// A crash costs as much work, and a checkpoint of a large model has a megabyte.
+const CHECKPOINT_MS = 3_000
+// These are as they are however often it is tried again.
+const FINAL = new Set(['not_found', 'backend_capability_missing'])
+
+export interface DiffDeps {
+  db: Pick<Database, 'tenant'>
+  models: { get(id?: string): TraceBackend }
+  evalSets: Pick<EvalSets, 'read'>
+  now: () => Date
+  /** 0: after each prompt. */
+  checkpointMs?: number
+}
+
+export function createDiff({ db, models, evalSets, now, checkpointMs = CHECKPOINT_MS }: DiffDeps): Work<'diff'> {
+  async function run({ diffId }: { diffId: string }, job: RunningJob): Promise<JobOutcome> {
+    const row = await db.tenant(job.scope, (tx) => startDiff(tx, diffId, now()))
+    if (row === undefined) return { kind: 'done' }
+    failpoint('diff:started')
+    try {
+      const written = await measure(row, job)
+      if (written === undefined) return { kind: 'done' }
+      failpoint('diff:measured')
+      await db.tenant(job.scope, async (tx) => {
+        await succeed(tx, job.scope, row, written)
+        await job.settle(tx)
+        failpoint('diff:settling')
+      })
+    } catch (error) {
+      if (!(error instanceof Failure) || !FINAL.has(error.code)) throw error
+      const { code, message: detail } = error
+      await db.tenant(job.scope, async (tx) => {
+        await fail(tx, job.scope, diffId, { code, detail })
+        await job.settle(tx)
+      })
+    }
+    failpoint('diff:settled')
+    return { kind: 'settled' }
+  }
+
+  /** undefined: it was cancelled. */
+  async function measure(row: DiffRow, { scope, signal }: RunningJob): Promise<WrittenReport | undefined> {
+    const settings = { signal, lane: scope.accountId }
+    const pair: DiffModels = { base: models.get(row.baseModel), target: models.get(row.targetModel) }
+    const pairing = await pairModels(pair, settings)
+    const set: EvalPrompts =
+      row.evalSet === DEFAULT_EVAL_SET ? readDefaultEvalSet() : await evalSets.read(scope, row.evalSet)
+    const origin = originOf(pairing, set)
+    const measures = (await db.tenant(scope, (tx) => findCheckpoint(tx, row.id, origin))) ?? startMeasures(pairing)
+    const store = () => db.tenant(scope, (tx) => storeCheckpoint(tx, scope, row.id, origin, measures))
+    if (!(await store())) return undefined
+    let storedAt = performance.now()
+    for (const prompt of set.prompts.slice(measures.done)) {
+      signal.throwIfAborted()
+      await measurePrompt(pair, pairing, prompt, measures, settings)
+      if (performance.now() - storedAt < checkpointMs) continue
+      if (!(await store())) return undefined
+      storedAt = performance.now()
+      failpoint('diff:checkpoint')
+    }
+    return writeReport(pairing, set, row, measures)
+  }
+
+  async function succeed(tx: Tx, scope: Scope, row: DiffRow, { report, canonical, hash }: WrittenReport) {
+    const { pass, verdict, families_drifted: familiesDrifted } = report
+    const isFirst = await finishDiff(tx, row.id, { pass, verdict, familiesDrifted, report: canonical, hash, at: now() })
+    if (!isFirst) return
+    await countOperations(tx, scope, 'diff', [row.id])
+    await deleteCheckpoint(tx, row.id)
+    await tell(tx, scope, row, { status: 'succeeded', pass, verdict, familiesDrifted, hash: hash.toString('hex') })
+  }
+
+  async function fail(tx: Tx, scope: Scope, id: string, why: { code: string; detail: string }): Promise<void> {
+    const row = await failDiff(tx, id, why)
+    if (row === undefined) return
+    await deleteCheckpoint(tx, id)
+    await tell(tx, scope, row, { status: 'failed', pass: false, verdict: null, familiesDrifted: [], hash: null })
+  }
+
+  return {
+    run,
+    onDead: (tx, scope, { diffId }) =>
+      fail(tx, scope, diffId, {
+        code: 'service_unavailable',
+        detail: 'The models failed repeatedly. The operator can run it again.',
+      }),
+    onRedrive: (tx, _scope, { diffId }) => requeueDiff(tx, diffId),
+    endsAtOnce: true,
+  }
+}
+
+interface Told {
+  status: 'succeeded' | 'failed'
+  pass: boolean
+  verdict: string | null
+  familiesDrifted: readonly string[]
+  hash: string | null
+}
+
+async function tell(tx: Tx, scope: Scope, row: DiffRow, { status, pass, verdict, familiesDrifted, hash }: Told) {
+  await emit(tx, scope, {
+    type: 'trace.diff_completed',
+    // One that failed may succeed when it is tried again.
+    dedupKey: `${row.id} ${status}`,
+    data: {
+      diff_id: row.id,
+      status,
+      base_model: row.baseModel,
+      target_model: row.targetModel,
+      pass,
+      verdict,
+      families_drifted: familiesDrifted,
+      report_hash: hash,
+    },
+  })
+}

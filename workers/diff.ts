@@ -1,0 +1,3 @@
+import { runWorker } from '#src/process.ts'
+
+await runWorker('diff')
