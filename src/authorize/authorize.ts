@@ -24,7 +24,7 @@ export type Authorize = ReturnType<typeof createAuthorize>
 
 interface Below {
   attest: Pick<Attest, 'hardware'>
-  trace: Pick<Trace, 'canaries'>
+  trace: Pick<Trace, 'canaries' | 'inferences'>
 }
 
 export function createAuthorize(p: Platform, settings: AuthorizeSettings, { attest, trace }: Below) {
@@ -46,7 +46,7 @@ export function createAuthorize(p: Platform, settings: AuthorizeSettings, { atte
     trust,
     canaries: trace.canaries.port,
   })
-  const explainers = { ...intents.explainers, ...trace.canaries.explainers }
+  const explainers = { ...intents.explainers, ...trace.canaries.explainers, ...trace.inferences.explainers }
   const decisions = decisionsFeature(p, { explainers })
   const reports = reportsFeature(p)
   const access = accessFeature(p, intents)

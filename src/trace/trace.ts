@@ -4,6 +4,7 @@ import type { Agents } from '#src/agents/agents.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { canariesFeature } from './canaries/feature.ts'
 import { diffsFeature } from './diffs/feature.ts'
+import { inferencesFeature } from './inferences/feature.ts'
 import { locksFeature, type Plans } from './locks/feature.ts'
 import type { ModelSettings } from './models/config.ts'
 import { modelsFeature } from './models/feature.ts'
@@ -20,8 +21,9 @@ export function createTrace(
 ) {
   const models = modelsFeature(p, settings)
   const locks = locksFeature(p, { ...agents, accounts })
-  const canaries = canariesFeature(p, { ...locks, accounts })
+  const canaries = canariesFeature(p, { ...models, ...locks, accounts })
+  const inferences = inferencesFeature(p, { ...models, ...canaries })
   const diffs = diffsFeature(p, { ...models, accounts })
-  const features = { models, locks, canaries, diffs }
+  const features = { models, locks, canaries, inferences, diffs }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

@@ -18,6 +18,7 @@ const UNAUDITED: Record<string, string> = {
   'POST /v1/account/risk-policy/dry-run': 'it changes nothing',
   'POST /v1/policy/analyze': 'it changes nothing',
   'POST /v1/policy/replay': 'it changes nothing',
+  'POST /v1/trace/kill-switch/preview': 'it changes nothing',
   'POST /v1/policy/simulate': 'it changes nothing',
   'POST /v1/policy/validate': 'it changes nothing',
   'POST /v1/decisions/verify-chain': 'it changes nothing',

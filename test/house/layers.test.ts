@@ -37,7 +37,17 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['erasure'],
   ],
   agents: [['registry']],
-  trace: [['gguf'], ['kernel', 'tokenizer'], ['llama'], ['probes'], ['models'], ['locks'], ['canaries'], ['diffs']],
+  trace: [
+    ['gguf'],
+    ['kernel', 'tokenizer'],
+    ['llama'],
+    ['probes'],
+    ['models'],
+    ['locks'],
+    ['canaries'],
+    ['inferences'],
+    ['diffs'],
+  ],
   authorize: [
     ['policy', 'tokens'],
     ['webhooks', 'passkeys', 'mandates', 'schedules'],

@@ -319,8 +319,9 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       created_at: new Date(),
     })
     await insert('kill_switches', { settings: '{}', changed_by: id('key'), changed_at: new Date() })
+    const trace = id('trc')
     await insert('traces', {
-      id: id('trc'),
+      id: trace,
       source: 'client',
       canary_set: 's',
       readings: '[]',
@@ -352,6 +353,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       created_at: new Date(),
     })
     await insert('diff_checkpoints', { diff_id: diff, done: 0, measures: '{}', neurons: bytes() })
+    await insert('trace_contents', { id: trace, sealed_content: bytes(), created_at: new Date() })
     const schedule = id('sch')
     await insert('schedules', {
       id: schedule,

@@ -19,7 +19,6 @@ interface Action {
 
 /** @throws {Failure} `invalid_request` for a value that is too large. */
 export function requestOfVerify(body: VerifyRequest): RequestFacts {
-  checkSize('/inference_input', body.inference_input)
   return {
     ...hashesOf(body),
     agent_session_id: body.agent_session_id ?? null,

@@ -6,9 +6,10 @@ import type { CanaryAnswer, JsonObject, PolicyAnswers, PolicyNeed } from '#src/a
 import { needsOf } from '#src/authorize/policy/requirements.ts'
 import type { PolicyWebhooks } from '#src/authorize/webhooks/policy-webhooks.ts'
 import { note } from '#src/platform/context.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
+import type { InferenceInput } from '#src/trace/canaries/input.ts'
 import type { CanaryPort, CanaryReading } from '#src/trace/canaries/port.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 
@@ -45,8 +46,10 @@ export interface Evaluation {
   facts: VerifyFacts
   token: TokenFacts
   needs: readonly PolicyNeed[]
-  inferenceInput: Json | undefined
+  inferenceInput: InferenceInput | undefined
 }
+
+type CanaryNeed = PolicyNeed & { kind: 'canary' }
 
 // Of a condition that names no age (section Kill switch of docs/canaries.md).
 const MAX_AGE_SECONDS = 300
@@ -54,45 +57,47 @@ const MAX_AGE_SECONDS = 300
 export type Ask = ReturnType<typeof createAsk>
 
 export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
-  async function readOne(
-    scope: Scope,
+  async function readAll(
+    acting: Acting,
     { facts, token, inferenceInput }: Evaluation,
-    need: PolicyNeed & { kind: 'canary' },
+    needs: readonly CanaryNeed[],
     signal: AbortSignal,
-  ): Promise<CanaryReading | undefined> {
-    const question = {
-      set: need.set,
-      families: need.families,
+  ): Promise<(CanaryReading | undefined)[]> {
+    if (needs.length === 0) return []
+    const source = {
       traceId: facts.request.trace_id ?? token.trace_id,
       inferenceInput,
       agentSessionId: token.agent_session_id,
       agentId: token.agent_id,
-      maxAgeSeconds: need.max_age_s ?? MAX_AGE_SECONDS,
     }
-    return canaries.read(scope, question, signal).catch((error: unknown) => {
+    const conditions = needs.map(({ set, families, max_age_s: maxAgeSeconds = MAX_AGE_SECONDS }) => ({
+      set,
+      families,
+      maxAgeSeconds,
+    }))
+    return canaries.read(acting, source, conditions, signal).catch((error: unknown) => {
       log.warn({ err: error }, 'a canary reading failed')
-      return undefined
+      return []
     })
   }
 
   /** @throws when the client leaves meanwhile: then nothing is decided. */
-  return async (scope: Scope, evaluation: Evaluation, signal: AbortSignal): Promise<OutsideAnswers> => {
+  return async (acting: Acting, evaluation: Evaluation, signal: AbortSignal): Promise<OutsideAnswers> => {
     const { decisionId, facts, token, needs } = evaluation
     const webhookNeeds = needs.flatMap((need) =>
       need.kind === 'webhook' ? [{ ruleId: need.rule_id, url: need.url, timeoutMs: need.timeout_ms }] : [],
     )
     const causes = new Map<string, string>()
     const canaryNeeds = needs.filter((need) => need.kind === 'canary')
-    const [webhooks, readings] = await Promise.all([
-      policyWebhooks.ask(scope, webhookNeeds, questionOf(decisionId, facts, token), signal, ({ ruleId, cause }) => {
+    const [webhooks, read] = await Promise.all([
+      policyWebhooks.ask(acting, webhookNeeds, questionOf(decisionId, facts, token), signal, ({ ruleId, cause }) => {
         if (cause !== null) causes.set(ruleId, cause)
       }),
-      Promise.all(
-        canaryNeeds.map(async (need) => [need.rule_id, await readOne(scope, evaluation, need, signal)] as const),
-      ),
+      readAll(acting, evaluation, canaryNeeds, signal),
     ])
     signal.throwIfAborted()
     note({ intent: token.jti })
+    const readings = canaryNeeds.map(({ rule_id }, index) => [rule_id, read[index]] as const)
     const found = readings.flatMap(([ruleId, reading]) => (reading === undefined ? [] : [[ruleId, reading] as const]))
     return {
       needs,

@@ -19,9 +19,11 @@ import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
-import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
 import { checkId, newId } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
+import type { InferenceInput } from '#src/trace/canaries/input.ts'
+import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfAuthorize } from './action.ts'
 import { type Authorization, bindingsOf, preflightOf, replayOf } from './authorization.ts'
 import type { AuthorizeRequest } from './bodies.ts'
@@ -49,15 +51,23 @@ export interface AuthorizingDeps extends StandingDeps {
   statusIndexes: StatusIndexes
   assertions: Pick<Assertions, 'checkAssertion' | 'consumeAssertion'>
   openApproval: ApprovalsFeature['openApproval']
+  canaries: Pick<CanaryPort, 'readTrace' | 'takeReading'>
   baseUrl: string
   now(): Date
+}
+
+export interface AuthorizeOptions {
+  key?: IdempotencyKey | undefined
+  /** Of the request: asked for where an input is read. */
+  signal(): AbortSignal
 }
 
 // The policy or the reading of the trace changed while the token was signed: more often than this in a row never happens.
 const MAX_TRIES = 4
 
 export function createAuthorizing(deps: AuthorizingDeps) {
-  const { db, signingKeys, sealer, ledger, statusIndexes, assertions, openApproval, baseUrl, now, trust } = deps
+  const { db, signingKeys, sealer, ledger, statusIndexes, assertions, openApproval, canaries, baseUrl, now, trust } =
+    deps
 
   /** What of the decision is true now. No lock is needed on what verify will read again. */
   async function read(tx: Tx, subjects: Subjects, under: Under, revocations: RevocationSnapshot): Promise<Seen> {
@@ -66,6 +76,22 @@ export function createAuthorizing(deps: AuthorizingDeps) {
       readStanding(tx, deps, subjects, revocations),
     ])
     return { standing, state: stateFactsOf(rows, standing.at) }
+  }
+
+  /** Outside of any transaction. @throws {Failure} where the model has no reading: a token without one was not asked for. */
+  async function takeReading(
+    caller: Caller,
+    {
+      inferenceInput,
+      agentId,
+      agentSessionId,
+    }: Pick<Subjects, 'agentId' | 'agentSessionId'> & { inferenceInput: InferenceInput },
+    { key, signal }: AuthorizeOptions,
+  ): Promise<string> {
+    if (key !== undefined) await db.tenant(caller, (tx) => refuseRepeat(tx, key))
+    const taken = await canaries.takeReading(caller, { inferenceInput, agentId, agentSessionId }, signal())
+    if ('unread' in taken) throw taken.unread.failure
+    return taken.traceId
   }
 
   async function sign(drafting: Drafting, { standing, state }: Seen): Promise<Signed> {
@@ -169,11 +195,13 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     /**
      * Issues a token for one action.
      * @throws {Failure} `environment_mismatch`; `not_found` for the agent, the session, the trace, the mandate or the schedule;
-     * `invalid_request`; `session_revoked`, `device_revoked`, `account_stopped`, `agent_suspended`, `session_canary_locked`.
+     * `invalid_request`; `backend_capability_missing` and `service_unavailable` of an input that no model reads; `session_revoked`, `device_revoked`, `account_stopped`, `agent_suspended`, `session_canary_locked`.
      */
-    async authorize(caller: Caller, body: AuthorizeRequest, key?: IdempotencyKey): Promise<Authorization> {
-      checkIds(caller, body)
-      const request = requestOfAuthorize(body)
+    async authorize(caller: Caller, given: AuthorizeRequest, options: AuthorizeOptions): Promise<Authorization> {
+      checkIds(caller, given)
+      const { key } = options
+      let body = given
+      let request = requestOfAuthorize(body)
       const { agent_session_id: agentSessionId, device_id: deviceId } = body
       const assertion =
         body.passkey_assertion &&
@@ -195,6 +223,13 @@ export function createAuthorizing(deps: AuthorizingDeps) {
           continue
         }
         refuse(seen, subjects, under)
+        if (body.inference_input !== undefined && body.trace_id === undefined) {
+          // Read once, for the agent and after every refusal: the token is bound to a reading of its own.
+          const trace_id = await takeReading(caller, { ...subjects, inferenceInput: body.inference_input }, options)
+          body = { ...body, trace_id }
+          request = requestOfAuthorize(body)
+          continue
+        }
         const drafting = { caller, body, request, agentId, assertion }
         const signed = await sign(drafting, seen)
         note({ intent: signed.claims.jti })

@@ -6,6 +6,7 @@ import { passkeyAssertion } from '#src/authorize/passkeys/bodies.ts'
 import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { isObject, isShallow, jsonObject, MAX_JSON_DEPTH } from '#src/authorize/policy/json-object.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
+import { inferenceInput } from '#src/trace/canaries/input.ts'
 
 const DEFAULT_TTL_SECONDS = 300
 /** Three JSON values of their greatest size in pretty print, and a hostile token, which gets its answer. */
@@ -53,6 +54,9 @@ export const authorizeRequest = z
     context: context.optional(),
     context_evidence: evidence.optional(),
     trace_id: traceId.optional(),
+    inference_input: inferenceInput.optional().meta({
+      description: 'A model of the service reads it, and the token is bound to that trace. Not with `trace_id`.',
+    }),
     agent_id: z.string().min(1).max(64).optional(),
     audience: name.optional(),
     ttl_seconds: z.number().int().min(30).max(3_600).default(DEFAULT_TTL_SECONDS),
@@ -67,6 +71,11 @@ export const authorizeRequest = z
     if (mandate === undefined || schedule === undefined) return
     const message = 'must not stand beside mandate_id: a token is issued under a mandate or a schedule'
     issues.addIssue({ code: 'custom', path: ['schedule_id'], message, params: { code: 'mismatch' } })
+  })
+  .superRefine(({ trace_id: trace, inference_input: input }, issues) => {
+    if (trace === undefined || input === undefined) return
+    const message = 'must not stand beside trace_id: a token is bound to one trace'
+    issues.addIssue({ code: 'custom', path: ['inference_input'], message, params: { code: 'mismatch' } })
   })
   .superRefine(({ action_type: type, action_payload: payload }, issues) => {
     const named = payload.action_type
@@ -83,7 +92,10 @@ export const verifyRequest = z
     context: context.optional(),
     context_evidence: evidence.optional(),
     trace_id: traceId.optional(),
-    inference_input: evidence.optional(),
+    inference_input: inferenceInput.optional().meta({
+      description:
+        'A model of the service reads it within 5 seconds, where a condition of the policy asks for canaries.',
+    }),
     agent_session_id: name.optional(),
     device_id: name.optional(),
     audience: name.optional(),

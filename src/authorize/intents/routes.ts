@@ -46,8 +46,10 @@ export function intentRoutes({ authorizing, verify, executions, now }: IntentRou
         view: authorizeView,
         status: [200],
       },
-      async ({ caller, body, idempotencyKey }) =>
-        toAuthorizeView(await authorizing.authorize(caller, body, idempotencyKey), now()),
+      async (request) => {
+        const { caller, body, idempotencyKey: key } = request
+        return toAuthorizeView(await authorizing.authorize(caller, body, { key, signal: () => request.signal }), now())
+      },
       async ({ caller }, jti) => toAuthorizeView(await authorizing.replay(caller, jti), now()),
     ),
     endpoint(

@@ -111,6 +111,15 @@ export async function once<R>(
 }
 
 /**
+ * Before costly work outside of a transaction: `once` refuses a repeat only after it. Of two requests at the same time
+ * both may get here, and one of them is answered with what the other stored.
+ * @throws {Failure} as `once`, of a repeat.
+ */
+export async function refuseRepeat(tx: Tx, key: IdempotencyKey): Promise<void> {
+  if (await isKnown(tx, key)) throw inProgress()
+}
+
+/**
  * For work that changes nothing the second time: a repeat does it again, and answers what it finds. Throws as `once`
  * does.
  */

@@ -127,7 +127,12 @@ export function problemView(baseUrl: string) {
         .describe('With `approver_not_eligible`: role, separation_of_duties, not_a_member or same_key.'),
       lock_id: z.string().optional().describe('With `conflict` where a session lock holds an agent: that lock.'),
       model: z.string().optional().describe('With `backend_capability_missing`: which model.'),
-      capability: z.string().optional().describe('With `backend_capability_missing`: what it lacks.'),
+      capability: z
+        .string()
+        .optional()
+        .describe(
+          'With `backend_capability_missing`: what it lacks, a member of `capabilities` of GET /v1/trace/models.',
+        ),
       accepted: z.number().int().optional().describe('With a batch in which no line can be accepted: 0.'),
       rejected: z
         .array(rejectedLineView)

@@ -9,7 +9,7 @@ import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { type DecisionEntry, entryHash, entryOf, entryText, jtiOf, type NewDecision } from './entry.ts'
-import { type DecisionFilter, findFacts, insertDecisions, listOldestFirst, type NewDecisionRow } from './rows.ts'
+import { type DecisionFilter, findFacts, insertDecisions, listInOrder, type NewDecisionRow } from './rows.ts'
 
 export type { DecisionEntry, NewDecision, RuleResult } from './entry.ts'
 
@@ -37,12 +37,14 @@ export interface Ledger {
   readFacts(tx: Tx, decisionId: string): Promise<Json | undefined>
   /** The same, with their hash. */
   openFacts(tx: Tx, decisionId: string): Promise<OpenedFacts | undefined>
-  /** Decisions with their facts, oldest first, in short transactions: entries that commit meanwhile may be missed. */
+  /** Decisions with their facts, in short transactions: entries that commit meanwhile may be missed. */
   listDecisionsBetween(
     scope: Scope,
     range: Pick<DecisionFilter, 'kind' | 'from' | 'to'> & {
       /** Continues after this decision. */
       after?: string | undefined
+      /** Oldest first otherwise. */
+      isNewestFirst?: boolean | undefined
     },
   ): AsyncIterable<RecordedDecision>
 }
@@ -107,9 +109,11 @@ export function createLedger({ sealer, db }: LedgerDeps): Ledger {
     async openFacts(tx, decisionId) {
       return open(decisionId, await findFacts(tx, decisionId))
     },
-    async *listDecisionsBetween(scope, range) {
+    async *listDecisionsBetween(scope, { isNewestFirst, ...range }) {
       for (let after = range.after; ; ) {
-        const page = await db.tenant(scope, (tx) => listOldestFirst(tx, scope, range, { after, limit: PAGE_ROWS }))
+        const page = await db.tenant(scope, (tx) =>
+          listInOrder(tx, scope, range, { after, limit: PAGE_ROWS, isNewestFirst }),
+        )
         for (const { id, entry, sealedFacts } of page) {
           yield { entry: JSON.parse(entry) as DecisionEntry, facts: open(id, sealedFacts)?.facts }
         }

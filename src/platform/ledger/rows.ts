@@ -61,23 +61,25 @@ export async function findFacts(tx: Tx, decisionId: string): Promise<Buffer | nu
 
 interface Page {
   limit: number
-  /** Exclusive. */
+  /** Exclusive: the last of the page before. */
   after?: string | undefined
+  isNewestFirst?: boolean | undefined
 }
 
-/** With the sealed facts, if there are any. */
-export async function listOldestFirst(
+/** With the sealed facts, if there are any. Oldest first unless the page says otherwise. */
+export async function listInOrder(
   tx: Tx,
   scope: Scope,
   filter: DecisionFilter,
-  { after, limit }: Page,
+  { after, limit, isNewestFirst = false }: Page,
 ): Promise<(DecisionRow & { sealedFacts: Buffer | null })[]> {
   const { conditions, values } = conditionsOf(scope, filter)
-  if (after !== undefined) conditions.push(`id > $${values.push(after)}`)
+  const [follows, order] = isNewestFirst ? ['<', 'DESC'] : ['>', 'ASC']
+  if (after !== undefined) conditions.push(`id ${follows} $${values.push(after)}`)
   return tx.adhoc(
     `SELECT id, entry, entry_sha256 AS "entrySha256",
        (SELECT sealed_facts FROM decision_facts WHERE decision_id = decisions.id) AS "sealedFacts"
-     FROM decisions WHERE ${conditions.join(' AND ')} ORDER BY id LIMIT $${values.push(limit)}`,
+     FROM decisions WHERE ${conditions.join(' AND ')} ORDER BY id ${order} LIMIT $${values.push(limit)}`,
     values,
   )
 }

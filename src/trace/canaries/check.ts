@@ -1,5 +1,6 @@
-// POST /v1/trace/check: may this agent go on, by these canary readings? A first look finds out which locks the answer
-// needs; the answer itself is judged under them, so that none allows after a lock that it has not read.
+// POST /v1/trace/check: may this agent go on, by these canary readings? An input is read by a model first, outside of any
+// transaction. Then a first look finds out which locks the answer needs; the answer itself is judged under them, so that
+// none allows after a lock that it has not read.
 
 import { readAgents } from '#src/agents/registry/rows.ts'
 import { checkSessionName, readAgentSession } from '#src/agents/registry/session-rows.ts'
@@ -10,13 +11,15 @@ import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import { lockExclusive, lockShared } from '#src/platform/db/advisory.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
-import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { locksOf, type TripSubject } from '../locks/locks.ts'
 import { findLockOf, readLiveLock } from '../locks/rows.ts'
+import type { InferenceInput, ReadInput, Unread } from './input.ts'
 import { type CheckFacts, type CheckJudgement, judgeCheck } from './judge.ts'
 import { findKillSwitch } from './kill-switch.ts'
+import { storeReading } from './port.ts'
 import { type ReadingsBody, toReadings } from './readings.ts'
 import { canaryHashOf, findTrace, insertTrace, noTrace, type TraceRow, toCheckedReading } from './traces.ts'
 import type { RecordTrip } from './trips.ts'
@@ -25,7 +28,7 @@ import type { RecordTrip } from './trips.ts'
 export interface CheckRequest {
   traceId?: string | undefined
   client?: { readings: ReadingsBody; readingAt: Date; canarySet: string } | undefined
-  inferenceInput?: Json | undefined
+  inferenceInput?: InferenceInput | undefined
   agentId?: string | undefined
   agentSessionId?: string | undefined
 }
@@ -35,6 +38,16 @@ export interface CheckAnswer extends CheckJudgement {
   decisionId: string
   traceId: string | null
   canaryHash: string | null
+  /** Why an input has no reading. */
+  unavailableCause: Unread['cause'] | null
+}
+
+export interface CheckOptions {
+  key?: IdempotencyKey | undefined
+  /** Set when the account may not have inputs read any more this month. */
+  overCap?: Failure | undefined
+  /** Of the request: asked for where an input is read. */
+  signal(): AbortSignal
 }
 
 // Clocks differ a little. A reading from the future would stay fresh for longer than its time.
@@ -42,14 +55,15 @@ const MAX_AHEAD_MS = 30_000
 
 export type Checks = ReturnType<typeof createChecks>
 
-interface CheckDeps extends Pick<Platform, 'db' | 'now' | 'ledger'> {
+interface CheckDeps extends Pick<Platform, 'db' | 'now' | 'ledger' | 'log'> {
+  readInput: ReadInput
   recordTrip: RecordTrip
 }
 
-export function createChecks({ db, now, ledger, recordTrip }: CheckDeps) {
+export function createChecks({ db, now, ledger, log, readInput, recordTrip }: CheckDeps) {
   /** What is asked, with its ids looked up. It never changes, so it may be read before the locks are taken. */
   async function resolve(acting: Acting, request: CheckRequest) {
-    const { traceId, client, inferenceInput } = request
+    const { traceId, client } = request
     checkNames(acting, request)
     if (client !== undefined && client.readingAt.getTime() > now().getTime() + MAX_AHEAD_MS) {
       throw invalidField('/reading_at', 'in_future', 'must not lie more than 30 seconds in the future')
@@ -60,9 +74,25 @@ export function createChecks({ db, now, ledger, recordTrip }: CheckDeps) {
       return { stored, subject: await resolveSubject(tx, request, stored) }
     })
     const sent = client === undefined ? undefined : traceOf(acting, client, subject, now())
-    const trace = stored ?? sent
-    note({ ...(subject.agentId && { agent: subject.agentId }), ...(trace && { trace: trace.id }) })
-    return { subject, sent, trace, inferenceInput }
+    note({ ...(subject.agentId && { agent: subject.agentId }) })
+    return { subject, stored, sent }
+  }
+
+  /** Has the model read an input, unless it is that of a repeat. @throws {Failure} which `once` throws of a repeat. */
+  async function read(
+    acting: Acting,
+    { inferenceInput }: CheckRequest,
+    subject: TripSubject,
+    { key, overCap, signal }: CheckOptions,
+  ): Promise<{ trace?: TraceRow; unread?: Unread }> {
+    if (inferenceInput === undefined) return {}
+    if (key !== undefined) await db.tenant(acting, (tx) => refuseRepeat(tx, key))
+    const read =
+      overCap === undefined
+        ? await readInput(acting, inferenceInput, subject, { signal: signal() })
+        : { unread: { cause: 'over_cap', failure: overCap } as const }
+    if ('unread' in read) log.warn({ reason: read.unread.cause, err: read.unread.failure }, UNREAD)
+    return read
   }
 
   async function loadFacts(tx: Tx, subject: TripSubject, trace: TraceRow | undefined): Promise<CheckFacts> {
@@ -88,14 +118,20 @@ export function createChecks({ db, now, ledger, recordTrip }: CheckDeps) {
      * @throws {Failure} `invalid_request` for a reading from the future and for a session of another agent;
      * `environment_mismatch`; `not_found` for a trace, an agent or a registered session.
      */
-    async check(acting: Acting, request: CheckRequest, key?: IdempotencyKey): Promise<CheckAnswer> {
-      const { subject, sent, trace, inferenceInput } = await resolve(acting, request)
-      const inputHash = inferenceInput === undefined ? null : sha256Base64url(canonicalize(inferenceInput))
+    async check(acting: Acting, request: CheckRequest, options: CheckOptions): Promise<CheckAnswer> {
+      const { key } = options
+      const { inferenceInput } = request
+      const { subject, stored, sent } = await resolve(acting, request)
+      const { trace: taken, unread } = await read(acting, request, subject, options)
+      const trace = stored ?? sent ?? taken
+      note({ ...(trace && { trace: trace.id }) })
+      const inputHash = inferenceInput === undefined ? null : sha256Base64url(canonicalize(inferenceInput as Json))
       const locks = locksOf(acting, subject)
 
       const decide = async (tx: Tx, facts: CheckFacts): Promise<CheckAnswer> => {
         const judgement = judgeCheck(facts)
         if (sent !== undefined) await insertTrace(tx, acting, sent)
+        if (taken !== undefined) await storeReading(tx, acting, taken)
         const trip = judgement.emits && trace !== undefined && { trace, judgement, subject, at: new Date(facts.at) }
         const { lockId } = trip ? await recordTrip(tx, acting, tripOf(trip)) : { lockId: null }
         const inForce = facts.lock_id ?? lockId
@@ -110,6 +146,7 @@ export function createChecks({ db, now, ledger, recordTrip }: CheckDeps) {
             trace_id: trace?.id ?? null,
             canary_hash: trace?.digest ?? null,
             inference_input_hash: inputHash,
+            ...(unread && { unavailable_cause: unread.cause }),
             agent_session_id: subject.agentSessionId,
             agent_id: subject.agentId,
             lock_id: inForce,
@@ -122,6 +159,7 @@ export function createChecks({ db, now, ledger, recordTrip }: CheckDeps) {
           decisionId,
           traceId: trace?.id ?? null,
           canaryHash: trace?.digest ?? null,
+          unavailableCause: unread?.cause ?? null,
         }
       }
 
@@ -142,11 +180,12 @@ export function createChecks({ db, now, ledger, recordTrip }: CheckDeps) {
     /** What the answer of an earlier request would be now. Records nothing and locks nothing. */
     async repeat(acting: Acting, request: CheckRequest, made: string): Promise<CheckAnswer> {
       const [decisionId = '', traceId = ''] = made.split(' ')
-      const { client: _, ...rest } = request
-      const { subject, trace } = await resolve(acting, traceId === '' ? rest : { ...rest, traceId })
+      const { client: _, inferenceInput: __, ...rest } = request
+      const { subject, stored: trace } = await resolve(acting, traceId === '' ? rest : { ...rest, traceId })
       const facts = await db.tenant(acting, (tx) => loadFacts(tx, subject, trace))
       const lockId = facts.lock_id
-      return { ...judgeCheck(facts), lockId, decisionId, traceId: trace?.id ?? null, canaryHash: trace?.digest ?? null }
+      const ofTrace = { traceId: trace?.id ?? null, canaryHash: trace?.digest ?? null }
+      return { ...judgeCheck(facts), lockId, decisionId, ...ofTrace, unavailableCause: null }
     },
   }
 }
@@ -157,14 +196,21 @@ export function explainCheck(facts: Json): Json {
   return { ...answer, families: answer.families.map((family) => ({ ...family })) }
 }
 
-function checkNames({ environment }: Scope, { traceId, agentId, agentSessionId }: CheckRequest): void {
+const UNREAD = 'a model could not read an input'
+
+/** @throws {Failure} `environment_mismatch`; `not_found` for what begins like an id of ours and is none. */
+export function checkNames({ environment }: Scope, { traceId, agentId, agentSessionId }: CheckRequest): void {
   if (traceId !== undefined) checkId(traceId, 'trc', environment)
   if (agentId !== undefined) checkId(agentId, 'agt', environment)
   if (agentSessionId !== undefined) checkSessionName(agentSessionId, environment)
 }
 
 /** Whom the check is about: as it says, else as the trace says. A registered session brings its agent. */
-async function resolveSubject(tx: Tx, request: CheckRequest, trace: TraceRow | undefined): Promise<TripSubject> {
+export async function resolveSubject(
+  tx: Tx,
+  request: Pick<CheckRequest, 'agentId' | 'agentSessionId'>,
+  trace?: TraceRow,
+): Promise<TripSubject> {
   const isNamed = request.agentId !== undefined || request.agentSessionId !== undefined
   const agentSessionId = (isNamed ? request.agentSessionId : trace?.agentSessionId) ?? null
   const [session, agents] = await Promise.all([
@@ -203,7 +249,7 @@ function traceOf(
     createdBy: actorOf(acting.principal).id,
     createdAt,
   } as const
-  return { ...trace, digest: canaryHashOf(trace) }
+  return { ...trace, digest: canaryHashOf(trace), inference: null }
 }
 
 interface Tripped {

@@ -1,10 +1,13 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { keptByPlan, type LocksFeature, type Plans } from '../locks/feature.ts'
+import type { ModelsFeature } from '../models/feature.ts'
 import { createChecks, explainCheck } from './check.ts'
+import { createReadInput } from './input.ts'
 import { createKillSwitches, purgeKillSwitches } from './kill-switch.ts'
 import { EVENTS, NOTES } from './notes.ts'
 import { createCanaryPort } from './port.ts'
+import { createPreview } from './preview.ts'
 import { canaryRoutes } from './routes.ts'
 import { createTraces } from './traces.ts'
 import { createRecordTrip } from './trips.ts'
@@ -12,9 +15,14 @@ import { createRecordTrip } from './trips.ts'
 export type CanariesFeature = ReturnType<typeof canariesFeature>
 
 /** Canary readings, the kill switch and what a trip does. */
-export function canariesFeature(p: Platform, { locks, accounts }: Pick<LocksFeature, 'locks'> & { accounts: Plans }) {
+export function canariesFeature(
+  p: Platform,
+  { models, locks, accounts }: Pick<ModelsFeature, 'models'> & Pick<LocksFeature, 'locks'> & { accounts: Plans },
+) {
   const recordTrip = createRecordTrip(locks)
-  const checks = createChecks({ ...p, recordTrip })
+  const readInput = createReadInput({ ...p, models })
+  const traces = createTraces(p)
+  const checks = createChecks({ ...p, readInput, recordTrip })
   return defineFeature(
     {
       name: 'canaries',
@@ -22,7 +30,12 @@ export function canariesFeature(p: Platform, { locks, accounts }: Pick<LocksFeat
         { table: 'kill_switches', key: [] },
         { table: 'traces', key: ['id'] },
       ],
-      routes: canaryRoutes(checks, createKillSwitches(p), createTraces(p)),
+      routes: canaryRoutes({
+        checks,
+        killSwitches: createKillSwitches(p),
+        ...createPreview(p),
+        traces,
+      }),
       notes: NOTES,
       events: EVENTS,
       retention: [
@@ -30,6 +43,12 @@ export function canariesFeature(p: Platform, { locks, accounts }: Pick<LocksFeat
         rowRule(p.db, 'kill_switches', null, purgeKillSwitches),
       ],
     },
-    { checks, port: createCanaryPort({ ...p, recordTrip }), explainers: { trace_check: explainCheck } },
+    {
+      checks,
+      traces,
+      recordTrip,
+      port: createCanaryPort({ ...p, readInput, recordTrip }),
+      explainers: { trace_check: explainCheck },
+    },
   )
 }

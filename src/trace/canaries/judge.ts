@@ -14,6 +14,8 @@ export interface KillSwitch {
   families: { family: string; threshold: number; enabled: boolean }[]
   /** Without `agents`: every agent. */
   apply_to: { agents?: string[] | undefined }
+  /** Whether probes with the status `experimental` count where a trip refuses. Absent in older entries: they do not. */
+  allow_experimental?: boolean | undefined
 }
 
 export const CHECK_REASONS = [
@@ -49,11 +51,14 @@ export interface CheckedReading {
 }
 
 /** A reading of a family by the threshold that counts. */
-export interface JudgedFamily {
-  family: string
-  score: number
+export interface JudgedFamily extends FamilyReading {
   threshold: number
   tripped: boolean
+}
+
+interface FamilyReading {
+  family: string
+  score: number
 }
 
 export interface CheckJudgement {
@@ -65,6 +70,8 @@ export interface CheckJudgement {
   mode: KillSwitchMode
   families: JudgedFamily[]
   tripped_families: string[]
+  /** Tripped too, by probes that are experimental, and not counted. */
+  uncounted_families: string[]
   /** The trip locks the session, or the agent where there is no session. */
   locks: boolean
   /** The trip is an event. */
@@ -77,15 +84,23 @@ export function judgeCheck(facts: CheckFacts): CheckJudgement {
   const reading = facts.reading !== null && isOfSubject(facts.reading, facts) ? facts.reading : null
   const ageSeconds = reading === null ? null : ageOf(reading.reading_at, facts.at)
   const stale = ageSeconds !== null && ageSeconds > killSwitch.max_age_s
-  const families = mode === 'off' || reading === null ? [] : judgeFamilies(reading.readings, killSwitch)
-  const tripped = families.filter((family) => family.tripped).map(({ family }) => family)
   const isBlocking = mode === 'block' || mode === 'block_and_lock'
+  const readings = mode === 'off' || reading === null ? [] : reading.readings
+  const isLeftOut = isBlocking ? isUncounted(killSwitch) : () => false
+  const families = judgeFamilies(
+    readings.filter((one) => !isLeftOut(one)),
+    killSwitch,
+  )
+  const uncounted = judgeFamilies(readings.filter(isLeftOut), killSwitch)
+  const tripped = trippedOf(families)
   // A reading that is too old says nothing about now, in either direction: a lock that was cleared would come back with
   // each repeat of its reading.
   const isTrip = isBlocking && !stale && tripped.length > 0
   const hasSubject = facts.agent_session_id !== null || facts.agent_id !== null
   const locks = isTrip && mode === 'block_and_lock' && hasSubject && !facts.is_subject_locked
-  const reason = reasonOf({ lockId, mode, reading, stale, tripped })
+  // A reading of experimental probes alone is no reading where a trip refuses.
+  const isRead = reading !== null && (families.length > 0 || uncounted.length === 0)
+  const reason = reasonOf({ lockId, mode, isRead, stale, tripped })
   return {
     // A lock is lifted by a person, not by a change of the mode.
     allowed: reason === null || (reason !== 'session_canary_locked' && !isBlocking),
@@ -95,6 +110,7 @@ export function judgeCheck(facts: CheckFacts): CheckJudgement {
     mode,
     families,
     tripped_families: tripped,
+    uncounted_families: trippedOf(uncounted),
     locks,
     emits: isTrip && (locks || lockId === null),
   }
@@ -106,7 +122,13 @@ export function modeFor({ mode, apply_to }: KillSwitch, agentId: string | null):
   return applies ? mode : 'off'
 }
 
-/** Each family that counts, by the kill switch's threshold where it names one. */
+/** What does not count where a trip refuses: the account has to allow probes that failed a control or are below their bar. */
+export function isUncounted({ allow_experimental: isAllowed }: Pick<KillSwitch, 'allow_experimental'>) {
+  return ({ probe_status: status }: Pick<Reading, 'probe_status'>): boolean =>
+    isAllowed !== true && status === 'experimental'
+}
+
+/** Each family that is enabled, by the kill switch's threshold where it names one. */
 export function judgeFamilies(
   readings: readonly Reading[],
   { families }: Pick<KillSwitch, 'families'>,
@@ -139,16 +161,20 @@ export function ageOf(readingAt: string, at: string): number {
   return Math.max(0, (Date.parse(at) - Date.parse(readingAt)) / 1_000)
 }
 
+function trippedOf(families: readonly JudgedFamily[]): string[] {
+  return families.filter(({ tripped }) => tripped).map(({ family }) => family)
+}
+
 function reasonOf(found: {
   lockId: string | null
   mode: KillSwitchMode
-  reading: CheckedReading | null
+  isRead: boolean
   stale: boolean
   tripped: readonly string[]
 }): CheckReason | null {
   if (found.lockId !== null) return 'session_canary_locked'
   if (found.mode === 'off') return null
-  if (found.reading === null) return 'canary_unavailable'
+  if (!found.isRead) return 'canary_unavailable'
   if (found.stale) return 'reading_too_old'
   return found.tripped.length > 0 ? 'canary_tripped' : null
 }

@@ -42,6 +42,10 @@ export const killSwitchBody = z
       .strictObject({ agents: z.array(z.string().max(64)).min(1).max(MAX_AGENTS).optional() })
       .default({})
       .describe('Without `agents`: all agents. Requests that name no agent are always included.'),
+    allow_experimental: z
+      .boolean()
+      .default(false)
+      .describe('Under `block` and `block_and_lock`, count probes too whose card has the status `experimental`.'),
   })
   .superRefine(({ families }, context) => {
     families.forEach(({ family }, index) => {
@@ -57,6 +61,7 @@ export const DEFAULT_KILL_SWITCH: KillSwitch = {
   max_age_s: DEFAULT_MAX_AGE_SECONDS,
   families: [],
   apply_to: {},
+  allow_experimental: false,
 }
 
 export interface CurrentKillSwitch {
@@ -85,10 +90,8 @@ export function createKillSwitches({ db, now }: Pick<Platform, 'db' | 'now'>) {
      * @throws {Failure} `invalid_request` for an agent that does not exist; `environment_mismatch`.
      */
     async put(acting: Acting, settings: KillSwitch, key?: IdempotencyKey): Promise<CurrentKillSwitch> {
-      const agents = settings.apply_to.agents ?? []
-      for (const id of agents) checkId(id, 'agt', acting.environment)
       const put = async (tx: Tx) => {
-        await refuseUnknown(tx, agents)
+        await checkAgents(tx, acting, settings)
         const before = await findKillSwitch(tx)
         await tx.query(
           `INSERT INTO kill_switches (account_id, environment, settings, changed_by, changed_at)
@@ -114,17 +117,23 @@ export const purgeKillSwitches: PurgeStep = async (tx, _scope, { before }) => {
   return gone.length
 }
 
-// With a misspelt id the agent that was meant would go unchecked.
-async function refuseUnknown(tx: Tx, agents: readonly string[]): Promise<void> {
+/**
+ * With a misspelt id the agent that was meant would go unchecked.
+ * @throws {Failure} `invalid_request` for an agent that does not exist; `environment_mismatch`.
+ */
+export async function checkAgents(tx: Tx, { environment }: Scope, { apply_to }: KillSwitch): Promise<void> {
+  const { agents = [] } = apply_to
+  for (const id of agents) checkId(id, 'agt', environment)
   if (agents.length === 0) return
   const known = await readAgents(tx, agents)
   const index = agents.findIndex((id) => !known.has(id))
   if (index !== -1) throw invalidField(`/apply_to/agents/${index}`, 'unknown', 'names no agent of this account')
 }
 
-function auditedOf({ apply_to: { agents }, families, ...settings }: KillSwitch) {
+function auditedOf({ apply_to: { agents }, families, allow_experimental = false, ...settings }: KillSwitch) {
   return {
     ...settings,
+    allow_experimental,
     families: families.map((family) => ({ ...family })),
     apply_to: agents === undefined ? {} : { agents },
   }

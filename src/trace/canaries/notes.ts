@@ -10,6 +10,7 @@ const settings = {
     { family: 'sandbag', threshold: 0.9, enabled: false },
   ],
   apply_to: {},
+  allow_experimental: false,
 }
 
 const HASH = 'NbzYbJqG7dGkIEb5bVfKk2vNr4Yw0m6sCkJ3o8q1TtE'
@@ -21,6 +22,7 @@ const trace = {
   agent_session_id: IDS.agentSession,
   agent_id: IDS.agent,
   model_version_id: null,
+  inference: null,
   canary: {
     set: 'default-v1',
     readings: [
@@ -43,6 +45,7 @@ const allowed = {
   reading_age_s: 0.41,
   mode: 'block_and_lock',
   tripped_families: [],
+  uncounted_families: [],
   lock_id: null,
   decision_id: IDS.decision,
   trace_id: IDS.trace,
@@ -63,6 +66,34 @@ export const NOTES: Record<string, Note> = {
       'requests do not count against the rate limit of this one.',
     examples: { 'Refuse and lock': settings },
     answers: { 200: { example: { ...settings, changed_at: '2026-11-20T15:00:00.000Z', changed_by: IDS.key } } },
+    problems: ['environment_mismatch', 'not_found'],
+  },
+  'POST /v1/trace/kill-switch/preview': {
+    description:
+      'Send the settings that you consider: the checks and the inferences of the last 7 days are judged again by them. ' +
+      'Nothing is set. At most 5,000 of each are judged, the newest ones. Verifications are not among them: a condition of ' +
+      'a policy refuses whatever the mode.',
+    examples: { 'Refuse and lock': settings },
+    answers: {
+      200: {
+        example: {
+          from: '2026-11-13T15:11:04.310Z',
+          to: '2026-11-20T15:11:04.310Z',
+          complete: true,
+          looked: { checks: 412, inferences: 96 },
+          refused: { checks: 9, inferences: 2 },
+          reasons: [
+            { reason: 'canary_tripped', refused: 7 },
+            { reason: 'reading_too_old', refused: 4 },
+          ],
+          tripped_traces: 5,
+          locks: 3,
+          held_by_locks: 31,
+          families: [{ family: 'exfiltration', refused: 7, locks: 3, uncounted: 0 }],
+          agents: [{ agent_id: IDS.agent, refused: 11, locks: 3 }],
+        },
+      },
+    },
     problems: ['environment_mismatch', 'not_found'],
   },
   'POST /v1/trace/check': {

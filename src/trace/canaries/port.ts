@@ -1,12 +1,15 @@
 // What a decision asks of canaries: a reading for a condition of the policy, and what happens when it trips.
 
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import { countOperations } from '#src/account/usage/meter.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { ageOf, isOfSubject, type JudgedFamily, judgeFamilies, type KillSwitch, modeFor } from './judge.ts'
+import type { TripSubject } from '../locks/locks.ts'
+import type { InferenceInput, ReadInput, Unread } from './input.ts'
+import { ageOf, isOfSubject, isUncounted, type JudgedFamily, judgeFamilies, type KillSwitch, modeFor } from './judge.ts'
 import { findKillSwitch } from './kill-switch.ts'
-import { findTrace, type TraceRow, toCheckedReading } from './traces.ts'
+import { findTrace, insertTrace, type TraceRow, toCheckedReading } from './traces.ts'
 import type { RecordTrip } from './trips.ts'
 
 export interface CanaryReading {
@@ -24,21 +27,25 @@ export interface CanaryReading {
   families: JudgedFamily[]
 }
 
-export interface CanaryQuestion {
-  set: string
-  /** All of the reading when absent. */
-  families?: readonly string[] | undefined
+/** Where the readings of a decision come from. A trip of either counts. */
+export interface CanarySource extends TripSubject {
   traceId?: string | null | undefined
-  inferenceInput?: Json | undefined
-  agentSessionId: string | null
-  agentId: string | null
+  /** The model reads it once for all conditions. The trace is kept, whatever becomes of the decision. */
+  inferenceInput?: InferenceInput | undefined
+}
+
+export interface CanaryCondition {
+  set: string
+  /**
+   * Asked for by name, so they count although their probe may be experimental. When absent: all of the reading that the
+   * kill switch counts.
+   */
+  families?: readonly string[] | undefined
   maxAgeSeconds: number
 }
 
-export interface TraceQuestion {
+export interface TraceQuestion extends TripSubject {
   traceId: string
-  agentSessionId: string | null
-  agentId: string | null
 }
 
 /** What is stored of a trace. */
@@ -49,17 +56,29 @@ export interface TraceStanding {
   reading: CanaryReading | undefined
 }
 
-export interface CanaryTrip {
+export interface CanaryTrip extends TripSubject {
   jti: string
   matchedRuleId: string | null
   reading: CanaryReading
-  agentId: string | null
-  agentSessionId: string | null
 }
 
 export interface CanaryPort {
-  /** undefined: unavailable. Outside of any transaction. */
-  read(scope: Scope, question: CanaryQuestion, signal: AbortSignal): Promise<CanaryReading | undefined>
+  /**
+   * The reading of each condition, undefined where there is none. Outside of any transaction, and within the limit of an
+   * input.
+   */
+  read(
+    acting: Acting,
+    source: CanarySource,
+    conditions: readonly CanaryCondition[],
+    signal: AbortSignal,
+  ): Promise<(CanaryReading | undefined)[]>
+  /** Has an input read and its trace stored: what a token can be bound to. Outside of any transaction. */
+  takeReading(
+    acting: Acting,
+    source: TripSubject & { inferenceInput: InferenceInput },
+    signal: AbortSignal,
+  ): Promise<{ traceId: string } | { unread: Unread }>
   /** undefined: there is no such trace. */
   readTrace(tx: Tx, question: TraceQuestion): Promise<TraceStanding | undefined>
   /**
@@ -70,28 +89,66 @@ export interface CanaryPort {
   tripAtVerify(tx: Tx, scope: Scope, trip: CanaryTrip): Promise<{ lockId?: string }>
 }
 
-/** No model runs yet: every reading is one that a client sent, and `inferenceInput` has none. */
 export function createCanaryPort({
   db,
   now,
+  log,
+  readInput,
   recordTrip,
-}: Pick<Platform, 'db' | 'now'> & { recordTrip: RecordTrip }): CanaryPort {
+}: Pick<Platform, 'db' | 'now' | 'log'> & { readInput: ReadInput; recordTrip: RecordTrip }): CanaryPort {
+  async function readAndStore(
+    acting: Acting,
+    input: InferenceInput,
+    { agentSessionId, agentId }: TripSubject,
+    options: Parameters<ReadInput>[3],
+  ): Promise<{ trace: TraceRow } | { unread: Unread }> {
+    const read = await readInput(acting, input, { agentSessionId, agentId }, options)
+    if ('trace' in read) await db.tenant(acting, (tx) => storeReading(tx, acting, read.trace))
+    else log.warn({ reason: read.unread.cause, err: read.unread.failure }, 'a model could not read an input')
+    return read
+  }
+
+  async function readForConditions(
+    acting: Acting,
+    source: CanarySource,
+    conditions: readonly CanaryCondition[],
+    signal: AbortSignal,
+  ): Promise<TraceRow | undefined> {
+    if (source.inferenceInput === undefined || conditions.length === 0) return undefined
+    const sets = conditions.map(({ set }) => set)
+    const read = await readAndStore(acting, source.inferenceInput, source, { sets, signal })
+    return 'trace' in read ? read.trace : undefined
+  }
+
   return {
-    async readTrace(tx, { traceId, agentSessionId, agentId }) {
+    async readTrace(tx, { traceId, ...subject }) {
       const [trace, { settings }] = await Promise.all([findTrace(tx, traceId), findKillSwitch(tx)])
       if (trace === undefined) return undefined
-      const question = { agentSessionId, agentId, maxAgeSeconds: settings.max_age_s }
-      return { hash: trace.digest, reading: readingOf(trace, settings, question, now()) }
+      const { digest: hash, canarySet: set } = trace
+      if (set === null) return { hash, reading: undefined }
+      const condition = { set, maxAgeSeconds: settings.max_age_s }
+      return { hash, reading: readingOf(trace, settings, subject, condition, now()) }
     },
 
-    async read(scope, question) {
-      const { set, traceId } = question
-      if (traceId === undefined || traceId === null) return undefined
-      const [trace, { settings }] = await db.tenant(scope, (tx) =>
-        Promise.all([findTrace(tx, traceId), findKillSwitch(tx)]),
-      )
-      if (trace === undefined || trace.canarySet !== set) return undefined
-      return readingOf(trace, settings, question, now())
+    async read(acting, source, conditions, signal) {
+      const { traceId = null } = source
+      const [taken, stored] = await Promise.all([
+        readForConditions(acting, source, conditions, signal),
+        traceId === null ? undefined : db.tenant(acting, (tx) => findTrace(tx, traceId)),
+      ])
+      const { settings } = await db.tenant(acting, findKillSwitch)
+      return conditions.map((condition) => {
+        const found = [taken, stored].flatMap((trace) => {
+          const reading = trace && readingOf(trace, settings, source, condition, now())
+          return reading === undefined ? [] : [reading]
+        })
+        return found.find(({ families }) => families.some(({ tripped }) => tripped)) ?? found[0]
+      })
+    },
+
+    async takeReading(acting, { inferenceInput, ...subject }, signal) {
+      const read = await readAndStore(acting, inferenceInput, subject, { signal })
+      return 'trace' in read ? { traceId: read.trace.id } : read
     },
 
     async tripAtVerify(tx, scope, { jti, matchedRuleId, reading, agentId, agentSessionId }) {
@@ -113,33 +170,54 @@ export function createCanaryPort({
   }
 }
 
-/** undefined: old, of another subject, or a client's own that did not trip. */
+/** The trace that a model of the service made, counted as an inference. */
+export async function storeReading(tx: Tx, scope: Scope, trace: TraceRow): Promise<void> {
+  await Promise.all([insertTrace(tx, scope, trace), countOperations(tx, scope, 'inference', [trace.id])])
+}
+
+/** undefined: of another set or another subject, old, or a client's own that did not trip. */
 function readingOf(
   trace: TraceRow,
   settings: KillSwitch,
-  { families: asked, agentSessionId, agentId, maxAgeSeconds }: Omit<CanaryQuestion, 'set' | 'traceId'>,
+  { agentSessionId, agentId }: TripSubject,
+  { set, families: asked, maxAgeSeconds }: CanaryCondition,
   at: Date,
 ): CanaryReading | undefined {
   const subject = { agent_session_id: agentSessionId, agent_id: agentId }
   const isFresh = ageOf(trace.readingAt.toISOString(), at.toISOString()) <= maxAgeSeconds
-  if (!isFresh || !isOfSubject(toCheckedReading(trace), subject)) return undefined
-  // A rule that names a family asks for it, whether or not the kill switch does.
-  const counted = settings.families.map((one) => ({
-    ...one,
-    enabled: one.enabled || asked?.includes(one.family) === true,
-  }))
-  const judged = judgeFamilies(trace.readings, { families: counted })
-  const families = asked === undefined ? judged : judged.filter(({ family }) => asked.includes(family))
+  const checked = toCheckedReading(trace)
+  if (checked?.canary_set !== set || !isFresh || !isOfSubject(checked, subject)) return undefined
+  const families =
+    asked === undefined ? judgeCounted(trace, settings) : judgeNamed(trace, { families: settings.families, asked })
   const isTripped = families.some(({ tripped }) => tripped)
-  const isWhole = families.length > 0 && families.length === (asked === undefined ? judged : asked).length
+  const isWhole = families.length > 0 && (asked === undefined || families.length === asked.length)
   // What a client says of itself can refuse, and is no reason to allow.
   if (!isTripped && !(trace.source === 'server' && isWhole)) return undefined
   return {
-    set: trace.canarySet,
+    set,
     traceId: trace.id,
     source: trace.source,
     readingAt: trace.readingAt,
     hash: trace.digest,
     families,
   }
+}
+
+function judgeCounted({ readings }: TraceRow, settings: KillSwitch): JudgedFamily[] {
+  const isLeftOut = isUncounted(settings)
+  return judgeFamilies(
+    readings.filter((one) => !isLeftOut(one)),
+    settings,
+  )
+}
+
+/** A rule that names a family asks for it, whether or not the kill switch does. */
+function judgeNamed(
+  { readings }: TraceRow,
+  { families, asked }: Pick<KillSwitch, 'families'> & { asked: readonly string[] },
+): JudgedFamily[] {
+  return judgeFamilies(
+    readings.filter(({ family }) => asked.includes(family)),
+    { families: families.map((one) => ({ ...one, enabled: true })) },
+  )
 }

@@ -1,6 +1,7 @@
 // Canary readings: one score for each family of behaviour, with the threshold from which on it trips.
 
 import { z } from 'zod'
+import type { ProbeStatus } from '../probes/probe-set.ts'
 
 /** From which score on a client's reading trips that names no threshold. */
 export const DEFAULT_THRESHOLD = 0.5
@@ -24,6 +25,8 @@ export interface Reading {
   layer: number | null
   aggregator: string | null
   n_tokens: number | null
+  /** As the card of the probe says. Absent of a client's readings. */
+  probe_status?: ProbeStatus
 }
 
 const label = z.string().min(1).max(100)

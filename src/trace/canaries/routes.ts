@@ -1,32 +1,28 @@
 import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
+import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId } from '#src/platform/ids.ts'
 import type { CheckRequest, Checks } from './check.ts'
+import { inferenceInput } from './input.ts'
 import { type KillSwitches, killSwitchBody } from './kill-switch.ts'
+import type { Preview } from './preview.ts'
 import { canaryName, readingsBody } from './readings.ts'
 import type { Traces } from './traces.ts'
 import {
   checkView,
+  finishReasonView,
   killSwitchView,
+  previewView,
   toCheckView,
   toKillSwitchView,
+  toPreviewView,
   toTraceView,
   traceSourceView,
   traceView,
 } from './views.ts'
-
-const MAX_INPUT_CHARACTERS = 65_536
-
-const inferenceInput = z
-  .union([z.string().min(1), z.record(z.string(), z.unknown())])
-  .refine((input) => JSON.stringify(input).length <= MAX_INPUT_CHARACTERS, {
-    message: `must not have more than ${MAX_INPUT_CHARACTERS} characters as JSON`,
-    params: { code: 'too_long' },
-  })
 
 const SUBJECTS = ['trace_id', 'readings', 'inference_input'] as const
 
@@ -38,7 +34,7 @@ const checkRequest = z
     canary_set: canaryName.optional().describe('The set of probes that the readings are of.'),
     inference_input: inferenceInput
       .optional()
-      .describe('To be read by a model of the service. There is none yet: the answer is `canary_unavailable`.'),
+      .describe('A model of the service reads it, within 5 seconds. Otherwise the answer is `canary_unavailable`.'),
     agent_id: z.string().max(64).optional(),
     agent_session_id: z.string().min(1).max(200).optional().describe('An id of ours, or a name of your own.'),
   })
@@ -59,11 +55,20 @@ const checkRequest = z
 const common = { tag: 'Canaries', scope: 'intent' } as const
 const killSwitch = { tag: 'Canaries', scope: 'admin', path: '/v1/trace/kill-switch', needsAccountKey: true } as const
 
-export function canaryRoutes(checks: Checks, killSwitches: KillSwitches, traces: Traces): Route[] {
-  return [...killSwitchRoutes(killSwitches), checkRoute(checks), ...traceRoutes(traces)]
+interface CanaryParts {
+  checks: Checks
+  killSwitches: KillSwitches
+  preview: Preview['preview']
+  traces: Traces
 }
 
-function killSwitchRoutes(killSwitches: KillSwitches): Route[] {
+export function canaryRoutes({ checks, traces, ...switching }: CanaryParts): Route[] {
+  return [...killSwitchRoutes(switching), checkRoute(checks), ...traceRoutes(traces)]
+}
+
+function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwitches' | 'preview'>): Route[] {
+  const tryOut = async ({ caller, body }: { caller: Acting; body: z.output<typeof killSwitchBody> }) =>
+    toPreviewView(await preview(caller, body))
   return [
     endpoint(
       {
@@ -94,6 +99,22 @@ function killSwitchRoutes(killSwitches: KillSwitches): Route[] {
         toKillSwitchView(await killSwitches.put(caller, body, idempotencyKey)),
       async ({ caller }) => toKillSwitchView(await killSwitches.get(caller)),
     ),
+    // It creates nothing that a repeated request could show: it is answered anew.
+    endpoint(
+      {
+        ...killSwitch,
+        method: 'POST',
+        path: '/v1/trace/kill-switch/preview',
+        operationId: 'previewKillSwitch',
+        permission: 'policy.read',
+        summary: 'What a kill switch would have done in the last 7 days',
+        body: killSwitchBody,
+        view: previewView,
+        status: [200],
+      },
+      tryOut,
+      tryOut,
+    ),
   ]
 }
 
@@ -106,12 +127,17 @@ function checkRoute(checks: Checks): Route {
       operationId: 'checkCanaries',
       permission: 'traces.write',
       summary: 'Ask whether an agent may go on, by its canary readings',
+      // Only where an input is read; the check itself is never refused for that.
+      meters: 'inference',
+      knowsRepeats: true,
       body: checkRequest,
       view: checkView,
       status: [200],
     },
-    async ({ caller, body, idempotencyKey }) =>
-      toCheckView(await checks.check(caller, requestOf(body), idempotencyKey)),
+    async (request) => {
+      const { caller, body, idempotencyKey: key, overCap } = request
+      return toCheckView(await checks.check(caller, requestOf(body), { key, overCap, signal: () => request.signal }))
+    },
     async ({ caller, body }, made) => toCheckView(await checks.repeat(caller, requestOf(body), made)),
   )
 }
@@ -135,17 +161,20 @@ function traceRoutes(traces: Traces): Route[] {
           source: traceSourceView.optional(),
           agent_id: z.string().max(64).optional(),
           agent_session_id: z.string().max(200).optional(),
+          model: z.string().max(64).optional().describe('Inferences of this model.'),
+          finish_reason: finishReasonView.optional(),
         }),
         view: listOf(traceView),
         status: [200],
       },
       async ({ caller, query }) => {
         const { source, agent_id: agentId, agent_session_id: agentSessionId, created_gte, created_lt } = query
+        const { model, finish_reason: finishReason } = query
         if (agentId !== undefined) checkId(agentId, 'agt', caller.environment)
         if (agentSessionId !== undefined) checkSessionName(agentSessionId, caller.environment)
         const createdFrom = created_gte === undefined ? undefined : new Date(created_gte)
         const createdBefore = created_lt === undefined ? undefined : new Date(created_lt)
-        const filter = { source, agentId, agentSessionId, createdFrom, createdBefore }
+        const filter = { source, agentId, agentSessionId, model, finishReason, createdFrom, createdBefore }
         const { data, ...page } = await traces.list(caller, filter, query)
         return { ...page, data: data.map(toTraceView) }
       },
@@ -173,8 +202,7 @@ function requestOf(body: z.output<typeof checkRequest>): CheckRequest {
   return {
     traceId: body.trace_id,
     client: isWhole ? { readings, readingAt: new Date(readingAt), canarySet } : undefined,
-    // Every value of a body is JSON.
-    inferenceInput: body.inference_input as Json | undefined,
+    inferenceInput: body.inference_input,
     agentId: body.agent_id,
     agentSessionId: body.agent_session_id,
   }

@@ -1,4 +1,4 @@
-// Traces: canary readings as they were taken. Later inferences of the service's own models are traces too.
+// Traces: canary readings as they were taken, and the inferences of the service's models that they were taken of.
 
 import { Failure } from '#src/failure.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
@@ -7,6 +7,8 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { CountedPage } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
+import type { SamplingSettings } from '../llama/sampling.ts'
+import type { WindowScores } from '../probes/reader.ts'
 import type { CheckedReading } from './judge.ts'
 import type { Reading } from './readings.ts'
 
@@ -18,7 +20,8 @@ export interface TraceRow {
   source: TraceSource
   agentSessionId: string | null
   agentId: string | null
-  canarySet: string
+  /** null: no probe read the inference. */
+  canarySet: string | null
   readings: Reading[]
   readingAt: Date
   /** null for readings that a client sent: they are of a model of its own. */
@@ -28,13 +31,53 @@ export interface TraceRow {
   digest: string
   createdBy: string
   createdAt: Date
+  /** null: of readings alone. */
+  inference: TracedInference | null
+}
+
+export const FINISH_REASONS = ['stop', 'length', 'canary_tripped'] as const
+export type TraceFinishReason = (typeof FINISH_REASONS)[number]
+
+/** What is kept of an inference, besides its texts. */
+export interface TracedInference {
+  model: string
+  finishReason: TraceFinishReason
+  promptHash: string
+  /** null where the completion was withheld. */
+  completionHash: string | null
+  promptTokens: number
+  /** Made by the model, withheld ones included. */
+  completionTokens: number
+  maxTokens: number
+  sampling: SamplingSettings
+  /** Until when the texts are kept; null: hashes alone. */
+  textUntil: Date | null
+}
+
+/** Of each token and of each window of a completion. Empty where it was withheld. */
+export interface TokenFacts {
+  logProbabilities: number[]
+  windows: WindowScores[]
 }
 
 const TRACE = `id, source, agent_session_id AS "agentSessionId", agent_id AS "agentId", canary_set AS "canarySet", readings,
   reading_at AS "readingAt", model_version_id AS "modelVersionId", runtime, digest, created_by AS "createdBy",
-  created_at AS "createdAt"`
+  created_at AS "createdAt", CASE WHEN model IS NOT NULL THEN jsonb_build_object('model', model,
+    'finishReason', finish_reason, 'promptHash', prompt_hash, 'completionHash', completion_hash,
+    'promptTokens', prompt_tokens, 'completionTokens', completion_tokens, 'maxTokens', max_tokens,
+    'sampling', sampling) END AS inference, text_until AS "textUntil"`
 
-export type NewTrace = Omit<TraceRow, 'digest'>
+type StoredTrace = Omit<TraceRow, 'inference'> & {
+  inference: Omit<TracedInference, 'textUntil'> | null
+  textUntil: Date | null
+}
+
+const toTrace = ({ inference, textUntil, ...row }: StoredTrace): TraceRow => ({
+  ...row,
+  inference: inference && { ...inference, textUntil },
+})
+
+export type NewTrace = Omit<TraceRow, 'digest' | 'inference'>
 
 /** `canary_hash`: over everything that the readings say, and over the trace that they are of. */
 export function canaryHashOf(trace: NewTrace): string {
@@ -50,11 +93,18 @@ export function canaryHashOf(trace: NewTrace): string {
   return sha256Base64url(text)
 }
 
-export async function insertTrace(tx: Tx, { accountId, environment }: Scope, trace: TraceRow): Promise<void> {
+export async function insertTrace(
+  tx: Tx,
+  { accountId, environment }: Scope,
+  trace: TraceRow,
+  facts?: TokenFacts,
+): Promise<void> {
+  const { inference } = trace
   await tx.query(
     `INSERT INTO traces (account_id, environment, id, source, agent_session_id, agent_id, canary_set, readings, reading_at,
-       model_version_id, runtime, digest, created_by, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+       model_version_id, runtime, digest, created_by, created_at, model, finish_reason, prompt_hash, completion_hash,
+       prompt_tokens, completion_tokens, max_tokens, sampling, token_facts, text_until)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
     [
       accountId,
       environment,
@@ -70,16 +120,36 @@ export async function insertTrace(tx: Tx, { accountId, environment }: Scope, tra
       trace.digest,
       trace.createdBy,
       trace.createdAt,
+      inference?.model ?? null,
+      inference?.finishReason ?? null,
+      inference?.promptHash ?? null,
+      inference?.completionHash ?? null,
+      inference?.promptTokens ?? null,
+      inference?.completionTokens ?? null,
+      inference?.maxTokens ?? null,
+      inference && JSON.stringify(inference.sampling),
+      inference && JSON.stringify(facts ?? { logProbabilities: [], windows: [] }),
+      inference?.textUntil ?? null,
     ],
   )
 }
 
 export async function findTrace(tx: Tx, id: string): Promise<TraceRow | undefined> {
-  const [row] = await tx.query<TraceRow>(`SELECT ${TRACE} FROM traces WHERE id = $1`, [id])
-  return row
+  const [row] = await tx.query<StoredTrace>(`SELECT ${TRACE} FROM traces WHERE id = $1`, [id])
+  return row && toTrace(row)
 }
 
-export function toCheckedReading(trace: TraceRow): CheckedReading {
+/** Undefined for a trace that is no inference. */
+export async function findTokenFacts(tx: Tx, id: string): Promise<TokenFacts | undefined> {
+  const [row] = await tx.query<{ facts: TokenFacts | null }>('SELECT token_facts AS facts FROM traces WHERE id = $1', [
+    id,
+  ])
+  return row?.facts ?? undefined
+}
+
+/** null where no probe read the inference. */
+export function toCheckedReading(trace: TraceRow): CheckedReading | null {
+  if (trace.canarySet === null) return null
   return {
     trace_id: trace.id,
     source: trace.source,
@@ -96,6 +166,8 @@ export interface TraceFilter {
   source?: TraceSource | undefined
   agentId?: string | undefined
   agentSessionId?: string | undefined
+  model?: string | undefined
+  finishReason?: TraceFinishReason | undefined
   createdFrom?: Date | undefined
   createdBefore?: Date | undefined
 }
@@ -143,10 +215,11 @@ async function findTraces(
 ): Promise<TraceRow[]> {
   const { where, values } = conditionsOf(filter)
   if (before !== undefined) where.push(`id < $${values.push(before)}`)
-  return tx.adhoc<TraceRow>(
+  const rows = await tx.adhoc<StoredTrace>(
     `SELECT ${TRACE} FROM traces WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
     values,
   )
+  return rows.map(toTrace)
 }
 
 async function countTraces(tx: Tx, filter: TraceFilter): Promise<number> {
@@ -167,6 +240,8 @@ function conditionsOf(filter: TraceFilter) {
   add((p) => `source = ${p}`, filter.source)
   add((p) => `agent_session_id = ${p}`, filter.agentSessionId)
   add((p) => `agent_id = ${p}`, filter.agentId)
+  add((p) => `model = ${p}`, filter.model)
+  add((p) => `finish_reason = ${p}`, filter.finishReason)
   add((p) => `created_at >= ${p}`, filter.createdFrom)
   add((p) => `created_at < ${p}`, filter.createdBefore)
   return { where, values }

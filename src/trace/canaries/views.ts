@@ -1,8 +1,11 @@
 import { z } from 'zod'
+import { PROBE_STATUSES } from '../probes/probe-set.ts'
 import type { CheckAnswer } from './check.ts'
+import { UNREAD_CAUSES } from './input.ts'
 import { CHECK_REASONS } from './judge.ts'
 import { type CurrentKillSwitch, modeView } from './kill-switch.ts'
-import { TRACE_SOURCES, type TraceRow } from './traces.ts'
+import type { KillSwitchPreview } from './preview.ts'
+import { FINISH_REASONS, TRACE_SOURCES, type TraceRow } from './traces.ts'
 
 const time = z.iso.datetime()
 
@@ -16,10 +19,50 @@ export const killSwitchView = z
       z.object({ family: z.string(), threshold: z.number(), enabled: z.boolean() }).meta({ id: 'KillSwitchFamily' }),
     ),
     apply_to: z.object({ agents: z.array(z.string()).optional() }),
+    allow_experimental: z
+      .boolean()
+      .describe('Whether `block` and `block_and_lock` count probes whose card has the status `experimental`.'),
     changed_at: time.nullable().describe('null: the defaults.'),
     changed_by: z.string().nullable().describe('The API key or user.'),
   })
   .meta({ id: 'KillSwitch' })
+
+const whole = z.number().int()
+const tally = {
+  refused: whole.describe('Checks that would have been refused, and inferences that would have been withheld.'),
+  locks: whole.describe('Sessions and agents that would have been locked.'),
+}
+const perKind = z.object({ checks: whole, inferences: whole })
+
+export const previewView = z
+  .object({
+    from: time,
+    to: time,
+    complete: z
+      .boolean()
+      .describe('false: there were more than 5,000 checks or inferences. Those before `from` are left out.'),
+    looked: perKind.describe('What was judged again by these settings.'),
+    refused: perKind.describe(
+      'Of them, checks that would have been refused and inferences that would have been withheld.',
+    ),
+    reasons: z.array(z.object({ reason: z.enum(CHECK_REASONS), refused: whole })),
+    tripped_traces: whole.describe('Traces with a family that trips and counts.'),
+    locks: tally.locks,
+    held_by_locks: whole.describe(
+      'Requests of those sessions and agents after the lock: refused as well until a person had cleared it.',
+    ),
+    families: z.array(
+      z.object({
+        family: z.string(),
+        ...tally,
+        uncounted: whole.describe('It tripped and does not count: its probe is experimental.'),
+      }),
+    ),
+    agents: z
+      .array(z.object({ agent_id: z.string().nullable().describe('null: requests that named no agent.'), ...tally }))
+      .describe('With a refusal; at most 100, those with most refusals first.'),
+  })
+  .meta({ id: 'KillSwitchPreview' })
 
 const readingView = z
   .object({
@@ -32,8 +75,34 @@ const readingView = z
     layer: z.number().int().nullable(),
     aggregator: z.string().nullable(),
     n_tokens: z.number().int().nullable(),
+    probe_status: z
+      .enum(PROBE_STATUSES)
+      .optional()
+      .describe('As the card of the probe says. Absent of readings that a client sent.'),
   })
   .meta({ id: 'CanaryReading' })
+
+export const canaryView = z
+  .object({
+    set: z.string(),
+    readings: z.array(readingView),
+    hash: z.string(),
+    reading_at: time,
+    tripped_families: z.array(z.string()),
+  })
+  .meta({ id: 'Canary' })
+
+export const finishReasonView = z
+  .enum(FINISH_REASONS)
+  .meta({ id: 'FinishReason' })
+  .describe('canary_tripped: the completion is withheld.')
+
+export const usageView = z
+  .object({
+    prompt_tokens: z.number().int(),
+    completion_tokens: z.number().int().describe('Made by the model, withheld ones included.'),
+  })
+  .meta({ id: 'TokenUsage' })
 
 export const traceView = z
   .object({
@@ -44,15 +113,22 @@ export const traceView = z
     agent_session_id: z.string().nullable(),
     agent_id: z.string().nullable(),
     model_version_id: z.string().nullable(),
-    canary: z
+    inference: z
       .object({
-        set: z.string(),
-        readings: z.array(readingView),
-        hash: z.string(),
-        reading_at: time,
-        tripped_families: z.array(z.string()),
+        model: z.string(),
+        finish_reason: finishReasonView,
+        usage: usageView,
+        max_tokens: z.number().int(),
+        temperature: z.number(),
+        seed: z.number().int().describe('With the same model version it gives the same completion.'),
+        prompt_hash: z.string().describe('SHA-256 of the RFC 8785 text of the input as the model got it.'),
+        completion_hash: z.string().nullable().describe('SHA-256 of the completion; null where it was withheld.'),
+        text_until: time.nullable().describe('Until when its texts are kept; null: hashes alone.'),
       })
-      .meta({ id: 'Canary' }),
+      .meta({ id: 'TracedInference' })
+      .nullable()
+      .describe('null: of readings alone.'),
+    canary: canaryView.nullable().describe('null: no probe read the inference.'),
     created_by: z.string().describe('The API key or user.'),
     created_at: time,
   })
@@ -67,10 +143,18 @@ export const checkView = z
       .meta({ id: 'CheckReason' })
       .nullable()
       .describe('What was found. Under `monitor` it is allowed nevertheless.'),
+    unavailable_cause: z
+      .enum(UNREAD_CAUSES)
+      .meta({ id: 'UnavailableCause' })
+      .nullable()
+      .describe('Why a model of the service has no reading of `inference_input`.'),
     stale: z.boolean().describe('The reading is older than `max_age_s`.'),
     reading_age_s: z.number().nullable(),
     mode: modeView.describe('`off` also for an agent that `apply_to` leaves out.'),
     tripped_families: z.array(z.string()),
+    uncounted_families: z
+      .array(z.string())
+      .describe('Tripped too, and not counted: their probes are experimental. `allow_experimental` counts them.'),
     lock_id: z.string().nullable().describe('The lock in force.'),
     decision_id: z.string().describe('The entry of the decision ledger.'),
     trace_id: z.string().nullable(),
@@ -79,11 +163,31 @@ export const checkView = z
   .meta({ id: 'CanaryCheck' })
 
 export function toKillSwitchView({
-  settings: { mode, max_age_s, families, apply_to },
+  settings: { mode, max_age_s, families, apply_to, allow_experimental = false },
   changedAt,
   changedBy,
 }: CurrentKillSwitch): z.input<typeof killSwitchView> {
-  return { mode, max_age_s, families, apply_to, changed_at: changedAt?.toISOString() ?? null, changed_by: changedBy }
+  const changed = { changed_at: changedAt?.toISOString() ?? null, changed_by: changedBy }
+  return { mode, max_age_s, families, apply_to, allow_experimental, ...changed }
+}
+
+export function toPreviewView(preview: KillSwitchPreview): z.input<typeof previewView> {
+  const { from, to, isComplete, looked, refused, reasons, trippedTraces, locks, heldByLocks, families, agents } =
+    preview
+  const counts = ({ trace_check: checks, inference: inferences }: typeof looked) => ({ checks, inferences })
+  return {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    complete: isComplete,
+    looked: counts(looked),
+    refused: counts(refused),
+    reasons,
+    tripped_traces: trippedTraces,
+    locks,
+    held_by_locks: heldByLocks,
+    families,
+    agents: agents.map(({ agentId, ...one }) => ({ agent_id: agentId, ...one })),
+  }
 }
 
 export function toTraceView(trace: TraceRow): z.input<typeof traceView> {
@@ -93,28 +197,55 @@ export function toTraceView(trace: TraceRow): z.input<typeof traceView> {
     agent_session_id: trace.agentSessionId,
     agent_id: trace.agentId,
     model_version_id: trace.modelVersionId,
-    canary: {
-      set: trace.canarySet,
-      readings: trace.readings,
-      hash: trace.digest,
-      reading_at: trace.readingAt.toISOString(),
-      tripped_families: trace.readings.filter(({ tripped }) => tripped).map(({ family }) => family),
-    },
+    inference: toInferenceFacts(trace),
+    canary: toCanaryView(
+      trace,
+      trace.readings.filter(({ tripped }) => tripped).map(({ family }) => family),
+    ),
     created_by: trace.createdBy,
     created_at: trace.createdAt.toISOString(),
   }
 }
 
+function toInferenceFacts({ inference }: TraceRow): z.input<typeof traceView>['inference'] {
+  if (inference === null) return null
+  return {
+    model: inference.model,
+    finish_reason: inference.finishReason,
+    usage: { prompt_tokens: inference.promptTokens, completion_tokens: inference.completionTokens },
+    max_tokens: inference.maxTokens,
+    temperature: inference.sampling.temperature,
+    seed: inference.sampling.seed,
+    prompt_hash: inference.promptHash,
+    completion_hash: inference.completionHash,
+    text_until: inference.textUntil?.toISOString() ?? null,
+  }
+}
+
+/** @param trippedFamilies By the thresholds that counted. */
+export function toCanaryView(trace: TraceRow, trippedFamilies: string[]): z.input<typeof canaryView> | null {
+  if (trace.canarySet === null) return null
+  return {
+    set: trace.canarySet,
+    readings: trace.readings,
+    hash: trace.digest,
+    reading_at: trace.readingAt.toISOString(),
+    tripped_families: trippedFamilies,
+  }
+}
+
 export function toCheckView(answer: CheckAnswer): z.input<typeof checkView> {
-  const { allowed, reason, stale, reading_age_s, mode, tripped_families } = answer
+  const { allowed, reason, stale, reading_age_s, mode, tripped_families, uncounted_families } = answer
   return {
     allowed,
     action: allowed ? 'allow' : 'block',
     reason,
+    unavailable_cause: answer.unavailableCause,
     stale,
     reading_age_s,
     mode,
     tripped_families,
+    uncounted_families,
     lock_id: answer.lockId,
     decision_id: answer.decisionId,
     trace_id: answer.traceId,

@@ -15,6 +15,11 @@ export interface Llama {
   readonly position: number
   restart(): void
   /**
+   * The logits that these rows of the residual stream give, as if the last layer had ended with them: at most `CHUNK_TOKENS`,
+   * a row each. The array is used again by the next call.
+   */
+  unembed(residual: Float32Array): Float32Array
+  /**
    * Feeds at most `CHUNK_TOKENS` tokens. Returns the logits of the last one, or of each, a row each; the array is used
    * again by the next call. The rows of these positions are written into `internals`.
    */
@@ -182,6 +187,12 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
     },
     restart() {
       position = 0
+    },
+    unembed(residual) {
+      const count = residual.length / width
+      if (count < 1 || count > CHUNK_TOKENS) throw new RangeError(`${count} rows are no chunk`)
+      floats.set(residual, at.residual / 4)
+      return finish(count, 'all', undefined)
     },
     feed,
   }

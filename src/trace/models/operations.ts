@@ -8,6 +8,7 @@ import type { ChatSpan } from '../tokenizer/chat.ts'
 import type { Capability } from './capabilities.ts'
 import { type Evaluation, type EvaluationRequest, evaluatePrompt, hashVocabulary } from './evaluate.ts'
 import { renderInput } from './inference.ts'
+import { type LensRequest, type LensResult, readLens, textsOf } from './lens.ts'
 import type { ModelInput, OperationProgress } from './protocol.ts'
 
 export interface OperationContext {
@@ -64,6 +65,7 @@ export const OPERATIONS = {
     limitMs: 10_000,
     run: async (model) => ({ sha256: hashVocabulary(model) }),
   }),
+  lens: defineOperation<LensRequest, LensResult>({ needs: 'activations', limitMs: 60_000, run: readLens }),
 }
 
 export type ModelOperation = keyof typeof OPERATIONS
@@ -76,11 +78,4 @@ export function findOperation(name: string): Operation<unknown, unknown> | undef
   return Object.hasOwn(OPERATIONS, name)
     ? (OPERATIONS[name as ModelOperation] as Operation<unknown, unknown>)
     : undefined
-}
-
-/** The text of each token by itself; a control token by its name. */
-export function textsOf({ tokenizer }: LoadedModel, tokens: readonly number[]): string[] {
-  return tokens.map((token) =>
-    tokenizer.isControl(token) ? tokenizer.nameOf(token) : Buffer.from(tokenizer.bytesOf(token)).toString('utf8'),
-  )
 }

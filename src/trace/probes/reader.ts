@@ -2,7 +2,7 @@
 // rounded, so that their hash can be compared.
 
 import { modelError } from '../gguf/model-error.ts'
-import type { Probe, ProbeSet } from './probe-set.ts'
+import type { Probe, ProbeSet, ProbeStatus } from './probe-set.ts'
 import {
   type Completion,
   endsWindow,
@@ -25,6 +25,8 @@ export interface ProbeReading {
   layer: number | null
   aggregator: string
   n_tokens: number
+  /** As its card says. */
+  probe_status: ProbeStatus
 }
 
 export interface WindowScores {
@@ -117,6 +119,7 @@ export function toReading(probe: Probe, version: string, raw: number, tokens: nu
     layer: probe.layer,
     aggregator: probe.aggregator,
     n_tokens: tokens,
+    probe_status: probe.card.status,
   }
 }
 

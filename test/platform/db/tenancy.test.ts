@@ -79,6 +79,7 @@ const TENANT_GRANTS: Record<string, string> = {
   status_bits: 'INSERT',
   stops: 'DELETE INSERT SELECT UPDATE(resumed_at,resumed_by)',
   session_locks: 'DELETE INSERT SELECT UPDATE(agent_unsuspended,cleared_at,cleared_by,note)',
+  trace_contents: 'DELETE INSERT SELECT UPDATE(sealed_content)',
   traces: 'DELETE INSERT SELECT',
   usage_days: 'DELETE SELECT',
   usage_entries: 'DELETE INSERT SELECT',

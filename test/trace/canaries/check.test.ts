@@ -30,7 +30,7 @@ const later = (seconds: number) => {
 describe('the kill switch', () => {
   it('monitors until it is set, is replaced as a whole, and each change is in the audit log', async () => {
     const path = '/v1/trace/kill-switch'
-    const defaults = { mode: 'monitor', max_age_s: 300, families: [], apply_to: {} }
+    const defaults = { mode: 'monitor', max_age_s: 300, families: [], apply_to: {}, allow_experimental: false }
     expect(await on.get(caller, path)).toEqual({ ...defaults, changed_at: null, changed_by: null })
     const agent = await on.makeAgent(caller)
     const set = {
@@ -69,6 +69,68 @@ describe('the kill switch', () => {
   })
 })
 
+describe('the preview of a kill switch', () => {
+  const preview = async (settings: object) => {
+    const { status, json } = await on.post(caller, '/v1/trace/kill-switch/preview', settings)
+    expect([status, json.code]).toEqual([200, undefined])
+    return json
+  }
+
+  it('judges the checks of a week again, changes nothing, and agrees with the switch that is then set', async () => {
+    const agent = await on.makeAgent(caller)
+    const session = await on.openSession(caller, agent)
+    later(-8 * 86_400)
+    await on.check(caller, { readings: TRIPPING, agent_session_id: 'before' })
+    later(0)
+    const checks = [
+      { readings: TRIPPING, agent_session_id: session },
+      { readings: QUIET, agent_session_id: session },
+      { readings: TRIPPING, agent_session_id: session },
+      { readings: QUIET, agent_session_id: 'run-9', reading_at: new Date(NOW.getTime() - 301_000).toISOString() },
+      { readings: QUIET, agent_session_id: 'run-9' },
+    ]
+    for (const [index, body] of checks.entries()) {
+      later(index)
+      await on.check(caller, { reading_at: on.service.clock.now.toISOString(), ...body })
+    }
+    const before = (await on.ledger(caller)).length
+    const locking = await preview({ mode: 'block_and_lock' })
+    expect(locking).toEqual({
+      from: new Date(NOW.getTime() + 4_000 - 7 * 86_400_000).toISOString(),
+      to: new Date(NOW.getTime() + 4_000).toISOString(),
+      complete: true,
+      looked: { checks: 5, inferences: 0 },
+      refused: { checks: 3, inferences: 0 },
+      reasons: [
+        { reason: 'canary_tripped', refused: 2 },
+        { reason: 'reading_too_old', refused: 1 },
+      ],
+      tripped_traces: 2,
+      locks: 1,
+      held_by_locks: 2,
+      families: [{ family: FAMILY, refused: 2, locks: 1, uncounted: 0 }],
+      agents: [
+        { agent_id: agent, refused: 2, locks: 1 },
+        { agent_id: null, refused: 1, locks: 0 },
+      ],
+    })
+    expect(await preview({ mode: 'monitor' })).toMatchObject({ refused: { checks: 0 }, locks: 0, tripped_traces: 2 })
+    const strict = { mode: 'block', families: [{ family: FAMILY, threshold: 0.2 }], apply_to: { agents: [agent] } }
+    expect(await preview(strict)).toMatchObject({ refused: { checks: 5 }, locks: 0, held_by_locks: 0 })
+    expect(await on.ledger(caller)).toHaveLength(before)
+    expect((await on.get(caller, '/v1/trace/kill-switch')).mode).toBe('monitor')
+    expect((await preview({ mode: 'block', apply_to: { agents: [await on.makeAgent(caller)] } })).refused).toEqual({
+      checks: 1,
+      inferences: 0,
+    })
+    const unknown = { mode: 'block', apply_to: { agents: [newId('agt', 'sandbox')] } }
+    expect((await on.post(caller, '/v1/trace/kill-switch/preview', unknown)).json.code).toBe('invalid_request')
+    expect((await on.post(await on.makeCaller(), '/v1/trace/kill-switch/preview', { mode: 'block' })).json).toMatchObject(
+      { looked: { checks: 0, inferences: 0 } },
+    )
+  })
+})
+
 describe('a check', () => {
   it('stores client readings as a trace with the hash of section and formula, and the ledger has it', async () => {
     const agent = await on.makeAgent(caller)
@@ -81,7 +143,9 @@ describe('a check', () => {
       stale: false,
       reading_age_s: 0,
       mode: 'monitor',
+      unavailable_cause: null,
       tripped_families: [FAMILY],
+      uncounted_families: [],
       lock_id: null,
       decision_id: expect.stringMatching(/^dec_test_/),
       trace_id: expect.stringMatching(/^trc_test_/),
@@ -175,24 +239,6 @@ describe('a check', () => {
     expect(await on.check(caller, { trace_id })).toMatchObject({ ...old, allowed: true })
     const entries = (await on.ledger(caller, 'trace_check')).filter(({ reason }) => reason === old.reason)
     expect(entries.map(({ valid }) => valid).toSorted()).toEqual([false, true])
-  })
-
-  it('has no reading of an inference input, and fails closed', async () => {
-    const inputs = ['Pay.', { messages: [{ role: 'user', content: 'Pay.' }] }]
-    for (const [mode, allowed, reason] of [
-      ['block', false, 'canary_unavailable'],
-      ['block_and_lock', false, 'canary_unavailable'],
-      ['monitor', true, 'canary_unavailable'],
-      ['off', true, null],
-    ] as const) {
-      await on.setKillSwitch(caller, { mode })
-      for (const inference_input of inputs) {
-        expect(await on.check(caller, { inference_input })).toMatchObject({ allowed, reason, mode, trace_id: null })
-      }
-    }
-    const hash = createHash('sha256').update('"Pay."').digest('base64url')
-    const inputsOnRecord = (await on.ledger(caller, 'trace_check')).map(({ inputs: given }) => given)
-    expect(inputsOnRecord.filter((given) => given.inference_input_hash === hash)).toHaveLength(4)
   })
 
   it('refuses readings of the future, sessions of other agents, and unknown traces, agents and sessions, and records none of them', async () => {
@@ -321,13 +367,12 @@ it('traces and cleared locks are deleted when the retention of the plan ends, an
 })
 
 describe('the port of a policy condition', () => {
-  const question = { set: 'default-v1', agentSessionId: 'run-3', agentId: null, maxAgeSeconds: 60 }
-  const read = (traceId: unknown, more: object = {}) =>
-    on.service.services.trace.canaries.port.read(
-      caller,
-      { ...question, traceId: String(traceId), ...more },
-      AbortSignal.timeout(60_000),
-    )
+  const read = async (traceId: unknown, more: object = {}, source: object = {}) => {
+    const from = { agentSessionId: 'run-3', agentId: null, traceId: String(traceId), ...source }
+    const conditions = [{ set: 'default-v1', maxAgeSeconds: 60, ...more }]
+    const { port } = on.service.services.trace.canaries
+    return (await port.read(caller, from, conditions, AbortSignal.timeout(60_000)))[0]
+  }
   const store = async (readings: object, body: object = {}) =>
     (await on.check(caller, { readings, agent_session_id: 'run-3', ...body })).trace_id
 
@@ -341,8 +386,9 @@ describe('the port of a policy condition', () => {
     expect(await read(tripping)).toMatchObject({ source: 'client', set: 'default-v1', traceId: tripping, families })
     expect(await read(tripping, { families: [FAMILY] })).toMatchObject({ families: families.slice(0, 1) })
     expect(await read(tripping, { families: ['sandbag'] })).toBeUndefined()
-    for (const more of [{ set: 'other' }, { agentSessionId: 'x' }, { traceId: null, inferenceInput: 'Pay.' }]) {
-      expect(await read(tripping, more), JSON.stringify(more)).toBeUndefined()
+    expect(await read(tripping, { set: 'other' })).toBeUndefined()
+    for (const source of [{ agentSessionId: 'x' }, { traceId: null }]) {
+      expect(await read(tripping, {}, source), JSON.stringify(source)).toBeUndefined()
     }
     expect(await read(newId('trc', 'sandbox'))).toBeUndefined()
     later(60.5)

@@ -182,8 +182,9 @@ describe('a trip of a verify', () => {
     const { trace_id } = await trip({ agent_session_id: session })
     await on.setKillSwitch(caller, { mode: 'block_and_lock' })
     const subject = { agentId: agent, agentSessionId: session }
-    const question = { ...subject, set: 'default-v1', traceId: String(trace_id), maxAgeSeconds: 300 }
-    const reading = await port.read(caller, question, AbortSignal.timeout(60_000))
+    const source = { ...subject, traceId: String(trace_id) }
+    const conditions = [{ set: 'default-v1', maxAgeSeconds: 300 }]
+    const [reading] = await port.read(caller, source, conditions, AbortSignal.timeout(60_000))
     if (reading === undefined) throw new Error('no reading')
     const verify = () =>
       on.service.test.db.tenant(caller, async (tx) => {
@@ -216,8 +217,9 @@ describe('a trip of a verify', () => {
     const before = (await on.trips(caller)).length
     await on.setKillSwitch(caller, { mode: 'off' })
     const subject = { agentId: null, agentSessionId: 'run-4' }
-    const question = { ...subject, set: 'default-v1', traceId: String(trace_id), maxAgeSeconds: 300 }
-    const reading = await port.read(caller, question, AbortSignal.timeout(60_000))
+    const source = { ...subject, traceId: String(trace_id) }
+    const conditions = [{ set: 'default-v1', maxAgeSeconds: 300 }]
+    const [reading] = await port.read(caller, source, conditions, AbortSignal.timeout(60_000))
     if (reading === undefined) throw new Error('no reading')
     const jti = newId('dec', 'sandbox')
     for (let round = 0; round < 2; round++) {
@@ -294,10 +296,14 @@ it('no interleaving of suspending, unsuspending, locking and clearing lifts a ca
     clearLast: () => clearAt(-1),
   }
   const send = (agentSessionId: string | undefined) =>
-    trace.canaries.checks.check(caller, {
-      client: { readings: [{ family: 'f', score: 1, threshold: 0.5 }], readingAt: new Date(now()), canarySet: 's' },
-      agentSessionId,
-    })
+    trace.canaries.checks.check(
+      caller,
+      {
+        client: { readings: [{ family: 'f', score: 1, threshold: 0.5 }], readingAt: new Date(now()), canarySet: 's' },
+        agentSessionId,
+      },
+      { signal: () => AbortSignal.timeout(60_000) },
+    )
   const liveLocks = async () =>
     (await trace.locks.locks.list(caller, { status: 'locked', agentId: settled.agent }, { limit: 100 })).data
   async function clearAt(index: number) {

@@ -1,0 +1,309 @@
+// POST /v1/trace/inferences: a model of the service runs, its canaries are read, and what happened is on record. The model
+// runs outside of any transaction. What it gave is judged, stored and answered under the locks of the session and its
+// agent, in one transaction: a crash before its commit leaves nothing.
+
+import { countOperations } from '#src/account/usage/meter.ts'
+import { Failure } from '#src/failure.ts'
+import { note } from '#src/platform/context.ts'
+import type { Json } from '#src/platform/crypto/canonical.ts'
+import { lockExclusive, lockShared } from '#src/platform/db/advisory.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import type { Platform } from '#src/platform/feature.ts'
+import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import { newId } from '#src/platform/ids.ts'
+import { failpoint } from '#src/platform/jobs/failpoint.ts'
+import { DAY_MS } from '#src/platform/retention.ts'
+import { checkNames, resolveSubject } from '../canaries/check.ts'
+import { type CheckFacts, type CheckJudgement, judgeCheck, modeFor } from '../canaries/judge.ts'
+import { canaryHashOf, insertTrace, type TracedInference, type TraceRow, toCheckedReading } from '../canaries/traces.ts'
+import type { RecordTrip } from '../canaries/trips.ts'
+import { locksOf, type TripSubject } from '../locks/locks.ts'
+import { type TraceBackend, versionIdOf } from '../models/backend.ts'
+import { capabilityMissing } from '../models/capabilities.ts'
+import type { Models } from '../models/models.ts'
+import type { CanaryRequest, InferenceRequest, InferenceResult, ModelInput } from '../models/protocol.ts'
+import { CONTENT_DAYS, completionHashOf, insertTraceContent, promptHashOf } from './contents.ts'
+import { type InferenceBody, inputOf, samplingOf } from './request.ts'
+import { canaryRequestOf, isBlocking, type RunStanding, readRunStanding, refuseRun } from './standing.ts'
+
+export interface InferenceAnswer {
+  trace: TraceRow & { inference: TracedInference }
+  /** null where it is withheld; of a repeat also where it could not be made again. */
+  completion: string | null
+  judgement: CheckJudgement
+  /** The lock in force. */
+  lockId: string | null
+  decisionId: string
+}
+
+export interface RunOptions {
+  key: IdempotencyKey | undefined
+  signal: AbortSignal
+}
+
+/** What the model made, and what it was asked. */
+interface Ran {
+  id: string
+  subject: TripSubject
+  backend: TraceBackend
+  request: InferenceRequest
+  result: InferenceResult
+  startedWith: RunStanding
+}
+
+export type Inferences = ReturnType<typeof createInferences>
+
+interface InferenceDeps extends Pick<Platform, 'db' | 'now' | 'ledger' | 'sealer'> {
+  models: Pick<Models, 'get'>
+  recordTrip: RecordTrip
+}
+
+export function createInferences({ db, now, ledger, sealer, models, recordTrip }: InferenceDeps) {
+  /** What may be refused before the model runs. */
+  async function prepare(acting: Acting, body: InferenceBody, key: IdempotencyKey | undefined) {
+    const names = { agentId: body.agent_id, agentSessionId: body.agent_session_id }
+    checkNames(acting, names)
+    const { subject, standing } = await db.tenant(acting, async (tx) => {
+      if (key !== undefined) await refuseRepeat(tx, key)
+      const subject = await resolveSubject(tx, names)
+      return { subject, standing: await readRunStanding(tx, subject) }
+    })
+    note({ ...(subject.agentId && { agent: subject.agentId }) })
+    refuseRun(standing, subject)
+    return { subject, standing }
+  }
+
+  async function run(
+    acting: Acting,
+    body: InferenceBody,
+    { subject, standing }: { subject: TripSubject; standing: RunStanding },
+    signal: AbortSignal,
+  ): Promise<Ran> {
+    const backend = models.get(body.model)
+    note({ model: backend.model })
+    const { hasChat } = await backend.modelVersion()
+    const input = inputOf(body, hasChat)
+    const canary = await askCanary(backend, input, body.canary_set, standing.killSwitch, subject)
+    const request: InferenceRequest = {
+      input,
+      maxTokens: body.max_tokens,
+      sampling: samplingOf(body),
+      ...(canary && { canary }),
+    }
+    const id = newId('trc', acting.environment, now().getTime())
+    note({ trace: id })
+    const result = await backend.generate(request, { signal, lane: acting.accountId })
+    failpoint('inference:generated')
+    return { id, subject, backend, request, result, startedWith: standing }
+  }
+
+  /** Undefined: the answer locks, and the locks are shared. */
+  async function settle(
+    tx: Tx,
+    acting: Acting,
+    ran: Ran,
+    { body, key, isExclusive }: { body: InferenceBody; key: IdempotencyKey | undefined; isExclusive: boolean },
+  ): Promise<InferenceAnswer | undefined> {
+    const { subject, result } = ran
+    const standing = await readRunStanding(tx, subject)
+    const trace = traceOf(acting, ran, now())
+    const found = judgeRun(trace, subject, standing, ran)
+    if (found.judgement.locks && !isExclusive) return undefined
+    const isWithheld = isBlocking(found.judgement.mode) && found.judgement.tripped_families.length > 0
+    // What was withheld is on record, also where the session was locked meanwhile. Nothing else leaves it.
+    if (!isWithheld) refuseRun(standing, subject)
+    if (!isWithheld && !found.judgement.allowed) throw changedMeanwhile()
+    const settled = { ...trace, inference: inferenceOf(ran, body, trace.createdAt, isWithheld) }
+    const decide = async (tx: Tx): Promise<InferenceAnswer> => {
+      const tokens = isWithheld ? [] : result.tokens
+      const windows = isWithheld ? [] : (result.canary?.windows ?? [])
+      const logProbabilities = isWithheld ? [] : result.logProbabilities.map(rounded)
+      await insertTrace(tx, acting, settled, { logProbabilities, windows })
+      if (body.retain === 'text') {
+        const { input, sampling } = ran.request
+        const content = { input, promptTokens: result.prompt, completionTokens: tokens, sampling, spans: result.spans }
+        await insertTraceContent(tx, acting, sealer, { traceId: trace.id, content, at: trace.createdAt })
+      }
+      const lockId = (await recordFound(tx, acting, settled, subject, found)) ?? found.facts.lock_id
+      const decisionId = await record(tx, acting, settled, subject, { ...found, lockId, isWithheld })
+      return {
+        trace: settled,
+        completion: isWithheld ? null : result.text,
+        judgement: found.judgement,
+        lockId,
+        decisionId,
+      }
+    }
+    return once(tx, key, decide, subjectOf)
+  }
+
+  async function recordFound(
+    tx: Tx,
+    acting: Acting,
+    trace: TraceRow,
+    subject: TripSubject,
+    { judgement: { emits, locks, mode, families } }: Found,
+  ): Promise<string | null> {
+    if (!emits) return null
+    const reading = { traceId: trace.id, hash: trace.digest, families }
+    const trip = { ...subject, at: trace.createdAt, mode, isLocking: locks, reading, jti: null, matchedRuleId: null }
+    return (await recordTrip(tx, acting, { ...trip, source: 'inference' })).lockId
+  }
+
+  async function record(
+    tx: Tx,
+    acting: Acting,
+    trace: InferenceAnswer['trace'],
+    { agentSessionId, agentId }: TripSubject,
+    { judgement, facts, lockId, isWithheld }: Found & { lockId: string | null; isWithheld: boolean },
+  ): Promise<string> {
+    const [decisionId] = await Promise.all([
+      ledger.record(tx, acting, {
+        kind: 'inference',
+        at: trace.createdAt,
+        actor: actorOf(acting.principal),
+        subject: trace.id,
+        reason: judgement.tripped_families.length > 0 ? 'canary_tripped' : judgement.reason,
+        valid: !isWithheld,
+        inputs: {
+          trace_id: trace.id,
+          model_version_id: trace.modelVersionId,
+          canary_hash: trace.canarySet === null ? null : trace.digest,
+          prompt_hash: trace.inference.promptHash,
+          completion_hash: trace.inference.completionHash,
+          agent_session_id: agentSessionId,
+          agent_id: agentId,
+          lock_id: lockId,
+        },
+        facts: JSON.parse(JSON.stringify(facts)) as Json,
+      }),
+      countOperations(tx, acting, 'inference', [trace.id]),
+    ])
+    return decisionId
+  }
+
+  return {
+    /**
+     * Runs a model for an agent.
+     * @throws {Failure} `not_found` for the model, the agent or the session; `environment_mismatch`; `session_canary_locked`,
+     * `agent_suspended`, `conflict`; `backend_capability_missing`; `invalid_request`; `service_unavailable`.
+     */
+    async infer(acting: Acting, body: InferenceBody, { key, signal }: RunOptions): Promise<InferenceAnswer> {
+      const ran = await run(acting, body, await prepare(acting, body, key), signal)
+      const locks = locksOf(acting, ran.subject)
+      const attempt = (isExclusive: boolean) =>
+        db.tenant(acting, async (tx) => {
+          await (isExclusive ? lockExclusive(tx, locks) : lockShared(tx, locks))
+          return settle(tx, acting, ran, { body, key, isExclusive })
+        })
+      // Two that hold the shared lock and then wait for the exclusive one wait for each other: it takes a transaction
+      // of its own.
+      return (await attempt(false)) ?? (await attempt(true)) ?? Promise.reject(new Error('an inference has no answer'))
+    },
+  }
+}
+
+/** What `repeat` finds the answer by. */
+function subjectOf({ trace, decisionId, lockId }: InferenceAnswer): string {
+  return [trace.id, decisionId, lockId ?? ''].join(' ')
+}
+
+/**
+ * What the model is asked to read; undefined where it reads nothing.
+ * @throws {Failure} `backend_capability_missing` where readings are needed that it can't take: the request demands them, or
+ * the kill switch refuses what was not read.
+ */
+async function askCanary(
+  backend: TraceBackend,
+  input: ModelInput,
+  set: string | undefined,
+  killSwitch: RunStanding['killSwitch'],
+  { agentId }: TripSubject,
+): Promise<CanaryRequest | undefined> {
+  const probes = await backend.probeSet()
+  // Probes compare the parts of a conversation.
+  const canRead = probes !== undefined && 'messages' in input
+  if (set !== undefined && (!canRead || probes.set !== set)) throw capabilityMissing(backend.model, 'canary')
+  const canary = canRead ? canaryRequestOf(killSwitch, agentId, probes) : undefined
+  const counts = canary?.families?.some(({ enabled }) => enabled) ?? false
+  if (isBlocking(modeFor(killSwitch, agentId)) && !counts) {
+    throw new Failure('backend_capability_missing', {
+      detail:
+        `The kill switch refuses what no canary has read, and the model ${backend.model} has no probe that counts. ` +
+        'GET /v1/trace/models shows its probes.',
+      members: { model: backend.model, capability: 'canary' },
+    })
+  }
+  return canary
+}
+
+interface Found {
+  judgement: CheckJudgement
+  facts: CheckFacts
+}
+
+/** By the kill switch as it is now, unless the model withheld by what it was before. */
+function judgeRun(trace: TraceRow, subject: TripSubject, standing: RunStanding, { result, startedWith }: Ran): Found {
+  const by = (killSwitch: RunStanding['killSwitch']): Found => {
+    const facts: CheckFacts = {
+      at: trace.createdAt.toISOString(),
+      agent_session_id: subject.agentSessionId,
+      agent_id: subject.agentId,
+      kill_switch: killSwitch,
+      reading: toCheckedReading(trace),
+      lock_id: standing.lock?.lockId ?? null,
+      is_subject_locked: standing.isSubjectLocked,
+    }
+    return { facts, judgement: judgeCheck(facts) }
+  }
+  const found = by(standing.killSwitch)
+  const isTrip = isBlocking(found.judgement.mode) && found.judgement.tripped_families.length > 0
+  return result.finishReason === 'withheld' && !isTrip ? by(startedWith.killSwitch) : found
+}
+
+function traceOf(acting: Acting, { id, subject, backend, result }: Ran, at: Date): TraceRow {
+  const trace = {
+    id,
+    source: 'server',
+    ...subject,
+    canarySet: result.canary?.set ?? null,
+    readings: result.canary?.readings ?? [],
+    readingAt: at,
+    modelVersionId: versionIdOf(backend.model, result.sha256),
+    runtime: result.canary?.runtime ?? null,
+    createdBy: actorOf(acting.principal).id,
+    createdAt: at,
+  } as const
+  return { ...trace, digest: canaryHashOf(trace), inference: null }
+}
+
+function inferenceOf(
+  { backend, request, result }: Ran,
+  body: InferenceBody,
+  at: Date,
+  isWithheld: boolean,
+): TracedInference {
+  return {
+    model: backend.model,
+    finishReason: isWithheld ? 'canary_tripped' : result.finishReason === 'stop' ? 'stop' : 'length',
+    promptHash: promptHashOf(request.input),
+    completionHash: isWithheld ? null : completionHashOf(result.text),
+    promptTokens: result.prompt.length,
+    completionTokens: result.completionTokens,
+    maxTokens: request.maxTokens,
+    sampling: request.sampling,
+    textUntil: body.retain === 'text' ? new Date(at.getTime() + CONTENT_DAYS * DAY_MS) : null,
+  }
+}
+
+/** The kill switch began to refuse while the model ran without readings. */
+function changedMeanwhile(): Failure {
+  return new Failure('service_unavailable', {
+    detail: 'The kill switch was changed while the model ran. Nothing was stored; send the request again.',
+    headers: { 'Retry-After': '1' },
+  })
+}
+
+// More digits would tell tokens apart that only a person who knows the prompt may know.
+const rounded = (value: number): number => Math.round(value * 1e4) / 1e4 + 0

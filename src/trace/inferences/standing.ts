@@ -1,0 +1,64 @@
+// Whether an agent may run a model now, and what its kill switch asks of the run.
+
+import { type AgentFacts, readAgents } from '#src/agents/registry/rows.ts'
+import { type AgentSessionStatus, readAgentSession } from '#src/agents/registry/session-rows.ts'
+import { Failure } from '#src/failure.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import { isUncounted, type KillSwitch, type KillSwitchMode, modeFor } from '../canaries/judge.ts'
+import { findKillSwitch } from '../canaries/kill-switch.ts'
+import type { TripSubject } from '../locks/locks.ts'
+import { findLockOf, type LiveLock, readLiveLock } from '../locks/rows.ts'
+import type { CanaryRequest, ProbeSetFacts } from '../models/protocol.ts'
+
+export interface RunStanding {
+  killSwitch: KillSwitch
+  /** In force for the session or its agent. */
+  lock: LiveLock | undefined
+  /** Whether the session itself is locked, or the agent where there is no session. */
+  isSubjectLocked: boolean
+  agent: AgentFacts | undefined
+  sessionStatus: AgentSessionStatus | undefined
+}
+
+export async function readRunStanding(tx: Tx, subject: TripSubject): Promise<RunStanding> {
+  const { agentId, agentSessionId } = subject
+  const [{ settings }, lock, own, agents, session] = await Promise.all([
+    findKillSwitch(tx),
+    readLiveLock(tx, subject),
+    findLockOf(tx, subject),
+    agentId === null ? undefined : readAgents(tx, [agentId]),
+    agentSessionId === null ? undefined : readAgentSession(tx, agentSessionId),
+  ])
+  const agent = agentId === null ? undefined : agents?.get(agentId)
+  return { killSwitch: settings, lock, isSubjectLocked: own !== undefined, agent, sessionStatus: session?.status }
+}
+
+/** @throws {Failure} `session_canary_locked` with `lock_id`; `agent_suspended`; `conflict` for a session that has ended. */
+export function refuseRun({ lock, agent, sessionStatus }: RunStanding, { agentSessionId }: TripSubject): void {
+  if (lock !== undefined) {
+    throw new Failure('session_canary_locked', {
+      detail: `The agent session or the agent is locked after a canary trip: a person has to clear ${lock.lockId}.`,
+      members: { lock_id: lock.lockId },
+    })
+  }
+  if (agent?.status === 'suspended') throw new Failure('agent_suspended', `The agent ${agent.id} is suspended.`)
+  if (sessionStatus === 'ended') {
+    throw new Failure('conflict', `The session ${agentSessionId} has ended: open another.`)
+  }
+}
+
+export const isBlocking = (mode: KillSwitchMode): boolean => mode === 'block' || mode === 'block_and_lock'
+
+/** How the model is asked for readings, so that what it withholds is what the kill switch then judges as a trip. */
+export function canaryRequestOf(killSwitch: KillSwitch, agentId: string | null, probes: ProbeSetFacts): CanaryRequest {
+  if (!isBlocking(modeFor(killSwitch, agentId))) return { onTrip: 'continue' }
+  const isLeftOut = isUncounted(killSwitch)
+  return {
+    onTrip: 'withhold',
+    families: probes.families.map(({ family, threshold: own, status }) => {
+      const setting = killSwitch.families.find((one) => one.family === family)
+      const enabled = setting?.enabled !== false && !isLeftOut({ probe_status: status })
+      return { family, threshold: setting?.threshold ?? own, enabled }
+    }),
+  }
+}
