@@ -13,7 +13,8 @@ export interface Llama {
   maxTokens: number
   /** The tokens that have been fed since the last `restart`. */
   readonly position: number
-  restart(): void
+  /** Begins another text. Its first `keep` tokens are those of the last one, and are not fed again. */
+  restart(keep?: number): void
   /**
    * The logits that these rows of the residual stream give, as if the last layer had ended with them: at most `CHUNK_TOKENS`,
    * a row each. The array is used again by the next call.
@@ -185,8 +186,9 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
     get position() {
       return position
     },
-    restart() {
-      position = 0
+    restart(keep = 0) {
+      if (!Number.isInteger(keep) || keep < 0 || keep > position) throw new RangeError(`${keep} tokens were not fed`)
+      position = keep
     },
     unembed(residual) {
       const count = residual.length / width
