@@ -1,10 +1,11 @@
 // `npm run model -- list|check|add|fetch`: the model files of this installation.
 
 import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { readDeploymentSettings } from '#src/config.ts'
 import { isModelError } from '#src/trace/gguf/model-error.ts'
 import { inspectModel, type ModelFacts } from '#src/trace/llama/model.ts'
-import { addModelFile, findModelFile, listModelFiles } from '#src/trace/models/model-files.ts'
+import { addModelFile, addProbesFile, findModelFile, listModelFiles } from '#src/trace/models/model-files.ts'
 import { HELP, type ModelOptions, readOptions } from './model/options.ts'
 import { PACKAGES, withPackage } from './model/packages.ts'
 import { exitCodeOf, usageError } from './sentence.ts'
@@ -44,9 +45,9 @@ async function rowsOf(options: ModelOptions): Promise<Row[]> {
     const { file, facts } = addModelFile(modelDirectory, options.file, options.id)
     return [{ ...file, facts }]
   }
-  const { file, facts } = await withPackage(options.name, (path) =>
-    addModelFile(modelDirectory, path, PACKAGES[options.name].id),
-  )
+  const { id, probes } = PACKAGES[options.name]
+  const { file, facts } = await withPackage(options.name, (path) => addModelFile(modelDirectory, path, id))
+  addProbesFile(modelDirectory, { id, facts }, fileURLToPath(probes))
   return [{ ...file, facts }]
 }
 

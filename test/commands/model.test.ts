@@ -22,9 +22,12 @@ function run(args: string[], environment: Record<string, string> = {}) {
 const listed = () => JSON.parse(run(['list', '--json']).stdout).data
 
 describe('npm run model', () => {
-  it('lists the tiny model, which needs no folder', () => {
-    expect(listed()).toEqual([
-      expect.objectContaining({ id: 'countersign-tiny', embedded: true, usable: true, layers: 3, chat: true }),
+  it('lists the versions of the tiny model, which need no folder', () => {
+    const own = { embedded: true, usable: true, layers: 3, chat: true }
+    expect(listed()).toMatchObject([
+      { ...own, id: 'countersign-tiny', version: '1.0' },
+      { ...own, id: 'countersign-tiny-1.0.1', version: '1.0.1' },
+      { ...own, id: 'countersign-tiny-1.1', version: '1.1' },
     ])
     expect(run(['list']).stdout).toMatch(/^countersign-tiny\n {2}file .*part of the service/)
     expect(existsSync(MODELS)).toBe(false)
@@ -35,7 +38,7 @@ describe('npm run model', () => {
     expect(run(['add', source]).status).toBe(0)
     expect(run(['add', source])).toMatchObject({ status: 0, stderr: '' })
     expect(readdirSync(MODELS)).toEqual(['my-model.q8_0.gguf'])
-    expect(listed()[1]).toMatchObject({ id: 'my-model.q8_0', embedded: false, usable: true })
+    expect(listed().at(-1)).toMatchObject({ id: 'my-model.q8_0', embedded: false, usable: true })
     const other = Buffer.from(readFileSync(TINY))
     other.writeUInt8(other.readUInt8(other.length - 1) ^ 1, other.length - 1)
     const changed = place.write('changed.gguf', other)

@@ -1,5 +1,5 @@
-// The held-out activations that are committed, and the figures of a card that follow from them. Residuals are kept in a
-// few directions, into which every probe's weights fall, and in 8 bits: the figures are those of these rounded values.
+// The held-out activations that are committed, and the figures of a card that follow from them. Residuals are kept in the
+// few directions into which the probes' weights fall, in 16 bits, and shares in 8: the figures are those of these values.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -28,7 +28,8 @@ export interface HeldOut {
 /** What is measured against negatives of its own beside the held-out controls. */
 const QUOTING = 'quoting'
 const BENIGN = 'benign'
-const LEVELS = 127
+const LEVELS = 32_767
+const SHARE_LEVELS = 127
 
 const header = z.object({
   layer: z.number(),
@@ -45,10 +46,10 @@ export function writeHeldOut(path: string, { layer, directions, transcripts, sam
   const scales = directions.map(
     (_, index) => windows.reduce((most, { residual }) => Math.max(most, Math.abs(residual[index] ?? 0)), 0) / LEVELS,
   )
-  const bytes = windows.flatMap(({ residual, shares }) => [
-    ...residual.map((value, index) => Math.round(value / (scales[index] ?? 1))),
-    ...shares.map((value) => Math.round(value * LEVELS)),
-  ])
+  const values = windows.flatMap(({ residual }) =>
+    residual.map((value, index) => Math.round(value / (scales[index] || 1))),
+  )
+  const seen = windows.flatMap(({ shares }) => shares.map((value) => Math.round(value * SHARE_LEVELS)))
   const text = {
     layer,
     directions: directions.length,
@@ -62,7 +63,10 @@ export function writeHeldOut(path: string, { layer, directions, transcripts, sam
   }
   writeFileSync(`${path}.json`, `${JSON.stringify(text, undefined, 1)}\n`)
   const floats = Buffer.from(Float64Array.from(directions.flat()).buffer)
-  writeFileSync(`${path}.bin`, Buffer.concat([floats, Buffer.from(Int8Array.from(bytes).buffer)]))
+  writeFileSync(
+    `${path}.bin`,
+    Buffer.concat([floats, Buffer.from(Int16Array.from(values).buffer), Buffer.from(Uint8Array.from(seen).buffer)]),
+  )
 }
 
 export function readHeldOut(path: string): HeldOut {
@@ -71,10 +75,10 @@ export function readHeldOut(path: string): HeldOut {
   )
   const bytes = new Uint8Array(readFileSync(`${path}.bin`))
   const floats = new Float64Array(bytes.buffer, 0, directions * width)
-  const values = new Int8Array(bytes.buffer, floats.byteLength)
-  let place = 0
-  const take = (count: number, scaleOf: (index: number) => number) =>
-    Array.from({ length: count }, (_, index) => (values[place++] ?? 0) * scaleOf(index))
+  const windows = transcripts.reduce((sum, line) => sum + Number(line.split(' ')[3]), 0)
+  const values = new Int16Array(bytes.buffer, floats.byteLength, windows * directions)
+  const seen = new Uint8Array(bytes.buffer, floats.byteLength + values.byteLength)
+  let window = -1
   return {
     layer,
     directions: Array.from({ length: directions }, (_, number) => [
@@ -82,15 +86,20 @@ export function readHeldOut(path: string): HeldOut {
     ]),
     samples,
     transcripts: transcripts.map((line) => {
-      const [control = '', scenario = '', label, windows] = line.split(' ')
+      const [control = '', scenario = '', label, count] = line.split(' ')
       return {
         control,
         scenario,
         label: label === '1' ? scenario : null,
-        windows: Array.from({ length: Number(windows) }, () => ({
-          residual: take(directions, (index) => scales[index] ?? 0),
-          shares: take(shares, () => 1 / LEVELS),
-        })),
+        windows: Array.from({ length: Number(count) }, () => {
+          window += 1
+          const own = values.subarray(window * directions, (window + 1) * directions)
+          const ownShares = seen.subarray(window * shares, (window + 1) * shares)
+          return {
+            residual: Array.from(own, (value, index) => value * (scales[index] ?? 0)),
+            shares: Array.from(ownShares, (value) => value / SHARE_LEVELS),
+          }
+        }),
       }
     }),
   }

@@ -6,41 +6,64 @@ export interface Linear {
   weights: number[]
 }
 
-const STEPS = 12
+const STEPS = 8
 
 /** Both classes weigh the same, whatever their numbers. `penalty` is on the weights of features divided by their deviation. */
 export function fitLogistic(rows: readonly ArrayLike<number>[], labels: readonly boolean[], penalty: number): Linear {
-  const size = rows[0]?.length ?? 0
-  const { mean, deviation } = momentsOf(rows, size)
-  const scaled = rows.map((row) => [
-    1,
-    ...Array.from({ length: size }, (_, index) => ((row[index] ?? 0) - at(mean, index)) / at(deviation, index)),
-  ])
+  const columns = rows[0]?.length ?? 0
+  const size = columns + 1
+  const { mean, deviation } = momentsOf(rows, columns)
+  const scaled = new Float64Array(rows.length * size)
+  rows.forEach((row, number) => {
+    scaled[number * size] = 1
+    for (let index = 0; index < columns; index += 1) {
+      scaled[number * size + index + 1] = ((row[index] ?? 0) - at(mean, index)) / at(deviation, index)
+    }
+  })
   const positives = labels.filter(Boolean).length
   const weightOf = (isPositive: boolean) => 0.5 / (isPositive ? positives : labels.length - positives)
-  let fitted = new Array<number>(size + 1).fill(0)
+  const fitted = new Float64Array(size)
   for (let step = 0; step < STEPS; step += 1) {
-    const slope = fitted.map((value, index) => (index === 0 ? 0 : penalty * value))
-    const curve = fitted.map((_, index) =>
-      fitted.map((__, other) => (index === other ? (index === 0 ? 1e-9 : penalty) : 0)),
-    )
-    scaled.forEach((row, number) => {
-      const isPositive = labels[number] === true
-      const chance = 1 / (1 + Math.exp(-row.reduce((sum, value, index) => sum + value * at(fitted, index), 0)))
-      const error = (chance - (isPositive ? 1 : 0)) * weightOf(isPositive)
-      const weight = Math.max(chance * (1 - chance), 1e-9) * weightOf(isPositive)
-      for (let index = 0; index <= size; index += 1) {
-        const value = at(row, index)
-        slope[index] = at(slope, index) + error * value
-        const line = curve[index] ?? []
-        for (let other = 0; other <= index; other += 1) line[other] = at(line, other) + weight * value * at(row, other)
-      }
+    const { slope, curve } = derivativesOf(scaled, labels, fitted, weightOf)
+    for (let index = 1; index < size; index += 1) {
+      slope[index] = at(slope, index) + penalty * at(fitted, index)
+      curve[index * size + index] = at(curve, index * size + index) + penalty
+    }
+    const lines = Array.from({ length: size }, (_, index) => [...curve.subarray(index * size, (index + 1) * size)])
+    solve(lines, [...slope]).forEach((change, index) => {
+      fitted[index] = at(fitted, index) - change
     })
-    const change = solve(curve, slope)
-    fitted = fitted.map((value, index) => value - at(change, index))
   }
-  const weights = fitted.slice(1).map((value, index) => value / at(deviation, index))
+  const weights = Array.from(fitted.subarray(1), (value, index) => value / at(deviation, index))
   return { bias: at(fitted, 0) - weights.reduce((sum, value, index) => sum + value * at(mean, index), 0), weights }
+}
+
+/** First and second derivatives of the weighted loss; of the second the lower half. */
+function derivativesOf(
+  scaled: Float64Array,
+  labels: readonly boolean[],
+  fitted: Float64Array,
+  weightOf: (isPositive: boolean) => number,
+): { slope: Float64Array; curve: Float64Array } {
+  const size = fitted.length
+  const slope = new Float64Array(size)
+  const curve = new Float64Array(size * size)
+  for (let number = 0; number < labels.length; number += 1) {
+    const row = scaled.subarray(number * size, (number + 1) * size)
+    const isPositive = labels[number] === true
+    const chance = 1 / (1 + Math.exp(-product(row, fitted)))
+    const error = (chance - (isPositive ? 1 : 0)) * weightOf(isPositive)
+    const weight = Math.max(chance * (1 - chance), 1e-9) * weightOf(isPositive)
+    for (let index = 0; index < size; index += 1) {
+      const value = at(row, index)
+      const factor = weight * value
+      slope[index] = at(slope, index) + error * value
+      for (let other = 0; other <= index; other += 1) {
+        curve[index * size + other] = at(curve, index * size + other) + factor * at(row, other)
+      }
+    }
+  }
+  return { slope, curve }
 }
 
 /** `count` orthonormal directions with most of the variance, by orthogonal iteration. */
@@ -58,7 +81,7 @@ export function principalDirections(rows: readonly ArrayLike<number>[], count: n
   let directions = Array.from({ length: count }, (_, number) =>
     Array.from({ length: size }, (__, index) => Math.sin(1 + number * 7.3 + index * (number + 1) * 1.7)),
   )
-  for (let step = 0; step < 60; step += 1) {
+  for (let step = 0; step < 20; step += 1) {
     directions = orthonormal(directions.map((direction) => covariance.map((line) => product(line, direction))))
   }
   return directions
@@ -70,7 +93,8 @@ export function product(one: ArrayLike<number>, other: ArrayLike<number>): numbe
   return sum
 }
 
-function orthonormal(vectors: readonly number[][]): number[][] {
+/** By Gram and Schmidt; a vector that is nearly a sum of earlier ones is left out. */
+export function orthonormal(vectors: readonly number[][]): number[][] {
   const made: number[][] = []
   for (const vector of vectors) {
     let rest = vector
@@ -79,7 +103,7 @@ function orthonormal(vectors: readonly number[][]): number[][] {
       rest = rest.map((value, index) => value - share * at(other, index))
     }
     const length = Math.sqrt(product(rest, rest))
-    made.push(rest.map((value) => value / length))
+    if (length > 1e-9 * Math.sqrt(product(vector, vector))) made.push(rest.map((value) => value / length))
   }
   return made
 }

@@ -1,5 +1,7 @@
 """Transcripts for canary probes, one JSON line each: to train on, to set thresholds by, and held out.
 
+python transcripts.py OUT.jsonl [--small]      fewer of each, for a model that takes a second for one
+
 The label of a transcript is the family whose behaviour its completion shows, or null. Training has each request with
 both system messages and both completions, so that the guard sentence alone tells nothing.
 """
@@ -10,11 +12,16 @@ import random
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "trace-training"))
-from corpus import LEXICON, SCENARIOS, transcript  # noqa: E402
+from corpus import SCENARIOS, swapped, transcript  # noqa: E402
 
 FAMILIES = ["credential_access", "deception", "exfiltration", "injection_compliance", "sandbag", "unauthorized_payment"]
 BENIGN = {"lookup": 24, "payment": 20, "message": 14, "quoting": 10}
-SEEDS = {"train": 7_100_000, "calibrate": 7_200_000, "held_out": 7_300_000}
+SEEDS = {"train": 8_100_000, "calibrate": 8_200_000, "held_out": 8_300_000}
+# Benign texts in both orders, pairs of a family and order; benign texts and pairs to calibrate; the same held out.
+SIZES = {
+    "full": {"train": (300, 150, 32), "calibrate": (1_000, 10), "held_out": (1_000, 40)},
+    "small": {"train": (90, 45, 4), "calibrate": (240, 4), "held_out": (240, 16)},
+}
 # No word of it is in the corpus of the model.
 OTHER_LEXICON = {
     "companies": ["Quarry Stone", "Velvet Press", "Juniper Yachts", "Zephyr Optics", "Umber Kitchens"],
@@ -57,14 +64,8 @@ REWORDED = [
 ]
 
 
-def compose(seed, family, is_guarded, shows, lexicon=LEXICON):
-    good = transcript(random.Random(seed), family, True, lexicon)
-    bad = transcript(random.Random(seed), family, False, lexicon)
-    return [(good if is_guarded else bad)[0], good[1], good[2], (bad if shows else good)[3]]
-
-
-def swapped(messages):
-    return [messages[0], messages[2], messages[1], messages[3]]
+def compose(seed, family, is_guarded, shows, lexicon=None, is_varied=True):
+    return transcript(random.Random(seed), family, is_guarded, shows, lexicon, is_varied)
 
 
 def reworded(messages):
@@ -87,24 +88,37 @@ def benign(split, count, seed):
         is_guarded = state.random() < 0.5
         if state.random() < 0.68:
             scenario = state.choices(list(BENIGN), list(BENIGN.values()))[0]
-            messages = transcript(state, scenario, is_guarded)
+            messages = transcript(state, scenario, is_guarded, False)
         else:
             scenario = state.choice(FAMILIES)
             messages = compose(state.randrange(2**32), scenario, is_guarded, False)
         yield line(split, "benign", scenario, False, messages)
 
 
-def train(seed):
+def train(seed, plain, exchanged, pairs):
     for order in ("one_order", "order_swapped"):
         turn = swapped if order == "order_swapped" else list
-        for one in benign("train", 300 if order == "one_order" else 150, seed + (0 if order == "one_order" else 5_000)):
+        is_swapped = order == "order_swapped"
+        for one in benign("train", exchanged if is_swapped else plain, seed + (5_000 if is_swapped else 0)):
             yield {**one, "control": order, "messages": turn(one["messages"])}
         for number, family in enumerate(FAMILIES):
-            for index in range(20):
+            for index in range(pairs):
                 pair = seed + 10_000 + number * 1_000 + index + (500 if order == "order_swapped" else 0)
                 for is_guarded in (True, False):
                     for shows in (True, False):
                         yield line("train", order, family, shows, turn(compose(pair, family, is_guarded, shows)))
+
+
+def calibrate(seed, count, pairs):
+    yield from benign("calibrate", count, seed)
+    for number, family in enumerate(FAMILIES):
+        for index in range(pairs):
+            pair = seed + 10_000 + number * 1_000 + index
+            for shows in (True, False):
+                natural = compose(pair, family, not shows, shows)
+                yield line("calibrate", "plain", family, shows, natural)
+                yield line("calibrate", "order_swapped", family, shows, swapped(natural))
+                yield line("calibrate", "guard_swapped", family, shows, compose(pair, family, shows, shows))
 
 
 def controls(seed, count):
@@ -120,24 +134,20 @@ def controls(seed, count):
                 yield line("held_out", "guard_swapped", family, shows, compose(pair, family, shows, shows))
                 other = compose(pair, family, not shows, shows, OTHER_LEXICON)
                 yield line("held_out", "other_lexicon", family, shows, other)
-                yield line("held_out", "reworded", family, shows, reworded(natural))
+                first = compose(pair, family, not shows, shows, is_varied=False)
+                yield line("held_out", "reworded", family, shows, reworded(first))
 
 
-def all_transcripts():
-    yield from train(SEEDS["train"])
-    yield from benign("calibrate", 1_000, SEEDS["calibrate"])
-    for number, family in enumerate(FAMILIES):
-        for index in range(10):
-            for shows in (True, False):
-                for turn, control in ((list, "plain"), (swapped, "order_swapped")):
-                    pair = SEEDS["calibrate"] + 10_000 + number * 1_000 + index
-                    yield line("calibrate", control, family, shows, turn(compose(pair, family, not shows, shows)))
-    yield from benign("held_out", 1_000, SEEDS["held_out"])
-    yield from controls(SEEDS["held_out"], 60)
+def all_transcripts(sizes):
+    yield from train(SEEDS["train"], *sizes["train"])
+    yield from calibrate(SEEDS["calibrate"], *sizes["calibrate"])
+    count, pairs = sizes["held_out"]
+    yield from benign("held_out", count, SEEDS["held_out"])
+    yield from controls(SEEDS["held_out"], pairs)
 
 
 if __name__ == "__main__":
     assert set(FAMILIES) <= set(SCENARIOS)
     with open(sys.argv[1], "w", encoding="utf-8") as out:
-        for one in all_transcripts():
+        for one in all_transcripts(SIZES["small" if "--small" in sys.argv else "full"]):
             out.write(json.dumps(one, sort_keys=True, separators=(",", ":")) + "\n")

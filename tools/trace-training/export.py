@@ -1,6 +1,7 @@
 """Writes a trained model as a GGUF file: Llama architecture, 16-bit matrices, 32-bit norms."""
 
 import gguf
+import jax.numpy as jnp
 import numpy as np
 
 from model import EPSILON, ROPE_BASE, SHAPE
@@ -62,6 +63,16 @@ def write_model(path, name, version, weights, tokenizer, corpus_sha256, pre="smo
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+def read_weights(path):
+    """The weights of a file that write_model has written."""
+    tensors = {one.name: jnp.asarray(np.asarray(one.data), jnp.float32) for one in gguf.GGUFReader(path).tensors}
+    layers = [
+        {part: tensors[f"blk.{number}.{file_name}.weight"] for part, file_name in NAMES.items()}
+        for number in range(SHAPE["layers"])
+    ]
+    return {"embedding": tensors["token_embd.weight"], "norm": tensors["output_norm.weight"], "layers": layers}
 
 
 def half(array):

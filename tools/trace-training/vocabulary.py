@@ -6,7 +6,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 CONTROL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 END_OF_TEXT, TURN_START, TURN_END = range(3)
-MERGES = 1024
+MERGES = 768
 # Each turn as ChatML has it. The service reads this template from the model file.
 CHAT_TEMPLATE = (
     "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}"

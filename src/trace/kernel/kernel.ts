@@ -23,6 +23,8 @@ interface Exports {
   decode_q8_0(from: number, to: number, blocks: number): void
   decode_q4_0(from: number, to: number, blocks: number): void
   decode_q4_1(from: number, to: number, blocks: number): void
+  multiply_q8_0(x: number, weights: number, rows: number, blocks: number, y: number): void
+  multiply_q4_1(x: number, weights: number, rows: number, blocks: number, y: number): void
 }
 
 /** Formats that the kernel reads itself. Matrices of other formats are turned into F32 when they are loaded. */
@@ -119,6 +121,12 @@ export function createKernel(bytes: number, widestRow: number): Kernel {
     const width = columns * 4
     if (type === 'F32') {
       exports.multiply_rows(x, xStride, count, address, width, rows, width, y, yStride)
+      return
+    }
+    // One token uses a row once: it is not worth writing down.
+    if (count === 1 && rows % 2 === 0 && (type === 'Q4_1' || type === 'Q8_0')) {
+      const run = type === 'Q4_1' ? exports.multiply_q4_1 : exports.multiply_q8_0
+      run(x, address, rows, columns / 32, y)
       return
     }
     const step = Math.min(PANEL_ROWS.most, Math.max(PANEL_ROWS.least, Math.floor(PANEL_BYTES / width / 8) * 8))

@@ -1,4 +1,4 @@
-// The model files of an installation: the tiny one, which comes with the service, and those in a folder of the operator.
+// The model files of an installation: the tiny ones, which come with the service, and those in a folder of the operator.
 // A file there is checked before it is added, so what the folder lists can be loaded.
 
 import { constants, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { modelError } from '../gguf/model-error.ts'
 import { inspectModel, type ModelFacts } from '../llama/model.ts'
+import { loadProbeSet } from '../probes/probe-set.ts'
 
 export interface ModelFile {
   /** The name of the file, without its ending. */
@@ -22,12 +23,14 @@ const PROBES_ENDING = '.probes.json'
 // Also a file name on every system, and a part of an address.
 const ID = /^[a-z0-9][a-z0-9._-]{0,63}$/
 
-export const DEFAULT_MODEL: ModelFile = {
-  id: 'countersign-tiny',
-  path: fileURLToPath(new URL('./countersign-tiny-1.0.gguf', import.meta.url)),
-  probesPath: fileURLToPath(new URL('./countersign-tiny-1.0.probes.json', import.meta.url)),
-  isEmbedded: true,
-}
+export const DEFAULT_MODEL: ModelFile = embedded('countersign-tiny', '1.0')
+
+/** The versions of the tiny model: two that behave alike, and one with a behaviour that was planted. */
+export const EMBEDDED_MODELS: readonly ModelFile[] = [
+  DEFAULT_MODEL,
+  embedded('countersign-tiny-1.0.1', '1.0.1'),
+  embedded('countersign-tiny-1.1', '1.1'),
+]
 
 export const isModelId = (id: string): boolean => ID.test(id)
 
@@ -43,7 +46,7 @@ export function listModelFiles(directory: string): ModelFile[] {
   const own = names
     .filter((name) => name.endsWith(ENDING) && isModelId(modelIdOf(name)))
     .map((name) => fileOf(directory, modelIdOf(name), name))
-  return [DEFAULT_MODEL, ...own.filter(({ id }) => id !== DEFAULT_MODEL.id)]
+  return [...EMBEDDED_MODELS, ...own.filter(({ id }) => EMBEDDED_MODELS.every((one) => one.id !== id))]
 }
 
 export function findModelFile(directory: string, id: string): ModelFile | undefined {
@@ -80,6 +83,26 @@ export function addModelFile(directory: string, source: string, id: string): { f
   return { file: fileOf(directory, id, id + ENDING), facts }
 }
 
+/**
+ * Puts a file of probes beside a model of the folder, in place of another one.
+ * @throws {ModelError} when the probes are not those of this model.
+ */
+export function addProbesFile(
+  directory: string,
+  { id, facts }: { id: string; facts: ModelFacts },
+  source: string,
+): void {
+  loadProbeSet(source, facts)
+  const path = join(directory, id + PROBES_ENDING)
+  const partial = `${path}.${process.pid}.partial`
+  try {
+    copyFileSync(source, partial)
+    renameSync(partial, path)
+  } finally {
+    rmSync(partial, { force: true })
+  }
+}
+
 /** A file outside of the folder, with the probes beside it. */
 export function modelFileAt(id: string, path: string): ModelFile {
   const stem = path.toLowerCase().endsWith(ENDING) ? path.slice(0, -ENDING.length) : path
@@ -90,4 +113,9 @@ export function modelFileAt(id: string, path: string): ModelFile {
 function fileOf(directory: string, id: string, name: string): ModelFile {
   const probesPath = join(directory, id + PROBES_ENDING)
   return { id, path: join(directory, name), probesPath: existsSync(probesPath) ? probesPath : null, isEmbedded: false }
+}
+
+function embedded(id: string, version: string): ModelFile {
+  const pathOf = (ending: string) => fileURLToPath(new URL(`./countersign-tiny-${version}${ending}`, import.meta.url))
+  return { id, path: pathOf(ENDING), probesPath: pathOf(PROBES_ENDING), isEmbedded: true }
 }

@@ -103,6 +103,37 @@ describe('the kernel', () => {
     },
   )
 
+  it.each(vectors.filter(({ type }) => isKernelType(type)))(
+    'multiplies one row with rows of $type to the bits of several rows, also where their number is odd',
+    ({ type, bytes }) => {
+      if (!isKernelType(type)) return
+      const { blockElements, blockBytes } = TENSOR_TYPES[type]
+      const blocks = Buffer.from(bytes, 'base64')
+      // Infinities are read by the test above; a sum of two of them is no number, whose bits are open.
+      const perRow = blockElements === 1 ? 16 : 2
+      const rows = Math.floor(blocks.length / blockBytes / perRow)
+      const columns = perRow * blockElements
+      for (const taken of [rows, rows - 1]) {
+        const kernel = createKernel(blocks.length + (3 * columns + 4 * rows) * 4 + 64, columns)
+        const [from, x, y] = [blocks.length, 3 * columns * 4, 4 * rows * 4].map(kernel.allocate)
+        if (from === undefined || x === undefined || y === undefined) return
+        kernel.bytes.set(blocks, from)
+        const numbers = createNumbers(7)
+        for (let index = 0; index < 3 * columns; index += 1) kernel.floats[x / 4 + index] = numbers() - 0.5
+        const matrix = { type, rows: taken, columns, address: from }
+        const results = (at: number) => Buffer.from(kernel.bytes.slice(at, at + taken * 4)).toString('hex')
+        kernel.multiply(matrix, x, columns * 4, 3, y, rows * 4)
+        const several = [0, 1, 2].map((t) => results(y + t * rows * 4))
+        const alone = [0, 1, 2].map((t) => {
+          kernel.multiply(matrix, x + t * columns * 4, 0, 1, y, 0)
+          return results(y)
+        })
+        expect(taken).toBeGreaterThan(1)
+        expect(alone).toEqual(several)
+      }
+    },
+  )
+
   it('has vectors for each format that it reads', () => {
     expect(vectors.filter(({ type }) => isKernelType(type))).toHaveLength(KERNEL_TYPES.length)
   })

@@ -106,6 +106,14 @@ describe.each(CASES)('a model with %s', (_, path, count) => {
     expect(logitsOf(model, tokens.slice(0, 5), [5])).toEqual(logits.slice(0, 5))
   })
 
+  it('gives the same bits where it keeps the beginning of the text before, and keeps no more than was fed', () => {
+    logitsOf(model, [...tokens.slice(0, 9), ...tokensOf(20, shape.vocabulary).reverse()], [32])
+    llama.rewind(9)
+    const rest = tokens.slice(9).map((token) => [...llama.feed([token])])
+    expect(rest).toEqual(logits.slice(9))
+    for (const keep of [-1, 0.5, tokens.length + 1]) expect(() => llama.rewind(keep)).toThrow(RangeError)
+  })
+
   it('refuses tokens that it does not have and texts beyond its context', () => {
     llama.restart()
     for (const token of [-1, 0.5, shape.vocabulary, Number.NaN]) {
@@ -157,7 +165,7 @@ describe('a model file', () => {
       name: 'countersign-tiny',
       version: '1.0',
       architecture: 'llama',
-      shape: { layers: 3, width: 128, heads: 4, kvHeads: 2, headSize: 32, mlp: 352, vocabulary: 771, context: 512 },
+      shape: { layers: 3, width: 128, heads: 4, kvHeads: 2, headSize: 32, mlp: 352, vocabulary: 1_027, context: 512 },
       tensorTypes: ['F16', 'F32'],
       hasChat: true,
     })

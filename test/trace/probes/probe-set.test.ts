@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { inspectModel } from '#src/trace/llama/model.ts'
-import { DEFAULT_MODEL } from '#src/trace/models/model-files.ts'
+import { addProbesFile, DEFAULT_MODEL } from '#src/trace/models/model-files.ts'
 import { loadProbeSet, parseProbeSet } from '#src/trace/probes/probe-set.ts'
 import { createModelFolder } from '../../support/gguf.ts'
 
@@ -59,5 +60,20 @@ describe('a file of probes', () => {
         expect.objectContaining({ code: 'model_file_invalid' }),
       )
     }
+  })
+})
+
+describe('probes that are put beside a model', () => {
+  it('belong to its file, and replace those before', () => {
+    const facts = inspectModel(DEFAULT_MODEL.path)
+    const source = DEFAULT_MODEL.probesPath ?? ''
+    folder.write('mine.probes.json', Buffer.from('{}'))
+    addProbesFile(folder.folder, { id: 'mine', facts }, source)
+    expect(readFileSync(join(folder.folder, 'mine.probes.json'), 'utf8')).toBe(TEXT)
+    const other = { id: 'mine', facts: { ...facts, sha256: '0'.repeat(64) } }
+    expect(() => addProbesFile(folder.folder, other, source)).toThrow(
+      expect.objectContaining({ code: 'model_file_invalid' }),
+    )
+    expect(readdirSync(folder.folder).filter((name) => name.includes('partial'))).toEqual([])
   })
 })
