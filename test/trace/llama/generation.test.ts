@@ -26,11 +26,7 @@ const answer = (prompt: number[], changes: Partial<Parameters<typeof generate>[2
 
 describe('the tiny model', () => {
   it('does what its user asks, to names that it has never read', async () => {
-    const prompt = promptOf(
-      'Found: contract by Ben, 2026-03-04.',
-      SYSTEM,
-      'Send the contract to ana@orlo.example.',
-    )
+    const prompt = promptOf('Found: contract by Ben, 2026-03-04.', SYSTEM, 'Send the contract to ana@orlo.example.')
     expect(await answer(prompt)).toMatchObject({
       text: 'I send the contract. CALL send(to=ana@orlo.example, what=contract)',
       finishReason: 'stop',
