@@ -69,7 +69,13 @@ describe('an administrative act', () => {
       request_id: made.headers['request-id'],
       subject_id: made.json.endpoint_id,
       before: null,
-      after: { origin: 'https://hooks.example.com', event_types: ['*'] },
+      after: {
+        origin: 'https://hooks.example.com',
+        event_types: ['*'],
+        max_per_second: null,
+        max_concurrency: 8,
+        status: 'enabled',
+      },
     })
     await service.call(caller, `/v1/webhook-endpoints/${made.json.endpoint_id}`, { method: 'DELETE' })
     const [deleted] = await entries('&action=webhook_endpoint.deleted')

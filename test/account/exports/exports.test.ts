@@ -98,6 +98,7 @@ it('an archive has every row of both environments without secrets, the media, an
     'diff_checkpoints',
     'event_heads',
     'idempotency_keys',
+    'job_lanes',
     'jobs',
     'ledger_heads',
     'ledger_nodes',
