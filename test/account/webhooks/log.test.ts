@@ -213,13 +213,7 @@ describe('sending again', () => {
       void answered.then(() => {
         isAnswered = true
       })
-      await until(async () => {
-        const [row] = await fixture.owner<{ count: number }>(
-          `SELECT count(*)::int AS count FROM pg_stat_activity
-           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        )
-        return isAnswered || row?.count === 1
-      })
+      await until(async () => isAnswered || (await fixture.countLockWaits()) === 1)
       await cancelWaiting(tx, endpointId)
     })
     expect((await answered)?.json.code).toBe('conflict')
