@@ -23,8 +23,8 @@ import {
 } from './delivery-rows.ts'
 import type { ListRequest } from './endpoints.ts'
 import { envelopeOf } from './envelope.ts'
-import { sendAgain } from './resend.ts'
-import { findEndpoint } from './rows.ts'
+import { MAX_RESENT_ATTEMPTS, sendAgain } from './resend.ts'
+import { findEndpoint, lockEndpoint } from './rows.ts'
 import { notFound, unknownType } from './settings.ts'
 
 export interface LoggedDelivery extends DeliveryRow {
@@ -44,8 +44,8 @@ interface DeliveriesDeps {
   now?: () => Date
 }
 
-// With the bodies of ten attempts each: some 8 MB at most.
-const EXPORT_ROWS = 50
+// With the bodies of all attempts (MAX_RESENT_ATTEMPTS, and one round more): some 20 MB at most.
+const EXPORT_ROWS = 20
 
 export function createDeliveries({ db, pager, now = () => new Date() }: DeliveriesDeps) {
   return {
@@ -91,13 +91,14 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
     /**
      * Sends a delivery again now, whatever became of it. One that waits for its next attempt does not wait longer.
      * @throws {Failure} `environment_mismatch`, `not_found`; `conflict` while an attempt runs, when its endpoint is
-     * disabled, or when its event has gone.
+     * disabled, when its event has gone, or after `MAX_RESENT_ATTEMPTS`.
      */
     async redeliver(scope: Acting, endpointId: string, id: string, key?: IdempotencyKey): Promise<void> {
       checkId(endpointId, 'whe', scope.environment)
       checkId(id, 'whd', scope.environment)
       const resend = async (tx: Tx) => {
-        const endpoint = await findEndpoint(tx, endpointId)
+        // First, as where an endpoint is disabled: locked in the other order, the two deadlock.
+        const endpoint = await lockEndpoint(tx, endpointId)
         if (endpoint === undefined) throw notFound(endpointId)
         const delivery = await lockDelivery(tx, endpointId, id)
         if (delivery === undefined) throw noDelivery(id)
@@ -109,6 +110,9 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
             'conflict',
             `The event ${delivery.eventId} is no longer kept: its body can't be sent again.`,
           )
+        }
+        if (delivery.attempts >= MAX_RESENT_ATTEMPTS) {
+          throw new Failure('conflict', `${id} was attempted ${delivery.attempts} times: read its event instead.`)
         }
         if (delivery.status === 'pending' && (await cancelJobs(tx, [delivery.jobId])).length === 0) {
           throw new Failure('conflict', `An attempt of ${id} is under way: read its result first.`)

@@ -9,6 +9,7 @@ import type { AttemptLog } from './attempt-log.ts'
 import { type Begun, endDelivery, findStanding, finishFailed, outcomeOf } from './attempts.ts'
 import { judgeCircuit } from './circuit.ts'
 import { openCircuit, recordFailure, takeProbe } from './circuit-rows.ts'
+import { lockEndpoint } from './rows.ts'
 import { isHopeless, MAX_ATTEMPTS, nextDelayMs, parseRetryAfter } from './schedule.ts'
 import { countOutcomes } from './statistics.ts'
 import { cancelWaiting, type DisabledReason, disableEndpoint } from './waiting.ts'
@@ -75,6 +76,10 @@ export function createFailedAttempts({ now, random, timeDivisor, onDisabled, onP
     if (standing?.status === 'pending') {
       const { endpointId, isDirect, circuitMs } = standing
       if (standing.endpointStatus === 'disabled' || standing.isEndpointDeleted) {
+        // Read without the lock: enabled since then, it has new deliveries, which must not be cancelled with the old ones.
+        if ((await lockEndpoint(tx, endpointId))?.status === 'enabled') {
+          return { kind: 'defer', reason: 'its endpoint was enabled', delayMs: 0 }
+        }
         await endDelivery(tx, deliveryId, 'cancelled')
         await cancelWaiting(tx, endpointId)
       } else if (standing.attemptsOfRound >= MAX_ATTEMPTS) await endDelivery(tx, deliveryId, 'failed')

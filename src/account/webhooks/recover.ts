@@ -7,6 +7,8 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { idsBefore, newId, type Scope } from '#src/platform/ids.ts'
 import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
+import { retentionDaysOf } from '#src/platform/ledger/retention.ts'
+import { DAY_MS, HOUR_MS } from '#src/platform/retention.ts'
 import { insertDeliveries } from './emit.ts'
 import {
   advanceWalk,
@@ -17,7 +19,7 @@ import {
   type RecoveryWalk,
   reopenWalk,
 } from './recovery-rows.ts'
-import { sendAgain } from './resend.ts'
+import { MAX_RESENT_ATTEMPTS, sendAgain } from './resend.ts'
 
 // Some tens of milliseconds.
 const PAGE_ROWS = 500
@@ -58,14 +60,17 @@ const PAGES: Record<RecoveryWalk['which'], (tx: Tx, scope: Scope, walk: Recovery
   async failed(tx, scope, walk) {
     const page = await findFailed(tx, walk, PAGE_ROWS)
     const { endpointId } = walk
-    const again = page.flatMap(({ id, hasEvent }) => (hasEvent ? [{ id, endpointId }] : []))
+    const again = page.flatMap(({ id, hasEvent, attempts }) =>
+      hasEvent && attempts < MAX_RESENT_ATTEMPTS ? [{ id, endpointId }] : [],
+    )
     await sendAgain(tx, scope, again, { isDirect: false })
     return { cursor: page.at(-1)?.id ?? walk.cursor, examined: page.length, sent: again.length }
   },
 
   async missing(tx, scope, walk) {
     const { endpointId, eventTypes, products } = walk
-    const page = await findEvents(tx, walk, idsBefore('evt', scope.environment, walk.until), PAGE_ROWS)
+    const since = new Date(Math.max(walk.since.getTime(), oldestKnown(scope, walk)))
+    const page = await findEvents(tx, { ...walk, since }, idsBefore('evt', scope.environment, walk.until), PAGE_ROWS)
     const isWanted = (type: string): type is EventType =>
       isEventType(type) &&
       type !== 'ping' &&
@@ -73,8 +78,8 @@ const PAGES: Record<RecoveryWalk['which'], (tx: Tx, scope: Scope, walk: Recovery
       (eventTypes.includes('*') || eventTypes.includes(type))
     const again: { id: string; endpointId: string }[] = []
     const first: Parameters<typeof insertDeliveries>[2][number][] = []
-    for (const { id, type, deliveryId, isMissing } of page) {
-      if (!isMissing || !isWanted(type)) continue
+    for (const { id, type, deliveryId, attempts, isMissing } of page) {
+      if (!isMissing || !isWanted(type) || attempts >= MAX_RESENT_ATTEMPTS) continue
       if (deliveryId !== null) again.push({ id: deliveryId, endpointId })
       else first.push({ id: newId('whd', scope.environment), eventId: id, eventType: type, endpointId })
     }
@@ -82,4 +87,10 @@ const PAGES: Record<RecoveryWalk['which'], (tx: Tx, scope: Scope, walk: Recovery
     await insertDeliveries(tx, scope, first, 'bulk')
     return { cursor: page.at(-1)?.id ?? walk.cursor, examined: page.length, sent: again.length + first.length }
   },
+}
+
+// Of an event older than deliveries are kept (a week in the sandbox), no row says that the endpoint took it. An hour more
+// outlasts the walk's next page.
+function oldestKnown({ environment }: Scope, { plan }: RecoveryWalk): number {
+  return Date.now() - retentionDaysOf(plan, environment) * DAY_MS + HOUR_MS
 }

@@ -1,5 +1,6 @@
 // Rows of recoveries, and the pages that they walk over.
 
+import type { Plan } from '#src/catalogue/access.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
@@ -88,6 +89,7 @@ export interface RecoveryWalk {
   /** false: the endpoint was disabled or deleted. */
   isLive: boolean
   products: string[]
+  plan: Plan
 }
 
 /** A running recovery, locked: two workers of its job take turns, and each begins where the other stopped. */
@@ -95,7 +97,7 @@ export async function lockWalk(tx: Tx, id: string): Promise<RecoveryWalk | undef
   const [walk] = await tx.query<RecoveryWalk>(
     `SELECT walk.endpoint_id AS "endpointId", walk.which, walk.since, walk.until, walk.cursor,
        endpoint.event_types AS "eventTypes", endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL AS "isLive",
-       (SELECT products FROM accounts) AS products
+       (SELECT products FROM accounts) AS products, (SELECT plan FROM accounts) AS plan
      FROM webhook_recoveries walk JOIN webhook_endpoints endpoint ON endpoint.id = walk.endpoint_id
      WHERE walk.id = $1 AND walk.status = 'running' FOR UPDATE OF walk`,
     [id],
@@ -134,12 +136,13 @@ export interface WalkedDelivery {
   id: string
   /** Its body can still be made. */
   hasEvent: boolean
+  attempts: number
 }
 
 /** The next failed deliveries, locked. */
 export async function findFailed(tx: Tx, walk: RecoveryWalk, limit: number): Promise<WalkedDelivery[]> {
   return tx.query<WalkedDelivery>(
-    `SELECT id, EXISTS (SELECT FROM events WHERE events.id = deliveries.event_id OFFSET 0) AS "hasEvent" FROM deliveries
+    `SELECT id, attempts, EXISTS (SELECT FROM events WHERE events.id = deliveries.event_id OFFSET 0) AS "hasEvent" FROM deliveries
      WHERE endpoint_id = $1 AND failed_at IS NOT NULL AND id > $2 AND created_at >= $3 AND created_at < $4
      ORDER BY id LIMIT $5 FOR NO KEY UPDATE OF deliveries`,
     [walk.endpointId, walk.cursor, walk.since, walk.until, limit],
@@ -151,6 +154,7 @@ export interface WalkedEvent {
   type: string
   /** Its delivery to the endpoint, if there was one. */
   deliveryId: string | null
+  attempts: number
   /** The endpoint lacks it, and no delivery is under way. */
   isMissing: boolean
 }
@@ -161,14 +165,14 @@ export async function findEvents(tx: Tx, walk: RecoveryWalk, upTo: string, limit
     `SELECT id, type FROM events WHERE id > $1 AND id < $2 AND created_at >= $3 AND created_at < $4 ORDER BY id LIMIT $5`,
     [walk.cursor, upTo, walk.since, walk.until, limit],
   )
-  const rows = await tx.query<{ id: string; eventId: string; isMissing: boolean }>(
-    `SELECT id, event_id AS "eventId", status IN ('failed', 'cancelled') AND delivered_at IS NULL AS "isMissing"
+  const rows = await tx.query<{ id: string; eventId: string; attempts: number; isMissing: boolean }>(
+    `SELECT id, event_id AS "eventId", attempts, status IN ('failed', 'cancelled') AND delivered_at IS NULL AS "isMissing"
      FROM deliveries WHERE event_id = ANY($1::text[]) AND endpoint_id = $2 ORDER BY id FOR NO KEY UPDATE`,
     [events.map(({ id }) => id), walk.endpointId],
   )
   const byEvent = new Map(rows.map((row) => [row.eventId, row]))
   return events.map(({ id, type }) => {
     const row = byEvent.get(id)
-    return { id, type, deliveryId: row?.id ?? null, isMissing: row?.isMissing ?? true }
+    return { id, type, deliveryId: row?.id ?? null, attempts: row?.attempts ?? 0, isMissing: row?.isMissing ?? true }
   })
 }

@@ -3,8 +3,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { enqueue } from '#src/platform/jobs/backlog.ts'
+import { dropJobs, enqueue } from '#src/platform/jobs/backlog.ts'
 import { laneOf } from './circuit.ts'
+
+/** A delivery with more is not sent again: its log is read whole, with 16 KiB of each answer. */
+export const MAX_RESENT_ATTEMPTS = 50
 
 /**
  * @param deliveries Locked by this transaction, and without a job that may still run.
@@ -19,11 +22,20 @@ export async function sendAgain(
 ): Promise<void> {
   if (deliveries.length === 0) return
   const jobIds = deliveries.map(() => randomUUID())
+  const ids = deliveries.map(({ id }) => id)
+  const old = await tx.query<{ jobId: string }>('SELECT job_id AS "jobId" FROM deliveries WHERE id = ANY($1::text[])', [
+    ids,
+  ])
+  // A dead job that is redriven later would attempt the delivery beside its new job.
+  await dropJobs(
+    tx,
+    old.map(({ jobId }) => jobId),
+  )
   await tx.query(
     `UPDATE deliveries SET status = 'pending', failed_at = NULL, next_attempt_at = now(), earlier_attempts = attempts,
        is_direct = $3, job_id = again.job_id
      FROM unnest($1::text[], $2::uuid[]) AS again (id, job_id) WHERE deliveries.id = again.id`,
-    [deliveries.map(({ id }) => id), jobIds, isDirect],
+    [ids, jobIds, isDirect],
   )
   await enqueue(
     tx,

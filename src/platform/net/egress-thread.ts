@@ -9,6 +9,7 @@ import { createSecureConnectors } from './tls.ts'
 
 export interface EgressData {
   ca: string | undefined
+  heavyMs: number | undefined
 }
 
 export type ToThread =
@@ -18,11 +19,11 @@ export type ToThread =
 /** `fault`: an error of ours, not the receiver's. */
 export type FromThread = { id: number } & ({ answer: Untimed } | { fault: string })
 
-const { ca }: EgressData = workerData
+const { ca, heavyMs }: EgressData = workerData
 const caller = createCaller({
   // The account is part of the key: the processor time of a handshake is charged to the account that caused it.
   keyOf: ({ account, target, address }) => `${account} ${target.origin} ${address}`,
-  connectorOf: createSecureConnectors({ ca, handshakes: createHandshakes() }),
+  connectorOf: createSecureConnectors({ ca, handshakes: createHandshakes({ heavyMs }) }),
 })
 const calls = new Map<number, (reason: EndReason) => void>()
 

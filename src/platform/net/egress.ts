@@ -13,6 +13,8 @@ export interface EgressOptions {
   thread?: URL
   /** A thread that does not react to the end of a call for this long is replaced. */
   stuckMs?: number
+  /** Processor time of a handshake that spends its account's budget. Tests fit it to their machine. */
+  heavyMs?: number
 }
 
 interface Lane {
@@ -38,6 +40,7 @@ export function createEgress({
   threads = 2,
   thread = new URL('./egress-thread.ts', import.meta.url),
   stuckMs = STUCK_MS,
+  heavyMs,
 }: EgressOptions = {}): Connector {
   const lanes = Array.from({ length: threads }, (): Lane => ({ worker: undefined, calls: new Map(), heardAt: 0 }))
   const ending = new Set<Promise<unknown>>()
@@ -45,7 +48,7 @@ export function createEgress({
   let lastId = 0
 
   function start(lane: Lane): Worker {
-    const workerData: EgressData = { ca }
+    const workerData: EgressData = { ca, heavyMs }
     // No environment and no flags: the thread needs no secret, and the process's flags may not suit a thread.
     const worker = new Worker(thread, { env: {}, execArgv: [], name: 'egress', workerData })
     // The deadline of a call keeps the process alive; an idle thread must not.

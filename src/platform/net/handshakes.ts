@@ -28,7 +28,7 @@ interface Piece {
 
 interface HandshakesOptions {
   budgetMs?: number
-  heavyMs?: number
+  heavyMs?: number | undefined
   /** Milliseconds from any starting point. */
   now?: () => number
   /** Processor time of this thread, in milliseconds. */

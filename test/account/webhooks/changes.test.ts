@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { call } from '../../support/http.ts'
+import { until } from '../../support/until.ts'
 import { createFixture, escalated, type Fixture, type Received } from './fixture.ts'
 
 const PATH = '/v1/webhook-endpoints'
@@ -117,6 +118,28 @@ describe('changing an endpoint', () => {
     expect(row).toEqual({ consecutive_failures: 0, first_failure_at: null })
     await fixture.runOnce((await owner.escalate()) ?? '')
     expect(owner.received).toHaveLength(1)
+  })
+
+  it('cancels nothing of an endpoint that is enabled while a job of its old deliveries runs', async () => {
+    const owner = await makeOwner()
+    const deliveryId = (await owner.escalate()) ?? ''
+    await fixture.owner(`UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = 'manual' WHERE id = $1`, [
+      owner.id,
+    ])
+    let ran: ReturnType<Fixture['runOnce']> | undefined
+    await fixture.db.tenant(owner.scope, async (tx) => {
+      await tx.query(`UPDATE webhook_endpoints SET status = 'enabled', disabled_reason = NULL WHERE id = $1`, [
+        owner.id,
+      ])
+      let hasRun = false
+      ran = fixture.runOnce(deliveryId)
+      void ran.then(() => {
+        hasRun = true
+      })
+      await until(async () => hasRun || (await fixture.countLockWaits()) === 1)
+    })
+    expect(await ran).toMatchObject({ kind: 'defer' })
+    expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'pending' })
   })
 })
 

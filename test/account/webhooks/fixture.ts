@@ -133,6 +133,14 @@ export async function createFixture() {
       )
       return row
     },
+    /** Transactions of this database that wait for a lock. */
+    async countLockWaits() {
+      const [row] = await test.owner<{ count: number }>(
+        `SELECT count(*)::int AS count FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      return row?.count
+    },
     async jobState(deliveryId: string) {
       const [row] = await test.owner<{ state: string }>('SELECT state FROM jobs WHERE id = $1', [
         await jobOf(deliveryId),

@@ -2,8 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
+import { cancelWaiting } from '#src/account/webhooks/waiting.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { call } from '../../support/http.ts'
+import { until } from '../../support/until.ts'
 import { createFixture, escalated, type Fixture, type Responder } from './fixture.ts'
 
 let fixture: Fixture
@@ -177,6 +179,45 @@ describe('sending again', () => {
     await fixture.owner(`UPDATE webhook_endpoints SET status = 'enabled' WHERE id = $1`, [endpointId])
     await fixture.owner('DELETE FROM events WHERE id = (SELECT event_id FROM deliveries WHERE id = $1)', [deliveryId])
     expect(await codeOf()).toBe('conflict')
+  })
+
+  it('ends with the fiftieth attempt, because the log is read whole', async () => {
+    const { deliveryId, redeliver } = await makeDelivery()
+    await fixture.runOnce(deliveryId)
+    await fixture.owner('UPDATE deliveries SET attempts = 49 WHERE id = $1', [deliveryId])
+    expect((await redeliver()).status).toBe(202)
+    await fixture.runOnce(deliveryId)
+    expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'delivered', attempts: 50 })
+    expect((await redeliver()).json.code).toBe('conflict')
+  })
+
+  it('ends the job that is dead, so that nobody redrives it beside the new one', async () => {
+    const { deliveryId, redeliver } = await makeDelivery()
+    const dead = await fixture.jobOf(deliveryId)
+    await fixture.owner(`UPDATE jobs SET state = 'dead' WHERE id = $1`, [dead])
+    await fixture.owner(`UPDATE deliveries SET status = 'failed', failed_at = now() WHERE id = $1`, [deliveryId])
+    expect((await redeliver()).status).toBe(202)
+    expect(await fixture.owner('SELECT state FROM jobs WHERE id = $1', [dead])).toEqual([{ state: 'cancelled' }])
+    expect(await fixture.jobState(deliveryId)).toBe('queued')
+  })
+
+  it('waits for what changes the endpoint, and then sees that it is disabled', async () => {
+    const { deliveryId, endpointId, scope, redeliver } = await makeDelivery()
+    let answered: ReturnType<typeof redeliver> | undefined
+    await fixture.db.tenant(scope, async (tx) => {
+      await tx.query(`UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = 'manual' WHERE id = $1`, [
+        endpointId,
+      ])
+      answered = redeliver()
+      let isAnswered = false
+      void answered.then(() => {
+        isAnswered = true
+      })
+      await until(async () => isAnswered || (await fixture.countLockWaits()) === 1)
+      await cancelWaiting(tx, endpointId)
+    })
+    expect((await answered)?.json.code).toBe('conflict')
+    expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'cancelled' })
   })
 
   it('reaches no delivery of another endpoint or account', async () => {

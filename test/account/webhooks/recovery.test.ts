@@ -152,6 +152,33 @@ it('replays the events that an endpoint lacks: failed, cancelled and never writt
   expect(await other.read(refused.json.recovery_id)).toMatchObject({ examined: 7, sent: 0 })
 })
 
+it('takes no event as missing whose delivery may have been deleted by age, and leaves alone what had fifty attempts', async () => {
+  const { emit, end, recover, read, id, count } = await makeEndpoint()
+  const [old, recent, often] = [await emit(1), await emit(1), await emit(1)]
+  await fixture.owner(
+    `UPDATE events SET created_at = now() - days * interval '1 day' FROM unnest($1::text[], $2::int[]) AS of (delivery_id, days)
+     JOIN deliveries ON deliveries.id = of.delivery_id WHERE events.id = deliveries.event_id`,
+    [
+      [...old, ...recent],
+      [7, 6],
+    ],
+  )
+  // Delivered, and then deleted: the sandbox keeps them for a week.
+  await end(old, 'delivered')
+  await fixture.owner('DELETE FROM deliveries WHERE id = ANY($1)', [old])
+  await end([...recent, ...often], 'failed')
+  await fixture.owner('UPDATE deliveries SET attempts = 50 WHERE id = ANY($1)', [often])
+  const since = new Date(Date.now() - 20 * 86_400_000).toISOString()
+  const { json } = await recover({ since, which: 'missing' })
+  await walk(json.recovery_id)
+  expect(await read(json.recovery_id)).toMatchObject({ status: 'finished', examined: 2, sent: 1 })
+  const other = await recover({ since })
+  await walk(other.json.recovery_id)
+  expect(await read(other.json.recovery_id)).toMatchObject({ status: 'finished', examined: 1, sent: 0 })
+  expect([await count('pending'), await count('failed')]).toEqual([1, 1])
+  expect(await fixture.owner('SELECT FROM deliveries WHERE endpoint_id = $1', [id])).toHaveLength(2)
+})
+
 it('runs once at a time of each kind, ends with its endpoint, and is refused where nothing can be sent', async () => {
   const { recover, read, id, emit, end } = await makeEndpoint()
   await end(await emit(1), 'failed')
