@@ -39,6 +39,8 @@ const KEY_PATTERNS = /(svc_(?:live|test)_|whsec_)[\w+/=~-]{6,}/gi
 // The tokens of links and sessions are 256 random bits in base64url, 43 characters; the signature of a signed token has
 // 86. A capital tells them from ids and names. An escape of JSON may stand before one, and is no part of it.
 const TOKEN_PATTERN = /(?<=^|[^\w-]|\\[bfnrt]|\\u[\da-f]{4})(?<!\\(?=[bfnrtu]))(?=[\w-]{0,42}[A-Z])[\w-]{43,}/g
+// A key of 256 bits in standard base64, such as the master key.
+const BASE64_KEY_PATTERN = /(?<![\w+/])[\w+/]{43}=/g
 const URL_LOOKS = /\b[a-z]+:\/\/[^\s:/@"]*:/i
 const URL_DELIMITER = /[\s"]/
 const CENSOR = '[redacted]'
@@ -76,7 +78,10 @@ export function redactSecrets(line: string): string {
 
 /** The same for a text that quotes a request to its caller: API keys, webhook secrets and tokens. */
 export function redactTokens(text: string): string {
-  return text.replaceAll(KEY_PATTERNS, `$1${CENSOR}`).replaceAll(TOKEN_PATTERN, CENSOR)
+  return text
+    .replaceAll(KEY_PATTERNS, `$1${CENSOR}`)
+    .replaceAll(TOKEN_PATTERN, CENSOR)
+    .replaceAll(BASE64_KEY_PATTERN, CENSOR)
 }
 
 // A password stands between a scheme, a user and the next "@". One expression for all of it would search for the "@"

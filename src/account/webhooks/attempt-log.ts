@@ -1,5 +1,6 @@
 // What the log keeps of an attempt besides its times: what was sent, and what came back, bounded. Pure.
 
+import { redactSecrets } from '#src/platform/log.ts'
 import type { OutboundAnswer, Timing } from '#src/platform/net/outbound.ts'
 
 /** The column `detail`. Without the bodies: the one sent is the event's, the other has a column of its own. */
@@ -66,8 +67,14 @@ export function logOf(
       is_truncated: (answer.ok && answer.isTruncated) || kept?.isTruncated === true,
       timing: timingOf(answer.timing),
     },
-    responseBody: received === undefined || received.body.length === 0 ? null : received.body,
+    responseBody: received === undefined || received.body.length === 0 ? null : redactBody(received.body),
   }
+}
+
+// A receiver may quote what it was sent, or its own configuration: the signing secret, keys. The log is read by more people.
+function redactBody(body: Buffer): Buffer {
+  // One character for each byte, so that bytes of any encoding stay as they are.
+  return Buffer.from(redactSecrets(body.toString('latin1')), 'latin1')
 }
 
 function timingOf(timing: Timing | undefined): AttemptDetail['timing'] {
@@ -85,7 +92,7 @@ function keepHeaders(given: ReadonlyMap<string, string>): { headers: Record<stri
   for (const [name, value] of given) {
     left -= name.length + value.length
     if (left < 0 || headers.length === MAX_HEADERS) return { headers: Object.fromEntries(headers), isTruncated: true }
-    headers.push([cleanText(name), cleanText(value)])
+    headers.push([cleanText(redactSecrets(name)), cleanText(redactSecrets(value))])
   }
   return { headers: Object.fromEntries(headers), isTruncated: false }
 }
