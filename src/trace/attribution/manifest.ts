@@ -2,7 +2,7 @@
 // members we keep under `metadata.svc`. The same graph and context give the same bytes.
 // https://github.com/hijohnnylin/neuronpedia apps/webapp/app/api/graph/graph-schema.json
 
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { AttributionGraph, AttributionRequest, GraphNode } from './attribute.ts'
 
 export interface ManifestContext {
@@ -76,6 +76,16 @@ export function toCircuitTracer(manifest: Json): Json {
       node.feature_type === FEATURE_TYPES.own ? { ...node, feature_type: FEATURE_TYPES.compat } : node,
     ),
   } as Json
+}
+
+/** The same of a manifest's RFC 8785 text. Nearly all of its megabytes are links, which stay as they are and are not parsed. */
+export function toCircuitTracerBytes(manifest: Buffer): Buffer {
+  // Links come first, and nobody chooses their texts.
+  const end = manifest.indexOf('],"metadata":')
+  if (end === -1) throw new Error('a manifest has no links')
+  const [links, rest] = [manifest.subarray(0, end + 2), manifest.toString('utf8', end + 2)]
+  const translated = canonicalize(toCircuitTracer(JSON.parse(`{${rest}`) as Json))
+  return Buffer.concat([links, Buffer.from(translated.slice(1))])
 }
 
 /** Two indices as one, as circuit-tracer numbers its features where `schema_version` is 1. */

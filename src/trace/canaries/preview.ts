@@ -22,8 +22,11 @@ export type PreviewedKind = (typeof PREVIEWED_KINDS)[number]
 /** A request of the past: what it was about, and when. */
 interface PastRequest {
   kind: PreviewedKind
-  facts: CheckFacts
+  facts: PastFacts
 }
+
+/** Without the kill switch of then, which may name a thousand agents: thousands of them would fill the memory. */
+export type PastFacts = Omit<CheckFacts, 'kill_switch'>
 
 interface Tally {
   /** Checks that were refused, and inferences that were withheld. */
@@ -90,7 +93,7 @@ export function createPreview({ db, ledger, now }: Pick<Platform, 'db' | 'ledger
     for await (const { entry, facts } of ledger.listDecisionsBetween(acting, { kind, ...range, isNewestFirst: true })) {
       looked += 1
       oldest = new Date(entry.at)
-      const past = facts === undefined ? undefined : factsOf(facts)
+      const past = facts === undefined ? undefined : pastFactsOf(facts)
       if (past !== undefined) requests.push({ kind, facts: past })
       if (looked === MAX_LOOKED) return { requests, from: oldest, isComplete: false }
       if (slice.isOver()) await slice.next()
@@ -100,9 +103,11 @@ export function createPreview({ db, ledger, now }: Pick<Platform, 'db' | 'ledger
 }
 
 /** undefined: recorded without what the kill switch is asked about. */
-function factsOf(facts: Json): CheckFacts | undefined {
+export function pastFactsOf(facts: Json): PastFacts | undefined {
   const isJudged = typeof facts === 'object' && facts !== null && 'kill_switch' in facts && 'reading' in facts
-  return isJudged ? (facts as unknown as CheckFacts) : undefined
+  if (!isJudged) return undefined
+  const { kill_switch: _, ...kept } = facts as unknown as CheckFacts
+  return kept
 }
 
 /** Requests are added in the order in which they were made. */

@@ -6,6 +6,7 @@ import { emit } from '#src/account/webhooks/emit.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { STALE_JOB } from '#src/platform/jobs/backlog.ts'
 import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import type { TraceBackend } from '../models/backend.ts'
@@ -18,6 +19,9 @@ import { type DiffRow, failDiff, finishDiff, requeueDiff, startDiff } from './ro
 
 // A crash costs as much work, and a checkpoint of a large model has a megabyte.
 const CHECKPOINT_MS = 3_000
+// A large set takes a large model hours. After a turn the diff goes to the end of the queue, or a few accounts would hold
+// every worker for as long.
+const TURN_MS = 300_000
 // These are as they are however often it is tried again.
 const FINAL = new Set(['not_found', 'backend_capability_missing'])
 
@@ -28,16 +32,19 @@ export interface DiffDeps {
   now: () => Date
   /** 0: after each prompt. */
   checkpointMs?: number
+  turnMs?: number
 }
 
-export function createDiff({ db, models, evalSets, now, checkpointMs = CHECKPOINT_MS }: DiffDeps): Work<'diff'> {
+export function createDiff(deps: DiffDeps): Work<'diff'> {
+  const { db, models, evalSets, now, checkpointMs = CHECKPOINT_MS, turnMs = TURN_MS } = deps
+
   async function run({ diffId }: { diffId: string }, job: RunningJob): Promise<JobOutcome> {
     const row = await db.tenant(job.scope, (tx) => startDiff(tx, diffId, now()))
     if (row === undefined) return { kind: 'done' }
     failpoint('diff:started')
     try {
       const written = await measure(row, job)
-      if (written === undefined) return { kind: 'done' }
+      if ('kind' in written) return written
       failpoint('diff:measured')
       await db.tenant(job.scope, async (tx) => {
         await succeed(tx, job.scope, row, written)
@@ -45,6 +52,8 @@ export function createDiff({ db, models, evalSets, now, checkpointMs = CHECKPOIN
         failpoint('diff:settling')
       })
     } catch (error) {
+      // The worker stops, and another continues: that is no fault of the job, and costs it no attempt.
+      if (job.signal.aborted && error !== STALE_JOB) return { kind: 'defer', reason: 'its worker stopped', delayMs: 0 }
       if (!(error instanceof Failure) || !FINAL.has(error.code)) throw error
       const { code, message: detail } = error
       await db.tenant(job.scope, async (tx) => {
@@ -56,8 +65,9 @@ export function createDiff({ db, models, evalSets, now, checkpointMs = CHECKPOIN
     return { kind: 'settled' }
   }
 
-  /** undefined: it was cancelled. */
-  async function measure(row: DiffRow, { scope, signal }: RunningJob): Promise<WrittenReport | undefined> {
+  /** Without a report it was cancelled, or its turn is over. */
+  async function measure(row: DiffRow, { scope, signal }: RunningJob): Promise<WrittenReport | JobOutcome> {
+    const startedAt = performance.now()
     const settings = { signal, lane: scope.accountId }
     const pair: DiffModels = { base: models.get(row.baseModel), target: models.get(row.targetModel) }
     const pairing = await pairModels(pair, settings)
@@ -66,15 +76,17 @@ export function createDiff({ db, models, evalSets, now, checkpointMs = CHECKPOIN
     const origin = originOf(pairing, set)
     const measures = (await db.tenant(scope, (tx) => findCheckpoint(tx, row.id, origin))) ?? startMeasures(pairing)
     const store = () => db.tenant(scope, (tx) => storeCheckpoint(tx, scope, row.id, origin, measures))
-    if (!(await store())) return undefined
+    if (!(await store())) return { kind: 'done' }
     let storedAt = performance.now()
     for (const prompt of set.prompts.slice(measures.done)) {
       signal.throwIfAborted()
       await measurePrompt(pair, pairing, prompt, measures, settings)
       if (performance.now() - storedAt < checkpointMs) continue
-      if (!(await store())) return undefined
+      if (!(await store())) return { kind: 'done' }
       storedAt = performance.now()
       failpoint('diff:checkpoint')
+      const isOver = storedAt - startedAt >= turnMs && measures.done < set.prompts.length
+      if (isOver) return { kind: 'defer', reason: 'it is the turn of others', delayMs: 0 }
     }
     return writeReport(pairing, set, row, measures)
   }

@@ -90,6 +90,6 @@ export const NOTES: Record<string, Note> = {
         }),
       },
     },
-    problems: ['environment_mismatch', 'not_found', 'conflict', 'service_unavailable'],
+    problems: ['backend_capability_missing', 'environment_mismatch', 'not_found', 'conflict', 'service_unavailable'],
   },
 }

@@ -74,8 +74,10 @@ export function createTokens({ db, pager, sealer, models }: TokensDeps) {
       }
       const rows = tokensOf(facts).slice(from, from + limit + 1)
       const shown = rows.slice(0, limit)
+      // Of a model elsewhere the tokens are not known: a lens is refused, and there are no texts.
+      const needsModel = top > 0 || (content?.completionTokens.length ?? 0) > 0
       const seen =
-        content === undefined || shown.length === 0
+        content === undefined || shown.length === 0 || !needsModel
           ? undefined
           : await look(scope, trace, content, { from, to: from + shown.length, top, signal })
       const told = rows.map((row, place) => ({

@@ -6,6 +6,7 @@ import { note } from '#src/platform/context.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { Intervention } from '../attribution/intervene.ts'
+import { capabilityMissing, hasCapability } from '../models/capabilities.ts'
 import type { Models } from '../models/models.ts'
 import type { InterventionBody } from './bodies.ts'
 import { checkInput, findKeptText, getExplainedTrace, repeatText } from './texts.ts'
@@ -32,6 +33,8 @@ export function createInterventions({ db, sealer, models }: InterventionDeps) {
       }))
       const input = kept === undefined ? checkInput(trace, body.input) : undefined
       const backend = await models.version(trace.modelVersionId)
+      // Before it completes the input again, which costs something elsewhere.
+      if (!hasCapability(backend.capabilities(), 'intervene')) throw capabilityMissing(backend.model, 'intervene')
       const options = { signal, lane: scope.accountId }
       const text = kept ?? (input && (await repeatText(backend, trace, input, options)))
       if (text === undefined) {

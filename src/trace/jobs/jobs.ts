@@ -3,7 +3,6 @@
 import { randomUUID } from 'node:crypto'
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
-import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -11,9 +10,9 @@ import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs, enqueue } from '#src/platform/jobs/backlog.ts'
-import { toCircuitTracer } from '../attribution/manifest.ts'
+import { toCircuitTracerBytes } from '../attribution/manifest.ts'
 import type { JobBody } from './bodies.ts'
-import { canonicalBytes, loadManifest, MAX_MANIFEST_BYTES, sealInput } from './manifests.ts'
+import { loadManifest, sealInput } from './manifests.ts'
 import {
   cancelTraceJob,
   countOpenJobs,
@@ -29,7 +28,6 @@ import { checkInput, findKeptText, getExplainedTrace } from './texts.ts'
 /** Each takes a model for seconds to minutes. */
 export const MAX_OPEN_JOBS = 100
 const RETRY_AFTER_SECONDS = '30'
-const MANIFEST_LIMITS = { maxBytes: MAX_MANIFEST_BYTES, maxDepth: 16 }
 
 export interface JobListQuery extends ListQuery {
   trace_id?: string | undefined
@@ -146,7 +144,7 @@ export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' 
         throw new Failure('not_found', `The manifest of ${id} was kept until ${job.manifestUntil?.toISOString()}.`)
       }
       if (compat === undefined) return { job, bytes }
-      return { job, bytes: canonicalBytes(toCircuitTracer(parseJson(bytes, MANIFEST_LIMITS) as Json)) }
+      return { job, bytes: toCircuitTracerBytes(bytes) }
     },
   }
 }

@@ -9,7 +9,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import { findManifest } from './rows.ts'
 
 /** The largest graph that is asked for with both thresholds at 1 has about 25 MB. */
-export const MAX_MANIFEST_BYTES = 64 * 1024 * 1024
+const MAX_MANIFEST_BYTES = 64 * 1024 * 1024
 /** As long as the texts of a trace: a manifest has the prompt in it. */
 export const MANIFEST_DAYS = 30
 
@@ -32,7 +32,7 @@ export const SEALED_INPUTS: SealedColumn = {
   use: ({ id }) => inputUseOf(id),
 }
 
-export const canonicalBytes = (manifest: Json): Buffer => Buffer.from(canonicalize(manifest))
+const canonicalBytes = (manifest: Json): Buffer => Buffer.from(canonicalize(manifest))
 
 export interface SealedManifest {
   sealed: Buffer

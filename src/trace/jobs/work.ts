@@ -80,6 +80,8 @@ export function createTraceWork({
       made = await make(job.scope, started, watch)
     } catch (error) {
       if (watch.isEnded()) return { kind: 'done' }
+      // The worker stops, and another begins anew: that is no fault of the job, and costs it no attempt.
+      if (job.signal.aborted) return { kind: 'defer', reason: 'its worker stopped', delayMs: 0 }
       const failure = failureOf(error)
       if (failure === undefined) return outcomeOf(error)
       made = failure

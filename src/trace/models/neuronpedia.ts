@@ -5,7 +5,8 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
-import type { ExternalGraph, TraceBackend } from './backend.ts'
+import { modelError } from '../gguf/model-error.ts'
+import { type CallOptions, type ExternalGraph, type TraceBackend, toFailure } from './backend.ts'
 import { type Capabilities, capabilityMissing } from './capabilities.ts'
 import type { RemoteModel } from './config.ts'
 import { OPERATIONS } from './operations.ts'
@@ -26,6 +27,8 @@ const MAX_GRAPH_BYTES = 32_000_000
 // Of a graph of 10,000 features.
 const MAX_NODES = 50_000
 const MAX_LINKS = 2_000_000
+// The largest graph takes 150 MB of this process while it is read, and each of an account one of Neuronpedia's turns.
+const MAX_AT_ONCE = 4
 
 const generated = z.object({ s3url: z.url().max(2_000), numNodes: remoteCount, numLinks: remoteCount })
 
@@ -52,6 +55,30 @@ export function createNeuronpediaBackend(id: string, remote: RemoteModel, deps: 
   const calls = createRemoteCalls(id, deps)
   const version = remoteVersion(id, remote, false)
   const authorization: Record<string, string> = deps.key === undefined ? {} : { 'x-api-key': deps.key }
+  // By account.
+  const drawing = new Set<string>()
+
+  async function draw({ prompt }: { prompt: string }, options: CallOptions): Promise<ExternalGraph> {
+    const { s3url } = await calls.call(
+      generated,
+      {
+        url: `${remote.address}/api/graph/generate`,
+        body: { modelId: remote.model, prompt, slug: `countersign-${randomUUID()}` },
+        maxBytes: MAX_ANSWER_BYTES,
+      },
+      { ...options, authorization },
+    )
+    // The address is Neuronpedia's choice: it gets no key, and an address that is not public is refused.
+    const made = await calls.call(graph, { url: s3url, maxBytes: MAX_GRAPH_BYTES }, options)
+    const known = new Set(made.nodes.map(({ node_id }) => node_id))
+    if (made.links.some(({ source, target }) => !known.has(source) || !known.has(target))) {
+      throw new Failure('service_unavailable', {
+        detail: `The server of the model ${id} gave no usable answer.`,
+        headers: { 'Retry-After': '30' },
+      })
+    }
+    return { source: 'neuronpedia', address: remote.address, model: remote.model, exact: false, graph: made }
+  }
 
   return {
     name: 'neuronpedia',
@@ -66,26 +93,17 @@ export function createNeuronpediaBackend(id: string, remote: RemoteModel, deps: 
       throw capabilityMissing(id, OPERATIONS[operation].needs)
     },
 
-    async graph({ prompt }, options = {}): Promise<ExternalGraph> {
-      const { s3url } = await calls.call(
-        generated,
-        {
-          url: `${remote.address}/api/graph/generate`,
-          body: { modelId: remote.model, prompt, slug: `countersign-${randomUUID()}` },
-          maxBytes: MAX_ANSWER_BYTES,
-        },
-        { ...options, authorization },
-      )
-      // The address is Neuronpedia's choice: it gets no key, and an address that is not public is refused.
-      const made = await calls.call(graph, { url: s3url, maxBytes: MAX_GRAPH_BYTES }, options)
-      const known = new Set(made.nodes.map(({ node_id }) => node_id))
-      if (made.links.some(({ source, target }) => !known.has(source) || !known.has(target))) {
-        throw new Failure('service_unavailable', {
-          detail: `The server of the model ${id} gave no usable answer.`,
-          headers: { 'Retry-After': '30' },
-        })
+    async graph(request, options = {}): Promise<ExternalGraph> {
+      const { lane = '' } = options
+      if (drawing.size >= MAX_AT_ONCE || drawing.has(lane)) {
+        throw toFailure(id, modelError('queue_full', 'Too many graphs are being made.'))
       }
-      return { source: 'neuronpedia', address: remote.address, model: remote.model, exact: false, graph: made }
+      drawing.add(lane)
+      try {
+        return await draw(request, options)
+      } finally {
+        drawing.delete(lane)
+      }
     },
   }
 }

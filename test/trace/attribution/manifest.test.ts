@@ -5,7 +5,13 @@ import { z } from 'zod'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { type AttributionGraph, attribute } from '#src/trace/attribution/attribute.ts'
 import { loadLabels } from '#src/trace/attribution/labels.ts'
-import { buildManifest, type ManifestContext, pairCantor, toCircuitTracer } from '#src/trace/attribution/manifest.ts'
+import {
+  buildManifest,
+  type ManifestContext,
+  pairCantor,
+  toCircuitTracer,
+  toCircuitTracerBytes,
+} from '#src/trace/attribution/manifest.ts'
 import { loadModel } from '#src/trace/llama/model.ts'
 import { TINY } from '../../support/models.ts'
 
@@ -122,6 +128,17 @@ describe('a manifest', () => {
       .replaceAll('"cross layer transcoder"', '"mlp neuron"')
       .replace('"compat":true,', '')
     expect(back).toBe(canonicalize(plain))
+    const bytes = toCircuitTracerBytes(Buffer.from(canonicalize(plain)))
+    expect(bytes.toString()).toBe(canonicalize(compat as never))
+  })
+
+  it('is translated without reading its links, which are nearly all of its megabytes', () => {
+    // As they are they would be no JSON.
+    const text = canonicalize(buildManifest(graphs[0] as AttributionGraph, context)).replace(
+      '"weight":',
+      '"weight":not ',
+    )
+    expect(toCircuitTracerBytes(Buffer.from(text)).toString()).toContain('"weight":not ')
   })
 
   it('names neurons by their numbers where there are no labels', () => {

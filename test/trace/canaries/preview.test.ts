@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
+import { pastFactsOf } from '#src/trace/canaries/preview.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { type Checking, FAMILY, QUIET, startChecking, TRIPPING } from '../service.ts'
 
@@ -83,6 +84,16 @@ describe('the preview of a kill switch', () => {
     expect(
       (await on.post(await on.makeCaller(), '/v1/trace/kill-switch/preview', { mode: 'block' })).json,
     ).toMatchObject({ looked: { checks: 0, inferences: 0 } })
+  })
+
+  it('keeps of each request no kill switch of then, with its thousand agents', () => {
+    const subject = { agent_session_id: 'run-1', agent_id: null, lock_id: null, is_subject_locked: false }
+    const asked = { at: NOW.toISOString(), ...subject, reading: null }
+    const apply_to = { agents: Array.from({ length: 1_000 }, (_, index) => `agt_${index}`) }
+    expect(pastFactsOf({ ...asked, kill_switch: { mode: 'block', max_age_s: 300, families: [], apply_to } })).toEqual(
+      asked,
+    )
+    expect(pastFactsOf({ at: NOW.toISOString() })).toBeUndefined()
   })
 
   it('counts inferences that would have been withheld, and experimental probes as uncounted', async () => {

@@ -207,6 +207,25 @@ describe('a diff', () => {
     expect((await get(`/v1/trace/diffs/${id}`)).report_hash).toBe(hash)
   })
 
+  it('goes on elsewhere when its worker stops or its turn is over, and no attempt is lost', async () => {
+    const id = await create()
+    const attempts = async () =>
+      (await on.test.owner('SELECT attempts FROM jobs WHERE id = $1', [(await jobs.of(id))[0]]))[0]?.attempts
+    const stopping = new AbortController()
+    const stopped = watchModels(() => stopping.abort())
+    const taken = await take(id)
+    const { signal } = stopping
+    expect(await jobs.run({ ...taken, job: { ...taken.job, signal } }, work({ models: stopped }))).toBe('defer')
+    expect(await attempts()).toBe(0)
+    for (const done of [1, 2, 3]) {
+      expect(await jobs.run(await take(id), work({ checkpointMs: 0, turnMs: 0 }))).toBe('defer')
+      expect((await get(`/v1/trace/diffs/${id}`)).progress).toEqual({ done, total: 4 })
+    }
+    expect(await attempts()).toBe(0)
+    expect(await jobs.run(await take(id), work({ checkpointMs: 0, turnMs: 0 }))).toBe('settled')
+    expect((await get(`/v1/trace/diffs/${id}`)).report_hash).toBe(hash)
+  })
+
   it('is cancelled while it waits and while it runs, without an event', async () => {
     const waiting = await create()
     expect((await post(`/v1/trace/diffs/${waiting}/cancel`)).json.state).toBe('cancelled')

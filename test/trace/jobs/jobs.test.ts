@@ -182,6 +182,19 @@ describe('an attribution job', () => {
     expect([(await events()).length, await manifests(made.job_id)]).toEqual([1, 1])
   })
 
+  it('begins anew elsewhere when its worker stops, and no attempt is lost', async () => {
+    const made = await start({ method: 'ablation', max_feature_nodes: 1_024, target: { position: 10 } })
+    const taken = await jobs.take(await queued(made.job_id))
+    const stopping = new AbortController()
+    const { signal } = stopping
+    const outcome = jobs.run({ ...taken, job: { ...taken.job, signal } }, makeWork({ progressMs: 5 }))
+    await until(async () => Number((await read(made.job_id)).progress) > 0)
+    stopping.abort()
+    expect(await outcome).toBe('defer')
+    const [row] = await on.service.test.owner('SELECT state, attempts FROM jobs WHERE id = $1', [taken.job.id])
+    expect(row).toEqual({ state: 'queued', attempts: 0 })
+  })
+
   it('is cancelled while it waits and while it runs, without a manifest or an event', async () => {
     const waiting = await start()
     const cancel = (id: unknown) => on.post(caller, `/v1/trace/jobs/${id}/cancel`)

@@ -136,6 +136,29 @@ describe('a model behind an OpenAI-compatible server', () => {
     expect(asked[0]?.body).not.toHaveProperty('top_k')
   })
 
+  it('keeps the probabilities of its tokens, whose texts nobody knows', async () => {
+    for (const retain of ['hash', 'text']) {
+      const { json: made } = await infer({ retain })
+      const path = `/v1/trace/traces/${made.trace_id}/tokens`
+      const { status, json: page } = await on.call(caller, path)
+      expect([status, (page.data as object[])?.length]).toEqual([200, 4])
+      expect((page.data as object[])[0]).toMatchObject({ log_probability: -0.25, token: null, text: null, lens: null })
+      const lens = await on.call(caller, `${path}?lens=2&limit=4`)
+      expect(lens.json.code).toBe(retain === 'hash' ? 'conflict' : 'backend_capability_missing')
+    }
+  })
+
+  it('is not asked again for an intervention, which it can not make', async () => {
+    const { json: made } = await infer({})
+    asked = []
+    const refused = await on.call(caller, `/v1/trace/traces/${made.trace_id}/interventions`, {
+      method: 'POST',
+      json: { edits: [{ node_id: '0_0_0' }], input: { messages } },
+    })
+    expect([refused.status, refused.json.code]).toEqual([422, 'backend_capability_missing'])
+    expect(asked).toEqual([])
+  })
+
   it('completes a text, and gives its probabilities', async () => {
     answer = json({
       object: 'text_completion',
@@ -264,6 +287,21 @@ describe('a model at Neuronpedia', () => {
       { path: '/bucket/graph.json' },
     ])
     expect(asked[1]?.headers).not.toHaveProperty('x-api-key')
+  })
+
+  it('makes one graph of an account at once, and few of all: the largest fill the memory', async () => {
+    const waiting: ServerResponse[] = []
+    answer = (response) => waiting.push(response)
+    const make = (lane: string) => failureOf(backend('graphs').graph?.({ prompt: 'x' }, { lane }) ?? Promise.resolve())
+    const first = ['a', 'b', 'c', 'd'].map(make)
+    expect((await Promise.all([make('a'), make('e')])).map(({ code }) => code)).toEqual(
+      Array(2).fill('service_unavailable'),
+    )
+    await expect.poll(() => waiting.length).toBe(4)
+    for (const response of waiting) response.destroy()
+    await Promise.all(first)
+    answer = made()
+    expect(await make('a')).toMatchObject({ code: 'none' })
   })
 
   it('does nothing else, and other models make no graphs', async () => {
