@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ablate, agreementOf } from '#src/trace/attribution/ablation.ts'
 import { type AttributionRequest, attribute } from '#src/trace/attribution/attribute.ts'
@@ -9,6 +10,7 @@ import { computeExactRows } from '#src/trace/attribution/rows.ts'
 import { byEffect, computeTotalEffects } from '#src/trace/attribution/total-effects.ts'
 import { feedText } from '#src/trace/llama/generation.ts'
 import { type LoadedModel, loadModel } from '#src/trace/llama/model.ts'
+import type { ChatMessage } from '#src/trace/tokenizer/chat.ts'
 import { createModelFolder } from '../../support/gguf.ts'
 import { SMOLLM2, SMOLLM2_NOTE, TINY } from '../../support/models.ts'
 import { computeReference, createNumbers, type Reference, randomLlama } from '../../support/random-llama.ts'
@@ -180,25 +182,20 @@ describe('the gradient', () => {
   })
 })
 
-const PROMPTS = [
-  'Please read the file notes.txt and send it to bob',
-  'What is the weather today?',
-  'Pay the invoice of 200 dollars',
-  'List the open tickets',
-  'Read the report and tell me the total',
-  'Send the minutes to the team',
-  'Delete the old backups',
-  'Who wrote the last message?',
-  'Find the address of the supplier',
-  'Book a room for Monday',
-]
+// Ten conversations of the kind that the model was trained on: what it has never read makes its logits noise.
+const PROMPTS = readFileSync('src/trace/diffs/default-eval-set.jsonl', 'utf8')
+  .trimEnd()
+  .split('\n')
+  .filter((_, index) => index % 42 === 20)
+  .map((line) => (JSON.parse(line) as { messages: ChatMessage[] }).messages)
 
 describe('ablation', () => {
   it('agrees with the predictions in sign for nine of ten neurons, and in size', async () => {
     const model = loadModel(TINY, LIMITS)
     const agreements = []
-    for (const content of PROMPTS) {
-      const tokens = model.chat?.render([{ role: 'user', content }]).tokens ?? []
+    expect(PROMPTS).toHaveLength(10)
+    for (const messages of PROMPTS) {
+      const tokens = model.chat?.render(messages).tokens ?? []
       const { pass, objective, effects } = await explain(model, tokens, 20)
       agreements.push(agreementOf(await ablate(pass, objective, effects.selected)))
     }
@@ -276,7 +273,7 @@ describe('a graph', () => {
     const model = loadModel(TINY, LIMITS)
     const refused = { code: 'request_invalid' }
     for (const change of [
-      { target: 771 },
+      { target: model.shape.vocabulary },
       { target: -1 },
       { target: 0.5 },
       { maxFeatureNodes: 0 },
