@@ -25,6 +25,33 @@ const MOST_KEPT = 40
 
 /** Routes that are not called: they stop the tenant, replace a secret, or need a trip of a canary. */
 export const INTENT_NOT_CALLED: readonly string[] = [
+  // Jobs of models take seconds of a core each, and what is made of them needs one that has ended; the rest needs a person.
+  'DELETE /v1/trace/eval-sets/:id',
+  'GET /v1/trace/diffs/:id',
+  'GET /v1/trace/diffs/:id/report',
+  'GET /v1/trace/disclosure-requests/:id',
+  'GET /v1/trace/eval-sets/:id',
+  'GET /v1/trace/jobs/:id',
+  'GET /v1/trace/jobs/:id/manifest',
+  'GET /v1/trace/shares/:id',
+  'GET /v1/trace/shares/:id/views',
+  'GET /v1/trace/shares/view',
+  'GET /v1/trace/traces/:id/tokens',
+  'POST /v1/trace/diffs',
+  'POST /v1/trace/diffs/:id/cancel',
+  'POST /v1/trace/disclosure-requests/:id/deny',
+  'POST /v1/trace/disclosure-requests/:id/grant',
+  'POST /v1/trace/disclosure-requests/:id/revoke',
+  'POST /v1/trace/eval-sets',
+  'POST /v1/trace/jobs',
+  'POST /v1/trace/jobs/:id/cancel',
+  'POST /v1/trace/kill-switch/preview',
+  'POST /v1/trace/models/:id/graphs',
+  'POST /v1/trace/shares',
+  'POST /v1/trace/shares/:id/disclosure-requests',
+  'POST /v1/trace/shares/:id/disclosure-requests/:request_id/verify',
+  'POST /v1/trace/shares/:id/revoke',
+  'POST /v1/trace/traces/:id/interventions',
   'GET /v1/trace/session-locks/:id',
   'POST /v1/intent/resume',
   'POST /v1/intent/stop',
@@ -41,8 +68,15 @@ const READS = [
   '/v1/mandates',
   '/v1/policy/webhook-secret',
   '/v1/schedules',
+  '/share',
+  '/v1/trace/diffs',
+  '/v1/trace/disclosure-requests',
+  '/v1/trace/eval-sets',
+  '/v1/trace/jobs',
   '/v1/trace/kill-switch',
+  '/v1/trace/models',
   '/v1/trace/session-locks',
+  '/v1/trace/shares',
   '/v1/trace/traces',
 ]
 
@@ -81,6 +115,10 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
 
   return {
     ...Object.fromEntries(READS.map((path) => [`GET ${path}`, () => get(path)])),
+
+    'GET /v1/trace/models/:id': () => get('/v1/trace/models/countersign-tiny'),
+    'POST /v1/trace/inferences': () =>
+      send('POST', '/v1/trace/inferences', { prompt: 'List the open tickets', max_tokens: 4 }),
 
     'POST /v1/agents': () =>
       send(

@@ -151,7 +151,7 @@ describe('a check of an input', () => {
     const readInput = createReadInput({ models, now: () => new Date(), limitMs: 1 })
     const acting = { ...caller, principal: { kind: 'key', keyId: 'key', scopes: [] } } as const
     const subject = { agentId: null, agentSessionId: null }
-    const read = (signal: AbortSignal) => readInput(acting, 'x '.repeat(500), subject, { signal })
+    const read = (signal: AbortSignal) => readInput(acting, 'x '.repeat(200), subject, { signal })
     expect(await read(AbortSignal.timeout(60_000))).toMatchObject({
       unread: { cause: 'too_late', failure: { code: 'service_unavailable' } },
     })
