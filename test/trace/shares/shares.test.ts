@@ -166,6 +166,8 @@ describe('the masks of a trace', () => {
     expect([...codeOf(refused), String(refused.json.detail).includes(jobId)]).toEqual([409, 'conflict', true])
     expect(codeOf(await on.send(caller, { ...share, disclosure_mode: 'auto' }))).toEqual([409, 'conflict'])
     expect((await on.send(caller, { trace_id: traceId })).status).toBe(200)
+    // Without a graph nothing is masked, and nothing disclosed.
+    expect((await on.send(caller, { trace_id: traceId, disclosure_mode: 'auto' })).status).toBe(200)
   })
 
   it('of a model version hide a neuron in every share of it, at every position', async () => {
