@@ -17,7 +17,7 @@ import { note as noteForLog } from '#src/platform/context.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Origin } from '#src/platform/http/principal.ts'
-import { newId } from '#src/platform/ids.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
 import { visibleLength } from '#src/platform/sanitize.ts'
 import type { DisclosureDecisions } from './deciding.ts'
@@ -46,8 +46,9 @@ const TRIES_OF_CLIENT = {
   site: { name: 'disclosure code site', most: 150, withinMs: HOUR_MS },
 } as const satisfies Record<string, AttemptLimit>
 
-// One for all accounts: what strangers send delays no account's own mails.
-const LANE = 'disclosure'
+// What strangers send delays no account's own mails. A lane has the jobs of one account: dispatch leaves out the lane of an
+// account that is suspended.
+const laneOf = ({ accountId }: Scope) => `${accountId} disclosure`
 
 export interface Asking {
   token: string | undefined
@@ -120,7 +121,7 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
           recipient: person.email,
           subjectId: id,
           scope: owner,
-          lane: LANE,
+          lane: laneOf(owner),
         })
         return { id, status: 'unverified' as const, endsAt }
       })

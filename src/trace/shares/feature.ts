@@ -62,6 +62,9 @@ export function sharesFeature(
             age: 'created_at',
             // A share that is shown still masks what those before it did.
             unless: [
+              // What is masked for a model version outlives the trace that it was masked with.
+              `SELECT 1 WHERE trace_shares.scope_kind = 'model_version' AND trace_shares.revoked_at IS NULL
+                 AND trace_shares.expires_at > now()`,
               `SELECT 1 FROM trace_shares later WHERE later.position > trace_shares.position AND (
                  later.trace_id = trace_shares.trace_id
                  OR trace_shares.scope_kind = 'model_version' AND later.model_version_id = trace_shares.model_version_id)`,

@@ -263,7 +263,9 @@ function refuseUnlike({ jobId }: NewShareRequest, trace: TraceRow, before: reado
 
 /** @throws {Failure} `conflict` */
 function refuseBypass(before: readonly ShareRow[], masks: readonly Mask[]): void {
-  const manual = before.find((share, index) => share.disclosureMode === 'manual' && masks[index]?.nodeIds.size !== 0)
+  const manual = before.find(
+    (share, index) => share.disclosureMode === 'manual' && (masks[index]?.nodeIds.size ?? 0) > 0,
+  )
   if (manual === undefined) return
   throw new Failure(
     'conflict',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { findDueLanes } from '#src/platform/jobs/lanes.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { HOUR_MS, PURPOSE, type Sharing, startSharing } from './service.ts'
 
@@ -96,6 +97,24 @@ describe('a disclosure', () => {
     expect(await on.good(on.decide(caller, id, 'revoke'))).toMatchObject({ status: 'revoked' })
     expect((await on.view(token)).status).toBe(404)
     expect((await on.view(share.token)).status).toBe(200)
+  })
+
+  it('mails its code also while the account of an earlier request is suspended', async () => {
+    const suspended = caller
+    const earlier = await makeShare()
+    caller = await on.makeCaller()
+    const { share } = await makeShare()
+    await on.good(on.request(earlier.share, newPerson()))
+    await on.good(on.request(share, newPerson()))
+    const suspend = (at: string) =>
+      on.test.owner(`UPDATE accounts SET suspended_at = ${at}, suspension_reason = $2 WHERE id = $1`, [
+        suspended.accountId,
+        at === 'NULL' ? null : 'x',
+      ])
+    await suspend('now()')
+    const lanes = await on.test.db.system('due lanes', (tx) => findDueLanes(tx, 'mail'))
+    expect(lanes.map(({ account }) => account)).toEqual([caller.accountId])
+    await suspend('NULL')
   })
 
   it('is granted once, with one event, one mail and one entry, however many decide at the same time', async () => {

@@ -3,7 +3,7 @@ import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import type { SharedGraph } from '#src/trace/shares/mask.ts'
 import { truncateAddress } from '#src/trace/shares/view-rows.ts'
 import type { TestCaller } from '../../support/callers.ts'
-import { type Sharing, startSharing } from './service.ts'
+import { HOUR_MS, type Sharing, startSharing } from './service.ts'
 
 let on: Sharing
 let caller: TestCaller
@@ -166,6 +166,8 @@ describe('the masks of a trace', () => {
     expect([...codeOf(refused), String(refused.json.detail).includes(jobId)]).toEqual([409, 'conflict', true])
     expect(codeOf(await on.send(caller, { ...share, disclosure_mode: 'auto' }))).toEqual([409, 'conflict'])
     expect((await on.send(caller, { trace_id: traceId })).status).toBe(200)
+    // Without a graph nothing is masked, and nothing disclosed.
+    expect((await on.send(caller, { trace_id: traceId, disclosure_mode: 'auto' })).status).toBe(200)
   })
 
   it('of a model version hide a neuron in every share of it, at every position', async () => {
@@ -181,6 +183,31 @@ describe('the masks of a trace', () => {
     expect(manifest.nodes.some(({ node_id }) => node_id.startsWith(`${neuron}_`))).toBe(true)
     expect(shownIn(shown).filter((id) => id.startsWith(`${neuron}_`))).toEqual([])
     expect(shown.masked_nodes).toBeGreaterThan(0)
+  })
+
+  it('of a model version hide it for as long as the share was made for, also when its trace is no longer kept', async () => {
+    const [one, two, three] = [
+      await on.makeTrace(caller, VERSION),
+      await on.makeTrace(caller, VERSION),
+      await on.makeTrace(caller, VERSION),
+    ]
+    const { jobId, neurons } = on.makeJob(one)
+    const masked = neurons.slice(0, 1)
+    const body = { trace_id: one, job_id: jobId, scope_kind: 'model_version', masked_node_ids: masked }
+    const { share_id: id } = await on.share(caller, body)
+    const purge = () =>
+      on.made.feature.retention
+        ?.filter((rule) => rule.per === 'tenant')
+        .find(({ what }) => what === 'trace_shares')
+        ?.purge(caller, new Date(Date.now() + HOUR_MS), AbortSignal.timeout(60_000))
+    expect(await purge()).toBe(0)
+    const next = await on.share(caller, { trace_id: two, job_id: on.makeJob(two).jobId })
+    expect(next.masked_node_ids).toEqual(expect.arrayContaining(masked))
+    await on.test.owner('UPDATE trace_shares SET expires_at = now() WHERE id = $1', [id])
+    // It is kept while the next one inherits from it.
+    expect(await purge()).toBe(1)
+    expect(await purge()).toBe(1)
+    expect((await on.share(caller, { trace_id: three, job_id: on.makeJob(three).jobId })).masked_node_ids).toEqual([])
   })
 
   it('grow one after the other: of two shares at the same time one inherits from the other', async () => {
