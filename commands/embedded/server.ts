@@ -180,7 +180,7 @@ export async function stop(layout: InstallLayout): Promise<void> {
     ['SIGQUIT', 5_000],
   ] as const) {
     if (!(await isAlive(pid, layout.directory))) break
-    process.kill(pid, signal)
+    if (!sendSignal(pid, signal)) break
     for (const deadline = Date.now() + patienceMs; Date.now() < deadline && existsSync(pidFile); ) await delay(25)
   }
   const watchdog = Number(readText(watchdogFile(layout)))
@@ -188,6 +188,16 @@ export async function stop(layout: InstallLayout): Promise<void> {
     await delay(10)
   }
   rmSync(watchdogFile(layout), { force: true })
+}
+
+/** @returns false where the process ended since it was looked at. */
+function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    return false
+  }
 }
 
 function postmasterPid(layout: InstallLayout): number {
