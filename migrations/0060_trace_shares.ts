@@ -5,7 +5,7 @@ const TENANT = `account_id = nullif(current_setting('app.account_id', true), '')
 
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- What an account shows of a trace to whoever has the token of a share. masks: what this share masks: ids of nodes, or
+    -- What an account shows of a trace to the holder of a share token. masks: what this share masks: ids of nodes, or
     -- neurons (a layer and a number) where scope_kind is model_version. masked_node_ids: what was masked of its graph when it was
     -- made, by it and by the shares before it. reveals: what of their place is shown. position: the order in which shares were
     -- made; what each masks first depends on it. mask_salt: orders the published names, and is never shown.
