@@ -15,7 +15,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 // prom-client measures the lag with a timer of 10 ms: 100 wake-ups a second, in each process that has nothing to do.
 const NEVER_MS = 2_147_483_647
-const LAG_EVERY_MS = 1_000
+const LAG_EVERY_MS = 2_000
 const LAG_QUANTILES = { p50: 50, p90: 90, p99: 99 }
 
 /** @param process The process's name in the Procfile; a label of every series. */

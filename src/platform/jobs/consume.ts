@@ -99,7 +99,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const inTurn = createSlots({ count: concurrency, leavesRoom: leavesRoom(queue) })
   const unclaimed = new Set<Ticket>()
   const unfinished = new Set<Promise<void>>()
-  const checkEveryMs = Math.min(10_000, stuckAfterMs / 4)
+  const checkEveryMs = Math.min(15_000, stuckAfterMs / 4)
   const producer = engine.producer(queue)
   const watchdog = createWatchdog({
     queue,

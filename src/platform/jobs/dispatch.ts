@@ -13,6 +13,7 @@ import type { Engine, JobBatch, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
 import { type AccountLane, shareByAccount, shareFairly } from './fair-share.ts'
 import { findDueLanes, selectDueQueues, takeTokens } from './lanes.ts'
+import { WORKER_ALIVE } from './live-rows.ts'
 import { createDispatchMetrics, type DispatchMetrics } from './metrics.ts'
 import type { Round } from './poll-interval.ts'
 
@@ -32,8 +33,6 @@ export interface Dispatcher {
 
 // Twice the concurrency keeps every worker busy while the next round is chosen, and keeps the engine small.
 const WINDOW_FACTOR = 2
-// A worker that has not renewed for three periods no longer counts.
-const ALIVE = `interval '15 seconds'`
 // Longer than the time between a dispatcher's commit and the engine's answer.
 const UNCLAIMED = `interval '10 seconds'`
 // Each purpose has its own lock; the second key is the queue's name.
@@ -242,7 +241,7 @@ function chooseOne(queue: QueueName, id: string): Statement {
      WHERE id = $1 AND queue = $2 AND state = 'queued' AND run_at <= now()
        AND NOT EXISTS (SELECT FROM queues q WHERE q.queue = $2 AND q.paused_at IS NOT NULL)
        AND (SELECT count(*) FROM jobs j WHERE j.queue = $2 AND j.state IN ('dispatched', 'running'))
-         < (SELECT ${WINDOW_FACTOR} * coalesce(sum(w.concurrency), 0) FROM workers w WHERE w.queue = $2 AND w.heartbeat_at > now() - ${ALIVE})
+         < (SELECT ${WINDOW_FACTOR} * coalesce(sum(w.concurrency), 0) FROM workers w WHERE w.queue = $2 AND w.heartbeat_at > now() - ${WORKER_ALIVE})
      RETURNING id, dispatches, account_id AS account, priority, traceparent, (SELECT count(*)::int FROM jobs j WHERE j.queue = jobs.queue AND j.lane = jobs.lane
        AND j.state IN ('dispatched', 'running')) AS ahead`,
     values: [id, queue],
@@ -256,7 +255,7 @@ async function findRoom(tx: Tx, queue: QueueName): Promise<Room> {
     tx.query<{ isPaused: boolean; workers: number; window: number }>(
       `SELECT EXISTS (SELECT FROM queues WHERE queue = $1 AND paused_at IS NOT NULL) AS "isPaused",
          count(*)::int AS workers, ${WINDOW_FACTOR} * coalesce(sum(concurrency), 0)::int AS window
-       FROM workers WHERE queue = $1 AND heartbeat_at > now() - ${ALIVE}`,
+       FROM workers WHERE queue = $1 AND heartbeat_at > now() - ${WORKER_ALIVE}`,
       [queue],
     ),
     tx.query<AccountLane>(

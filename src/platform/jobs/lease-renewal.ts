@@ -4,12 +4,13 @@
 import type { QueueName } from '#src/catalogue/queues.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Log } from '#src/platform/log.ts'
-import { deregister, type Lease, renew } from './backlog.ts'
+import { deregister, type Lease, RENEW_EVERY_MS, renew } from './backlog.ts'
+import { IDLE_HEARTBEAT_MS } from './live-rows.ts'
 
 export interface LeaseRenewal {
   /** Renews a lease until it is released. Its signal aborts when this worker no longer holds the job. */
   hold(lease: Lease): { signal: AbortSignal; release(): void }
-  /** Renews every held lease, once. */
+  /** Renews every held lease, once. Without one it records the worker, at most every ten seconds. */
   renewAll(): Promise<void>
   /** Removes the worker from the list, so that dispatch adds nothing for it. Held leases are still renewed. */
   leave(): Promise<void>
@@ -29,12 +30,15 @@ interface LeaseRenewalDeps {
 
 // As long as a lease itself. Then the job may run elsewhere, and to go on would only do work that the fence refuses.
 const ABORT_AFTER_MS = 20_000
+// Timers are late and early by some milliseconds; without it every other heartbeat would slip to the next renewal.
+const HALF_RENEWAL_MS = RENEW_EVERY_MS / 2
 
 export function createLeaseRenewal({ db, log, worker, onRenewed, now }: LeaseRenewalDeps): LeaseRenewal {
   const held = new Map<string, { lease: Lease; controller: AbortController; renewedAt: number }>()
   // Read when the renewal's transaction begins, which may be after `leave`.
   const self = { ...worker, isLeaving: false }
   let aborted: Error | undefined
+  let recordedAt = Number.NEGATIVE_INFINITY
 
   return {
     hold(lease) {
@@ -51,9 +55,11 @@ export function createLeaseRenewal({ db, log, worker, onRenewed, now }: LeaseRen
 
     async renewAll() {
       const jobs = [...held.values()]
+      if (jobs.length === 0 && now() - recordedAt < IDLE_HEARTBEAT_MS - HALF_RENEWAL_MS) return
       const fences = jobs.map(({ lease: { id, fence } }) => ({ id, fence }))
       try {
         const kept = await renew(db, self, fences)
+        recordedAt = now()
         for (const job of jobs) {
           if (kept.has(job.lease.id)) job.renewedAt = now()
           else if (held.get(job.lease.id) === job) job.controller.abort(new Error('the job has moved on'))

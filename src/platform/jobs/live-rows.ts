@@ -1,8 +1,12 @@
 import type { QueueName } from '#src/catalogue/queues.ts'
 import type { Statement } from '#src/platform/db/database.ts'
 
-// Three missed heartbeats, as for workers.
-const ALIVE = `interval '15 seconds'`
+// Three missed heartbeats of an idle worker. One that has ended without a word counts until then, so a few jobs may wait
+// in the engine for the next one.
+export const IDLE_HEARTBEAT_MS = 10_000
+export const WORKER_ALIVE = `interval '30 seconds'`
+// The same for processes without a queue, which record themselves every five seconds.
+const PROCESS_ALIVE = `interval '15 seconds'`
 
 export interface LiveWorker {
   id: string
@@ -30,7 +34,7 @@ export function recordProcess({ id, kind }: { id: string; kind: string }): State
          ON CONFLICT (id) DO UPDATE SET heartbeat_at = now()
        )
        SELECT count(*)::int AS others FROM workers
-       WHERE queue = $2 AND id <> $1 AND heartbeat_at > now() - ${ALIVE}`,
+       WHERE queue = $2 AND id <> $1 AND heartbeat_at > now() - ${PROCESS_ALIVE}`,
     values: [id, kind],
   }
 }

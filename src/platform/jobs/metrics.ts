@@ -3,6 +3,7 @@ import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { SHOWN_STATE, SUSPENDED_ACCOUNTS } from './backlog.ts'
 import { IS_LIMITED } from './lanes.ts'
+import { WORKER_ALIVE } from './live-rows.ts'
 
 export interface JobMetrics {
   outcomes: Counter<'queue' | 'outcome'>
@@ -131,7 +132,7 @@ async function readQueue(tx: Tx, queue: QueueName): Promise<QueueState> {
      SELECT greatest(0, coalesce(extract(epoch FROM now() - min(run_at)), 0))::float8 AS age,
        EXISTS (SELECT FROM queues WHERE queue = $1 AND paused_at IS NOT NULL) AS paused,
        (SELECT coalesce(sum(concurrency), 0)::int FROM workers
-        WHERE queue = $1 AND heartbeat_at > now() - interval '15 seconds') AS concurrency
+        WHERE queue = $1 AND heartbeat_at > now() - ${WORKER_ALIVE}) AS concurrency
      FROM oldest`,
     [queue],
   )
