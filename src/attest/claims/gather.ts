@@ -50,8 +50,13 @@ export function createGatherFacts({
 
   return async (job, loaded) => {
     const { submitted, policy, screening } = loaded
-    const media = { ...(await readMedia(job, submitted)), ...withVideo(await readVideo(job, submitted)) }
-    const capture = await loadCapture(job, loaded)
+    const readAll = async () => ({
+      ...(await readMedia(job, submitted)),
+      ...withVideo(await readVideo(job, submitted)),
+    })
+    // The media are read in other threads. What the capture takes (nonce, counter) it takes for this attestation, so it may
+    // have taken it when the media can't be read now, and the job runs again.
+    const [media, capture] = await Promise.all([readAll(), loadCapture(job, loaded)])
     return { ...capture, ...submissionFacts(submitted), ...media, policy, screening }
   }
 }
