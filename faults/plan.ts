@@ -36,8 +36,15 @@ export type Fault =
   /** Another account attacks. */
   | { name: 'attack'; how: Assault; ms: number }
 
+interface Point {
+  process: Kind
+  point: string
+  /** It dies at one of so many passes: somewhere in the middle of the work, not always at its first job. */
+  passes?: number
+}
+
 /** Steps at which a process can be made to die, by the process that passes them. */
-const POINTS: readonly { process: Kind; point: string }[] = [
+const POINTS: readonly Point[] = [
   { process: 'attest', point: 'attest:claimed' },
   { process: 'attest', point: 'attest:settling' },
   { process: 'attest', point: 'attest:ran' },
@@ -51,6 +58,17 @@ const POINTS: readonly { process: Kind; point: string }[] = [
   { process: 'deliver', point: 'deliver:calling' },
   { process: 'deliver', point: 'deliver:settling' },
   { process: 'deliver', point: 'deliver:ran' },
+  // A job every second or two, and a process that has just started also loads the model.
+  { process: 'trace', point: 'trace:started', passes: 2 },
+  { process: 'trace', point: 'trace:computed', passes: 2 },
+  { process: 'trace', point: 'trace:made', passes: 2 },
+  { process: 'trace', point: 'trace:settling', passes: 2 },
+  { process: 'trace', point: 'trace:ended', passes: 2 },
+  { process: 'diff', point: 'diff:started', passes: 2 },
+  { process: 'diff', point: 'diff:checkpoint', passes: 1 },
+  { process: 'diff', point: 'diff:measured', passes: 2 },
+  { process: 'diff', point: 'diff:settling', passes: 2 },
+  { process: 'diff', point: 'diff:settled', passes: 2 },
   { process: 'dispatch', point: 'dispatch:committed' },
   { process: 'sequence', point: 'sequence:read' },
   { process: 'sequence', point: 'sequence:appending' },
@@ -62,6 +80,7 @@ const POINTS: readonly { process: Kind; point: string }[] = [
 const KINDS: readonly Kind[] = [...QUEUE_NAMES, 'dispatch', 'web', 'sequence', 'clock']
 const HOSTILITIES: readonly Hostility[] = ['hang', 'error', 'drip', 'redirect', 'huge', 'close', 'abort']
 const ASSAULTS: readonly Assault[] = ['certificates', 'tls', 'locks', 'pictures', 'bodies', 'hanging']
+const PASSES = 40
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
@@ -70,13 +89,23 @@ export function ofEachKind(count: number): Record<Kind, number> {
   return Object.fromEntries(PROCESS_NAMES.map((kind) => [kind, count])) as Record<Kind, number>
 }
 
+export interface PlanOptions {
+  seed: number
+  minutes: number
+  engine: EngineKind
+  /** Faults alone whose description contains one of these. */
+  only?: readonly string[]
+}
+
 /** The faults of a run, in order. Each fault with a bar comes early, whatever the seed. */
-export function planFaults({ seed, minutes, engine }: { seed: number; minutes: number; engine: EngineKind }): Fault[] {
+export function planFaults({ seed, minutes, engine, only = [''] }: PlanOptions): Fault[] {
   const dice = createDice(seed)
   const faults: Fault[] = []
   for (let total = 0; total < minutes * MINUTE; ) {
     const deck = [...shuffle(dice, measured(dice, engine)), ...shuffle(dice, others(dice, engine))]
-    for (const fault of deck) {
+    const wanted = deck.filter((fault) => only.some((word) => describeFault(fault).includes(word)))
+    if (wanted.length === 0) return []
+    for (const fault of wanted) {
       faults.push(fault)
       total += expectedMs(fault)
       if (total >= minutes * MINUTE) break
@@ -147,11 +176,10 @@ function others(dice: Dice, engine: EngineKind): Fault[] {
     { name: 'freeze', process: 'dispatch', ms: seconds(dice, 5, 15) },
     { name: 'freeze', process: 'web', ms: seconds(dice, 3, 8) },
     ...POINTS.map(
-      ({ process, point }): Fault => ({
+      ({ process, point, passes = PASSES }): Fault => ({
         name: 'failpoint',
         process,
-        // Somewhere in the middle of the work, not at its first job.
-        point: point.includes('@') ? point : `${point}@${1 + Math.floor(dice() * 40)}`,
+        point: point.includes('@') ? point : `${point}@${1 + Math.floor(dice() * passes)}`,
         ms: seconds(dice, 8, 12),
       }),
     ),

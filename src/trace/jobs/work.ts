@@ -150,6 +150,7 @@ export function createTraceWork({
     await db.tenant(job.scope, async (tx) => {
       await write(tx)
       await job.settle(tx)
+      failpoint('trace:settling')
     })
     return { kind: 'settled' }
   }
