@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { DEFAULT_MODEL } from '#src/trace/models/model-files.ts'
+import { until } from '../test/support/until.ts'
 import type { ScopeName } from './evidence.ts'
 import type { PostgresServer } from './stores.ts'
 import type { Tenant } from './tenant.ts'
@@ -124,6 +125,23 @@ export async function startAttributions(url: string, tenants: readonly Tenant[])
     )
   }
 
+  // A loop that submitted on would make a backlog that grows: a diff takes seconds, and a tenant's run one by one.
+  async function untilShown({ key }: Tenant): Promise<void> {
+    const last = answered.slice(-2).map(({ id }) => id)
+    const isShown = async (id: string) => {
+      const answer = await fetch(`${url}${pathOf(id)}`, {
+        headers: { Authorization: `Bearer ${key}` },
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      }).catch(() => undefined)
+      await answer?.body?.cancel()
+      return answer?.ok ?? false
+    }
+    await until(async () => isStopping || (await Promise.all(last.map(isShown))).every(Boolean), {
+      everyMs: PAUSE_MS,
+      timeoutMs: PATIENCE_MS,
+    }).catch(() => {})
+  }
+
   async function storeSet(tenant: Tenant, count: number): Promise<string> {
     const prompts = Array.from({ length: count }, (_, n) => ({ messages: conversation(n + 1) }))
     const body = { name: `${count} prompts`, prompts }
@@ -138,6 +156,7 @@ export async function startAttributions(url: string, tenants: readonly Tenant[])
       const tenant = tenants[n % tenants.length]
       if (tenant === undefined) return
       await Promise.all([attribute(tenant, n), compare(tenant, n)])
+      await untilShown(tenant)
       await delay(PAUSE_MS)
     }
   })()

@@ -151,10 +151,10 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     const { job_id } = await post('/v1/trace/jobs', { trace_id, max_feature_nodes: 16 })
     const shown = () => get(`/v1/trace/jobs/${job_id}`)
     await until(async () => (await shown()).state === 'succeeded', { everyMs: 100 })
-    const { manifest_hash, verified } = await shown()
+    const { result } = await shown()
     const { text } = await request(`/v1/trace/jobs/${job_id}/manifest`)
-    expect(createHash('sha256').update(text).digest('hex')).toBe(manifest_hash)
-    expect(verified.nodes).toBe(16)
+    expect(createHash('sha256').update(text).digest('hex')).toBe(result.manifest_hash)
+    expect(result.verified.nodes).toBe(16)
   })
 
   it('diff: compares a model with itself, with a report that has the hash of the diff', async () => {
