@@ -38,6 +38,8 @@ const RETRIES = 5
 const LONG_SET = 40
 const SHORT_SET = 3
 const LONG_EVERY = 4
+// At once: a few of different tenants.
+const ROUNDS = 3
 
 const conversation = (n: number) => [
   { role: 'system', content: 'You are an agent. Tools: search, read, pay, send.' },
@@ -85,7 +87,8 @@ export async function startAttributions(url: string, tenants: readonly Tenant[])
     return undefined
   }
 
-  async function ask(tenant: Tenant, path: string, json: object, request: string): Promise<void> {
+  /** Its id; undefined where it was never answered. */
+  async function ask(tenant: Tenant, path: string, json: object, request: string): Promise<string | undefined> {
     // Two callers at once with one key: one work for both.
     const answers = await Promise.all(
       [1, 2].map(() => sendUntil<{ job_id?: string; diff_id?: string }>(tenant, path, json, request)),
@@ -96,9 +99,10 @@ export async function startAttributions(url: string, tenants: readonly Tenant[])
       answered.push({ request: `${tenant.name} ${request}`, id })
       keys.set(id, tenant.key)
     }
+    return answers.flatMap((answer) => answer?.job_id ?? answer?.diff_id ?? [])[0]
   }
 
-  async function attribute(tenant: Tenant, n: number): Promise<void> {
+  async function attribute(tenant: Tenant, n: number): Promise<string | undefined> {
     // Every second trace keeps no texts: its job carries the input.
     const isKept = n % 2 === 0
     const messages = conversation(n)
@@ -108,16 +112,16 @@ export async function startAttributions(url: string, tenants: readonly Tenant[])
       { messages, max_tokens: 4, retain: isKept ? 'text' : 'hash' },
       `attributed-${n}`,
     )
-    if (made === undefined) return
+    if (made === undefined) return undefined
     const job = { trace_id: made.trace_id, max_feature_nodes: 24, ...(isKept ? {} : { input: { messages } }) }
-    await ask(tenant, '/v1/trace/jobs', job, `attribution-${n}`)
+    return ask(tenant, '/v1/trace/jobs', job, `attribution-${n}`)
   }
 
-  async function compare(tenant: Tenant, n: number): Promise<void> {
+  async function compare(tenant: Tenant, n: number): Promise<string | undefined> {
     const own = sets.get(tenant.name)
     const model = DEFAULT_MODEL.id
     const set = n % LONG_EVERY === 0 ? own?.long : own?.short
-    await ask(
+    return ask(
       tenant,
       '/v1/trace/diffs',
       { base_model: model, target_model: model, eval_set: set, seed: n },
@@ -126,17 +130,16 @@ export async function startAttributions(url: string, tenants: readonly Tenant[])
   }
 
   // A loop that submitted on would make a backlog that grows: a diff takes seconds, and a tenant's run one by one.
-  async function untilShown({ key }: Tenant): Promise<void> {
-    const last = answered.slice(-2).map(({ id }) => id)
+  async function untilShown(ids: readonly string[]): Promise<void> {
     const isShown = async (id: string) => {
       const answer = await fetch(`${url}${pathOf(id)}`, {
-        headers: { Authorization: `Bearer ${key}` },
+        headers: { Authorization: `Bearer ${keys.get(id)}` },
         signal: AbortSignal.timeout(PATIENCE_MS),
       }).catch(() => undefined)
       await answer?.body?.cancel()
       return answer?.ok ?? false
     }
-    await until(async () => isStopping || (await Promise.all(last.map(isShown))).every(Boolean), {
+    await until(async () => isStopping || (await Promise.all(ids.map(isShown))).every(Boolean), {
       everyMs: PAUSE_MS,
       timeoutMs: PATIENCE_MS,
     }).catch(() => {})
@@ -152,11 +155,13 @@ export async function startAttributions(url: string, tenants: readonly Tenant[])
     sets.set(tenant.name, { short: await storeSet(tenant, SHORT_SET), long: await storeSet(tenant, LONG_SET) })
   }
   const running = (async () => {
+    const rounds: string[][] = []
     for (let n = 0; !isStopping; n += 1) {
       const tenant = tenants[n % tenants.length]
       if (tenant === undefined) return
-      await Promise.all([attribute(tenant, n), compare(tenant, n)])
-      await untilShown(tenant)
+      const made = await Promise.all([attribute(tenant, n), compare(tenant, n)])
+      rounds.push(made.flatMap((id) => id ?? []))
+      await untilShown(rounds.at(-ROUNDS) ?? [])
       await delay(PAUSE_MS)
     }
   })()

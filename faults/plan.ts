@@ -39,8 +39,8 @@ export type Fault =
 interface Point {
   process: Kind
   point: string
-  /** It dies at one of so many passes: somewhere in the middle of the work, not always at its first job. */
-  passes?: number
+  /** Passed every few seconds: it dies at the first pass, and is waited for longer. */
+  isRare?: true
 }
 
 /** Steps at which a process can be made to die, by the process that passes them. */
@@ -58,17 +58,17 @@ const POINTS: readonly Point[] = [
   { process: 'deliver', point: 'deliver:calling' },
   { process: 'deliver', point: 'deliver:settling' },
   { process: 'deliver', point: 'deliver:ran' },
-  // A job every second or two, and a process that has just started also loads the model.
-  { process: 'trace', point: 'trace:started', passes: 2 },
-  { process: 'trace', point: 'trace:computed', passes: 2 },
-  { process: 'trace', point: 'trace:made', passes: 2 },
-  { process: 'trace', point: 'trace:settling', passes: 2 },
-  { process: 'trace', point: 'trace:ended', passes: 2 },
-  { process: 'diff', point: 'diff:started', passes: 2 },
-  { process: 'diff', point: 'diff:checkpoint', passes: 1 },
-  { process: 'diff', point: 'diff:measured', passes: 2 },
-  { process: 'diff', point: 'diff:settling', passes: 2 },
-  { process: 'diff', point: 'diff:settled', passes: 2 },
+  // A process that has just started also loads the model.
+  { process: 'trace', point: 'trace:started', isRare: true },
+  { process: 'trace', point: 'trace:computed', isRare: true },
+  { process: 'trace', point: 'trace:made', isRare: true },
+  { process: 'trace', point: 'trace:settling', isRare: true },
+  { process: 'trace', point: 'trace:ended', isRare: true },
+  { process: 'diff', point: 'diff:started', isRare: true },
+  { process: 'diff', point: 'diff:checkpoint', isRare: true },
+  { process: 'diff', point: 'diff:measured', isRare: true },
+  { process: 'diff', point: 'diff:settling', isRare: true },
+  { process: 'diff', point: 'diff:settled', isRare: true },
   { process: 'dispatch', point: 'dispatch:committed' },
   { process: 'sequence', point: 'sequence:read' },
   { process: 'sequence', point: 'sequence:appending' },
@@ -80,7 +80,6 @@ const POINTS: readonly Point[] = [
 const KINDS: readonly Kind[] = [...QUEUE_NAMES, 'dispatch', 'web', 'sequence', 'clock']
 const HOSTILITIES: readonly Hostility[] = ['hang', 'error', 'drip', 'redirect', 'huge', 'close', 'abort']
 const ASSAULTS: readonly Assault[] = ['certificates', 'tls', 'locks', 'pictures', 'bodies', 'hanging']
-const PASSES = 40
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
@@ -176,11 +175,12 @@ function others(dice: Dice, engine: EngineKind): Fault[] {
     { name: 'freeze', process: 'dispatch', ms: seconds(dice, 5, 15) },
     { name: 'freeze', process: 'web', ms: seconds(dice, 3, 8) },
     ...POINTS.map(
-      ({ process, point, passes = PASSES }): Fault => ({
+      ({ process, point, isRare = false }): Fault => ({
         name: 'failpoint',
         process,
-        point: point.includes('@') ? point : `${point}@${1 + Math.floor(dice() * passes)}`,
-        ms: seconds(dice, 8, 12),
+        // Somewhere in the middle of the work, not at its first job.
+        point: isRare || point.includes('@') ? point : `${point}@${1 + Math.floor(dice() * 40)}`,
+        ms: isRare ? seconds(dice, 40, 60) : seconds(dice, 8, 12),
       }),
     ),
     { name: 'skew', process: 'attest', minutes: dice() < 0.5 ? 10 : -10, ms: seconds(dice, 8, 12) },
@@ -203,9 +203,9 @@ function others(dice: Dice, engine: EngineKind): Fault[] {
   ]
 }
 
-// The duration of a fault until the next: only the plan's length depends on it.
+// The duration of a fault until the next: only the plan's length depends on it. A fail point ends when it is reached.
 function expectedMs(fault: Fault): number {
-  const lasting = 'ms' in fault ? fault.ms : 0
+  const lasting = 'ms' in fault ? Math.min(fault.ms, 12 * SECOND) : 0
   const recovering = fault.name === 'kill' || fault.name === 'failpoint' || fault.name === 'rolling' ? 12 : 6
   return lasting + recovering * SECOND
 }
