@@ -33,6 +33,8 @@ export interface Models {
   get(id?: string): TraceBackend
   /** Of a `model_version_id`, as traces name it. @throws {Failure} `not_found` where its file is another one now. */
   version(modelVersionId: string): Promise<TraceBackend>
+  /** The requests that wait for each model whose process this process has asked for. */
+  waiting(): { model: string; waiting: number }[]
   close(): Promise<void>
 }
 
@@ -110,6 +112,7 @@ export function createModels(
       if (id === modelVersionId) return backend
       throw new Failure('not_found', `The model ${backend.model} has the version ${id} now, and not ${modelVersionId}.`)
     },
+    waiting: () => [...backends.values()].map(({ model, waiting }) => ({ model, waiting: waiting() })),
     async close() {
       await Promise.all([...backends.values()].map((backend) => backend.close()))
     },
