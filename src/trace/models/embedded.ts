@@ -19,6 +19,8 @@ interface EmbeddedDeps {
 }
 
 export type EmbeddedBackend = TraceBackend & {
+  /** Starts its process. @throws {ModelError} where it can't be loaded. */
+  warmUp(): Promise<unknown>
   /** Requests that wait for it. */
   waiting(): number
   close(): Promise<void>
@@ -68,6 +70,7 @@ export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }
         if (!hasCapability(capabilities, needs)) throw capabilityMissing(model, needs)
         return process.operate(operation, request, settings)
       }),
+    warmUp: () => process.warmUp(),
     waiting: () => process.waiting,
     close: () => process.close(),
   }

@@ -20,6 +20,8 @@ export function modelsFeature(p: Platform, settings: ModelSettings) {
       routes: [...modelRoutes(models), ...graphRoutes(models)],
       notes: NOTES,
       collect: { web: collect, trace: collect, diff: collect },
+      // Callers wait for a check at most 5 s; a job waits for as long as it takes.
+      onReady: { web: () => void models.warm() },
     },
     { models },
   )
