@@ -39,9 +39,10 @@ export function checkBorders(evidence: Evidence): Finding[] {
 
 /** The owner of each id: an account and environment, or an account alone for its own id. */
 function ownersOf(evidence: Evidence): Map<string, string> {
-  const { attestations, claims, media, batches, screenings, events, deliveries, others, asked } = evidence
+  const { attestations, claims, media, batches, screenings, events, deliveries, others, asked, attributions } = evidence
   const owners = new Map<string, string>()
-  for (const rows of [attestations, claims, media, batches, screenings, events, deliveries, others]) {
+  const tables = [attestations, claims, media, batches, screenings, events, deliveries, others, attributions.works]
+  for (const rows of tables) {
     for (const { id, scope } of rows) owners.set(id, scope)
   }
   for (const { accountId } of asked) owners.set(accountId, accountId)

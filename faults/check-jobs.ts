@@ -9,7 +9,7 @@ const LONGEST_MS = 30_000
 // Two jobs that are due at nearly the same moment may go in either order.
 const SAME_MS = 1_000
 
-export function checkJobs({ jobs, steps, attestations, screenings, deliveries }: Evidence): Finding[] {
+export function checkJobs({ jobs, steps, attestations, screenings, deliveries, attributions }: Evidence): Finding[] {
   const wrong: string[] = []
   const trails = groupBy(steps, ({ id }) => id)
   for (const job of jobs) {
@@ -31,6 +31,9 @@ export function checkJobs({ jobs, steps, attestations, screenings, deliveries }:
   for (const { id, jobId, status } of screenings) {
     if (known.get(jobId)?.state !== 'succeeded') wrong.push(`${id} has no job that succeeded`)
     if (status !== 'scored') wrong.push(`${id} is ${status}`)
+  }
+  for (const { id, jobId } of attributions.works) {
+    if (known.get(jobId)?.state !== 'succeeded') wrong.push(`${id} has no job that succeeded`)
   }
   for (const { id, jobId, status } of deliveries) {
     if (known.get(jobId)?.state !== 'succeeded') wrong.push(`${id} has no job that succeeded`)
@@ -70,6 +73,7 @@ function checkEffects({
   received,
   mails,
   exports,
+  attributions,
   jobs,
 }: Evidence): string[] {
   const wrong: string[] = []
@@ -98,7 +102,8 @@ function checkEffects({
     if (!known.deliveries.has(delivery)) wrong.push(`${receiver} was sent ${delivery}, which is not there`)
     if (!known.events.has(headers['service-event-id'] ?? '')) wrong.push(`${receiver} was sent an event without a row`)
   }
-  const subjects = new Set([...attestations, ...screenings, ...deliveries, ...exports].map(({ jobId }) => jobId))
+  const works = [...attestations, ...screenings, ...deliveries, ...exports, ...attributions.works]
+  const subjects = new Set(works.map(({ jobId }) => jobId))
   for (const { id, queue, attestationId, mailId } of jobs) {
     if (queue === 'mail' && mailId !== null && known.mails.has(mailId)) continue
     // An attestation has one job that evaluates it, and any number of these.

@@ -1,6 +1,7 @@
 // The checker of a fault run. Pure over the rows of Postgres and the journals: each invariant lists its violations.
 
 import { checkAnswers } from './check-answers.ts'
+import { checkAttributions } from './check-attributions.ts'
 import { checkBorders } from './check-borders.ts'
 import { checkBudgets } from './check-budgets.ts'
 import { checkDeliveries } from './check-deliveries.ts'
@@ -24,6 +25,7 @@ export const INVARIANTS = {
   I8: 'during an attack of another account every request is answered in time, and none is refused',
   I9: 'no budget is overspent, what is spent is what was executed and not given back, and no cycle is executed twice',
   I10: 'an inference has one trace, one ledger entry and one count, and a session one lock with one event',
+  I11: 'an attribution or a diff has one manifest or report, one event with its hash, and one count',
 } as const
 
 export type Invariant = keyof typeof INVARIANTS
@@ -44,6 +46,7 @@ export async function check(evidence: Evidence): Promise<Finding[]> {
     ...(await checkLedgers(evidence)),
     ...checkBudgets(evidence),
     ...checkInferences(evidence),
+    ...checkAttributions(evidence),
     ...checkScreenings(evidence),
     ...checkPeople(evidence),
     ...checkBorders(evidence),

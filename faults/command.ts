@@ -12,13 +12,14 @@ import { runFaults } from './run.ts'
 import { hasRedis } from './stores.ts'
 import { isReached, type Report, toMarkdown } from './table.ts'
 
-const USAGE = `Usage: npm run faults -- [--minutes 10] [--seed 1] [--engine redis|postgres] [--captures N] [--calm] [--keep] [--plan]
-  [--write docs/faults.md]
+const USAGE = `Usage: npm run faults -- [--minutes 10] [--seed 1] [--engine redis|postgres] [--captures N] [--only WORD] [--calm] [--keep]
+  [--plan] [--write docs/faults.md]
 
   --minutes   for how long faults come
   --seed      which faults, in which order; the same seed gives the same plan
   --engine    what carries the queues; redis where redis-server is installed
   --captures  no more submissions than this
+  --only      faults alone whose line in the plan contains this word; may be repeated
   --calm      no faults at all: a soak
   --keep      leave journals, logs and data behind, and say where
   --plan      print the plan and do nothing
@@ -47,8 +48,8 @@ async function main(): Promise<number> {
     process.stderr.write(USAGE)
     return 2
   }
-  const { minutes, seed, engine, isCalm, file } = options
-  const faults = isCalm ? [] : planFaults({ seed, minutes, engine })
+  const { minutes, seed, engine, only, isCalm, file } = options
+  const faults = isCalm ? [] : planFaults({ seed, minutes, engine, ...(only.length > 0 && { only }) })
   say(`seed ${seed}, ${minutes} minutes, queues on ${engine}, ${faults.length} faults:`)
   for (const fault of faults) say(`  ${describeFault(fault)}`)
   if (options.isPlanOnly) return 0
@@ -91,6 +92,7 @@ interface Options {
   seed: number
   engine: EngineKind
   captures: number | undefined
+  only: readonly string[]
   isCalm: boolean
   isKept: boolean
   isPlanOnly: boolean
@@ -105,6 +107,7 @@ function readOptions(): Options | undefined {
         seed: { type: 'string', default: '1' },
         engine: { type: 'string', default: hasRedis() ? 'redis' : 'postgres' },
         captures: { type: 'string' },
+        only: { type: 'string', multiple: true, default: [] },
         calm: { type: 'boolean', default: false },
         keep: { type: 'boolean', default: false },
         plan: { type: 'boolean', default: false },
@@ -124,6 +127,7 @@ function readOptions(): Options | undefined {
       seed,
       engine,
       captures: values.captures === undefined ? undefined : captures,
+      only: values.only,
       isCalm: values.calm,
       isKept: values.keep,
       isPlanOnly: values.plan,
@@ -135,10 +139,10 @@ function readOptions(): Options | undefined {
   }
 }
 
-function headline({ minutes, seed, engine, isCalm }: Options, injected: number): string {
+function headline({ minutes, seed, engine, only, isCalm }: Options, injected: number): string {
   const [cpu] = cpus()
   const machine = `${cpus().length} cores${cpu === undefined ? '' : ` (${cpu.model.trim()})`}, ${Math.round(totalmem() / 2 ** 30)} GiB, kernel ${release()}`
-  const command = `npm run faults -- --minutes ${minutes} --seed ${seed} --engine ${engine}${isCalm ? ' --calm' : ''}`
+  const command = `npm run faults -- --minutes ${minutes} --seed ${seed} --engine ${engine}${only.map((word) => ` --only ${word}`).join('')}${isCalm ? ' --calm' : ''}`
   return `${new Date().toISOString().slice(0, 10)}, \`${command}\`: ${injected} faults, on ${machine}, Node ${process.versions.node}.`
 }
 

@@ -1,6 +1,7 @@
 // The input of the checker: rows of Postgres, and the journals. Plain data, so that a test can change it.
 
 import { join } from 'node:path'
+import { type AttributionFacts, readAttributions } from './attributions.ts'
 import { type BudgetFacts, readBudgets } from './budgets.ts'
 import { type InferenceFacts, readInferences } from './inferences.ts'
 import type {
@@ -144,6 +145,7 @@ export interface Evidence extends Journals {
   ledgers: LedgerFacts
   budgets: BudgetFacts
   inferences: InferenceFacts
+  attributions: AttributionFacts
   /** Devices, roots, endpoints, keys. */
   others: Owned[]
   /** Public halves of the keys that sign results, by kid. */
@@ -165,6 +167,7 @@ export async function readEvidence(
     executedTwice: readonly string[]
     spending: Pick<BudgetFacts, 'executed' | 'released'>
     inferring: Pick<InferenceFacts, 'answered'>
+    attributing: Pick<AttributionFacts, 'answered' | 'shown'>
   },
 ): Promise<Evidence> {
   const { directory, hostile } = given
@@ -225,6 +228,7 @@ export async function readEvidence(
     ledgers: await readLedgers({ owner }, given),
     budgets: await readBudgets({ owner }, given.spending),
     inferences: await readInferences({ owner }, given.inferring.answered),
+    attributions: await readAttributions({ owner }, given.attributing),
     others,
     signers: Object.fromEntries(keys.map(({ kid, environment, jwk }) => [kid, { environment, jwk }])),
     ...sortEntries((await Promise.all(JOURNALS.map((name) => readJournal(join(directory, name))))).flat()),

@@ -36,8 +36,15 @@ export type Fault =
   /** Another account attacks. */
   | { name: 'attack'; how: Assault; ms: number }
 
+interface Point {
+  process: Kind
+  point: string
+  /** Passed every few seconds: it dies at the first pass, and is waited for longer. */
+  isRare?: true
+}
+
 /** Steps at which a process can be made to die, by the process that passes them. */
-const POINTS: readonly { process: Kind; point: string }[] = [
+const POINTS: readonly Point[] = [
   { process: 'attest', point: 'attest:claimed' },
   { process: 'attest', point: 'attest:settling' },
   { process: 'attest', point: 'attest:ran' },
@@ -51,6 +58,17 @@ const POINTS: readonly { process: Kind; point: string }[] = [
   { process: 'deliver', point: 'deliver:calling' },
   { process: 'deliver', point: 'deliver:settling' },
   { process: 'deliver', point: 'deliver:ran' },
+  // A process that has just started also loads the model.
+  { process: 'trace', point: 'trace:started', isRare: true },
+  { process: 'trace', point: 'trace:computed', isRare: true },
+  { process: 'trace', point: 'trace:made', isRare: true },
+  { process: 'trace', point: 'trace:settling', isRare: true },
+  { process: 'trace', point: 'trace:ended', isRare: true },
+  { process: 'diff', point: 'diff:started', isRare: true },
+  { process: 'diff', point: 'diff:checkpoint', isRare: true },
+  { process: 'diff', point: 'diff:measured', isRare: true },
+  { process: 'diff', point: 'diff:settling', isRare: true },
+  { process: 'diff', point: 'diff:settled', isRare: true },
   { process: 'dispatch', point: 'dispatch:committed' },
   { process: 'sequence', point: 'sequence:read' },
   { process: 'sequence', point: 'sequence:appending' },
@@ -70,13 +88,23 @@ export function ofEachKind(count: number): Record<Kind, number> {
   return Object.fromEntries(PROCESS_NAMES.map((kind) => [kind, count])) as Record<Kind, number>
 }
 
+export interface PlanOptions {
+  seed: number
+  minutes: number
+  engine: EngineKind
+  /** Faults alone whose description contains one of these. */
+  only?: readonly string[]
+}
+
 /** The faults of a run, in order. Each fault with a bar comes early, whatever the seed. */
-export function planFaults({ seed, minutes, engine }: { seed: number; minutes: number; engine: EngineKind }): Fault[] {
+export function planFaults({ seed, minutes, engine, only = [''] }: PlanOptions): Fault[] {
   const dice = createDice(seed)
   const faults: Fault[] = []
   for (let total = 0; total < minutes * MINUTE; ) {
     const deck = [...shuffle(dice, measured(dice, engine)), ...shuffle(dice, others(dice, engine))]
-    for (const fault of deck) {
+    const wanted = deck.filter((fault) => only.some((word) => describeFault(fault).includes(word)))
+    if (wanted.length === 0) return []
+    for (const fault of wanted) {
       faults.push(fault)
       total += expectedMs(fault)
       if (total >= minutes * MINUTE) break
@@ -147,12 +175,12 @@ function others(dice: Dice, engine: EngineKind): Fault[] {
     { name: 'freeze', process: 'dispatch', ms: seconds(dice, 5, 15) },
     { name: 'freeze', process: 'web', ms: seconds(dice, 3, 8) },
     ...POINTS.map(
-      ({ process, point }): Fault => ({
+      ({ process, point, isRare = false }): Fault => ({
         name: 'failpoint',
         process,
         // Somewhere in the middle of the work, not at its first job.
-        point: point.includes('@') ? point : `${point}@${1 + Math.floor(dice() * 40)}`,
-        ms: seconds(dice, 8, 12),
+        point: isRare || point.includes('@') ? point : `${point}@${1 + Math.floor(dice() * 40)}`,
+        ms: isRare ? seconds(dice, 40, 60) : seconds(dice, 8, 12),
       }),
     ),
     { name: 'skew', process: 'attest', minutes: dice() < 0.5 ? 10 : -10, ms: seconds(dice, 8, 12) },
@@ -175,9 +203,9 @@ function others(dice: Dice, engine: EngineKind): Fault[] {
   ]
 }
 
-// The duration of a fault until the next: only the plan's length depends on it.
+// The duration of a fault until the next: only the plan's length depends on it. A fail point ends when it is reached.
 function expectedMs(fault: Fault): number {
-  const lasting = 'ms' in fault ? fault.ms : 0
+  const lasting = 'ms' in fault ? Math.min(fault.ms, 12 * SECOND) : 0
   const recovering = fault.name === 'kill' || fault.name === 'failpoint' || fault.name === 'rolling' ? 12 : 6
   return lasting + recovering * SECOND
 }

@@ -13,6 +13,7 @@ import { fillCompileCache } from '../commands/compile-cache.ts'
 import { startMailServer } from '../test/support/smtp.ts'
 import { until } from '../test/support/until.ts'
 import { startAttackers } from './attackers.ts'
+import { startAttributions } from './attributions.ts'
 import { startSpending } from './budgets.ts'
 import { startLoad } from './clients.ts'
 import { startDetector } from './detector.ts'
@@ -178,6 +179,7 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     const verifying = startVerifications(baseUrl, tenants)
     const spending = await startSpending(baseUrl, tenants)
     const inferring = await startInferences(baseUrl, tenants)
+    const attributing = await startAttributions(baseUrl, tenants)
     const load = startLoad({ ...options, tenants, url: baseUrl, journal: journals.clients, open: watch.open })
     const people = startPeople({ url: baseUrl, mails, journal: journals.clients, pauseMs: PERSON_EVERY_MS })
     const since = clock()
@@ -188,12 +190,14 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
       verifying.stop(),
       spending.stop(),
       inferring.stop(),
+      attributing.stop(),
       people.stop(),
     ])
     const loadMs = clock() - since
     say(`${load.submitted()} captures submitted in ${Math.round(loadMs / 1_000)} s; waiting for the end of all work`)
     const { drainMs, left } = await drain(postgres, attackers.accountIds)
     await watch.stop()
+    const shown = await attributing.download()
     await Promise.all(instances.map((instance) => instance.stop()))
     await Promise.all(Object.values(journals).map((journal) => journal.close()))
     const evidence = await readEvidence(postgres, {
@@ -203,6 +207,7 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
       executedTwice: verifying.executedTwice,
       spending,
       inferring,
+      attributing: { answered: attributing.answered, shown },
     })
     return { evidence, injected, captures: load.submitted(), loadMs, drainMs, left }
   } finally {

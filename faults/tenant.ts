@@ -83,6 +83,8 @@ export async function settleTenant(request: Request): Promise<Tenant> {
       'claim.provenance_updated',
       'claim.escalated',
       'screening.completed',
+      'trace.job_completed',
+      'trace.diff_completed',
     ])
   }
   await client.close()

@@ -156,6 +156,7 @@ export async function runProcess(
     process.exit(1)
   }
   log.info({ port: running.port, internal: internal.port }, 'ready')
+  for (const { onReady } of services.features) onReady?.[name]?.()
   process.send?.({ ready: name, port: running.port, internalPort: internal.port })
 }
 

@@ -1,6 +1,7 @@
 // `admin -- jobs` and `queue`.
 
 import { isQueueName, QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
+import { Failure } from '#src/failure.ts'
 import { countJobs, listJobs, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/operate.ts'
 import { workOf } from '#src/process.ts'
 import { usageError } from '../sentence.ts'
@@ -44,9 +45,22 @@ export function readJobsRedrive({ queue: named }: Values, id: string | undefined
     if (jobs.length === 0) return { redriven: 0 }
     await confirm(`Run ${jobs.length} dead job${jobs.length === 1 ? '' : 's'} again?`)
     let redriven = 0
-    for (const job of jobs) if (await redrive(services.platform.db, job, workOf(services, job.queue))) redriven += 1
-    log('jobs redrive', { id, queue, redriven })
-    return { redriven, ...(jobs.length === MAX_REDRIVEN ? { note: 'There may be more: run this again.' } : {}) }
+    const refused: { id: string; because: string }[] = []
+    for (const job of jobs) {
+      try {
+        if (await redrive(services.platform.db, job, workOf(services, job.queue))) redriven += 1
+      } catch (error) {
+        // One that can never run again must not hold back the others.
+        if (id !== undefined || !(error instanceof Failure)) throw error
+        refused.push({ id: job.id, because: error.message })
+      }
+    }
+    log('jobs redrive', { id, queue, redriven, refused: refused.length })
+    return {
+      redriven,
+      ...(refused.length > 0 && { refused: refused.slice(0, LISTED) }),
+      ...(jobs.length === MAX_REDRIVEN ? { note: 'There may be more: run this again.' } : {}),
+    }
   }
 }
 

@@ -90,6 +90,8 @@ export const EVENT_DATA = {
     status: z.enum(['succeeded', 'failed']),
     method: z.string(),
     model_version_id: z.string(),
+    /** null: the model is gone. */
+    backend: z.string().nullable(),
     manifest_hash: z.string().nullable(),
     failure_code: z.string().nullable(),
   }),

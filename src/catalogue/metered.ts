@@ -24,7 +24,7 @@ export const METERED_OPERATIONS = {
   screen: { counts: 'an image that got a score', waitsIn: 'screen' },
   authorize: { counts: 'an intent token that was issued' },
   verify: { counts: 'an intent token that was verified, whatever the answer' },
-  inference: { counts: 'a traced inference' },
+  inference: { counts: 'a traced inference, an input that was read for its canaries, or an intervention' },
   trace_job: { counts: 'an attribution that succeeded', waitsIn: 'trace' },
   diff: { counts: 'a comparison of two models that succeeded', waitsIn: 'diff' },
   clinician_order: { counts: 'an order that was authorized' },

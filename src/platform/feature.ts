@@ -115,6 +115,8 @@ export interface Feature {
   sequences?: readonly Sequence[]
   /** Gauges that are read when a process is scraped. */
   collect?: Partial<Record<ProcessName, (registry: Registry) => void>>
+  /** Called once, when the process is ready; it returns at once. */
+  onReady?: Partial<Record<ProcessName, () => void>>
 }
 
 /** A feature and the functions that features above it may call. */

@@ -38,6 +38,7 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
       'docs/killswitch.md',
       // After the preview of the one before, which counts inferences.
       'docs/trace.md',
+      'docs/diffs.md',
     ])('%s runs from the first block to the last, prints what it shows, and its TypeScript compiles', async (file) => {
       const guide = openGuide(file, {
         'http://localhost:8080': system.baseUrl,

@@ -56,6 +56,10 @@ it('the service keeps every invariant while each kind of process, Redis and Post
   const { answered, counted, locks } = evidence.inferences
   expect(answered.filter(({ isWithheld }) => !isWithheld).length).toBeGreaterThan(0)
   expect([counted.length > 0, locks.length > 0]).toEqual([true, true])
+  // Attributions and diffs were made, and in live counted, while their workers died.
+  const { works, counted: countedWorks, shown } = evidence.attributions
+  expect(new Set(works.map(({ id }) => id.slice(0, 4)))).toEqual(new Set(['job_', 'dif_']))
+  expect([countedWorks.length > 0, shown.length > 0]).toEqual([true, true])
   // The faults had an effect: without one the run would prove nothing.
   expect(figures.unanswered + figures.unavailable.answers).toBeGreaterThan(0)
   expect(figures.unavailable).toMatchObject({ withoutRetryAfter: 0, other5xx: 0 })

@@ -13,6 +13,8 @@ import { createLog } from '#src/platform/log.ts'
 import { collectDisk, collectPools, createMetrics } from '#src/platform/metrics.ts'
 import { createRetentionMetrics } from '#src/platform/retention-run.ts'
 import { collectOldest, createSequenceMetrics } from '#src/platform/sequence.ts'
+import { createInferenceMetrics } from '#src/trace/inferences/metrics.ts'
+import { collectModels } from '#src/trace/models/metrics.ts'
 
 export interface KnownMetric {
   name: string
@@ -49,6 +51,8 @@ export function describeMetrics({ isWhole = false } = {}): KnownMetric[] {
   countAttempts({ send: async () => ({ ok: false, code: 'aborted', detail: '', durationMs: 0 }) }, registry)
   createPolicyWebhookMetrics(registry)
   createVerifyMetrics(registry)
+  createInferenceMetrics(registry)
+  collectModels(registry, { waiting: () => [] })
   reportDisabled(registry, createLog({ process: 'test', level: 'silent' }))
   reportParked(registry, createLog({ process: 'test', level: 'silent' }))
   return entriesOf(registry).filter(({ name }) => isWhole || name.startsWith('countersign_'))

@@ -29,7 +29,7 @@ const SECONDS: Record<string, number> = {
   'test/workers/s3.test.ts': 10,
   'test/trace/inferences/inferences.test.ts': 14,
   'test/trace/inferences/crash.test.ts': 12,
-  'test/trace/jobs/crash.test.ts': 15,
+  'test/faults/attribution-kills.test.ts': 20,
   'test/capture-kit/command.test.ts': 10,
   'test/platform/jobs/engine.test.ts': 22,
   'test/house/access.test.ts': 22,

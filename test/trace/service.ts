@@ -18,7 +18,7 @@ export async function startChecking(options: TestServiceOptions = {}) {
   const service = await startTestService({ scopes: ['all'], ...options })
   const on = {
     service,
-    makeCaller: () => service.makeCaller(),
+    makeCaller: service.makeCaller,
     close: () => service.close(),
     get: async (caller: TestCaller, path: string) => (await service.call(caller, path)).json,
     post: (caller: TestCaller, path: string, json?: unknown, headers: Record<string, string> = {}) =>

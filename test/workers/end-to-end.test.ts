@@ -1,9 +1,11 @@
 // Each queue from outside, on real processes and on each engine: what is submitted over HTTP is evaluated, and what was
 // evaluated arrives at a receiver with a signature that verifies.
 
+import { createHash } from 'node:crypto'
 import { compactVerify, createLocalJWKSet } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createExports } from '#src/account/exports/exports.ts'
+import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import { type Receiver, startReceiver } from '../../commands/demo/receiver.ts'
 import { type FakeDetector, startDetector } from '../attest/screen/detector.ts'
@@ -26,6 +28,10 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     const response = await fetchAgain(`${system.baseUrl}${path}`, { ...init, headers })
     return { status: response.status, text: await response.text() }
   }
+
+  const post = async (path: string, json: object) =>
+    JSON.parse((await request(path, { method: 'POST', body: JSON.stringify(json) })).text)
+  const get = async (path: string) => JSON.parse((await request(path)).text)
 
   beforeAll(async () => {
     detector = await startDetector({ json: { genai_score: 0.97, deepfake_score: 0.02 } })
@@ -139,6 +145,35 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     expect(await dryRun()).toMatchObject({ would_change: 0 })
   })
 
+  it('trace: explains a token of an inference, with a manifest that has the hash of its job', async () => {
+    const messages = [{ role: 'user', content: 'What do lamps cost at Cobalt Tools?' }]
+    const { trace_id } = await post('/v1/trace/inferences', { messages, max_tokens: 4, retain: 'text' })
+    const { job_id } = await post('/v1/trace/jobs', { trace_id, max_feature_nodes: 16 })
+    const shown = () => get(`/v1/trace/jobs/${job_id}`)
+    await until(async () => (await shown()).state === 'succeeded', { everyMs: 100 })
+    const { result } = await shown()
+    const { text } = await request(`/v1/trace/jobs/${job_id}/manifest`)
+    expect(createHash('sha256').update(text).digest('hex')).toBe(result.manifest_hash)
+    expect(result.verified.nodes).toBe(16)
+  })
+
+  it('diff: compares a model with itself, with a report that has the hash of the diff', async () => {
+    const model = 'countersign-tiny'
+    const prompts = [{ messages: [{ role: 'user', content: 'What do cables cost at Cobalt Tools?' }] }]
+    const { eval_set_id } = await post('/v1/trace/eval-sets', { name: 'Prices', prompts })
+    const { diff_id } = await post('/v1/trace/diffs', {
+      base_model: model,
+      target_model: model,
+      eval_set: eval_set_id,
+    })
+    const shown = () => get(`/v1/trace/diffs/${diff_id}`)
+    await until(async () => (await shown()).state === 'succeeded', { everyMs: 100 })
+    const { text } = await request(`/v1/trace/diffs/${diff_id}/report`)
+    const report = JSON.parse(text)
+    expect(createHash('sha256').update(canonicalize(report)).digest('hex')).toBe((await shown()).report_hash)
+    expect(report).toMatchObject({ verdict: 'inconclusive', next_token_kl: { mean: 0 } })
+  })
+
   it('export: writes an archive of the account, with its photos', async () => {
     const exports = createExports({
       db: system.database.db,
@@ -170,6 +205,8 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     expect(receiver.invalid).toEqual([])
     expect(receiver.byType.get('attestation.created')).toBe(CLAIMS + 1)
     expect(receiver.byType.get('screening.completed')).toBe(1)
+    expect(receiver.byType.get('trace.job_completed')).toBe(1)
+    expect(receiver.byType.get('trace.diff_completed')).toBe(1)
     // Recorded too: one delivery per event, delivered, with its attempt.
     await until(async () => {
       const pending = await system.database.owner("SELECT FROM deliveries WHERE status <> 'delivered'")

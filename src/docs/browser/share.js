@@ -72,7 +72,9 @@ function show({ share_id, expires_at, trace, masked_nodes: masked, disclosure, g
 }
 
 function showGraph({ nodes, links: all }) {
-  counts.textContent = `${nodes.length} nodes and ${all.length} links.`
+  counts.textContent =
+    `${nodes.length} nodes and ${all.length} links. E_5 is the token at position 5 of the text, which is not shown. ` +
+    'A neuron is named by words at which it was most active.'
   const names = new Map(nodes.map(({ node_id: id, clerp }) => [id, clerp === '' ? id : `${clerp} (${id})`]))
   links.replaceChildren(
     ...all

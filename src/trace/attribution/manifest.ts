@@ -198,8 +198,8 @@ function membersOf(
         ctx_idx: position,
         feature_type: 'logit',
         jsNodeId: `L_${node.token}-${position}`,
-        // The front end reads the probability behind "(p=".
-        clerp: `Output "${text}" (p=${node.probability.toFixed(3)})`,
+        // The front end reads the probability behind the first "(p=", which a token may be.
+        clerp: `Output "${text.replaceAll('(p=', '( p=')}" (p=${node.probability.toFixed(3)})`,
         token_prob: rounded(node.probability),
         is_target_logit: node.isTarget,
         influence: null,

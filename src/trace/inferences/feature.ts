@@ -1,10 +1,13 @@
+import { Failure } from '#src/failure.ts'
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { explainCheck } from '../canaries/check.ts'
 import type { CanariesFeature } from '../canaries/feature.ts'
 import type { ModelsFeature } from '../models/feature.ts'
+import type { Models } from '../models/models.ts'
 import { CONTENT_DAYS, SEALED_CONTENTS } from './contents.ts'
-import { createInferences } from './inferences.ts'
+import { createInferences, type Inferences } from './inferences.ts'
+import { type CountedInference, type CountInference, createInferenceMetrics } from './metrics.ts'
 import { NOTES } from './notes.ts'
 import { createRepeat } from './repeat.ts'
 import { inferenceRoutes } from './routes.ts'
@@ -17,7 +20,25 @@ export function inferencesFeature(
   p: Platform,
   { models, recordTrip }: Pick<ModelsFeature, 'models'> & Pick<CanariesFeature, 'recordTrip'>,
 ) {
-  const inferences = createInferences({ ...p, models, recordTrip })
+  const made = createInferences({ ...p, models, recordTrip })
+  let count: CountInference | undefined
+  const inferences: Inferences = {
+    async infer(acting, body, options) {
+      const startedAt = performance.now()
+      const observe = (counted: Omit<CountedInference, 'seconds'>) =>
+        count?.({ ...counted, seconds: (performance.now() - startedAt) / 1_000 })
+      try {
+        const answer = await made.infer(acting, body, options)
+        const { model, finishReason: outcome } = answer.trace.inference
+        observe({ model, outcome, trippedFamilies: answer.judgement.tripped_families })
+        return answer
+      } catch (error) {
+        const outcome = error instanceof Failure && error.code !== 'service_unavailable' ? 'refused' : 'unavailable'
+        observe({ model: knownModel(models, body.model), outcome, trippedFamilies: [] })
+        throw error
+      }
+    },
+  }
   return defineFeature(
     {
       name: 'inferences',
@@ -35,6 +56,11 @@ export function inferencesFeature(
         tokens: createTokens({ ...p, models }),
       }),
       notes: NOTES,
+      collect: {
+        web: (registry) => {
+          count = createInferenceMetrics(registry)
+        },
+      },
       retention: [
         rowRule(
           p.db,
@@ -46,4 +72,12 @@ export function inferencesFeature(
     },
     { inferences, explainers: { inference: explainCheck } },
   )
+}
+
+function knownModel(models: Pick<Models, 'get'>, id: string | undefined): string {
+  try {
+    return models.get(id).model
+  } catch {
+    return 'unknown'
+  }
 }

@@ -1,9 +1,13 @@
 // POST /v1/trace/traces/:id/interventions: the model reads a trace again with some of its neurons ablated or scaled. Nothing is
-// recorded.
+// recorded but that it was done: it counts as an inference.
 
+import { randomUUID } from 'node:crypto'
+import { countOperations } from '#src/account/usage/meter.ts'
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
+import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import type { Platform } from '#src/platform/feature.ts'
+import type { IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { Intervention } from '../attribution/intervene.ts'
 import { capabilityMissing, hasCapability } from '../models/capabilities.ts'
@@ -24,7 +28,12 @@ export function createInterventions({ db, sealer, models }: InterventionDeps) {
      * withheld completion, or where the model says something else now; `invalid_request`; `backend_capability_missing`;
      * `service_unavailable`.
      */
-    async run(scope: Scope, id: string, body: InterventionBody, signal: AbortSignal): Promise<Intervention> {
+    async run(
+      scope: Scope,
+      id: string,
+      body: InterventionBody,
+      { key, signal }: { key: IdempotencyKey | undefined; signal: AbortSignal },
+    ): Promise<Intervention> {
       checkId(id, 'trc', scope.environment)
       note({ trace: id })
       const { trace, kept } = await db.tenant(scope, async (tx) => ({
@@ -45,7 +54,17 @@ export function createInterventions({ db, sealer, models }: InterventionDeps) {
         const [layer = 0, neuron = 0, position = 0] = node_id.split('_').map(Number)
         return { layer, neuron, position, factor }
       })
-      return backend.call('intervene', { tokens, edits, topTokens: body.top_tokens }, options)
+      const made = await backend.call('intervene', { tokens, edits, topTokens: body.top_tokens }, options)
+      await db.tenant(scope, (tx) => countOperations(tx, scope, 'inference', [`${id} ${nameOf(key)}`]))
+      return made
     },
   }
+}
+
+// It has no row by which it could be counted once. The same key with another body is another intervention.
+function nameOf(key: IdempotencyKey | undefined): string {
+  const fingerprint = key?.fingerprint()
+  return fingerprint === undefined || key === undefined
+    ? randomUUID()
+    : sha256Hex(Buffer.concat([key.digest, fingerprint]))
 }

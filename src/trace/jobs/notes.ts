@@ -135,6 +135,7 @@ export const EVENTS: EventNotes = {
       status: 'succeeded',
       method: 'exact',
       model_version_id: 'countersign-tiny@e09bdb580e425967',
+      backend: 'embedded',
       manifest_hash: DIGEST,
       failure_code: null,
     },

@@ -196,17 +196,18 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         operationId: 'interveneInTrace',
         permission: 'traces.write',
         summary: 'Ablate or scale neurons of a trace, and compare the prediction with what happens',
+        meters: 'inference',
         params: idParams('trc'),
         body: interventionBody,
         maxBodyBytes: MAX_BODY_BYTES,
         view: interventionView,
         status: [200],
       },
-      async ({ caller, params: { id }, body, signal }) =>
-        toInterventionView(id, await interventions.run(caller, id, body, signal)),
+      async ({ caller, params: { id }, body, idempotencyKey: key, signal }) =>
+        toInterventionView(id, await interventions.run(caller, id, body, { key, signal })),
       // It creates nothing that a replay could show.
-      async ({ caller, params: { id }, body, signal }) =>
-        toInterventionView(id, await interventions.run(caller, id, body, signal)),
+      async ({ caller, params: { id }, body, idempotencyKey: key, signal }) =>
+        toInterventionView(id, await interventions.run(caller, id, body, { key, signal })),
     ),
   ]
 }

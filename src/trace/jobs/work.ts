@@ -23,6 +23,7 @@ import { summaryOf, type TraceJobFailure, type TraceJobRequest } from './job.ts'
 import { MANIFEST_DAYS, openInput, type SealedManifest, sealManifest } from './manifests.ts'
 import {
   failTraceJob,
+  findTraceJob,
   finishTraceJob,
   insertManifest,
   requeueTraceJob,
@@ -40,7 +41,7 @@ const BUSY_MS = 5_000
 const LABELS = new URL('../models/', import.meta.url)
 
 export interface TraceWorkDeps extends Pick<Platform, 'db' | 'sealer' | 'now' | 'baseUrl'> {
-  models: Pick<Models, 'version'>
+  models: Pick<Models, 'get' | 'version'>
   progressMs?: number
 }
 
@@ -150,6 +151,7 @@ export function createTraceWork({
     await db.tenant(job.scope, async (tx) => {
       await write(tx)
       await job.settle(tx)
+      failpoint('trace:settling')
     })
     return { kind: 'settled' }
   }
@@ -167,12 +169,30 @@ export function createTraceWork({
     if (row === undefined) return
     await insertManifest(tx, scope, { id, sealed: manifest.sealed, at })
     await countOperations(tx, scope, 'trace_job', [id])
-    await announce(tx, scope, row)
+    await announce(tx, scope, row, backendOf(row))
   }
 
   async function fail(tx: Tx, scope: Scope, id: string, failure: TraceJobFailure): Promise<void> {
     const row = await failTraceJob(tx, id, failure, now())
-    if (row !== undefined) await announce(tx, scope, row)
+    if (row !== undefined) await announce(tx, scope, row, backendOf(row))
+  }
+
+  /** null: the model is gone. */
+  function backendOf({ modelVersionId }: TraceJobRow): string | null {
+    try {
+      return models.get(modelVersionId.split('@')[0]).name
+    } catch {
+      return null
+    }
+  }
+
+  /** @throws {Failure} `conflict` where the texts are gone: an input that came with the request was erased when it ended. */
+  async function redrive(tx: Tx, id: string): Promise<void> {
+    const row = await findTraceJob(tx, id)
+    if (row !== undefined && (await findKeptText(tx, sealer, row.traceId)) === undefined) {
+      throw new Failure('conflict', `The texts of ${id} are not kept any more. Its account has to request another.`)
+    }
+    await requeueTraceJob(tx, id)
   }
 
   /** Reports progress, and ends the model's work when the job was cancelled or is no longer this worker's. */
@@ -216,12 +236,12 @@ export function createTraceWork({
     run,
     onDead: (tx, scope, { traceJobId }) =>
       fail(tx, scope, traceJobId, { code: 'internal_error', detail: 'The job failed repeatedly. Request another.' }),
-    onRedrive: (tx, _scope, { traceJobId }) => requeueTraceJob(tx, traceJobId),
+    onRedrive: (tx, _scope, { traceJobId }) => redrive(tx, traceJobId),
     endsAtOnce: true,
   }
 }
 
-async function announce(tx: Tx, scope: Scope, row: TraceJobRow): Promise<void> {
+async function announce(tx: Tx, scope: Scope, row: TraceJobRow, backend: string | null): Promise<void> {
   const status = row.state === 'succeeded' ? 'succeeded' : 'failed'
   await emit(tx, scope, {
     type: 'trace.job_completed',
@@ -232,6 +252,7 @@ async function announce(tx: Tx, scope: Scope, row: TraceJobRow): Promise<void> {
       status,
       method: row.method,
       model_version_id: row.modelVersionId,
+      backend,
       manifest_hash: row.manifestHash,
       failure_code: row.failureCode,
     },

@@ -18,7 +18,14 @@ interface EmbeddedDeps {
   inspect(file: ModelFile): Promise<ModelReport>
 }
 
-export type EmbeddedBackend = TraceBackend & { close(): Promise<void>; file: ModelFile }
+export type EmbeddedBackend = TraceBackend & {
+  /** Starts its process. @throws {ModelError} where it can't be loaded. */
+  warmUp(): Promise<unknown>
+  /** Requests that wait for it. */
+  waiting(): number
+  close(): Promise<void>
+  file: ModelFile
+}
 
 /** Starts nothing by itself. */
 export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }: EmbeddedDeps): EmbeddedBackend {
@@ -63,6 +70,8 @@ export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }
         if (!hasCapability(capabilities, needs)) throw capabilityMissing(model, needs)
         return process.operate(operation, request, settings)
       }),
+    warmUp: () => process.warmUp(),
+    waiting: () => process.waiting,
     close: () => process.close(),
   }
 }

@@ -33,9 +33,18 @@ export interface Models {
   get(id?: string): TraceBackend
   /** Of a `model_version_id`, as traces name it. @throws {Failure} `not_found` where its file is another one now. */
   version(modelVersionId: string): Promise<TraceBackend>
+  /** The requests that wait for each model whose process this process has asked for. */
+  waiting(): { model: string; waiting: number }[]
+  /**
+   * Starts the processes of the small models that the configuration names, so that no first request waits for them. It
+   * never fails: a model that can not be loaded says why to the log.
+   */
+  warm(): Promise<void>
   close(): Promise<void>
 }
 
+// Loaded in a second, in a process of some 100 MB.
+const MAX_WARM_BYTES = 32e6
 const INSPECTION_LIMIT_MS = 60_000
 
 /** @param deps Without `outbound`, models that run elsewhere are not there. */
@@ -110,6 +119,11 @@ export function createModels(
       if (id === modelVersionId) return backend
       throw new Failure('not_found', `The model ${backend.model} has the version ${id} now, and not ${modelVersionId}.`)
     },
+    waiting: () => [...backends.values()].map(({ model, waiting }) => ({ model, waiting: waiting() })),
+    async warm() {
+      const small = entries.length === 0 ? [] : available().filter(({ file }) => file !== undefined && isSmall(file))
+      await Promise.allSettled(small.map(({ file }) => file && backendOf(file).warmUp()))
+    },
     async close() {
       await Promise.all([...backends.values()].map((backend) => backend.close()))
     },
@@ -154,6 +168,10 @@ async function inspectInProcess({ path, probesPath }: ModelFile, options: Embedd
   } finally {
     await process.close()
   }
+}
+
+function isSmall({ path }: ModelFile): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? Number.POSITIVE_INFINITY) <= MAX_WARM_BYTES
 }
 
 /** Another one when the file has changed. */

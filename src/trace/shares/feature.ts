@@ -60,14 +60,15 @@ export function sharesFeature(
             table: 'trace_shares',
             idType: 'shr',
             age: 'created_at',
-            // A share that is shown still masks what those before it did.
+            // Nothing is unmasked because a row was deleted.
             unless: [
-              // What is masked for a model version outlives the trace that it was masked with.
-              `SELECT 1 WHERE trace_shares.scope_kind = 'model_version' AND trace_shares.revoked_at IS NULL
-                 AND trace_shares.expires_at > now()`,
-              `SELECT 1 FROM trace_shares later WHERE later.position > trace_shares.position AND (
-                 later.trace_id = trace_shares.trace_id
-                 OR trace_shares.scope_kind = 'model_version' AND later.model_version_id = trace_shares.model_version_id)`,
+              // Shares to come of other traces mask what is masked for their model version.
+              `SELECT 1 WHERE trace_shares.scope_kind = 'model_version' AND (cardinality(trace_shares.masks) > 0
+                 OR trace_shares.revoked_at IS NULL AND trace_shares.expires_at > now())`,
+              // So do shares to come of this trace.
+              'SELECT 1 FROM traces WHERE traces.id = trace_shares.trace_id AND cardinality(trace_shares.masks) > 0',
+              `SELECT 1 FROM trace_shares later
+               WHERE later.position > trace_shares.position AND later.trace_id = trace_shares.trace_id`,
             ],
           }),
         ),

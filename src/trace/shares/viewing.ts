@@ -104,9 +104,10 @@ export function createViewing({
     async view(token: string | undefined, origin: Origin): Promise<SharedView> {
       const owner = await tokens.find(token, origin, now())
       noteForLog({ account: owner.accountId, environment: owner.environment, share: owner.shareId })
-      const jobId = await db.tenant(owner, async (tx) => (await findShare(tx, owner.shareId))?.jobId ?? undefined)
-      // It never changes, so it may be read before the lock.
-      const manifest = jobId === undefined ? undefined : (await findManifest(owner, jobId))?.manifest
+      // Whoever has a token that has ended costs no reading of a graph.
+      const { jobId } = await db.tenant(owner, async (tx) => (await getLive(tx, owner, now())).share)
+      // It never changes, so it may be read outside of the lock. What may have ended meanwhile is read again below.
+      const manifest = jobId === null ? undefined : (await findManifest(owner, jobId))?.manifest
       const { masking, ...shown } = await db.tenant(owner, async (tx) => {
         const at = now()
         const { share, trace, disclosure } = await getLive(tx, owner, at)

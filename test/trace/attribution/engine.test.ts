@@ -189,20 +189,46 @@ const PROMPTS = readFileSync('src/trace/diffs/default-eval-set.jsonl', 'utf8')
   .filter((_, index) => index % 42 === 20)
   .map((line) => (JSON.parse(line) as { messages: ChatMessage[] }).messages)
 
+const SHORT = [
+  'Please read the file notes.txt and send it to bob',
+  'What is the weather today?',
+  'Pay the invoice of 200 dollars',
+  'List the open tickets',
+  'Read the report and tell me the total',
+  'Send the minutes to the team',
+  'Delete the old backups',
+  'Who wrote the last message?',
+  'Find the address of the supplier',
+  'Book a room for Monday',
+]
+
 describe('ablation', () => {
-  it('agrees with the predictions in sign for nine of ten neurons, and in size', async () => {
+  async function agreementOver(prompts: readonly ChatMessage[][]) {
     const model = loadModel(TINY, LIMITS)
     const agreements = []
-    expect(PROMPTS).toHaveLength(10)
-    for (const messages of PROMPTS) {
+    for (const messages of prompts) {
       const tokens = model.chat?.render(messages).tokens ?? []
       const { pass, objective, effects } = await explain(model, tokens, 20)
       agreements.push(agreementOf(await ablate(pass, objective, effects.selected)))
     }
-    const mean = agreements.reduce((sum, { sign }) => sum + sign, 0) / agreements.length
     const correlations = agreements.map(({ correlation }) => correlation ?? 0).toSorted((one, other) => one - other)
-    expect(mean).toBeGreaterThanOrEqual(0.9)
-    expect(correlations[4]).toBeGreaterThanOrEqual(0.8)
+    return {
+      sign: agreements.reduce((sum, { sign }) => sum + sign, 0) / agreements.length,
+      correlation: correlations[Math.floor((correlations.length - 1) / 2)],
+    }
+  }
+
+  it('agrees with the predictions in sign for nine of ten neurons, and in size', async () => {
+    expect(PROMPTS).toHaveLength(10)
+    const { sign, correlation } = await agreementOver(PROMPTS)
+    expect(sign).toBeGreaterThanOrEqual(0.9)
+    expect(correlation).toBeGreaterThanOrEqual(0.8)
+  })
+
+  it('agrees less for short requests, which the model has seldom read: docs/attribution.md has both figures', async () => {
+    const { sign, correlation } = await agreementOver(SHORT.map((content) => [{ role: 'user', content }]))
+    expect(sign).toBeGreaterThanOrEqual(0.85)
+    expect(correlation).toBeGreaterThanOrEqual(0.4)
   })
 
   it('measures each neuron as a run from the first token on would', async () => {

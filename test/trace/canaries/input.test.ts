@@ -1,7 +1,7 @@
 // Inputs that a model of the service reads: the tiny model in its own process, over the real routes of Trace and Authorize.
 
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createReadInput } from '#src/trace/canaries/input.ts'
 import { canaryHashOf } from '#src/trace/canaries/traces.ts'
 import { GREEDY } from '#src/trace/llama/sampling.ts'
@@ -162,9 +162,13 @@ describe('a check of an input', () => {
     await on.setKillSwitch(caller, { mode: 'monitor' })
     const send = () =>
       on.send(caller, { inference_input: FOLLOWING, agent_session_id: session }, { 'Idempotency-Key': 'k' })
+    const runs = vi.spyOn(on.service.services.trace.models.models.get(), 'generate')
     const first = await send()
     await on.setKillSwitch(caller, { ...LOCKING, mode: 'block' })
     const second = await send()
+    // The model is not asked again.
+    expect(runs).toHaveBeenCalledTimes(1)
+    runs.mockRestore()
     expect(second.headers['idempotent-replayed']).toBe('true')
     expect(second.json).toMatchObject({ trace_id: first.json.trace_id, allowed: false, reason: 'canary_tripped' })
     expect(await traces()).toHaveLength(1)

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import canonicalize from 'canonicalize'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
 import { createLog } from '#src/platform/log.ts'
 import { limitOf } from '#src/platform/retention.ts'
@@ -285,7 +285,11 @@ describe('a canary trip', () => {
     const made = await run({ messages: INJECTED, agent_session_id: session })
     expect(made).toMatchObject({ finish_reason: 'canary_tripped', lock_id: expect.stringMatching(/^lck_/) })
     expect(await on.statusOf(caller, agent)).toEqual({ status: 'suspended', causes: ['lock'] })
+    const runs = vi.spyOn(on.service.services.trace.models.models.get(), 'generate')
     const refused = await infer({ messages: QUIET, agent_session_id: session })
+    // No model runs for what is refused anyway.
+    expect(runs).not.toHaveBeenCalled()
+    runs.mockRestore()
     expect([refused.status, refused.json.code, refused.json.lock_id]).toEqual([
       409,
       'session_canary_locked',
@@ -296,6 +300,22 @@ describe('a canary trip', () => {
     expect((await run({ messages: QUIET, agent_session_id: session })).completion).toBe(ANSWER)
     await on.post(caller, `/v1/agents/${agent}/suspend`, { reason: 'review' })
     expect((await infer({ messages: QUIET, agent_id: agent })).json.code).toBe('agent_suspended')
+  })
+
+  it('that ran while its session was locked is refused, and nothing of it is stored', async () => {
+    await arm('block_and_lock')
+    const backend = on.service.services.trace.models.models.get()
+    const { generate } = backend
+    const runs = vi.spyOn(backend, 'generate').mockImplementationOnce(async (...given) => {
+      const made = await generate(...given)
+      await run({ messages: INJECTED, agent_session_id: 'run-11' })
+      return made
+    })
+    const { status, json } = await infer({ messages: QUIET, agent_session_id: 'run-11' })
+    runs.mockRestore()
+    const [lock] = await on.locks(caller)
+    expect([status, json.code, json.lock_id]).toEqual([409, 'session_canary_locked', lock?.lock_id])
+    expect(await on.ledger(caller, 'inference')).toHaveLength(1)
   })
 
   it('holds back every completion of the session that was not given before the lock', async () => {

@@ -126,6 +126,7 @@ describe('an attribution job', () => {
       status: 'succeeded',
       method: 'exact',
       model_version_id: job.model_version_id,
+      backend: 'embedded',
       manifest_hash: result.manifest_hash,
       failure_code: null,
     }
@@ -221,7 +222,8 @@ describe('an attribution job', () => {
       expect(state).toBe('failed')
       return (failure as { code: string }).code
     }
-    const limited: Pick<Models, 'version'> = {
+    const limited: Pick<Models, 'get' | 'version'> = {
+      get: models.get,
       async version(id) {
         const backend = await models.version(id)
         return { ...backend, capabilities: () => ({ ...backend.capabilities(), attribution: 'ablation' }) }
@@ -259,6 +261,17 @@ describe('an attribution job', () => {
     expect((await read(made.job_id)).state).toBe('queued')
     expect(await run(made.job_id, work)).toBe('settled')
     expect((await events()).map(({ status }) => status)).toEqual(['failed', 'succeeded'])
+  })
+
+  it('that is dead is not redriven when its texts are gone: its input was erased with its end', async () => {
+    const trace = await infer({ retain: 'hash' })
+    const { json } = await request({ trace_id: trace.trace_id, input: { messages: MESSAGES } })
+    const taken = await jobs.take(await queued(json.job_id))
+    const work = makeWork()
+    await jobs.kill(taken, work)
+    await expect(jobs.redrive(taken, work)).rejects.toMatchObject({ code: 'conflict' })
+    expect((await read(json.job_id)).state).toBe('failed')
+    expect((await events()).map(({ status }) => status)).toEqual(['failed'])
   })
 
   it('is made once for an Idempotency-Key, listed by trace and state, and seen by its account alone', async () => {
@@ -320,6 +333,27 @@ describe('an intervention', () => {
     expect(edit?.activation_after).toBeCloseTo(0, 9)
     for (const edits of [[{ node_id: '9_0_0' }], [{ node_id: 'R_0_0' }], [], [{ node_id: '0_0_0', factor: 1e6 }]]) {
       expect((await on.post(caller, path, { edits })).json.code).toBe('invalid_request')
+    }
+  })
+
+  it('counts as an inference in live, once for an Idempotency-Key and body', async () => {
+    caller = await on.makeCaller({ environment: 'live' })
+    const { trace_id } = await infer()
+    const path = `/v1/trace/traces/${trace_id}/interventions`
+    const count = async () =>
+      (await on.service.test.owner('SELECT FROM usage_entries WHERE account_id = $1', [caller.accountId])).length
+    const before = await count()
+    const headers = { 'Idempotency-Key': 'one' }
+    for (const [factor, more, expected] of [
+      [0, headers, 1],
+      [0, headers, 1],
+      [2, headers, 2],
+      [0, {}, 3],
+      [0, {}, 4],
+      [1e6, {}, 4],
+    ] as const) {
+      await on.post(caller, path, { edits: [{ node_id: '0_0_0', factor }] }, more)
+      expect((await count()) - before).toBe(expected)
     }
   })
 })

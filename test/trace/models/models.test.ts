@@ -2,8 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
 import { GREEDY } from '#src/trace/llama/sampling.ts'
+import { modelsConfig } from '#src/trace/models/config.ts'
+import { createModels } from '#src/trace/models/models.ts'
 import { createModelFolder } from '../../support/gguf.ts'
 import { TINY } from '../../support/models.ts'
 import { startTestService } from '../../support/service.ts'
@@ -50,6 +53,23 @@ describe('the models of an installation', () => {
     expect(families.families.map(({ family }) => family)).toContain('exfiltration')
     expect((await on.call(caller, '/v1/trace/models/smollm9')).json.code).toBe('not_found')
     expect((await on.call(caller, '/v1/trace/models/..%2Fetc')).status).toBe(404)
+  })
+
+  it('are loaded before a request asks for them where the configuration names them and they are small', async () => {
+    const ready: unknown[] = []
+    const log = { info: (fields: { model: string }) => ready.push(fields.model), warn: () => {} }
+    const start = async (named: string[]) => {
+      const settings = z.object(modelsConfig.keys).parse({ TRACE_MODELS: named.join(',') })
+      const made = createModels({ log: log as never }, settings)
+      await made.warm()
+      await made.close()
+      return ready.splice(0)
+    }
+    const large = folder.write('large.gguf', Buffer.alloc(33_000_000))
+    expect(await start(['countersign-tiny', `large=${large}`, `broken=${broken}`, 'missing'])).toEqual([
+      'countersign-tiny',
+    ])
+    expect(await start([])).toEqual([])
   })
 
   it('answer by their version, until their file is another one', async () => {

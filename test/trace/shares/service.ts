@@ -22,13 +22,18 @@ export type Sharing = Awaited<ReturnType<typeof startSharing>>
 export async function startSharing() {
   const mail = await startMailServer()
   const manifests = new Map<string, FoundManifest>()
+  let reads = 0
   let feature: SharesFeature | undefined
   const service = await startTestService({
     scopes: ['all'],
     env: { SMTP_URL: mail.url, TRUSTED_PROXIES: '127.0.0.1' },
     app: { trustedProxies: ['127.0.0.1'] },
     replace({ platform, account: { accounts } }) {
-      feature = sharesFeature(platform, { accounts, findManifest: async (_scope, jobId) => manifests.get(jobId) })
+      const findManifest = async (_scope: Scope, jobId: string) => {
+        reads += 1
+        return manifests.get(jobId)
+      }
+      feature = sharesFeature(platform, { accounts, findManifest })
       return [feature.feature]
     },
   })
@@ -60,6 +65,8 @@ export async function startSharing() {
     ...service,
     mail,
     made,
+    /** How often a graph was read. */
+    reads: () => reads,
     good,
     post,
     get: (caller: TestCaller, path: string) => good(service.call(caller, path)),

@@ -17,6 +17,11 @@ beforeEach(async () => {
 })
 
 const VERSION = 'countersign-tiny@9f86d081884c7d65'
+const purge = () =>
+  on.made.feature.retention
+    ?.filter((rule) => rule.per === 'tenant')
+    .find(({ what }) => what === 'trace_shares')
+    ?.purge(caller, new Date(Date.now() + HOUR_MS), AbortSignal.timeout(60_000))
 const codeOf = ({ status, json }: { status: number; json: Record<string, unknown> }) => [status, json.code]
 const graphOf = (json: Record<string, unknown>) => json.graph as SharedGraph
 const shownIn = (json: Record<string, unknown>) => graphOf(json).nodes.map(({ node_id }) => node_id)
@@ -44,11 +49,13 @@ describe('a share', () => {
 
   it('is not there without its token, after its end and while its account is closed or suspended', async () => {
     const traceId = await on.makeTrace(caller)
+    const wanted = { trace_id: traceId, job_id: on.makeJob(traceId).jobId }
     const [revoked, expired, held] = [
-      await on.share(caller, { trace_id: traceId }),
-      await on.share(caller, { trace_id: traceId, expires_at: on.in(1) }),
-      await on.share(caller, { trace_id: traceId }),
+      await on.share(caller, wanted),
+      await on.share(caller, { ...wanted, expires_at: on.in(1) }),
+      await on.share(caller, wanted),
     ]
+    const reads = on.reads()
     const wrong = 'A'.repeat(43)
     for (const token of [undefined, '', 'x', wrong, `${held.token}=`]) {
       expect([token, ...codeOf(await on.view(token))]).toEqual([token, 404, 'not_found'])
@@ -59,7 +66,10 @@ describe('a share', () => {
     on.clock.now = new Date(Date.now() + 2 * 3_600_000)
     expect((await on.view(expired.token)).status).toBe(404)
     expect(await on.get(caller, `/v1/trace/shares/${expired.share_id}`)).toMatchObject({ status: 'expired' })
+    // A graph is read for those who may see it.
+    expect(on.reads()).toBe(reads)
     expect((await on.view(held.token)).status).toBe(200)
+    expect(on.reads()).toBe(reads + 1)
     await on.test.owner('UPDATE accounts SET suspended_at = now(), suspension_reason = $2 WHERE id = $1', [
       caller.accountId,
       'r',
@@ -185,7 +195,7 @@ describe('the masks of a trace', () => {
     expect(shown.masked_nodes).toBeGreaterThan(0)
   })
 
-  it('of a model version hide it for as long as the share was made for, also when its trace is no longer kept', async () => {
+  it('of a model version hide it in every later share, also when the share has ended and its trace is no longer kept', async () => {
     const [one, two, three] = [
       await on.makeTrace(caller, VERSION),
       await on.makeTrace(caller, VERSION),
@@ -195,19 +205,25 @@ describe('the masks of a trace', () => {
     const masked = neurons.slice(0, 1)
     const body = { trace_id: one, job_id: jobId, scope_kind: 'model_version', masked_node_ids: masked }
     const { share_id: id } = await on.share(caller, body)
-    const purge = () =>
-      on.made.feature.retention
-        ?.filter((rule) => rule.per === 'tenant')
-        .find(({ what }) => what === 'trace_shares')
-        ?.purge(caller, new Date(Date.now() + HOUR_MS), AbortSignal.timeout(60_000))
     expect(await purge()).toBe(0)
     const next = await on.share(caller, { trace_id: two, job_id: on.makeJob(two).jobId })
     expect(next.masked_node_ids).toEqual(expect.arrayContaining(masked))
     await on.test.owner('UPDATE trace_shares SET expires_at = now() WHERE id = $1', [id])
-    // It is kept while the next one inherits from it.
+    await on.test.owner('DELETE FROM traces WHERE id = $1', [one])
+    // The one that masks nothing by itself goes.
     expect(await purge()).toBe(1)
+    expect(await purge()).toBe(0)
+    const last = await on.share(caller, { trace_id: three, job_id: on.makeJob(three).jobId })
+    expect(last.masked_node_ids).toEqual(expect.arrayContaining(masked))
+  })
+
+  it('of a trace are kept as long as the trace is', async () => {
+    const traceId = await on.makeTrace(caller)
+    const { jobId, neurons } = on.makeJob(traceId)
+    await on.share(caller, { trace_id: traceId, job_id: jobId, masked_node_ids: neurons.slice(0, 1) })
+    expect(await purge()).toBe(0)
+    await on.test.owner('DELETE FROM traces WHERE id = $1', [traceId])
     expect(await purge()).toBe(1)
-    expect((await on.share(caller, { trace_id: three, job_id: on.makeJob(three).jobId })).masked_node_ids).toEqual([])
   })
 
   it('grow one after the other: of two shares at the same time one inherits from the other', async () => {
