@@ -115,7 +115,8 @@ export async function untilDrained(stage: Stage, except: string): Promise<void> 
       ['<', '>']
         .flatMap((side) =>
           [`state = 'queued'`, `state IN ('dispatched', 'running')`].map(
-            (state) => `(SELECT FROM jobs WHERE queue = 'deliver' AND lane ${side} $1 AND ${state} ORDER BY lane LIMIT 1)`,
+            (state) =>
+              `(SELECT FROM jobs WHERE queue = 'deliver' AND lane ${side} $1 AND ${state} ORDER BY lane LIMIT 1)`,
           ),
         )
         .join(' UNION ALL '),

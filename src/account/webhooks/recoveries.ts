@@ -9,7 +9,7 @@ import type { Page, Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, idsBefore, newId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
-import { HOUR_MS } from '#src/platform/retention.ts'
+import { SLACK_MS } from './recover.ts'
 import { findRecovery, insertRecovery, listRecoveries, type RecoveryRow, type Which } from './recovery-rows.ts'
 import { findEndpoint } from './rows.ts'
 import { notFound } from './settings.ts'
@@ -21,9 +21,6 @@ interface RecoveriesDeps {
   pager: Pager
   now?: () => Date
 }
-
-// `idsBefore` lies an hour above its time, and the clocks of processes may differ by as much.
-const SLACK_MS = 2 * HOUR_MS
 
 export function createRecoveries({ db, pager, now = () => new Date() }: RecoveriesDeps) {
   async function requireEndpoint(tx: Tx, id: string) {

@@ -20,6 +20,9 @@ export const PAUSE_MS = 25
 /** For no due jobs. */
 export const PAUSE_IDLE_MS = 250
 
+// The next jobs often come soon after the last: for a third of a second the pause hardly grows.
+const LINGER_MS = 40
+
 const QUIET_AFTER_MS = 10_000
 const PAUSE_QUIET_MS = 500
 
@@ -44,5 +47,5 @@ export function nextPauseMs(pauseMs: number, { count, free, window }: Round): nu
   if (share >= HALF) return PAUSE_BUSY_MS
   if (share >= FLOWING) return PAUSE_FLOWING_MS
   if (count > 0) return PAUSE_MS
-  return Math.min(PAUSE_IDLE_MS, Math.max(PAUSE_MS, pauseMs * 1.5))
+  return Math.min(PAUSE_IDLE_MS, Math.max(PAUSE_MS, pauseMs * (pauseMs < LINGER_MS ? 1.05 : 1.5)))
 }
