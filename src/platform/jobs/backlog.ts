@@ -1,10 +1,9 @@
 // The durable backlog. The row is the truth: enqueue is an INSERT in the caller's own transaction, settle is an UPDATE
 // in the transaction of the result, and the fence decides between two workers that both hold the job.
 
-import { randomUUID } from 'node:crypto'
 import { leavesNoRow, type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import type { Environment, Scope } from '#src/platform/ids.ts'
+import { type Environment, newJobId, type Scope } from '#src/platform/ids.ts'
 import { inSpan, traceparentOf } from '#src/platform/trace.ts'
 import type { Ticket } from './bull.ts'
 import { type LiveWorker, recordWorker } from './live-rows.ts'
@@ -65,7 +64,7 @@ export async function enqueue<Q extends QueueName>(
   jobs: readonly NewJob<Q>[],
 ): Promise<string[]> {
   if (jobs.length === 0) return []
-  const ids = jobs.map((job) => job.id ?? randomUUID())
+  const ids = jobs.map((job) => job.id ?? newJobId())
   const describe = () => ({
     name: `enqueue ${queue}`,
     kind: 'producer' as const,
