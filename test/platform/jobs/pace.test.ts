@@ -47,6 +47,13 @@ describe('the poll interval of a dispatcher', () => {
     expect(nextPauseMs(PAUSE_IDLE_MS, { count: 1, free: 1, window: 100 })).toBe(PAUSE_MS)
   })
 
+  it('is short while jobs end that leave most of the window free, because their lanes are at their caps', () => {
+    // 350 in flight, of which 100 are new.
+    expect(nextPauseMs(PAUSE_MS, { count: 100, free: 774, window: 1_024 })).toBe(8)
+    expect(nextPauseMs(PAUSE_MS, { count: 300, free: 974, window: 1_024 })).toBe(2)
+    expect(nextPauseMs(PAUSE_MS, { count: 2, free: 1_024, window: 1_024 })).toBe(PAUSE_MS)
+  })
+
   it('is long for an idle service, and delays a trickle of jobs only briefly', () => {
     const empty = { count: 0, free: 100, window: 100 }
     expect(pauses(empty, 20).at(-1)).toBe(PAUSE_IDLE_MS)
