@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../test/support/until.ts'
 import type { Attackers } from './attackers.ts'
+import type { Moving } from './elsewhere.ts'
 import { groupBy } from './group.ts'
 import type { CalledServer } from './hostility.ts'
 import { clock, type Journal } from './journal.ts'
@@ -20,6 +21,7 @@ export interface Scene {
   postgres: PostgresServer
   receivers: CalledServer
   detector: CalledServer
+  moving: Moving
   attackers: Attackers
   journal: Journal
 }
@@ -161,6 +163,13 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
       ms,
       () => detector.behave(how),
       () => detector.behave('well'),
+    ),
+
+  elsewhere: ({ moving }, { to, ms }) =>
+    lasting(
+      ms,
+      () => moving.move(to),
+      () => moving.moveBack(),
     ),
 
   attack: ({ attackers }, { how, ms }) => attackers.attack(how, ms),
