@@ -86,7 +86,7 @@ async function park({ stage }: Delivering, endpointId: string, count: number): P
   )
 }
 
-// A million rows that were written a moment ago would be read and written once more by whoever comes first.
+// Rows that were written a moment ago are read and written once more by the statements that come first.
 async function settleTables({ stage }: Delivering): Promise<void> {
   await stage.owner('VACUUM jobs, deliveries')
   await stage.owner('CHECKPOINT')

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../test/support/until.ts'
 import type { Attackers } from './attackers.ts'
-import type { Moving } from './elsewhere.ts'
+import { moveReceivers } from './elsewhere.ts'
 import { groupBy } from './group.ts'
 import type { CalledServer } from './hostility.ts'
 import { clock, type Journal } from './journal.ts'
@@ -21,7 +21,6 @@ export interface Scene {
   postgres: PostgresServer
   receivers: CalledServer
   detector: CalledServer
-  moving: Moving
   attackers: Attackers
   journal: Journal
 }
@@ -165,12 +164,12 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
       () => detector.behave('well'),
     ),
 
-  elsewhere: ({ moving }, { to, ms }) =>
-    lasting(
-      ms,
-      () => moving.move(to),
-      () => moving.moveBack(),
-    ),
+  async elsewhere({ postgres, relays }, { to, ms }) {
+    const moveBack = await moveReceivers(postgres, `http://127.0.0.1:${relays.ports.receivers}`, to)
+    await delay(ms)
+    await moveBack()
+    return {}
+  },
 
   attack: ({ attackers }, { how, ms }) => attackers.attack(how, ms),
 }

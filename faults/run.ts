@@ -16,7 +16,6 @@ import { startAttackers } from './attackers.ts'
 import { startSpending } from './budgets.ts'
 import { startLoad } from './clients.ts'
 import { startDetector } from './detector.ts'
-import { startElsewhere } from './elsewhere.ts'
 import { type Evidence, readEvidence } from './evidence.ts'
 import { startInferences } from './inferences.ts'
 import { inject, type LinkName, type Scene } from './inject.ts'
@@ -164,8 +163,6 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     const assaults = options.faults.flatMap((fault) => (fault.name === 'attack' ? [fault.how] : []))
     const attackers = await startAttackers(postgres, { url: baseUrl, assaults })
     stack.defer(() => attackers.close())
-    const moving = await startElsewhere(postgres, `http://127.0.0.1:${relays.ports.receivers}`)
-    stack.defer(() => moving.close())
     const scene: Scene = {
       instances,
       relays,
@@ -173,7 +170,6 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
       postgres,
       receivers,
       detector,
-      moving,
       attackers,
       journal: journals.faults,
     }

@@ -142,7 +142,6 @@ interface ClaimRow {
 }
 
 type Terminal = 'succeeded' | 'dead'
-type Held = Pick<Lease, 'id' | 'queue' | 'fence'>
 
 /**
  * Ends a job inside the transaction of its result.
@@ -150,7 +149,7 @@ type Held = Pick<Lease, 'id' | 'queue' | 'fence'>
  */
 export async function settle(
   tx: Tx,
-  job: Held,
+  job: Pick<Lease, 'id' | 'queue' | 'fence'>,
   state: Terminal = 'succeeded',
   error: string | null = null,
 ): Promise<void> {
@@ -278,11 +277,6 @@ export async function handBack(
       [sorted.map(({ id }) => id), sorted.map(({ fence }) => fence)],
     )
   })
-}
-
-/** Removes a worker from the list, so that the dispatch window shrinks at once. */
-export async function deregister(db: Database, workerId: string): Promise<void> {
-  await db.system('deregister', (tx) => tx.query('DELETE FROM workers WHERE id = $1', [workerId]))
 }
 
 /** Which of these jobs have ended, and how long they took since they were accepted, for callers that wait. */
