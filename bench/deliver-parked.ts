@@ -24,6 +24,7 @@ export async function runParked(on: Delivering, options: Options): Promise<Verdi
     for (const kind of ['alone', 'beside'] as const) {
       await stage.pause('deliver')
       if (kind === 'beside') await park(on, parked, count)
+      await settleTables(on)
       const rate = await measure(on, parked, options)
       const residentMb = residentOf(on.dispatch.pid) + residentOf(on.deliver.pid)
       print(`  round ${round}, ${kind}: ${Math.round(rate)} deliveries/s, ${residentMb.toFixed(0)} MB`)
@@ -74,7 +75,7 @@ async function measure({ stage, emit }: Delivering, parked: string, options: Opt
 async function park({ stage }: Delivering, endpointId: string, count: number): Promise<void> {
   await stage.owner(
     `WITH made AS (
-       SELECT n, gen_random_uuid() AS job_id, 'whd_test_' || lpad(n::text, 26, '0') AS id FROM generate_series(1, $4::int) n
+       SELECT n, uuidv7() AS job_id, 'whd_test_' || lpad(n::text, 26, '0') AS id FROM generate_series(1, $4::int) n
      ), jobs_made AS (
        INSERT INTO jobs (id, queue, lane, priority, account_id, environment, payload)
        SELECT job_id, 'deliver', $3, 0, $1, $2, jsonb_build_object('deliveryId', id) FROM made
@@ -83,6 +84,12 @@ async function park({ stage }: Delivering, endpointId: string, count: number): P
      SELECT $1, $2, id, $3, 'evt_test_' || lpad(n::text, 26, '0'), 'attestation.created', job_id, now() FROM made`,
     [stage.scope.accountId, stage.scope.environment, endpointId, count],
   )
+}
+
+// Rows that were written a moment ago are read and written once more by the statements that come first.
+async function settleTables({ stage }: Delivering): Promise<void> {
+  await stage.owner('VACUUM jobs, deliveries')
+  await stage.owner('CHECKPOINT')
 }
 
 async function requireParked({ stage }: Delivering, endpointId: string, count: number): Promise<void> {

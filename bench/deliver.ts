@@ -14,6 +14,7 @@ import {
   untilIdle,
 } from './delivering.ts'
 import { describe, judgeRatio, median, note, type Options, percentile, type Verdict } from './harness.ts'
+import { processorMsOf } from './processor-time.ts'
 import type { Stage } from './stage.ts'
 import { untilSettled } from './wait.ts'
 
@@ -39,15 +40,19 @@ export async function runDeliver(options: Options): Promise<Verdict[]> {
   }
 }
 
-async function runRate({ stage, base, floor, emit }: Delivering, options: Options): Promise<Verdict[]> {
+async function runRate(on: Delivering, options: Options): Promise<Verdict[]> {
+  const { stage, base, floor, emit } = on
   const events = options.isQuick ? EVENTS / 10 : EVENTS
   const writes: Writes[] = []
+  const spent: Spent[] = []
   const ours = async (): Promise<number> => {
     await stage.pause('deliver')
     for (let emitted = 0; emitted < events; emitted += EVENTS_AT_ONCE) await emit(EVENTS_AT_ONCE)
     const before = await readWrites(stage)
+    const spentBefore = readSpent(on)
     await stage.resume('deliver')
     await untilSettled(stage, 'deliver')
+    spent.push(describeSpent(spentBefore, readSpent(on), events * ENDPOINTS))
     writes.push(describeWrites(before, await readWrites(stage), events * ENDPOINTS))
     const { rate, missing } = await recordOf(stage)
     if (missing > 0) throw new Error(`${missing} deliveries are not recorded as delivered at the first attempt`)
@@ -79,6 +84,7 @@ async function runRate({ stage, base, floor, emit }: Delivering, options: Option
     judge('undici and a signature', bare, 0.33),
     judge('the same with one durable record each', recorded, 0.6),
     note('deliver, written per delivery', summarize(writes.slice(1))),
+    note('deliver, processor time per delivery', summarizeSpent(spent.slice(1))),
   ]
 }
 
@@ -197,4 +203,29 @@ function summarize(writes: readonly Writes[]): string {
     `${Math.round(of('walBytes')).toLocaleString('en')} bytes of WAL, ${of('updates').toFixed(2)} updates, ` +
     `${of('hotUpdates').toFixed(2)} of them without an index`
   )
+}
+
+/** Processor time by process, in ms, which hardly depends on what else the machine does. */
+type Spent = Record<'deliver' | 'dispatch' | 'Postgres and Redis' | 'receivers', number>
+
+function readSpent({ deliver, dispatch, receivers, stage }: Delivering): Spent {
+  const of = (...pids: number[]) => processorMsOf(pids) ?? Number.NaN
+  return {
+    deliver: of(deliver.pid),
+    dispatch: of(dispatch.pid),
+    'Postgres and Redis': of(...stage.storePids),
+    receivers: of(receivers.pid),
+  }
+}
+
+const NAMES = ['deliver', 'dispatch', 'Postgres and Redis', 'receivers'] as const
+
+function describeSpent(before: Spent, after: Spent, deliveries: number): Spent {
+  const each = NAMES.map((name) => [name, (after[name] - before[name]) / deliveries])
+  return Object.fromEntries(each) as Spent
+}
+
+function summarizeSpent(spent: readonly Spent[]): string {
+  const of = (name: keyof Spent) => median(spent.map((one) => one[name]))
+  return NAMES.map((name) => `${name} ${of(name).toFixed(3)} ms`).join(', ')
 }

@@ -28,7 +28,7 @@ async function main(): Promise<number> {
   try {
     if (options.replay !== undefined) return isAccepted(await send(await puller.find(options.replay))) ? 0 : 1
     const start = options.after ?? (await puller.latest())
-    note(`Forwarding ${namesOf(options)} after position ${start} to ${options.url}. Ctrl-C ends.`)
+    note(`Forwarding ${namesOf(options)} after position ${start} to ${shownUrl(options.url)}. Ctrl-C ends.`)
     for await (const event of puller.follow(start, options.types, noteGap)) await send(event)
     return 0
   } catch (error) {
@@ -39,6 +39,12 @@ async function main(): Promise<number> {
   } finally {
     await Promise.all([puller.close(), forwarder.close()])
   }
+}
+
+// The terminal may be shared or recorded: neither a password nor a token in the query is shown.
+function shownUrl(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
 }
 
 function namesOf({ types }: ListenOptions): string {

@@ -195,7 +195,8 @@ export async function readEvidence(
   )
   const jobs = await owner<JobFact>(
     `SELECT id, queue, lane, priority, ${SCOPE}, state, fence, last_error AS "lastError",
-       payload ->> 'attestationId' AS "attestationId", payload ->> 'mailId' AS "mailId" FROM jobs`,
+       payload ->> 'attestationId' AS "attestationId", payload ->> 'mailId' AS "mailId"
+     FROM (SELECT * FROM jobs UNION ALL SELECT * FROM ended_jobs) jobs`,
   )
   const mails = await owner<MailFact>(`SELECT id, ${SCOPE}, status FROM mails`)
   const exports = await owner<ExportFact>(

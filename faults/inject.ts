@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '../test/support/until.ts'
 import type { Attackers } from './attackers.ts'
+import { moveReceivers } from './elsewhere.ts'
 import { groupBy } from './group.ts'
 import type { CalledServer } from './hostility.ts'
 import { clock, type Journal } from './journal.ts'
@@ -162,6 +163,13 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
       () => detector.behave(how),
       () => detector.behave('well'),
     ),
+
+  async elsewhere({ postgres, relays }, { to, ms }) {
+    const moveBack = await moveReceivers(postgres, `http://127.0.0.1:${relays.ports.receivers}`, to)
+    await delay(ms)
+    await moveBack()
+    return {}
+  },
 
   attack: ({ attackers }, { how, ms }) => attackers.attack(how, ms),
 }

@@ -3,6 +3,7 @@
 
 import { PROCESS_NAMES, type ProcessName, QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import { createDice, type Dice } from '../capture-kit/scene.ts'
+import type { Elsewhere } from './elsewhere.ts'
 
 export type Kind = ProcessName
 export type Link = 'postgres' | 'redis' | 'receivers'
@@ -33,6 +34,8 @@ export type Fault =
   | { name: 'link'; link: Link; how: 'slow' | 'reset' | 'cut' | 'stall'; ms: number }
   | { name: 'receiver'; how: Hostility; ms: number }
   | { name: 'detector'; how: Hostility; ms: number }
+  /** The addresses of all receivers lead elsewhere. */
+  | { name: 'elsewhere'; to: Elsewhere; ms: number }
   /** Another account attacks. */
   | { name: 'attack'; how: Assault; ms: number }
 
@@ -80,6 +83,7 @@ const POINTS: readonly Point[] = [
 const KINDS: readonly Kind[] = [...QUEUE_NAMES, 'dispatch', 'web', 'sequence', 'clock']
 const HOSTILITIES: readonly Hostility[] = ['hang', 'error', 'drip', 'redirect', 'huge', 'close', 'abort']
 const ASSAULTS: readonly Assault[] = ['certificates', 'tls', 'locks', 'pictures', 'bodies', 'hanging']
+const ELSEWHERE: readonly Elsewhere[] = ['private', 'expired']
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
@@ -199,6 +203,7 @@ function others(dice: Dice, engine: EngineKind): Fault[] {
     ...HOSTILITIES.map((how): Fault => ({ name: 'receiver', how, ms: seconds(dice, 3, 8) })),
     ...HOSTILITIES.map((how): Fault => ({ name: 'detector', how, ms: seconds(dice, 3, 8) })),
     ...ASSAULTS.map((how): Fault => ({ name: 'attack', how, ms: seconds(dice, 6, 10) })),
+    ...ELSEWHERE.map((to): Fault => ({ name: 'elsewhere', to, ms: seconds(dice, 3, 6) })),
     { name: 'rolling' },
   ]
 }

@@ -1,5 +1,6 @@
 // The history of every job, step by step: a trigger of the run writes each change of the jobs table to a second table,
-// in the same transaction. The service does not know of it.
+// in the same transaction. The service does not know of it. A job that is deleted while it runs has succeeded; its row is
+// kept in a third table.
 
 import type { Step } from './evidence.ts'
 import type { PostgresServer } from './stores.ts'
@@ -25,6 +26,18 @@ export async function layTrail({ owner }: Pick<PostgresServer, 'owner'>): Promis
       RETURN NULL;
     END $$;
     CREATE TRIGGER note_job AFTER INSERT OR UPDATE OF state, fence ON jobs FOR EACH ROW EXECUTE FUNCTION note_job();
+
+    CREATE TABLE ended_jobs (LIKE jobs);
+    CREATE FUNCTION note_end() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS $$
+    BEGIN
+      OLD.state := 'succeeded';
+      INSERT INTO ended_jobs SELECT OLD.*;
+      INSERT INTO job_trail (id, state, fence, attempts, run_at, is_lapse)
+        VALUES (OLD.id, OLD.state, OLD.fence, OLD.attempts, extract(epoch FROM OLD.run_at) * 1000, false);
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER note_end AFTER DELETE ON jobs FOR EACH ROW
+      WHEN (OLD.lease_until IS NOT NULL) EXECUTE FUNCTION note_end();
   `)
 }
 

@@ -59,6 +59,9 @@ export const EMERGENCY_RATE = { perSecond: 10, burst: 50 } as const satisfies Ra
  */
 export const EMERGENCY_ACCOUNT_RATE = { perSecond: 50, burst: 250 } as const satisfies Rate
 
+/** Of each account in an environment: pings, and deliveries that a person sends again. They go before all others. */
+export const DIRECT_DELIVERIES_RATE = { perSecond: 2, burst: 60 } as const satisfies Rate
+
 /** Of each address: unknown keys and sessions. */
 export const FAILED_AUTHENTICATIONS_PER_SECOND = 20
 

@@ -46,6 +46,7 @@ function listen(
   const ended = once(child, 'close').then(([code]) => ({ code, out, err }))
   return {
     ended,
+    err: () => err,
     lines: () => out.split('\n').filter((line) => line !== ''),
     until: (text: string) => until(() => err.includes(text), { what: `"${text}" in ${err}`, timeoutMs: 60_000 }),
     end: () => {
@@ -73,8 +74,9 @@ it('forwards the events from then on, signed with the secret that it prints, and
   const secret = await secretOf()
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{44}$/)
   expect([secret, await secretOf()]).toEqual([secret, secret])
-  const run = listen(['--url', url, '--json'])
+  const run = listen(['--url', `${url}?token=in-the-query`, '--json'])
   await run.until('Forwarding all events')
+  expect(run.err()).not.toContain('in-the-query')
   const [first] = await emit('clm_test_a')
   await until(() => run.lines().length === 1)
   code = 500

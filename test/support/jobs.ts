@@ -74,7 +74,7 @@ export function createJobs<Q extends QueueName>({ db, owner }: TestDatabase, que
 
   async function kill({ job, payload }: Taken<Q>, work: Work<Q>): Promise<void> {
     await db.tenant(job.scope, async (tx) => {
-      await settle(tx, job, 'dead', 'spent')
+      await settle(tx, { ...job, queue }, 'dead', 'spent')
       await work.onDead(tx, job.scope, payload, 'spent')
     })
   }

@@ -1,6 +1,5 @@
 // Exports of everything that an account has, as the account sees them. The archive is made by a job (export.ts).
 
-import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { ReadAudit } from '#src/account/audit/reads.ts'
 import { recordAudit } from '#src/account/audit/record.ts'
@@ -9,7 +8,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { newAccountId, type Scope } from '#src/platform/ids.ts'
+import { newAccountId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import {
@@ -58,7 +57,7 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
      */
     create(by: Acting, wanted: { includesMedia: boolean }, key?: IdempotencyKey): Promise<ExportRow> {
       const id = newAccountId('exp')
-      const jobId = randomUUID()
+      const jobId = newJobId()
       const { includesMedia } = wanted
       const { accountId } = by
       const insert = async (tx: Tx) => {

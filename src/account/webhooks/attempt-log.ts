@@ -1,5 +1,6 @@
-// What the log keeps of an attempt besides its times: what was sent, and what came back, bounded. Pure.
+// What the log keeps of an attempt besides its times: what was sent, and what came back, bounded.
 
+import { LRUCache } from 'lru-cache'
 import { redactSecrets } from '#src/platform/log.ts'
 import type { OutboundAnswer, Timing } from '#src/platform/net/outbound.ts'
 
@@ -92,9 +93,20 @@ function keepHeaders(given: ReadonlyMap<string, string>): { headers: Record<stri
   for (const [name, value] of given) {
     left -= name.length + value.length
     if (left < 0 || headers.length === MAX_HEADERS) return { headers: Object.fromEntries(headers), isTruncated: true }
-    headers.push([cleanText(redactSecrets(name)), cleanText(redactSecrets(value))])
+    headers.push([cleanHeader(name), cleanHeader(value)])
   }
   return { headers: Object.fromEntries(headers), isTruncated: false }
+}
+
+// A receiver answers with nearly the same headers each time, and to search them for secrets takes longer than all the rest
+// of the log.
+const MAX_KNOWN_CHARACTERS = 100
+const known = new LRUCache<string, string>({ max: 2_000 })
+
+function cleanHeader(text: string): string {
+  const cleaned = known.get(text) ?? cleanText(redactSecrets(text))
+  if (text.length <= MAX_KNOWN_CHARACTERS) known.set(text, cleaned)
+  return cleaned
 }
 
 // Postgres stores no NUL in JSON, and no half of a surrogate pair.

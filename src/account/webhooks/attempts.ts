@@ -210,7 +210,7 @@ async function finishOvertaken(tx: Tx, result: Delivered): Promise<void> {
     `INSERT INTO delivery_attempts (account_id, environment, delivery_id, attempt, started_at, finished_at,
        response_status, duration_ms, detail, response_body)
      SELECT account_id, environment, id, $2::int, $3::timestamptz, now(), $4::int, $5::int, $6::jsonb, $7::bytea
-     FROM deliveries WHERE id = $1
+     FROM deliveries WHERE id = $1 FOR KEY SHARE
      ${OVERTAKEN}`,
     [
       result.deliveryId,

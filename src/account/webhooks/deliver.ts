@@ -126,7 +126,7 @@ export function createDeliver({
     run(items) {
       const jobs = items.map(({ job }) => job)
       return db.tenant(items[0].job.scope, async (tx) => {
-        const isMine = await settleAll(tx, jobs)
+        const isMine = await settleAll(tx, 'deliver', jobs)
         const mine = items.filter((_, index) => isMine[index])
         const news = new Set(mine.flatMap(({ begun }) => (begun.isSuccessNews ? [begun.endpointId] : [])))
         await recordSuccesses(tx, [...news])

@@ -26,6 +26,7 @@ import { envelopeOf } from './envelope.ts'
 import { MAX_RESENT_ATTEMPTS, sendAgain } from './resend.ts'
 import { findEndpoint, lockEndpoint } from './rows.ts'
 import { notFound, unknownType } from './settings.ts'
+import { admitDirect } from './waiting.ts'
 
 export interface LoggedDelivery extends DeliveryRow {
   log: AttemptRow[]
@@ -90,7 +91,7 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
 
     /**
      * Sends a delivery again now, whatever became of it. One that waits for its next attempt does not wait longer.
-     * @throws {Failure} `environment_mismatch`, `not_found`; `conflict` while an attempt runs, when its endpoint is
+     * @throws {Failure} `environment_mismatch`, `not_found`; `rate_limited`; `conflict` while an attempt runs, when its endpoint is
      * disabled, when its event has gone, or after `MAX_RESENT_ATTEMPTS`.
      */
     async redeliver(scope: Acting, endpointId: string, id: string, key?: IdempotencyKey): Promise<void> {
@@ -117,6 +118,7 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
         if (delivery.status === 'pending' && (await cancelJobs(tx, [delivery.jobId])).length === 0) {
           throw new Failure('conflict', `An attempt of ${id} is under way: read its result first.`)
         }
+        await admitDirect(tx, scope)
         await sendAgain(tx, scope, [delivery], { isDirect: true })
         await recordAudit(tx, scope, { action: 'webhook_delivery.redelivered', subjectId: id })
       }

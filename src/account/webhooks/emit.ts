@@ -1,12 +1,11 @@
 // Writes events for the endpoints that subscribe to them. Events, deliveries and their jobs are written in the
 // transaction of the change itself: neither an event without its change nor a change without its event can exist.
 
-import { randomUUID } from 'node:crypto'
 import type { z } from 'zod'
 import type { Product } from '#src/catalogue/access.ts'
 import { type EmittedType, EVENT_DATA, EVENT_TYPES, type EventType } from '#src/catalogue/events.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { newId, type Scope } from '#src/platform/ids.ts'
+import { newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { laneOf } from './circuit.ts'
 
@@ -139,7 +138,7 @@ export async function insertDeliveries(
   priority: 'interactive' | 'bulk' = 'interactive',
 ): Promise<void> {
   if (deliveries.length === 0) return
-  const jobIds = deliveries.map(() => randomUUID())
+  const jobIds = deliveries.map(() => newJobId())
   const enqueued = enqueue(
     tx,
     'deliver',

@@ -22,7 +22,7 @@ import {
 } from './rows.ts'
 import { newSecret, sealSecret } from './secret.ts'
 import { auditedOf, checkEventTypes, checkUrl, DEFAULTS, type GivenSettings, notFound } from './settings.ts'
-import { cancelForDeleted, limitDeliveries } from './waiting.ts'
+import { admitDirect, cancelForDeleted, limitDeliveries } from './waiting.ts'
 
 /** Each event is written once per endpoint that subscribes to it. */
 export const MAX_ENDPOINTS = 100
@@ -112,13 +112,14 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
 
     /**
      * Sends a signed ping to this endpoint alone, whatever it subscribes to.
-     * @throws {Failure} `environment_mismatch`, `not_found`; `conflict` when the endpoint is disabled.
+     * @throws {Failure} `environment_mismatch`, `not_found`; `rate_limited`; `conflict` when the endpoint is disabled.
      */
     async test(scope: Scope, id: string, key?: IdempotencyKey): Promise<{ eventId: string; deliveryId: string }> {
       checkId(id, 'whe', scope.environment)
       const send = async (tx: Tx) => {
         const endpoint = await findEndpoint(tx, id)
         if (endpoint === undefined) throw notFound(id)
+        await admitDirect(tx, scope)
         const [emitted] = await emitMany(tx, scope, [{ type: 'ping', data: { endpoint_id: id } }])
         const [deliveryId] = emitted?.deliveryIds ?? []
         if (emitted?.eventId === undefined || deliveryId === undefined) {

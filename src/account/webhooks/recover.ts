@@ -21,6 +21,8 @@ import {
 } from './recovery-rows.ts'
 import { MAX_RESENT_ATTEMPTS, sendAgain } from './resend.ts'
 
+/** `idsBefore` lies an hour above its time, and the clocks of processes may differ by as much. */
+export const SLACK_MS = 2 * HOUR_MS
 // Some tens of milliseconds.
 const PAGE_ROWS = 500
 
@@ -58,7 +60,7 @@ async function stepOrEnd(tx: Tx, id: string, job: RunningJob): Promise<boolean> 
 
 const PAGES: Record<RecoveryWalk['which'], (tx: Tx, scope: Scope, walk: RecoveryWalk) => Promise<Step>> = {
   async failed(tx, scope, walk) {
-    const page = await findFailed(tx, walk, PAGE_ROWS)
+    const page = await findFailed(tx, walk, idsBefore('whd', scope.environment, walk.until), PAGE_ROWS)
     const { endpointId } = walk
     const again = page.flatMap(({ id, hasEvent, attempts }) =>
       hasEvent && attempts < MAX_RESENT_ATTEMPTS ? [{ id, endpointId }] : [],
@@ -70,7 +72,10 @@ const PAGES: Record<RecoveryWalk['which'], (tx: Tx, scope: Scope, walk: Recovery
   async missing(tx, scope, walk) {
     const { endpointId, eventTypes, products } = walk
     const since = new Date(Math.max(walk.since.getTime(), oldestKnown(scope, walk)))
-    const page = await findEvents(tx, { ...walk, since }, idsBefore('evt', scope.environment, walk.until), PAGE_ROWS)
+    // Ids are compared first: without both bounds, a page would read all events that are older, or younger.
+    const from = idsBefore('evt', scope.environment, new Date(since.getTime() - SLACK_MS))
+    const upTo = idsBefore('evt', scope.environment, walk.until)
+    const page = await findEvents(tx, { ...walk, since }, { from, upTo, limit: PAGE_ROWS })
     const isWanted = (type: string): type is EventType =>
       isEventType(type) &&
       type !== 'ping' &&

@@ -1,15 +1,14 @@
 // Recoveries of an endpoint: what it did not take is sent again, in the background.
 
-import { randomUUID } from 'node:crypto'
 import { recordAudit } from '#src/account/audit/record.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, idsBefore, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, idsBefore, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
-import { HOUR_MS } from '#src/platform/retention.ts'
+import { SLACK_MS } from './recover.ts'
 import { findRecovery, insertRecovery, listRecoveries, type RecoveryRow, type Which } from './recovery-rows.ts'
 import { findEndpoint } from './rows.ts'
 import { notFound } from './settings.ts'
@@ -21,9 +20,6 @@ interface RecoveriesDeps {
   pager: Pager
   now?: () => Date
 }
-
-// `idsBefore` lies an hour above its time, and the clocks of processes may differ by as much.
-const SLACK_MS = 2 * HOUR_MS
 
 export function createRecoveries({ db, pager, now = () => new Date() }: RecoveriesDeps) {
   async function requireEndpoint(tx: Tx, id: string) {
@@ -52,7 +48,7 @@ export function createRecoveries({ db, pager, now = () => new Date() }: Recoveri
         if (endpoint.status === 'disabled') {
           throw new Failure('conflict', `${endpointId} is disabled (${endpoint.disabledReason}): enable it first.`)
         }
-        const jobId = randomUUID()
+        const jobId = newJobId()
         const cursor = idsBefore(
           which === 'failed' ? 'whd' : 'evt',
           scope.environment,

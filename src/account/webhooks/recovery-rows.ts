@@ -139,13 +139,13 @@ export interface WalkedDelivery {
   attempts: number
 }
 
-/** The next failed deliveries, locked. */
-export async function findFailed(tx: Tx, walk: RecoveryWalk, limit: number): Promise<WalkedDelivery[]> {
+/** The next failed deliveries with ids below `upTo`, locked. */
+export async function findFailed(tx: Tx, walk: RecoveryWalk, upTo: string, limit: number): Promise<WalkedDelivery[]> {
   return tx.query<WalkedDelivery>(
     `SELECT id, attempts, EXISTS (SELECT FROM events WHERE events.id = deliveries.event_id OFFSET 0) AS "hasEvent" FROM deliveries
-     WHERE endpoint_id = $1 AND failed_at IS NOT NULL AND id > $2 AND created_at >= $3 AND created_at < $4
-     ORDER BY id LIMIT $5 FOR NO KEY UPDATE OF deliveries`,
-    [walk.endpointId, walk.cursor, walk.since, walk.until, limit],
+     WHERE endpoint_id = $1 AND failed_at IS NOT NULL AND id > $2 AND id < $5 AND created_at >= $3 AND created_at < $4
+     ORDER BY id LIMIT $6 FOR NO KEY UPDATE OF deliveries`,
+    [walk.endpointId, walk.cursor, walk.since, walk.until, upTo, limit],
   )
 }
 
@@ -159,11 +159,16 @@ export interface WalkedEvent {
   isMissing: boolean
 }
 
-/** The next events, whatever their type, with the deliveries locked that failed or were cancelled. */
-export async function findEvents(tx: Tx, walk: RecoveryWalk, upTo: string, limit: number): Promise<WalkedEvent[]> {
+/** The next events with ids between two bounds, whatever their type, with the deliveries locked that failed or were cancelled. */
+export async function findEvents(
+  tx: Tx,
+  walk: RecoveryWalk,
+  { from, upTo, limit }: { from: string; upTo: string; limit: number },
+): Promise<WalkedEvent[]> {
   const events = await tx.query<{ id: string; type: string }>(
-    `SELECT id, type FROM events WHERE id > $1 AND id < $2 AND created_at >= $3 AND created_at < $4 ORDER BY id LIMIT $5`,
-    [walk.cursor, upTo, walk.since, walk.until, limit],
+    `SELECT id, type FROM events WHERE id > $1 AND id > $2 AND id < $3 AND created_at >= $4 AND created_at < $5
+     ORDER BY id LIMIT $6`,
+    [walk.cursor, from, upTo, walk.since, walk.until, limit],
   )
   const rows = await tx.query<{ id: string; eventId: string; attempts: number; isMissing: boolean }>(
     `SELECT id, event_id AS "eventId", attempts, status IN ('failed', 'cancelled') AND delivered_at IS NULL AS "isMissing"

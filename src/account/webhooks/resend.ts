@@ -1,8 +1,7 @@
 // Sends deliveries again: the same row, whose schedule begins anew, with a job of its own. Its log goes on.
 
-import { randomUUID } from 'node:crypto'
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Scope } from '#src/platform/ids.ts'
+import { newJobId, type Scope } from '#src/platform/ids.ts'
 import { dropJobs, enqueue } from '#src/platform/jobs/backlog.ts'
 import { laneOf } from './circuit.ts'
 
@@ -21,7 +20,7 @@ export async function sendAgain(
   { isDirect }: { isDirect: boolean },
 ): Promise<void> {
   if (deliveries.length === 0) return
-  const jobIds = deliveries.map(() => randomUUID())
+  const jobIds = deliveries.map(() => newJobId())
   const ids = deliveries.map(({ id }) => id)
   const old = await tx.query<{ jobId: string }>('SELECT job_id AS "jobId" FROM deliveries WHERE id = ANY($1::text[])', [
     ids,

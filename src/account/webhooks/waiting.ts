@@ -4,10 +4,12 @@
 
 import { type NewMail, sendMail } from '#src/account/mail/send.ts'
 import { findTold } from '#src/account/usage/notice-rows.ts'
+import { DIRECT_DELIVERIES_RATE } from '#src/catalogue/plans.ts'
 import { QUEUES } from '#src/catalogue/queues.ts'
+import { Failure } from '#src/failure.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { cancelQueued, dropLane, limitLane, releaseLanes } from '#src/platform/jobs/lanes.ts'
+import { cancelQueued, dropLane, limitLane, releaseLanes, takeOneToken } from '#src/platform/jobs/lanes.ts'
 import { laneOf } from './circuit.ts'
 import type { EndpointRow } from './rows.ts'
 
@@ -23,6 +25,23 @@ export async function limitDeliveries(
   // The largest is the cap of the queue, which holds without a row.
   const mostInFlight = maxConcurrency < QUEUES.deliver.laneCap ? maxConcurrency : null
   await limitLane(tx, scope, { queue: 'deliver', lane: id, mostInFlight, perSecond: maxPerSecond })
+}
+
+/**
+ * For deliveries that go before all others, also while the circuit of their endpoint is open: these must stay few.
+ * @throws {Failure} `rate_limited`.
+ */
+export async function admitDirect(tx: Tx, scope: Scope): Promise<void> {
+  const lane = `${scope.accountId} direct`
+  const waitMs = await takeOneToken(tx, scope, { queue: 'deliver', lane, ...DIRECT_DELIVERIES_RATE })
+  if (waitMs === 0) return
+  const { perSecond, burst } = DIRECT_DELIVERIES_RATE
+  const seconds = Math.ceil(waitMs / 1_000)
+  throw new Failure('rate_limited', {
+    detail: `An account tests endpoints and sends deliveries again at most ${perSecond} times a second, and ${burst} times at once. Try again in ${seconds} s.`,
+    members: { limit: 'direct_deliveries' },
+    headers: { 'Retry-After': String(seconds) },
+  })
 }
 
 /** The reasons for which the service itself disables an endpoint. */

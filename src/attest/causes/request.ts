@@ -1,9 +1,8 @@
 // When something becomes known after an evaluation, a row records it in the same transaction, with a job of the
 // queue reevaluate. The job finds the attestations that it affects, and each is re-evaluated by a job of its own.
 
-import { randomUUID } from 'node:crypto'
 import type { Tx } from '#src/platform/db/database.ts'
-import { newId, type Scope } from '#src/platform/ids.ts'
+import { newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueueWalk } from './rows.ts'
 
 /** How many attestations one cause may list. */
@@ -30,7 +29,7 @@ export async function requestReevaluation(tx: Tx, scope: Scope, cause: Cause): P
   if (cause.cause === 'requested' && cause.attestationIds.length > MAX_NAMED) {
     throw new RangeError(`a re-evaluation names ${MAX_NAMED} attestations at most`)
   }
-  const jobId = randomUUID()
+  const jobId = newJobId()
   const [row] = await tx.query<{ id: string }>(
     `INSERT INTO reevaluations (account_id, environment, id, cause, key, subject, job_id) VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT ON CONSTRAINT reevaluations_key_key DO NOTHING RETURNING id`,

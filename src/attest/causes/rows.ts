@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
-import { idsBefore } from '#src/platform/ids.ts'
+import { idsBefore, newJobId } from '#src/platform/ids.ts'
 import { enqueue, RUNNING } from '#src/platform/jobs/backlog.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import type { Counts } from './mark-rows.ts'
@@ -47,7 +46,7 @@ export async function findJobless(tx: Tx, limit: number): Promise<{ id: string; 
 
 /** Gives a job to a re-evaluation without one. */
 export async function queueJobless(tx: Tx, scope: Scope, id: string): Promise<boolean> {
-  const jobId = randomUUID()
+  const jobId = newJobId()
   const rows = await tx.query(
     'UPDATE reevaluations SET job_id = $2 WHERE id = $1 AND finished_at IS NULL AND job_id IS NULL RETURNING 1',
     [id, jobId],

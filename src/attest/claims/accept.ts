@@ -2,12 +2,11 @@
 // evaluation comes later. accept-interactive.ts expects that nothing is wrong and checks while it writes;
 // accept-bulk.ts checks first.
 
-import { randomUUID } from 'node:crypto'
 import { BEYOND_CAP } from '#src/account/usage/caps.ts'
 import type { FieldError } from '#src/failure.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { newId, type Scope } from '#src/platform/ids.ts'
+import { newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { consumeNonces } from '../captures/rows.ts'
 import type { Media } from '../media/rows.ts'
@@ -64,7 +63,7 @@ export function makeCandidate(
       mediaId: body.media.media_id,
       deviceId: body.bundle?.device_id ?? null,
       submission: submissionOf(body),
-      jobId: randomUUID(),
+      jobId: newJobId(),
     },
   }
 }

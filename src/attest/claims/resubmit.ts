@@ -1,9 +1,8 @@
 // Retries a cancelled capture: it counts as never submitted, so it is submitted again, with the current time.
 
-import { randomUUID } from 'node:crypto'
 import { Failure } from '#src/failure.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Scope } from '#src/platform/ids.ts'
+import { newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { consumeNonces, findSessionsOf } from '../captures/rows.ts'
 import { holdMedia } from '../media/rows.ts'
@@ -30,7 +29,7 @@ export async function resubmit(
   const isOpen = await restateClaim(tx, statedClaim(claimId, submission))
   if (!isOpen) throw conflict('claim_erased', 'Its claim was erased and takes no captures.')
   if ((await holdMedia(tx, [mediaId])).length === 0) throw conflict('not_found', 'Its media are gone.')
-  const jobId = randomUUID()
+  const jobId = newJobId()
   if (!(await queueCancelled(tx, id, jobId).catch(refuseTakenName))) return false
   await enqueue(tx, 'attest', scope, [{ id: jobId, payload: { attestationId: id }, priority: 'interactive' }])
   const nonce = submission.bundle?.session_nonce

@@ -65,6 +65,7 @@ async function settleBatch(
   const [own, written, locked] = await Promise.all([
     settleAll(
       tx,
+      'attest',
       batch.map(({ job }) => job),
     ),
     insertResults(

@@ -1,10 +1,9 @@
 // Turns requests into rows: screenings and their jobs in one transaction. One screening and a batch take the same path.
 
-import { randomUUID } from 'node:crypto'
 import { BEYOND_CAP, type Room, UNLIMITED } from '#src/account/usage/caps.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { holdMedia } from '../media/rows.ts'
 import type { ScreenLine } from './requests.ts'
@@ -80,7 +79,7 @@ export async function acceptScreenings(
         batchLine: batch?.lines[index] ?? null,
         mediaId: found.id,
         mediaSha256: Buffer.from(found.sha256, 'hex'),
-        jobId: randomUUID(),
+        jobId: newJobId(),
       },
     }
   })

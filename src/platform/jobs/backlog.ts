@@ -1,10 +1,9 @@
 // The durable backlog. The row is the truth: enqueue is an INSERT in the caller's own transaction, settle is an UPDATE
 // in the transaction of the result, and the fence decides between two workers that both hold the job.
 
-import { randomUUID } from 'node:crypto'
-import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
+import { leavesNoRow, type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import type { Environment, Scope } from '#src/platform/ids.ts'
+import { type Environment, newJobId, type Scope } from '#src/platform/ids.ts'
 import { inSpan, traceparentOf } from '#src/platform/trace.ts'
 import type { Ticket } from './bull.ts'
 import { type LiveWorker, recordWorker } from './live-rows.ts'
@@ -23,6 +22,7 @@ export interface NewJob<Q extends QueueName> {
 
 export interface Lease {
   id: string
+  queue: QueueName
   scope: Scope
   payload: unknown
   fence: number
@@ -64,7 +64,7 @@ export async function enqueue<Q extends QueueName>(
   jobs: readonly NewJob<Q>[],
 ): Promise<string[]> {
   if (jobs.length === 0) return []
-  const ids = jobs.map((job) => job.id ?? randomUUID())
+  const ids = jobs.map((job) => job.id ?? newJobId())
   const describe = () => ({
     name: `enqueue ${queue}`,
     kind: 'producer' as const,
@@ -117,6 +117,7 @@ export async function claimAll(
       `${row.id} ${row.dispatches}`,
       {
         id: row.id,
+        queue,
         scope: { accountId: row.account_id, environment: row.environment },
         payload: row.payload,
         fence: row.fence,
@@ -148,10 +149,15 @@ type Terminal = 'succeeded' | 'dead'
  */
 export async function settle(
   tx: Tx,
-  job: Pick<Lease, 'id' | 'fence'>,
+  job: Pick<Lease, 'id' | 'queue' | 'fence'>,
   state: Terminal = 'succeeded',
   error: string | null = null,
 ): Promise<void> {
+  if (state === 'succeeded') {
+    const [isMine] = await settleAll(tx, job.queue, [job])
+    if (isMine !== true) throw STALE_JOB
+    return
+  }
   const rows = await tx.query(
     `UPDATE jobs SET state = $3, settled_at = now(), lease_until = NULL, last_error = coalesce($4, last_error)
      WHERE id = $1 AND fence = $2 AND ${IS_RUNNING} RETURNING id`,
@@ -160,18 +166,25 @@ export async function settle(
   if (rows.length === 0) throw STALE_JOB
 }
 
+// A list behind a SELECT hides its length from the planner, so that one plan serves every length. A plain list gets a
+// new plan each time, which takes as long as the statement itself.
+const ENDED = 'unnest((SELECT $1::uuid[]), (SELECT $2::int[])) AS ended (id, fence)'
+const IS_ENDED = `jobs.id = ended.id AND jobs.fence = ended.fence AND ${IS_RUNNING} RETURNING jobs.id, jobs.fence`
+
 /**
  * Ends jobs as succeeded. Returns for each, in order, whether the caller still held it. Effects of the others must not
  * stay.
  */
-export async function settleAll(tx: Tx, jobs: readonly Pick<Lease, 'id' | 'fence'>[]): Promise<boolean[]> {
+export async function settleAll(
+  tx: Tx,
+  queue: QueueName,
+  jobs: readonly Pick<Lease, 'id' | 'fence'>[],
+): Promise<boolean[]> {
   const sorted = inLockOrder(jobs)
   const rows = await tx.query<{ id: string; fence: number }>(
-    // A list behind a SELECT hides its length from the planner, so that one plan serves every length. A plain list gets
-    // a new plan each time, which takes as long as the statement itself.
-    `UPDATE jobs SET state = 'succeeded', settled_at = now(), lease_until = NULL
-     FROM unnest((SELECT $1::uuid[]), (SELECT $2::int[])) AS ended (id, fence)
-     WHERE jobs.id = ended.id AND jobs.fence = ended.fence AND ${IS_RUNNING} RETURNING jobs.id, jobs.fence`,
+    leavesNoRow(queue)
+      ? `DELETE FROM jobs USING ${ENDED} WHERE ${IS_ENDED}`
+      : `UPDATE jobs SET state = 'succeeded', settled_at = now(), lease_until = NULL FROM ${ENDED} WHERE ${IS_ENDED}`,
     [sorted.map(({ id }) => id), sorted.map(({ fence }) => fence)],
   )
   const settled = new Set(rows.map(({ id, fence }) => `${id} ${fence}`))
@@ -264,11 +277,6 @@ export async function handBack(
       [sorted.map(({ id }) => id), sorted.map(({ fence }) => fence)],
     )
   })
-}
-
-/** Removes a worker from the list, so that the dispatch window shrinks at once. */
-export async function deregister(db: Database, workerId: string): Promise<void> {
-  await db.system('deregister', (tx) => tx.query('DELETE FROM workers WHERE id = $1', [workerId]))
 }
 
 /** Which of these jobs have ended, and how long they took since they were accepted, for callers that wait. */

@@ -99,6 +99,33 @@ export async function cancelQueued<Q extends QueueName>(
   return found.map(({ payload }) => payload)
 }
 
+/**
+ * Takes a token of a bucket that no job is in, where a job is enqueued. Returns 0, or the milliseconds until there is one.
+ * Concurrent callers wait for each other's transactions, so that the rate is exact.
+ */
+export async function takeOneToken(
+  tx: Tx,
+  scope: Scope,
+  { queue, lane, perSecond, burst }: { queue: QueueName; lane: string; perSecond: number; burst: number },
+): Promise<number> {
+  const values = [scope.accountId, scope.environment, queue, lane]
+  const taken = await tx.query(
+    `INSERT INTO job_lanes AS limits (account_id, environment, queue, lane, per_second, burst, tokens, tokens_at)
+     VALUES ($1, $2, $3, $4, $5::float8, $6::float8, $6::float8 - 1, now())
+     ON CONFLICT (lane, queue, account_id, environment) DO UPDATE SET per_second = excluded.per_second,
+       burst = excluded.burst, tokens = ${TOKENS} - 1, tokens_at = greatest(limits.tokens_at, now())
+     WHERE ${TOKENS} >= 1 RETURNING 1`,
+    [...values, perSecond, burst],
+  )
+  if (taken.length > 0) return 0
+  const [row] = await tx.query<{ waitMs: number }>(
+    `SELECT (1 - ${TOKENS}) / limits.per_second * 1000 AS "waitMs" FROM job_lanes limits
+     WHERE account_id = $1 AND environment = $2 AND queue = $3 AND lane = $4`,
+    values,
+  )
+  return Math.max(1, Math.ceil(row?.waitMs ?? 1))
+}
+
 /** The lanes with due jobs that are not held, and what each may take. */
 export async function findDueLanes(tx: Tx, queue: QueueName): Promise<DueLane[]> {
   return tx.query<DueLane>(

@@ -4,8 +4,8 @@
 import type { QueueName } from '#src/catalogue/queues.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Log } from '#src/platform/log.ts'
-import { deregister, type Lease, RENEW_EVERY_MS, renew } from './backlog.ts'
-import { IDLE_HEARTBEAT_MS } from './live-rows.ts'
+import { type Lease, RENEW_EVERY_MS, renew } from './backlog.ts'
+import { deregister, IDLE_HEARTBEAT_MS } from './live-rows.ts'
 
 export interface LeaseRenewal {
   /** Renews a lease until it is released. Its signal aborts when this worker no longer holds the job. */

@@ -1,5 +1,5 @@
 import type { QueueName } from '#src/catalogue/queues.ts'
-import type { Statement } from '#src/platform/db/database.ts'
+import type { Database, Statement } from '#src/platform/db/database.ts'
 
 // Three missed heartbeats of an idle worker. One that has ended without a word counts until then, so a few jobs may wait
 // in the engine for the next one.
@@ -37,6 +37,12 @@ export function recordProcess({ id, kind }: { id: string; kind: string }): State
        WHERE queue = $2 AND id <> $1 AND heartbeat_at > now() - ${PROCESS_ALIVE}`,
     values: [id, kind],
   }
+}
+
+/** Removes a worker from the list, so that the dispatch window shrinks at once. */
+export async function deregister(db: Pick<Database, 'system'>, workerId: string): Promise<void> {
+  const { text, values } = removeProcess(workerId)
+  await db.system('deregister', (tx) => tx.query(text, values))
 }
 
 export function removeProcess(id: string): Statement {

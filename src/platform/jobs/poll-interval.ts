@@ -13,12 +13,17 @@ export interface Round {
 // sooner wastes rounds.
 const HALF = 0.5
 const FLOWING = 0.2
+// With fewer jobs in flight, each would be a large share of them.
+const QUARTER = 0.25
 export const PAUSE_BUSY_MS = 2
 const PAUSE_FLOWING_MS = 8
 /** For few jobs, and for slow workers. */
 export const PAUSE_MS = 25
 /** For no due jobs. */
 export const PAUSE_IDLE_MS = 250
+
+// The next jobs often come soon after the last: for a third of a second the pause hardly grows.
+const LINGER_MS = 40
 
 const QUIET_AFTER_MS = 10_000
 const PAUSE_QUIET_MS = 500
@@ -40,9 +45,12 @@ export function nextPauseMs(pauseMs: number, { count, free, window }: Round): nu
     const next = taken >= HALF ? Math.min(PAUSE_FLOWING_MS, pauseMs / 2) : taken < FLOWING ? pauseMs * 1.5 : pauseMs
     return Math.min(PAUSE_MS, Math.max(PAUSE_BUSY_MS, next))
   }
-  const share = window === 0 ? 0 : count / window
+  // Lanes at their caps, or an account at its half of the room, leave a part of the window free: what counts is how much
+  // of all that is in flight is new.
+  const inFlight = window - free + count
+  const share = window === 0 ? 0 : count / Math.max(inFlight, window * QUARTER)
   if (share >= HALF) return PAUSE_BUSY_MS
   if (share >= FLOWING) return PAUSE_FLOWING_MS
   if (count > 0) return PAUSE_MS
-  return Math.min(PAUSE_IDLE_MS, Math.max(PAUSE_MS, pauseMs * 1.5))
+  return Math.min(PAUSE_IDLE_MS, Math.max(PAUSE_MS, pauseMs * (pauseMs < LINGER_MS ? 1.05 : 1.5)))
 }

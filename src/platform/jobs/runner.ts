@@ -36,7 +36,7 @@ export function createRunner<Q extends QueueName>({
   log,
 }: RunnerDeps<Q>): (ticket: Ticket, lease: Lease, signal: AbortSignal) => Promise<Outcome> {
   const finish = createBatcher<Lease, boolean>({
-    run: (leases) => db.system(`settle ${queue}`, (tx) => settleAll(tx, leases)),
+    run: (leases) => db.system(`settle ${queue}`, (tx) => settleAll(tx, queue, leases)),
   })
   return (ticket, lease, signal) => runAs(ticket, lease, () => runLeased(lease, signal))
 

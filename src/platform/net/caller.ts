@@ -58,7 +58,7 @@ const MAX_HEADER_BYTES = 16 * 1024
 const MAX_POOLS = 256
 // An account's calls at once to one origin: its half of a deliver worker (queues.ts). More wait for a connection, within
 // their deadline.
-const MAX_CONNECTIONS = 128
+const MAX_CONNECTIONS = 256
 const KEEP_ALIVE_MS = 4_000
 const KEEP_ALIVE_MAX_MS = 30_000
 

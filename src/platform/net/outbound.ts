@@ -150,7 +150,7 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
     if ('code' in resolved) return { ok: false, ...resolved }
     const refused = resolved.addresses.find((address) => !isCallable(address, target))
     if (refused !== undefined) {
-      return { ok: false, code: 'refused_address', detail: `${refused} is not public (${classifyAddress(refused)})` }
+      return { ok: false, code: 'refused_address', detail: refusalOf(request, target, refused) }
     }
     let answer: Untimed = { ok: false, code: 'dns_failed', detail: `${target.hostname} has no address` }
     for (const address of resolved.addresses.slice(0, MAX_ADDRESSES_TRIED)) {
@@ -202,6 +202,12 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
       await closed
     },
   }
+}
+
+// Tenants read it. What names mean in the network of the service is told to its operator alone.
+function refusalOf({ account }: OutboundRequest, { hostname, isAddress }: Target, address: string): string {
+  if (isAddress || account === OPERATOR) return `${address} is not public (${classifyAddress(address)})`
+  return `${hostname} resolves to an address that is not public`
 }
 
 // Only the host: a tenant's path and query may be secret. No traceparent is sent: the receiver is a stranger that needs

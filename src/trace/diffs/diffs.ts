@@ -1,12 +1,12 @@
 // Diffs of two model versions, as accounts see them. The work is done by the queue `diff` (run.ts).
 
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs, enqueue } from '#src/platform/jobs/backlog.ts'
 import type { TraceJobState } from '../jobs/rows.ts'
 import type { TraceBackend } from '../models/backend.ts'
@@ -77,7 +77,7 @@ export function createDiffs({ db, pager, now, models, evalSets }: DiffsDeps) {
         evalSet,
         thresholds,
         seed: request.seed ?? randomInt(MAX_SEED),
-        jobId: randomUUID(),
+        jobId: newJobId(),
         prompts,
         createdBy: actorOf(by.principal).id,
         createdAt: now(),

@@ -1,6 +1,5 @@
 // Attribution jobs as their account sees them. The graph is made by a job of the queue `trace` (work.ts).
 
-import { randomUUID } from 'node:crypto'
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Tx } from '#src/platform/db/database.ts'
@@ -8,7 +7,7 @@ import type { Platform } from '#src/platform/feature.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs, enqueue } from '#src/platform/jobs/backlog.ts'
 import { toCircuitTracerBytes } from '../attribution/manifest.ts'
 import type { JobBody } from './bodies.ts'
@@ -54,7 +53,7 @@ export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' 
       checkId(body.trace_id, 'trc', by.environment)
       const at = now()
       const id = newId('job', by.environment, at.getTime())
-      const queueJobId = randomUUID()
+      const queueJobId = newJobId()
       note({ trace: body.trace_id, traceJob: id })
       const insert = async (tx: Tx) => {
         const trace = await getExplainedTrace(tx, body.trace_id)

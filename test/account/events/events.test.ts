@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createEvents } from '#src/account/events/events.ts'
+import { findMoved } from '#src/account/events/rows.ts'
 import type { Product } from '#src/catalogue/access.ts'
+import type { Database } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { createPolledWaits } from '#src/platform/polled-waits.ts'
 import { call, type TestAnswer } from '../../support/http.ts'
@@ -144,6 +147,30 @@ describe('a reader that waits', () => {
     expect(eventsOf(await waiting).map(({ type }) => type)).toEqual(['ping'])
     expect((await reader.pull('?after=3&wait=1')).json).toMatchObject({ data: [], next_after: 3 })
     expect(refusalOf(await reader.pull('?wait=31'))).toEqual([400, 'invalid_request', '?wait'])
+  })
+
+  it('reads again for events of its own account only', async () => {
+    const reads: string[] = []
+    const db: Pick<Database, 'tenant'> = {
+      tenant(scope, work, options) {
+        reads.push(scope.accountId)
+        return fixture.db.tenant(scope, work, options)
+      },
+    }
+    const waits = createPolledWaits({ db: fixture.db, reason: 'test', find: findMoved })
+    const events = createEvents({ db, waits })
+    const [busy, quiet] = [await makeReader(), await makeReader()]
+    const pull = ({ scope }: typeof busy) =>
+      events.pull({ ...scope, products: ['attest'] }, { after: 0, limit: 10, waitSeconds: 600 }, new AbortController().signal)
+    const waiting = [pull(busy), pull(quiet)]
+    await until(() => reads.length === 2)
+    await busy.emit('clm_test_a')
+    await waiting[0]
+    expect(reads.filter((account) => account === quiet.scope.accountId)).toHaveLength(1)
+    await quiet.emit('clm_test_b')
+    await waiting[1]
+    expect(reads.filter((account) => account === busy.scope.accountId)).toHaveLength(2)
+    waits.close()
   })
 
   it('is told at once when there is no room to wait', async () => {

@@ -141,6 +141,7 @@ export async function createFixture() {
       )
       return row?.count
     },
+    /** undefined: it has succeeded. */
     async jobState(deliveryId: string) {
       const [row] = await test.owner<{ state: string }>('SELECT state FROM jobs WHERE id = $1', [
         await jobOf(deliveryId),

@@ -191,6 +191,33 @@ describe('sending again', () => {
     expect((await redeliver()).json.code).toBe('conflict')
   })
 
+  it('is limited for each account, with the tests of its endpoints', async () => {
+    const [mine, others] = [await makeDelivery(), await makeDelivery()]
+    const again = () => mine.redeliver({ 'Idempotency-Key': 'same' })
+    expect((await again()).status).toBe(202)
+    // An hour ahead: no token comes back while the test runs.
+    await fixture.owner(
+      `UPDATE job_lanes SET tokens = 0, tokens_at = now() + interval '1 hour' WHERE lane = $1 AND tokens = burst - 1`,
+      [`${mine.scope.accountId} direct`],
+    )
+    const refused = await mine.redeliver()
+    expect(refused).toMatchObject({ status: 429, json: { code: 'rate_limited', limit: 'direct_deliveries' } })
+    expect(refused.headers['retry-after']).toBe('1')
+    const test = (of: typeof mine) =>
+      call(fixture.app, `/v1/webhook-endpoints/${of.endpointId}/test`, { key: of.key, method: 'POST' })
+    expect((await test(mine)).status).toBe(429)
+    expect([(await test(others)).status, (await others.redeliver()).status]).toEqual([202, 202])
+    expect((await again()).status).toBe(202)
+    await fixture.owner(`UPDATE job_lanes SET tokens_at = now() - interval '1 second' WHERE lane = $1`, [
+      `${mine.scope.accountId} direct`,
+    ])
+    expect([(await test(mine)).status, (await mine.redeliver()).status]).toEqual([202, 202])
+    await fixture.owner(`UPDATE job_lanes SET tokens_at = tokens_at + interval '1 hour' WHERE lane = $1`, [
+      `${mine.scope.accountId} direct`,
+    ])
+    expect((await test(mine)).status).toBe(429)
+  })
+
   it('ends the job that is dead, so that nobody redrives it beside the new one', async () => {
     const { deliveryId, redeliver } = await makeDelivery()
     const dead = await fixture.jobOf(deliveryId)

@@ -98,9 +98,8 @@ it('a name that leads to a private address the second time is not called again, 
   ])
   expect(log.map(({ detail }) => detail?.error_detail)).toEqual([
     null,
-    expect.stringContaining('10.0.0.1 is not public (private)'),
-    expect.stringContaining('169.254.169.254 is not public (link_local)'),
-    expect.stringContaining('::ffff:192.168.0.1 is not public (private)'),
+    // The account reads this: which addresses are behind a name in our network is not told.
+    ...Array.from({ length: 3 }, () => 'receiver.test resolves to an address that is not public'),
   ])
   expect(received).toHaveLength(1)
 })

@@ -95,7 +95,7 @@ describe('a lease', () => {
     await dispatch([ticket.id])
     expect(await shown(ticket.id)).toEqual({ state: 'dispatched', is_leased: false, fence: lease.fence })
     await expect(database.db.tenant(scope, (tx) => settle(tx, lease))).rejects.toBe(STALE_JOB)
-    expect(await database.db.tenant(scope, (tx) => settleAll(tx, [lease]))).toEqual([false])
+    expect(await database.db.tenant(scope, (tx) => settleAll(tx, 'attest', [lease]))).toEqual([false])
     expect(await renew(database.db, worker(), [lease])).toEqual(new Set())
     await putBack(database.db, lease, { delayMs: 0, error: 'late', isCounted: true })
     expect(await shown(ticket.id)).toMatchObject({ state: 'dispatched' })
@@ -112,7 +112,7 @@ describe('a lease', () => {
     await database.db.system('test', (tx) => requeue(tx, [ticket]))
     expect(await shown(ticket.id)).toMatchObject({ state: 'running' })
     expect(await renew(database.db, worker(), [lease])).toEqual(new Set([ticket.id]))
-    expect(await database.db.tenant(scope, (tx) => settleAll(tx, [lease]))).toEqual([true])
+    expect(await database.db.tenant(scope, (tx) => settleAll(tx, 'attest', [lease]))).toEqual([true])
     expect(await shown(ticket.id)).toMatchObject({ state: 'succeeded', is_leased: false })
   })
 

@@ -47,10 +47,22 @@ describe('the poll interval of a dispatcher', () => {
     expect(nextPauseMs(PAUSE_IDLE_MS, { count: 1, free: 1, window: 100 })).toBe(PAUSE_MS)
   })
 
+  it('is short while jobs end that leave most of the window free, because their lanes are at their caps', () => {
+    // 350 in flight, of which 100 are new.
+    expect(nextPauseMs(PAUSE_MS, { count: 100, free: 774, window: 1_024 })).toBe(8)
+    expect(nextPauseMs(PAUSE_MS, { count: 300, free: 974, window: 1_024 })).toBe(2)
+    expect(nextPauseMs(PAUSE_MS, { count: 2, free: 1_024, window: 1_024 })).toBe(PAUSE_MS)
+  })
+
   it('is long for an idle service, and delays a trickle of jobs only briefly', () => {
-    expect(pauses({ count: 0, free: 100, window: 100 }, 10).at(-1)).toBe(PAUSE_IDLE_MS)
+    const empty = { count: 0, free: 100, window: 100 }
+    expect(pauses(empty, 20).at(-1)).toBe(PAUSE_IDLE_MS)
     expect(nextPauseMs(PAUSE_IDLE_MS, { count: 1, free: 100, window: 100 })).toBe(PAUSE_MS)
-    expect(pauses({ count: 0, free: 0, window: 0 }, 10).at(-1)).toBe(PAUSE_IDLE_MS)
+    expect(pauses({ count: 0, free: 0, window: 0 }, 20).at(-1)).toBe(PAUSE_IDLE_MS)
+    // What comes within a third of a second after the last job waits for one of these.
+    const lingering = pauses(empty, 9)
+    expect(Math.max(...lingering)).toBeLessThan(1.6 * PAUSE_MS)
+    expect(lingering.reduce((sum, pause) => sum + pause)).toBeGreaterThan(250)
   })
 
   it('lets idle queues be asked about half as often once nothing was due for ten seconds', () => {
