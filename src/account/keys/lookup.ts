@@ -4,8 +4,9 @@
 import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Database, Statement } from '#src/platform/db/database.ts'
 
-// Per process. More would carry fewer look-ups each, at the price of a transaction.
-const MAX_RUNNING = 2
+// Per process. Those that come meanwhile share the next: two at once would carry half as many each, and a round trip costs
+// this process and Postgres more than a look-up waits.
+const MAX_RUNNING = 1
 
 /** @param select Reads the `Row`s of some hashes. */
 export function createLookup<Row extends { hash: Buffer }>(
