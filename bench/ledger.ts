@@ -17,6 +17,8 @@ import { openStage } from './stage.ts'
 const LEAVES = 1_000_000
 const BATCH = 20_000
 const PROOFS = 2_000
+// Until the code is compiled, and what loading left in this process's memory is collected.
+const WARM_UP_PROOFS = 200
 const MAX_PROOF_MS = 5
 const BAR = 0.5
 const MAX_LAG_MS = 2_000
@@ -55,6 +57,8 @@ export async function runLedger(options: Options): Promise<Verdict[]> {
       await append()
     }
     await stage.owner('VACUUM ANALYZE ledger_leaves, ledger_nodes, ledger_heads, ledger_pending')
+    // Else a part of the proofs would be timed while Postgres writes a gigabyte of pages to the disk.
+    await stage.owner('CHECKPOINT')
     const size = (await db.tenant(scope, (tx) => findHead(tx, scope)))?.size ?? 0
     return [
       rate,
@@ -73,13 +77,13 @@ async function timeProofs(
   { size, proofs }: { size: number; proofs: number },
 ): Promise<Verdict> {
   const times: number[] = []
-  for (let n = 0; n < proofs; n += 1) {
+  for (let n = -WARM_UP_PROOFS; n < proofs; n += 1) {
     const index = Math.floor(Math.random() * size)
     const startedAt = performance.now()
     await db.tenant(scope, (tx) => hashRanges(tx, scope, [...inclusionRanges(index, size), ...frontierRanges(size)]), {
       isSnapshot: true,
     })
-    times.push(performance.now() - startedAt)
+    if (n >= 0) times.push(performance.now() - startedAt)
   }
   return judgeLimit({
     name: `ledger of ${size.toLocaleString('en')} leaves`,

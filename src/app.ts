@@ -14,7 +14,15 @@ import type { Caller, FindOverCap, Route } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
 import type { RequestLimits } from '#src/platform/http/limits.ts'
 import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
-import { EXACT, inOrder, isMostExact, refuseUnmatched, shapeOf } from '#src/platform/http/routing.ts'
+import {
+  type AnswerRoute,
+  createFixedPaths,
+  EXACT,
+  inOrder,
+  isMostExact,
+  refuseUnmatched,
+  shapeOf,
+} from '#src/platform/http/routing.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { Metrics } from '#src/platform/metrics.ts'
@@ -82,10 +90,10 @@ export function createApp(deps: AppDeps): Koa {
   const answer = createAnswering({ baseUrl, log, metrics })
 
   const router = new Router(EXACT)
+  const fixed = createFixedPaths()
   for (const route of inOrder(routes)) {
-    router.register(route.path, [route.method], (ctx, next) => {
-      if (!isMostExact(ctx, route)) return next()
-      const { req, res, params, querystring: search } = ctx
+    const run: AnswerRoute = (ctx, params) => {
+      const { req, res, querystring: search } = ctx
       return answer(ctx, route.path, (requestId, headers) =>
         route.handle({
           req,
@@ -104,10 +112,15 @@ export function createApp(deps: AppDeps): Koa {
           budget,
         }),
       )
-    })
+    }
+    fixed.add(route, run)
+    router.register(route.path, [route.method], (ctx, next) =>
+      isMostExact(ctx, route) ? run(ctx, ctx.params) : next(),
+    )
   }
 
   const app = new Koa()
+  app.use(fixed.middleware)
   app.use(router.routes())
   app.use((ctx) => answer(ctx, UNMATCHED, async () => refuseUnmatched(ctx, baseUrl)))
   app.on('error', (error: Error) => log.debug({ err: error }, 'connection'))

@@ -10,9 +10,11 @@ import { setting } from './floor.ts'
 export const db = createDatabase({ url: setting('DATABASE_URL') })
 export const scope = { accountId: setting('ACCOUNT_ID'), environment: 'sandbox' } as const
 
-// As large as those of ours.
-const ENTRY = JSON.stringify({ entry: 'x'.repeat(900) })
-const FACTS = randomBytes(2_000)
+// As large as those of ours: an execution has a shorter entry and no facts, and what a token is under adds to its facts.
+const ENTRY_BYTES = { authorize: 740, verify: 740, execute: 550 }
+const ENTRIES = Object.fromEntries(Object.entries(ENTRY_BYTES).map(([kind, bytes]) => [kind, 'x'.repeat(bytes)]))
+const FACTS = randomBytes(1_600)
+const BOUND_FACTS = randomBytes(2_340)
 const HASH = randomBytes(32)
 
 export interface Action {
@@ -114,7 +116,14 @@ const CLAIM = `WITH cycle AS (
     VALUES ($1, $2, $3, 1, $4, 100, 'EUR', clock_timestamp()))
   UPDATE schedules SET executed = executed + 1 WHERE id = $3`
 
-export function recordDecision(tx: Tx, kind: string, jti: string): Promise<void> {
-  const row = { id: newId('dec', 'sandbox'), kind, at: new Date(), reason: null, jti, entry: ENTRY, entrySha256: HASH }
-  return insertDecisions(tx, scope, [{ ...row, kind: row.kind as 'verify', sealedFacts: FACTS }])
+/** @param isBound Of a token that is under a mandate or a schedule, or was approved. */
+export function recordDecision(
+  tx: Tx,
+  kind: 'authorize' | 'verify' | 'execute',
+  jti: string,
+  isBound = false,
+): Promise<void> {
+  const row = { id: newId('dec', 'sandbox'), kind, at: new Date(), reason: null, jti, entrySha256: HASH }
+  const sealedFacts = kind === 'execute' ? null : isBound ? BOUND_FACTS : FACTS
+  return insertDecisions(tx, scope, [{ ...row, entry: ENTRIES[kind] ?? '', sealedFacts }])
 }

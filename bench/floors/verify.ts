@@ -20,10 +20,10 @@ app.use(async (ctx) => {
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString())
   await db.tenant(scope, async (tx) => {
     const [, mandates] = await Promise.all([readBound(tx, claims, claims.jti), readState(tx, claims)])
-    const isExecuted = claims.mandate_id ?? claims.schedule_id ?? claims.approval_id
-    if (isExecuted !== undefined) await execute(tx, claims.jti, claims, mandates)
+    const isExecuted = (claims.mandate_id ?? claims.schedule_id ?? claims.approval_id) !== undefined
+    if (isExecuted) await execute(tx, claims.jti, claims, mandates)
     await Promise.all([
-      recordDecision(tx, 'verify', claims.jti),
+      recordDecision(tx, 'verify', claims.jti, isExecuted),
       isExecuted && recordDecision(tx, 'execute', claims.jti),
     ])
   })

@@ -85,6 +85,8 @@ interface TransactionBatcherOptions<Item, Result> {
    * does would delay the others.
    */
   maxRunning?: number
+  /** How long a batch waits for the one that runs before it runs beside it. Without it, at once. */
+  patienceMs?: number
 }
 
 type OpenBatch<Item, Result> = Waiting<Item, Result>[]
@@ -106,6 +108,7 @@ export function createTransactionBatcher<Item, Result>({
   keyOf = () => '',
   maxSize = Number.POSITIVE_INFINITY,
   maxRunning = Number.POSITIVE_INFINITY,
+  patienceMs = 0,
 }: TransactionBatcherOptions<Item, Result>): AddToBatch<Item, Result> {
   const keys = new Map<string, KeyState<Item, Result>>()
 
@@ -118,6 +121,13 @@ export function createTransactionBatcher<Item, Result>({
     const next = state.waiting.shift()
     if (next !== undefined) void start(key, state, next)
     else if (state.running === 0) keys.delete(key)
+  }
+
+  function startBeside(key: string, state: KeyState<Item, Result>, batch: OpenBatch<Item, Result>): void {
+    const place = state.waiting.indexOf(batch)
+    if (place === -1 || state.running >= maxRunning) return
+    state.waiting.splice(place, 1)
+    void start(key, state, batch)
   }
 
   async function runBatch(batch: OpenBatch<Item, Result>, close: () => void): Promise<void> {
@@ -149,8 +159,11 @@ export function createTransactionBatcher<Item, Result>({
       }
       const batch = [added]
       state.open = batch
-      if (state.running < maxRunning) void start(key, state, batch)
-      else state.waiting.push(batch)
+      if (state.running < (patienceMs === 0 ? maxRunning : 1)) void start(key, state, batch)
+      else {
+        state.waiting.push(batch)
+        if (patienceMs > 0) detached(() => setTimeout(() => startBeside(key, state, batch), patienceMs)).unref()
+      }
     })
 }
 

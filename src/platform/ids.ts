@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { type AccountType, type ContentType, SCOPED_TYPES, type ScopedType } from '#src/catalogue/ids.ts'
 import { Failure } from '#src/failure.ts'
+import { takeRandomBytes } from './crypto/random.ts'
 
 export type Environment = 'sandbox' | 'live'
 
@@ -98,7 +98,7 @@ export function timeOfId(id: string): number {
  * `order`, ids that a process makes one after the other in one millisecond sort in that order, up to 4,096 of them.
  */
 export function uuidv7(nowMs: number, order: number = nextOrder(nowMs)): Buffer {
-  const bytes = randomChunk()
+  const bytes = takeRandomBytes(ID_BYTES)
   bytes.writeUIntBE(nowMs, 0, 6)
   bytes.writeUInt16BE(Math.min(order, MAX_ORDER), 6)
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
@@ -125,20 +125,7 @@ function nextOrder(nowMs: number): number {
   return lastOrder
 }
 
-// Every request, row and event takes an id: one call of the generator makes 256 of them, at a fifth of the cost.
 const ID_BYTES = 16
-const POOL_BYTES = 256 * ID_BYTES
-let pool = Buffer.alloc(0)
-let taken = 0
-
-function randomChunk(): Buffer {
-  if (taken + ID_BYTES > pool.length) {
-    pool = randomBytes(POOL_BYTES)
-    taken = 0
-  }
-  taken += ID_BYTES
-  return pool.subarray(taken - ID_BYTES, taken)
-}
 
 // 128 bits are 26 digits of 5 bits with two zero bits before them.
 function encode(bytes: Buffer): string {

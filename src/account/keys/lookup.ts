@@ -4,8 +4,11 @@
 import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Database, Statement } from '#src/platform/db/database.ts'
 
-// Per process. More would carry fewer look-ups each, at the price of a transaction.
+// Per process. Look-ups that come while one runs share the next: two at once would carry half as many each, and a round trip
+// costs this process and Postgres more than a look-up waits.
 const MAX_RUNNING = 2
+// They take less than a millisecond. A connection that hangs must not hold up every request.
+const PATIENCE_MS = 20
 
 /** @param select Reads the `Row`s of some hashes. */
 export function createLookup<Row extends { hash: Buffer }>(
@@ -15,6 +18,7 @@ export function createLookup<Row extends { hash: Buffer }>(
 ) {
   const lookUp = createTransactionBatcher<{ name: string; hash: Buffer }, Row | undefined>({
     maxRunning: MAX_RUNNING,
+    patienceMs: PATIENCE_MS,
     async run(take) {
       let names: string[] = []
       const rows = await db.readSystem<Row>(reason, () => {

@@ -22,7 +22,7 @@ import {
 import { frontierRanges } from '#src/platform/ledger/proofs.ts'
 import { isRemoved, keptSince } from '#src/platform/ledger/retention.ts'
 import { type Checkpoint, findCheckpoints, findHead, hashRanges } from '#src/platform/ledger/tree-rows.ts'
-import { findLeaves, findNodes, findOldest, findUnlogged, type LeafRow } from './rows.ts'
+import { findLeaves, findLogged, findNodes, findOldest, findUnlogged, type LeafRow } from './rows.ts'
 
 export const LEDGER_PROBLEMS = {
   entry_changed: 'an entry does not have its hash',
@@ -128,15 +128,7 @@ export function createChain({ db, signingKeys, now }: ChainDeps) {
     }
     for (let at = start.size; at < to; at += STEP) {
       const range = { from: at, to: Math.min(at + STEP, to) }
-      const { rows, checkpoints } = await db.tenant(scope, async (tx) => ({
-        rows: await findLeaves(tx, scope, range),
-        checkpoints: await findCheckpoints(tx, scope, {
-          from: range.from + 1,
-          below: range.to + 1,
-          order: 'oldest',
-          limit: STEP,
-        }),
-      }))
+      const { rows, checkpoints } = await db.tenant(scope, (tx) => findLogged(tx, scope, range))
       for (const [index, row] of rows.entries()) {
         if (row.position !== at + index) break
         counts.leaves += 1

@@ -7,7 +7,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
 import { frontierRanges } from '#src/platform/ledger/proofs.ts'
 import { type Checkpoint, findCheckpoints, findHead, hashRanges } from '#src/platform/ledger/tree-rows.ts'
-import { findLeaves, type LeafRow } from './rows.ts'
+import { findLogged, type LeafRow } from './rows.ts'
 
 /** The lines of an export, in this order: head, then entries, leaves and checkpoints by position, then end. */
 export type LedgerLine =
@@ -76,15 +76,7 @@ export function createLedgerExport({ db, pageRows = PAGE_ROWS }: ExportDeps) {
     yield head
     for (let at = head.from; at < head.size; at += pageRows) {
       const range = { from: at, to: Math.min(at + pageRows, head.size) }
-      const { rows, checkpoints } = await db.tenant(scope, async (tx) => ({
-        rows: await findLeaves(tx, scope, range),
-        checkpoints: await findCheckpoints(tx, scope, {
-          from: range.from + 1,
-          below: range.to + 1,
-          order: 'oldest',
-          limit: pageRows,
-        }),
-      }))
+      const { rows, checkpoints } = await db.tenant(scope, (tx) => findLogged(tx, scope, range))
       let next = 0
       for (const row of rows) {
         yield lineOf(row)

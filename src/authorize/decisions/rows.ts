@@ -3,6 +3,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { conditionsOf, type DecisionFilter, type DecisionRow } from '#src/platform/ledger/rows.ts'
+import { findCheckpoints } from '#src/platform/ledger/tree-rows.ts'
 
 export interface PlacedDecision extends DecisionRow {
   /** Of its leaf; null until it has one. */
@@ -68,6 +69,16 @@ export async function findLeaves(
     [accountId, environment, from, to],
   )
   return rows.map(({ kind, at, reason, jti, ...row }) => ({ ...row, copies: { kind, at, reason, jti } }))
+}
+
+/** The leaves from `from` to before `to`, and the checkpoints of logs that end among them, by their size. */
+export async function findLogged(tx: Tx, scope: Scope, { from, to }: { from: number; to: number }) {
+  const range = { from: from + 1, below: to + 1, order: 'oldest', limit: to - from } as const
+  const [rows, checkpoints] = await Promise.all([
+    findLeaves(tx, scope, { from, to }),
+    findCheckpoints(tx, scope, range),
+  ])
+  return { rows, checkpoints }
 }
 
 /** The oldest entry that goes by the plan's retention alone. @param keptLonger Kinds that do not. */

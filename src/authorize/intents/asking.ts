@@ -189,12 +189,9 @@ export function createPolicyMemory() {
   const nameOf = ({ accountId, environment }: Scope) => `${accountId} ${environment}`
   return {
     asksNothing: (scope: Scope) => known.get(nameOf(scope)) === true,
-    keep(scope: Scope, { rules }: CompiledPolicy) {
+    keep(scope: Scope, { asksOutside }: CompiledPolicy) {
       if (known.size >= MAX_REMEMBERED) known.clear()
-      const asks = rules.some(({ requirements }) => requirements.some(({ kind }) => OUTSIDE.has(kind)))
-      known.set(nameOf(scope), !asks)
+      known.set(nameOf(scope), !asksOutside)
     },
   }
 }
-
-const OUTSIDE: ReadonlySet<string> = new Set(['webhook', 'canary'])

@@ -3,8 +3,8 @@
 
 import type { ActionPointers } from '#src/authorize/action-amounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { idsBefore, type Scope } from '#src/platform/ids.ts'
-import type { PurgeStep } from '#src/platform/retention.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { oldRows } from '#src/platform/retention.ts'
 import type { BudgetPeriod, MandateBudget, MandateConstraints, MandateStatus } from './judge.ts'
 import {
   CLOCK,
@@ -275,11 +275,4 @@ function isInState(status: MandateStatus): string {
 }
 
 /** All that are old, with their children: in accounts whose keys are published. */
-export const purgeMandates: PurgeStep = async (tx, { environment }, { before, limit }) => {
-  const gone = await tx.query(
-    `DELETE FROM mandates WHERE id = ANY(ARRAY(
-       SELECT id FROM mandates WHERE id < $1 AND created_at < $2 ORDER BY id LIMIT $3)) RETURNING 1`,
-    [idsBefore('mnd', environment, before), before, limit],
-  )
-  return gone.length
-}
+export const purgeMandates = oldRows({ table: 'mandates', idType: 'mnd', age: 'created_at' })

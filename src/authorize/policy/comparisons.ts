@@ -180,7 +180,7 @@ function comparerTo(constant: Numeric): (value: Numeric) => number {
  * decimals, where one side is a text. Two JSON numbers compare like their shortest texts.
  */
 export function compareNumbers(a: Numeric, b: Numeric): number {
-  return comparerTo(b)(a)
+  return a === b ? 0 : comparerTo(b)(a)
 }
 
 // The same text for equal numbers.

@@ -60,6 +60,8 @@ export interface CompiledPolicy {
   /** Those of them that an action of a type can match. */
   rulesFor(actionType: string | null): readonly CompiledRule[]
   shadowRules: readonly CompiledRule[]
+  /** A rule requires an answer from outside: of a webhook, or of canaries. */
+  asksOutside: boolean
 }
 
 /** Of a rule that names none. */
@@ -86,8 +88,11 @@ export function compilePolicy(document: PolicyDocument): CompiledPolicy {
       isDefault: true,
     })),
     shadowRules: compiled.filter(({ isShadow }) => isShadow),
+    asksOutside: rules.some(({ requirements }) => requirements.some(({ kind }) => OUTSIDE.has(kind))),
   }
 }
+
+const OUTSIDE: ReadonlySet<string> = new Set(['webhook', 'canary'] satisfies CompiledRequirement['kind'][])
 
 // As many as a process may be asked about by one account; beyond them a list is made each time.
 const MAX_TYPES = 200

@@ -5,7 +5,7 @@ import type { Statement, Tx } from '#src/platform/db/database.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { idsBefore } from '#src/platform/ids.ts'
-import type { PurgeStep } from '#src/platform/retention.ts'
+import { oldRows, type PurgeStep } from '#src/platform/retention.ts'
 import type { RevokedScope } from '../tokens/rows.ts'
 
 export interface RevocationRow {
@@ -124,14 +124,7 @@ export const purgeEndedRevocations: PurgeStep = async (tx, { environment }, { be
 }
 
 /** All that are old: in accounts whose keys are published. */
-export const purgeRevocations: PurgeStep = async (tx, { environment }, { before, limit }) => {
-  const gone = await tx.query(
-    `DELETE FROM revocations WHERE id = ANY(ARRAY(
-       SELECT id FROM revocations WHERE id < $1 AND created_at < $2 ORDER BY id LIMIT $3)) RETURNING 1`,
-    [idsBefore('rev', environment, before), before, limit],
-  )
-  return gone.length
-}
+export const purgeRevocations = oldRows({ table: 'revocations', idType: 'rev', age: 'created_at' })
 
 /** Why a token, or a new one, is refused. */
 export interface LiveRevocation {

@@ -3,8 +3,8 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { idsBefore, newId } from '#src/platform/ids.ts'
-import type { PurgeStep } from '#src/platform/retention.ts'
+import { newId } from '#src/platform/ids.ts'
+import { oldRows } from '#src/platform/retention.ts'
 
 export interface StopRow {
   id: string
@@ -44,11 +44,4 @@ export async function endStop(tx: Tx, { principal }: Acting): Promise<StopRow | 
 }
 
 /** All that are old: in accounts whose keys are published. */
-export const purgeStops: PurgeStep = async (tx, { environment }, { before, limit }) => {
-  const gone = await tx.query(
-    `DELETE FROM stops WHERE id = ANY(ARRAY(
-       SELECT id FROM stops WHERE id < $1 AND stopped_at < $2 ORDER BY id LIMIT $3)) RETURNING 1`,
-    [idsBefore('stp', environment, before), before, limit],
-  )
-  return gone.length
-}
+export const purgeStops = oldRows({ table: 'stops', idType: 'stp', age: 'stopped_at' })

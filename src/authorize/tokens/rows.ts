@@ -123,6 +123,7 @@ export type VerifiedIntent = Pick<
 
 const VERIFIED = `SELECT jti, token_sha256 AS "tokenSha256", audience, sealed_facts AS "sealedFacts",
   executed_at AS "executedAt", executed_by AS "executedBy", execution_key AS "executionKey" FROM intents WHERE jti = $1`
+const LOCK_VERIFIED = `${VERIFIED} FOR NO KEY UPDATE`
 
 export async function findVerified(tx: Tx, jti: string): Promise<VerifiedIntent | undefined> {
   const [row] = await tx.query<VerifiedIntent>(VERIFIED, [jti])
@@ -131,7 +132,7 @@ export async function findVerified(tx: Tx, jti: string): Promise<VerifiedIntent 
 
 /** The same, as `lockIntent` reads it. */
 export async function lockVerified(tx: Tx, jti: string): Promise<VerifiedIntent | undefined> {
-  const [row] = await tx.query<VerifiedIntent>(`${VERIFIED} FOR NO KEY UPDATE`, [jti])
+  const [row] = await tx.query<VerifiedIntent>(LOCK_VERIFIED, [jti])
   return row
 }
 

@@ -72,22 +72,37 @@ function publicKeyOf(spki: Uint8Array | KeyObject): KeyObject | undefined {
   }
 }
 
+// Node describes the curve anew at each question, and those of the service's own keys come with every token.
+const p256Keys = new WeakSet<KeyObject>()
+
 function isP256(key: KeyObject): boolean {
-  return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1'
+  if (p256Keys.has(key)) return true
+  const isIt = key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1'
+  if (isIt) p256Keys.add(key)
+  return isIt
 }
+
+// Two INTEGERs of up to 33 bytes, and what stands before each and before both.
+const MAX_DER_BYTES = 72
 
 function toDer(raw: Uint8Array): Buffer {
-  const body = Buffer.concat([integer(raw.subarray(0, 32)), integer(raw.subarray(32))])
-  return Buffer.concat([Buffer.from([0x30, body.length]), body])
+  const der = Buffer.alloc(MAX_DER_BYTES)
+  const end = writeInteger(raw, 32, der, writeInteger(raw, 0, der, 2))
+  der[0] = 0x30
+  der[1] = end - 2
+  return der.subarray(0, end)
 }
 
-// X.690 8.3: as few bytes as possible; the first bit is the sign.
-function integer(scalar: Uint8Array): Buffer {
-  let start = 0
-  while (start < 31 && scalar[start] === 0) start += 1
-  const magnitude = scalar.subarray(start)
-  const sign = (magnitude[0] ?? 0) >= 0x80 ? [0] : []
-  return Buffer.from([0x02, sign.length + magnitude.length, ...sign, ...magnitude])
+// X.690 8.3: as few bytes as possible; the first bit is the sign. Returns where it ends.
+function writeInteger(raw: Uint8Array, from: number, der: Buffer, at: number): number {
+  let start = from
+  while (start < from + 31 && raw[start] === 0) start += 1
+  const zeros = (raw[start] ?? 0) >= 0x80 ? 1 : 0
+  const length = from + 32 - start + zeros
+  der[at] = 0x02
+  der[at + 1] = length
+  der.set(raw.subarray(start, from + 32), at + 2 + zeros)
+  return at + 2 + length
 }
 
 function toRaw(der: Buffer): Buffer {

@@ -1,7 +1,8 @@
 // Secrets at rest. A sealed value opens only under the key that its header names and for the use that `aad` names:
 // bytes moved to another row or column don't open there.
 
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
+import { takeRandomBytes } from './random.ts'
 
 export interface Sealer {
   /**
@@ -58,7 +59,7 @@ export function createSealer({ current, previous = [] }: MasterKeys): Sealer {
     currentHeader,
 
     seal(plaintext, aad) {
-      const iv = randomBytes(IV_BYTES)
+      const iv = takeRandomBytes(IV_BYTES)
       const cipher = createCipheriv('aes-256-gcm', keyFor(current.id), iv, { authTagLength: TAG_BYTES })
       cipher.setAAD(authenticated(currentHeader, aad))
       const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()])

@@ -29,7 +29,11 @@ export interface Driver {
 }
 
 type Row = Record<string, unknown>
-type Columns = readonly { name: string; parse: (text: string) => unknown }[]
+/** A statement as a connection knows it. */
+interface Prepared {
+  name: string
+  columns: readonly { name: string; parse: (text: string) => unknown }[]
+}
 
 /** What we use of the driver below its public interface. */
 interface Wire {
@@ -89,11 +93,13 @@ async function inOrder(
 }
 
 function createInternals(types: pg.CustomTypesConfig): Driver {
-  // By statement name. A statement whose columns change fails permanently on its connection ("cached plan must not
-  // change result type"), so a known entry is never wrong.
-  const known = new WeakMap<pg.PoolClient, Map<string, Columns>>()
-  const columnsOf = (client: pg.PoolClient, statements: readonly Statement[]) =>
-    statements.map(({ text }) => known.get(client)?.get(nameOf(text)))
+  // By text. A statement whose columns change fails permanently on its connection ("cached plan must not change result
+  // type"), so a known entry is never wrong.
+  const known = new WeakMap<pg.PoolClient, Map<string, Prepared>>()
+  const preparedFor = (client: pg.PoolClient, statements: readonly Statement[]) => {
+    const here = known.get(client)
+    return statements.map(({ text }) => here?.get(text))
+  }
 
   // The driver's own path: it prepares a statement that is new here, and describes the columns.
   async function learn(client: pg.PoolClient, statement: Statement): Promise<Row[]> {
@@ -102,17 +108,17 @@ function createInternals(types: pg.CustomTypesConfig): Driver {
       name: field.name,
       parse: types.getTypeParser(field.dataTypeID, 'text') as (text: string) => unknown,
     }))
-    const here = known.get(client) ?? new Map<string, Columns>()
-    known.set(client, here.set(nameOf(statement.text), columns))
+    const here = known.get(client) ?? new Map<string, Prepared>()
+    known.set(client, here.set(statement.text, { name: nameOf(statement.text), columns }))
     return rows
   }
 
   return {
     cork: corkWrites,
-    areOneTransaction: (client, statements) => columnsOf(client, statements).every((columns) => columns !== undefined),
+    areOneTransaction: (client, statements) => preparedFor(client, statements).every((one) => one !== undefined),
     async ask(client, statements) {
-      const columns = columnsOf(client, statements)
-      if (columns.every((one) => one !== undefined)) return send(client, statements, columns)
+      const prepared = preparedFor(client, statements)
+      if (prepared.every((one) => one !== undefined)) return send(client, statements, prepared)
       return inOrder(statements, (statement) => learn(client, statement))
     },
   }
@@ -143,7 +149,7 @@ function nameOf(text: string): string {
 async function send(
   client: pg.PoolClient,
   statements: readonly Statement[],
-  columns: readonly Columns[],
+  prepared: readonly Prepared[],
 ): Promise<Row[][]> {
   const answers: Row[][] = []
   let rows: Row[] = []
@@ -160,8 +166,8 @@ async function send(
     const query = Object.assign(new pg.Query(''), {
       submit(wire: Wire) {
         guarded(() => {
-          for (const { text, values } of statements) {
-            wire.bind({ statement: nameOf(text), values, valueMapper: prepareValue })
+          for (const [index, { values }] of statements.entries()) {
+            wire.bind({ statement: prepared[index]?.name ?? '', values, valueMapper: prepareValue })
             wire.execute()
           }
         })
@@ -169,7 +175,7 @@ async function send(
         return null
       },
       handleDataRow({ fields }: { fields: readonly (string | null)[] }) {
-        guarded(() => void rows.push(toRow(columns[answers.length] ?? [], fields)))
+        guarded(() => void rows.push(toRow(prepared[answers.length]?.columns ?? [], fields)))
       },
       handleCommandComplete({ text: tag }: { text: string }) {
         guarded(() => checkCommitted(statements[answers.length]?.text ?? '', tag))
@@ -189,7 +195,7 @@ async function send(
   return answers
 }
 
-function toRow(columns: Columns, fields: readonly (string | null)[]): Row {
+function toRow(columns: Prepared['columns'], fields: readonly (string | null)[]): Row {
   const row: Row = {}
   for (let index = 0; index < columns.length; index += 1) {
     const column = columns[index]

@@ -16,32 +16,46 @@ const TENANT_LOCK_TIMEOUT_MS = 900
 
 const SAFE_ACCOUNT = /^[a-z]{3}_[0-9a-z]{1,40}$/
 
+interface Mode {
+  isReading?: boolean
+  isDurable?: boolean
+}
+
 // Sent with BEGIN. set_config(..., true) ends with the transaction; a plain SET would leak the scope to the next user
 // of the connection.
-export function tenantSettings(
-  { accountId, environment }: Scope,
-  { isReading = false, isDurable = true } = {},
-): Statement {
+export function tenantSettings({ accountId, environment }: Scope, mode: Mode = {}): Statement {
+  return { text: textFor(TENANT, mode), values: [checkAccount(accountId), checkEnvironment(environment)] }
+}
+
+export function systemSettings(reason: string, mode: Mode = {}): Statement {
+  return { text: textFor(SYSTEM, mode), values: [`countersign ${reason.replaceAll(/[^a-z0-9 _-]/gi, '')}`] }
+}
+
+const TENANT = textsOf(
+  `SELECT set_config('role', '${APP_ROLE}', true), set_config('app.account_id', $1, true),
+     set_config('app.environment', $2, true)`,
+  `, set_config('lock_timeout', '${TENANT_LOCK_TIMEOUT_MS}', true)`,
+)
+// If the backlog was empty when statistics were taken, the planner would read all of it each time once it has filled.
+const SYSTEM = textsOf(
+  `SELECT set_config('role', '${SYSTEM_ROLE}', true), set_config('application_name', $1, true),
+     set_config('enable_seqscan', 'off', true)`,
+  '',
+)
+
+// Whole texts: the driver finds what it has prepared by them, and a text that is put together anew is hashed anew.
+function textsOf(start: string, writing: string) {
   return {
-    text: `SELECT set_config('role', '${APP_ROLE}', true), set_config('app.account_id', $1, true),
-       set_config('app.environment', $2, true)${isReading ? READ_ONLY : LOCK_TIMEOUT}${isDurable ? '' : NOT_DURABLE}`,
-    values: [checkAccount(accountId), checkEnvironment(environment)],
+    reading: `${start}, set_config('transaction_read_only', 'on', true)`,
+    writing: `${start}${writing}`,
+    notDurable: `${start}${writing}, set_config('synchronous_commit', 'off', true)`,
   }
 }
 
-export function systemSettings(reason: string, { isReading = false, isDurable = true } = {}): Statement {
-  return {
-    // If the backlog was empty when statistics were taken, the planner would read all of it each time once it has
-    // filled.
-    text: `SELECT set_config('role', '${SYSTEM_ROLE}', true), set_config('application_name', $1, true),
-       set_config('enable_seqscan', 'off', true)${isReading ? READ_ONLY : ''}${isDurable ? '' : NOT_DURABLE}`,
-    values: [`countersign ${reason.replaceAll(/[^a-z0-9 _-]/gi, '')}`],
-  }
+function textFor(texts: ReturnType<typeof textsOf>, { isReading = false, isDurable = true }: Mode): string {
+  if (isReading) return texts.reading
+  return isDurable ? texts.writing : texts.notDurable
 }
-
-const READ_ONLY = `, set_config('transaction_read_only', 'on', true)`
-const LOCK_TIMEOUT = `, set_config('lock_timeout', '${TENANT_LOCK_TIMEOUT_MS}', true)`
-const NOT_DURABLE = `, set_config('synchronous_commit', 'off', true)`
 
 function checkAccount(accountId: string): string {
   if (!SAFE_ACCOUNT.test(accountId)) throw new Error('account id has a character that an id never has')

@@ -1,6 +1,6 @@
 // Which declared route answers an address, and what is answered where none does.
 
-import type { Context } from 'koa'
+import type { Context, Next } from 'koa'
 import { Failure } from '#src/failure.ts'
 import type { Route } from './endpoint.ts'
 
@@ -35,6 +35,23 @@ export function shapeOf(path: string): string {
  */
 export function isMostExact(ctx: Context, { path }: Route): boolean {
   return isOfShape(pathOf(ctx), path)
+}
+
+/** Answers a request with a route. */
+export type AnswerRoute = (ctx: Context, params: Record<string, string>) => Promise<void>
+
+/**
+ * Finds routes whose path has no parameters, before the router, which tries the pattern of every path. Nothing is more exact
+ * than such a path.
+ */
+export function createFixedPaths() {
+  const runs = new Map<string, AnswerRoute>()
+  return {
+    add({ method, path }: Pick<Route, 'method' | 'path'>, run: AnswerRoute): void {
+      if (!path.includes(':')) runs.set(`${method} ${path}`, run)
+    },
+    middleware: (ctx: Context, next: Next) => runs.get(`${ctx.method} ${ctx.path}`)?.(ctx, {}) ?? next(),
+  }
 }
 
 function pathOf(ctx: Context): string | undefined {

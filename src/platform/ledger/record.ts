@@ -1,9 +1,9 @@
 // Writes decisions, each in the transaction of what it decides: neither exists without the other. An entry waits in
 // `ledger_pending` until the process `sequence` appends it to the Merkle log, so that no decision waits for another.
 
-import { randomBytes } from 'node:crypto'
 import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import { takeRandomBytes } from '#src/platform/crypto/random.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -126,7 +126,7 @@ export function createLedger({ sealer, db }: LedgerDeps): Ledger {
 
 // Their hash is that of this text as it is stored, so it needs no canonical form.
 function textOf(facts: Json): string {
-  return JSON.stringify({ facts, salt: randomBytes(SALT_BYTES).toString('base64url') })
+  return JSON.stringify({ facts, salt: takeRandomBytes(SALT_BYTES).toString('base64url') })
 }
 
 function factsOf(text: Uint8Array): Json {

@@ -77,6 +77,30 @@ describe('a transaction batcher', () => {
     expect(batches).toEqual([['1', '2'], ['3', '4'], ['5']])
   })
 
+  it('runs a batch beside one that hangs, after it has waited for its time', async () => {
+    const batches: string[][] = []
+    const ends: (() => void)[] = []
+    const add = createTransactionBatcher<string, string>({
+      maxRunning: 2,
+      patienceMs: 1,
+      async run(take) {
+        await Promise.resolve()
+        const items = take()
+        batches.push([...items])
+        if (items.includes('hangs')) await new Promise<void>((end) => ends.push(end))
+        return items
+      },
+    })
+    const first = add('hangs')
+    await new Promise((done) => setImmediate(done))
+    const others = ['a', 'b'].map(add)
+    expect(batches).toEqual([['hangs']])
+    expect(await Promise.all(others)).toEqual(['a', 'b'])
+    expect(batches).toEqual([['hangs'], ['a', 'b']])
+    for (const end of ends) end()
+    expect(await first).toBe('hangs')
+  })
+
   it('retries items alone when Postgres refused them together', async () => {
     const batches: number[][] = []
     const add = createTransactionBatcher<number, number>({
