@@ -26,10 +26,20 @@ class FileOrder extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // test/support/projects.ts says what the three are.
+    // test/support/projects.ts says what they are.
     projects: [
       { extends: true, test: { name: 'process', include: include('process'), globalSetup: CLUSTER } },
-      { extends: true, test: { name: 'rows', include: include('rows'), globalSetup: CLUSTER } },
+      { extends: true, test: { name: 'alone', include: include('alone'), globalSetup: CLUSTER } },
+      {
+        extends: true,
+        test: {
+          name: 'rows',
+          include: include('rows'),
+          globalSetup: CLUSTER,
+          setupFiles: ['test/support/photos.ts'],
+          isolate: false,
+        },
+      },
       { extends: true, test: { name: 'pure', include: include('pure'), isolate: false } },
     ],
     maxWorkers: WORKERS,

@@ -7,6 +7,8 @@ import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { DEFAULT_MODEL } from '#src/trace/models/model-files.ts'
+import { readOptions } from '../../commands/diff/options.ts'
+import { isUsageError } from '../../commands/sentence.ts'
 import { createModelFolder } from '../support/gguf.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -33,6 +35,14 @@ function plant(name: string, family: string, bias: number): string {
   return path
 }
 
+function wordsFault(args: string[]): unknown {
+  try {
+    return readOptions(args)
+  } catch (error) {
+    return error
+  }
+}
+
 function prompts(count: number): string {
   const lines = Array.from({ length: count }, (_, index) =>
     JSON.stringify({ messages: [{ role: 'user', content: `What do ${index} lamps cost?` }] }),
@@ -41,6 +51,17 @@ function prompts(count: number): string {
 }
 
 describe('npm run diff', () => {
+  it.each([
+    [[]],
+    [['countersign-tiny']],
+    [['countersign-tiny', 'gone.gguf']],
+    [['countersign-tiny', 'countersign-tiny', 'more']],
+    [['countersign-tiny', 'countersign-tiny', '--seed', '-1']],
+    [['countersign-tiny', 'countersign-tiny', '--unknown']],
+  ])('finds wrong words in %j', (args) => {
+    expect(wordsFault(args)).toSatisfy(isUsageError)
+  })
+
   it('ends with 1 for drift, and flags exactly the family that was planted', () => {
     const junit = join(place.folder, 'junit.xml')
     const planted = plant('planted', 'exfiltration', 9)
@@ -71,16 +92,7 @@ describe('npm run diff', () => {
   it('ends with 2 for wrong words, and with 4 for models that can not be compared', () => {
     const broken = place.write('broken.gguf', Buffer.from('GGUF but not really, and long enough'))
     const bad = place.write('bad.jsonl', Buffer.from('{"messages":[{"role":"assistant","content":"x"}]}'))
-    for (const args of [
-      [],
-      ['countersign-tiny'],
-      ['countersign-tiny', 'smollm9'],
-      ['countersign-tiny', 'gone.gguf'],
-      ['countersign-tiny', 'countersign-tiny', 'more'],
-      ['countersign-tiny', 'countersign-tiny', '--seed', '-1'],
-      ['countersign-tiny', 'countersign-tiny', '--eval', bad],
-      ['countersign-tiny', 'countersign-tiny', '--unknown'],
-    ]) {
+    for (const args of [[], ['countersign-tiny', 'smollm9'], ['countersign-tiny', 'countersign-tiny', '--eval', bad]]) {
       expect([args, run(...args).status]).toEqual([args, 2])
     }
     expect(run('countersign-tiny', broken)).toMatchObject({ status: 4, stdout: '' })

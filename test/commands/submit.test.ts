@@ -14,7 +14,7 @@ let folder: string
 let out: string
 
 beforeAll(async () => {
-  system = await startSystem({ engine: 'postgres' })
+  system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'attest'] })
   maker = await createMaker(system)
 })
 

@@ -16,7 +16,7 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
     let guide: Guide
 
     beforeAll(async () => {
-      system = await startSystem({ engine: 'postgres' })
+      system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'attest', 'compare', 'deliver'] })
       guide = openGuide('docs/integrate.md', {
         'http://localhost:8080': system.baseUrl,
         svc_test_your_own_key: system.key,

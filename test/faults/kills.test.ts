@@ -21,6 +21,7 @@ describe(`a batch of ${CLAIMS} survives`, () => {
   beforeAll(async () => {
     system = await startSystem({
       engine,
+      only: ['web', 'dispatch', 'attest'],
       environment: redisUrl === null ? {} : { REDIS_URL: ownRedis },
       // The first dispatcher dies in the first batch.
       environmentOf: (name, launch): Record<string, string> =>

@@ -1,5 +1,5 @@
 // The small form: real processes, an attack by another account, a kill of each kind, Redis killed, Postgres restarted
-// during the load, while three insurers submit, cancel and submit again. The large one is `npm run faults`.
+// during the load, while two insurers submit, cancel and submit again. The large one is `npm run faults`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,14 +29,14 @@ it('the service keeps every invariant while each kind of process, Redis and Post
     faults,
     directory,
     processes: { ...ofEachKind(1), attest: 2 },
-    accounts: 3,
-    openTarget: 100,
-    batchSize: 40,
-    pauseMs: 300,
-    batchPauseMs: 1_000,
-    maxCaptures: 1_500,
-    gapMs: 1_500,
-    calmMs: 2_000,
+    accounts: 2,
+    openTarget: 60,
+    batchSize: 30,
+    pauseMs: 800,
+    batchPauseMs: 1_500,
+    maxCaptures: 1_000,
+    gapMs: 1_000,
+    calmMs: 1_500,
     pace: 'overlapping',
     isWeighed: false,
     say: () => {},

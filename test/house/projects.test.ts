@@ -15,7 +15,8 @@ describe('the project of a test file', () => {
     ['test/platform/ids.test.ts', 'pure'],
     ['test/attest/claims/attest.test.ts', 'rows'],
     ['test/platform/db/tenancy.test.ts', 'rows'],
-    ['test/capture-kit/photo.test.ts', 'rows'],
+    ['test/capture-kit/photo.test.ts', 'alone'],
+    ['test/attest/duplicates/migration.test.ts', 'alone'],
     ['test/workers/end-to-end.test.ts', 'process'],
     ['test/commands/usage.test.ts', 'process'],
     ['test/docs/browser.test.ts', 'process'],
@@ -35,15 +36,23 @@ describe('the project of a test file', () => {
     expect(projectIn({ 'test/a/one.test.ts': "import { b } from './b.ts'\n", 'test/a/b.ts': DATABASE })).toBe('rows')
   })
 
-  it('is rows when it makes a database of its own, or changes or measures the process that runs it', () => {
+  it('is alone when it makes a database of its own, or changes or measures the process that runs it', () => {
     for (const line of [
       "inject('postgresUrl')",
       "vi.spyOn(process, 'kill')",
       'process.env.CI = ""',
       'process.cpuUsage()',
     ]) {
-      expect([line, projectIn({ 'test/a/one.test.ts': `${line}\n` })]).toEqual([line, 'rows'])
+      expect([line, projectIn({ 'test/a/one.test.ts': `${line}\n` })]).toEqual([line, 'alone'])
     }
+  })
+
+  it('is alone when it draws photos, and not because the phone of the tests has drawn its own', () => {
+    const drawing = "import { renderPhoto } from '../../capture-kit/photo.ts'\n"
+    expect(projectIn({ 'test/a/one.test.ts': drawing })).toBe('alone')
+    const phone = 'test/attest/claims/phone.ts'
+    const shooting = `${DATABASE}import { shoot } from '../attest/claims/phone.ts'\n`
+    expect(projectIn({ 'test/a/one.test.ts': shooting, [phone]: drawing.replace('../..', '../../..') })).toBe('rows')
   })
 
   it('is process when its own code starts processes, and not because the service can', () => {

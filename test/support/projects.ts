@@ -2,13 +2,14 @@
 // kept, and a file can't stand in the wrong project.
 //
 //   pure     No database and no process. The files share worker processes, and a run of these alone starts no server.
-//   rows     A worker process each. Most have a database, cloned from the migrated template of the run.
+//   rows     Most have a database, cloned from the migrated template of the run. The files share worker processes.
+//   alone    As rows, with a worker process each: the file changes or measures its process, or needs a fresh one.
 //   process  Starts processes: systems, commands, browsers, servers.
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 
-export const PROJECTS = ['process', 'rows', 'pure'] as const
+export const PROJECTS = ['process', 'alone', 'rows', 'pure'] as const
 export type ProjectName = (typeof PROJECTS)[number]
 
 export interface SourceTree {
@@ -21,8 +22,12 @@ const ROOT = resolve(import.meta.dirname, '../..')
 // What the service itself does with processes is part of most tests. These files start one when they are asked to.
 const STARTS_PROCESSES = /^(?:test|commands|capture-kit|bench|bootstrap|faults|hostile)\//
 const DATABASE = 'test/support/database.ts'
-// The service limits for its whole process which formats sharp reads, and BullMQ keeps connections of its own.
-const OWN_WORKER = ['sharp', 'bullmq']
+// Where they are loaded, connections and limits for the whole process follow.
+const HAVE_STATE = ['sharp', 'bullmq']
+// It draws photos, from SVG. The service forbids sharp to read SVG, for its whole process.
+const DRAWING = 'capture-kit/photo.ts'
+// It draws when it is loaded, in a worker of `rows` before the service (test/support/photos.ts).
+const DRAWN = 'test/attest/claims/phone.ts'
 // Of a test file itself: it makes its own database, changes the worker process, or measures it.
 const NEEDS_WORKER =
   /\binject\('postgresUrl'\)|\bvi\.(?:spyOn|fn|mock|doMock|stub\w+|useFakeTimers|setConfig|setSystemTime)\b|process\.(?:env\.\w+ = |chdir|memoryUsage|cpuUsage|exitCode = )/
@@ -63,8 +68,9 @@ export function createProjectOf({ read }: SourceTree): (testFile: string) => Pro
       (path) => STARTS_PROCESSES.test(path) && importsOf(path).includes('node:child_process'),
     )
     if (startsProcesses) return 'process'
-    const needsWorker = [DATABASE, ...OWN_WORKER].some((target) => reached.has(target))
-    return needsWorker || NEEDS_WORKER.test(read(testFile) ?? '') ? 'rows' : 'pure'
+    const draws = [...reached].some((path) => path !== DRAWN && importsOf(path).includes(DRAWING))
+    if (draws || NEEDS_WORKER.test(read(testFile) ?? '')) return 'alone'
+    return [DATABASE, ...HAVE_STATE].some((target) => reached.has(target)) ? 'rows' : 'pure'
   }
 }
 

@@ -19,6 +19,7 @@ describe.skipIf(reason !== undefined)(`the main job on S3${reason === undefined 
     const { bucket, region, endpoint = '', credentials } = server.access
     system = await startSystem({
       engine: 'postgres',
+      only: ['web', 'dispatch', 'attest'],
       environment: {
         BLOB_STORE: `s3://${bucket}/${server.prefix}?region=${region}&endpoint=${encodeURIComponent(endpoint)}`,
         AWS_ACCESS_KEY_ID: credentials?.accessKeyId ?? '',

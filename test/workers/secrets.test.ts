@@ -1,5 +1,5 @@
-// Signing in and every other use of a secret over real processes, on each engine, with receivers that answer with what
-// they know and a mail server that quotes the mail. Afterwards no secret is anywhere but where it was shown or mailed: not
+// Signing in and every other use of a secret over real processes, with receivers that answer with what they know and a
+// mail server that quotes the mail. Afterwards no secret is anywhere but where it was shown or mailed: not
 // in a table, in Redis, in a log line, a trace, a metric, another answer, a delivery or an export.
 
 import { randomBytes } from 'node:crypto'
@@ -34,7 +34,10 @@ interface Answered {
   headers: Headers
 }
 
-describe.each(testedEngines())('secrets, on %s', (engine) => {
+// What is put into an engine is the same on both: of the row of a job its ids (`end-to-end.test.ts` runs both).
+const engine = testedEngines().at(-1) ?? 'postgres'
+
+describe(`secrets, on ${engine}`, () => {
   const secrets = createSecrets()
   const receivers = createReceivers()
   const said: string[] = []
@@ -126,12 +129,9 @@ describe.each(testedEngines())('secrets, on %s', (engine) => {
     const key = await useKeys(owner)
     await useInvites(owner)
     await useWebhooks(key)
-    // What only `web` answers is the same on each engine.
-    if (engine === testedEngines()[0]) {
-      await useIntents(key)
-      await readEverything(owner, key)
-      await provokeErrors(owner, key)
-    }
+    await useIntents(key)
+    await readEverything(owner, key)
+    await provokeErrors(owner, key)
     await useExport(owner)
     const ended = await ask('DELETE', '/v1/auth/session', { headers: owner })
     expect(ended.status).toBe(200)

@@ -40,6 +40,7 @@ describe('a submission', () => {
     receiver = await startRecorder()
     system = await startSystem({
       engine,
+      only: ['web', 'dispatch', 'attest', 'screen', 'compare', 'reevaluate', 'deliver'],
       environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, LOG_LEVEL: 'debug' },
       onLog: (text) => void said.push(text),
     })

@@ -22,19 +22,24 @@ export interface Phone {
   id: string | undefined
 }
 
-const EXIF = {
+const exifOfNow = () => ({
   camera: CAMERAS[0],
   takenAt: new Date(Date.now() - 60_000),
   utcOffsetMinutes: 60,
   hasOffset: true,
   exposureSeconds: 0.01,
   iso: 100,
-}
+})
 
 /** A small JPEG whose EXIF says that it was taken a minute ago. Rendered here: the service's own sharp refuses to draw. */
-export const PHOTO = await renderPhoto({ seed: 1, width: 64, height: 48, exif: EXIF })
+export let PHOTO = await renderPhoto({ seed: 1, width: 64, height: 48, exif: exifOfNow() })
 /** The same picture in other bytes: it has no EXIF. */
 export const BARE_PHOTO = withExif(PHOTO, null)
+
+/** For a worker process that runs for minutes: a photo that was taken before the last file began is too old. */
+export function renewPhotos(): void {
+  PHOTO = withExif(PHOTO, exifOfNow())
+}
 
 /** A phone whose root is registered and which is enrolled, unless `isEnrolled` is false. */
 export async function makePhone(

@@ -70,14 +70,14 @@ describe.skipIf(!existsSync(ANDROID))(`real Android chains (CORPUS: ${samples.le
     }
   })
 
-  test('every flipped bit of one chain, and some of every other, is detected', () => {
+  test('a flipped bit in every byte of one chain, and in some of every other, is detected', () => {
     const accepted: string[] = []
-    // The shortest chain in full: 30,000 verifications.
+    // The shortest chain: a bit of every byte, each time another one. 4,000 verifications.
     const whole = samples.toSorted((a, b) => sizeOf(a) - sizeOf(b))[0]
     for (const sample of samples) {
       const { name, chain, expected } = sample
       for (const [index, der] of chain.entries()) {
-        const step = sample === whole ? 1 : 1_009
+        const step = sample === whole ? 7 : 1_009
         for (let bit = index; bit < der.length * 8; bit += step) {
           const { facts } = verify(chain.with(index, flip(der, bit)), expected)
           if (facts !== null) accepted.push(`${name} ${index}:${bit}`)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createDecoder, type Decoder, type DecoderOptions, type EndedDecoder } from '#src/attest/media/decoder.ts'
+import { slowAvif } from '../../support/slow-avif.ts'
 import { until } from '../../support/until.ts'
 
 const open: Decoder[] = []
@@ -37,6 +38,12 @@ afterAll(() => rm(folder, { recursive: true }))
 async function write(name: string, bytes: Uint8Array | string): Promise<string> {
   await writeFile(join(folder, name), bytes)
   return join(folder, name)
+}
+
+function writeSlow(): Promise<string> {
+  const flat = slowAvif(1)
+  expect(flat.byteLength).toBeLessThan(2_000)
+  return write('flat.avif', flat)
 }
 
 describe('the decoder', () => {
@@ -77,21 +84,19 @@ describe('the decoder', () => {
   })
 
   it('kills the decoding of an AVIF of 1 KB and 8,000 x 8,000 pixels, and still decodes others', async () => {
-    const flat = await picture(8_000, 8_000).avif({ effort: 0, quality: 1 }).toBuffer()
-    expect(flat.byteLength).toBeLessThan(2_000)
-    const [slow, fine] = [await write('flat.avif', flat), await write('fine.png', await picture(9, 9).png().toBuffer())]
-    const decoder = make({ quickMs: 150, limitMs: 300, maxMegabytes: 4_000 })
+    const [slow, fine] = [await writeSlow(), await write('fine.png', await picture(9, 9).png().toBuffer())]
+    const decoder = make({ quickMs: 500, limitMs: 1_000, maxMegabytes: 4_000 })
     const answers = await Promise.all([decoder.thumbnail(slow, 320), decoder.thumbnail(fine, 320)])
     expect(answers).toMatchObject([{ ok: false, code: 'timeout' }, { ok: true }])
-    expect(ended.map(({ reason }) => reason)).toEqual(['slow', 'timeout'])
+    // On a busy machine the other is slow too.
+    expect(new Set(ended.map(({ reason }) => reason))).toEqual(new Set(['slow', 'timeout']))
     await until(async () => !ended.some(({ pid }) => isAlive(pid)))
     expect(await decoder.thumbnail(fine, 320)).toMatchObject({ ok: true })
   })
 
   it('ends the decoding of a picture that takes more memory than its limit', async () => {
-    const flat = await picture(8_000, 8_000).avif({ effort: 0, quality: 1 }).toBuffer()
     const decoder = make({ quickMs: 30_000, maxMegabytes: 300 })
-    const answer = await decoder.thumbnail(await write('large.avif', flat), 320)
+    const answer = await decoder.thumbnail(await writeSlow(), 320)
     expect(answer).toMatchObject({ ok: false, code: 'crashed', detail: expect.stringContaining('300 MB') })
     expect(ended.map(({ reason }) => reason)).toEqual(['memory'])
     await until(async () => !ended.some(({ pid }) => isAlive(pid)))
