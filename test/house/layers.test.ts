@@ -39,7 +39,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
   agents: [['registry']],
   trace: [
     ['gguf'],
-    ['kernel', 'tokenizer'],
+    ['kernel', 'tokenizer', 'onnx'],
     ['llama'],
     ['probes'],
     ['attribution'],
