@@ -16,11 +16,11 @@ import {
 } from './tensor.ts'
 import {
   bytesOf,
+  type EncodedParts,
   type Field,
   floatOf,
   integerOf,
   integersOf,
-  type Pieces,
   readFields,
   textOf,
   writeBytes,
@@ -107,8 +107,8 @@ export function decodeModel(bytes: Uint8Array): OnnxModel {
   return model
 }
 
-/** In pieces, which may be parts of the file that the model was read from. */
-export function encodeModel(model: OnnxModel): Pieces {
+/** in parts, which may be parts of the file that the model was read from. */
+export function encodeModel(model: OnnxModel): EncodedParts {
   return [
     ...writeInteger(1, model.irVersion),
     ...writeText(2, model.producer),
@@ -179,7 +179,7 @@ function decodeGraph(bytes: Uint8Array, counts: Counts, depth: number): OnnxGrap
   return graph
 }
 
-function encodeGraph(graph: OnnxGraph): Pieces {
+function encodeGraph(graph: OnnxGraph): EncodedParts {
   return [
     ...graph.nodes.flatMap((node) => writeBytes(1, sourceOf(node, encodeNode))),
     ...writeText(2, graph.name),
@@ -208,7 +208,7 @@ function decodeNode(bytes: Uint8Array, counts: Counts, depth: number): OnnxNode 
   return remember({ ...texts, inputs, outputs, attributes }, bytes)
 }
 
-function encodeNode({ name, operator, domain, inputs, outputs, attributes }: OnnxNode): Pieces {
+function encodeNode({ name, operator, domain, inputs, outputs, attributes }: OnnxNode): EncodedParts {
   return [
     ...inputs.flatMap((input) => writeText(1, input)),
     ...outputs.flatMap((output) => writeText(2, output)),
@@ -244,7 +244,7 @@ function decodeAttribute(bytes: Uint8Array, counts: Counts, depth: number): Onnx
   return remember({ name, value: value ?? { kind: 'other' } }, bytes)
 }
 
-function encodeAttribute({ name, value }: OnnxAttribute): Pieces {
+function encodeAttribute({ name, value }: OnnxAttribute): EncodedParts {
   const head = writeText(1, name)
   switch (value.kind) {
     case 'float':

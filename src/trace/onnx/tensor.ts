@@ -3,9 +3,9 @@
 import { modelError } from '../gguf/model-error.ts'
 import {
   bytesOf,
+  type EncodedParts,
   integerOf,
   integersOf,
-  type Pieces,
   readFields,
   textOf,
   writeBytes,
@@ -68,7 +68,7 @@ export function remember<O extends object>(object: O, source: Uint8Array): O {
   return object
 }
 
-export function sourceOf<O extends object>(object: O, encode: (object: O) => Pieces): Pieces {
+export function sourceOf<O extends object>(object: O, encode: (object: O) => EncodedParts): EncodedParts {
   const source = SOURCE.get(object)
   return source === undefined ? encode(object) : [source]
 }
@@ -115,7 +115,7 @@ export function decodeTensor(bytes: Uint8Array, counts: TensorCount): OnnxTensor
   return remember({ name, element, dims, data }, bytes)
 }
 
-export function encodeTensor({ name, element, dims, data }: OnnxTensor): Pieces {
+export function encodeTensor({ name, element, dims, data }: OnnxTensor): EncodedParts {
   if (data.kind === 'external' || data.kind === 'other') throw new TypeError(`the tensor ${name} can not be written`)
   return [
     ...dims.flatMap((dim) => writeInteger(1, dim)),
@@ -141,7 +141,7 @@ export function decodeValue(bytes: Uint8Array): OnnxValue {
   return remember({ name, ...type }, bytes)
 }
 
-export function encodeValue({ name, element, dims }: OnnxValue): Pieces {
+export function encodeValue({ name, element, dims }: OnnxValue): EncodedParts {
   const shape = (dims ?? []).flatMap((dim) =>
     writeBytes(1, dim === undefined ? [] : typeof dim === 'number' ? writeInteger(1, dim) : writeText(2, dim)),
   )

@@ -4,7 +4,7 @@
 import { PbfReader, PbfWriter } from 'pbf'
 import { modelError } from '../gguf/model-error.ts'
 
-export type Pieces = Uint8Array[]
+export type EncodedParts = Uint8Array[]
 
 /** The value of one field, as it stands in the file. */
 export interface Field {
@@ -69,23 +69,23 @@ export function integersOf(field: Field, most: number): number[] {
   return values
 }
 
-export function writeBytes(number: number, pieces: Pieces): Pieces {
+export function writeBytes(number: number, pieces: EncodedParts): EncodedParts {
   const writer = new PbfWriter()
   writer.writeTag(number, WIRE.bytes)
   writer.writeVarint(lengthOf(pieces))
   return [writer.finish(), ...pieces]
 }
 
-export const writeText = (number: number, text: string): Pieces => writeBytes(number, [Buffer.from(text, 'utf8')])
+export const writeText = (number: number, text: string): EncodedParts => writeBytes(number, [Buffer.from(text, 'utf8')])
 
-export function writeInteger(number: number, value: number): Pieces {
+export function writeInteger(number: number, value: number): EncodedParts {
   const writer = new PbfWriter()
   writer.writeTag(number, WIRE.varint)
   writer.writeVarint(value)
   return [writer.finish()]
 }
 
-export function writeFloat(number: number, value: number): Pieces {
+export function writeFloat(number: number, value: number): EncodedParts {
   const writer = new PbfWriter()
   writer.writeTag(number, WIRE.fixed32)
   writer.writeFloat(value)
@@ -93,14 +93,14 @@ export function writeFloat(number: number, value: number): Pieces {
 }
 
 /** As `readFields` found it. */
-export function writeField({ number, type, bytes }: Field): Pieces {
+export function writeField({ number, type, bytes }: Field): EncodedParts {
   if (type === WIRE.bytes) return writeBytes(number, [bytes])
   const writer = new PbfWriter()
   writer.writeTag(number, type)
   return [writer.finish(), bytes]
 }
 
-export const lengthOf = (pieces: Pieces): number => pieces.reduce((sum, { length }) => sum + length, 0)
+export const lengthOf = (pieces: EncodedParts): number => pieces.reduce((sum, { length }) => sum + length, 0)
 
 const invalid = (reason: string) => modelError('model_file_invalid', `The file is no valid ONNX: ${reason}.`)
 
