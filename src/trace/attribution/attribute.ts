@@ -52,6 +52,8 @@ export type GraphNode =
 /** A structured clone of it can travel between processes. */
 export interface AttributionGraph {
   method: AttributionMethod
+  /** Whose arithmetic it is where it is not the kernel's: the bits, and so a hash of them, are others. */
+  runtime?: string
   layers: number
   tokens: number[]
   /** Control tokens have none. */
@@ -131,6 +133,7 @@ export async function attribute(
   onProgress(steps, steps)
   return {
     method,
+    ...(model.accelerator && { runtime: model.accelerator.runtime }),
     layers,
     tokens: [...request.tokens],
     text: model.tokenizer.decode(request.tokens),

@@ -6,7 +6,7 @@ import type { NeuronEdit } from '../llama/forward.ts'
 import { feedText, turn } from '../llama/generation.ts'
 import type { LoadedModel } from '../llama/model.ts'
 import { createBackward } from './backward.ts'
-import { activationsOf, type FrozenPass, freeze, layerOf, readVectorOf } from './frozen.ts'
+import { activationsOf, type FrozenPass, feederOf, freeze, layerOf, readVectorOf } from './frozen.ts'
 import { largestTokens, probabilitiesOf, showToken } from './objective.ts'
 
 export interface InterventionRequest {
@@ -35,6 +35,8 @@ export interface Intervention {
   tokens: ChangedToken[]
   /** The activation of each edited neuron before it was multiplied, and after. */
   edits: (NeuronEdit & { activationBefore: number; activationAfter: number })[]
+  /** As that of a graph. */
+  runtime?: string
 }
 
 export const MAX_EDITS = 100
@@ -53,14 +55,16 @@ export async function intervene(
   }
   const pass = await freeze(model, tokens, { maxBytes: maxInternalsBytes, signal })
   const first = edits.reduce((least, { position }) => Math.min(least, position), tokens.length - 1)
-  model.llama.rewind(first)
+  const feeder = feederOf(model)
+  feeder.rewind(first)
   const options = { logits: 'last', edits, ...(signal && { signal }) } as const
-  const after = (await feedText(model.llama, tokens.slice(first), options)).slice()
+  const after = (await feedText(feeder, tokens.slice(first), options)).slice()
   const shown = [...new Set([...largestTokens(pass.logits, topTokens), ...largestTokens(after, topTokens)])]
   const predicted = centered(await predict(pass, edits, shown, signal))
   const measured = centered(shown.map((token) => (after[token] ?? 0) - (pass.logits[token] ?? 0)))
   const shares = [probabilitiesOf(pass.logits), probabilitiesOf(after)] as const
   return {
+    ...(model.accelerator && { runtime: model.accelerator.runtime }),
     tokens: shown.map((token, index) => ({
       token,
       text: showToken(model.tokenizer, token),
@@ -108,7 +112,7 @@ async function predict(
       for (const { position, neuron, factor } of own) {
         gates[position * mlp + neuron] = (gates[position * mlp + neuron] ?? 0) * factor
       }
-      backward.throughMlp(layer, segments, {
+      await backward.throughMlp(layer, segments, {
         gates,
         use(effects) {
           for (const { position, neuron, factor } of own) {
@@ -119,7 +123,7 @@ async function predict(
           }
         },
       })
-      backward.throughAttention(layer, segments)
+      await backward.throughAttention(layer, segments)
       await turn(signal)
     }
     changes.push(...sums)

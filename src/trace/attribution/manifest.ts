@@ -105,6 +105,8 @@ function serviceMembers(graph: AttributionGraph, { jobId, traceId, model, canary
     model_version_id: model.versionId,
     model_sha256: model.sha256,
     backend: model.backend,
+    // Manifests of two runtimes have two hashes. Those of the kernel alone don't name it.
+    ...(graph.runtime !== undefined && { runtime: graph.runtime }),
     method: graph.method,
     is_approximate: graph.method !== 'exact',
     frozen: graph.method === 'grad_x_act' ? [] : ['attention', 'norms', 'gates'],

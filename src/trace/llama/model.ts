@@ -7,6 +7,7 @@ import { modelError } from '../gguf/model-error.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { type ChatTemplate, createChatTemplate } from '../tokenizer/chat.ts'
 import { createTokenizer, type Tokenizer } from '../tokenizer/tokenizer.ts'
+import type { Accelerator } from './accelerator.ts'
 import { createLlama, forwardBytes, type Llama } from './forward.ts'
 import { type LlamaShape, readShape, tensorsOf } from './shape.ts'
 import { type LlamaWeights, loadWeights } from './weights.ts'
@@ -38,6 +39,8 @@ export interface LoadedModel {
   sha256: string
   /** Undefined where the file has none that is known. */
   chat: ChatTemplate | undefined
+  /** Undefined: attribution runs on the kernel, as everything else does. */
+  accelerator?: Accelerator
 }
 
 export interface LoadOptions {
