@@ -41,7 +41,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['gguf'],
     ['kernel', 'tokenizer', 'onnx'],
     ['llama'],
-    ['probes'],
+    ['probes', 'accelerator'],
     ['attribution'],
     ['models'],
     ['locks'],

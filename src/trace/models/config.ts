@@ -26,6 +26,8 @@ export interface ModelEntry {
   remote: RemoteModel | undefined
 }
 
+export const ACCELERATORS = ['none', 'onnxruntime'] as const
+
 const MAX_MODELS = 32
 const ENTRY = /^(openai|neuronpedia)\+(https?:\/\/[^#]+)#([\w.:@/-]{1,128})$/
 
@@ -50,6 +52,12 @@ export const modelsConfig = defineConfig({
       .max(32_768, 'must be 64 to 32768')
       .default(2_048)
       .describe('The longest text of a model, prompt and completion together. Its memory is reserved.'),
+    TRACE_ACCELERATOR: z
+      .enum(ACCELERATORS, 'must be none or onnxruntime')
+      .default('none')
+      .describe(
+        '`onnxruntime`: attribution and interventions run in the optional package onnxruntime-node, in half the time and with other last bits (docs/attribution.md).',
+      ),
     TRACE_MODEL_MEGABYTES: megabytes(64, 16_000, 1_000).describe(
       'Memory for the weights and the context of one model.',
     ),

@@ -27,7 +27,13 @@ export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }
     ...options,
     path,
     probesPath,
-    onReady: ({ pid }) => log.info({ model, pid }, 'the process of a model is ready'),
+    onReady: ({ pid, acceleration }) => {
+      const { runtime, problem } = { runtime: undefined, problem: undefined, ...acceleration }
+      log.info({ model, pid, ...(runtime !== undefined && { runtime }) }, 'the process of a model is ready')
+      if (problem !== undefined) {
+        log.warn({ model, pid, reason: problem }, 'attribution runs without its accelerator')
+      }
+    },
     onEnded: ({ pid, reason, detail }) => {
       const level = reason === 'idle' ? 'info' : 'warn'
       log[level]({ model, pid, reason, detail }, 'the process of a model ended')

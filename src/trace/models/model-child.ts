@@ -8,6 +8,7 @@ import { isModelError, modelError } from '../gguf/model-error.ts'
 import { inspectModel, type LoadedModel, loadModel } from '../llama/model.ts'
 import type { LlamaShape } from '../llama/shape.ts'
 import { loadProbeSet, type ProbeSet } from '../probes/probe-set.ts'
+import { accelerate } from './acceleration.ts'
 import { runInference } from './inference.ts'
 import { findOperation, MAX_RESULT_BYTES } from './operations.ts'
 import type {
@@ -24,9 +25,9 @@ const PROGRESS_MS = 100
 
 const aborts = new Map<number, AbortController>()
 
-if (process.send !== undefined) start(JSON.parse(process.argv[2] ?? '{}'))
+if (process.send !== undefined) void start(JSON.parse(process.argv[2] ?? '{}'))
 
-function start(settings: ModelProcessArguments): void {
+async function start(settings: ModelProcessArguments): Promise<void> {
   preferEnding()
   lowerProcessPriority()
   // A terminal sends these signals to the whole process group; the parent ends this process when its work is done.
@@ -39,14 +40,16 @@ function start(settings: ModelProcessArguments): void {
       tell({ op: 'ready', ...inspect(settings) })
       return
     }
-    const model = loadModel(settings.path, { contextTokens: settings.contextTokens, maxBytes: settings.maxModelBytes })
-    const probes = findProbes(settings, model)
+    const loaded = loadModel(settings.path, { contextTokens: settings.contextTokens, maxBytes: settings.maxModelBytes })
+    const probes = findProbes(settings, loaded)
+    const { model, acceleration } = await accelerate(loaded, settings)
     process.on('message', (message: ToModel) => {
       if (message.op === 'abort') aborts.get(message.id)?.abort()
       else void answer({ model, probes, settings }, message)
     })
     const { name, shape, sha256, chat, llama } = model
-    tell({ op: 'ready', ...reportOf({ name, shape, sha256, hasChat: chat !== undefined, probes }, llama.maxTokens) })
+    const report = reportOf({ name, shape, sha256, hasChat: chat !== undefined, probes }, llama.maxTokens)
+    tell({ op: 'ready', ...report, ...(acceleration && { acceleration }) })
   } catch (error) {
     tell({ op: 'unusable', ...refusalOf(error) }, endNow)
   }

@@ -137,6 +137,7 @@ function createRemotes(
 function optionsOf(settings: ModelSettings): EmbeddedOptions {
   return {
     contextTokens: settings.TRACE_CONTEXT_TOKENS,
+    isAccelerated: settings.TRACE_ACCELERATOR === 'onnxruntime',
     maxModelBytes: settings.TRACE_MODEL_MEGABYTES * 1e6,
     maxResidentBytes: settings.TRACE_PROCESS_MEGABYTES * 1e6,
     limitMs: settings.TRACE_LIMIT_SECONDS * 1_000,

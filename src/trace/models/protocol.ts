@@ -108,6 +108,9 @@ export interface OperationProgress {
   stage?: string
 }
 
+/** What became of an accelerator that was asked for: the runtime, or why the kernel computes everything. */
+export type Acceleration = { runtime: string } | { problem: string }
+
 /** The arguments with which a model's process starts. */
 export interface ModelProcessArguments {
   path: string
@@ -116,6 +119,7 @@ export interface ModelProcessArguments {
   /** It checks the file and reports, and loads no weights. */
   isInspection: boolean
   contextTokens: number
+  isAccelerated: boolean
   maxModelBytes: number
   maxInternalsBytes: number
   /** Resident memory of the process. It ends itself above that. */
@@ -129,7 +133,7 @@ export type ToModel =
   | { op: 'abort'; id: number }
 
 export type FromModel =
-  | ({ op: 'ready' } & ModelReport)
+  | ({ op: 'ready'; acceleration?: Acceleration } & ModelReport)
   /** The model can't be loaded; the process ends. */
   | { op: 'unusable'; code: ModelErrorCode; detail: string }
   | { op: 'token'; id: number; token: GeneratedToken }
