@@ -59,7 +59,7 @@ export const modelsConfig = defineConfig({
         '`onnxruntime`: attribution and interventions run in the optional package onnxruntime-node, in half the time and with other last bits (docs/attribution.md).',
       ),
     TRACE_MODEL_MEGABYTES: megabytes(64, 16_000, 1_000).describe(
-      'Memory for the weights and the context of one model.',
+      'Memory for the weights and the context of one model, and for its weights as floats where it is accelerated.',
     ),
     TRACE_PROCESS_MEGABYTES: megabytes(128, 32_000, 1_600).describe(
       'Memory of one model’s process; above that it ends itself, and its request is answered 503.',
