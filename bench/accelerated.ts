@@ -5,8 +5,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { openAccelerator } from '#src/trace/accelerator/accelerator.ts'
-import { isModelError } from '#src/trace/gguf/model-error.ts'
+import { accelerate } from '#src/trace/accelerator/accelerator.ts'
 import { feedText } from '#src/trace/llama/generation.ts'
 import { type LoadedModel, loadModel } from '#src/trace/llama/model.ts'
 import { judgeLimit, note, type Verdict } from './harness.ts'
@@ -20,12 +19,8 @@ type Figures = { runtime: string; millisecondsPerToken: number[]; megabytes: num
 
 /** @returns the model with its accelerator, or why it has none. */
 export async function accelerateForBench(model: LoadedModel): Promise<LoadedModel | string> {
-  try {
-    return { ...model, accelerator: await openAccelerator(model, { maxBytes: MAX_BYTES }) }
-  } catch (error) {
-    if (isModelError(error)) return error.message
-    throw error
-  }
+  const { model: accelerated, acceleration } = await accelerate(model, { maxBytes: MAX_BYTES })
+  return 'problem' in acceleration ? acceleration.problem : accelerated
 }
 
 export async function measureAcceleratedPrompt(

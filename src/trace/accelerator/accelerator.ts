@@ -1,19 +1,34 @@
 // ONNX Runtime beside the kernel, where the package onnxruntime-node is installed and the configuration asks for it. The
 // layers and the products of attribution run there; what decides, and every reading, stays with the kernel.
 
-import { modelError } from '../gguf/model-error.ts'
-import type { Accelerator } from '../llama/accelerator.ts'
-import type { LoadedModel } from '../llama/model.ts'
+import { isModelError, modelError } from '../gguf/model-error.ts'
+import type { Accelerator, LoadedModel } from '../llama/model.ts'
 import { type ImportPackage, loadOnnxRuntime } from '../onnx/runtime.ts'
-import { createFloats, type FloatSession } from './floats.ts'
+import { createFloats, type FloatLayer, type FloatSession, floatBytes, readFloatLayers } from './floats.ts'
 import { createFeeder } from './forward.ts'
 import { writeGroupedProduct, writeLayer, writeProduct } from './layer-graphs.ts'
-import { type FloatLayer, floatBytes, readFloatLayers } from './weights.ts'
 
 export interface AcceleratorOptions {
   /** Of the weights as floats, and the kernel's memory beside them. */
   maxBytes: number
-  load?: ImportPackage
+  load?: ImportPackage | undefined
+}
+
+/** What became of an accelerator that was asked for: the runtime, or why the kernel computes everything. */
+export type Acceleration = { runtime: string } | { problem: string }
+
+/** A model that can't be accelerated runs as it would without. */
+export async function accelerate(
+  model: LoadedModel,
+  options: AcceleratorOptions,
+): Promise<{ model: LoadedModel; acceleration: Acceleration }> {
+  try {
+    const accelerator = await openAccelerator(model, options)
+    return { model: { ...model, accelerator }, acceleration: { runtime: accelerator.runtime } }
+  } catch (error) {
+    if (!isModelError(error)) throw error
+    return { model, acceleration: { problem: error.message } }
+  }
 }
 
 /** Opens the runtime; the weights are read by the first use. @throws {ModelError} saying why it can't be used. */

@@ -5,8 +5,7 @@ import { modelError } from '../gguf/model-error.ts'
 import { createRope, type FeedOptions, type NeuronEdit, type TextFeeder } from '../llama/forward.ts'
 import type { Internals } from '../llama/internals.ts'
 import type { LoadedModel } from '../llama/model.ts'
-import type { FloatSession, Floats, FloatTensor } from './floats.ts'
-import type { FloatLayer } from './weights.ts'
+import type { FloatLayer, FloatSession, Floats, FloatTensor } from './floats.ts'
 
 // The scores of 256 tokens that see 2,048 are 19 MB for 9 heads; more at once are no faster.
 export const PIECE_TOKENS = 256

@@ -2,7 +2,7 @@
 // by the accelerator of the model, which reads and writes the same memory.
 
 import type { Kernel } from '../kernel/kernel.ts'
-import type { Accelerator } from '../llama/accelerator.ts'
+import type { Accelerator } from '../llama/model.ts'
 import type { LlamaShape } from '../llama/shape.ts'
 import { type FrozenPass, weightsOf } from './frozen.ts'
 import { createProducts } from './products.ts'

@@ -4,11 +4,11 @@
 import { writeFileSync } from 'node:fs'
 import { serialize } from 'node:v8'
 import { lowerProcessPriority } from '#src/platform/priority.ts'
+import { accelerate } from '../accelerator/accelerator.ts'
 import { isModelError, modelError } from '../gguf/model-error.ts'
 import { inspectModel, type LoadedModel, loadModel } from '../llama/model.ts'
 import type { LlamaShape } from '../llama/shape.ts'
 import { loadProbeSet, type ProbeSet } from '../probes/probe-set.ts'
-import { accelerate } from './acceleration.ts'
 import { runInference } from './inference.ts'
 import { findOperation, MAX_RESULT_BYTES } from './operations.ts'
 import type {
@@ -42,7 +42,8 @@ async function start(settings: ModelProcessArguments): Promise<void> {
     }
     const loaded = loadModel(settings.path, { contextTokens: settings.contextTokens, maxBytes: settings.maxModelBytes })
     const probes = findProbes(settings, loaded)
-    const { model, acceleration } = await accelerate(loaded, settings)
+    const accelerated = settings.isAccelerated && (await accelerate(loaded, { maxBytes: settings.maxModelBytes }))
+    const { model, acceleration } = accelerated || { model: loaded }
     process.on('message', (message: ToModel) => {
       if (message.op === 'abort') aborts.get(message.id)?.abort()
       else void answer({ model, probes, settings }, message)

@@ -1,8 +1,9 @@
 // What a model's process is asked, and how it is set up.
 
+import type { Acceleration } from '../accelerator/accelerator.ts'
 import type { GeneratedToken } from '../llama/generation.ts'
 import type { ModelOperation, OperationRequest, OperationResult } from './operations.ts'
-import type { Acceleration, InferenceRequest, InferenceResult, ModelReport, OperationProgress } from './protocol.ts'
+import type { InferenceRequest, InferenceResult, ModelReport, OperationProgress } from './protocol.ts'
 
 export interface ModelProcess {
   /** @throws {ModelError} by which the caller tells what to do. */

@@ -1,6 +1,7 @@
 // What a model's process and its parent tell each other. Messages are structured clones (`serialization: 'advanced'`), so
 // arrays of floats travel as they are.
 
+import type { Acceleration } from '../accelerator/accelerator.ts'
 import type { ModelErrorCode } from '../gguf/model-error.ts'
 import type { FinishReason, GeneratedToken } from '../llama/generation.ts'
 import type { Internals, WantedInternals } from '../llama/internals.ts'
@@ -107,9 +108,6 @@ export interface OperationProgress {
   /** What it does now, in a word or two. */
   stage?: string
 }
-
-/** What became of an accelerator that was asked for: the runtime, or why the kernel computes everything. */
-export type Acceleration = { runtime: string } | { problem: string }
 
 /** The arguments with which a model's process starts. */
 export interface ModelProcessArguments {

@@ -1,14 +1,13 @@
 // ONNX Runtime against the kernel: the same model, the same text, and the numbers that differ in their last bits.
 
 import { afterAll, describe, expect, it } from 'vitest'
-import { openAccelerator } from '#src/trace/accelerator/accelerator.ts'
-import { floatBytes } from '#src/trace/accelerator/weights.ts'
+import { accelerate, openAccelerator } from '#src/trace/accelerator/accelerator.ts'
+import { floatBytes } from '#src/trace/accelerator/floats.ts'
 import { type AttributionRequest, attribute } from '#src/trace/attribution/attribute.ts'
 import { intervene } from '#src/trace/attribution/intervene.ts'
 import { feedText } from '#src/trace/llama/generation.ts'
 import { createInternals, type Internals } from '#src/trace/llama/internals.ts'
 import { type LoadedModel, loadModel } from '#src/trace/llama/model.ts'
-import { accelerate } from '#src/trace/models/acceleration.ts'
 import { createModelFolder } from '../../support/gguf.ts'
 import { SMOLLM2, SMOLLM2_NOTE, TINY } from '../../support/models.ts'
 import { HAS_ONNXRUNTIME, missingPackage, ONNXRUNTIME_NOTE } from '../../support/onnxruntime.ts'
@@ -180,8 +179,7 @@ describe('a model that can not be accelerated', () => {
   const model = loadModel(TINY, LIMITS)
 
   it('says that the package is missing, and runs on the kernel', async () => {
-    const asked = { isAccelerated: true, maxModelBytes: 2e9 }
-    const made = await accelerate(model, asked, missingPackage)
+    const made = await accelerate(model, { maxBytes: 2e9, load: missingPackage })
     expect(made.acceleration).toEqual({ problem: expect.stringMatching(/onnxruntime-node is not installed/) })
     expect(made.model).toBe(model)
     const tokens = randomTokens(20, 700)
@@ -191,13 +189,8 @@ describe('a model that can not be accelerated', () => {
   })
 
   it('says when its weights as floats need more memory than it may have', async () => {
-    const maxModelBytes = model.kernel.bytes.length + floatBytes(model.shape) - 1
-    const { acceleration } = await accelerate(model, { isAccelerated: true, maxModelBytes }, missingPackage)
+    const maxBytes = model.kernel.bytes.length + floatBytes(model.shape) - 1
+    const { acceleration } = await accelerate(model, { maxBytes, load: missingPackage })
     expect(acceleration).toEqual({ problem: expect.stringMatching(/^The weights as floats need \d+ MB/) })
-  })
-
-  it('loads nothing where no accelerator is asked for', async () => {
-    const load = () => Promise.reject(new Error('it was loaded'))
-    expect(await accelerate(model, { isAccelerated: false, maxModelBytes: 2e9 }, load)).toEqual({ model })
   })
 })

@@ -1,7 +1,7 @@
 // A model's process that was asked to accelerate attribution: what its backend logs, and what stays with the kernel.
 
 import { afterEach, expect, it } from 'vitest'
-import { floatBytes } from '#src/trace/accelerator/weights.ts'
+import { floatBytes } from '#src/trace/accelerator/floats.ts'
 import { loadModel } from '#src/trace/llama/model.ts'
 import { GREEDY } from '#src/trace/llama/sampling.ts'
 import { createEmbeddedBackend, type EmbeddedBackend, type EmbeddedOptions } from '#src/trace/models/embedded.ts'
