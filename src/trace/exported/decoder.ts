@@ -3,7 +3,6 @@
 
 import type { Tensor } from 'onnxruntime-node'
 import { modelError } from '../gguf/model-error.ts'
-import type { NeuronEdit } from '../llama/forward.ts'
 import { loadOnnxRuntime, type OnnxSession } from '../onnx/runtime.ts'
 import type { ChatTemplate } from '../tokenizer/chat.ts'
 import type { Tokenizer } from '../tokenizer/tokenizer.ts'
@@ -34,12 +33,20 @@ export interface ExportedModel extends ExportedFacts {
   pass(request: PassRequest): Promise<Pass>
 }
 
+/** Multiplies the activation of a neuron at a position; without a neuron, of all of the layer. */
+export interface ActivationEdit {
+  layer: number
+  position: number
+  neuron: number | undefined
+  factor: number
+}
+
 export interface PassRequest {
   /** Texts of one length. More than one only where the decoder takes several. */
   texts: readonly (readonly number[])[]
   cache?: DecoderCache | undefined
   /** Of the text with the same index. */
-  edits?: readonly (readonly NeuronEdit[])[]
+  edits?: readonly (readonly ActivationEdit[])[]
   /** Only of a pass over one text, where the writers are known. */
   capture?: boolean
 }
@@ -175,7 +182,10 @@ export async function loadExported(path: string, limits: ExportedLimits): Promis
     const values = new Float32Array(count * length * neurons).fill(1)
     edits.forEach((own, text) => {
       for (const { position, neuron, factor, ...edit } of own) {
-        if (edit.layer === layer) values[(text * length + position) * neurons + neuron] = factor
+        if (edit.layer !== layer) continue
+        const from = (text * length + position) * neurons
+        if (neuron === undefined) values.fill(factor, from, from + neurons)
+        else values[from + neuron] = factor
       }
     })
     return new Tensor('float32', values, [count, length, neurons])

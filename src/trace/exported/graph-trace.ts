@@ -124,19 +124,20 @@ export function readTrace({ nodes, initializers }: OnnxGraph) {
   }
 
   /** What was added a bias to, and put into another shape. */
-  function throughBias(tensor: string): string {
+  function throughBias(tensor: string): { tensor: string; hasBias: boolean } {
     let at = tensor
+    let hasBias = false
     for (let step = 0; step < MAX_STEPS; step += 1) {
       const node = producer(at)
-      if (node === undefined) return at
-      if (RESHAPING.has(node.operator)) at = node.inputs[0] ?? ''
-      else if (node.operator === 'Add') {
+      if (node !== undefined && RESHAPING.has(node.operator)) at = node.inputs[0] ?? ''
+      else if (node?.operator === 'Add') {
         const [variable, ...more] = node.inputs.filter((input) => !isConstant(input))
-        if (variable === undefined || more.length > 0) return at
+        if (variable === undefined || more.length > 0) break
         at = variable
-      } else return at
+        hasBias = true
+      } else break
     }
-    return at
+    return { tensor: at, hasBias }
   }
 
   /** The two tensors of a sum; undefined where it is none. */

@@ -31,6 +31,8 @@ export interface LayerWriters {
   activations: string
   /** neurons x width. */
   down: WeightMatrix
+  /** The MLP adds more than its neurons write. */
+  hasBias: boolean
 }
 
 /** The form of the graph, or why it is not known. */
@@ -142,6 +144,7 @@ interface Branch {
   /** What is added. */
   tensor: string
   product: WeightProduct
+  hasBias: boolean
 }
 
 /** Down the chain of sums: what was added, the first one first, and where the chain starts. */
@@ -150,13 +153,17 @@ function walk(trace: GraphTrace, from: Parameters<GraphTrace['nameOf']>[0]): { b
   let at = trace.sum(from)
   let start = trace.nameOf(from)
   while (at !== undefined) {
-    const parts = at.map((tensor) => ({ tensor, product: trace.product(trace.throughBias(tensor)) }))
+    const parts = at.map((tensor) => {
+      const made = trace.throughBias(tensor)
+      const product = trace.product(made.tensor)
+      return { tensor, product, hasBias: made.hasBias || product?.bias !== undefined }
+    })
     const [own, ...more] = parts.filter(({ product }) => product !== undefined)
     // Such as embeddings of tokens and of positions.
     if (own === undefined) return { branches, start }
     const rest = parts.find((part) => part !== own)
     if (own.product === undefined || rest === undefined || more.length > 0) return unknown('a sum has no known form')
-    branches.unshift({ tensor: own.tensor, product: own.product })
+    branches.unshift({ tensor: own.tensor, product: own.product, hasBias: own.hasBias })
     if (branches.length > 2 * MAX_LAYERS) return unknown(`it has more than ${MAX_LAYERS} layers`)
     start = rest.tensor
     at = trace.sum({ tensor: start })
@@ -165,12 +172,12 @@ function walk(trace: GraphTrace, from: Parameters<GraphTrace['nameOf']>[0]): { b
 }
 
 /** Undefined where it is no MLP: there, the matrix reads what an activation function or a gate has made. */
-function neuronsOf(trace: GraphTrace, { product: { input, matrix } }: Branch) {
+function neuronsOf(trace: GraphTrace, { product: { input, matrix }, hasBias }: Branch) {
   const activations = trace.back(input, (operator) => operator === 'Identity' || operator === 'Reshape')
   const made = trace.producer(activations)
   const isGated = made?.operator === 'Mul' && made.inputs.every((one) => !trace.isConstant(one))
   const isActivation = made !== undefined && ACTIVATIONS.has(made.operator)
-  return isGated || isActivation ? { activations, down: matrix } : undefined
+  return isGated || isActivation ? { activations, down: matrix, hasBias } : undefined
 }
 
 const ACTIVATIONS = new Set(['Relu', 'Gelu', 'FastGelu', 'QuickGelu', 'BiasGelu', 'HardSwish', 'Swish', 'Mish'])
