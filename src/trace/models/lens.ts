@@ -70,7 +70,7 @@ export async function readLens(
 }
 
 /** The text of each token by itself; a control token by its name. */
-export function textsOf({ tokenizer }: LoadedModel, tokens: readonly number[]): string[] {
+export function textsOf({ tokenizer }: Pick<LoadedModel, 'tokenizer'>, tokens: readonly number[]): string[] {
   return tokens.map((token) =>
     tokenizer.isControl(token) ? tokenizer.nameOf(token) : Buffer.from(tokenizer.bytesOf(token)).toString('utf8'),
   )
