@@ -9,19 +9,23 @@ import { OPERATIONS } from './operations.ts'
 import type { ModelProcessOptions } from './process-options.ts'
 import type { ModelReport } from './protocol.ts'
 
-export type EmbeddedOptions = Omit<ModelProcessOptions, 'path' | 'probesPath' | 'isInspection' | 'onReady' | 'onEnded'>
+export type EmbeddedOptions = Omit<
+  ModelProcessOptions,
+  'path' | 'probesPath' | 'isInspection' | 'onReady' | 'onEnded' | 'file'
+>
 
-interface EmbeddedDeps {
+export interface EmbeddedDeps {
   log: Pick<Log, 'warn' | 'info'>
   options: EmbeddedOptions
   /** Of a file as it is now, without loading it. */
   inspect(file: ModelFile): Promise<ModelReport>
 }
 
-export type EmbeddedBackend = TraceBackend & { close(): Promise<void>; file: ModelFile }
+/** Of a file of this machine. */
+export type FileBackend = TraceBackend & { close(): Promise<void>; file: ModelFile }
 
 /** Starts nothing by itself. */
-export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }: EmbeddedDeps): EmbeddedBackend {
+export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }: EmbeddedDeps): FileBackend {
   const { id: model, path, probesPath } = file
   const process = createModelProcess({
     ...options,
@@ -55,7 +59,7 @@ export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }
     name: 'embedded',
     model,
     file,
-    capabilities: () => capabilities,
+    capabilities: async () => capabilities,
     modelVersion: () => answered(model, async () => versionOf(model, await report())),
     probeSet: () => answered(model, async () => (await report()).probes ?? undefined),
     generate: (request, settings = {}) =>
@@ -73,7 +77,7 @@ export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }
   }
 }
 
-async function answered<R>(model: string, work: () => Promise<R>): Promise<R> {
+export async function answered<R>(model: string, work: () => Promise<R>): Promise<R> {
   try {
     return await work()
   } catch (error) {
@@ -81,7 +85,10 @@ async function answered<R>(model: string, work: () => Promise<R>): Promise<R> {
   }
 }
 
-function versionOf(model: string, { sha256, architecture, shape, maxTokens, hasChat }: ModelReport): ModelVersion {
+export function versionOf(
+  model: string,
+  { sha256, architecture, shape, maxTokens, hasChat }: ModelReport,
+): ModelVersion {
   const { layers, width, mlp, vocabulary } = shape
   const id = versionIdOf(model, sha256)
   return { id, model, sha256, architecture, layers, width, mlp, vocabulary, contextTokens: maxTokens, hasChat }

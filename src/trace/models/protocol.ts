@@ -68,7 +68,7 @@ export interface InferenceResult {
 
 /** What can be known of a model without running it. */
 export interface ModelReport {
-  shape: LlamaShape
+  shape: Pick<LlamaShape, 'layers' | 'width' | 'mlp' | 'vocabulary'>
   /** The most tokens of one text. */
   maxTokens: number
   sha256: string
@@ -79,6 +79,8 @@ export interface ModelReport {
   hasChat: boolean
   /** null: the model has no probes. */
   probes: ProbeSetFacts | null
+  /** Why the inside of a model stays hidden; null where it is shown. */
+  hidden: string | null
 }
 
 /** What is said of the probes of a model. Their weights stay in its process. */

@@ -235,7 +235,10 @@ describe('an attribution job', () => {
     const limited: Pick<Models, 'version'> = {
       async version(id) {
         const backend = await models.version(id)
-        return { ...backend, capabilities: () => ({ ...backend.capabilities(), attribution: 'ablation' }) }
+        return {
+          ...backend,
+          capabilities: async () => ({ ...(await backend.capabilities()), attribution: 'ablation' as const }),
+        }
       },
     }
     expect(await failing(makeWork({ models: limited }))).toBe('backend_capability_missing')

@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest'
 import { floatBytes } from '#src/trace/accelerator/floats.ts'
 import { loadModel } from '#src/trace/llama/model.ts'
 import { GREEDY } from '#src/trace/llama/sampling.ts'
-import { createEmbeddedBackend, type EmbeddedBackend, type EmbeddedOptions } from '#src/trace/models/embedded.ts'
+import { createEmbeddedBackend, type EmbeddedOptions, type FileBackend } from '#src/trace/models/embedded.ts'
 import { findModelFile } from '#src/trace/models/model-files.ts'
 import { TINY } from '../../support/models.ts'
 import { HAS_ONNXRUNTIME, ONNXRUNTIME_NOTE } from '../../support/onnxruntime.ts'
@@ -24,7 +24,7 @@ const GRAPH = {
   thresholds: { node: 0.8, edge: 0.98 },
 } as const
 
-const opened: EmbeddedBackend[] = []
+const opened: FileBackend[] = []
 afterEach(() => Promise.all(opened.splice(0).map((backend) => backend.close())))
 
 function open(options: Partial<EmbeddedOptions>) {
@@ -40,7 +40,7 @@ function open(options: Partial<EmbeddedOptions>) {
   return { backend, lines }
 }
 
-async function use(backend: EmbeddedBackend) {
+async function use(backend: FileBackend) {
   const { tokens } = await backend.call('render', { input: INPUT })
   const graph = await backend.call('attribute', { ...GRAPH, tokens })
   const inference = await backend.generate({
