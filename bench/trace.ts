@@ -12,6 +12,7 @@ import { feedText, generate } from '#src/trace/llama/generation.ts'
 import { type LoadedModel, loadModel } from '#src/trace/llama/model.ts'
 import { GREEDY } from '#src/trace/llama/sampling.ts'
 import { DEFAULT_MODEL, findModelFile } from '#src/trace/models/model-files.ts'
+import { measureAcceleratedPrompt } from './accelerated.ts'
 import { compare, describe, judgeLimit, note, type Options, print, type Verdict } from './harness.ts'
 import { measureInferences } from './trace-inference.ts'
 
@@ -65,6 +66,7 @@ async function measureModel({ isQuick, rounds }: Options): Promise<Verdict[]> {
       ),
       note('trace, answer', `${id} ${rateOf(decodes)}; bar skipped`),
       note('trace, memory', `${id}, peak of the process ${describe([megabytes], 'MB')}; bar skipped`),
+      ...(await measureAcceleratedPrompt({ id, path }, { tokens: sizes.prompt, rounds, isJudged })),
       await measureLlamaCpp(path, prompt, sizes.answer, rounds),
     ]
   }
@@ -92,6 +94,7 @@ async function measureModel({ isQuick, rounds }: Options): Promise<Verdict[]> {
       values: [megabytes],
       max: MAX_MEGABYTES,
     }),
+    ...(await measureAcceleratedPrompt({ id, path }, { tokens: sizes.prompt, rounds, isJudged })),
     await compare({
       name: 'trace',
       unit: 'tokens/s',

@@ -54,6 +54,8 @@ export interface LogDetails {
   status?: number
   /** Why, as far as it is known without a stack. */
   reason?: string
+  /** That accelerates a model. */
+  runtime?: string
   error?: string
   detail?: string
   outcome?: string

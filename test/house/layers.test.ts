@@ -39,10 +39,11 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
   agents: [['registry']],
   trace: [
     ['gguf'],
-    ['kernel', 'tokenizer'],
+    ['kernel', 'tokenizer', 'onnx'],
     ['llama'],
-    ['probes'],
+    ['probes', 'accelerator'],
     ['attribution'],
+    ['exported'],
     ['models'],
     ['locks'],
     ['canaries'],

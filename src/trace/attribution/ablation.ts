@@ -3,7 +3,7 @@
 // trust a graph.
 
 import { feedText } from '../llama/generation.ts'
-import type { FrozenPass } from './frozen.ts'
+import { type FrozenPass, feederOf } from './frozen.ts'
 import { differenceOf, type Objective } from './objective.ts'
 import type { NeuronEffect } from './total-effects.ts'
 
@@ -27,13 +27,14 @@ export async function ablate(
   neurons: readonly NeuronEffect[],
   { signal, onNeuron = () => {} }: { signal?: AbortSignal | undefined; onNeuron?: () => void } = {},
 ): Promise<VerifiedNeuron[]> {
+  const feeder = feederOf(model)
   const measured = new Map<NeuronEffect, number>()
   // Nothing in front of an ablated position changes, so its keys and values are used again: the last positions come first.
   for (const neuron of neurons.toSorted((one, other) => other.position - one.position)) {
-    model.llama.rewind(neuron.position)
+    feeder.rewind(neuron.position)
     const edits = [{ ...neuron, factor: 0 }]
     const rest = tokens.slice(neuron.position)
-    const logits = await feedText(model.llama, rest, { logits: 'last', edits, ...(signal && { signal }) })
+    const logits = await feedText(feeder, rest, { logits: 'last', edits, ...(signal && { signal }) })
     measured.set(neuron, differenceOf(logits, objective) - objective.difference)
     onNeuron()
   }

@@ -42,6 +42,8 @@ export type GraphNode =
       neuron: number
       activation: number
       effect: number
+      /** Of the effect, what it writes to the output directly, where that is known apart. */
+      direct?: number
       influence: number
     }
   /** All neurons of a layer and position that have no node of their own. */
@@ -49,9 +51,23 @@ export type GraphNode =
   | { kind: 'embedding'; position: number; token: number; influence: number }
   | ({ kind: 'logit'; position: number } & LogitTarget)
 
+/** What each writer of the residual stream adds to a logit directly, at the last position. The final norm is frozen. */
+export interface DirectRow {
+  token: number
+  logit: number
+  embedding: number
+  /** Of each layer. The neurons of an MLP add up to its part. */
+  attention: number[]
+  mlp: number[]
+  /** What no writer adds: of a norm with a bias. */
+  constant: number
+}
+
 /** A structured clone of it can travel between processes. */
 export interface AttributionGraph {
   method: AttributionMethod
+  /** Whose arithmetic it is where it is not the kernel's: the bits, and so a hash of them, are others. */
+  runtime?: string
   layers: number
   tokens: number[]
   /** Control tokens have none. */
@@ -72,6 +88,8 @@ export interface AttributionGraph {
   /** The neurons with the largest effect, ablated. Pruning may have left out some of them. */
   verified: VerifiedNeuron[]
   agreement: Agreement
+  /** Where the model's inside is known so far only: a row of each logit, and the check of their sums. */
+  direct?: { rows: DirectRow[]; sumCheck: SumCheck }
 }
 
 export interface AttributionOptions {
@@ -82,7 +100,7 @@ export interface AttributionOptions {
 }
 
 export const MAX_FEATURE_NODES = 1_024
-const VERIFIED_NEURONS = 20
+export const VERIFIED_NEURONS = 20
 // 0.1 s of SmolLM2 with 40 tokens, as are a few layers of a backward pass and a tenth of an ablation.
 const ROWS_PER_STEP = 2
 
@@ -107,6 +125,7 @@ export async function attribute(
   const options = { signal, onLayer: advance, onNeuron: advance }
   const pass = await freeze(model, request.tokens, { maxBytes: maxInternalsBytes, signal })
   advance()
+  const frame = { tokens: request.tokens, layers }
   const objective = chooseObjective(pass, request.target)
   const most = request.maxLogits
   const logits = chooseLogits(pass.logits, objective.token, { most, probability: request.desiredLogitProbability })
@@ -125,12 +144,13 @@ export async function attribute(
   const { dense, sumCheck } =
     method === 'exact'
       ? await exactGraph(pass, effects, logits, { signal, onRows: (count) => advance(count / ROWS_PER_STEP) })
-      : { dense: starGraph(pass, effects, logits, method === 'ablation' ? verified : undefined), sumCheck: null }
-  const { nodes, links, scores } = assemble(pass, dense, effects, logits, request.thresholds)
+      : { dense: starGraph(frame, effects, logits, method === 'ablation' ? verified : undefined), sumCheck: null }
+  const { nodes, links, scores } = assemble(frame, dense, effects, logits, request.thresholds)
   const top = verified.slice(0, VERIFIED_NEURONS)
   onProgress(steps, steps)
   return {
     method,
+    ...(model.accelerator && { runtime: model.accelerator.runtime }),
     layers,
     tokens: [...request.tokens],
     text: model.tokenizer.decode(request.tokens),
@@ -155,18 +175,25 @@ async function exactGraph(
 ): Promise<{ dense: DenseGraph; sumCheck: SumCheck }> {
   const tokens = logits.map(({ token }) => token)
   const { rows, sumCheck } = await computeExactRows(pass, selected, tokens, options)
-  return { dense: denseGraph(pass, selected, logits, rows, { needsInputs: true }), sumCheck }
+  const frame = { tokens: pass.tokens, layers: pass.model.shape.layers }
+  return { dense: denseGraph(frame, selected, logits, rows, { needsInputs: true }), sumCheck }
+}
+
+/** What the size of a graph follows from. */
+export interface GraphFrame {
+  tokens: readonly number[]
+  layers: number
 }
 
 /** Each node's effect on the objective, as an edge to the logit that is explained. */
-function starGraph(
-  pass: FrozenPass,
-  { selected, embeddings }: TotalEffects,
+export function starGraph(
+  frame: GraphFrame,
+  { selected, embeddings }: Pick<TotalEffects, 'selected' | 'embeddings'>,
   logits: readonly LogitTarget[],
   measured: readonly (NeuronEffect & { measured: number })[] | undefined,
 ): DenseGraph {
-  const { layers } = pass.model.shape
-  const columns = selected.length + layers * pass.positions + pass.positions
+  const positions = frame.tokens.length
+  const columns = selected.length + frame.layers * positions + positions
   const rows = Array.from({ length: selected.length + logits.length }, () => new Float64Array(columns))
   const row = rows[selected.length + logits.findIndex(({ isTarget }) => isTarget)]
   selected.forEach((neuron, column) => {
@@ -176,12 +203,12 @@ function starGraph(
     // What is lost by the ablation is what the neuron contributes.
     if (row !== undefined) row[column] = measured === undefined ? neuron.effect : -(found?.measured ?? 0)
   })
-  if (measured === undefined) row?.set(embeddings, columns - pass.positions)
-  return denseGraph(pass, selected, logits, rows, { needsInputs: false })
+  if (measured === undefined) row?.set(embeddings, columns - positions)
+  return denseGraph(frame, selected, logits, rows, { needsInputs: false })
 }
 
 function denseGraph(
-  { model, positions }: FrozenPass,
+  { tokens, layers }: GraphFrame,
   selected: readonly NeuronEffect[],
   logits: readonly LogitTarget[],
   rows: readonly Float64Array[],
@@ -189,8 +216,8 @@ function denseGraph(
 ): DenseGraph {
   return {
     features: selected.length,
-    remainders: model.shape.layers * positions,
-    embeddings: positions,
+    remainders: layers * tokens.length,
+    embeddings: tokens.length,
     rows,
     probabilities: logits.map(({ probability }) => probability),
     needsInputs,
@@ -199,13 +226,14 @@ function denseGraph(
   }
 }
 
-function assemble(
-  { tokens, positions, model }: FrozenPass,
+export function assemble(
+  { tokens, layers }: GraphFrame,
   dense: DenseGraph,
-  { selected }: TotalEffects,
+  { selected }: Pick<TotalEffects, 'selected'>,
   logits: readonly LogitTarget[],
   thresholds: PruningThresholds,
 ) {
+  const positions = tokens.length
   const { isKept, edges, cumulative, scores } = pruneGraph(dense, thresholds)
   const nodes: GraphNode[] = []
   const places = new Map<number, number>()
@@ -218,7 +246,6 @@ function assemble(
     const influence = cumulative[source] ?? 0
     const neuron = selected[source]
     const place = source - selected.length
-    const { layers } = model.shape
     if (neuron !== undefined) put(source, { kind: 'neuron', ...neuron, influence })
     else if (place < layers * positions) {
       put(source, { kind: 'remainder', layer: Math.floor(place / positions), position: place % positions, influence })

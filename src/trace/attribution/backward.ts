@@ -1,11 +1,11 @@
 // Carries read-vectors down through the frozen layers: what a target reads of the residual stream above a layer becomes
-// what it reads below. The products of matrices run in a kernel of their own, on transposed copies of one layer at a time:
-// making them takes a hundredth of the time of the products, and all of them would double the memory of a model.
+// what it reads below. Its memory is a kernel's of its own, with transposed copies of one layer at a time where that kernel
+// multiplies: making them takes a hundredth of the time of the products, and all of them would double the memory of a model.
 
 import { allocated, createKernel } from '../kernel/kernel.ts'
 import type { LlamaShape } from '../llama/shape.ts'
-import { type FrozenPass, layerOf, weightsOf } from './frozen.ts'
-import { createProducts } from './products.ts'
+import { type FrozenPass, layerOf } from './frozen.ts'
+import { copyBytes, createAcceleratedProducts, createKernelProducts, type Whole } from './layer-products.ts'
 
 /** The read-vectors of one target: a row for each position from 0 on. A target sees no position after its own. */
 export interface Segment {
@@ -18,12 +18,12 @@ export interface Backward {
   readonly rows: Float32Array
   readonly maxRows: number
   /** From above the attention of a layer to below it. */
-  throughAttention(layer: number, segments: readonly Segment[]): void
+  throughAttention(layer: number, segments: readonly Segment[]): Promise<void>
   /**
    * From above the MLP of a layer to below it, by way of its neurons with frozen gates. `use` is called in between with
    * what each neuron's activation adds to the target: rows x mlp, an array that is used again.
    */
-  throughMlp(layer: number, segments: readonly Segment[], options: ThroughMlp): void
+  throughMlp(layer: number, segments: readonly Segment[], options: ThroughMlp): Promise<void>
 }
 
 export interface ThroughMlp {
@@ -34,27 +34,24 @@ export interface ThroughMlp {
 
 /** @param hasMlp Whether `throughMlp` will be called, which needs memory for rows x mlp. */
 export function createBackward(pass: FrozenPass, maxRows: number, { hasMlp }: { hasMlp: boolean }): Backward {
-  const { shape } = pass.model
+  const { shape, accelerator } = pass.model
   const { width, heads, kvHeads, headSize, mlp } = shape
   const { positions } = pass
-  const sizes = sizesOf(shape, positions, maxRows, hasMlp)
+  const copies = copyBytes(shape, hasMlp)
+  const sizes = { ...sizesOf(shape, positions, maxRows, hasMlp), ...(accelerator === undefined && copies) }
   const total = Object.values(sizes).reduce((sum, bytes) => sum + allocated(bytes), 0)
   const kernel = createKernel(total, Math.max(width, mlp, heads * headSize))
-  const { transpose, multiply } = createProducts(pass.model, kernel)
   const at = Object.fromEntries(
     Object.entries(sizes).map(([name, bytes]) => [name, kernel.allocate(bytes)]),
-  ) as typeof sizes
+  ) as ReturnType<typeof sizesOf> & typeof copies
+  const products =
+    accelerator === undefined
+      ? createKernelProducts(pass, kernel, at)
+      : createAcceleratedProducts(accelerator, shape, kernel, at)
   const { floats } = kernel
   const groupHeads = heads / kvHeads
   const groupWidth = groupHeads * headSize
   const kvWidth = kvHeads * headSize
-
-  function add({ firstRow, positions: count }: Segment): void {
-    const [to, from] = [at.rows / 4, at.added / 4]
-    for (let index = firstRow * width; index < (firstRow + count) * width; index += 1) {
-      floats[to + index] = (floats[to + index] ?? 0) + (floats[from + index] ?? 0)
-    }
-  }
 
   /** For each group of heads and key: what each later position takes of it, by head, times the scale of the key's norm. */
   function writePatterns(layer: number): void {
@@ -71,61 +68,37 @@ export function createBackward(pass: FrozenPass, maxRows: number, { hasMlp }: { 
     }
   }
 
+  /** What the values of a key's group read of it: the sum over the later positions that look at it. */
+  function mix(whole: Whole, { firstRow, positions: count }: Segment): void {
+    for (let group = 0; group < kvHeads; group += 1) {
+      const first = (whole.firstRow * kvHeads + group * whole.positions + firstRow - whole.firstRow) * groupWidth
+      for (let key = 0; key < count; key += 1) {
+        const factors = at.patterns + ((group * positions + key) * positions + key) * groupHeads * 4
+        const values = at.queries + (first + key * groupWidth) * 4
+        const to = at.mixed + ((firstRow + key) * kvWidth + group * headSize) * 4
+        kernel.mixRows(factors, (count - key) * groupHeads, values, headSize * 4, headSize * 4, to)
+      }
+    }
+  }
+
   return {
     rows: floats.subarray(at.rows / 4, at.rows / 4 + maxRows * width),
     maxRows,
 
-    throughAttention(layer, segments) {
-      const weights = weightsOf(pass, layer)
-      transpose(weights.output, at.output)
-      transpose(weights.value, at.value, weights.attentionNorm)
+    async throughAttention(layer, segments) {
       writePatterns(layer)
-      const groups = Array.from({ length: kvHeads }, (_, group) => group)
-      for (const whole of joined(segments)) {
-        for (const group of groups) {
-          const matrix = at.output + group * groupWidth * width * 4
-          const y = at.queries + group * maxRows * groupWidth * 4
-          multiply(whole.firstRow, whole.positions, { x: at.rows, matrix, y, columns: width, rows: groupWidth })
-        }
-      }
-      for (const { firstRow, positions: count } of segments) {
-        for (const group of groups) {
-          const from = at.queries + group * maxRows * groupWidth * 4
-          for (let key = 0; key < count; key += 1) {
-            const factors = at.patterns + ((group * positions + key) * positions + key) * groupHeads * 4
-            const values = from + (firstRow + key) * groupWidth * 4
-            const to = at.mixed + ((firstRow + key) * kvWidth + group * headSize) * 4
-            kernel.mixRows(factors, (count - key) * groupHeads, values, headSize * 4, headSize * 4, to)
-          }
-        }
-      }
-      for (const whole of joined(segments)) {
-        multiply(whole.firstRow, whole.positions, {
-          x: at.mixed,
-          matrix: at.value,
-          y: at.added,
-          columns: kvWidth,
-          rows: width,
-        })
-        add(whole)
+      for (const { segments: own, ...whole } of joined(segments)) {
+        await products.queries(layer, whole)
+        for (const segment of own) mix(whole, segment)
+        await products.addMixed(layer, whole)
       }
     },
 
-    throughMlp(layer, segments, { use, gates = layerOf(pass, layer).gate }) {
+    async throughMlp(layer, segments, { use, gates = layerOf(pass, layer).gate }) {
       if (!hasMlp) throw new Error('there is no memory for neurons')
-      const weights = weightsOf(pass, layer)
       const { mlpScale } = layerOf(pass, layer)
-      transpose(weights.down, at.down)
-      transpose(weights.up, at.up, weights.mlpNorm)
-      for (const segment of segments) {
-        multiply(segment.firstRow, segment.positions, {
-          x: at.rows,
-          matrix: at.down,
-          y: at.neurons,
-          columns: width,
-          rows: mlp,
-        })
-      }
+      const wholes = joined(segments)
+      for (const whole of wholes) await products.neurons(layer, whole)
       use(floats.subarray(at.neurons / 4, at.neurons / 4 + maxRows * mlp))
       for (const segment of segments) {
         for (let position = 0; position < segment.positions; position += 1) {
@@ -135,15 +108,8 @@ export function createBackward(pass: FrozenPass, maxRows: number, { hasMlp }: { 
             floats[place + neuron] = (floats[place + neuron] ?? 0) * (gates[position * mlp + neuron] ?? 0) * scale
           }
         }
-        multiply(segment.firstRow, segment.positions, {
-          x: at.neurons,
-          matrix: at.up,
-          y: at.added,
-          columns: mlp,
-          rows: width,
-        })
-        add(segment)
       }
+      for (const whole of wholes) await products.addNeurons(layer, whole)
     },
   }
 }
@@ -155,22 +121,20 @@ function sizesOf(shape: LlamaShape, positions: number, maxRows: number, hasMlp: 
     added: maxRows * width * 4,
     queries: maxRows * heads * headSize * 4,
     mixed: maxRows * kvHeads * headSize * 4,
-    output: width * heads * headSize * 4,
-    value: width * kvHeads * headSize * 4,
     patterns: heads * positions * positions * 4,
     neurons: hasMlp ? maxRows * mlp * 4 : 0,
-    down: hasMlp ? width * mlp * 4 : 0,
-    up: hasMlp ? width * mlp * 4 : 0,
   }
 }
 
-/** Segments that follow each other, as one: full chunks of rows use the kernel best. */
-function joined(segments: readonly Segment[]): Segment[] {
-  const made: Segment[] = []
-  for (const { firstRow, positions } of segments) {
+/** Segments that follow each other: many rows at once are multiplied fastest. */
+function joined(segments: readonly Segment[]): (Whole & { segments: Segment[] })[] {
+  const made: (Whole & { segments: Segment[] })[] = []
+  for (const segment of segments) {
     const last = made.at(-1)
-    if (last !== undefined && last.firstRow + last.positions === firstRow) last.positions += positions
-    else made.push({ firstRow, positions })
+    if (last !== undefined && last.firstRow + last.positions === segment.firstRow) {
+      last.positions += segment.positions
+      last.segments.push(segment)
+    } else made.push({ ...segment, segments: [segment] })
   }
   return made
 }

@@ -3,6 +3,7 @@
 
 import { modelError } from '../gguf/model-error.ts'
 import { type Matrix, READ_ROWS } from '../kernel/kernel.ts'
+import type { TextFeeder } from '../llama/forward.ts'
 import { feedText } from '../llama/generation.ts'
 import { createInternals, type Internals } from '../llama/internals.ts'
 import type { LoadedModel } from '../llama/model.ts'
@@ -22,17 +23,21 @@ export async function freeze(
   tokens: readonly number[],
   { maxBytes, signal }: { maxBytes: number; signal?: AbortSignal | undefined },
 ): Promise<FrozenPass> {
-  const { llama, shape } = model
-  if (tokens.length > llama.maxTokens) {
-    throw modelError('request_invalid', `The text has ${tokens.length} tokens; ${llama.maxTokens} is the limit.`)
+  const { shape } = model
+  const feeder = feederOf(model)
+  if (tokens.length > feeder.maxTokens) {
+    throw modelError('request_invalid', `The text has ${tokens.length} tokens; ${feeder.maxTokens} is the limit.`)
   }
   const wanted = { residuals: true, attention: true, neurons: true }
   const internals = createInternals(shape, tokens.length, wanted, maxBytes)
-  llama.restart()
-  const logits = await feedText(llama, tokens, { logits: 'last', internals, ...(signal && { signal }) })
+  feeder.restart()
+  const logits = await feedText(feeder, tokens, { logits: 'last', internals, ...(signal && { signal }) })
   // The next pass writes over the array.
   return { model, tokens, positions: tokens.length, internals, logits: logits.slice() }
 }
+
+/** What runs the texts of an attribution. Completions and readings are the kernel's alone. */
+export const feederOf = ({ accelerator, llama }: LoadedModel): TextFeeder => accelerator?.feeder ?? llama
 
 export function layerOf({ internals }: FrozenPass, layer: number): Internals['layers'][number] {
   const own = internals.layers[layer]

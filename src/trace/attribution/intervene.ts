@@ -6,7 +6,7 @@ import type { NeuronEdit } from '../llama/forward.ts'
 import { feedText, turn } from '../llama/generation.ts'
 import type { LoadedModel } from '../llama/model.ts'
 import { createBackward } from './backward.ts'
-import { activationsOf, type FrozenPass, freeze, layerOf, readVectorOf } from './frozen.ts'
+import { activationsOf, type FrozenPass, feederOf, freeze, layerOf, readVectorOf } from './frozen.ts'
 import { largestTokens, probabilitiesOf, showToken } from './objective.ts'
 
 export interface InterventionRequest {
@@ -35,6 +35,8 @@ export interface Intervention {
   tokens: ChangedToken[]
   /** The activation of each edited neuron before it was multiplied, and after. */
   edits: (NeuronEdit & { activationBefore: number; activationAfter: number })[]
+  /** As that of a graph. */
+  runtime?: string
 }
 
 export const MAX_EDITS = 100
@@ -47,28 +49,18 @@ export async function intervene(
   { tokens, edits, topTokens }: InterventionRequest,
   { maxInternalsBytes, signal }: { maxInternalsBytes: number; signal?: AbortSignal | undefined },
 ): Promise<Intervention> {
-  checkEdits(model, tokens.length, edits)
-  if (topTokens < 1 || topTokens > MAX_TOP_TOKENS) {
-    throw modelError('request_invalid', `1 to ${MAX_TOP_TOKENS} tokens can be asked for.`)
-  }
+  checkIntervention(model.shape, { tokens, edits, topTokens })
   const pass = await freeze(model, tokens, { maxBytes: maxInternalsBytes, signal })
   const first = edits.reduce((least, { position }) => Math.min(least, position), tokens.length - 1)
-  model.llama.rewind(first)
+  const feeder = feederOf(model)
+  feeder.rewind(first)
   const options = { logits: 'last', edits, ...(signal && { signal }) } as const
-  const after = (await feedText(model.llama, tokens.slice(first), options)).slice()
+  const after = (await feedText(feeder, tokens.slice(first), options)).slice()
   const shown = [...new Set([...largestTokens(pass.logits, topTokens), ...largestTokens(after, topTokens)])]
-  const predicted = centered(await predict(pass, edits, shown, signal))
-  const measured = centered(shown.map((token) => (after[token] ?? 0) - (pass.logits[token] ?? 0)))
-  const shares = [probabilitiesOf(pass.logits), probabilitiesOf(after)] as const
+  const predicted = await predict(pass, edits, shown, signal)
   return {
-    tokens: shown.map((token, index) => ({
-      token,
-      text: showToken(model.tokenizer, token),
-      before: { logit: pass.logits[token] ?? 0, probability: shares[0](token) },
-      after: { logit: after[token] ?? 0, probability: shares[1](token) },
-      predictedChange: predicted[index] ?? 0,
-      measuredChange: measured[index] ?? 0,
-    })),
+    ...(model.accelerator && { runtime: model.accelerator.runtime }),
+    tokens: compareTokens(model.tokenizer, shown, { before: pass.logits, after, predicted }),
     edits: edits.map((edit) => {
       const { gate, up } = layerOf(pass, edit.layer)
       const place = edit.position * model.shape.mlp + edit.neuron
@@ -108,7 +100,7 @@ async function predict(
       for (const { position, neuron, factor } of own) {
         gates[position * mlp + neuron] = (gates[position * mlp + neuron] ?? 0) * factor
       }
-      backward.throughMlp(layer, segments, {
+      await backward.throughMlp(layer, segments, {
         gates,
         use(effects) {
           for (const { position, neuron, factor } of own) {
@@ -119,7 +111,7 @@ async function predict(
           }
         },
       })
-      backward.throughAttention(layer, segments)
+      await backward.throughAttention(layer, segments)
       await turn(signal)
     }
     changes.push(...sums)
@@ -132,7 +124,33 @@ function centered(changes: readonly number[]): number[] {
   return changes.map((change) => change - mean)
 }
 
-function checkEdits({ shape }: LoadedModel, positions: number, edits: readonly NeuronEdit[]): void {
+/** What the tokens had before and after. Both changes are less their mean. */
+export function compareTokens(
+  tokenizer: LoadedModel['tokenizer'],
+  shown: readonly number[],
+  { before, after, predicted }: { before: Float32Array; after: Float32Array; predicted: readonly number[] },
+): ChangedToken[] {
+  const measured = centered(shown.map((token) => (after[token] ?? 0) - (before[token] ?? 0)))
+  const expected = centered(predicted)
+  const shares = [probabilitiesOf(before), probabilitiesOf(after)] as const
+  return shown.map((token, index) => ({
+    token,
+    text: showToken(tokenizer, token),
+    before: { logit: before[token] ?? 0, probability: shares[0](token) },
+    after: { logit: after[token] ?? 0, probability: shares[1](token) },
+    predictedChange: expected[index] ?? 0,
+    measuredChange: measured[index] ?? 0,
+  }))
+}
+
+/** @throws {ModelError} `request_invalid`. */
+export function checkIntervention(
+  shape: { layers: number; mlp: number },
+  { tokens: { length: positions }, edits, topTokens }: InterventionRequest,
+): void {
+  if (topTokens < 1 || topTokens > MAX_TOP_TOKENS) {
+    throw modelError('request_invalid', `1 to ${MAX_TOP_TOKENS} tokens can be asked for.`)
+  }
   if (edits.length < 1 || edits.length > MAX_EDITS)
     throw modelError('request_invalid', `1 to ${MAX_EDITS} nodes can be edited.`)
   const isBelow = (value: number, limit: number) => Number.isInteger(value) && value >= 0 && value < limit

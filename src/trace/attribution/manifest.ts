@@ -105,9 +105,16 @@ function serviceMembers(graph: AttributionGraph, { jobId, traceId, model, canary
     model_version_id: model.versionId,
     model_sha256: model.sha256,
     backend: model.backend,
+    // Manifests of two runtimes have two hashes. Those of the kernel alone don't name it.
+    ...(graph.runtime !== undefined && { runtime: graph.runtime }),
     method: graph.method,
     is_approximate: graph.method !== 'exact',
-    frozen: graph.method === 'grad_x_act' ? [] : ['attention', 'norms', 'gates'],
+    frozen:
+      graph.direct !== undefined
+        ? ['final norm']
+        : graph.method === 'grad_x_act'
+          ? []
+          : ['attention', 'norms', 'gates'],
     // A link to a neuron is a part of this value of it; its gate is frozen.
     link_target: 'up',
     objective: {
@@ -129,8 +136,23 @@ function serviceMembers(graph: AttributionGraph, { jobId, traceId, model, canary
       same_sign: rounded(agreement.sign),
       correlation: agreement.correlation === null ? null : rounded(agreement.correlation),
     },
+    ...(graph.direct && { direct: directMembers(graph.direct) }),
     canary,
     masked: [],
+  }
+}
+
+function directMembers({ rows, sumCheck }: NonNullable<AttributionGraph['direct']>): Json {
+  return {
+    sum_check: { max_abs_error: rounded(sumCheck.maxError), rows: sumCheck.rows },
+    rows: rows.map(({ token, logit, embedding, attention, mlp, constant }) => ({
+      token,
+      logit: rounded(logit),
+      embedding: rounded(embedding),
+      attention: attention.map(rounded),
+      mlp: mlp.map(rounded),
+      constant: rounded(constant),
+    })),
   }
 }
 
@@ -167,6 +189,7 @@ function membersOf(
         influence: rounded(node.influence),
         activation: rounded(node.activation),
         effect: rounded(node.effect),
+        ...(node.direct !== undefined && { direct_effect: rounded(node.direct) }),
       }
     case 'remainder':
       return {

@@ -120,7 +120,7 @@ async function fillRows(
       }
       const active = batch.filter(({ target }) => target.layer >= layer)
       for (const { target, firstRow } of active) if (target.layer === layer) activate(firstRow, target)
-      backward.throughAttention(layer, active.map(segmentOf))
+      await backward.throughAttention(layer, active.map(segmentOf))
       await turn(signal)
     }
     for (const { target, firstRow } of batch) {

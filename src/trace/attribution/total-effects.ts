@@ -41,7 +41,7 @@ export async function computeTotalEffects(
   backward.rows.set(read, (positions - 1) * width)
   for (let layer = layers - 1; layer >= 0; layer -= 1) {
     const activations = activationsOf(pass, layer)
-    backward.throughMlp(layer, [segment], {
+    await backward.throughMlp(layer, [segment], {
       use(effects) {
         for (let index = 0; index < positions * mlp; index += 1) {
           const activation = activations[index] ?? 0
@@ -53,7 +53,7 @@ export async function computeTotalEffects(
         }
       },
     })
-    backward.throughAttention(layer, [segment])
+    await backward.throughAttention(layer, [segment])
     onLayer()
     await turn(signal)
   }

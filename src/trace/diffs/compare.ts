@@ -62,16 +62,16 @@ interface CallSettings {
  * Both models must show their insides and have probes.
  * @throws {Failure} `backend_capability_missing`.
  */
-export function checkComparable({ base, target }: DiffModels): void {
+export async function checkComparable({ base, target }: DiffModels): Promise<void> {
   for (const backend of [base, target]) {
-    const capabilities = backend.capabilities()
+    const capabilities = await backend.capabilities()
     if (!capabilities.activations) throw capabilityMissing(backend.model, 'activations')
     if (capabilities.canary !== 'probe') throw capabilityMissing(backend.model, 'canary')
   }
 }
 
 export async function pairModels(models: DiffModels, settings: CallSettings): Promise<Pairing> {
-  checkComparable(models)
+  await checkComparable(models)
   const base = await describe(models.base, settings)
   const target = await describe(models.target, settings)
   const [one, other] = [base, target].map(({ probes }) => new Set(probes.families.map(({ family }) => family)))

@@ -67,7 +67,7 @@ export function createDiffs({ db, pager, now, models, evalSets }: DiffsDeps) {
       if (thresholds.psi_warn > thresholds.psi_drift) {
         throw invalidField('/thresholds/psi_warn', 'out_of_range', 'must not be above psi_drift')
       }
-      checkComparable({ base: models.get(baseModel), target: models.get(targetModel) })
+      await checkComparable({ base: models.get(baseModel), target: models.get(targetModel) })
       const prompts =
         evalSet === DEFAULT_EVAL_SET ? readDefaultEvalSet().prompts.length : (await evalSets.get(by, evalSet)).prompts
       const row = {

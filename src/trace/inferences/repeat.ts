@@ -32,7 +32,7 @@ export function createRepeat({ db, ledger, models }: RepeatDeps) {
     try {
       const backend = await models.version(modelVersionId ?? '')
       // It would cost another call, and give another text.
-      if (!backend.capabilities().deterministic) return null
+      if (!(await backend.capabilities()).deterministic) return null
       const input = inputOf(body, (await backend.modelVersion()).hasChat)
       if (promptHashOf(input) !== promptHash) return null
       const { text } = await backend.generate({ input, maxTokens, sampling }, { signal, lane: acting.accountId })

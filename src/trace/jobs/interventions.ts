@@ -43,7 +43,7 @@ export function createInterventions({ db, sealer, models }: InterventionDeps) {
       const input = kept === undefined ? checkInput(trace, body.input) : undefined
       const backend = await models.version(trace.modelVersionId)
       // Before it completes the input again, which costs something elsewhere.
-      if (!hasCapability(backend.capabilities(), 'intervene')) throw capabilityMissing(backend.model, 'intervene')
+      if (!hasCapability(await backend.capabilities(), 'intervene')) throw capabilityMissing(backend.model, 'intervene')
       const options = { signal, lane: scope.accountId }
       const text = kept ?? (input && (await repeatText(backend, trace, input, options)))
       if (text === undefined) {

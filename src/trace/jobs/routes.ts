@@ -84,6 +84,7 @@ const interventionView = z
         activation_after: z.number(),
       }),
     ),
+    runtime: z.string().optional().describe('Whose arithmetic it is, where an accelerator computed it.'),
   })
   .meta({ id: 'Intervention' })
 
@@ -256,9 +257,13 @@ function toFailureView({ failureCode, failureDetail }: TraceJobRow): z.input<typ
   return code === undefined ? null : { code, detail: failureDetail ?? '' }
 }
 
-function toInterventionView(traceId: string, { tokens, edits }: Intervention): z.input<typeof interventionView> {
+function toInterventionView(
+  traceId: string,
+  { tokens, edits, runtime }: Intervention,
+): z.input<typeof interventionView> {
   return {
     trace_id: traceId,
+    ...(runtime !== undefined && { runtime }),
     tokens: tokens.map(({ predictedChange, measuredChange, ...one }) => ({
       ...one,
       predicted_change: predictedChange,

@@ -118,7 +118,7 @@ export function createTraceWork({
     watch: Watch,
   ): Promise<Made | TraceJobFailure> {
     const backend = await models.version(row.modelVersionId)
-    checkMethod(backend, row.method)
+    await checkMethod(backend, row.method)
     const options = { signal: watch.signal, lane: scope.accountId }
     const text = kept ?? (input && (await repeatText(backend, trace, input, options)))
     if (text === undefined) {
@@ -278,8 +278,8 @@ export function requestOf(
 }
 
 /** @throws {Failure} `backend_capability_missing`. A backend that is exact has the approximate methods too. */
-function checkMethod(backend: TraceBackend, method: AttributionMethod): void {
-  const { attribution }: Capabilities = backend.capabilities()
+async function checkMethod(backend: TraceBackend, method: AttributionMethod): Promise<void> {
+  const { attribution }: Capabilities = await backend.capabilities()
   if (attribution !== 'exact' && attribution !== method) throw capabilityMissing(backend.model, 'attribution')
 }
 

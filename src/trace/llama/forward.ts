@@ -7,24 +7,31 @@ import type { Internals } from './internals.ts'
 import type { LlamaShape } from './shape.ts'
 import type { LlamaLayer, LoadedWeights } from './weights.ts'
 
-export interface Llama {
-  shape: LlamaShape
+/** What computes the logits of a text that is fed piece by piece. */
+export interface TextFeeder {
   /** The most tokens of one text. */
   maxTokens: number
+  /** The most tokens of one piece. */
+  maxPieceTokens: number
   /** The tokens that have been fed since the last `restart`. */
   readonly position: number
   restart(): void
   /** Forgets the tokens from this position on: what is fed next continues the ones before it. */
   rewind(position: number): void
   /**
+   * Feeds at most `maxPieceTokens` tokens. Returns the logits of the last one, or of each, a row each; the array is used
+   * again by the next call. The rows of these positions are written into `internals`.
+   */
+  feed(tokens: readonly number[], options?: FeedOptions): Float32Array | Promise<Float32Array>
+}
+
+export interface Llama extends TextFeeder {
+  shape: LlamaShape
+  /**
    * The logits that these rows of the residual stream give, as if the last layer had ended with them: at most `CHUNK_TOKENS`,
    * a row each. The array is used again by the next call.
    */
   unembed(residual: Float32Array): Float32Array
-  /**
-   * Feeds at most `CHUNK_TOKENS` tokens. Returns the logits of the last one, or of each, a row each; the array is used
-   * again by the next call. The rows of these positions are written into `internals`.
-   */
   feed(tokens: readonly number[], options?: FeedOptions): Float32Array
 }
 
@@ -207,6 +214,7 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
   return {
     shape: { ...shape, layers },
     maxTokens,
+    maxPieceTokens: CHUNK_TOKENS,
     get position() {
       return position
     },

@@ -2,7 +2,7 @@
 
 import { modelError } from '../gguf/model-error.ts'
 import type { Tokenizer } from '../tokenizer/tokenizer.ts'
-import { CHUNK_TOKENS, type Llama, type NeuronEdit } from './forward.ts'
+import type { Llama, NeuronEdit, TextFeeder } from './forward.ts'
 import type { Internals } from './internals.ts'
 import { createSampler, type SampledToken, type SamplingSettings } from './sampling.ts'
 
@@ -90,21 +90,21 @@ export interface FeedTextOptions {
 
 /** Feeds a text of any length and returns the last logits of it, or an empty array for `none`. */
 export async function feedText(
-  llama: Llama,
+  feeder: TextFeeder,
   tokens: readonly number[],
   { logits, internals, edits, signal }: FeedTextOptions,
 ): Promise<Float32Array> {
   if (tokens.length === 0) throw modelError('request_invalid', 'The text is empty.')
   let last = new Float32Array()
-  for (let from = 0; from < tokens.length; from += CHUNK_TOKENS) {
-    const isLast = from + CHUNK_TOKENS >= tokens.length
-    const chunk = tokens.slice(from, from + CHUNK_TOKENS)
+  const step = feeder.maxPieceTokens
+  for (let from = 0; from < tokens.length; from += step) {
+    const isLast = from + step >= tokens.length
     const wanted = isLast ? logits : 'none'
-    last = llama.feed(chunk, {
+    last = (await feeder.feed(tokens.slice(from, from + step), {
       logits: wanted,
       ...(internals && { internals }),
       ...(edits && { edits }),
-    }) as typeof last
+    })) as typeof last
     await turn(signal)
   }
   return last

@@ -7,7 +7,7 @@ import { modelError } from '../gguf/model-error.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { type ChatTemplate, createChatTemplate } from '../tokenizer/chat.ts'
 import { createTokenizer, type Tokenizer } from '../tokenizer/tokenizer.ts'
-import { createLlama, forwardBytes, type Llama } from './forward.ts'
+import { createLlama, forwardBytes, type Llama, type TextFeeder } from './forward.ts'
 import { type LlamaShape, readShape, tensorsOf } from './shape.ts'
 import { type LlamaWeights, loadWeights } from './weights.ts'
 
@@ -38,6 +38,35 @@ export interface LoadedModel {
   sha256: string
   /** Undefined where the file has none that is known. */
   chat: ChatTemplate | undefined
+  /** Undefined: attribution runs on the kernel, as everything else does. */
+  accelerator?: Accelerator
+}
+
+/**
+ * What another runtime than the kernel computes of a model, where one is installed and switched on: passes of whole texts,
+ * and the products of attribution. Its last bits differ from the kernel's and between machines, so readings and
+ * completions never come from it, and what does come from it names its runtime.
+ */
+export interface Accelerator {
+  /** Whose arithmetic it is: the package, its version, and the platform. */
+  readonly runtime: string
+  readonly feeder: TextFeeder
+  /**
+   * Products of rows with the matrices of a layer, not transposed: from what is read of a layer's output to what that
+   * reads of its input. Matrices behind a norm include its gains. `y` is written, and is no part of `x`.
+   */
+  readonly products: LayerProducts
+}
+
+export interface LayerProducts {
+  /** y = x . output, ordered by group of heads, then by row: the queries of one group lie together. */
+  readOutput(layer: number, x: Float32Array, y: Float32Array): Promise<void>
+  /** y = x . value + sum */
+  addValue(layer: number, x: Float32Array, sum: Float32Array, y: Float32Array): Promise<void>
+  /** y = x . down */
+  readDown(layer: number, x: Float32Array, y: Float32Array): Promise<void>
+  /** y = x . up + sum */
+  addUp(layer: number, x: Float32Array, sum: Float32Array, y: Float32Array): Promise<void>
 }
 
 export interface LoadOptions {

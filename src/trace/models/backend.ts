@@ -38,7 +38,8 @@ export interface TraceBackend {
   readonly name: 'embedded' | 'onnx' | 'neuronpedia' | 'openai_compatible'
   /** As callers name it. */
   readonly model: string
-  capabilities(): Capabilities
+  /** Of a model that can't be used: what its kind has at least. */
+  capabilities(): Promise<Capabilities>
   /** @throws {Failure} `service_unavailable` where the model can't be used. */
   modelVersion(): Promise<ModelVersion>
   /** Undefined: it has no probes. */

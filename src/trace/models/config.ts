@@ -26,6 +26,8 @@ export interface ModelEntry {
   remote: RemoteModel | undefined
 }
 
+export const ACCELERATORS = ['none', 'onnxruntime'] as const
+
 const MAX_MODELS = 32
 const ENTRY = /^(openai|neuronpedia)\+(https?:\/\/[^#]+)#([\w.:@/-]{1,128})$/
 
@@ -35,7 +37,7 @@ const megabytes = (least: number, most: number, fallback: number) =>
 export const modelsConfig = defineConfig({
   keys: {
     TRACE_MODELS: readableBy(list, parseModelEntries).describe(
-      'Models that run, separated by commas: names of the folder, name=/path/to/file.gguf, or elsewhere (docs/backends.md) name=openai+https://host/v1#model. The first is the default. Without it all of the folder, and the one of the service.',
+      'Models that run, separated by commas: names of the folder, name=/path/to/file.gguf, exported decoders name=/path/to/model.onnx, or elsewhere (docs/backends.md) name=openai+https://host/v1#model. The first is the default. Without it all of the folder, and the one of the service.',
     ),
     TRACE_MODEL_KEYS: readableBy(list, parseModelKeys).describe(
       'Keys of the servers of models elsewhere, separated by commas: name=key.',
@@ -50,8 +52,14 @@ export const modelsConfig = defineConfig({
       .max(32_768, 'must be 64 to 32768')
       .default(2_048)
       .describe('The longest text of a model, prompt and completion together. Its memory is reserved.'),
+    TRACE_ACCELERATOR: z
+      .enum(ACCELERATORS, 'must be none or onnxruntime')
+      .default('none')
+      .describe(
+        '`onnxruntime`: attribution and interventions run in the optional package onnxruntime-node, in half the time and with other last bits (docs/attribution.md).',
+      ),
     TRACE_MODEL_MEGABYTES: megabytes(64, 16_000, 1_000).describe(
-      'Memory for the weights and the context of one model.',
+      'Memory for the weights and the context of one model, and for its weights as floats where it is accelerated.',
     ),
     TRACE_PROCESS_MEGABYTES: megabytes(128, 32_000, 1_600).describe(
       'Memory of one model’s process; above that it ends itself, and its request is answered 503.',

@@ -9,16 +9,20 @@ import { OPERATIONS } from './operations.ts'
 import type { ModelProcessOptions } from './process-options.ts'
 import type { ModelReport } from './protocol.ts'
 
-export type EmbeddedOptions = Omit<ModelProcessOptions, 'path' | 'probesPath' | 'isInspection' | 'onReady' | 'onEnded'>
+export type EmbeddedOptions = Omit<
+  ModelProcessOptions,
+  'path' | 'probesPath' | 'isInspection' | 'onReady' | 'onEnded' | 'file'
+>
 
-interface EmbeddedDeps {
+export interface EmbeddedDeps {
   log: Pick<Log, 'warn' | 'info'>
   options: EmbeddedOptions
   /** Of a file as it is now, without loading it. */
   inspect(file: ModelFile): Promise<ModelReport>
 }
 
-export type EmbeddedBackend = TraceBackend & {
+/** Of a file of this machine. */
+export type FileBackend = TraceBackend & {
   /** Starts its process. @throws {ModelError} where it can't be loaded. */
   warmUp(): Promise<unknown>
   /** Requests that wait for it. */
@@ -28,13 +32,19 @@ export type EmbeddedBackend = TraceBackend & {
 }
 
 /** Starts nothing by itself. */
-export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }: EmbeddedDeps): EmbeddedBackend {
+export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }: EmbeddedDeps): FileBackend {
   const { id: model, path, probesPath } = file
   const process = createModelProcess({
     ...options,
     path,
     probesPath,
-    onReady: ({ pid }) => log.info({ model, pid }, 'the process of a model is ready'),
+    onReady: ({ pid, acceleration }) => {
+      const { runtime, problem } = { runtime: undefined, problem: undefined, ...acceleration }
+      log.info({ model, pid, ...(runtime !== undefined && { runtime }) }, 'the process of a model is ready')
+      if (problem !== undefined) {
+        log.warn({ model, pid, reason: problem }, 'attribution runs without its accelerator')
+      }
+    },
     onEnded: ({ pid, reason, detail }) => {
       const level = reason === 'idle' ? 'info' : 'warn'
       log[level]({ model, pid, reason, detail }, 'the process of a model ended')
@@ -56,7 +66,7 @@ export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }
     name: 'embedded',
     model,
     file,
-    capabilities: () => capabilities,
+    capabilities: async () => capabilities,
     modelVersion: () => answered(model, async () => versionOf(model, await report())),
     probeSet: () => answered(model, async () => (await report()).probes ?? undefined),
     generate: (request, settings = {}) =>
@@ -76,7 +86,7 @@ export function createEmbeddedBackend(file: ModelFile, { log, options, inspect }
   }
 }
 
-async function answered<R>(model: string, work: () => Promise<R>): Promise<R> {
+export async function answered<R>(model: string, work: () => Promise<R>): Promise<R> {
   try {
     return await work()
   } catch (error) {
@@ -84,7 +94,10 @@ async function answered<R>(model: string, work: () => Promise<R>): Promise<R> {
   }
 }
 
-function versionOf(model: string, { sha256, architecture, shape, maxTokens, hasChat }: ModelReport): ModelVersion {
+export function versionOf(
+  model: string,
+  { sha256, architecture, shape, maxTokens, hasChat }: ModelReport,
+): ModelVersion {
   const { layers, width, mlp, vocabulary } = shape
   const id = versionIdOf(model, sha256)
   return { id, model, sha256, architecture, layers, width, mlp, vocabulary, contextTokens: maxTokens, hasChat }

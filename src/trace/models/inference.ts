@@ -107,7 +107,10 @@ function openCanary(
 }
 
 /** @throws {ModelError} `capability_missing` for a conversation where the model has no chat template. */
-export function renderInput({ tokenizer, chat }: LoadedModel, input: ModelInput): ChatPrompt {
+export function renderInput(
+  { tokenizer, chat }: Pick<LoadedModel, 'tokenizer' | 'chat'>,
+  input: ModelInput,
+): ChatPrompt {
   if ('tokens' in input) return { tokens: [...input.tokens], spans: [] }
   if ('text' in input) return { tokens: tokenizer.encode(input.text, { begins: true }), spans: [] }
   if (chat === undefined) {

@@ -19,6 +19,7 @@ export interface ModelFile {
 }
 
 const ENDING = '.gguf'
+const EXPORTED_ENDING = '.onnx'
 const PROBES_ENDING = '.probes.json'
 // Also a file name on every system, and a part of an address.
 const ID = /^[a-z0-9][a-z0-9._-]{0,63}$/
@@ -103,8 +104,12 @@ export function addProbesFile(
   }
 }
 
+/** A decoder that was exported to ONNX, which has no probes. */
+export const isExported = ({ path }: Pick<ModelFile, 'path'>): boolean => path.toLowerCase().endsWith(EXPORTED_ENDING)
+
 /** A file outside of the folder, with the probes beside it. */
 export function modelFileAt(id: string, path: string): ModelFile {
+  if (isExported({ path })) return { id, path, probesPath: null, isEmbedded: false }
   const stem = path.toLowerCase().endsWith(ENDING) ? path.slice(0, -ENDING.length) : path
   const probesPath = stem + PROBES_ENDING
   return { id, path, probesPath: existsSync(probesPath) ? probesPath : null, isEmbedded: false }

@@ -50,6 +50,7 @@ export function createModelProcess({
   probesPath = null,
   isInspection = false,
   contextTokens = 2_048,
+  isAccelerated = false,
   maxModelBytes = 1_000_000_000,
   maxInternalsBytes = 256_000_000,
   maxResidentBytes = 1_600_000_000,
@@ -112,6 +113,7 @@ export function createModelProcess({
       probesPath,
       isInspection,
       contextTokens,
+      isAccelerated,
       maxModelBytes,
       maxInternalsBytes,
       maxResidentBytes,
@@ -153,9 +155,9 @@ export function createModelProcess({
   function receive(from: ChildProcess, message: FromModel): void {
     if (child !== from) return
     if (message.op === 'ready') {
-      const { op: _, ...said } = message
+      const { op: _, acceleration, ...said } = message
       report = said
-      onReady({ pid: from.pid })
+      onReady({ pid: from.pid, acceleration })
       clearTimeout(timer)
       if (queue.length === 0) rest(from)
       else advance()

@@ -8,10 +8,11 @@ import type { Platform } from '#src/platform/feature.ts'
 import type { TraceBackend } from './backend.ts'
 import type { Capabilities } from './capabilities.ts'
 import { type ModelEntry, type ModelSettings, parseModelEntries, parseModelKeys } from './config.ts'
-import { createEmbeddedBackend, type EmbeddedBackend, type EmbeddedOptions } from './embedded.ts'
-import { listModelFiles, type ModelFile, modelFileAt } from './model-files.ts'
+import { createEmbeddedBackend, type EmbeddedOptions, type FileBackend } from './embedded.ts'
+import { isExported, listModelFiles, type ModelFile, modelFileAt } from './model-files.ts'
 import { createModelProcess } from './model-process.ts'
 import { createNeuronpediaBackend } from './neuronpedia.ts'
+import { createOnnxBackend, EXPORTED_CHILD } from './onnx.ts'
 import { createOpenAiBackend } from './openai.ts'
 import type { ModelReport } from './protocol.ts'
 import type { RemoteDeps } from './remote.ts'
@@ -28,7 +29,7 @@ export interface ModelSummary {
 
 export interface Models {
   /** In the order of the configuration; of the folder otherwise. */
-  list(): ModelSummary[]
+  list(): Promise<ModelSummary[]>
   /** Of the default model without an id. @throws {Failure} `not_found`. */
   get(id?: string): TraceBackend
   /** Of a `model_version_id`, as traces name it. @throws {Failure} `not_found` where its file is another one now. */
@@ -55,7 +56,7 @@ export function createModels(
   const entries = parseModelEntries(settings.TRACE_MODELS)
   const directory = settings.TRACE_MODEL_DIR ?? ''
   const options = optionsOf(settings)
-  const backends = new Map<string, EmbeddedBackend>()
+  const backends = new Map<string, FileBackend>()
   const inspections = new Map<string, Promise<ModelReport>>()
   const remotes = outbound === undefined ? [] : createRemotes(entries, settings, { log, outbound })
 
@@ -77,12 +78,13 @@ export function createModels(
     return backend
   }
 
-  function backendOf(file: ModelFile): EmbeddedBackend {
+  function backendOf(file: ModelFile): FileBackend {
     const known = backends.get(file.id)
     if (known !== undefined && known.file.path === file.path && known.file.probesPath === file.probesPath) return known
     // Its probes came or went: what waits for the old one is answered, and the next request starts the new one.
     void known?.close()
-    const made = createEmbeddedBackend(file, { log, options, inspect })
+    const create = isExported(file) ? createOnnxBackend : createEmbeddedBackend
+    const made = create(file, { log, options, inspect })
     backends.set(file.id, made)
     return made
   }
@@ -107,11 +109,14 @@ export function createModels(
 
   return {
     list: () =>
-      available().map((one, index) => {
-        const { name, capabilities } = open(one)
-        const isEmbedded = one.file?.isEmbedded ?? false
-        return { id: one.id, isDefault: index === 0, isEmbedded, backend: name, capabilities: capabilities() }
-      }),
+      Promise.all(
+        available().map(async (one, index) => {
+          const backend = open(one)
+          const isEmbedded = one.file?.isEmbedded ?? false
+          const capabilities = await backend.capabilities()
+          return { id: one.id, isDefault: index === 0, isEmbedded, backend: backend.name, capabilities }
+        }),
+      ),
     get,
     async version(modelVersionId) {
       const backend = get(modelVersionId.split('@')[0])
@@ -151,6 +156,7 @@ function createRemotes(
 function optionsOf(settings: ModelSettings): EmbeddedOptions {
   return {
     contextTokens: settings.TRACE_CONTEXT_TOKENS,
+    isAccelerated: settings.TRACE_ACCELERATOR === 'onnxruntime',
     maxModelBytes: settings.TRACE_MODEL_MEGABYTES * 1e6,
     maxResidentBytes: settings.TRACE_PROCESS_MEGABYTES * 1e6,
     limitMs: settings.TRACE_LIMIT_SECONDS * 1_000,
@@ -161,8 +167,16 @@ function optionsOf(settings: ModelSettings): EmbeddedOptions {
 }
 
 /** In a process of its own: the file is as hostile as one that is run. */
-async function inspectInProcess({ path, probesPath }: ModelFile, options: EmbeddedOptions): Promise<ModelReport> {
-  const process = createModelProcess({ ...options, path, probesPath, isInspection: true, limitMs: INSPECTION_LIMIT_MS })
+async function inspectInProcess(file: ModelFile, options: EmbeddedOptions): Promise<ModelReport> {
+  const { path, probesPath } = file
+  const process = createModelProcess({
+    ...options,
+    path,
+    probesPath,
+    isInspection: true,
+    limitMs: INSPECTION_LIMIT_MS,
+    ...(isExported(file) && { file: EXPORTED_CHILD }),
+  })
   try {
     return await process.warmUp()
   } finally {

@@ -83,7 +83,7 @@ export function createNeuronpediaBackend(id: string, remote: RemoteModel, deps: 
   return {
     name: 'neuronpedia',
     model: id,
-    capabilities: () => CAPABILITIES,
+    capabilities: async () => CAPABILITIES,
     modelVersion: async () => version,
     probeSet: async () => undefined,
     generate: async () => {

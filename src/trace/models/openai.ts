@@ -106,7 +106,7 @@ export function createOpenAiBackend(id: string, remote: RemoteModel, deps: Remot
   return {
     name: 'openai_compatible',
     model: id,
-    capabilities: () => CAPABILITIES,
+    capabilities: async () => CAPABILITIES,
     modelVersion: async () => version,
     probeSet: async () => undefined,
     async generate(request, options = {}): Promise<InferenceResult> {

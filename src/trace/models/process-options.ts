@@ -1,5 +1,6 @@
 // What a model's process is asked, and how it is set up.
 
+import type { Acceleration } from '../accelerator/accelerator.ts'
 import type { GeneratedToken } from '../llama/generation.ts'
 import type { ModelOperation, OperationRequest, OperationResult } from './operations.ts'
 import type { InferenceRequest, InferenceResult, ModelReport, OperationProgress } from './protocol.ts'
@@ -51,7 +52,9 @@ export interface ModelProcessOptions {
   isInspection?: boolean
   /** The longest text, prompt and answer together. */
   contextTokens?: number
-  /** Weights and context in the kernel's memory. */
+  /** Attribution runs in ONNX Runtime where that can be loaded, and on the kernel elsewhere. */
+  isAccelerated?: boolean
+  /** Weights and context in the kernel's memory, and the weights of the accelerator. */
   maxModelBytes?: number
   /** The internals of one request. They exist twice while they travel. */
   maxInternalsBytes?: number
@@ -66,7 +69,7 @@ export interface ModelProcessOptions {
   /** The first pause before a process that ended is started again; it doubles up to a minute. */
   backoffMs?: number
   /** Its model is ready. */
-  onReady?: (ready: { pid: number | undefined }) => void
+  onReady?: (ready: { pid: number | undefined; acceleration: Acceleration | undefined }) => void
   onEnded?: (ended: EndedModel) => void
   /** The process's file. Tests pass one that misbehaves. */
   file?: URL

@@ -1,6 +1,7 @@
 // What a model's process and its parent tell each other. Messages are structured clones (`serialization: 'advanced'`), so
 // arrays of floats travel as they are.
 
+import type { Acceleration } from '../accelerator/accelerator.ts'
 import type { ModelErrorCode } from '../gguf/model-error.ts'
 import type { FinishReason, GeneratedToken } from '../llama/generation.ts'
 import type { Internals, WantedInternals } from '../llama/internals.ts'
@@ -67,7 +68,7 @@ export interface InferenceResult {
 
 /** What can be known of a model without running it. */
 export interface ModelReport {
-  shape: LlamaShape
+  shape: Pick<LlamaShape, 'layers' | 'width' | 'mlp' | 'vocabulary'>
   /** The most tokens of one text. */
   maxTokens: number
   sha256: string
@@ -78,6 +79,8 @@ export interface ModelReport {
   hasChat: boolean
   /** null: the model has no probes. */
   probes: ProbeSetFacts | null
+  /** Why the inside of a model stays hidden; null where it is shown. */
+  hidden: string | null
 }
 
 /** What is said of the probes of a model. Their weights stay in its process. */
@@ -116,6 +119,7 @@ export interface ModelProcessArguments {
   /** It checks the file and reports, and loads no weights. */
   isInspection: boolean
   contextTokens: number
+  isAccelerated: boolean
   maxModelBytes: number
   maxInternalsBytes: number
   /** Resident memory of the process. It ends itself above that. */
@@ -129,7 +133,7 @@ export type ToModel =
   | { op: 'abort'; id: number }
 
 export type FromModel =
-  | ({ op: 'ready' } & ModelReport)
+  | ({ op: 'ready'; acceleration?: Acceleration } & ModelReport)
   /** The model can't be loaded; the process ends. */
   | { op: 'unusable'; code: ModelErrorCode; detail: string }
   | { op: 'token'; id: number; token: GeneratedToken }

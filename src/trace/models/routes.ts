@@ -82,7 +82,7 @@ export function modelRoutes(models: Models): Route[] {
         status: [200],
       },
       async () => {
-        const data = await Promise.all(models.list().map((summary) => toModelView(models, summary)))
+        const data = await Promise.all((await models.list()).map((summary) => toModelView(models, summary)))
         return { object: 'list' as const, data, has_more: false, next_cursor: null }
       },
     ),
@@ -98,7 +98,7 @@ export function modelRoutes(models: Models): Route[] {
         status: [200],
       },
       async ({ params }) => {
-        const summary = models.list().find(({ id }) => id === params.id)
+        const summary = (await models.list()).find(({ id }) => id === params.id)
         if (summary === undefined) throw new Failure('not_found', `There is no model ${params.id}.`)
         return toModelView(models, summary)
       },

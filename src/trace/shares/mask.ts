@@ -50,7 +50,7 @@ const POOL_DIGITS = 6
 
 // Texts of prompt and completion are in no share: with them and the model's file everything can be computed again.
 const SHOWN_METADATA = ['slug', 'scan', 'transcoder_list', 'schema_version', 'node_threshold'] as const
-const SHOWN_FACTS = ['job_id', 'trace_id', 'model_sha256', 'backend', 'method', 'frozen', 'canary'] as const
+const SHOWN_FACTS = ['job_id', 'trace_id', 'model_sha256', 'backend', 'runtime', 'method', 'frozen', 'canary'] as const
 /** Of a graph in which nothing is masked. */
 const SHOWN_SUMS = ['sum_check', 'remainder_share', 'replacement_score', 'completeness_score'] as const
 

@@ -8,6 +8,7 @@ import { createTraceWork, type TraceWorkDeps } from '#src/trace/jobs/work.ts'
 import { createModels, type Models } from '#src/trace/models/models.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { createJobs, type Jobs } from '../../support/jobs.ts'
+import { HAS_ONNXRUNTIME, ONNXRUNTIME_NOTE } from '../../support/onnxruntime.ts'
 import { until } from '../../support/until.ts'
 import { type Checking, startChecking } from '../service.ts'
 
@@ -31,6 +32,7 @@ const SETTINGS = {
   TRACE_MODEL_KEYS: [] as string[],
   TRACE_CONTEXT_TOKENS: 512,
   TRACE_MODEL_MEGABYTES: 1_000,
+  TRACE_ACCELERATOR: 'none' as 'none' | 'onnxruntime',
   TRACE_PROCESS_MEGABYTES: 1_600,
   TRACE_LIMIT_SECONDS: 120,
   TRACE_IDLE_SECONDS: 600,
@@ -115,6 +117,7 @@ describe('an attribution job', () => {
       method: 'exact',
       canary: { set: 'default-v1' },
     })
+    expect(manifest.metadata.svc).not.toHaveProperty('runtime')
     expect(manifest.metadata.prompt).toContain('Cobalt Tools')
     const logit = manifest.nodes.find(({ is_target_logit }: { is_target_logit?: boolean }) => is_target_logit)
     expect(logit.clerp).toMatch(/^Output "Cob.*\(p=/)
@@ -168,6 +171,14 @@ describe('an attribution job', () => {
     const other = makeWork({ models: startModels() })
     expect(await jobs.runNew(caller, { traceJobId: String(made.job_id) }, other)).toBe('settled')
     expect((await read(made.job_id)).result).toMatchObject({ manifest_hash: hash })
+  })
+
+  it.skipIf(!HAS_ONNXRUNTIME)(`names the runtime of an accelerator in its manifest${ONNXRUNTIME_NOTE}`, async () => {
+    const made = await start()
+    const accelerated = makeWork({ models: startModels({ TRACE_ACCELERATOR: 'onnxruntime' }) })
+    expect(await run(made.job_id, accelerated)).toBe('settled')
+    const { metadata } = (await (await manifestOf(made.job_id)).json()) as { metadata: { svc: object } }
+    expect(metadata.svc).toMatchObject({ backend: 'embedded', runtime: expect.stringMatching(/^onnxruntime-node /) })
   })
 
   it('ends once when its worker dies before the end, and when two workers run it', async () => {
@@ -226,7 +237,10 @@ describe('an attribution job', () => {
       get: models.get,
       async version(id) {
         const backend = await models.version(id)
-        return { ...backend, capabilities: () => ({ ...backend.capabilities(), attribution: 'ablation' }) }
+        return {
+          ...backend,
+          capabilities: async () => ({ ...(await backend.capabilities()), attribution: 'ablation' as const }),
+        }
       },
     }
     expect(await failing(makeWork({ models: limited }))).toBe('backend_capability_missing')

@@ -1,0 +1,64 @@
+// What the process of an exported decoder can do: of the operations of a model, those that need no more than it shows.
+
+import type { AttributionRequest } from '../attribution/attribute.ts'
+import type { InterventionRequest } from '../attribution/intervene.ts'
+import { attributeExported } from '../exported/attribute.ts'
+import type { ExportedModel } from '../exported/decoder.ts'
+import { generateExported } from '../exported/generate.ts'
+import { interveneExported } from '../exported/intervene.ts'
+import { modelError } from '../gguf/model-error.ts'
+import type { GeneratedToken } from '../llama/generation.ts'
+import { readExportedLens } from './exported-lens.ts'
+import { renderInput } from './inference.ts'
+import { type LensRequest, textsOf } from './lens.ts'
+import type { RenderedInput } from './operations.ts'
+import type { InferenceRequest, InferenceResult, ModelInput, OperationProgress } from './protocol.ts'
+
+export interface ExportedContext {
+  signal: AbortSignal
+  onProgress(progress: OperationProgress): void
+}
+
+type ExportedOperation = (model: ExportedModel, request: unknown, context: ExportedContext) => Promise<unknown>
+
+export async function inferExported(
+  model: ExportedModel,
+  { input, maxTokens, sampling, internals, canary }: InferenceRequest,
+  { signal, onToken }: { signal: AbortSignal; onToken: (token: GeneratedToken) => void },
+): Promise<InferenceResult> {
+  if (internals !== undefined) throw modelError('capability_missing', 'Exported models give no internals.')
+  // Readings are of the service's own arithmetic, in which every sum has one order.
+  if (canary !== undefined) throw modelError('probes_missing', 'Exported models have no canary probes.')
+  const { tokens: prompt, spans } = renderInput(model, input)
+  const made = await generateExported(
+    model,
+    { prompt, maxTokens, sampling },
+    {
+      signal,
+      onToken(token) {
+        onToken(token)
+        return 'continue'
+      },
+    },
+  )
+  return { sha256: model.sha256, prompt, spans, completionTokens: made.tokens.length, ...made }
+}
+
+// Requests match by `OperationRequest`, which every caller goes through.
+const OPERATIONS: Readonly<Record<string, ExportedOperation>> = {
+  render: async (model, request): Promise<RenderedInput> => {
+    const { tokens, spans } = renderInput(model, (request as { input: ModelInput }).input)
+    return { sha256: model.sha256, tokens, spans, texts: textsOf(model, tokens) }
+  },
+  attribute: (model, request, { signal, onProgress }) =>
+    attributeExported(model, request as AttributionRequest, {
+      signal,
+      onProgress: (done, total) => onProgress({ done, total }),
+    }),
+  lens: (model, request, context) => readExportedLens(model, request as LensRequest, context),
+  intervene: (model, request) => interveneExported(model, request as InterventionRequest),
+}
+
+export function findExportedOperation(name: string): ExportedOperation | undefined {
+  return Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined
+}
