@@ -35,7 +35,7 @@ const megabytes = (least: number, most: number, fallback: number) =>
 export const modelsConfig = defineConfig({
   keys: {
     TRACE_MODELS: readableBy(list, parseModelEntries).describe(
-      'Models that run, separated by commas: names of the folder, name=/path/to/file.gguf, or elsewhere (docs/backends.md) name=openai+https://host/v1#model. The first is the default. Without it all of the folder, and the one of the service.',
+      'Models that run, separated by commas: names of the folder, name=/path/to/file.gguf, exported decoders name=/path/to/model.onnx, or elsewhere (docs/backends.md) name=openai+https://host/v1#model. The first is the default. Without it all of the folder, and the one of the service.',
     ),
     TRACE_MODEL_KEYS: readableBy(list, parseModelKeys).describe(
       'Keys of the servers of models elsewhere, separated by commas: name=key.',

@@ -116,16 +116,33 @@ export function decodeTensor(bytes: Uint8Array, counts: TensorCount): OnnxTensor
 }
 
 export function encodeTensor({ name, element, dims, data }: OnnxTensor): EncodedParts {
-  if (data.kind === 'external' || data.kind === 'other') throw new TypeError(`the tensor ${name} can not be written`)
+  if (data.kind === 'other') throw new TypeError(`the tensor ${name} can not be written`)
   return [
     ...dims.flatMap((dim) => writeInteger(1, dim)),
     ...writeInteger(2, element),
     ...writeText(8, name),
-    ...(data.kind === 'raw'
-      ? writeBytes(9, [data.bytes])
-      : data.values.flatMap((value) => writeInteger(element === ELEMENT.int64 ? 7 : 5, value))),
+    ...encodeData(data, element),
   ]
 }
+
+function encodeData(data: Exclude<TensorData, { kind: 'other' }>, element: number): EncodedParts {
+  switch (data.kind) {
+    case 'raw':
+      return writeBytes(9, [data.bytes])
+    case 'integers':
+      return data.values.flatMap((value) => writeInteger(element === ELEMENT.int64 ? 7 : 5, value))
+    case 'external':
+      return [
+        ...writeEntry('location', data.location),
+        ...writeEntry('offset', String(data.offset)),
+        ...(data.length === undefined ? [] : writeEntry('length', String(data.length))),
+        ...writeInteger(14, EXTERNAL),
+      ]
+  }
+}
+
+const writeEntry = (key: string, value: string): EncodedParts =>
+  writeBytes(13, [...writeText(1, key), ...writeText(2, value)])
 
 export function decodeValue(bytes: Uint8Array): OnnxValue {
   let name = ''

@@ -1,0 +1,191 @@
+// Exported decoders over HTTP: traced inferences, attribution jobs and interventions, and what they can not do.
+
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTraceWork } from '#src/trace/jobs/work.ts'
+import { GREEDY } from '#src/trace/llama/sampling.ts'
+import type { TestCaller } from '../../support/callers.ts'
+import { createJobs, type Jobs } from '../../support/jobs.ts'
+import { createDecoderFolder, EXPORTED } from '../../support/onnx.ts'
+import { type Checking, startChecking } from '../service.ts'
+
+const MESSAGES = [
+  { role: 'system', content: 'You are an agent. Tools: search, read, pay, send.' },
+  { role: 'user', content: 'What do lamps cost at Cobalt Tools?' },
+  { role: 'tool', content: 'Cobalt Tools: lamps, 812.00 EUR, delivery 2026-11-21.' },
+]
+
+const folder = createDecoderFolder()
+// The output matrix is no constant any more: a form that is not known.
+const hidden = folder.change((graph) => ({
+  ...graph,
+  nodes: graph.nodes.flatMap((node) => {
+    if (!node.outputs.includes('logits')) return [node]
+    const added = {
+      name: 'last',
+      operator: 'Add',
+      domain: '',
+      inputs: ['plain', 'plain'],
+      outputs: ['logits'],
+      attributes: [],
+    }
+    return [{ ...node, outputs: ['plain'] }, added]
+  }),
+}))
+const broken = folder.write(readFileSync(EXPORTED.dynamo).subarray(0, 5_000))
+
+let on: Checking
+let jobs: Jobs<'trace'>
+let caller: TestCaller
+beforeAll(async () => {
+  const models = [`tiny-onnx=${EXPORTED.dynamo}`, `hidden=${hidden}`, `broken=${broken}`, 'countersign-tiny']
+  on = await startChecking({ env: { TRACE_MODELS: models.join(',') } })
+  jobs = createJobs(on.service.test, 'trace')
+  caller = await on.makeCaller()
+})
+afterAll(async () => {
+  await on?.close()
+  folder.close()
+})
+
+const infer = async (body: object = {}) =>
+  (await on.post(caller, '/v1/trace/inferences', { messages: MESSAGES, max_tokens: 12, retain: 'text', ...body })).json
+const refused = async (path: string, body: object) => {
+  const { status, json } = await on.post(caller, path, body)
+  return { status, code: json.code, capability: json.capability }
+}
+const missing = (capability: string) => ({ status: 422, code: 'backend_capability_missing', capability })
+
+async function finish(body: object) {
+  const { json: job } = await on.post(caller, '/v1/trace/jobs', { max_feature_nodes: 24, ...body })
+  const [row] = await on.service.test.owner<{ job: string }>(
+    'SELECT queue_job_id AS job FROM trace_jobs WHERE id = $1',
+    [job.job_id],
+  )
+  const { models } = on.service.services.trace.models
+  await jobs.run(await jobs.take(row?.job ?? ''), createTraceWork({ ...on.service.services.platform, models }))
+  return on.get(caller, `/v1/trace/jobs/${job.job_id}`)
+}
+
+describe('exported decoders', () => {
+  it('are listed with what each can do by the form of its graph; a broken one is unusable', async () => {
+    const { data } = await on.get(caller, '/v1/trace/models')
+    const common = { generate: true, activations: false, canary: 'none', deterministic: true }
+    expect(data).toMatchObject([
+      {
+        model: 'tiny-onnx',
+        backend: 'onnx',
+        usable: true,
+        capabilities: { ...common, attribution: 'ablation', intervene: true },
+        version: {
+          architecture: 'onnx',
+          layers: 3,
+          width: 128,
+          mlp: 352,
+          vocabulary: 1_027,
+          context_tokens: 512,
+          chat: true,
+        },
+        probe_set: null,
+      },
+      {
+        model: 'hidden',
+        usable: true,
+        capabilities: { ...common, attribution: 'none', intervene: false },
+        version: { layers: 0, vocabulary: 1_027 },
+      },
+      { model: 'broken', backend: 'onnx', usable: false, version: null },
+      { model: 'countersign-tiny', backend: 'embedded' },
+    ])
+    expect(JSON.stringify(data)).not.toContain(folder.root)
+  })
+
+  it('complete conversations as the same weights in a GGUF file do, without readings, and the trace can be repeated', async () => {
+    const [made, own] = [await infer({ model: 'tiny-onnx' }), await infer({ model: 'countersign-tiny' })]
+    expect(made).toMatchObject({
+      completion: own.completion,
+      usage: own.usage,
+      canary: null,
+      model_version_id: expect.stringMatching(/^tiny-onnx@[0-9a-f]{16}$/),
+    })
+    const page = await on.get(caller, `/v1/trace/traces/${made.trace_id}/tokens`)
+    expect(page.data).toHaveLength((made.usage as { completion_tokens: number }).completion_tokens)
+    const headers = { 'Idempotency-Key': 'onnx-1' }
+    const body = { model: 'tiny-onnx', messages: MESSAGES, max_tokens: 5 }
+    const first = await on.post(caller, '/v1/trace/inferences', body, headers)
+    const again = await on.post(caller, '/v1/trace/inferences', body, headers)
+    expect(again.json).toMatchObject({ trace_id: first.json.trace_id, completion: first.json.completion })
+  })
+
+  it('refuse what they can not do', async () => {
+    const inference = { model: 'tiny-onnx', messages: MESSAGES }
+    expect(await refused('/v1/trace/inferences', { ...inference, canary_set: 'default-v1' })).toEqual(missing('canary'))
+    const { trace_id } = await infer({ model: 'tiny-onnx' })
+    const lens = await on.get(caller, `/v1/trace/traces/${trace_id}/tokens?lens=2&limit=4`)
+    expect(lens.code).toBe('backend_capability_missing')
+    const diff = { base_model: 'tiny-onnx', target_model: 'countersign-tiny' }
+    expect(await refused('/v1/trace/diffs', diff)).toEqual(missing('activations'))
+    expect(await refused('/v1/trace/models/tiny-onnx/graphs', { prompt: 'a' })).toEqual(missing('attribution'))
+    const other = await infer({ model: 'hidden' })
+    const edits = { edits: [{ node_id: '1_77_12', factor: 0 }] }
+    expect(await refused(`/v1/trace/traces/${other.trace_id}/interventions`, edits)).toEqual(missing('intervene'))
+    expect((await refused('/v1/trace/inferences', { model: 'broken', messages: MESSAGES })).code).toBe(
+      'service_unavailable',
+    )
+    const backend = on.service.services.trace.models.models.get('tiny-onnx')
+    const request = { input: { text: 'Harbor' }, maxTokens: 1, sampling: GREEDY, internals: { residuals: true } }
+    await expect(backend.generate(request)).rejects.toMatchObject({ code: 'backend_capability_missing' })
+  })
+
+  it('refuse every inference under a kill switch that blocks: nothing has read it', async () => {
+    const other = await on.makeCaller()
+    await on.setKillSwitch(other, { mode: 'block' })
+    const { status, json } = await on.post(other, '/v1/trace/inferences', { model: 'tiny-onnx', messages: MESSAGES })
+    expect({ status, code: json.code, capability: json.capability }).toEqual(missing('canary'))
+  })
+})
+
+describe('an attribution job', () => {
+  it('of an exported decoder makes a manifest: measured effects, and direct parts that add up', async () => {
+    const { trace_id } = await infer({ model: 'tiny-onnx' })
+    const job = await finish({ trace_id, method: 'ablation' })
+    expect(job).toMatchObject({ state: 'succeeded', method: 'ablation', sum_check: null })
+    const manifest = await on.get(caller, `/v1/trace/jobs/${job.job_id}/manifest`)
+    const { svc } = manifest.metadata as { svc: Record<string, unknown> }
+    expect(svc).toMatchObject({
+      backend: 'onnx',
+      method: 'ablation',
+      is_approximate: true,
+      frozen: ['final norm'],
+      sum_check: null,
+      canary: null,
+      direct: { sum_check: { max_abs_error: expect.any(Number) } },
+    })
+    const { sum_check: check, rows } = svc.direct as {
+      sum_check: { max_abs_error: number; rows: number }
+      rows: { logit: number; embedding: number; attention: number[]; mlp: number[]; constant: number }[]
+    }
+    expect(check.max_abs_error).toBeLessThan(1e-4)
+    expect(check.rows).toBe(rows.length)
+    for (const { logit, embedding, attention, mlp, constant } of rows) {
+      expect([embedding, constant, ...attention, ...mlp].reduce((sum, part) => sum + part, 0)).toBeCloseTo(logit, 3)
+    }
+    const neurons = (manifest.nodes as Record<string, unknown>[]).filter(
+      ({ feature_type }) => feature_type === 'mlp neuron',
+    )
+    expect(neurons.length).toBeGreaterThan(4)
+    for (const neuron of neurons)
+      expect([neuron.effect, neuron.direct_effect]).toEqual([expect.any(Number), expect.any(Number)])
+    const shown = { edits: neurons.slice(0, 2).map(({ node_id }) => ({ node_id, factor: 0 })) }
+    const { status, json } = await on.post(caller, `/v1/trace/traces/${trace_id}/interventions`, shown)
+    expect({ status, tokens: (json.tokens as unknown[])?.length > 0 }).toEqual({ status: 200, tokens: true })
+  })
+
+  it('fails with what is missing: exact graphs of an exported decoder, and any of one that shows nothing', async () => {
+    const { trace_id } = await infer({ model: 'tiny-onnx' })
+    const failed = { state: 'failed', failure: { code: 'backend_capability_missing' } }
+    expect(await finish({ trace_id })).toMatchObject(failed)
+    const other = await infer({ model: 'hidden' })
+    expect(await finish({ trace_id: other.trace_id, method: 'ablation' })).toMatchObject(failed)
+  })
+})
