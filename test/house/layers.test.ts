@@ -43,6 +43,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['llama'],
     ['probes'],
     ['attribution'],
+    ['exported'],
     ['models'],
     ['locks'],
     ['canaries'],

@@ -3,7 +3,7 @@
 import { modelError } from '../gguf/model-error.ts'
 import type { OnnxGraph, OnnxNode } from '../onnx/proto.ts'
 import { ELEMENT, type OnnxTensor } from '../onnx/tensor.ts'
-import { matrixOf, vectorOf, type WeightMatrix, type WeightVector } from './weights.ts'
+import { matrixOf, numberOf, vectorOf, type WeightMatrix, type WeightVector } from './weights.ts'
 
 /** A sum of the residual stream: a tensor, or an output of a node that has no name. */
 export type SumReference = { tensor: string } | { node: OnnxNode; output: number }
@@ -95,6 +95,11 @@ export function readTrace({ nodes, initializers }: OnnxGraph) {
     return found && vectorOf(found.tensor)
   }
 
+  function number(tensor: string): number | undefined {
+    const found = constantOf(tensor)
+    return found && numberOf(found.tensor)
+  }
+
   function matrix(tensor: string | undefined, isAlsoTransposed = false): WeightMatrix | undefined {
     const found = tensor === undefined ? undefined : constantOf(tensor)
     // Sums of half floats lose what an attribution has to add up.
@@ -170,6 +175,7 @@ export function readTrace({ nodes, initializers }: OnnxGraph) {
     back,
     isConstant,
     vector,
+    number,
     product,
     throughBias,
     sum,

@@ -28,6 +28,11 @@ export function matrixOf(tensor: OnnxTensor, isTransposed: boolean): WeightMatri
     : { rows: first, columns: second, row: straight, column: across }
 }
 
+/** A tensor of one number. */
+export function numberOf(tensor: OnnxTensor): number | undefined {
+  return sizeOf(tensor) === 1 && isReadable(tensor) ? readFloats(tensor, 0, 1, 1)[0] : undefined
+}
+
 export function vectorOf(tensor: OnnxTensor): WeightVector | undefined {
   const length = sizeOf(tensor)
   // Leading sizes of 1 change nothing.

@@ -16,7 +16,7 @@ export interface ResidualWriters {
   /** The residual stream behind the last layer, and what the output matrix reads of it. */
   final: string
   normed: string
-  norm: { kind: 'rms' | 'mean'; gain: WeightVector; bias: WeightVector | undefined }
+  norm: { kind: 'rms' | 'mean'; gain: WeightVector; bias: WeightVector | undefined; epsilon: number }
   /** width x vocabulary. */
   unembedding: WeightMatrix
   /** Sums that are an output of a norm without a name of their own: node and number of the output. */
@@ -46,6 +46,8 @@ const NORMS: Readonly<Record<string, 'rms' | 'mean'>> = {
   LayerNormalization: 'mean',
   SkipLayerNormalization: 'mean',
 }
+// Where the operator says nothing.
+const EPSILON = 1e-5
 /** What a norm is made of where it is no operator of its own. */
 const NORM_PARTS = new Set(['Mul', 'Div', 'Cast', 'Identity', 'Reciprocal', 'Sqrt', 'Pow', 'ReduceMean', 'Sub', 'Add'])
 const PASSING = new Set(['Identity', 'Cast', 'Slice', 'Gather', 'GatherND', 'Squeeze', 'Reshape', 'Unsqueeze'])
@@ -70,7 +72,7 @@ function find(trace: GraphTrace, logits: string): ResidualWriters {
   if (output === undefined) return unknown('the logits are no product with a matrix of the file')
   if (output.bias !== undefined) return unknown('the output matrix has a bias')
   const normed = trace.back(output.input, (operator) => PASSING.has(operator))
-  const { kind, gain, bias, sum } = findNorm(trace, normed)
+  const { kind, gain, bias, epsilon, sum } = findNorm(trace, normed)
   const width = output.matrix.rows
   if (gain.length !== width) return unknown('the final norm has another width than the output matrix')
   const chain = walk(trace, sum)
@@ -95,7 +97,7 @@ function find(trace: GraphTrace, logits: string): ResidualWriters {
     layers,
     final: trace.nameOf(sum),
     normed,
-    norm: { kind, gain, bias },
+    norm: { kind, gain, bias, epsilon },
     unembedding: output.matrix,
     unnamed: trace.unnamed(),
   }
@@ -110,11 +112,20 @@ function findNorm(trace: GraphTrace, normed: string) {
     const gain = trace.vector(own.inputs[skips ? 2 : 1])
     const bias = kind === 'mean' ? trace.vector(own.inputs[skips ? 3 : 2]) : undefined
     if (gain === undefined) return unknown('the final norm has no gain in the file')
-    return { kind, gain, bias, sum: skips ? { node: own, output: 3 } : { tensor: own.inputs[0] ?? '' } } as const
+    const given = own.attributes.find(({ name }) => name === 'epsilon')?.value
+    const epsilon = given?.kind === 'float' ? given.value : EPSILON
+    return {
+      kind,
+      gain,
+      bias,
+      epsilon,
+      sum: skips ? { node: own, output: 3 } : { tensor: own.inputs[0] ?? '' },
+    } as const
   }
   const gains: WeightVector[] = []
   const sources = new Set<string>()
   const seen = new Set<string>()
+  const added: number[] = []
   const open = [normed]
   for (let tensor = open.pop(); tensor !== undefined; tensor = open.pop()) {
     if (seen.has(tensor)) continue
@@ -128,7 +139,10 @@ function findNorm(trace: GraphTrace, normed: string) {
     const isPart = node !== undefined && NORM_PARTS.has(node.operator)
     const isSum = node?.operator === 'Add' && node.inputs.every((input) => !trace.isConstant(input))
     if (!isPart || isSum) sources.add(tensor)
-    else open.push(...node.inputs)
+    else {
+      open.push(...node.inputs)
+      if (node.operator === 'Add') added.push(...node.inputs.flatMap((input) => trace.number(input) ?? []))
+    }
     if (seen.size > 64) return unknown('the final norm has no known form')
   }
   const [gain, ...otherGains] = gains
@@ -137,7 +151,9 @@ function findNorm(trace: GraphTrace, normed: string) {
   if (gain === undefined || source === undefined || otherGains.length + others.length > 0 || isMean) {
     return unknown('the final norm has no known form')
   }
-  return { kind: 'rms', gain, bias: undefined, sum: { tensor: source } } as const
+  const [epsilon, ...more] = added
+  if (epsilon === undefined || more.length > 0) return unknown('the final norm has no known form')
+  return { kind: 'rms', gain, bias: undefined, epsilon, sum: { tensor: source } } as const
 }
 
 interface Branch {

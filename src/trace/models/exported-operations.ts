@@ -8,8 +8,9 @@ import { generateExported } from '../exported/generate.ts'
 import { interveneExported } from '../exported/intervene.ts'
 import { modelError } from '../gguf/model-error.ts'
 import type { GeneratedToken } from '../llama/generation.ts'
+import { readExportedLens } from './exported-lens.ts'
 import { renderInput } from './inference.ts'
-import { textsOf } from './lens.ts'
+import { type LensRequest, textsOf } from './lens.ts'
 import type { RenderedInput } from './operations.ts'
 import type { InferenceRequest, InferenceResult, ModelInput, OperationProgress } from './protocol.ts'
 
@@ -54,6 +55,7 @@ const OPERATIONS: Readonly<Record<string, ExportedOperation>> = {
       signal,
       onProgress: (done, total) => onProgress({ done, total }),
     }),
+  lens: (model, request, context) => readExportedLens(model, request as LensRequest, context),
   intervene: (model, request) => interveneExported(model, request as InterventionRequest),
 }
 

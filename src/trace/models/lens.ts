@@ -42,13 +42,9 @@ export async function readLens(
   { maxInternalsBytes, signal }: { maxInternalsBytes: number; signal: AbortSignal },
 ): Promise<LensResult> {
   const { llama, shape, sha256 } = model
-  const isRange = Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from <= to && to <= tokens.length
-  if (!isRange) throw modelError('request_invalid', `There are no tokens ${from} to ${to}.`)
+  checkRange({ tokens, from, to, top })
   const texts = textsOf(model, tokens.slice(from, to))
   if (top === 0 || from === to) return { sha256, texts, layers: [] }
-  if (to - from > MAX_LENS_TOKENS || top > MAX_LENS_TOP || from === 0) {
-    throw modelError('request_invalid', `At most ${MAX_LENS_TOKENS} tokens and their top ${MAX_LENS_TOP} can be read.`)
-  }
   // A token comes from the position before it.
   const read = tokens.slice(0, to - 1)
   const internals = createInternals(shape, read.length, { residuals: true }, maxInternalsBytes)
@@ -69,6 +65,16 @@ export async function readLens(
   return { sha256, texts, layers }
 }
 
+/** @throws {ModelError} `request_invalid`. */
+export function checkRange({ tokens, from, to, top }: LensRequest): void {
+  const isRange = Number.isInteger(from) && Number.isInteger(to) && from >= 0 && from <= to && to <= tokens.length
+  if (!isRange) throw modelError('request_invalid', `There are no tokens ${from} to ${to}.`)
+  const isRead = top > 0 && from < to
+  if (isRead && (to - from > MAX_LENS_TOKENS || top > MAX_LENS_TOP || from === 0)) {
+    throw modelError('request_invalid', `At most ${MAX_LENS_TOKENS} tokens and their top ${MAX_LENS_TOP} can be read.`)
+  }
+}
+
 /** The text of each token by itself; a control token by its name. */
 export function textsOf({ tokenizer }: Pick<LoadedModel, 'tokenizer'>, tokens: readonly number[]): string[] {
   return tokens.map((token) =>
@@ -86,7 +92,7 @@ function rowsOf(internals: Internals, layer: number, width: number, positions: r
   return rows
 }
 
-function topOf(model: LoadedModel, logits: Float32Array, count: number): LensToken[] {
+export function topOf(model: Pick<LoadedModel, 'tokenizer'>, logits: Float32Array, count: number): LensToken[] {
   const best: number[] = []
   let [most, sum] = [Number.NEGATIVE_INFINITY, 0]
   for (let token = 0; token < logits.length; token += 1) most = Math.max(most, logits[token] ?? 0)

@@ -44,7 +44,7 @@ export function createOnnxBackend(file: ModelFile, { log, options, inspect }: Em
       // What is asked of it is refused with the reason.
       () => false,
     )
-    return isKnown ? { ...CAPABILITIES, attribution: 'ablation', intervene: true } : CAPABILITIES
+    return isKnown ? { ...CAPABILITIES, activations: true, attribution: 'ablation', intervene: true } : CAPABILITIES
   }
 
   return {
@@ -62,7 +62,9 @@ export function createOnnxBackend(file: ModelFile, { log, options, inspect }: Em
       }),
     call: (operation, request, settings = {}) =>
       answered(model, () => {
-        const { needs } = OPERATIONS[operation]
+        // The texts of tokens come by the same operation, and every model has them.
+        const isTexts = operation === 'lens' && 'top' in request && request.top === 0
+        const needs = isTexts ? 'generate' : OPERATIONS[operation].needs
         const check = capabilities().then((own) => {
           if (!hasCapability(own, needs)) throw capabilityMissing(model, needs)
         })

@@ -73,7 +73,12 @@ describe.each(decoders)('a decoder of %s', (_, decoder) => {
   it('changes by an edited neuron as the forward pass does, several texts at once', async () => {
     const tokens = tiny.tokenizer.encode('Pay 40 EUR for the lamps.')
     const edits = [0, 1, 2].map((layer) => [
-      { layer, position: 3 + layer, neuron: 7 + 50 * layer, factor: [4, 0, -3][layer] ?? 0 },
+      {
+        layer,
+        position: layer === 2 ? tokens.length - 1 : 3 + layer,
+        neuron: 7 + 50 * layer,
+        factor: [4, 0, -3][layer] ?? 0,
+      },
     ])
     const { logits } = await decoder.pass({ texts: edits.map(() => tokens), edits })
     const plain = logitsOf(tokens)

@@ -49,7 +49,7 @@ afterAll(async () => {
 })
 
 const infer = async (body: object = {}) =>
-  (await on.post(caller, '/v1/trace/inferences', { messages: MESSAGES, max_tokens: 12, retain: 'text', ...body })).json
+  (await on.post(caller, '/v1/trace/inferences', { messages: MESSAGES, max_tokens: 8, retain: 'text', ...body })).json
 const refused = async (path: string, body: object) => {
   const { status, json } = await on.post(caller, path, body)
   return { status, code: json.code, capability: json.capability }
@@ -70,13 +70,13 @@ async function finish(body: object) {
 describe('exported decoders', () => {
   it('are listed with what each can do by the form of its graph; a broken one is unusable', async () => {
     const { data } = await on.get(caller, '/v1/trace/models')
-    const common = { generate: true, activations: false, canary: 'none', deterministic: true }
+    const common = { generate: true, canary: 'none', deterministic: true }
     expect(data).toMatchObject([
       {
         model: 'tiny-onnx',
         backend: 'onnx',
         usable: true,
-        capabilities: { ...common, attribution: 'ablation', intervene: true },
+        capabilities: { ...common, activations: true, attribution: 'ablation', intervene: true },
         version: {
           architecture: 'onnx',
           layers: 3,
@@ -91,7 +91,7 @@ describe('exported decoders', () => {
       {
         model: 'hidden',
         usable: true,
-        capabilities: { ...common, attribution: 'none', intervene: false },
+        capabilities: { ...common, activations: false, attribution: 'none', intervene: false },
         version: { layers: 0, vocabulary: 1_027 },
       },
       { model: 'broken', backend: 'onnx', usable: false, version: null },
@@ -108,8 +108,17 @@ describe('exported decoders', () => {
       canary: null,
       model_version_id: expect.stringMatching(/^tiny-onnx@[0-9a-f]{16}$/),
     })
-    const page = await on.get(caller, `/v1/trace/traces/${made.trace_id}/tokens`)
-    expect(page.data).toHaveLength((made.usage as { completion_tokens: number }).completion_tokens)
+    const query = 'tokens?lens=3&limit=4'
+    const [page, ownPage] = [
+      await on.get(caller, `/v1/trace/traces/${made.trace_id}/${query}`),
+      await on.get(caller, `/v1/trace/traces/${own.trace_id}/${query}`),
+    ]
+    const seen = (one: typeof page) =>
+      (one.data as { text: string; lens: { text: string }[][] }[]).map(({ text, lens }) => ({
+        text,
+        lens: lens.map((layer) => layer.map((token) => token.text)),
+      }))
+    expect(seen(page)).toEqual(seen(ownPage))
     const headers = { 'Idempotency-Key': 'onnx-1' }
     const body = { model: 'tiny-onnx', messages: MESSAGES, max_tokens: 5 }
     const first = await on.post(caller, '/v1/trace/inferences', body, headers)
@@ -120,13 +129,13 @@ describe('exported decoders', () => {
   it('refuse what they can not do', async () => {
     const inference = { model: 'tiny-onnx', messages: MESSAGES }
     expect(await refused('/v1/trace/inferences', { ...inference, canary_set: 'default-v1' })).toEqual(missing('canary'))
-    const { trace_id } = await infer({ model: 'tiny-onnx' })
-    const lens = await on.get(caller, `/v1/trace/traces/${trace_id}/tokens?lens=2&limit=4`)
-    expect(lens.code).toBe('backend_capability_missing')
     const diff = { base_model: 'tiny-onnx', target_model: 'countersign-tiny' }
-    expect(await refused('/v1/trace/diffs', diff)).toEqual(missing('activations'))
+    expect(await refused('/v1/trace/diffs', diff)).toEqual(missing('canary'))
     expect(await refused('/v1/trace/models/tiny-onnx/graphs', { prompt: 'a' })).toEqual(missing('attribution'))
     const other = await infer({ model: 'hidden' })
+    const tokens = `/v1/trace/traces/${other.trace_id}/tokens`
+    expect((await on.get(caller, tokens)).data).toContainEqual(expect.objectContaining({ text: expect.any(String) }))
+    expect((await on.get(caller, `${tokens}?lens=2&limit=4`)).code).toBe('backend_capability_missing')
     const edits = { edits: [{ node_id: '1_77_12', factor: 0 }] }
     expect(await refused(`/v1/trace/traces/${other.trace_id}/interventions`, edits)).toEqual(missing('intervene'))
     expect((await refused('/v1/trace/inferences', { model: 'broken', messages: MESSAGES })).code).toBe(
@@ -149,7 +158,8 @@ describe('an attribution job', () => {
   it('of an exported decoder makes a manifest: measured effects, and direct parts that add up', async () => {
     const { trace_id } = await infer({ model: 'tiny-onnx' })
     const job = await finish({ trace_id, method: 'ablation' })
-    expect(job).toMatchObject({ state: 'succeeded', method: 'ablation', sum_check: null })
+    expect(job).toMatchObject({ state: 'succeeded', method: 'ablation' })
+    expect(job.result).toMatchObject({ sum_check: null })
     const manifest = await on.get(caller, `/v1/trace/jobs/${job.job_id}/manifest`)
     const { svc } = manifest.metadata as { svc: Record<string, unknown> }
     expect(svc).toMatchObject({
