@@ -10,11 +10,11 @@ import {
   starGraph,
   VERIFIED_NEURONS,
 } from '../attribution/attribute.ts'
-import { chooseLogits, chooseObjective, showToken } from '../attribution/objective.ts'
+import { chooseLogits, chooseObjective, differenceOf, type Objective, showToken } from '../attribution/objective.ts'
 import { byEffect, type NeuronEffect } from '../attribution/total-effects.ts'
 import { modelError } from '../gguf/model-error.ts'
-import { measureEdits } from './ablate.ts'
-import type { ExportedModel, Written } from './decoder.ts'
+import { turn } from '../llama/generation.ts'
+import type { ActivationEdit, ExportedModel, Written } from './decoder.ts'
 import { computeDirect, type DirectParts } from './direct.ts'
 import type { ResidualWriters } from './writers.ts'
 
@@ -30,6 +30,8 @@ interface Candidate {
 // All neurons of a layer and position are removed together first, to see where single ones are worth a pass. Longer texts
 // are looked at from their end.
 const MAX_GROUPS = 2_048
+// More texts at once take memory for their neurons, and save little.
+const TEXTS_AT_ONCE = 8
 
 /** @throws {ModelError} `request_invalid`, `aborted`, `capability_missing`, or `attribution_inexact`. */
 export async function attributeExported(
@@ -101,6 +103,26 @@ export async function attributeExported(
     agreement: agreementOf(verified),
     direct: { rows: direct.rows, sumCheck: direct.sumCheck },
   }
+}
+
+/** The change of the objective for each list of edits. @throws {ModelError} `aborted`. */
+async function measureEdits(
+  model: ExportedModel,
+  tokens: readonly number[],
+  objective: Objective,
+  edits: readonly (readonly ActivationEdit[])[],
+  { signal, onDone = () => {} }: { signal?: AbortSignal | undefined; onDone?: (count: number) => void } = {},
+): Promise<number[]> {
+  const atOnce = model.decoder.hasBatch ? TEXTS_AT_ONCE : 1
+  const changes: number[] = []
+  for (let from = 0; from < edits.length; from += atOnce) {
+    const batch = edits.slice(from, from + atOnce)
+    const { logits } = await model.pass({ texts: batch.map(() => tokens), edits: batch })
+    for (const own of logits) changes.push(differenceOf(own, objective) - objective.difference)
+    onDone(batch.length)
+    await turn(signal)
+  }
+  return changes
 }
 
 /** @throws {ModelError} `capability_missing` where the form of the graph is not known. */

@@ -25,14 +25,14 @@ export interface ExportedFacts {
 
 /** @throws {ModelError} saying why they are no decoder that can be run here. */
 export function factsOf(files: ExportedFiles): ExportedFacts {
-  const { model, config } = files
+  const { model, config, builderConfig } = files
   checkOrder(model.graph)
-  const decoder = readInterface(model.graph)
+  const decoder = readInterface(model.graph, headSizeOf(files))
   const { tokenizer, chat } = readTokenizer(files)
   const found = findWriters(model.graph, decoder.logits)
   const writers = 'writers' in found ? found.writers : undefined
   const reason = 'reason' in found ? found.reason : undefined
-  const context = config.max_position_embeddings ?? config.n_positions
+  const context = config.max_position_embeddings ?? config.n_positions ?? builderConfig.context_length
   const name = typeof config._name_or_path === 'string' ? config._name_or_path : 'unnamed'
   return {
     // From a file: shown to people, so bounded and on one line.
@@ -45,4 +45,11 @@ export function factsOf(files: ExportedFiles): ExportedFacts {
     writers: writers !== undefined && writers.unembedding.columns === decoder.vocabulary ? writers : undefined,
     reason,
   }
+}
+
+function headSizeOf({ config, builderConfig }: ExportedFiles): number | undefined {
+  const { decoder } = builderConfig
+  const own = typeof decoder === 'object' && decoder !== null && 'head_size' in decoder ? decoder.head_size : undefined
+  const size = config.head_dim ?? own ?? Number(config.hidden_size) / Number(config.num_attention_heads)
+  return typeof size === 'number' && Number.isInteger(size) && size > 0 ? size : undefined
 }

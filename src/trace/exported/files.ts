@@ -16,6 +16,8 @@ export interface ExportedFiles {
   tokenizerConfig: Record<string, unknown>
   config: Record<string, unknown>
   generationConfig: Record<string, unknown>
+  /** What the model builder of ONNX Runtime writes in place of `config`. */
+  builderConfig: Record<string, unknown>
   /** In a file of its own, or in `tokenizerConfig`. */
   chatTemplate: unknown
   /** Of all files that were read, each with its name. */
@@ -113,6 +115,7 @@ export function readExported(path: string, maxBytes: number): ExportedFiles {
     tokenizerConfig,
     config: members(json('config.json')),
     generationConfig: members(json('generation_config.json')),
+    builderConfig: members(members(json('genai_config.json')).model),
     chatTemplate: json('chat_template.jinja') ?? tokenizerConfig.chat_template,
     sha256: sha256Hex(JSON.stringify(hashes)),
   }

@@ -34,8 +34,14 @@ const PAST = /^past(?:_key_values)?[._](\d+)[._](?:decoder[._])?(key|value)$|^pa
 const PRESENT =
   /^present(?:_key_values)?[._](\d+)[._](?:decoder[._])?(key|value)$|^present_(key|value)(?:_values)?[._](\d+)$/
 
-/** @throws {ModelError} `model_unsupported` naming what is no part of a decoder. */
-export function readInterface({ inputs, outputs, initializers }: OnnxGraph): DecoderInterface {
+/**
+ * @param headSize For caches whose size the graph leaves open.
+ * @throws {ModelError} `model_unsupported` naming what is no part of a decoder.
+ */
+export function readInterface(
+  { inputs, outputs, initializers }: OnnxGraph,
+  headSize: number | undefined,
+): DecoderInterface {
   // Files of old versions list the weights among the inputs.
   const weights = new Set(initializers.map(({ name }) => name))
   const given = inputs.filter(({ name }) => !weights.has(name))
@@ -65,19 +71,24 @@ export function readInterface({ inputs, outputs, initializers }: OnnxGraph): Dec
     usesCache: flag?.name,
     logits: logits.name,
     vocabulary,
-    cache: cacheOf(given, outputs),
+    cache: cacheOf(given, outputs, headSize),
     hasBatch: typeof ids.dims?.[0] !== 'number',
     index,
   }
 }
 
-function cacheOf(inputs: readonly OnnxValue[], outputs: readonly OnnxValue[]): CacheTensor[] {
+function cacheOf(
+  inputs: readonly OnnxValue[],
+  outputs: readonly OnnxValue[],
+  headSize: number | undefined,
+): CacheTensor[] {
   const present = new Map(outputs.flatMap((output) => placeOf(PRESENT, output).map((place) => [place, output.name])))
   const cache = inputs.flatMap((input) =>
     placeOf(PAST, input).map((place) => {
       const output = present.get(place)
       if (output === undefined) throw unsupported(`a cache whose input ${input.name} has no output`)
-      const [, heads, , size] = input.dims ?? []
+      const [, heads, , given] = input.dims ?? []
+      const size = typeof given === 'number' ? given : headSize
       const element =
         input.element === ELEMENT.float ? 'float32' : input.element === ELEMENT.float16 ? 'float16' : undefined
       if (typeof heads !== 'number' || typeof size !== 'number' || element === undefined || input.dims?.length !== 4) {

@@ -122,7 +122,7 @@ function beginsBy({ tokenizerConfig }: ExportedFiles, post: unknown): boolean {
 }
 
 function endsOf(files: ExportedFiles, tokenOf: (name: unknown) => number | undefined): number[] {
-  const listed = files.generationConfig.eos_token_id ?? files.config.eos_token_id
+  const listed = files.generationConfig.eos_token_id ?? files.config.eos_token_id ?? files.builderConfig.eos_token_id
   const numbers = (Array.isArray(listed) ? listed : [listed]).filter((one) => typeof one === 'number')
   const named = tokenOf(files.tokenizerConfig.eos_token)
   return [...new Set([...numbers, ...(named === undefined ? [] : [named])])]

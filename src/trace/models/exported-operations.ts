@@ -2,15 +2,15 @@
 
 import type { AttributionRequest } from '../attribution/attribute.ts'
 import type { InterventionRequest } from '../attribution/intervene.ts'
-import { attributeExported } from '../exported/attribute.ts'
+import { attributeExported, knownWriters } from '../exported/attribute.ts'
 import type { ExportedModel } from '../exported/decoder.ts'
 import { generateExported } from '../exported/generate.ts'
 import { interveneExported } from '../exported/intervene.ts'
+import { streamOf, unembed } from '../exported/stream.ts'
 import { modelError } from '../gguf/model-error.ts'
 import type { GeneratedToken } from '../llama/generation.ts'
-import { readExportedLens } from './exported-lens.ts'
 import { renderInput } from './inference.ts'
-import { type LensRequest, textsOf } from './lens.ts'
+import { checkRange, type LensRequest, type LensResult, type LensToken, textsOf, topOf } from './lens.ts'
 import type { RenderedInput } from './operations.ts'
 import type { InferenceRequest, InferenceResult, ModelInput, OperationProgress } from './protocol.ts'
 
@@ -61,4 +61,30 @@ const OPERATIONS: Readonly<Record<string, ExportedOperation>> = {
 
 export function findExportedOperation(name: string): ExportedOperation | undefined {
   return Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined
+}
+
+/** The logit lens, as `lens.ts` has it for the service's own models. The texts alone need nothing of the model's inside. @throws {ModelError} `capability_missing`, `request_invalid`. */
+async function readExportedLens(
+  model: ExportedModel,
+  { tokens, from, to, top }: LensRequest,
+  { signal }: { signal: AbortSignal },
+): Promise<LensResult> {
+  checkRange({ tokens, from, to, top })
+  const { sha256 } = model
+  const texts = textsOf(model, tokens.slice(from, to))
+  if (top === 0 || from === to) return { sha256, texts, layers: [] }
+  const writers = knownWriters(model)
+  // A token comes from the position before it.
+  const { written } = await model.pass({ texts: [tokens.slice(0, to - 1)], capture: true })
+  if (written === undefined) throw new TypeError('a pass gave nothing')
+  const positions = Array.from({ length: to - from }, (_, index) => from - 1 + index)
+  const layers: LensToken[][][] = positions.map(() => [])
+  const { columns } = writers.unembedding
+  for (const stream of streamOf(written)) {
+    const logits = await unembed(writers, stream, positions, signal)
+    positions.forEach((_, index) => {
+      layers[index]?.push(topOf(model, logits.subarray(index * columns, (index + 1) * columns), top))
+    })
+  }
+  return { sha256, texts, layers }
 }

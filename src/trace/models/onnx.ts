@@ -70,6 +70,8 @@ export function createOnnxBackend(file: ModelFile, { log, options, inspect }: Em
         })
         return check.then(() => process.operate(operation, request, settings))
       }),
+    warmUp: () => process.warmUp(),
+    waiting: () => process.waiting,
     close: () => process.close(),
   }
 }

@@ -267,5 +267,6 @@ it('memory that native code takes in one step ends the process', async () => {
   const request = { input: { text: 'Harbor' }, maxTokens: 1, sampling: GREEDY }
   await expect(process.infer(request)).rejects.toMatchObject({ code: 'process_ended' })
   await process.close()
-  expect(ended.map(({ reason }) => reason)).not.toContain('idle')
+  // Not `memory`: in the middle of native code the process can not say why it ends.
+  expect(ended.map(({ reason }) => reason)).toEqual(['crashed'])
 })
