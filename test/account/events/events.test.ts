@@ -163,7 +163,11 @@ describe('a reader that waits', () => {
     const events = createEvents({ db, waits })
     const [busy, quiet] = [await makeReader(), await makeReader()]
     const pull = ({ scope }: typeof busy) =>
-      events.pull({ ...scope, products: ['attest'] }, { after: 0, limit: 10, waitSeconds: 600 }, new AbortController().signal)
+      events.pull(
+        { ...scope, products: ['attest'] },
+        { after: 0, limit: 10, waitSeconds: 600 },
+        new AbortController().signal,
+      )
     const waiting = [pull(busy), pull(quiet)]
     await until(() => reads.length === 2)
     await busy.emit('clm_test_a')
