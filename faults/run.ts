@@ -184,15 +184,8 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     const people = startPeople({ url: baseUrl, mails, journal: journals.clients, pauseMs: PERSON_EVERY_MS })
     const since = clock()
     const injected = await injectAll(scene, options, since)
-    await Promise.all([
-      load.stop(),
-      deciding.stop(),
-      verifying.stop(),
-      spending.stop(),
-      inferring.stop(),
-      attributing.stop(),
-      people.stop(),
-    ])
+    const clients = [load, deciding, verifying, spending, inferring, attributing, people]
+    await Promise.all(clients.map((client) => client.stop()))
     const loadMs = clock() - since
     say(`${load.submitted()} captures submitted in ${Math.round(loadMs / 1_000)} s; waiting for the end of all work`)
     const { drainMs, left } = await drain(postgres, attackers.accountIds)

@@ -9,6 +9,7 @@ import { appendLeaves, EMPTY_TREE, frontierBytes, leafHash, rootOf } from '#src/
 import { scoreOf } from './detector.ts'
 import { type AttestationFact, type EventFact, type Evidence, emptyJournals, type Step } from './evidence.ts'
 import { idsIn } from './journal.ts'
+import { addAttributions } from './sample-attributions.ts'
 import { EXPECTED, kindOf, sha256Hex } from './tenant.ts'
 
 const START = 1_800_000_000_000
@@ -56,7 +57,7 @@ export function sampleEvidence(): Evidence {
   for (const number of [1, 2]) addAccount(evidence, number)
   addBudgets(evidence)
   addInferences(evidence)
-  addAttributions(evidence)
+  addAttributions(evidence.attributions, (queue, scope) => addJob(evidence, queue, scope))
   return evidence
 }
 
@@ -266,25 +267,6 @@ function addInferences({ inferences }: Evidence): void {
   inferences.locks.push({ id: lock, scope: `${account} sandbox`, session: 'run-1', isLive: true })
   inferences.lockEntries.push(lock)
   inferences.lockEvents.push(lock)
-}
-
-/** A job that was counted, whose request was repeated, and a diff in the sandbox. */
-function addAttributions(evidence: Evidence): void {
-  const { attributions } = evidence
-  const account = newAccountId('acc')
-  const add = (queue: 'trace' | 'diff', environment: Environment): void => {
-    const scope = `${account} ${environment}`
-    const own = newId(queue === 'trace' ? 'job' : 'dif', environment)
-    const hash = sha256Hex(Buffer.from(own))
-    const jobId = addJob(evidence, queue, scope)
-    attributions.works.push({ id: own, scope, state: 'succeeded', hash, results: 1, jobId })
-    attributions.events.push({ id: own, status: 'succeeded', hash })
-    attributions.shown.push({ id: own, sha256: hash })
-    for (let times = 0; times < 2; times += 1) attributions.answered.push({ request: queue, id: own })
-    if (environment === 'live') attributions.counted.push(own)
-  }
-  add('trace', 'live')
-  add('diff', 'sandbox')
 }
 
 function addLedger({ ledgers, events }: Evidence, accountId: string): void {

@@ -104,7 +104,7 @@ export function createViewing({
     async view(token: string | undefined, origin: Origin): Promise<SharedView> {
       const owner = await tokens.find(token, origin, now())
       noteForLog({ account: owner.accountId, environment: owner.environment, share: owner.shareId })
-      // Whoever has a token that has ended costs no reading of a graph.
+      // A token that has ended costs no reading of a graph.
       const { jobId } = await db.tenant(owner, async (tx) => (await getLive(tx, owner, now())).share)
       // It never changes, so it may be read outside of the lock. What may have ended meanwhile is read again below.
       const manifest = jobId === null ? undefined : (await findManifest(owner, jobId))?.manifest
