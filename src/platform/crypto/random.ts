@@ -8,7 +8,7 @@ const POOL_BYTES = 4_096
 let pool = Buffer.alloc(0)
 let taken = 0
 
-/** Bytes that nobody else gets. @param count At most 64: they keep their pool in memory. */
+/** Bytes that no other caller gets. @param count At most 64: they keep their pool in memory. */
 export function takeRandomBytes(count: number): Buffer {
   if (taken + count > pool.length) {
     pool = randomBytes(POOL_BYTES)
