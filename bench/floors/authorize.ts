@@ -1,12 +1,12 @@
 // Reads what a token is bound to, twice as ours (before it signs and under the locks), signs, and stores the token and the
-// decision. No key of the API, no schemas, no policy.
+// decision. No schemas, no policy.
 
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import Koa from 'koa'
 import { insertIntent } from '#src/authorize/tokens/rows.ts'
 import { newId } from '#src/platform/ids.ts'
 import { readBody, serve } from './floor.ts'
-import { db, readBound, recordDecision, scope } from './intents.ts'
+import { db, readBound, readKey, recordDecision, scope } from './intents.ts'
 
 const { privateKey: key } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const head = Buffer.from('{"alg":"ES256"}').toString('base64url')
@@ -16,6 +16,7 @@ let index = 0
 
 const app = new Koa()
 app.use(async (ctx) => {
+  await readKey(ctx.get('authorization'))
   const action = JSON.parse((await readBody(ctx.req)).toString())
   await db.tenant(scope, (tx) => readBound(tx, action))
   const jti = newId('jti', 'sandbox')

@@ -2,12 +2,14 @@
 // and the row that it leaves in the ledger.
 
 import { randomBytes } from 'node:crypto'
+import { createKeys } from '#src/account/keys/keys.ts'
 import { createDatabase, type Tx } from '#src/platform/db/database.ts'
 import { newId } from '#src/platform/ids.ts'
 import { insertDecisions } from '#src/platform/ledger/rows.ts'
 import { setting } from './floor.ts'
 
 export const db = createDatabase({ url: setting('DATABASE_URL') })
+const keys = createKeys({ db })
 export const scope = { accountId: setting('ACCOUNT_ID'), environment: 'sandbox' } as const
 
 // As large as those of ours: an execution has a shorter entry and no facts, and what a token is under adds to its facts.
@@ -16,6 +18,12 @@ const ENTRIES = Object.fromEntries(Object.entries(ENTRY_BYTES).map(([kind, bytes
 const FACTS = randomBytes(1_600)
 const BOUND_FACTS = randomBytes(2_340)
 const HASH = randomBytes(32)
+
+/** The read of the caller's key, by the service's own look-up: without it nobody knows whose rows to read. */
+export async function readKey(authorization: string): Promise<void> {
+  const row = await keys.find(authorization.replace('Bearer ', ''))
+  if (row === undefined) throw new Error('the key is unknown')
+}
 
 export interface Action {
   agent_session_id: string

@@ -1,16 +1,17 @@
 // Verifies the signature of a token, reads what it is bound to under the same locks, executes what is under a mandate, under a
-// schedule or approved, and records the decision. No key of the API, no schemas, no policy.
+// schedule or approved, and records the decision. No schemas, no policy.
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import Koa from 'koa'
 import { readBody, serve, setting } from './floor.ts'
-import { db, execute, readBound, readState, recordDecision, scope } from './intents.ts'
+import { db, execute, readBound, readKey, readState, recordDecision, scope } from './intents.ts'
 
 const { keys } = JSON.parse(setting('JWKS')) as { keys: { kid: string }[] }
 const byKid = new Map<string, KeyObject>(keys.map((key) => [key.kid, createPublicKey({ key, format: 'jwk' })]))
 
 const app = new Koa()
 app.use(async (ctx) => {
+  await readKey(ctx.get('authorization'))
   const { intent_token: token } = JSON.parse((await readBody(ctx.req)).toString())
   const [head = '', body = '', signature = ''] = String(token).split('.')
   const key = byKid.get(JSON.parse(Buffer.from(head, 'base64url').toString()).kid)
