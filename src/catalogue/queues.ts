@@ -35,9 +35,9 @@ export const QUEUES = {
     payload: z.strictObject({ attestationId: z.string() }),
     // 2 s doubling to 5 min: ten attempts outlast a blob store that is away for ten minutes.
     maxAttempts: 10,
-    // A job waits for Postgres and the photo most of its time.
-    concurrency: 16,
-    batchSize: 4,
+    // A job waits for Postgres and the photo most of its time, and for others of its batch.
+    concurrency: 32,
+    batchSize: 8,
     laneCap: 100_000,
     retryBaseMs: 2_000,
     retryCapMs: 300_000,

@@ -26,6 +26,28 @@ describe('a batcher', () => {
     expect(await join(6)).toBe('6')
   })
 
+  it('pauses after a run of several items, so that the next has more, and never after one', async () => {
+    const runs: number[][] = []
+    const startedAt: number[] = []
+    const join = createBatcher<number, number>({
+      pauseMs: 200,
+      async run(items) {
+        startedAt.push(performance.now())
+        runs.push([...items])
+        return items
+      },
+    })
+    await join(1)
+    await join(2)
+    await Promise.all([3, 4].map(join))
+    const fifth = join(5)
+    await new Promise(setImmediate)
+    await Promise.all([fifth, join(6)])
+    expect(runs).toEqual([[1], [2], [3, 4], [5, 6]])
+    const [, , several = 0, next = 0] = startedAt
+    expect(next - several).toBeGreaterThanOrEqual(199)
+  })
+
   it('separates keys, and runs them concurrently', async () => {
     const runs: string[][] = []
     let release = () => {}

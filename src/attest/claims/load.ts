@@ -19,6 +19,9 @@ export interface LoadedSubmission {
   screening: NonNullable<Facts['screening']>
 }
 
+// As in settle.ts.
+const PAUSE_MS = 10
+
 /** Loads one submission; undefined when it is gone. */
 export function createLoadSubmission(
   db: Pick<Database, 'tenant'>,
@@ -26,6 +29,7 @@ export function createLoadSubmission(
   const addToBatch = createBatcher<{ scope: Scope; id: string }, LoadedSubmission | undefined>({
     keyOf: ({ scope }) => `${scope.accountId} ${scope.environment}`,
     isSplitOnFailure: true,
+    pauseMs: PAUSE_MS,
     async run(batch) {
       const ids = batch.map(({ id }) => id)
       const found = await db.tenant(batch[0].scope, (tx) => loadSubmissions(tx, ids))

@@ -75,6 +75,8 @@ export interface Worker {
 // One batch is fetched while another batch's rows are claimed. More fetchers would take jobs that other workers could
 // run sooner.
 const FETCHERS = 4
+// Between claims of several jobs. A job that comes alone is claimed at once.
+const CLAIM_PAUSE_MS = 10
 
 interface WorkerDeps<Q extends QueueName> {
   queue: Q
@@ -94,7 +96,10 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
   const { queue, work, db, engine, log, metrics, stuckAfterMs = 60_000, now = () => performance.now() } = deps
   const concurrency = deps.concurrency ?? QUEUES[queue].concurrency
   const id = randomUUID()
-  const claim = createBatcher<Ticket, Lease | undefined>({ run: (tickets) => claimAll(db, queue, tickets) })
+  const claim = createBatcher<Ticket, Lease | undefined>({
+    pauseMs: CLAIM_PAUSE_MS,
+    run: (tickets) => claimAll(db, queue, tickets),
+  })
   const run = createRunner({ queue, work, db, log })
   const inTurn = createSlots({ count: concurrency, leavesRoom: leavesRoom(queue) })
   const unclaimed = new Set<Ticket>()

@@ -46,7 +46,7 @@ const TENANT_GRANTS: Record<string, string> = {
     'DELETE INSERT SELECT UPDATE(executed_at,executed_by,execution_key,outcome,outcome_at,revocation_id,revoked_at,revoked_scope,sealed_facts,sealed_token)',
   invites: 'INSERT SELECT UPDATE',
   job_lanes: 'DELETE INSERT SELECT UPDATE',
-  jobs: 'INSERT SELECT UPDATE',
+  jobs: 'DELETE INSERT SELECT UPDATE',
   disclosure_requests:
     'DELETE INSERT SELECT UPDATE(decided_at,decided_by,ended_at,ends_at,grant_hash,grant_nonce,sealed_person,status,tries_left,verified_at)',
   kill_switches: 'DELETE INSERT SELECT UPDATE',
