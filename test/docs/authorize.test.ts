@@ -14,7 +14,10 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
     const guides: Guide[] = []
 
     beforeAll(async () => {
-      system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'trace', 'diff', 'deliver', 'sequence'] })
+      system = await startSystem({
+        engine: 'postgres',
+        only: ['web', 'dispatch', 'trace', 'diff', 'deliver', 'sequence'],
+      })
       // Whom `npm start` makes the owner of the account.
       await system.database.owner('INSERT INTO users (account_id, id, email, role) VALUES ($1, $2, $3, $4)', [
         system.scope.accountId,
