@@ -28,6 +28,8 @@ const HAVE_STATE = ['sharp', 'bullmq']
 const DRAWING = 'capture-kit/photo.ts'
 // It draws when it is loaded, in a worker of `rows` before the service (test/support/photos.ts).
 const DRAWN = 'test/attest/claims/phone.ts'
+// It measures the memory of the process.
+const MEASURING = 'test/support/flood.ts'
 // Of a test file itself: it makes its own database, changes the worker process, or measures it.
 const NEEDS_WORKER =
   /\binject\('postgresUrl'\)|\bvi\.(?:spyOn|fn|mock|doMock|stub\w+|useFakeTimers|setConfig|setSystemTime)\b|process\.(?:env\.\w+ = |chdir|memoryUsage|cpuUsage|exitCode = )/
@@ -69,7 +71,7 @@ export function createProjectOf({ read }: SourceTree): (testFile: string) => Pro
     )
     if (startsProcesses) return 'process'
     const draws = [...reached].some((path) => path !== DRAWN && importsOf(path).includes(DRAWING))
-    if (draws || NEEDS_WORKER.test(read(testFile) ?? '')) return 'alone'
+    if (draws || reached.has(MEASURING) || NEEDS_WORKER.test(read(testFile) ?? '')) return 'alone'
     return [DATABASE, ...HAVE_STATE].some((target) => reached.has(target)) ? 'rows' : 'pure'
   }
 }
