@@ -7,14 +7,9 @@ import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
 import { attestBody, CHAIN } from './seeds.ts'
-import { REFUSALS } from './web-parsers.ts'
+import { type Header, JSON_BODY, jsonOf, NDJSON, NO_WAIT, REFUSALS } from './web.ts'
 import { exchange, judgeAnswer, readAnswer, requestBytes } from './wire.ts'
 
-type Header = readonly [name: string, value: string]
-
-const JSON_BODY: Header = ['Content-Type', 'application/json']
-const NDJSON: Header = ['Content-Type', 'application/x-ndjson']
-const NO_WAIT: Header = ['Prefer', 'wait=0']
 const LIMIT = { kind: 'wall', ms: 5_000 } as const
 // A picture may wait for the decoding of those before it, seconds each.
 const PICTURE_LIMIT = { kind: 'wall', ms: 9_000 } as const
@@ -183,8 +178,4 @@ function writeTwice(value: object, dice: Dice): string {
     return `{${(isFirst ? [twin, ...members] : [...members, twin]).join(',')}}`
   }
   return write(value)
-}
-
-function jsonOf(value: unknown): Buffer {
-  return Buffer.from(JSON.stringify(value))
 }
