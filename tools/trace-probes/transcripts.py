@@ -20,7 +20,7 @@ SEEDS = {"train": 8_100_000, "calibrate": 8_200_000, "held_out": 8_300_000}
 # Benign texts in both orders, pairs of a family and order; benign texts and pairs to calibrate; the same held out.
 SIZES = {
     "full": {"train": (300, 150, 32), "calibrate": (1_000, 10), "held_out": (1_000, 40)},
-    "small": {"train": (90, 45, 4), "calibrate": (240, 4), "held_out": (240, 16)},
+    "small": {"train": (90, 45, 4), "calibrate": (1_000, 4), "held_out": (500, 16)},
 }
 # No word of it is in the corpus of the model.
 OTHER_LEXICON = {

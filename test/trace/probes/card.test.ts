@@ -83,13 +83,10 @@ describe.each(CARDS)('the card of $name', (card) => {
   })
 
   it('has thresholds from benign texts that trip on at most 1.5 % of others', () => {
-    const least = isTiny ? 1_000 : 200
-    expect(set.benign.calibration).toBeGreaterThanOrEqual(least)
+    expect(set.benign.calibration).toBeGreaterThanOrEqual(1_000)
     expect(heldOut.transcripts.filter(({ control }) => control === 'benign')).toHaveLength(set.benign.held_out)
-    expect(set.benign.held_out).toBeGreaterThanOrEqual(least)
-    // Four of 240: with so few the bar lies within the interval, and no more can be said.
-    const rate = measureBenign(heldOut, set.probes)
-    expect(isTiny ? rate : wilsonInterval(rate, set.benign.held_out)[0]).toBeLessThanOrEqual(0.015)
+    expect(set.benign.held_out).toBeGreaterThanOrEqual(isTiny ? 1_000 : 500)
+    expect(measureBenign(heldOut, set.probes)).toBeLessThanOrEqual(0.015)
   })
 
   it('calls a probe experimental where an AUC is below the bar, or it fails on a control', () => {
