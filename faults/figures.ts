@@ -43,6 +43,8 @@ export interface Figures {
 // nothing.
 const WARM_MS = 600_000
 const LONG_ENOUGH_MS = 600_000
+/** The bar of a killed worker's jobs. */
+export const RECOVERY_MS = 25_000
 
 export function measure(evidence: Evidence): Figures {
   const { asked, answered, unanswered, attestations, steps, faults, samples, received } = evidence
@@ -95,9 +97,14 @@ function named(faults: readonly Injected[], name: string): Injected[] {
 }
 
 // The jobs that ran when a worker was killed and that were not settled before they ran once more. The death at a fail
-// point has no recorded time: there the expired lease itself names the jobs, and the last lease the time.
+// point has no recorded time: there the expired lease itself names the jobs, and the last lease the time. Where a store was
+// taken away before the leases of a killed worker had lapsed, the time is that of two faults.
 function recoveriesOf({ steps, faults }: Evidence): number[] {
-  const kills = faults.filter(({ detail }) => QUEUE_NAMES.some((queue) => detail.startsWith(`kill ${queue}`)))
+  const taken = faults.filter(({ name }) => /^(?:redis|postgres|link)/.test(name))
+  const isAlone = ({ at }: Injected) => !taken.some((other) => other.until > at && other.at < at + RECOVERY_MS)
+  const kills = faults
+    .filter(({ detail }) => QUEUE_NAMES.some((queue) => detail.startsWith(`kill ${queue}`)))
+    .filter(isAlone)
   const found: number[] = []
   for (const trail of groupBy(steps, ({ id }) => id).values()) {
     if (!trail.some(({ fence }) => fence > 1)) continue

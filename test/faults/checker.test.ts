@@ -359,6 +359,8 @@ describe('the checker', () => {
     } as const
     evidence.faults.push(kill)
     expect(measure(evidence).killToRunMs).toEqual([22_000])
+    evidence.faults.push({ ...kill, at: killedAt + 24_000, until: killedAt + 30_000, name: 'redis-freeze', detail: '' })
+    expect(measure(evidence).killToRunMs, 'Redis was frozen before they could run').toEqual([])
   })
 })
 

@@ -123,9 +123,11 @@ async function flood(response: ServerResponse, state: { sentBytes: number }, ack
   response.writeHead(200, { 'content-length': String(GIB) })
   acknowledge(200)
   const chunk = Buffer.alloc(64 * 1_024, 'a')
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
   for (let sent = 0; sent < GIB && !response.destroyed; sent += chunk.length) {
     state.sentBytes += chunk.length
-    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+    if (!response.write(chunk)) await once(response, 'drain', gone).catch(() => {})
   }
 }
 

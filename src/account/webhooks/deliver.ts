@@ -129,16 +129,14 @@ export function createDeliver({
         const isMine = await settleAll(tx, 'deliver', jobs)
         const mine = items.filter((_, index) => isMine[index])
         const news = new Set(mine.flatMap(({ begun }) => (begun.isSuccessNews ? [begun.endpointId] : [])))
-        await recordSuccesses(tx, [...news])
-        await finishDelivered(
-          tx,
-          mine.map(({ begun, ...result }) => ({ ...begun, ...result })),
-        )
-        await countOutcomes(
-          tx,
-          items[0].job.scope,
-          mine.map(({ begun, durationMs }) => outcomeOf(begun, { isDelivered: true, durationMs })),
-        )
+        const results = mine.map(({ begun, ...result }) => ({ ...begun, ...result }))
+        const outcomes = mine.map(({ begun, durationMs }) => outcomeOf(begun, { isDelivered: true, durationMs }))
+        // Sent together, in this order: each answer awaited alone would be a round trip more.
+        await Promise.all([
+          recordSuccesses(tx, [...news]),
+          finishDelivered(tx, results),
+          countOutcomes(tx, items[0].job.scope, outcomes),
+        ])
         return isMine
       })
     },

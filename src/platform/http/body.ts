@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { type Json, type JsonLimits, parseJson, parseJsonInSlices } from '#src/platform/crypto/canonical.ts'
+import { createSlice } from '#src/platform/slices.ts'
 import type { LongStrings } from './long-strings.ts'
 
 export const DEFAULT_BODY_BYTES = 1024 * 1024
@@ -127,6 +128,8 @@ export function openBody(req: IncomingMessage, res: ServerResponse, options: Bod
 interface Sink {
   /** false: no more until `req.resume()`. */
   chunk(bytes: Buffer): boolean
+  /** Waited for between the chunks of a large body. A fast sender's come dozens in one turn of the event loop. */
+  turn?(): Promise<void>
   end(): void
   fail(error: Error): void
 }
@@ -147,6 +150,7 @@ function receive(
   let received = 0
   let judged = 0
   let wasPaused = false
+  let isStopped = false
   const onData = (chunk: Buffer) => {
     received += chunk.length
     if (received > maxBytes) return sink.fail(tooLarge(maxBytes))
@@ -154,6 +158,9 @@ function receive(
     if (!sink.chunk(chunk)) {
       wasPaused = true
       req.pause()
+    } else if (sink.turn !== undefined && received > LARGE_BODY_BYTES) {
+      req.pause()
+      void sink.turn().then(() => isStopped || req.resume())
     }
   }
   const onEnd = () => {
@@ -176,6 +183,7 @@ function receive(
   req.on('error', () => {})
   req.on('data', onData).once('end', onEnd).once('close', onClose)
   return () => {
+    isStopped = true
     clearInterval(timer)
     req.off('data', onData).off('end', onEnd).off('close', onClose)
   }
@@ -195,6 +203,7 @@ function receiveEach(
       reject(error)
     }
     stop = receive(req, res, options, {
+      turn: createSlice().next,
       chunk(bytes) {
         try {
           take(bytes)

@@ -75,6 +75,15 @@ export function every(periodMs: number, task: () => Promise<unknown>, log: Log):
 // After a failure: Postgres or Redis is away, and asking more often does not help.
 const AFTER_FAILURE_MS = 1_000
 
+// Long pauses end at the nearest of these moments, so that the idle loops of a process wake it up together.
+const TOGETHER_MS = 250
+
+function together(ms: number): number {
+  if (ms < 2 * TOGETHER_MS) return ms
+  const now = performance.now()
+  return Math.round((now + ms) / TOGETHER_MS) * TOGETHER_MS - now
+}
+
 export interface Repeating extends Loop {
   /** Ends the pause. */
   wake(): void
@@ -86,7 +95,7 @@ export function repeat(round: () => Promise<number>, log: Log): Repeating {
   let wake = () => {}
   const pause = (ms: number) =>
     new Promise<void>((done) => {
-      const timer = setTimeout(done, isWoken ? 0 : ms)
+      const timer = setTimeout(done, isWoken ? 0 : together(ms))
       wake = () => {
         clearTimeout(timer)
         done()
