@@ -78,6 +78,11 @@ export function idsBefore(type: ScopedType, environment: Environment, at: Date):
   return `${type}_${WORD[environment]}_${encode(bytes)}`
 }
 
+/** Below every id of rows that were written at this time or later. */
+export function idsAfter(type: ScopedType, environment: Environment, at: Date): string {
+  return idsBefore(type, environment, new Date(at.getTime() - 2 * CLOCK_SLACK_MS))
+}
+
 /** The same for a type of ids without an environment. */
 export function accountIdsBefore(type: AccountType, at: Date): string {
   const bytes = Buffer.alloc(16)

@@ -5,7 +5,7 @@
 import type { Database } from '#src/platform/db/database.ts'
 import type { TenantTable } from '#src/platform/feature.ts'
 import { isOver } from '#src/platform/http/closed.ts'
-import { findOpenWithHeldJobs } from '#src/platform/jobs/hold.ts'
+import { findOpenWithHeldJobs, findWithJobsToHold } from '#src/platform/jobs/hold.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { type ClosedAccount, eraseRows, findClosed, markAccountErased, orderForErasure } from '../keys/account-rows.ts'
@@ -94,7 +94,10 @@ export function createClosedAccounts(deps: ClosedAccountsDeps): (signal: AbortSi
   async function holdAll(signal: AbortSignal): Promise<ClosedAccount[]> {
     heldAtMs = now().getTime()
     const closed = await db.system('closed accounts', findClosed)
-    for (const { id } of closed) await attempt(id, () => closure.hold(id), signal)
+    const ids = closed.map(({ id }) => id)
+    for (const id of await db.system('jobs to hold', (tx) => findWithJobsToHold(tx, ids))) {
+      await attempt(id, () => closure.hold(id), signal)
+    }
     return closed
   }
 

@@ -40,8 +40,13 @@ export interface FailureRun extends CircuitState {
 
 /**
  * A run of failures begins again with the end of a suspension or a closure, during which the endpoint could not succeed.
+ * @param url Where the attempt went.
+ * @returns undefined when the endpoint has another address by now, of which the failure says nothing.
  */
-export async function recordFailure(tx: Tx, endpointId: string, deliveryId: string): Promise<FailureRun> {
+export async function recordFailure(
+  tx: Tx,
+  { endpointId, deliveryId, url }: { endpointId: string; deliveryId: string; url: string },
+): Promise<FailureRun | undefined> {
   const [run] = await tx.query<FailureRun>(
     `UPDATE webhook_endpoints SET consecutive_failures = consecutive_failures + 1,
        first_failure_at = CASE WHEN first_failure_at IS NULL THEN now()
@@ -50,13 +55,12 @@ export async function recordFailure(tx: Tx, endpointId: string, deliveryId: stri
          THEN circuit_failures + 1 ELSE 1 END,
        circuit_since = CASE WHEN circuit_since > now() - $3::float8 * interval '1 millisecond'
          THEN circuit_since ELSE now() END
-     WHERE id = $1
+     WHERE id = $1 AND url = $4
      RETURNING consecutive_failures AS "consecutiveFailures", first_failure_at AS "firstFailureAt", now() AS now,
        circuit_failures AS failures, circuit_opened_at IS NOT NULL AS "isOpen", circuit_openings AS openings,
        coalesce(circuit_probe_id = $2, false) AS "isProbe", status = 'enabled' AND deleted_at IS NULL AS "isLive"`,
-    [endpointId, deliveryId, CIRCUIT_WINDOW_MS],
+    [endpointId, deliveryId, CIRCUIT_WINDOW_MS, url],
   )
-  if (run === undefined) throw new Error(`endpoint ${endpointId} is not there: its deliveries keep it`)
   return run
 }
 

@@ -24,7 +24,7 @@ import {
 import type { ListRequest } from './endpoints.ts'
 import { envelopeOf } from './envelope.ts'
 import { MAX_RESENT_ATTEMPTS, sendAgain } from './resend.ts'
-import { findEndpoint, lockEndpoint } from './rows.ts'
+import { hasEndpoint, lockEndpoint } from './rows.ts'
 import { notFound, unknownType } from './settings.ts'
 import { admitDirect } from './waiting.ts'
 
@@ -64,10 +64,11 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
       const before = pager.decode(cursor, binding)
       return db.tenant(scope, async (tx) => {
         await requireEndpoint(tx, filter.endpointId)
-        const rows = await listDeliveries(tx, filter, { before, limit: limit + 1 })
+        const rows = await listDeliveries(tx, scope.environment, filter, { before, limit: limit + 1 })
         const page = pager.page(rows, limit, (row) => row.id, binding)
         const data = await withLogs(tx, page.data, { withBodies: false })
-        const counted = include === undefined ? {} : { total_count: await countDeliveries(tx, filter) }
+        const counted =
+          include === undefined ? {} : { total_count: await countDeliveries(tx, scope.environment, filter) }
         return { ...page, data, ...counted }
       })
     },
@@ -148,7 +149,7 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
     for (let after = ''; ; ) {
       const range: PageRange = { after, limit: EXPORT_ROWS }
       const page = await db.tenant(scope, async (tx) =>
-        withLogs(tx, await listDeliveries(tx, filter, range), { withBodies: true }),
+        withLogs(tx, await listDeliveries(tx, scope.environment, filter, range), { withBodies: true }),
       )
       if (page.length > 0) yield page
       const last = page.at(-1)
@@ -177,8 +178,9 @@ function checkFilter({ environment }: Scope, { endpointId, eventType }: Delivery
   if (eventType !== undefined && !isEventType(eventType)) throw unknownType('?event_type', eventType)
 }
 
+// One that was deleted keeps its log.
 async function requireEndpoint(tx: Tx, id: string | undefined): Promise<void> {
-  if (id !== undefined && (await findEndpoint(tx, id)) === undefined) throw notFound(id)
+  if (id !== undefined && !(await hasEndpoint(tx, id))) throw notFound(id)
 }
 
 function noDelivery(id: string): Failure {

@@ -1,7 +1,7 @@
 // Rows of deliveries and attempts, as the API reads them. The statements of the deliver queue are in attempts.ts.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { idsBefore } from '#src/platform/ids.ts'
+import { type Environment, idsAfter, idsBefore } from '#src/platform/ids.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import type { AttemptDetail } from './attempt-log.ts'
 import type { StoredEvent } from './envelope.ts'
@@ -48,8 +48,13 @@ const DELIVERY = `id, endpoint_id AS "endpointId", event_id AS "eventId", event_
   created_at AS "createdAt", next_attempt_at AS "nextAttemptAt", delivered_at AS "deliveredAt", failed_at AS "failedAt",
   job_id AS "jobId"`
 
-export async function listDeliveries(tx: Tx, filter: DeliveryFilter, range: PageRange): Promise<DeliveryRow[]> {
-  const { conditions, values } = conditionsOf(filter)
+export async function listDeliveries(
+  tx: Tx,
+  environment: Environment,
+  filter: DeliveryFilter,
+  range: PageRange,
+): Promise<DeliveryRow[]> {
+  const { conditions, values } = conditionsOf(environment, filter)
   const isAscending = 'after' in range
   if (isAscending) conditions.push(`id > $${values.push(range.after)}`)
   else if (range.before !== undefined) conditions.push(`id < $${values.push(range.before)}`)
@@ -60,8 +65,8 @@ export async function listDeliveries(tx: Tx, filter: DeliveryFilter, range: Page
   )
 }
 
-export async function countDeliveries(tx: Tx, filter: DeliveryFilter): Promise<number> {
-  const { conditions, values } = conditionsOf(filter)
+export async function countDeliveries(tx: Tx, environment: Environment, filter: DeliveryFilter): Promise<number> {
+  const { conditions, values } = conditionsOf(environment, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*) AS count FROM deliveries WHERE ${conditions.join(' AND ')}`,
     values,
@@ -115,16 +120,24 @@ export async function findEvent(tx: Tx, eventId: string): Promise<StoredEvent | 
   return row
 }
 
-// Failed ones are found by an index that holds nothing else.
-function conditionsOf(filter: DeliveryFilter): { conditions: string[]; values: unknown[] } {
+// Failed ones are found by an index that holds nothing else. Ids sort by their time, to the hour: without their bounds a
+// page of three weeks ago would read every newer row first.
+function conditionsOf(environment: Environment, filter: DeliveryFilter): { conditions: string[]; values: unknown[] } {
   const values: unknown[] = []
   const conditions: string[] = []
   if (filter.endpointId !== undefined) conditions.push(`endpoint_id = $${values.push(filter.endpointId)}`)
   if (filter.status === 'failed') conditions.push('failed_at IS NOT NULL')
   if (filter.status !== undefined) conditions.push(`status = $${values.push(filter.status)}`)
   if (filter.eventType !== undefined) conditions.push(`event_type = $${values.push(filter.eventType)}`)
-  if (filter.createdGte !== undefined) conditions.push(`created_at >= $${values.push(filter.createdGte)}`)
-  if (filter.createdLt !== undefined) conditions.push(`created_at < $${values.push(filter.createdLt)}`)
+  const { createdGte: from, createdLt: to } = filter
+  if (from !== undefined) {
+    conditions.push(`created_at >= $${values.push(from)}`)
+    conditions.push(`id >= $${values.push(idsAfter('whd', environment, from))}`)
+  }
+  if (to !== undefined) {
+    conditions.push(`created_at < $${values.push(to)}`)
+    conditions.push(`id < $${values.push(idsBefore('whd', environment, to))}`)
+  }
   return { conditions: conditions.length === 0 ? ['true'] : conditions, values }
 }
 

@@ -8,7 +8,7 @@ import type { OutboundAnswer } from '#src/platform/net/outbound.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import { type Begun, endDelivery, findStanding, finishFailed, outcomeOf } from './attempts.ts'
 import { judgeCircuit } from './circuit.ts'
-import { openCircuit, recordFailure, takeProbe } from './circuit-rows.ts'
+import { type FailureRun, openCircuit, recordFailure, takeProbe } from './circuit-rows.ts'
 import { lockEndpoint } from './rows.ts'
 import { isHopeless, MAX_ATTEMPTS, nextDelayMs, parseRetryAfter } from './schedule.ts'
 import { countOutcomes } from './statistics.ts'
@@ -25,7 +25,10 @@ export interface FailedDeps {
 }
 
 interface FailedAttempt {
-  begun: Pick<Begun, 'deliveryId' | 'attempt' | 'attemptOfRound' | 'startedAt' | 'endpointId' | 'deliveryCreatedAt'>
+  begun: Pick<
+    Begun,
+    'deliveryId' | 'attempt' | 'attemptOfRound' | 'startedAt' | 'endpointId' | 'url' | 'deliveryCreatedAt'
+  >
   scope: Scope
   answer: OutboundAnswer
   log: AttemptLog
@@ -37,26 +40,34 @@ const CLOSED_WAIT_MS = 10_000
 const PARKED_WAIT_MS = 5_000
 const GONE = 410
 
+function reasonToDisable(run: FailureRun, status: number | null): DisabledReason | undefined {
+  if (status === GONE) return 'gone'
+  return isHopeless(run) ? 'failing' : undefined
+}
+
 export type Unbegun = JobOutcome | { kind: 'probe' }
 
 export function createFailedAttempts({ now, random, timeDivisor, onDisabled, onParked }: FailedDeps) {
   /** Writes the failure of an attempt and what follows from it. */
   async function fail(tx: Tx, { begun, scope, answer, log }: FailedAttempt, job: RunningJob): Promise<JobOutcome> {
-    const { deliveryId, attempt, attemptOfRound, startedAt, endpointId } = begun
+    const { deliveryId, attempt, attemptOfRound, startedAt, endpointId, url } = begun
     const status = answer.status ?? null
     const error = answer.ok ? null : answer.code
     const result = { deliveryId, attempt, startedAt, responseStatus: status, error, durationMs: answer.durationMs, log }
-    const run = await recordFailure(tx, endpointId, deliveryId)
-    const reason: DisabledReason | undefined = status === GONE ? 'gone' : isHopeless(run) ? 'failing' : undefined
+    // What the service itself refused says nothing of the receiver.
+    const isOurs = !answer.ok && answer.isOurs === true
+    const run = isOurs ? undefined : await recordFailure(tx, { endpointId, deliveryId, url })
+    const reason = run && reasonToDisable(run, status)
     await countOutcomes(tx, scope, [outcomeOf(begun, { isDelivered: false, durationMs: answer.durationMs })])
-    if (!run.isLive || reason !== undefined) {
+    if (run !== undefined && (!run.isLive || reason !== undefined)) {
       await finishFailed(tx, result, { end: run.isLive ? 'failed' : 'cancelled' })
       if (reason !== undefined && (await disableEndpoint(tx, scope, { endpointId, reason }))) onDisabled(reason)
       await job.settle(tx)
       return { kind: 'settled' }
     }
-    const retryAfterMs = answer.ok ? parseRetryAfter(answer.headers.get('retry-after'), now()) : undefined
-    const openMs = judgeCircuit(run, { retryAfterMs, random, timeDivisor })
+    const received = answer.ok ? answer : answer.partial
+    const retryAfterMs = parseRetryAfter(received?.headers.get('retry-after'), now())
+    const openMs = run && judgeCircuit(run, { retryAfterMs, random, timeDivisor })
     if (openMs !== undefined) {
       await openCircuit(tx, scope, endpointId, openMs)
       onParked(openMs)

@@ -15,12 +15,14 @@ import { EVENTS, NOTES } from './notes.ts'
 import { EVENT_SEQUENCE, purgeEvents } from './positions.ts'
 import { createRecoveries } from './recoveries.ts'
 import { webhookRoutes } from './routes.ts'
+import { purgeDeletedEndpoints } from './rows.ts'
 import { SEALED_SECRETS } from './secret.ts'
 import { createStatistics, purgeStatistics, STATISTICS_DAYS } from './statistics.ts'
 
 export type WebhooksFeature = ReturnType<typeof webhooksFeature>
 
 const EVENT_DAYS = 30
+const DELETED_DAYS = 30
 
 /** Webhook endpoints, their events and deliveries. */
 export function webhooksFeature(p: Platform, settings: WebhookSettings, accounts: Plans) {
@@ -65,6 +67,7 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings, accounts
           'webhook_recoveries',
           oldRows({ table: 'webhook_recoveries', idType: 'rcv', age: 'finished_at' }),
         ),
+        rowRule(p.db, 'deleted_webhook_endpoints', DELETED_DAYS, purgeDeletedEndpoints),
         rowRule(p.db, 'events', EVENT_DAYS, purgeEvents),
         rowRule(p.db, 'endpoint_statistics', STATISTICS_DAYS, purgeStatistics),
       ],

@@ -4,6 +4,7 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { oldRows } from '#src/platform/retention.ts'
 
 export type EndpointStatus = 'enabled' | 'disabled'
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
@@ -105,7 +106,12 @@ export async function findEndpoint(tx: Tx, id: string): Promise<EndpointRow | un
   return row
 }
 
-/** The same, and no other transaction changes it before this one ends. */
+/** Deleted ones included. */
+export async function hasEndpoint(tx: Tx, id: string): Promise<boolean> {
+  return (await tx.query('SELECT 1 FROM webhook_endpoints WHERE id = $1', [id])).length === 1
+}
+
+/** The endpoint, unless it was deleted, and no other transaction changes it before this one ends. */
 export async function lockEndpoint(tx: Tx, id: string): Promise<EndpointRow | undefined> {
   const [row] = await tx.query<EndpointRow>(
     `SELECT ${ENDPOINT} FROM webhook_endpoints WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE`,
@@ -196,3 +202,13 @@ function endpointConditions({ createdGte, createdLt }: CreatedRange, before?: st
   if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
   return { where: conditions.join(' AND '), values }
 }
+
+/** Endpoints that were deleted, when their log is gone too. */
+export const purgeDeletedEndpoints = oldRows({
+  table: 'webhook_endpoints',
+  idType: 'whe',
+  age: 'deleted_at',
+  unless: ['deliveries', 'webhook_recoveries'].map(
+    (table) => `SELECT FROM ${table} WHERE endpoint_id = webhook_endpoints.id`,
+  ),
+})

@@ -24,7 +24,11 @@ export async function limitDeliveries(
 ): Promise<void> {
   // The largest is the cap of the queue, which holds without a row.
   const mostInFlight = maxConcurrency < QUEUES.deliver.laneCap ? maxConcurrency : null
-  await limitLane(tx, scope, { queue: 'deliver', lane: id, mostInFlight, perSecond: maxPerSecond })
+  // What a person asks for has a lane of its own, with the same limits.
+  for (const isDirect of [false, true]) {
+    const lane = laneOf(id, { isDirect })
+    await limitLane(tx, scope, { queue: 'deliver', lane, mostInFlight, perSecond: maxPerSecond })
+  }
 }
 
 /**

@@ -2,7 +2,7 @@
 // approval that people are asked for, the lock of a canary that tripped, the entries of the ledger.
 
 import { countOperations } from '#src/account/usage/meter.ts'
-import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
+import { type ApprovalFacts, approvalFactsOf } from '#src/authorize/approvals/facts.ts'
 import type { ApprovalsFeature } from '#src/authorize/approvals/feature.ts'
 import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
 import { findIntent, markExecuted, type VerifiedIntent } from '#src/authorize/tokens/rows.ts'
@@ -79,7 +79,7 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
       deviceId: row.deviceId,
       requesterUserId: row.passkeyUserId,
       tokenTtlSeconds: Math.ceil((row.expiresAt.getTime() - row.createdAt.getTime()) / 1_000),
-      latestExpiry: row.expiresAt,
+      latestExpiry: earliest(row.expiresAt, facts.approvals),
       mandateId: row.mandateId,
       scheduleId: row.scheduleId,
     })
@@ -112,4 +112,11 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
     )
     return { decisionId, facts, outcome, isExecuted }
   }
+}
+
+// A token that waited for an approval is good for its own lifetime from the decision on: people who are asked later than
+// that are asked in vain.
+function earliest(expiresAt: Date, approvals: readonly Pick<ApprovalFacts, 'usable_until'>[]): Date {
+  const ends = approvals.flatMap(({ usable_until: until }) => (until === null ? [] : [Date.parse(until)]))
+  return new Date(Math.min(expiresAt.getTime(), ...ends))
 }

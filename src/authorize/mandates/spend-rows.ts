@@ -54,7 +54,7 @@ export async function chargeMandate(
 }
 
 // The rows of the select are inserted in its order. The limit is that of the row as it is now, not of the facts. Of a level that
-// has not enough left, neither row changes.
+// has not enough left, neither row changes. One whose limit was narrowed below what is spent still allows an action of 0.
 const CHARGE = `WITH level AS (
     SELECT given.*, m.budget_limit
     FROM unnest($5::text[], $6::integer[], $7::date[], $8::text[]) AS given (mandate_id, depth, period_start, currency)
@@ -63,7 +63,7 @@ const CHARGE = `WITH level AS (
     INSERT INTO mandate_spend AS spend (account_id, environment, mandate_id, period_start, spent)
     SELECT $1, $2, mandate_id, period_start, $4::numeric FROM level WHERE $4::numeric BETWEEN 0 AND budget_limit ORDER BY depth
     ON CONFLICT ON CONSTRAINT mandate_spend_pkey DO UPDATE SET spent = spend.spent + EXCLUDED.spent
-      WHERE spend.spent + EXCLUDED.spent <= (SELECT budget_limit FROM level WHERE level.mandate_id = spend.mandate_id)
+      WHERE EXCLUDED.spent = 0 OR spend.spent + EXCLUDED.spent <= (SELECT budget_limit FROM level WHERE level.mandate_id = spend.mandate_id)
     RETURNING mandate_id
   )
   INSERT INTO mandate_charges (account_id, environment, jti, mandate_id, depth, period_start, amount, currency)

@@ -194,7 +194,8 @@ function judgeRule(rule: CompiledRule, judging: Judging): void {
     if (need !== undefined) evaluation.needs.push(need)
     if (refusal === undefined) continue
     const { code, ...details } = refusal
-    const kind = rule.isDefault ? 'default' : requirement.kind
+    const isDenied = error !== undefined && requirement.kind === 'approval'
+    const kind = rule.isDefault ? 'default' : isDenied ? 'deny' : requirement.kind
     evaluation.refusals.push({
       reason: rule.reason ?? code,
       kind,

@@ -124,7 +124,8 @@ const UNMET: Record<RequirementKind, string> = {
   tier: 'policy_tier_required',
   canary: 'canary_unavailable',
   webhook: 'policy_webhook_unavailable',
-  approval: 'approval_required',
+  // What people would approve is refused again: they are not asked.
+  approval: 'policy_denied',
 }
 
 /** Of a rule whose condition could not be evaluated. */

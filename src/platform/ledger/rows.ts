@@ -2,7 +2,7 @@
 
 import type { DecisionKind } from '#src/catalogue/decisions.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { idsBefore, type Scope } from '#src/platform/ids.ts'
+import { idsAfter, idsBefore, type Scope } from '#src/platform/ids.ts'
 
 export interface NewDecisionRow {
   id: string
@@ -98,12 +98,8 @@ export function conditionsOf(scope: Scope, filter: DecisionFilter): { conditions
   compare('at', '<', filter.to)
   // Ids sort by their time, to the hour: the primary key finds the range.
   if (filter.from !== undefined) {
-    const early = new Date(filter.from.getTime() - 2 * ID_SLACK_MS)
-    compare('id', '>=', idsBefore('dec', scope.environment, early))
+    compare('id', '>=', idsAfter('dec', scope.environment, filter.from))
   }
   if (filter.to !== undefined) compare('id', '<', idsBefore('dec', scope.environment, filter.to))
   return { conditions, values }
 }
-
-// As much as ids may be off: see idsBefore.
-const ID_SLACK_MS = 3_600_000

@@ -23,7 +23,7 @@ export interface Connector {
 }
 
 export type Untimed = DistributiveOmit<OutboundAnswer, 'durationMs'>
-export type CallProblem = Pick<Extract<OutboundAnswer, { ok: false }>, 'code' | 'detail'>
+export type CallProblem = Pick<Extract<OutboundAnswer, { ok: false }>, 'code' | 'detail' | 'isOurs'>
 type DistributiveOmit<Union, Key extends PropertyKey> = Union extends unknown ? Omit<Union, Key> : never
 
 interface CallerOptions {
@@ -180,8 +180,8 @@ function judgeConnectError(error: unknown, { protocol }: Target): CallProblem {
   if (UNREACHABLE.has(code) || protocol === 'http:') return { code: 'connect_failed', detail: code }
   // Until the handshake is done, every other error belongs to the handshake: certificates, versions, a peer that isn't
   // TLS.
-  const isOurs = code.startsWith('HANDSHAKE_') && error instanceof Error
-  return { code: 'tls_failed', detail: isOurs ? error.message : code }
+  const hasWords = code.startsWith('HANDSHAKE_') && error instanceof Error
+  return { code: 'tls_failed', detail: hasWords ? error.message : code, isOurs: code === 'HANDSHAKE_BUDGET' }
 }
 
 function judgeError(error: unknown): CallProblem {

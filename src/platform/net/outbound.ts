@@ -81,6 +81,8 @@ export type OutboundAnswer =
       timing?: Timing
       /** No connection was made: the receiver has certainly seen nothing. */
       isUnconnected?: boolean
+      /** A limit of this service ended the call, and not what the receiver did. */
+      isOurs?: boolean
     }
 
 export interface PartialAnswer {

@@ -190,7 +190,7 @@ function readingOf(
   const families =
     asked === undefined ? judgeCounted(trace, settings) : judgeNamed(trace, { families: settings.families, asked })
   const isTripped = families.some(({ tripped }) => tripped)
-  const isWhole = families.length > 0 && (asked === undefined || families.length === asked.length)
+  const isWhole = families.length > 0 && (asked === undefined || families.length === new Set(asked).size)
   // What a client says of itself can refuse, and is no reason to allow.
   if (!isTripped && !(trace.source === 'server' && isWhole)) return undefined
   return {

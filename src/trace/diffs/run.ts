@@ -130,8 +130,8 @@ interface Told {
 async function tell(tx: Tx, scope: Scope, row: DiffRow, { status, pass, verdict, familiesDrifted, hash }: Told) {
   await emit(tx, scope, {
     type: 'trace.diff_completed',
-    // One that failed may succeed when it is tried again.
-    dedupKey: `${row.id} ${status}`,
+    // One that failed may be tried again, and fail again.
+    dedupKey: `${row.id} ${status === 'succeeded' ? status : row.finishedAt?.toISOString()}`,
     data: {
       diff_id: row.id,
       status,

@@ -32,6 +32,8 @@ interface Candidate {
 const MAX_GROUPS = 2_048
 // More texts at once take memory for their neurons, and save little.
 const TEXTS_AT_ONCE = 8
+/** A pass gives the logits of every token of every text. Beside the weights, twice as much must fit into the process. */
+const LOGITS_BYTES = 128e6
 
 /** @throws {ModelError} `request_invalid`, `aborted`, `capability_missing`, or `attribution_inexact`. */
 export async function attributeExported(
@@ -113,7 +115,9 @@ async function measureEdits(
   edits: readonly (readonly ActivationEdit[])[],
   { signal, onDone = () => {} }: { signal?: AbortSignal | undefined; onDone?: (count: number) => void } = {},
 ): Promise<number[]> {
-  const atOnce = model.decoder.hasBatch ? TEXTS_AT_ONCE : 1
+  const { hasBatch, vocabulary } = model.decoder
+  const fitting = Math.floor(LOGITS_BYTES / (tokens.length * vocabulary * Float32Array.BYTES_PER_ELEMENT))
+  const atOnce = hasBatch ? Math.max(1, Math.min(TEXTS_AT_ONCE, fitting)) : 1
   const changes: number[] = []
   for (let from = 0; from < edits.length; from += atOnce) {
     const batch = edits.slice(from, from + atOnce)

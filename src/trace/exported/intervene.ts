@@ -8,19 +8,22 @@ import {
   type InterventionRequest,
 } from '../attribution/intervene.ts'
 import { largestTokens } from '../attribution/objective.ts'
+import { turn } from '../llama/generation.ts'
 import { knownWriters } from './attribute.ts'
 import type { ExportedModel } from './decoder.ts'
 import { computeDirect } from './direct.ts'
 
-/** @throws {ModelError} `request_invalid`, `capability_missing`, `attribution_inexact`. */
+/** @throws {ModelError} `request_invalid`, `capability_missing`, `attribution_inexact`, `aborted`. */
 export async function interveneExported(
   model: ExportedModel,
   { tokens, edits, topTokens }: InterventionRequest,
+  { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Intervention> {
   const writers = knownWriters(model)
   const { neurons } = writers
   checkIntervention({ layers: writers.layers.length, mlp: neurons }, { tokens, edits, topTokens })
   const { logits: before, written } = await model.pass({ texts: [tokens], capture: true })
+  await turn(signal)
   const { logits: after } = await model.pass({ texts: [tokens], edits: [edits] })
   const [own, changed] = [before[0], after[0]]
   if (own === undefined || changed === undefined || written === undefined) throw new TypeError('a pass gave nothing')

@@ -13,7 +13,7 @@ import type { Intervention } from '../attribution/intervene.ts'
 import { capabilityMissing, hasCapability } from '../models/capabilities.ts'
 import type { Models } from '../models/models.ts'
 import type { InterventionBody } from './bodies.ts'
-import { checkInput, findKeptText, getExplainedTrace, repeatText } from './texts.ts'
+import { checkInput, checkPosition, findKeptText, getExplainedTrace, repeatText } from './texts.ts'
 
 interface InterventionDeps extends Pick<Platform, 'db' | 'sealer'> {
   models: Pick<Models, 'version'>
@@ -40,6 +40,7 @@ export function createInterventions({ db, sealer, models }: InterventionDeps) {
         trace: await getExplainedTrace(tx, id),
         kept: await findKeptText(tx, sealer, id),
       }))
+      checkPosition(trace, body.target.position)
       const input = kept === undefined ? checkInput(trace, body.input) : undefined
       const backend = await models.version(trace.modelVersionId)
       // Before it completes the input again, which costs something elsewhere.

@@ -22,7 +22,7 @@ import {
   type TraceJobRow,
   type TraceJobState,
 } from './rows.ts'
-import { checkInput, findKeptText, getExplainedTrace } from './texts.ts'
+import { checkInput, checkPosition, findKeptText, getExplainedTrace } from './texts.ts'
 
 /** Each takes a model for seconds to minutes. */
 export const MAX_OPEN_JOBS = 100
@@ -57,15 +57,7 @@ export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' 
       note({ trace: body.trace_id, traceJob: id })
       const insert = async (tx: Tx) => {
         const trace = await getExplainedTrace(tx, body.trace_id)
-        const { completionTokens } = trace.inference
-        if (body.target.position > completionTokens) {
-          throw new Failure('invalid_request', {
-            detail: `The completion of ${trace.id} has ${completionTokens} tokens.`,
-            errors: [
-              { pointer: '/target/position', code: 'out_of_range', detail: `must be at most ${completionTokens}` },
-            ],
-          })
-        }
+        checkPosition(trace, body.target.position)
         if ((await countOpenJobs(tx)) >= MAX_OPEN_JOBS) throw tooMany()
         const isKept = (await findKeptText(tx, sealer, trace.id)) !== undefined
         const sealedInput = isKept ? null : sealInput(sealer, id, checkInput(trace, body.input))

@@ -37,6 +37,15 @@ export async function getExplainedTrace(tx: Tx, id: string): Promise<ExplainedTr
   return { ...trace, inference, modelVersionId }
 }
 
+/** @throws {Failure} `invalid_request` at `/target/position`, for one behind the token after the completion. */
+export function checkPosition({ id, inference: { completionTokens } }: ExplainedTrace, position: number): void {
+  if (position <= completionTokens) return
+  throw new Failure('invalid_request', {
+    detail: `The completion of ${id} has ${completionTokens} tokens.`,
+    errors: [{ pointer: '/target/position', code: 'out_of_range', detail: `must be at most ${completionTokens}` }],
+  })
+}
+
 export async function findKeptText(tx: Tx, sealer: Sealer, traceId: string): Promise<TracedText | undefined> {
   const content = await loadTraceContent(tx, sealer, traceId)
   if (content === undefined) return undefined

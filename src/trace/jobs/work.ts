@@ -245,7 +245,8 @@ async function announce(tx: Tx, scope: Scope, row: TraceJobRow, backend: string 
   const status = row.state === 'succeeded' ? 'succeeded' : 'failed'
   await emit(tx, scope, {
     type: 'trace.job_completed',
-    dedupKey: `trace.job_completed:${row.id}:${status}`,
+    // One that failed may be tried again, and fail again.
+    dedupKey: `trace.job_completed:${row.id}:${status === 'succeeded' ? status : row.finishedAt?.toISOString()}`,
     data: {
       job_id: row.id,
       trace_id: row.traceId,

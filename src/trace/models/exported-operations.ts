@@ -56,7 +56,7 @@ const OPERATIONS: Readonly<Record<string, ExportedOperation>> = {
       onProgress: (done, total) => onProgress({ done, total }),
     }),
   lens: (model, request, context) => readExportedLens(model, request as LensRequest, context),
-  intervene: (model, request) => interveneExported(model, request as InterventionRequest),
+  intervene: (model, request, context) => interveneExported(model, request as InterventionRequest, context),
 }
 
 export function findExportedOperation(name: string): ExportedOperation | undefined {

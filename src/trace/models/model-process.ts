@@ -187,7 +187,8 @@ export function createModelProcess({
     onEnded({ pid: from.pid, reason, detail })
     kill(from)
     const error = modelError(code, detail)
-    failures += 1
+    // Who gave up says nothing of the model.
+    if (code !== 'aborted') failures += 1
     // Before the first request runs, the reason is the model's: no request in the queue would fare better.
     const failed = wasReady ? [] : queue.takeAll()
     backOff()
@@ -197,7 +198,7 @@ export function createModelProcess({
 
   function backOff(): void {
     clearTimeout(pause)
-    const delayMs = Math.min(backoffMs * 2 ** (failures - 1), MAX_BACKOFF_MS)
+    const delayMs = Math.min(backoffMs * 2 ** Math.max(0, failures - 1), MAX_BACKOFF_MS)
     pause = setTimeout(() => {
       pause = undefined
       advance()

@@ -90,7 +90,11 @@ export function createShares({ db, now, pager, findManifest }: SharesDeps) {
       throw invalidField('/scope_kind', 'conflict', 'must be trace: the trace is of no model of the service')
     }
     const graph = await graphOf(acting, wanted)
-    const own = graph === undefined ? [] : resolveMask(graph, { nodeIds: wanted.maskedNodeIds, rule: wanted.maskRule })
+    const named =
+      graph === undefined ? [] : resolveMask(graph, { nodeIds: wanted.maskedNodeIds, rule: wanted.maskRule })
+    const masks = wanted.scopeKind === 'trace' ? named : [...new Set(named.map(neuronOf))]
+    // A neuron of the model version is masked at each of its positions.
+    const own = graph === undefined ? [] : maskedNodes(graph, new Set(masks))
     const token = randomBytes(TOKEN_BYTES).toString('base64url')
 
     const insert = async (tx: Tx): Promise<ShareRow> => {
@@ -110,7 +114,7 @@ export function createShares({ db, now, pager, findManifest }: SharesDeps) {
         jobId: wanted.jobId ?? null,
         modelVersionId: trace.modelVersionId,
         scopeKind: wanted.scopeKind,
-        masks: wanted.scopeKind === 'trace' ? own : [...new Set(own.map(neuronOf))],
+        masks,
         maskedNodeIds: [...new Set([...inheritedIds, ...own])].toSorted(),
         maskRule: wanted.maskRule ?? null,
         maskSalt: randomBytes(SALT_BYTES),

@@ -42,6 +42,7 @@ async function endpointOf(id: string) {
   const [row] = await fixture.owner<{
     status: string
     disabled_reason: string | null
+    url: string
     consecutive_failures: number
     first_failure_at: Date | null
     last_success_at: Date | null
@@ -230,6 +231,42 @@ describe('a failed attempt', () => {
     expect(await fixture.runOnce(patient.deliveryId)).toMatchObject({ delayMs: 120_000 })
     const greedy = await makeDelivery(status(429, { 'retry-after': '999999' }))
     expect(await fixture.runOnce(greedy.deliveryId)).toMatchObject({ delayMs: 3_600_000 })
+    const broken = await makeDelivery((response) => {
+      response.writeHead(503, { 'retry-after': '120', 'content-length': '100' })
+      response.write('half', () => setTimeout(() => response.destroy(), 50))
+    })
+    expect(await fixture.runOnce(broken.deliveryId)).toMatchObject({ delayMs: 120_000 })
+  })
+
+  it('is not held against an endpoint that has another address by now', async () => {
+    const moved: { id?: string } = {}
+    const { deliveryId, endpointId, url } = await makeDelivery(async (response) => {
+      await fixture.owner(`UPDATE webhook_endpoints SET url = url || '/new' WHERE id = $1`, [moved.id])
+      response.writeHead(410).end()
+    })
+    moved.id = endpointId
+    expect(await fixture.runOnce(deliveryId)).toMatchObject({ kind: 'retry', delayMs: 5_000 })
+    expect(await endpointOf(endpointId)).toMatchObject({
+      url: `${url}/new`,
+      status: 'enabled',
+      consecutive_failures: 0,
+    })
+    expect(await attemptsOf(deliveryId)).toMatchObject([{ response_status: 410 }])
+  })
+
+  it('is not held against the endpoint where a limit of the service ended the call', async () => {
+    const { deliveryId, endpointId } = await makeDelivery()
+    const answer = {
+      ok: false,
+      code: 'tls_failed',
+      detail: 'the budget is used up',
+      isOurs: true,
+      durationMs: 0,
+    } as const
+    const work = createDeliver({ ...fixture, random: () => 0.5, outbound: { send: async () => answer } })
+    expect(await fixture.runOnce(deliveryId, { work })).toMatchObject({ kind: 'retry', delayMs: 5_000 })
+    expect(await endpointOf(endpointId)).toMatchObject({ consecutive_failures: 0, first_failure_at: null })
+    expect(await attemptsOf(deliveryId)).toMatchObject([{ error: 'tls_failed' }])
   })
 
   it('stores on the row when the next one is due, and is not repeated earlier', async () => {

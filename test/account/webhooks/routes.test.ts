@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MAX_ENDPOINTS } from '#src/account/webhooks/endpoints.ts'
+import { purgeDeletedEndpoints } from '#src/account/webhooks/rows.ts'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
 import { EVENT_TYPES } from '#src/catalogue/events.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
@@ -234,14 +235,25 @@ describe('deleting an endpoint', () => {
     expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'cancelled', next_attempt_at: null })
     expect(await fixture.jobState(deliveryId)).toBe('cancelled')
     expect(listed(await get())).toEqual([])
-    for (const answer of [
-      await get(`/${id}`),
-      await remove(`/${id}`),
-      await post(`/${id}/test`),
-      await get(`/${id}/deliveries`),
-    ]) {
+    for (const answer of [await get(`/${id}`), await remove(`/${id}`), await post(`/${id}/test`)]) {
       expect(answer.status).toBe(404)
     }
+    expect(listed(await get(`/${id}/deliveries`))).toMatchObject([{ delivery_id: deliveryId, status: 'cancelled' }])
+  })
+
+  it('is final 30 days later, when its log is gone', async () => {
+    const { scope, create, remove } = await makeCaller()
+    const id = String((await create()).json.endpoint_id)
+    const [emitted] = await fixture.emit([escalated('clm_test_a')], scope)
+    await create()
+    await remove(`/${id}`)
+    const purge = (before: number) =>
+      fixture.db.tenant(scope, (tx) => purgeDeletedEndpoints(tx, scope, { before: new Date(before), limit: 10 }))
+    expect(await purge(Date.now() + 60_000)).toBe(0)
+    await fixture.owner('DELETE FROM deliveries WHERE id = $1', [emitted?.deliveryIds[0]])
+    expect(await purge(Date.now() - 60_000)).toBe(0)
+    expect(await purge(Date.now() + 60_000)).toBe(1)
+    expect(await fixture.owner('SELECT id FROM webhook_endpoints WHERE id = $1', [id])).toEqual([])
   })
 })
 

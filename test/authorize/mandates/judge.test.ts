@@ -10,7 +10,7 @@ import {
   remainingOf,
   unitsOf,
 } from '#src/authorize/mandates/judge.ts'
-import { findWiderBudget, findWiderConstraints } from '#src/authorize/mandates/narrowing.ts'
+import { findInconsistent, findWiderBudget, findWiderConstraints } from '#src/authorize/mandates/narrowing.ts'
 import { createTurns } from '#src/authorize/mandates/turns.ts'
 import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { formatAmount } from '#src/platform/amounts.ts'
@@ -252,6 +252,8 @@ describe('for all mandates and actions', () => {
           const wider = findWiderConstraints(outer, change)
           if (before.budget && after.budget) wider.push(...findWiderBudget(before.budget, after.budget))
           fc.pre(wider.length === 0)
+          // Terms whose currencies differ are refused too.
+          fc.pre(findInconsistent({ constraints: inner, budget: after.budget ?? null }).length === 0)
           if (judge(factsOf(level({ constraints: outer, ...before })), action) === undefined) return
           expect(judge(factsOf(level({ constraints: inner, ...after })), action)).toBeDefined()
         },

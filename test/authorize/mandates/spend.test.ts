@@ -85,6 +85,15 @@ const release = (jti: string) => test.db.tenant(scope, (tx) => releaseMandate(tx
 const numberOf = (answers: boolean[]) => answers.filter(Boolean).length
 
 describe('200 concurrent executions', () => {
+  it('allows an action of 0 where the limit was narrowed below what is spent', async () => {
+    const id = await grant({ limit: '100' })
+    expect(await execute(id, '80')).toBe(true)
+    await test.owner('UPDATE mandates SET budget_limit = 50 WHERE id = $1', [id])
+    expect(await execute(id, '1')).toBe(false)
+    expect(await execute(id, '0')).toBe(true)
+    expect(await spentOf(id)).toEqual(['80'])
+  })
+
   it('on one mandate never spend a cent too much, and none that fits is refused', async () => {
     const id = await grant({ limit: '100.00' })
     const { inTurn } = createTurns({ maxWaitMs: 60_000 })

@@ -81,6 +81,15 @@ describe('policies', () => {
     expect(evaluatePolicy(policy, factsOf(), answersOf({ approvals: { a: 'covered' } })).refusals).toEqual([])
   })
 
+  it('deny where the condition of a rule that asks for an approval can not be evaluated: people are not asked', () => {
+    const when = { field: 'action_payload.quantity', op: 'gt', value: 10 }
+    const policy = compilePolicy(documentOf({ rules: [{ id: 'a', when, require: { approval: {} } }] }))
+    const facts = factsOf({ action_payload: { quantity: '12 boxes' } })
+    const { refusals, results } = evaluatePolicy(policy, facts, answersOf({ approvals: { a: 'covered' } }))
+    expect(refusals).toMatchObject([{ reason: 'policy_denied', kind: 'deny', ruleId: 'a' }])
+    expect(results).toMatchObject([{ effect: 'approval', met: false, error: expect.any(String) }])
+  })
+
   it('bound the cost of regular expressions, and refuse beyond', () => {
     const when = (n: number) => ({ field: 'context.x', op: 'matches', value: `(?:a|b${n}){0,100}c$` })
     const rules = Array.from({ length: 10 }, (_, n) => ({ id: `r${n}`, when: when(n), require: { deny: true } }))
@@ -217,6 +226,16 @@ describe('the schema of a document', () => {
     [
       'an unknown zone',
       when({ field: 'time.hour', op: 'eq', value: 1, timezone: 'Mars/Base' }),
+      '/rules/0/when/timezone invalid_value',
+    ],
+    [
+      'an offset for a time zone',
+      when({ field: 'time.hour', op: 'eq', value: 1, timezone: '+01:00' }),
+      '/rules/0/when/timezone invalid_value',
+    ],
+    [
+      'a time zone in other letters',
+      when({ field: 'time.hour', op: 'eq', value: 1, timezone: 'eUrope/Berlin' }),
       '/rules/0/when/timezone invalid_value',
     ],
     [

@@ -273,8 +273,11 @@ describe('an attribution job', () => {
     expect(await read(made.job_id)).toMatchObject({ state: 'failed', failure: { code: 'internal_error' } })
     await jobs.redrive(taken, work)
     expect((await read(made.job_id)).state).toBe('queued')
+    const again = await jobs.take(await queued(made.job_id))
+    await jobs.kill(again, work)
+    await jobs.redrive(again, work)
     expect(await run(made.job_id, work)).toBe('settled')
-    expect((await events()).map(({ status }) => status)).toEqual(['failed', 'succeeded'])
+    expect((await events()).map(({ status }) => status)).toEqual(['failed', 'failed', 'succeeded'])
   })
 
   it('that is dead is not redriven when its texts are gone: its input was erased with its end', async () => {
@@ -345,6 +348,8 @@ describe('an intervention', () => {
     const [edit] = json.edits as { activation_before: number; activation_after: number }[]
     if (neuron !== undefined) expect(edit?.activation_before).toBeCloseTo(neuron.activation, 5)
     expect(edit?.activation_after).toBeCloseTo(0, 9)
+    const beyond = await on.post(caller, path, { edits: [{ node_id: top.node_id }], target: { position: 200 } })
+    expect(beyond.json.errors).toMatchObject([{ pointer: '/target/position', code: 'out_of_range' }])
     for (const edits of [[{ node_id: '9_0_0' }], [{ node_id: 'R_0_0' }], [], [{ node_id: '0_0_0', factor: 1e6 }]]) {
       expect((await on.post(caller, path, { edits })).json.code).toBe('invalid_request')
     }

@@ -188,7 +188,11 @@ describe('the masks of a trace', () => {
     const neuron = a.slice(0, a.lastIndexOf('_'))
     const earlier = await on.share(caller, { trace_id: two, job_id: again.jobId })
     expect(shownIn((await on.view(earlier.token)).json)).toContain(a)
-    await on.share(caller, { trace_id: one, job_id: jobId, scope_kind: 'model_version', masked_node_ids: [a] })
+    const wanted = { trace_id: one, job_id: jobId, scope_kind: 'model_version', masked_node_ids: [a] }
+    const { masked_node_ids: granted } = await on.share(caller, wanted)
+    // What a grant shows is what the mask hides.
+    const ids = manifest.nodes.map(({ node_id }) => node_id).filter((id) => id.startsWith(`${neuron}_`))
+    expect(granted).toEqual(ids.toSorted())
     const shown = (await on.view(earlier.token)).json
     expect(manifest.nodes.some(({ node_id }) => node_id.startsWith(`${neuron}_`))).toBe(true)
     expect(shownIn(shown).filter((id) => id.startsWith(`${neuron}_`))).toEqual([])
