@@ -133,7 +133,11 @@ export function createTraceWork({
       onProgress: ({ done, total }) => watch.report(done / total),
     })
     failpoint('trace:computed')
-    const { sha256 } = await backend.modelVersion()
+    // The file may have been replaced while the job waited for its turn.
+    const { id: versionId, sha256 } = await backend.modelVersion()
+    if (versionId !== row.modelVersionId) {
+      return { code: 'model_version_not_found', detail: `The model has the version ${versionId} now.` }
+    }
     const manifest = buildManifest(graph, {
       jobId: row.id,
       traceId: row.traceId,
