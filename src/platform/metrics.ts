@@ -19,12 +19,21 @@ const NEVER_MS = 2_147_483_647
 const LAG_EVERY_MS = 5_000
 const LAG_QUANTILES = { p50: 50, p90: 90, p99: 99 }
 
-/** @param process The process's name in the Procfile; a label of every series. */
-export function createMetrics({ process }: { process: string }): Metrics {
+/**
+ * @param process The process's name in the Procfile; a label of every series.
+ * @param lagEveryMs How often the lag of the event loop is sampled.
+ */
+export function createMetrics({
+  process,
+  lagEveryMs = LAG_EVERY_MS,
+}: {
+  process: string
+  lagEveryMs?: number
+}): Metrics {
   const registry = new Registry()
   registry.setDefaultLabels({ process })
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS })
-  collectEventLoopLag(registry)
+  collectEventLoopLag(registry, lagEveryMs)
   const requests = new Histogram({
     name: 'countersign_http_request_duration_seconds',
     help: 'Time from the request to the end of its answer.',
@@ -41,18 +50,18 @@ export function createMetrics({ process }: { process: string }): Metrics {
 }
 
 // Under prom-client's names: how late a timer was called, since the last scrape.
-function collectEventLoopLag(registry: Registry): void {
+function collectEventLoopLag(registry: Registry, everyMs: number): void {
   for (const part of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99']) {
     registry.removeSingleMetric(`nodejs_eventloop_lag_${part}_seconds`)
   }
   const lags = createHistogram()
-  let dueAt = performance.now() + LAG_EVERY_MS
+  let dueAt = performance.now() + everyMs
   setInterval(() => {
     const now = performance.now()
     // At least 1 ns, the smallest that the histogram takes.
     lags.record(Math.max(1, Math.round((now - dueAt) * 1e6)))
-    dueAt = now + LAG_EVERY_MS
-  }, LAG_EVERY_MS).unref()
+    dueAt = now + everyMs
+  }, everyMs).unref()
   const gauge = (part: string, help: string, collect: (this: Gauge) => void) =>
     new Gauge({ name: `nodejs_eventloop_lag_${part}_seconds`, help, registers: [registry], collect })
 

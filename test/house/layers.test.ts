@@ -114,6 +114,9 @@ const PURE = [
   'src/authorize/policy/samples.ts',
   'src/authorize/policy/satisfiability.ts',
   'src/authorize/policy/value-sets.ts',
+  'src/authorize/policy/intervals.ts',
+  'src/authorize/policy/comparison-sets.ts',
+  'src/authorize/policy/work.ts',
 ]
 // Libraries without side effects, which decisions may use.
 const PURE_LIBRARIES = ['canonicalize', 'decimal.js', 're2js', 'temporal-polyfill']

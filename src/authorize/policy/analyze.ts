@@ -1,12 +1,20 @@
 // What is wrong with a policy although it is well-formed: rules that always refuse, never match, or never give the reason.
 // A finding that says always or never is proven; a policy without findings may still have such rules.
 
-import { APPROVER_ROLES, compareRules, compilePolicy, DEFAULT_RULE_IDS, defaultRules } from './compile.ts'
-import type { PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
-import { evaluatePolicy, NO_ANSWERS } from './evaluate.ts'
+import {
+  APPROVER_ROLES,
+  type CompiledPolicy,
+  compareRules,
+  compilePolicy,
+  DEFAULT_RULE_IDS,
+  defaultRules,
+} from './compile.ts'
+import type { PolicyCondition, PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
+import { evaluatePolicy, NO_ANSWERS, type PolicyFacts } from './evaluate.ts'
 import { TIER_RANK } from './requirements.ts'
 import { factsOf } from './samples.ts'
 import { bothOf, canBoth, type Terms, termsOf } from './satisfiability.ts'
+import { type AnalysisWork, createWork, MAX_STEPS_AT_ONCE, type Pausing, unitsOf } from './work.ts'
 
 export type FindingCode =
   | 'always_denies'
@@ -36,6 +44,10 @@ interface Analyzed {
   applying: Terms
   failing: Terms
   passing: Terms
+  /** The rule alone. */
+  compiled: () => CompiledPolicy
+  /** Comparisons and combinators of its condition. */
+  size: number
 }
 
 /** Members of the account who may act, by role. */
@@ -44,18 +56,31 @@ export type TeamRoles = Readonly<Partial<Record<string, number>>>
 export interface PolicyAnalysis {
   /** In the order of the document. */
   findings: PolicyFinding[]
-  /** false: not all pairs of rules were compared. */
+  /** false: not all rules, pairs of rules or texts were compared. */
   isComplete: boolean
 }
 
 const MAX_FINDINGS = 500
-// Comparisons of terms, some 0.2 µs each: a thousand plain rules take two million.
+// Units of work, some 0.2 µs each: a thousand plain rules take three million.
 const MAX_WORK = 20_000_000
-const WORK_AT_ONCE = 5_000
 
 /** Yields after some milliseconds at most, so that the caller can pause. */
-export function* analyzePolicy(document: PolicyDocument): Generator<void, PolicyAnalysis> {
+export function* analyzePolicy(document: PolicyDocument): Pausing<PolicyAnalysis> {
+  const work = createWork()
   const findings: PolicyFinding[] = []
+  const steps = addFindings(document, findings, work)
+  for (;;) {
+    const { done: isDone = false, value: isWhole } = steps.next()
+    if (isDone || work.spent > MAX_WORK) {
+      const isComplete = isDone && isWhole === true && !work.hasSkipped
+      return { findings: inDocumentOrder(findings), isComplete }
+    }
+    yield
+  }
+}
+
+// Returns whether all rules were compared. Where the work is too much, the caller ends it at a pause.
+function* addFindings(document: PolicyDocument, findings: PolicyFinding[], work: AnalysisWork): Pausing<boolean> {
   const analyzed: Analyzed[] = []
   for (const [index, rule] of document.rules.entries()) {
     const pointer = `/rules/${index}`
@@ -63,34 +88,30 @@ export function* analyzePolicy(document: PolicyDocument): Generator<void, Policy
       findings.push({ code: 'ineffective', rule_id: rule.id, pointer, detail: 'is disabled' })
       continue
     }
-    const one = analyzeRule(rule, pointer, false)
+    const one = yield* analyzeRule(work, rule, pointer, false)
     analyzed.push(one)
-    findings.push(...findingsOf(one))
+    findings.push(...(yield* findingsOf(work, one)))
     yield
   }
-  const live = [
-    ...defaultRules(document).map((rule) => analyzeRule(rule, '', true)),
-    ...analyzed.filter(({ rule }) => !rule.shadow).toSorted((a, b) => compareRules(a.rule, b.rule)),
-  ]
-  let work = 0
-  let pause = WORK_AT_ONCE
+  const live: Analyzed[] = []
+  for (const rule of defaultRules(document)) live.push(yield* analyzeRule(work, rule, '', true))
+  live.push(...analyzed.filter(({ rule }) => !rule.shadow).toSorted((a, b) => compareRules(a.rule, b.rule)))
   for (const [index, later] of live.entries()) {
     if (later.isDefault) continue
     for (const [before, other] of live.entries()) {
-      if (findings.length >= MAX_FINDINGS || work > MAX_WORK)
-        return { findings: inDocumentOrder(findings), isComplete: false }
+      if (findings.length >= MAX_FINDINGS) return false
       if (before === index) continue
-      work += workOf(later, other)
-      if (work > pause) {
-        pause = work + WORK_AT_ONCE
-        yield
-      }
-      const finding = shadowing(later, other, before < index) ?? (before < index ? conflict(later, other) : undefined)
+      if (work.charge(1)) yield
+      const isBefore = before < index
+      const isCovered = coversAll(other, later.rule.require, isBefore)
+      const shadow = isCovered ? yield* shadowing(work, later, other) : undefined
+      const why = isBefore ? contradiction(later.rule, other.rule) : undefined
+      const finding = shadow ?? (why === undefined ? undefined : yield* conflict(work, later, other, why))
       if (finding !== undefined) findings.push(finding)
       if (finding?.code === 'shadowed_by') break
     }
   }
-  return { findings: inDocumentOrder(findings), isComplete: true }
+  return true
 }
 
 /** Rules that demand more people than the account has with one of their roles. */
@@ -112,26 +133,35 @@ export function unreachableApprovals({ rules }: PolicyDocument, team: TeamRoles)
   })
 }
 
-function workOf(later: Analyzed, other: Analyzed): number {
-  const sizeOf = (terms: Terms) => terms?.length ?? 0
-  return 1 + (sizeOf(later.applying) + sizeOf(later.failing)) * (sizeOf(other.passing) + sizeOf(other.matching))
-}
-
-function analyzeRule(rule: PolicyRule, pointer: string, isDefault: boolean): Analyzed {
+function* analyzeRule(work: AnalysisWork, rule: PolicyRule, pointer: string, isDefault: boolean): Pausing<Analyzed> {
   const options = { onMissing: rule.on_missing ?? 'false' } as const
-  const applying = termsOf(rule.when, 'notFalse', options)
+  const applying = yield* termsOf(work, rule.when, 'notFalse', options)
+  let compiled: CompiledPolicy | undefined
   return {
     rule,
     pointer,
     isDefault,
-    matching: termsOf(rule.when, 'true', options),
+    matching: yield* termsOf(work, rule.when, 'true', options),
     applying,
-    failing: bothOf(applying, termsOf(rule.when, 'notTrue', options)),
-    passing: termsOf(rule.when, 'false', options),
+    failing: yield* bothOf(work, applying, yield* termsOf(work, rule.when, 'notTrue', options)),
+    passing: yield* termsOf(work, rule.when, 'false', options),
+    compiled: () => {
+      compiled ??= compilePolicy({ ...ALONE, rules: [rule] })
+      return compiled
+    },
+    size: countConditions(rule.when),
   }
 }
 
-function findingsOf({ rule, pointer, matching, applying, passing }: Analyzed): PolicyFinding[] {
+function countConditions({ all = [], any = [], not }: PolicyCondition): number {
+  const operands = [...all, ...any, ...(not === undefined ? [] : [not])]
+  return operands.reduce((sum, operand) => sum + countConditions(operand), 1)
+}
+
+function* findingsOf(
+  work: AnalysisWork,
+  { rule, pointer, matching, applying, passing }: Analyzed,
+): Pausing<PolicyFinding[]> {
   const { id, require, shadow } = rule
   const findings: PolicyFinding[] = []
   const add = (code: FindingCode, at: string, detail: string) =>
@@ -155,21 +185,23 @@ function findingsOf({ rule, pointer, matching, applying, passing }: Analyzed): P
   else if (require.hardware && require.min_tier !== undefined && TIER_RANK[require.min_tier] <= TIER_RANK.tee) {
     add('ineffective', '/require/min_tier', 'hardware demands it already')
   }
-  if (require.biometric && matching !== undefined && matching.length > 0 && !canBoth(matching, NO_BIOMETRIC)) {
-    add('ineffective', '/require/biometric', 'holds wherever the condition does')
+  if (require.biometric && matching !== undefined && matching.length > 0) {
+    const without = yield* termsOf(work, NO_BIOMETRIC, 'true')
+    if (!(yield* canBoth(work, matching, without))) {
+      add('ineffective', '/require/biometric', 'holds wherever the condition does')
+    }
   }
   return findings
 }
 
-const NO_BIOMETRIC = termsOf({ field: 'token.biometric', op: 'eq', value: false }, 'true')
+const NO_BIOMETRIC = { field: 'token.biometric', op: 'eq', value: false } as const
 
-// Wherever the later rule refuses, the other one does so too, and comes first.
-function shadowing(later: Analyzed, other: Analyzed, isBefore: boolean): PolicyFinding | undefined {
-  if (!coversAll(other, later.rule.require, isBefore)) return undefined
+// Of a rule that covers all the later one requires: wherever the later one refuses, it does so too, and comes first.
+function* shadowing(work: AnalysisWork, later: Analyzed, other: Analyzed): Pausing<PolicyFinding | undefined> {
   if (later.applying === undefined || other.passing === undefined || later.applying.length === 0) return undefined
-  if (canBoth(later.applying, other.passing)) return undefined
+  if (yield* canBoth(work, later.applying, other.passing)) return undefined
   // A rule that fails refuses whatever the device is; a requirement may be met where only the other rule matches.
-  if (!other.rule.require.deny && canBoth(later.failing, other.matching)) return undefined
+  if (!other.rule.require.deny && (yield* canBoth(work, later.failing, other.matching))) return undefined
   return {
     code: 'shadowed_by',
     rule_id: later.rule.id,
@@ -205,16 +237,16 @@ function isOnly(require: PolicyRequirements, name: keyof PolicyRequirements): bo
 }
 
 // Two rules that contradict each other for some facts. An example proves it: it is evaluated.
-function conflict(later: Analyzed, other: Analyzed): PolicyFinding | undefined {
-  const why = contradiction(later.rule, other.rule)
-  if (why === undefined) return undefined
-  const [term] = bothOf(later.matching, other.matching) ?? []
-  const facts = term && factsOf(term)
+function* conflict(
+  work: AnalysisWork,
+  later: Analyzed,
+  other: Analyzed,
+  why: string,
+): Pausing<PolicyFinding | undefined> {
+  const [term] = (yield* bothOf(work, later.matching, other.matching)) ?? []
+  const facts = term && (yield* factsOf(work, term))
   if (facts === undefined) return undefined
-  const pair = { ...EMPTY, rules: [later.rule, other.rule] }
-  const { results } = evaluatePolicy(compilePolicy(pair), facts, NO_ANSWERS)
-  if (new Set(results.filter(({ error }) => error === undefined).map(({ rule_id }) => rule_id)).size < 2)
-    return undefined
+  for (const one of [later, other]) if (!(yield* isMatch(work, one, facts))) return undefined
   return {
     code: 'conflicts_with',
     rule_id: later.rule.id,
@@ -224,7 +256,18 @@ function conflict(later: Analyzed, other: Analyzed): PolicyFinding | undefined {
   }
 }
 
-const EMPTY = { name: 'pair', default_rules: { biometric_flag: false, hardware_above: null } }
+const ALONE = { name: 'alone', default_rules: { biometric_flag: false, hardware_above: null } }
+// A comparison is compiled once and then evaluated.
+const UNITS_OF_COMPARISON = 5
+
+function* isMatch(work: AnalysisWork, { compiled, size }: Analyzed, facts: PolicyFacts): Pausing<boolean> {
+  if (work.charge(size * UNITS_OF_COMPARISON)) yield
+  const budget = { steps: MAX_STEPS_AT_ONCE }
+  const { results } = evaluatePolicy(compiled(), facts, NO_ANSWERS, { budget })
+  if (budget.steps < 0) work.hasSkipped = true
+  if (work.charge(unitsOf(MAX_STEPS_AT_ONCE - budget.steps))) yield
+  return results.some(({ error }) => error === undefined)
+}
 
 function contradiction(a: PolicyRule, b: PolicyRule): string | undefined {
   if (a.require.canary && b.require.canary && a.require.canary.set === b.require.canary.set) {

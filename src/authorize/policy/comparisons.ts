@@ -138,7 +138,8 @@ const DECIMAL_STEPS = 20
 // A search is no automaton: with a text of one letter it compares most of what it looks for at each place.
 const CHARACTERS_OF_A_STEP = 64
 
-function stepsOfSearch(text: string, wanted: string): number {
+/** What it costs to look for a text in another one, in steps of patterns. */
+export function stepsOfSearch(text: string, wanted: string): number {
   return Math.ceil(text.length * (1 + wanted.length / CHARACTERS_OF_A_STEP))
 }
 
@@ -181,7 +182,17 @@ function comparerTo(constant: Numeric): (value: Numeric) => number {
  * decimals, where one side is a text. Two JSON numbers compare like their shortest texts.
  */
 export function compareNumbers(a: Numeric, b: Numeric): number {
-  return a === b ? 0 : comparerTo(b)(a)
+  const order = Number(a) - Number(b)
+  if (order !== 0 || a === b || (typeof a === 'number' && typeof b === 'number')) return order
+  return new Decimal(a).cmp(b)
+}
+
+/** In ascending order, equal ones once. Each text is parsed once, where `compareNumbers` would parse it many times. */
+export function sortNumbers(values: readonly Numeric[]): readonly Numeric[] {
+  if (values.every((value) => typeof value === 'number')) return [...new Set(values)].sort((a, b) => a - b)
+  const keyed = values.map((value) => ({ value, double: Number(value), decimal: new Decimal(value) }))
+  keyed.sort((a, b) => a.double - b.double || a.decimal.cmp(b.decimal))
+  return keyed.filter(({ decimal }, index) => !keyed[index - 1]?.decimal.eq(decimal)).map(({ value }) => value)
 }
 
 // The same text for equal numbers.

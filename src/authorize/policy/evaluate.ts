@@ -4,7 +4,7 @@
 import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { CompiledPolicy, CompiledRule } from './compile.ts'
-import { createRun, MAX_PATTERN_STEPS, type Run } from './conditions.ts'
+import { createRun, MAX_PATTERN_STEPS, type PatternBudget, type Run } from './conditions.ts'
 import { failedBy, judgeRequirement } from './requirements.ts'
 
 export type JsonObject = { [key: string]: Json }
@@ -101,6 +101,8 @@ export interface PolicyEvaluation {
 export interface EvaluationOptions {
   /** Results of rules that did not match too. A policy of 1,000 rules has as many. */
   includesUnmatched?: boolean
+  /** Default: `MAX_PATTERN_STEPS`. */
+  budget?: PatternBudget
 }
 
 export const NO_ANSWERS: PolicyAnswers = { webhooks: {}, canaries: {}, approvals: {} }
@@ -132,9 +134,8 @@ export function evaluateContexts(
   policy: CompiledPolicy,
   contexts: readonly PolicyFacts[],
   answers: PolicyAnswers,
-  { includesUnmatched = false }: EvaluationOptions = {},
+  { includesUnmatched = false, budget = { steps: MAX_PATTERN_STEPS } }: EvaluationOptions = {},
 ): PolicyEvaluation {
-  const budget = { steps: MAX_PATTERN_STEPS }
   const judgings = contexts.map((facts): Judging => {
     const evaluation: PolicyEvaluation = { refusals: [], results: [], needs: [], shadow: [] }
     return { run: createRun(facts, policy.slots, budget), facts, answers, evaluation, includesUnmatched }

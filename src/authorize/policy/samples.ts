@@ -4,6 +4,7 @@ import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { JsonObject, PolicyFacts } from './evaluate.ts'
 import type { Term } from './satisfiability.ts'
 import { sampleOf } from './value-sets.ts'
+import type { AnalysisWork, Pausing } from './work.ts'
 
 /** An action without any particulars, on a device without hardware attestation. */
 export const PLAIN_FACTS: PolicyFacts = {
@@ -21,10 +22,10 @@ export const PLAIN_FACTS: PolicyFacts = {
 }
 
 /** Facts that a term allows; undefined where none is found at the first try. */
-export function factsOf(term: Term): PolicyFacts | undefined {
+export function* factsOf(work: AnalysisWork, term: Term): Pausing<PolicyFacts | undefined> {
   const facts: { [root: string]: unknown } = structuredClone({ ...PLAIN_FACTS })
   for (const { field, set } of term.values()) {
-    const value = sampleOf(set)
+    const value = yield* sampleOf(work, set)
     // The clock can't be set to one hour in several zones.
     if (value === undefined || field.startsWith('time.')) return undefined
     if (value === null) continue

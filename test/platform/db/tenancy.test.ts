@@ -95,7 +95,7 @@ const TENANT_GRANTS: Record<string, string> = {
   usage_entries: 'DELETE INSERT SELECT',
   user_sessions: 'INSERT SELECT UPDATE',
   users: 'INSERT SELECT UPDATE',
-  webhook_endpoints: 'INSERT SELECT UPDATE',
+  webhook_endpoints: 'DELETE INSERT SELECT UPDATE',
   webhook_recoveries: 'DELETE INSERT SELECT UPDATE',
 }
 const SYSTEM_GRANTS: Record<string, string> = {
