@@ -2,6 +2,7 @@
 
 /** Units, each some 0.2 µs: one comparison of plain terms. */
 export interface AnalysisWork {
+  /** Since the analysis began. The caller ends it beyond its budget. */
   spent: number
   /** A comparison was left out because it alone costs too much. */
   hasSkipped: boolean
@@ -34,6 +35,7 @@ export function createWork(): AnalysisWork {
   return work
 }
 
+/** Units of so many steps of patterns. */
 export function unitsOf(steps: number): number {
   return Math.ceil(steps / STEPS_OF_UNIT)
 }
