@@ -83,7 +83,7 @@ export function idsAfter(type: ScopedType, environment: Environment, at: Date): 
   return idsBefore(type, environment, new Date(at.getTime() - 2 * CLOCK_SLACK_MS))
 }
 
-/** The same for a type of ids without an environment. */
+/** As `idsBefore`, for a type of ids without an environment. */
 export function accountIdsBefore(type: AccountType, at: Date): string {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(Math.max(0, at.getTime() + CLOCK_SLACK_MS), 0, 6)
