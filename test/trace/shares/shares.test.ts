@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
+import { neuronOf } from '#src/trace/shares/graph.ts'
 import type { SharedGraph } from '#src/trace/shares/mask.ts'
 import { truncateAddress } from '#src/trace/shares/view-rows.ts'
 import type { TestCaller } from '../../support/callers.ts'
@@ -25,6 +26,9 @@ const purge = () =>
 const codeOf = ({ status, json }: { status: number; json: Record<string, unknown> }) => [status, json.code]
 const graphOf = (json: Record<string, unknown>) => json.graph as SharedGraph
 const shownIn = (json: Record<string, unknown>) => graphOf(json).nodes.map(({ node_id }) => node_id)
+
+// A seed of the graph.
+const WITH_REPEATED_NEURON = 24
 
 describe('a share', () => {
   it('shows the readings of a trace to the holder of its token, and nothing of whose trace it is', async () => {
@@ -182,10 +186,11 @@ describe('the masks of a trace', () => {
 
   it('of a model version hide a neuron in every share of it, at every position', async () => {
     const [one, two] = [await on.makeTrace(caller, VERSION), await on.makeTrace(caller, VERSION)]
-    const { jobId, neurons, manifest } = on.makeJob(one)
-    const again = on.makeJob(two)
-    const [a = ''] = neurons
-    const neuron = a.slice(0, a.lastIndexOf('_'))
+    const { jobId, neurons, manifest } = on.makeJob(one, WITH_REPEATED_NEURON)
+    const again = on.makeJob(two, WITH_REPEATED_NEURON)
+    const [[a = '', ...others] = []] = [...Map.groupBy(neurons, neuronOf).values()].filter((ids) => ids.length > 1)
+    expect(others, 'a neuron that is in the graph at another position too').not.toEqual([])
+    const neuron = neuronOf(a)
     const earlier = await on.share(caller, { trace_id: two, job_id: again.jobId })
     expect(shownIn((await on.view(earlier.token)).json)).toContain(a)
     const wanted = { trace_id: one, job_id: jobId, scope_kind: 'model_version', masked_node_ids: [a] }
