@@ -10,7 +10,7 @@ import { computeTotalEffects } from '#src/trace/attribution/total-effects.ts'
 import { type LoadedModel, loadModel } from '#src/trace/llama/model.ts'
 import { DEFAULT_MODEL, findModelFile } from '#src/trace/models/model-files.ts'
 import { accelerateForBench } from './accelerated.ts'
-import { describe, judgeLimit, note, type Options, print, type Verdict } from './harness.ts'
+import { describe, judged, judgeLimit, median, note, type Options, print, type Verdict } from './harness.ts'
 
 // floor: one forward pass of the same text, for the record.
 // Seconds of a graph of 512 neurons, with one thread.
@@ -54,10 +54,9 @@ async function measure(
   const pruned = `${describeGraph(graph, first.length)}; floor ${floor}`
   const agreements = await agreementsOf(model, promptsOf(model, isQuick ? 2 : PROMPTS.length))
   const sign = agreements.reduce((sum, one) => sum + one.sign, 0) / agreements.length
-  const correlations = agreements.map(({ correlation }) => correlation ?? 0).toSorted((one, other) => one - other)
-  const correlation = correlations[Math.floor((correlations.length - 1) / 2)] ?? 0
-  const isAgreed = sign >= MIN_AGREEMENT.sign && correlation >= MIN_AGREEMENT.correlation
-  const agreed = `${describe([sign * 100], '% of signs')}, ${describe([correlation], 'median correlation')}`
+  const correlations = agreements.map((one) => one.correlation ?? 0)
+  const isAgreed = sign >= MIN_AGREEMENT.sign && median(correlations) >= MIN_AGREEMENT.correlation
+  const agreed = `${(sign * 100).toFixed(1)} % of signs, correlation ${describe(correlations, 'median')}`
   const label = `${name}, 512 neurons`
   return [
     isQuick
@@ -71,10 +70,13 @@ async function measure(
           beside: `${pruned}; remainder ${graph.remainderShare.toFixed(2)}`,
         }),
     await measureAccelerated(name, model, first, { isQuick, rounds }),
-    note(
-      `attribution, ${name}, ablations`,
-      `${agreed}, of ${agreements.length} prompts with 20 neurons each${isQuick || isAgreed ? '' : '; below the bar'}`,
-    ),
+    isQuick
+      ? note(`attribution, ${name}, ablations`, `${agreed}; bar skipped`)
+      : judged(
+          `attribution, ${name}, ablations`,
+          `${agreed}, of ${agreements.length} prompts with 20 neurons each (bar >= 90 % and >= 0.8)`,
+          isAgreed,
+        ),
   ]
 }
 

@@ -104,14 +104,21 @@ export function judgeLimit(limit: {
   })
 }
 
+/** Figures that were judged where they were made; the line says their bar. */
+export function judged(name: string, line: string, isReached: boolean): Verdict {
+  return told({ name, line: `${line}${isReached ? '' : ', missed'}`, isReached })
+}
+
 /** A figure for the record, without a bar. */
 export function note(name: string, line: string): Verdict {
   return told({ name, line, isReached: true })
 }
 
+/** Of an even number of values the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[sorted.length / 2 - 1] ?? Number.NaN) + upper) / 2
 }
 
 /** The p-th percentile (0 to 100), nearest rank. */

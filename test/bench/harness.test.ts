@@ -4,9 +4,9 @@ import { compare, describe, judgeLimit, judgeRatio, median, percentile } from '.
 vi.spyOn(process.stdout, 'write').mockReturnValue(true)
 
 group('figures', () => {
-  it('the median is the middle value in order, of an even number the upper one', () => {
+  it('the median is the middle value in order, of an even number the mean of the middle two', () => {
     expect(median([3, 1, 2])).toBe(2)
-    expect(median([10, 9, 1, 2])).toBe(9)
+    expect(median([10, 9, 1, 2])).toBe(5.5)
     expect(median([])).toBeNaN()
   })
 
@@ -75,6 +75,6 @@ group('a verdict', () => {
       rounds: 2,
     })
     expect(order.join('')).toBe('ABABAB')
-    expect(line).toContain('ratio 0.80')
+    expect(line).toContain('ratio 0.75')
   })
 })
