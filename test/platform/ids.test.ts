@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SCOPED_TYPES, type ScopedType } from '#src/catalogue/ids.ts'
 import { Failure } from '#src/failure.ts'
-import { checkId, newAccountId, newId, uuidv7 } from '#src/platform/ids.ts'
+import { checkId, idsAfter, idsBefore, newAccountId, newId, timeOfId, uuidv7 } from '#src/platform/ids.ts'
 
 // RFC 9562 defines the bits, and Crockford's alphabet is repeated here on purpose.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -28,6 +28,22 @@ describe('ids', () => {
     )
     expect(newId('clm', 'sandbox')).toMatch(/^clm_test_/)
     expect(newAccountId('acc')).toMatch(/^acc_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+  })
+
+  it('that were made before or since a time lie within its bounds, by clocks that differ by up to an hour', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 4e6, max: 2 ** 47 }),
+        fc.integer({ min: -3_599_999, max: 3_599_999 }),
+        (at, skew) => {
+          const id = newId('whd', 'live', at + skew)
+          expect(timeOfId(id)).toBe(at + skew)
+          expect(idsAfter('whd', 'live', new Date(at)) < id).toBe(true)
+          expect(id < idsBefore('whd', 'live', new Date(at))).toBe(true)
+        },
+      ),
+      { numRuns: 300, seed: 1 },
+    )
   })
 
   it('sort by time, those of one millisecond in the order in which they were made, and never repeat', () => {

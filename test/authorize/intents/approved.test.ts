@@ -171,6 +171,21 @@ describe('an approval that the policy requires', () => {
     expect((await approvalsOf(other.jti)).map(({ origin }) => origin)).toEqual(['authorize', 'verify'])
   })
 
+  it('that verify opens ends with what is left of an earlier approval', async () => {
+    await service.setPolicy(caller, [ask('all')])
+    const authorized = await authorize({ ttl_seconds: 60 })
+    await approve(await join(), authorized.approval_id)
+    const [decided] = await service.test.owner<{ at: Date }>(
+      `UPDATE approvals SET decided_at = decided_at - interval '40 seconds' WHERE id = $1 RETURNING decided_at AS at`,
+      [authorized.approval_id],
+    )
+    await service.setPolicy(caller, [ask('all'), ask('later', { min_approvals: 2 })])
+    const second = await verify(authorized)
+    expect(second).toMatchObject({ reason: 'approval_pending', matched_rule_id: 'later' })
+    const { json } = await service.call(caller, `/v1/approvals/${second.approval_id}`)
+    expect(timeOf(json.expires_at)).toBeLessThanOrEqual(Number(decided?.at.getTime()) + 60_000)
+  })
+
   it('outlives an unrelated change of the policy, and not one of its rule', async () => {
     await service.setPolicy(caller, [ask('all')])
     const authorized = await authorize()

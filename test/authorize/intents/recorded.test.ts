@@ -90,6 +90,23 @@ describe('a replay of real decisions', () => {
   })
 })
 
+describe('an explanation', () => {
+  it('agrees where the searches of rules that did not match used up the budget of the others', async () => {
+    const quiet = Array.from({ length: 10 }, (_, n) => ({
+      id: `quiet${n}`,
+      when: { field: 'context.text', op: 'matches', value: `(?:a|b${n}){0,100}c$` },
+      require: { deny: true },
+    }))
+    await service.setPolicy(caller, quiet)
+    const { token } = await service.issue(caller)
+    const denied = await service.verify(caller, token, { context: { text: 'ab'.repeat(1_000) } })
+    expect(denied).toMatchObject({ valid: false, reason: 'policy_denied' })
+    const { json } = await service.call(caller, `/v1/decisions/${denied.decision_id}/explain`)
+    expect(json).toMatchObject({ same_answer: true })
+    expect(JSON.stringify(json)).toContain('cost too much')
+  })
+})
+
 describe('a rule over canary readings', () => {
   const check = async (score: number, more: object = {}) => {
     const { trace_id } = await service.done(caller, '/v1/trace/check', {

@@ -247,6 +247,23 @@ describe('an attribution job', () => {
     const gone = startModels({ TRACE_MODELS: ['another-model'] })
     expect(await failing(makeWork({ models: gone }))).toBe('model_version_not_found')
     expect(await failing(makeWork(), { target: { token: 900_000 } })).toBe('invalid_request')
+    // The file of the model is replaced while the job computes.
+    let asked = 0
+    const replaced: Pick<Models, 'get' | 'version'> = {
+      get: models.get,
+      async version(id) {
+        const backend = await models.version(id)
+        return {
+          ...backend,
+          async modelVersion() {
+            asked += 1
+            return { ...(await backend.modelVersion()), id: 'mv_another' }
+          },
+        }
+      },
+    }
+    expect(await failing(makeWork({ models: replaced }))).toBe('model_version_not_found')
+    expect(asked).toBeGreaterThan(0)
     const codes = (await events()).map(({ status, failure_code, manifest_hash }) => [
       status,
       failure_code,
@@ -255,6 +272,7 @@ describe('an attribution job', () => {
     expect(codes.sort()).toEqual([
       ['failed', 'backend_capability_missing', null],
       ['failed', 'invalid_request', null],
+      ['failed', 'model_version_not_found', null],
       ['failed', 'model_version_not_found', null],
     ])
 

@@ -144,6 +144,21 @@ describe('a process that fails', () => {
     expect(ended.map(({ reason }) => reason)).toEqual(['timeout', 'timeout'])
   })
 
+  it('pauses longer after each failure in a row, of which a request that was aborted is none', async () => {
+    const file = childOf(`process.on('message', () => {}); process.send({ op: 'ready', shape: {}, maxTokens: 9 })`)
+    const model = open({ file, limitMs: 20, backoffMs: 1 })
+    const aborted = async () => {
+      await model.warmUp()
+      const abort = new AbortController()
+      const request = model.infer(REQUEST, { signal: abort.signal })
+      abort.abort()
+      await expect(request).rejects.toMatchObject({ code: 'aborted' })
+    }
+    // As many failures in a row would pause for nine minutes.
+    for (let count = 0; count < 24; count += 1) await aborted()
+    expect(ended).toHaveLength(24)
+  })
+
   it('that takes too much memory ends itself', async () => {
     await expect(open({ maxResidentBytes: 1_000_000 }).infer(LONG)).rejects.toMatchObject({ code: 'process_ended' })
     await until(() => ended.length > 0)
