@@ -102,7 +102,8 @@ describe('an explanation', () => {
     const denied = await service.verify(caller, token, { context: { text: 'ab'.repeat(1_000) } })
     expect(denied).toMatchObject({ valid: false, reason: 'policy_denied' })
     const { json } = await service.call(caller, `/v1/decisions/${denied.decision_id}/explain`)
-    expect(json).toMatchObject({ same_answer: true })
+    const { matched_rule_id } = denied
+    expect(json).toMatchObject({ same_answer: true, replay: { matched_rule_id } })
     expect(JSON.stringify(json)).toContain('cost too much')
   })
 })
