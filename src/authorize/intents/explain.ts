@@ -19,7 +19,7 @@ function explain(recorded: Json, entry: DecisionEntry): Json {
   const { facts: stored, policy } = recorded as unknown as RecordedFacts
   const facts = factsOfStored(stored)
   const outcome = runPipeline(facts, compilePolicy(policy?.document ?? DEFAULT_DOCUMENT))
-  const { valid, reason, results, shadow, needs: _, pending, opens: __, ...details } = outcome
+  const { valid, reason, results, shadow, needs: _, pending, opens: __, isOverBudget: ___, ...details } = outcome
   // Verify answers what an answer that is missing comes to.
   const isPending = pending === 'webhook' && entry.kind === 'authorize'
   const answered = isPending ? 'policy_webhook_pending' : reason

@@ -7,6 +7,7 @@ import type { CompiledPolicy } from '#src/authorize/policy/compile.ts'
 import {
   evaluateContexts,
   type PolicyAnswers,
+  type PolicyEvaluation,
   type PolicyNeed,
   type PolicyRefusal,
   type PolicyRuleResult,
@@ -18,7 +19,7 @@ import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 import type { VerifyReason } from './reasons.ts'
 import { judgeBoundMandate, judgeBoundSchedule, MANDATE_REASONS } from './spending.ts'
 
-export interface VerifyOutcome extends Partial<RefusalDetails> {
+export interface VerifyOutcome extends Partial<RefusalDetails>, Pick<PolicyEvaluation, 'isOverBudget'> {
   valid: boolean
   /** One of VERIFY_REASONS or the own reason of a rule; null when valid. */
   reason: string | null
@@ -124,7 +125,7 @@ export function runPipeline(facts: VerifyFacts, policy: CompiledPolicy): VerifyO
     if (refusal !== undefined) return refused(refusal, already)
   }
   const answers = answersFor(facts, policy)
-  const { refusals, results, shadow, needs } = evaluateContexts(policy, policyFactsOf(facts, token), answers)
+  const { refusals, results, shadow, needs, ...rest } = evaluateContexts(policy, policyFactsOf(facts, token), answers)
   const all = facts.stop === null ? refusals : [...refusals.filter(({ kind }) => kind === 'default'), STOPPED]
   const [first] = all
   const { refusal, opens } = judgeApproval(facts, policy, all)
@@ -136,6 +137,7 @@ export function runPipeline(facts: VerifyFacts, policy: CompiledPolicy): VerifyO
     shadow,
     needs: first === undefined || first.isPending === true || first.kind === 'approval' ? needs : [],
     ...(opens.length > 0 && { opens }),
+    ...rest,
   }
 }
 

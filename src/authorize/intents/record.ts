@@ -1,7 +1,6 @@
 // What the ledger keeps of a decision about a token. Its facts are complete: with the rules that matched they give the same
 // answer again (explain.ts), without the policy or the rows of then.
 
-import { TOO_COSTLY } from '#src/authorize/policy/comparisons.ts'
 import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
 import type { PolicyDocument } from '#src/authorize/policy/document.ts'
 import type { PolicyAnswers } from '#src/authorize/policy/evaluate.ts'
@@ -86,9 +85,12 @@ function decisionOf(
 
 // A rule that did not match changes nothing in the answer. A policy may have a thousand of them. Unless the searches of all
 // rules together cost too much.
-function relevantPart({ version, digest, compiled }: CurrentCompiled, { results, shadow }: VerifyOutcome) {
+function relevantPart(
+  { version, digest, compiled }: CurrentCompiled,
+  { results, shadow, isOverBudget }: VerifyOutcome,
+) {
   const { document } = compiled
-  if ([...results, ...shadow].some(({ error }) => error === TOO_COSTLY)) return { version, digest, document }
+  if (isOverBudget === true) return { version, digest, document }
   const ids = new Set([...results, ...shadow].map(({ rule_id }) => rule_id))
   return { version, digest, document: { ...document, rules: document.rules.filter(({ id }) => ids.has(id)) } }
 }

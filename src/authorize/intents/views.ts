@@ -154,6 +154,7 @@ export function toVerifyView(
     needs: ___,
     pending: ____,
     opens: _____,
+    isOverBudget: ______,
     ...details
   } = outcome
   return {

@@ -125,8 +125,8 @@ function compileContains(constant: Operand): Test {
 }
 
 // Texts and lists are as long as a caller makes them, and a policy may search ten thousand times.
-/** The error of rules that the budget of an evaluation did not reach. */
-export const TOO_COSTLY = 'the searches and regular expressions of this policy cost too much on these facts'
+// The error of rules that the budget of an evaluation did not reach.
+const TOO_COSTLY = 'the searches and regular expressions of this policy cost too much on these facts'
 
 function isAffordable(run: Run, steps: number): boolean {
   run.budget.steps -= steps

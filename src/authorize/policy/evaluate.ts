@@ -96,6 +96,8 @@ export interface PolicyEvaluation {
   /** The questions of matching rules that have no answer yet. */
   needs: PolicyNeed[]
   shadow: PolicyRuleResult[]
+  /** The searches of all rules together cost more than they may: without one of the rules another might fare better. */
+  isOverBudget?: true
 }
 
 export interface EvaluationOptions {
@@ -150,7 +152,8 @@ export function evaluateContexts(
   const [first, ...others] = judgings.map(({ evaluation }) => evaluation)
   if (first === undefined) throw new Error('a policy is evaluated over at least one context')
   first.refusals.sort(compareRefusals)
-  return others.reduce(mergeEvaluations, first)
+  const merged = others.reduce(mergeEvaluations, first)
+  return budget.steps < 0 ? { ...merged, isOverBudget: true } : merged
 }
 
 /** What verify answers to it: it asks for the approval that a rule requires. */
