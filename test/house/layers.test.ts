@@ -243,6 +243,11 @@ describe('the layers', () => {
     expect({ names, defaults, enums }).toEqual({ names: [], defaults: [], enums: [] })
   })
 
+  it("take callers' times by one schema, which refuses the years that answers can't write", () => {
+    const own = sources.filter((file) => read(file).includes('offset: true'))
+    expect(own).toEqual(['src/platform/http/params.ts'])
+  })
+
   it('export no type name twice: one name has one meaning', () => {
     const declared = walk('src').flatMap((file) =>
       [...read(file).matchAll(/^export (?:declare )?(?:interface|type|class) ([A-Z]\w*)/gm)].map(([, name]) => ({

@@ -5,6 +5,7 @@ import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
+import { LAST_MS } from '#src/platform/http/params.ts'
 import { type Acting, actorOf, type Principal } from '#src/platform/http/principal.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
 import { countKeys, findPredecessor, hasAdminKey, listFilteredKeys, markRotated } from './administration-rows.ts'
@@ -260,7 +261,8 @@ function definedOf<Members extends object>(members: Members): Members {
 
 // As long as the old key was made to live: keys of 90 days that are rotated each 60 stay keys of 90 days.
 function endOfSuccessor({ createdAt, expiresAt }: Key, at: Date): Date | undefined {
-  return expiresAt === null ? undefined : new Date(at.getTime() + expiresAt.getTime() - createdAt.getTime())
+  if (expiresAt === null) return undefined
+  return new Date(Math.min(at.getTime() + expiresAt.getTime() - createdAt.getTime(), LAST_MS))
 }
 
 async function warningsOf(tx: Tx, { scopes }: Key, at: Date): Promise<KeyWarning[]> {

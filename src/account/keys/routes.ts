@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { GRANTABLE_SCOPES, PLANS, PRODUCTS } from '#src/catalogue/access.ts'
 import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, timestamp } from '#src/platform/http/params.ts'
 import { type KeyAdministration, MAX_GRACE_SECONDS, placeOf } from './administration.ts'
 import { KEY_STATUSES, type Key, WORKING } from './key.ts'
 import { isBlank } from './new-key.ts'
@@ -86,8 +86,7 @@ const createBody = (now: () => Date) =>
     environment: environment.optional().meta({
       description: 'That of the calling key. A session may choose; without it, that of Service-Environment.',
     }),
-    expires_at: z.iso
-      .datetime({ offset: true })
+    expires_at: timestamp
       .refine((text) => !(new Date(text) <= now()), {
         message: 'must be in the future',
         params: { code: 'out_of_range' },

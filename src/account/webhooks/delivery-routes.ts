@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParam, idParams } from '#src/platform/http/params.ts'
+import { idParam, idParams, timestamp } from '#src/platform/http/params.ts'
 import type { Deliveries, LoggedDelivery } from './deliveries.ts'
 import {
   deliveryStatus,
@@ -32,7 +32,7 @@ const ofRecovery = z.object({ id: idParam('whe'), recovery_id: idParam('rcv') })
 
 const recoverBody = z
   .strictObject({
-    since: z.iso.datetime({ offset: true }).describe('What was made at or after this time.'),
+    since: timestamp.describe('What was made at or after this time.'),
     which: z
       .enum(['failed', 'missing'])
       .default('failed')

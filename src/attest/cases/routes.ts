@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, timestamp } from '#src/platform/http/params.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { visibleLength } from '#src/platform/sanitize.ts'
 import type { Cases } from './cases.ts'
@@ -26,7 +26,6 @@ const version = z
   .int()
   .min(1)
   .max(2 ** 31 - 1)
-const time = z.iso.datetime({ offset: true })
 
 const openRequest = z.strictObject({
   claim_id: z.string().max(64),
@@ -57,7 +56,7 @@ const changeRequest = z
     version: version.optional(),
     assignee: person.nullable().optional(),
     priority: priorityView.optional(),
-    due_at: time.optional(),
+    due_at: timestamp.optional(),
   })
   .refine(
     ({ assignee, priority, due_at }) => assignee !== undefined || priority !== undefined || due_at !== undefined,
@@ -102,7 +101,7 @@ export function caseRoutes(cases: Cases): Route[] {
           assignee: person.optional(),
           state: stateView.optional(),
           claim_id: z.string().max(64).optional(),
-          due_before: time.optional(),
+          due_before: timestamp.optional(),
           overdue: z.enum(['true', 'false']).optional(),
           claim_changed: z.enum(['true', 'false']).optional(),
         }),

@@ -4,7 +4,7 @@ import { Failure } from '#src/failure.ts'
 import { type JsonBodyLimits, parseJsonBody } from '#src/platform/http/body.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, timestamp } from '#src/platform/http/params.ts'
 import { invalidRequest, parseWith } from '#src/platform/http/validate.ts'
 import { evidenceRequest } from '../hardware/evidence.ts'
 import { hardwareTierView } from '../judgement-views.ts'
@@ -165,8 +165,7 @@ function registryRoutes(devices: Devices): Route[] {
         body: z.strictObject({
           reason: z.string().min(1).max(500),
           actor: z.string().min(1).max(200).optional().describe('Who revokes it, for its history.'),
-          effective_at: z.iso
-            .datetime({ offset: true })
+          effective_at: timestamp
             .optional()
             .describe('From when on its captures are not trusted. Now when absent; may be in the past.'),
         }),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { timestamp } from '#src/platform/http/params.ts'
 import { advisoryCodeView, factorCodeView, provenanceStatusView, riskStatusView } from '../judgement-views.ts'
 import { policyBody } from '../policy/policy.ts'
 import type { ClaimChange, DryRun } from './dry-run.ts'
@@ -7,7 +8,7 @@ import type { Reevaluations } from './reevaluations.ts'
 
 const MAX_CHANGES = 500
 
-const time = z.iso.datetime({ offset: true }).optional()
+const time = timestamp.optional()
 const dryRunRequest = z.strictObject({
   policy: policyBody,
   created_gte: time.describe('Claims created at or after.'),

@@ -4,7 +4,7 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, timestamp } from '#src/platform/http/params.ts'
 import { checkName } from '#src/platform/ids.ts'
 import { type Chain, MAX_PART } from './chain.ts'
 import type { Decisions } from './decisions.ts'
@@ -43,8 +43,8 @@ const filters = {
   kind: decisionKind.optional(),
   reason: z.string().min(1).max(200).optional(),
   jti: z.string().min(1).max(64).optional().describe('Of an intent token.'),
-  from: z.iso.datetime({ offset: true }).optional().describe('Decided at or after.'),
-  to: z.iso.datetime({ offset: true }).optional().describe('Decided before.'),
+  from: timestamp.optional().describe('Decided at or after.'),
+  to: timestamp.optional().describe('Decided before.'),
   created_gte: listQuery.created_gte.describe('The same as `from`, as other lists call it; the later one counts.'),
   created_lt: listQuery.created_lt.describe('The same as `to`; the earlier one counts.'),
 }

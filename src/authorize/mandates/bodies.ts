@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { isPointer } from '#src/authorize/action-amounts.ts'
 import { isTimezone } from '#src/authorize/policy/fields.ts'
 import { amountRequest as amount, currencyRequest as currency } from '#src/platform/http/money.ts'
+import { timestamp } from '#src/platform/http/params.ts'
 import type { MandateConstraints } from './judge.ts'
 import type { MandateRequest } from './mandates.ts'
 import type { MandateNarrowing } from './terms.ts'
@@ -62,7 +63,7 @@ const pointer = z.string().refine(isPointer, {
   message: 'must be an RFC 6901 JSON pointer of 1 to 10 segments',
   params: { code: 'invalid_pointer' },
 })
-const expiresAt = z.iso.datetime({ offset: true }).describe('In the future, and at most 366 days from now.')
+const expiresAt = timestamp.describe('In the future, and at most 366 days from now.')
 const agentId = z.string().max(64)
 const id = z.string().max(64)
 
@@ -106,7 +107,7 @@ export const narrowingRequest = z
       .strictObject({ limit: amount, currency: currency.optional(), period: period.optional() })
       .optional()
       .describe('`currency` and `period` are needed where the mandate has no budget yet.'),
-    expires_at: z.iso.datetime({ offset: true }).optional(),
+    expires_at: timestamp.optional(),
     heartbeat: heartbeat.optional(),
   })
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')

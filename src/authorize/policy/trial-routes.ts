@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { hardwareTierView } from '#src/attest/judgement-views.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { timestamp } from '#src/platform/http/params.ts'
 import { documentSchema } from './document.ts'
 import type { JsonObject, PolicyAnswers, PolicyFacts } from './evaluate.ts'
 import { COMMON, DOCUMENT_LIMITS, PATH } from './routes.ts'
@@ -13,7 +14,6 @@ const common = { ...COMMON, permission: 'policy.read' } as const
 const drafting = { ...common, ...DOCUMENT_LIMITS, method: 'POST' } as const
 
 const object = z.record(z.string(), z.unknown())
-const time = z.iso.datetime({ offset: true })
 const whole = z.number().int()
 const text = z.string()
 
@@ -36,7 +36,7 @@ const simulateRequest = z.strictObject({
       mandate: object.nullable().optional(),
       schedule: object.nullable().optional(),
       canary: object.nullable().optional(),
-      at: time.optional().describe('Default: now.'),
+      at: timestamp.optional().describe('Default: now.'),
       token: z.strictObject({ biometric: z.boolean() }).optional(),
     })
     .describe('What verify would have. Everything is optional.'),
@@ -212,8 +212,8 @@ export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route
         operationId: 'getShadowReport',
         summary: 'What the shadow rules would have done, and where they differ from the answers',
         query: z.object({
-          from: time.optional().describe('Decisions made at or after; default: a week before `to`.'),
-          to: time.optional().describe('Decisions made before; default: now.'),
+          from: timestamp.optional().describe('Decisions made at or after; default: a week before `to`.'),
+          to: timestamp.optional().describe('Decisions made before; default: now.'),
           cursor: text.max(1_024).optional().describe('next_cursor of the page before; send its from and to again.'),
         }),
         view: shadowReportView,
@@ -246,8 +246,8 @@ export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route
 const analyzeRequest = z.strictObject({ draft: documentSchema.optional().describe('Default: the stored policy.') })
 const replayRequest = z.strictObject({
   draft: documentSchema,
-  from: time.describe('Decisions made at or after.'),
-  to: time.describe('Decisions made before.'),
+  from: timestamp.describe('Decisions made at or after.'),
+  to: timestamp.describe('Decisions made before.'),
   limit: whole.min(1).max(500).default(100).describe('Maximum number of changed decisions in the answer.'),
   cursor: text.max(1_024).optional().describe('next_cursor of the page before.'),
 })

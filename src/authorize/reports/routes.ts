@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { timestamp } from '#src/platform/http/params.ts'
 import { checkName } from '#src/platform/ids.ts'
 import { AGE_CLASSES, DEFAULT_DAYS, MAX_DAYS, type Reports } from './reports.ts'
 import type { ApprovalAges, ApprovalState, Range, SpendRow, UnexecutedRow } from './rows.ts'
@@ -15,11 +16,10 @@ const common = {
 const PATH = '/v1/analytics'
 
 const range = {
-  from: z.iso
-    .datetime({ offset: true })
+  from: timestamp
     .optional()
     .describe(`At or after; ${DEFAULT_DAYS} days before \`to\` when absent, at most ${MAX_DAYS}.`),
-  to: z.iso.datetime({ offset: true }).optional().describe('Before; now when absent.'),
+  to: timestamp.optional().describe('Before; now when absent.'),
 }
 const page = { limit: listQuery.limit, cursor: listQuery.cursor }
 const rangeView = {

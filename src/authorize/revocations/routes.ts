@@ -4,7 +4,7 @@ import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParam, idParams } from '#src/platform/http/params.ts'
+import { idParam, idParams, timestamp } from '#src/platform/http/params.ts'
 import { checkName } from '#src/platform/ids.ts'
 import type { NewRevocation, Revocations } from './revocations.ts'
 import type { RevocationRow } from './rows.ts'
@@ -30,8 +30,7 @@ const revokeBody = z
     agent_session_id: name.optional(),
     device_id: name.optional(),
     reason,
-    expires_at: z.iso
-      .datetime({ offset: true })
+    expires_at: timestamp
       .optional()
       .describe('Until when a session or device gets no new tokens. Never again when absent.'),
   })

@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { amountRequest, currencyRequest } from '#src/platform/http/money.ts'
+import { timestamp } from '#src/platform/http/params.ts'
 import { MAX_FREQUENCY_LENGTH } from './frequency.ts'
 import { type ScheduleCycle, statusOf } from './judge.ts'
 import type { Schedule, ScheduleRequest } from './schedules.ts'
@@ -30,9 +31,7 @@ export const scheduleRequest = z
       })
       .meta({ id: 'NewScheduleAmount' }),
     frequency: z.string().min(1).max(MAX_FREQUENCY_LENGTH).describe(frequency),
-    anchor_at: z.iso
-      .datetime({ offset: true })
-      .describe('The first occurrence: its date and time of day in `timezone`.'),
+    anchor_at: timestamp.describe('The first occurrence: its date and time of day in `timezone`.'),
     timezone: z.string().max(64).describe('A zone of the IANA database, such as Europe/Berlin.'),
     window_seconds: z
       .number()

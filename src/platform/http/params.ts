@@ -1,4 +1,6 @@
-// Path parameters in the OpenAPI document. The pattern tells readers and generators which paths exist, and that
+// Schemas that many requests share: ids in paths, and times.
+//
+// Path parameters in the OpenAPI document: the pattern tells readers and generators which paths exist, and that
 // `/v1/claims/attest` is not one of `/v1/claims/{id}`. `checkId` refuses a wrong id, and its message describes a right
 // one.
 
@@ -28,3 +30,16 @@ export function accountIdParams(type: AccountType) {
       .meta({ description: `\`${type}_\` and 26 characters.`, pattern }),
   })
 }
+
+// Outside these years ISO 8601 needs a sign, and Postgres has no year 0.
+const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
+/** Of times that are told to callers: RFC 3339 has no year 10000. */
+export const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** A time that a caller sends: RFC 3339 with `Z` or an offset, in the years 1 to 9999 of UTC. */
+export const timestamp = z.iso
+  .datetime({ offset: true })
+  .refine((value) => !(Date.parse(value) < FIRST_MS || Date.parse(value) > LAST_MS), {
+    message: 'must lie in the years 1 to 9999',
+    params: { code: 'out_of_range' },
+  })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, timestamp } from '#src/platform/http/params.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId } from '#src/platform/ids.ts'
 import type { CheckRequest, Checks } from './check.ts'
@@ -30,7 +30,7 @@ const checkRequest = z
   .strictObject({
     trace_id: z.string().max(64).optional().describe('Of readings that are stored.'),
     readings: readingsBody.optional().describe('Of a model of your own, with `reading_at` and `canary_set`.'),
-    reading_at: z.iso.datetime({ offset: true }).optional(),
+    reading_at: timestamp.optional(),
     canary_set: canaryName.optional().describe('The set of probes that the readings are of.'),
     inference_input: inferenceInput
       .optional()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, timestamp } from '#src/platform/http/params.ts'
 import { type DisclosureDecisions, GRANT_SECONDS } from './deciding.ts'
 import { REVEALABLE } from './mask.ts'
 import { shareUrl } from './person.ts'
@@ -40,7 +40,7 @@ const createBody = z
       .max(REVEALABLE.length)
       .default([])
       .describe('What is shown of where a masked neuron is.'),
-    expires_at: z.iso.datetime({ offset: true }),
+    expires_at: timestamp,
     disclosure_mode: disclosureModeView
       .default('manual')
       .describe('auto: everybody who verifies an address sees what is masked, for a day.'),

@@ -176,6 +176,12 @@ describe('rotating a key', () => {
     const rotated = await user.post(`/${id}/rotate`)
     expect(rotated.json.expires_at).toBe(later(70 * MINUTE_MS).toISOString())
     expect(predecessorOf(rotated).grace_expires_at).toBe(later(40 * MINUTE_MS).toISOString())
+    const forLong = { expires_at: '9999-12-31T23:59:59.999Z' }
+    const last = (await holder.create(forLong)).json
+    keys.service.clock.now = later(31 * MINUTE_MS)
+    expect((await user.post(`/${last.id}/rotate`)).json).toMatchObject(forLong)
+    const beyond = await holder.create({ expires_at: '9999-12-31T23:59:59-12:00' })
+    expect(codeOf(beyond)).toEqual([400, 'invalid_request'])
   })
 })
 

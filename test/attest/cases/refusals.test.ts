@@ -233,6 +233,8 @@ describe('a change is refused', () => {
       [{ version: 1 }, ''],
       [{ assignee: 'x' }, '/assignee'],
       [{ due_at: 'tomorrow' }, '/due_at'],
+      // The year 10000 in UTC.
+      [{ due_at: '9999-12-31T23:59:59-12:00' }, '/due_at'],
       [{ priority: 1 }, '/priority'],
       [{ state: 'denied' }, '/state'],
     ] as const) {

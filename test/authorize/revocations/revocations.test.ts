@@ -26,6 +26,9 @@ const read = (agentSessionId: string, deviceId: string, jti?: string) =>
   service.test.db.tenant(caller, (tx) => readRevocation(tx, { jti, agentSessionId, deviceId }))
 const ledgerOf = (kind: DecisionKind) => service.entries(caller, kind)
 
+// In UTC it is in a year that RFC 3339 can't write: an answer with it would be an error, and so would each list.
+const YEAR_10000 = '9999-12-31T23:59:59-12:00'
+
 describe('a revocation', () => {
   it('of a session ends its unexpired tokens and no others, once, with one event and one ledger entry', async () => {
     const [first, second, late, other] = [
@@ -156,6 +159,7 @@ describe('a revocation', () => {
       [{ scope: 'device', device_id: 'd', agent_session_id: 's' }, 400, 'invalid_request', '/agent_session_id'],
       [{ scope: 'token', jti, expires_at: future }, 400, 'invalid_request', '/expires_at'],
       [{ scope: 'device', device_id: 'd', expires_at: past }, 400, 'invalid_request', '/expires_at'],
+      [{ scope: 'device', device_id: 'd', expires_at: YEAR_10000 }, 400, 'invalid_request', '/expires_at'],
       [{ scope: 'account' }, 400, 'invalid_request', '/scope'],
       [{ scope: 'session', agent_session_id: '' }, 400, 'invalid_request', '/agent_session_id'],
       [{ scope: 'session', agent_session_id: 's', reason: '' }, 400, 'invalid_request', '/reason'],
