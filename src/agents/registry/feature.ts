@@ -3,6 +3,7 @@ import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { NOTES } from './notes.ts'
 import { createRegistry } from './registry.ts'
 import { agentRoutes } from './routes.ts'
+import { purgeEndedSessions } from './session-rows.ts'
 import { createAgentSessions } from './sessions.ts'
 import { createSuspensions } from './suspensions.ts'
 
@@ -27,12 +28,7 @@ export function registryFeature(p: Platform) {
       routes: agentRoutes(registry, sessions),
       notes: NOTES,
       retention: [
-        rowRule(
-          p.db,
-          'agent_sessions',
-          SESSION_DAYS,
-          oldRows({ table: 'agent_sessions', idType: 'ses', age: 'ended_at' }),
-        ),
+        rowRule(p.db, 'agent_sessions', SESSION_DAYS, purgeEndedSessions),
         // With their sessions, suspensions and locks, only where keys are published.
         rowRule(p.db, 'agents', null, oldRows({ table: 'agents', idType: 'agt', age: 'created_at' })),
       ],

@@ -4,8 +4,11 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import { z } from 'zod'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 
-// 32 bytes in base64url.
-const coordinate = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url, without padding')
+// 32 bytes in base64url. The last character has two bits that mean nothing: they are 0, so that a key has one spelling and
+// one thumbprint.
+const coordinate = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/, 'must be 32 bytes in base64url, without padding')
 
 // Strict: a private key has more members (`d`), and must not be stored.
 export const publicKeyJwk = z

@@ -3,6 +3,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
+import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import type { Metadata } from './rows.ts'
 
 export const SESSION_STATUSES = ['open', 'ended'] as const
@@ -99,3 +100,11 @@ const MATCHING = `agent_id = $1 AND ($2::text IS NULL OR (ended_at IS NULL) = ($
 function valuesOf({ agentId, status, createdFrom, createdBefore }: SessionFilter): unknown[] {
   return [agentId, status ?? null, createdFrom ?? null, createdBefore ?? null]
 }
+
+/** Those that ended long ago. Open ones stay, and are not read for it. */
+export const purgeEndedSessions: PurgeStep = async (tx, _scope, { before, limit }) =>
+  deleteRows(
+    tx,
+    'agent_sessions',
+    await tx.query('SELECT id FROM agent_sessions WHERE ended_at < $1 ORDER BY ended_at LIMIT $2', [before, limit]),
+  )

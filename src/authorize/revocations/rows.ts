@@ -5,7 +5,7 @@ import type { Statement, Tx } from '#src/platform/db/database.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { idsBefore } from '#src/platform/ids.ts'
-import { oldRows, type PurgeStep } from '#src/platform/retention.ts'
+import { deleteRows, oldRows, type PurgeStep } from '#src/platform/retention.ts'
 import type { RevokedScope } from '../tokens/rows.ts'
 
 export interface RevocationRow {
@@ -111,16 +111,19 @@ function conditionsOf({ scope, subjectId, createdGte, createdLt }: RevocationFil
   return { conditions, values }
 }
 
-/** Those that end nothing any more: they have expired, or their token is gone. */
+/** Those that end nothing any more: they have expired, or their token is gone. Others stay, and are not read for it. */
 export const purgeEndedRevocations: PurgeStep = async (tx, { environment }, { before, limit }) => {
-  const gone = await tx.query(
-    `DELETE FROM revocations WHERE id = ANY(ARRAY(
-       SELECT id FROM revocations r WHERE id < $1 AND created_at < $2 AND (expires_at < $2
-         OR (scope = 'token' AND NOT EXISTS (SELECT FROM intents WHERE jti = r.subject_id OFFSET 0)))
-       ORDER BY id LIMIT $3)) RETURNING 1`,
-    [idsBefore('rev', environment, before), before, limit],
+  const ended = await tx.query<{ id: string }>(
+    'SELECT id FROM revocations WHERE expires_at < $1 AND created_at < $1 ORDER BY expires_at LIMIT $2',
+    [before, limit],
   )
-  return gone.length
+  const ofTokens = await tx.query<{ id: string }>(
+    `SELECT id FROM revocations r WHERE scope = 'token' AND id < $1 AND created_at < $2
+       AND NOT EXISTS (SELECT FROM intents WHERE jti = r.subject_id OFFSET 0)
+     ORDER BY id LIMIT $3`,
+    [idsBefore('rev', environment, before), before, limit - ended.length],
+  )
+  return deleteRows(tx, 'revocations', [...ended, ...ofTokens])
 }
 
 /** All that are old: in accounts whose keys are published. */

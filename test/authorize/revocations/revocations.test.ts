@@ -149,6 +149,25 @@ describe('a revocation', () => {
     expect(bits?.count).toBe(10_000)
   })
 
+  it('is deleted when it has ended nothing for a month: expired, or without its token', async () => {
+    const { jti } = await issue()
+    await revoke({ scope: 'token', jti })
+    const gone = await issue()
+    await revoke({ scope: 'token', jti: gone.jti })
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+    await revoke({ scope: 'device', device_id: 'old', expires_at: inAnHour })
+    await revoke({ scope: 'device', device_id: 'kept' })
+    await service.test.owner('DELETE FROM intents WHERE jti = $1', [gone.jti])
+    const rules = service.services.authorize.revocations.feature.retention ?? []
+    const rule = rules.find(({ what }) => what === 'ended_revocations')
+    if (rule?.per !== 'tenant') throw new Error('the rule is of tenants')
+    const purge = (before: number) => rule.purge(caller, new Date(before), AbortSignal.timeout(60_000))
+    expect(await purge(Date.now() - 3_600_000)).toBe(0)
+    expect(await purge(Date.now() + 2 * 3_600_000)).toBe(2)
+    const { json } = await service.call(caller, '/v1/intent/revocations')
+    expect(json.data).toMatchObject([{ device_id: 'kept' }, { jti }])
+  })
+
   it('is refused where its body contradicts itself, or names what is not of this environment', async () => {
     const { jti } = await issue()
     const past = new Date(Date.now() - 1_000).toISOString()
@@ -246,6 +265,17 @@ describe('a stop', () => {
     expect(again.json).toMatchObject({ stopped: true, reason: 'Once more' })
     expect((await ledgerOf('stop')).map(({ subject }) => subject)).toEqual([first.json.stop_id, again.json.stop_id])
     expect(await ledgerOf('resume')).toMatchObject([{ subject: first.json.stop_id }])
+  })
+
+  it('in force is the one that is answered, also where another process had a fast clock', async () => {
+    const first = await send('stop', { reason: 'first' })
+    const ahead = newId('stp', 'sandbox', Date.now() + 300_000)
+    await service.test.owner('UPDATE stops SET id = $2 WHERE id = $1', [first.json.stop_id, ahead])
+    await send('resume')
+    const second = await send('stop', { reason: 'second' })
+    expect(second.json).toMatchObject({ stopped: true, reason: 'second' })
+    expect((await service.call(caller, '/v1/intent/stop')).json).toEqual(second.json)
+    expect((await send('resume')).json).toMatchObject({ stopped: false, reason: 'second' })
   })
 
   it('is of one account and environment, and takes a key of that account', async () => {
