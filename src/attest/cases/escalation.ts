@@ -1,7 +1,8 @@
 // What a claim's new standing does to its case, in the transaction that changes the standing: a claim that becomes
-// failed gets a case, and a re-evaluation is recorded in the case that the claim has.
+// failed gets a case, and other changes are recorded in the case that the claim has.
 
 import type { ClaimStanding } from '#src/attest/factors/judge.ts'
+import type { ClaimBefore } from '#src/attest/factors/standing.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { type SlaSettings, startClock } from './sla.ts'
@@ -42,35 +43,49 @@ export function createOpenCase({ now, settings }: { now: () => Date; settings: S
   }
 }
 
-/** A claim as it was before the change. */
-export interface ClaimBefore {
-  id: string
-  riskStatus: string
-  riskScore: number | null
-  provenanceStatus: string | null
+export interface StandingChange {
+  before: Pick<ClaimBefore, 'id' | 'riskStatus' | 'riskScore' | 'provenanceStatus'>
+  after: ClaimStanding
 }
 
 /**
- * Records in a claim's case, the open one or the last closed one, that the claim's standing has changed. The case keeps
- * its state: to reopen is an adjuster's decision. The caller holds the lock on the claim's row.
+ * Records in the cases of claims, the open one of each or the last closed one, that their standings have changed. The case
+ * keeps its state: to reopen is an adjuster's decision. The caller holds the locks on the claims' rows. A claim may occur
+ * more than once: its changes are recorded in their order.
  */
-export async function noteChange(tx: Tx, scope: Scope, before: ClaimBefore, after: ClaimStanding): Promise<void> {
-  const changes = [
+export async function noteChanges(tx: Tx, scope: Scope, all: readonly StandingChange[]): Promise<void> {
+  // A case can be opened for a pending claim too, but most claims have none: they are looked up once for all.
+  if (all.length === 0) return
+  const changes = all.map(({ before, after }) => ({
+    claimId: before.id,
+    changes: JSON.stringify(changesOf(before, after)),
+  }))
+  await tx.query(
+    `WITH change AS (
+       SELECT claim_id, changes, place, count(*) OVER (PARTITION BY claim_id) AS changes_of_claim,
+         row_number() OVER (PARTITION BY claim_id ORDER BY place) AS number
+       FROM unnest($3::text[], $4::jsonb[]) WITH ORDINALITY AS given (claim_id, changes, place)
+     ), known AS (
+       SELECT DISTINCT ON (claim_id) id, claim_id FROM cases WHERE claim_id = ANY($3)
+       ORDER BY claim_id, closed_at IS NULL DESC, id DESC
+     ), noted AS (
+       UPDATE cases SET updated_at = now(), claim_changed_at = CASE WHEN closed_at IS NOT NULL THEN now() END,
+         version = version + (SELECT max(changes_of_claim)::int FROM change WHERE change.claim_id = cases.claim_id)
+       WHERE id IN (SELECT id FROM known) RETURNING id, claim_id, version
+     )
+     INSERT INTO case_entries (account_id, environment, case_id, seq, kind, changes, at)
+     SELECT $1, $2, noted.id, version - changes_of_claim + number, 'changed', changes, clock_timestamp()
+     FROM noted JOIN change USING (claim_id)`,
+    [scope.accountId, scope.environment, changes.map(({ claimId }) => claimId), changes.map((one) => one.changes)],
+  )
+}
+
+function changesOf(before: StandingChange['before'], after: ClaimStanding) {
+  return [
     { field: 'risk_status', from: before.riskStatus, to: after.riskStatus },
     { field: 'risk_score', from: textOf(before.riskScore), to: textOf(after.riskScore) },
     { field: 'provenance_status', from: before.provenanceStatus, to: after.provenanceStatus },
   ].filter(({ from, to }) => from !== to)
-  await tx.query(
-    `WITH noted AS (
-       UPDATE cases SET version = version + 1, updated_at = now(),
-         claim_changed_at = CASE WHEN closed_at IS NOT NULL THEN now() END
-       WHERE id = (SELECT id FROM cases WHERE claim_id = $3 ORDER BY closed_at IS NULL DESC, id DESC LIMIT 1)
-       RETURNING id, version
-     )
-     INSERT INTO case_entries (account_id, environment, case_id, seq, kind, changes, at)
-     SELECT $1, $2, id, version, 'changed', $4, clock_timestamp() FROM noted`,
-    [scope.accountId, scope.environment, before.id, JSON.stringify(changes)],
-  )
 }
 
 function textOf(score: number | null): string | null {

@@ -10,10 +10,11 @@ import { STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
 import type { RunningJob } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { inSpan, traceparentOf } from '#src/platform/trace.ts'
-import type { OpenCase } from '../cases/escalation.ts'
+import { noteChanges, type OpenCase, type StandingChange } from '../cases/escalation.ts'
 import { insertFingerprints } from '../duplicates/rows.ts'
-import { type AttestationStanding, aggregate, type ClaimStanding, type Judgement } from '../factors/judge.ts'
+import { aggregate, type ClaimStanding, type Judgement } from '../factors/judge.ts'
 import { withScreening } from '../factors/screening.ts'
+import { asAttestation, eventsOf, movementOf } from '../factors/standing.ts'
 import { type ClaimRow, lockClaims, updateStandings } from './claim-rows.ts'
 import { insertResults, type NewResult } from './rows.ts'
 
@@ -83,23 +84,26 @@ async function settleBatch(
   const claims = new Map(locked.map((claim) => [claim.id, claim]))
   const standings = new Map<string, ClaimStanding>()
   const events: NewEvent[] = []
+  const changes: StandingChange[] = []
   for (const { claimId, result, traceparent } of batch) {
     if (!written.has(result.id)) continue
     const before = claims.get(claimId)
     if (before === undefined) throw new Error('an attestation that was judged has no claim')
     const after = standingWith(before, result.judgement)
-    const tell = (event: NewEvent) => events.push({ ...event, traceparent })
-    tell(createdEvent(claimId, result))
-    if (differs(before, after)) tell(updatedEvent(before, after))
-    if (before.riskStatus !== 'failed' && after.riskStatus === 'failed') {
-      tell(escalatedEvent(claimId, after, await openCase?.(tx, scope, claimId)))
-    }
-    if (differs(before, after) || !sameCodes(before, after)) standings.set(claimId, after)
+    const { isStandingChanged, isRowChanged, isEscalation } = movementOf(before, after)
+    // Its history is in order: earlier changes come before the escalation.
+    if (isEscalation) await noteChanges(tx, scope, changes.splice(0))
+    const caseId = isEscalation ? await openCase?.(tx, scope, claimId) : undefined
+    const told: NewEvent[] = [createdEvent(claimId, result), ...eventsOf(before, after, caseId)]
+    events.push(...told.map((event) => ({ ...event, traceparent })))
+    if (isRowChanged) standings.set(claimId, after)
+    if (isStandingChanged && caseId === undefined) changes.push({ before, after })
     claims.set(claimId, { ...before, ...after })
   }
   const alone = [...written.values()].filter(({ isInBatch }) => !isInBatch)
   await Promise.all([
     updateStandings(tx, standings),
+    noteChanges(tx, scope, changes),
     countOperations(
       tx,
       scope,
@@ -120,24 +124,11 @@ async function settleBatch(
 // A first result can only add to the standing that the claim has from its other attestations, so those are not read
 // again: for a reference with thousands of attestations each settle would be slower than the last.
 function standingWith(claim: ClaimRow, judgement: Judgement): ClaimStanding {
-  const standing = aggregate([...standingsOf(claim), judgement])
+  const known = asAttestation(claim)
+  const standing = aggregate(known === undefined ? [judgement] : [known, judgement])
   if (standing === null) throw new Error('a claim with a judged attestation has no standing')
   // A claim may have screening codes before its first result.
   return withScreening(standing, claim.advisoryCodes)
-}
-
-function standingsOf(claim: ClaimRow): AttestationStanding[] {
-  const { riskStatus, riskScore, provenanceStatus } = claim
-  if (riskStatus === 'pending' || riskScore === null || provenanceStatus === null) return []
-  return [
-    {
-      riskStatus,
-      riskScore,
-      provenanceStatus,
-      factors: claim.factorCodes.map((code) => ({ code })),
-      advisoryFactors: claim.advisoryCodes.map((code) => ({ code })),
-    },
-  ]
 }
 
 function createdEvent(claimId: string, { id, judgement }: NewResult): NewEvent {
@@ -154,53 +145,4 @@ function createdEvent(claimId: string, { id, judgement }: NewResult): NewEvent {
       advisory_codes: judgement.advisoryFactors.map((factor) => factor.code),
     },
   }
-}
-
-/** The event for a claim whose risk or provenance has changed. */
-export function updatedEvent(before: ClaimRow, after: ClaimStanding): NewEvent {
-  return {
-    type: 'claim.provenance_updated',
-    data: {
-      claim_id: before.id,
-      previous: standingOf(before),
-      current: standingOf(after),
-      added_factors: after.factorCodes.filter((code) => !before.factorCodes.includes(code)),
-      removed_factors: before.factorCodes.filter((code) => !after.factorCodes.some((other) => other === code)),
-    },
-  }
-}
-
-export function escalatedEvent(claimId: string, after: ClaimStanding, caseId: string | undefined): NewEvent {
-  return {
-    type: 'claim.escalated',
-    data: {
-      claim_id: claimId,
-      risk_score: after.riskScore,
-      factor_codes: after.factorCodes,
-      ...(caseId === undefined ? {} : { case_id: caseId }),
-    },
-  }
-}
-
-/** Whether one of the two axes, or the score, has changed. */
-export function differs(before: ClaimRow, after: ClaimStanding): boolean {
-  return (
-    before.riskStatus !== after.riskStatus ||
-    before.provenanceStatus !== after.provenanceStatus ||
-    before.riskScore !== after.riskScore
-  )
-}
-
-export function sameCodes(before: ClaimRow, after: ClaimStanding): boolean {
-  return (
-    before.factorCodes.join() === after.factorCodes.join() && before.advisoryCodes.join() === after.advisoryCodes.join()
-  )
-}
-
-function standingOf({
-  riskStatus,
-  riskScore,
-  provenanceStatus,
-}: Pick<ClaimRow, 'riskStatus' | 'riskScore' | 'provenanceStatus'>) {
-  return { risk_status: riskStatus, risk_score: riskScore, provenance_status: provenanceStatus }
 }

@@ -3,9 +3,9 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { CLAIM, type ClaimRow } from '#src/attest/claims/claim-rows.ts'
-import { differs, sameCodes } from '#src/attest/claims/settle.ts'
 import type { Policy } from '#src/attest/factors/facts.ts'
 import { type AttestationStanding, aggregate, type ClaimStanding } from '#src/attest/factors/judge.ts'
+import { movementOf } from '#src/attest/factors/standing.ts'
 import { ADVISORIES, type AdvisoryCode } from '#src/attest/factors/table.ts'
 import { type PolicyBody, toPolicy } from '#src/attest/policy/policy.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -116,7 +116,7 @@ function changeOf({ claim, results }: Looked, policy: Required<Policy>): ClaimCh
   if (standing === null) return undefined
   const before = { riskStatus, riskScore, provenanceStatus, factorCodes, advisoryCodes }
   const after = { ...standing, advisoryCodes: withOwn(claim, results, standing) }
-  if (!differs(claim, after) && sameCodes(claim, after)) return undefined
+  if (!movementOf(claim, after).isRowChanged) return undefined
   return { claim: { id: claim.id, reference: claim.reference }, before, after }
 }
 

@@ -1,7 +1,7 @@
 // Re-evaluates an attestation that has a result, from the facts stored with it and what became known since. An equal
 // result changes nothing. A different one replaces the old result, which is kept, and updates the claim.
 
-import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
+import { emitMany } from '#src/account/webhooks/emit.ts'
 import { findPending, settleMarks } from '#src/attest/causes/mark-rows.ts'
 import { loadSubmissions } from '#src/attest/claims/load.ts'
 import { findResult, findStandings, replaceResult, type StandingResult } from '#src/attest/claims/result-rows.ts'
@@ -10,14 +10,14 @@ import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
-import { noteChange, type OpenCase } from '../cases/escalation.ts'
+import { noteChanges, type OpenCase } from '../cases/escalation.ts'
 import { lockClaims, updateStandings } from '../claims/claim-rows.ts'
 import { recordOf } from '../claims/record.ts'
 import type { SubmittedRow } from '../claims/rows.ts'
-import { differs, escalatedEvent, sameCodes, updatedEvent } from '../claims/settle.ts'
 import type { Facts } from '../factors/facts.ts'
 import { aggregate, type Judgement, judge } from '../factors/judge.ts'
 import { withScreening } from '../factors/screening.ts'
+import { eventsOf, movementOf } from '../factors/standing.ts'
 import { RULES_VERSION } from '../factors/table.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
 import { screeningCodesOfClaim } from '../screen/rows.ts'
@@ -137,14 +137,10 @@ async function moveClaim(tx: Tx, scope: Scope, claimId: string, openCase: OpenCa
   const judged = aggregate(await findStandings(tx, claimId))
   if (before === undefined || judged === null) throw new Error('a re-evaluated attestation has no claim')
   const after = withScreening(judged, await screeningCodesOfClaim(tx, claimId))
-  const isChanged = differs(before, after)
-  if (!isChanged && sameCodes(before, after)) return
-  const events: NewEvent[] = []
-  if (isChanged) events.push(updatedEvent(before, after))
-  const isCrossing = before.riskStatus !== 'failed' && after.riskStatus === 'failed'
-  const caseId = isCrossing ? await openCase?.(tx, scope, claimId) : undefined
-  if (isCrossing) events.push(escalatedEvent(claimId, after, caseId))
-  if (isChanged && caseId === undefined) await noteChange(tx, scope, before, after)
+  const { isStandingChanged, isRowChanged, isEscalation } = movementOf(before, after)
+  if (!isRowChanged) return
+  const caseId = isEscalation ? await openCase?.(tx, scope, claimId) : undefined
+  if (isStandingChanged && caseId === undefined) await noteChanges(tx, scope, [{ before, after }])
   await updateStandings(tx, new Map([[claimId, after]]))
-  await emitMany(tx, scope, events)
+  await emitMany(tx, scope, eventsOf(before, after, caseId))
 }

@@ -71,6 +71,31 @@ describe('a claim that becomes failed', () => {
     expect((await service.events(caller)).at(-1)?.data).not.toHaveProperty('case_id')
   })
 
+  it('is noted in the case that it has with each change of its standing, in their order', async () => {
+    const claim = { reference: 'noted' }
+    const verify = service.makeVerify({ openCase })
+    const first = await service.attest(caller, shoot(phone, { claim, externalId: 'noted-1' }))
+    await service.run(String(first.json.attestation_id), verify)
+    const key = service.addKey({ ...caller, scopes: ['escalate'] })
+    const opening = { claim_id: first.json.claim_id, actor: 'a@example.com' }
+    const made = await service.call({ key }, '/v1/cases', { json: opening })
+    expect(made.status).toBe(200)
+    const later = []
+    for (const [index, more] of [{ biometric: undefined }, { gps: undefined }].entries()) {
+      const { json } = await service.attest(caller, shoot(phone, { ...more, claim, externalId: `noted-${index + 2}` }))
+      later.push(String(json.attestation_id))
+    }
+    for (const id of later) await service.run(id, verify)
+    const entries = await service.test.owner<{ seq: number; kind: string; changes: { field: string }[] | null }>(
+      'SELECT seq, kind, changes FROM case_entries WHERE case_id = $1 ORDER BY seq',
+      [made.json.case_id],
+    )
+    expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index + 1))
+    expect(entries.map(({ kind }) => kind)).toEqual(['opened', 'escalated', 'changed'])
+    expect(entries[2]?.changes?.map(({ field }) => field)).toContain('risk_score')
+    expect(await casesOf(caller)).toMatchObject([{ version: 3 }])
+  })
+
   it('has no case when it passes', async () => {
     await service.run(
       String((await service.attest(caller, shoot(phone))).json.attestation_id),
