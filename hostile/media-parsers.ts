@@ -9,7 +9,7 @@ import { createHasher } from '#src/attest/duplicates/hasher.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
 import { judgeDimensions, readDimensions } from '#src/attest/media/dimensions.ts'
 import { createInspector } from '#src/attest/media/inspector.ts'
-import { MAX_BLOCK_BYTES, readPngExif } from '#src/attest/media/png-exif.ts'
+import { MAX_BLOCK_BYTES, readPngMetadata } from '#src/attest/media/png-metadata.ts'
 import { isMediaType, MEDIA_TYPES, sniffType } from '#src/attest/media/sniff.ts'
 import { copyTextTags } from '#src/attest/media/tiff.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
@@ -135,13 +135,13 @@ export async function mediaParsers(): Promise<MediaParsers> {
       },
       {
         name: 'EXIF of a PNG',
-        source: 'attest/media/png-exif',
+        source: 'attest/media/png-metadata',
         // In the inspector's thread: 100 MB of small chunks take longer than the serving thread could give.
         limit: { kind: 'thread', ms: 250 },
         refusals: ['none', 'fault'],
         make: (dice) => mutateBytes(pngs, dice, 4 * 1024 * 1024),
         run(input) {
-          const found = readPngExif({
+          const { exif: found } = readPngMetadata({
             size: input.length,
             read(offset, length) {
               hold(offset >= 0 && length >= 0 && offset + length <= input.length, 'it reads only what is there')

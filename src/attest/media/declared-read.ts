@@ -16,7 +16,7 @@ const MAX_VALUE = 1_024
 
 /** @param userComment EXIF UserComment as stored: eight bytes of character code, then the text. */
 export function readDeclared(
-  { comments = [], xmp }: Pick<Metadata, 'comments' | 'xmp'>,
+  { comments = [], xmp }: { comments?: Metadata['comments']; xmp?: Buffer | undefined },
   exif: ExifFacts,
   userComment: Buffer | null,
 ): DeclaredFacts {

@@ -9,7 +9,7 @@ import type { DeclaredFacts } from './declared.ts'
 import { readDeclared } from './declared-read.ts'
 import { UNKNOWN_HEADER } from './header.ts'
 import { readHeifCodec } from './heif-header.ts'
-import { readPngExif } from './png-exif.ts'
+import { type PngMetadata, readPngMetadata } from './png-metadata.ts'
 import { HEADER_REFUSED, MAX_METADATA_PIXELS, MAX_SIDE_PIXELS, openImage } from './sharp.ts'
 import { type CopiedTags, copyTextTags, type TiffSource } from './tiff.ts'
 
@@ -77,8 +77,11 @@ export async function readImageFacts(input: string | Buffer): Promise<ImageFacts
   if (Math.max(width, height) > MAX_SIDE_PIXELS) {
     return { format, width, height, exif: unreadable('the image has too long a side'), declared: NOTHING }
   }
-  const { exif, userComment } = await exifOf(input, format, header.exif)
-  return { format, width, height, exif, declared: readDeclared(header, exif, userComment) }
+  // For a PNG sharp reads few kinds of chunks, and those before the image data only.
+  const png = format === 'png' ? withSource(input, readPngMetadata) : undefined
+  const { exif, userComment } = await exifOf(input, format, header.exif, png)
+  const texts = png === undefined ? header : { comments: png.texts, xmp: png.xmp ?? header.xmp }
+  return { format, width, height, exif, declared: readDeclared(texts, exif, userComment) }
 }
 
 const NOTHING: DeclaredFacts = { sourceTypes: [], generators: [], manifestReference: null }
@@ -116,11 +119,11 @@ async function exifOf(
   input: string | Buffer,
   format: ImageFormat | null,
   block: Buffer | undefined,
+  png: PngMetadata | undefined,
 ): Promise<DecodedExif> {
   // Sharp returns no EXIF block for TIFF: there the file itself is the structure.
   if (format === 'tiff') return decode(await copyFromTiff(input))
-  // For a PNG sharp reads only the eXIf chunk, and only before the image data.
-  const found = block === undefined && format === 'png' ? withSource(input, readPngExif) : block && { block }
+  const found = block === undefined ? png?.exif : { block }
   if (found === undefined) return { exif: { state: 'missing' }, userComment: null }
   if ('fault' in found) return { exif: unreadable(found.fault), userComment: null }
   return decode(await copyTextTags(sourceOf(withoutPrefix(found.block))))

@@ -7,6 +7,7 @@ import { type DeclaredFacts, declaredProvenance } from '#src/attest/media/declar
 import { readImageFacts } from '#src/attest/media/exif.ts'
 import { kindOfSource } from '#src/attest/media/source-type.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
+import { chunk, profileText, RAW_PROFILES, rawProfile, withChunks } from './png.ts'
 import { MAKE, MODEL, SOFTWARE, structure, text, withBlock } from './structure.ts'
 
 const CV = 'http://cv.iptc.org/newscodes/digitalsourcetype/'
@@ -53,6 +54,30 @@ describe('text chunks of a PNG', () => {
   ])('of other programs identify nothing: %j', async (texts) => {
     const { declared } = await readImageFacts(withTexts(texts))
     expect(declaredProvenance({ declared })).toEqual([])
+  })
+
+  it.each(RAW_PROFILES)('in %s are found before the picture and behind it', async (kind) => {
+    const packet = `<x xmlns:Iptc4xmpExt="x" Iptc4xmpExt:DigitalSourceType="${CV}trainedAlgorithmicMedia"/>`
+    const app1 = Buffer.from(`http://ns.adobe.com/xap/1.0/\0${packet}`)
+    const parameters = 'a duck\nNegative prompt: b\nSteps: 20, Sampler: Euler a, Seed: 1'
+    for (const own of [
+      rawProfile(kind, parameters, 'parameters'),
+      rawProfile(kind, packet, 'XML:com.adobe.xmp'),
+      rawProfile(kind, profileText('xmp', Buffer.from(packet)), 'Raw profile type xmp'),
+      rawProfile(kind, profileText('app1', app1), 'Raw profile type APP1'),
+    ]) {
+      for (const file of [{ before: [own] }, { after: [own] }]) {
+        const { declared, exif } = await readImageFacts(withChunks(PNG, file))
+        expect(declaredProvenance({ declared })).toMatchObject([{ code: 'declared_ai_generated' }])
+        expect(exif).toEqual({ state: 'missing' })
+      }
+    }
+  })
+
+  it('that are damaged or too long are no error', async () => {
+    const damaged = chunk('zTXt', Buffer.from('Dream\0\0not deflated'))
+    const { declared } = await readImageFacts(withChunks(PNG, { after: [damaged, chunk('iTXt', Buffer.from('x\0'))] }))
+    expect(declared.generators).toMatchObject([{ field: 'Dream', generator: 'InvokeAI' }])
   })
 
   it('are bounded in number and length', async () => {
