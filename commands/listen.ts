@@ -52,14 +52,25 @@ function namesOf({ types }: ListenOptions): string {
 }
 
 function lineOf({ event_id: id, type, position }: PositionedEnvelope, forwarded: Forwarded): string {
-  const { status, error, durationMs } = forwarded
+  const { status, error, durationMs, problem } = forwarded
   const result = status === undefined ? `no answer (${error})` : `${status}${isAccepted(forwarded) ? '' : ' refused'}`
-  return `${new Date().toISOString().slice(11, 19)}  ${type.padEnd(25)}  ${id}  ${position ?? '-'}  ${result}  ${durationMs} ms`
+  return `${new Date().toISOString().slice(11, 19)}  ${type.padEnd(25)}  ${id}  ${position ?? '-'}  ${result}  ${durationMs} ms  ${problem === undefined ? 'verified' : `not verified: ${problem}`}`
 }
 
 function jsonOf({ event_id, type, position }: PositionedEnvelope, forwarded: Forwarded): string {
-  const { status = null, error = null, durationMs: duration_ms } = forwarded
-  return JSON.stringify({ event_id, type, position, accepted: isAccepted(forwarded), status, error, duration_ms })
+  const { status = null, error = null, durationMs: duration_ms, problem = null } = forwarded
+  const verified = problem === null
+  return JSON.stringify({
+    event_id,
+    type,
+    position,
+    accepted: isAccepted(forwarded),
+    status,
+    error,
+    duration_ms,
+    verified,
+    problem,
+  })
 }
 
 function noteGap(from: number, to: number): void {

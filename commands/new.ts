@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isUsageError, sentenceOf, usageError } from './sentence.ts'
+import { exitCodeOf, usageError } from './sentence.ts'
 
 const USAGE = `Usage: npm run new -- feature PRODUCT/NAME
        npm run new -- queue NAME
@@ -204,13 +204,16 @@ function write(root: string, file: string, text: string): void {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  try {
-    const { files, remaining } = writeNew(resolve(import.meta.dirname, '..'), process.argv.slice(2))
+  process.exitCode = await exitCodeOf('new', async () => {
+    const words = process.argv.slice(2)
+    if (words.includes('--help')) {
+      process.stdout.write(USAGE)
+      return 0
+    }
+    const { files, remaining } = writeNew(resolve(import.meta.dirname, '..'), words)
     process.stdout.write(`Written:\n${lines(files)}Remaining:\n${lines(remaining)}Then: npm run format, npm test.\n`)
-  } catch (error) {
-    process.stderr.write(`${sentenceOf(error)}\n${isUsageError(error) ? `\n${USAGE}` : ''}`)
-    process.exit(isUsageError(error) ? 2 : 1)
-  }
+    return 0
+  })
 }
 
 function lines(entries: readonly string[]): string {

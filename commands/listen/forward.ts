@@ -1,9 +1,11 @@
-// Sends one event to a program on this machine, as the service would: the same body, headers and signature.
+// Sends one event to a program on this machine, as the service would: the same body, headers and signature. Before it is
+// sent, the signature is verified over the bytes, and the event is compared with the catalogue.
 
 import { Agent, request } from 'undici'
 import { bodyOf, type Envelope } from '#src/account/webhooks/envelope.ts'
 import { ATTEMPT_TIMEOUT_MS } from '#src/account/webhooks/schedule.ts'
-import { signDelivery } from '#src/account/webhooks/signature.ts'
+import { signDelivery, verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
+import { type EmittedType, EVENT_DATA } from '#src/catalogue/events.ts'
 import { newId } from '#src/platform/ids.ts'
 import { sentenceOf } from '../sentence.ts'
 
@@ -13,6 +15,8 @@ export interface Forwarded {
   /** Why there was none. */
   error: string | undefined
   durationMs: number
+  /** Why the event or its signature was not verified. It is sent all the same. */
+  problem: string | undefined
 }
 
 export const isAccepted = ({ status }: Forwarded): boolean => status !== undefined && status >= 200 && status < 300
@@ -27,6 +31,10 @@ export function createForwarder({ url, secret }: { url: string; secret: string }
       const rawBody = bodyOf(event)
       const startedAt = performance.now()
       const took = () => Math.round(performance.now() - startedAt)
+      const nowSeconds = Math.floor(Date.now() / 1_000)
+      const signed = signDelivery({ rawBody, eventId: event.event_id, secrets: [secret], nowSeconds })
+      const verdict = verifyWebhookSignature(rawBody, signed, [secret], nowSeconds)
+      const problem = verdict.valid ? problemOf(event) : `its signature is not valid: ${verdict.reason}`
       try {
         const { statusCode, body } = await request(url, {
           dispatcher,
@@ -39,25 +47,28 @@ export function createForwarder({ url, secret }: { url: string; secret: string }
             // Made here: the service knows no delivery to this program.
             'service-delivery-id': newId('whd', 'sandbox'),
             'service-delivery-attempt': '1',
-            ...signDelivery({
-              rawBody,
-              eventId: event.event_id,
-              secrets: [secret],
-              nowSeconds: Math.floor(Date.now() / 1_000),
-            }),
+            ...signed,
           },
           body: rawBody,
           signal: AbortSignal.any([signal, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]),
         })
         await body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => {})
-        return { status: statusCode, error: undefined, durationMs: took() }
+        return { status: statusCode, error: undefined, durationMs: took(), problem }
       } catch (error) {
         signal.throwIfAborted()
         const isLate = error instanceof Error && error.name === 'TimeoutError'
         const reason = isLate ? `no answer within ${ATTEMPT_TIMEOUT_MS / 1_000} s` : sentenceOf(error)
-        return { status: undefined, error: reason, durationMs: took() }
+        return { status: undefined, error: reason, durationMs: took(), problem }
       }
     },
     close: () => dispatcher.destroy(),
   }
+}
+
+/** How an event differs from what the catalogue says of its type. */
+export function problemOf({ type, data }: Pick<Envelope, 'type' | 'data'>): string | undefined {
+  if (!Object.hasOwn(EVENT_DATA, type)) return `this version of the program knows no event ${type}`
+  const parsed = EVENT_DATA[type as EmittedType].safeParse(data)
+  const [issue] = parsed.error?.issues ?? []
+  return issue && `data${issue.path.map((part) => `.${String(part)}`).join('')}: ${issue.message}`
 }

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { problemOf } from '../../commands/listen/forward.ts'
 import { readListenOptions } from '../../commands/listen/options.ts'
 import { createFixture, escalated, type Fixture } from '../account/webhooks/fixture.ts'
 import { makeLedger } from '../support/ledger.ts'
@@ -85,7 +86,15 @@ it('forwards the events from then on, signed with the secret that it prints, and
   const { code: exitCode, err } = await run.end()
   expect([exitCode, err.split('\n').at(-2)]).toEqual([0, 'Ended. 2 events: 1 accepted, 1 not.'])
   expect(run.lines().map((line) => JSON.parse(line))).toMatchObject([
-    { event_id: first, type: 'claim.escalated', accepted: true, status: 200, error: null },
+    {
+      event_id: first,
+      type: 'claim.escalated',
+      accepted: true,
+      status: 200,
+      error: null,
+      verified: true,
+      problem: null,
+    },
     { event_id: second, accepted: false, status: 500 },
   ])
   expect(received.map(({ json }) => json.event_id)).toEqual([first, second])
@@ -93,6 +102,14 @@ it('forwards the events from then on, signed with the secret that it prints, and
     expect(verifyWebhookSignature(body, headers, [secret], Date.now() / 1_000)).toEqual({ valid: true })
     expect(headers['service-event-type']).toBe('claim.escalated')
   }
+})
+
+it('compares each event with the catalogue', () => {
+  const data = { claim_id: 'clm_test_a', risk_score: 80, factor_codes: ['gps_absent'] }
+  expect(problemOf({ type: 'claim.escalated', data })).toBeUndefined()
+  expect(problemOf({ type: 'claim.escalated', data: { ...data, risk_score: '80' } })).toMatch(/^data\.risk_score: /)
+  expect(problemOf({ type: 'claim.escalated', data: { ...data, more: 1 } })).toMatch(/^data: .*more/)
+  expect(problemOf({ type: 'claim.unknown', data })).toContain('claim.unknown')
 })
 
 it('forwards some types only, goes on where it was while the service is away, and outlives a program that is', async () => {

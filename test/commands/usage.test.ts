@@ -18,6 +18,10 @@ const WRONG: [string, string[]][] = [
   ['model', ['bogus']],
   ['model', ['fetch', 'bogus']],
   ['migrate', ['bogus']],
+  ['listen', ['--bogus']],
+  ['diff', ['--bogus']],
+  ['new', ['bogus']],
+  ['new', ['--bogus']],
 ]
 
 it.each(WRONG)('npm run %s names the error in %j in its first line', (command, args) => {

@@ -32,7 +32,7 @@ const MAX_PROFILE_BYTES = 3 * MAX_BLOCK_BYTES
 // Prompts of generators are a few KiB.
 const MAX_TEXT_BYTES = 256 * 1024
 const MAX_TEXTS = 64
-// Whoever packs the same profile a thousand times pays for it; each costs some milliseconds.
+// Each costs some milliseconds, and a file may hold thousands.
 const MAX_PROFILES = 16
 const PROFILES: ReadonlySet<string> = new Set(['exif', 'APP1', 'xmp'].map((name) => `Raw profile type ${name}`))
 const XMP_KEYWORD = 'XML:com.adobe.xmp'
