@@ -248,6 +248,11 @@ describe('the layers', () => {
     expect(own).toEqual(['src/platform/http/params.ts'])
   })
 
+  it('take texts for people by one schema, which refuses those of which nothing can be seen', () => {
+    const own = sources.filter((file) => /\.string\(\)\s*\.trim\(\)\s*\.min\(/.test(read(file)))
+    expect(own).toEqual(['src/platform/http/params.ts'])
+  })
+
   it('export no type name twice: one name has one meaning', () => {
     const declared = walk('src').flatMap((file) =>
       [...read(file).matchAll(/^export (?:declare )?(?:interface|type|class) ([A-Z]\w*)/gm)].map(([, name]) => ({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParam, idParams } from '#src/platform/http/params.ts'
+import { idParam, idParams, visibleText } from '#src/platform/http/params.ts'
 import { publicKeyJwk } from './public-key.ts'
 import type { Registry } from './registry.ts'
 import type { Metadata } from './rows.ts'
@@ -18,8 +18,8 @@ const metadata = z
   })
   // Every value of a body is JSON.
   .transform((value) => value as Metadata)
-const name = z.string().trim().min(1).max(200)
-const owner = z.string().trim().min(1).max(254).describe('Who answers for the agent: an e-mail address, a team, an id.')
+const name = visibleText(200)
+const owner = visibleText(254).describe('Who answers for the agent: an e-mail address, a team, an id.')
 const publicKey = publicKeyJwk.nullable().describe('P-256 or Ed25519, as JWK.')
 
 const createRequest = z
@@ -35,7 +35,7 @@ const updateRequest = z
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
 const openRequest = z.strictObject({ metadata: metadata.optional() }).optional()
 /** Of whatever stops something and says why. */
-export const reasonRequest = z.strictObject({ reason: z.string().trim().min(1).max(500) }).meta({ id: 'ReasonRequest' })
+export const reasonRequest = z.strictObject({ reason: visibleText(500) }).meta({ id: 'ReasonRequest' })
 
 const reading = { tag: 'Agents', scope: 'intent', permission: 'agents.read' } as const
 const writing = { tag: 'Agents', scope: 'intent', permission: 'agents.write' } as const

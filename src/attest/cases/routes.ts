@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, timestamp } from '#src/platform/http/params.ts'
+import { idParams, timestamp, visibleText } from '#src/platform/http/params.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
-import { visibleLength } from '#src/platform/sanitize.ts'
 import type { Cases } from './cases.ts'
 import { isNoteTooShort, MIN_NOTE_LENGTH, OTHER_NEEDS_NOTE } from './machine.ts'
 import type { CaseFilter } from './rows.ts'
@@ -12,15 +11,7 @@ import { caseView, entryView, priorityView, reasonView, stateView, toCaseView, t
 
 // Lower case: two spellings of one address are one adjuster.
 const person = z.email().max(254).toLowerCase()
-const note = z
-  .string()
-  .trim()
-  .min(1)
-  .max(5_000)
-  .refine((text) => text === '' || visibleLength(text) > 0, {
-    message: 'must not be empty: nothing of it can be seen',
-    params: { code: 'too_short' },
-  })
+const note = visibleText(5_000)
 const version = z
   .number()
   .int()

@@ -4,7 +4,7 @@ import { Failure } from '#src/failure.ts'
 import { type JsonBodyLimits, parseJsonBody } from '#src/platform/http/body.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, timestamp } from '#src/platform/http/params.ts'
+import { idParams, timestamp, visibleText } from '#src/platform/http/params.ts'
 import { invalidRequest, parseWith } from '#src/platform/http/validate.ts'
 import { evidenceRequest } from '../hardware/evidence.ts'
 import { hardwareTierView } from '../judgement-views.ts'
@@ -163,7 +163,7 @@ function registryRoutes(devices: Devices): Route[] {
         isEmergency: true,
         audits: 'device.revoked',
         body: z.strictObject({
-          reason: z.string().min(1).max(500),
+          reason: visibleText(500),
           actor: z.string().min(1).max(200).optional().describe('Who revokes it, for its history.'),
           effective_at: timestamp
             .optional()

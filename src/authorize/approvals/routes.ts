@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, visibleText } from '#src/platform/http/params.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
 import { passkeyAssertion } from '../passkeys/bodies.ts'
 import { challengeView } from '../passkeys/views.ts'
@@ -10,7 +10,7 @@ import type { Approvals } from './approvals.ts'
 import { approvalStatusView, approvalSummaryView, approvalView, toApprovalView, toSummaryView } from './views.ts'
 
 const MAX_COMMENT = 1_000
-const comment = z.string().trim().min(1).max(MAX_COMMENT)
+const comment = visibleText(MAX_COMMENT)
 const approver = z
   .strictObject({ email: z.string().min(3).max(254).describe('Of a member who may decide.') })
   .optional()

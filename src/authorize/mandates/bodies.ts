@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { isPointer } from '#src/authorize/action-amounts.ts'
 import { isTimezone } from '#src/authorize/policy/fields.ts'
 import { amountRequest as amount, currencyRequest as currency } from '#src/platform/http/money.ts'
-import { timestamp } from '#src/platform/http/params.ts'
+import { timestamp, visibleText } from '#src/platform/http/params.ts'
 import type { MandateConstraints } from './judge.ts'
 import type { MandateRequest } from './mandates.ts'
 import type { MandateNarrowing } from './terms.ts'
@@ -69,9 +69,9 @@ const id = z.string().max(64)
 
 export const mandateRequest = z
   .strictObject({
-    principal: z.string().trim().min(1).max(254).describe('For whom the agent acts: a person, a team, an id.'),
+    principal: visibleText(254).describe('For whom the agent acts: a person, a team, an id.'),
     agent_id: agentId.optional().describe('Only tokens of this agent may name the mandate. Any agent when absent.'),
-    description: z.string().trim().min(1).max(2_000),
+    description: visibleText(2_000),
     timezone: z
       .string()
       .max(64)

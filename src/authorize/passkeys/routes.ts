@@ -6,7 +6,7 @@ import type { Database } from '#src/platform/db/database.ts'
 import { endpoint, type Request, type Route } from '#src/platform/http/endpoint.ts'
 import { once } from '#src/platform/http/idempotency.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { accountIdParams } from '#src/platform/http/params.ts'
+import { accountIdParams, visibleText } from '#src/platform/http/params.ts'
 import { checkName, type Environment } from '#src/platform/ids.ts'
 import type { Assertions, Bound } from './assertions.ts'
 import { MAX_NAME_LENGTH, registrationResponse } from './bodies.ts'
@@ -19,7 +19,7 @@ const MAX_BODY_VALUES = 40_000
 
 const common = { tag: 'Passkeys', permission: 'passkeys.own', isAccountLevel: true } as const
 const params = accountIdParams('psk')
-const name = z.string().trim().min(1).max(MAX_NAME_LENGTH).meta({ description: 'For its owner.' })
+const name = visibleText(MAX_NAME_LENGTH).meta({ description: 'For its owner.' })
 
 const challengeRequest = z.strictObject({
   action_description: z.string().min(1).max(2_000),

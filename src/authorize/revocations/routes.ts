@@ -4,7 +4,7 @@ import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParam, idParams, timestamp } from '#src/platform/http/params.ts'
+import { idParam, idParams, timestamp, visibleText } from '#src/platform/http/params.ts'
 import { checkName } from '#src/platform/ids.ts'
 import type { NewRevocation, Revocations } from './revocations.ts'
 import type { RevocationRow } from './rows.ts'
@@ -16,12 +16,7 @@ const scope = z.enum(['token', 'session', 'device']).meta({ id: 'RevokedScope' }
 export const revokedScopeView = scope
 const iso = z.iso.datetime()
 const name = z.string().min(1).max(200)
-const reason = z
-  .string()
-  .trim()
-  .min(1)
-  .max(500)
-  .describe('For people: it is in the event, and in the ledger only sealed.')
+const reason = visibleText(500).describe('For people: it is in the event, and in the ledger only sealed.')
 
 const revokeBody = z
   .strictObject({

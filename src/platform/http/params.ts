@@ -1,4 +1,4 @@
-// Schemas that many requests share: ids in paths, and times.
+// Schemas that many requests share: ids in paths, times, and texts for people.
 //
 // Path parameters in the OpenAPI document: the pattern tells readers and generators which paths exist, and that
 // `/v1/claims/attest` is not one of `/v1/claims/{id}`. `checkId` refuses a wrong id, and its message describes a right
@@ -6,6 +6,7 @@
 
 import { z } from 'zod'
 import type { AccountType, ScopedType } from '#src/catalogue/ids.ts'
+import { visibleLength } from '#src/platform/sanitize.ts'
 
 /** The schema of an id in a path: `params: z.object({ id: idParam('clm') })`. */
 export function idParam(type: ScopedType) {
@@ -43,3 +44,16 @@ export const timestamp = z.iso
     message: 'must lie in the years 1 to 9999',
     params: { code: 'out_of_range' },
   })
+
+/** A name, a reason or a note for people, trimmed: 1 to `max` characters, at least one of which can be seen. */
+export function visibleText(max: number) {
+  return z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .refine((text) => text === '' || visibleLength(text) > 0, {
+      message: 'must not be empty: nothing of it can be seen',
+      params: { code: 'too_short' },
+    })
+}

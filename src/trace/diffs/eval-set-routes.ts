@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, visibleText } from '#src/platform/http/params.ts'
 import { evalPrompt, MAX_PROMPTS, MAX_SET_BYTES } from './eval-prompts.ts'
 import type { EvalSetRow } from './eval-set-rows.ts'
 import type { EvalSets } from './eval-sets.ts'
@@ -24,7 +24,7 @@ const evalSetView = z
 
 const evalSetRequest = z
   .strictObject({
-    name: z.string().trim().min(1).max(100),
+    name: visibleText(100),
     prompts: z.array(evalPrompt).min(1).max(MAX_PROMPTS),
   })
   .meta({ id: 'EvalSetRequest' })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, visibleText } from '#src/platform/http/params.ts'
 import { checkId } from '#src/platform/ids.ts'
 import type { Locks } from './locks.ts'
 import { LOCK_STATUSES, type SessionLockRow } from './rows.ts'
@@ -36,7 +36,7 @@ const clearedView = z
   .object({ lock_id: z.string(), status: z.literal('cleared'), agent_unsuspended: z.boolean() })
   .meta({ id: 'ClearedLock' })
 
-const clearRequest = z.strictObject({ note: z.string().trim().min(1).max(1_000).optional() }).optional()
+const clearRequest = z.strictObject({ note: visibleText(1_000).optional() }).optional()
 
 const reading = { tag: 'Canaries', scope: 'escalate', permission: 'locks.read' } as const
 

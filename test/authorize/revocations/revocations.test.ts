@@ -182,6 +182,7 @@ describe('a revocation', () => {
       [{ scope: 'account' }, 400, 'invalid_request', '/scope'],
       [{ scope: 'session', agent_session_id: '' }, 400, 'invalid_request', '/agent_session_id'],
       [{ scope: 'session', agent_session_id: 's', reason: '' }, 400, 'invalid_request', '/reason'],
+      [{ scope: 'session', agent_session_id: 's', reason: '\u200b\u200b' }, 400, 'invalid_request', '/reason'],
       [{ scope: 'token', jti: newId('jti', 'sandbox') }, 404, 'not_found'],
       [{ scope: 'token', jti: 'jti_test_1' }, 404, 'not_found'],
       [{ scope: 'token', jti: newId('jti', 'live') }, 403, 'environment_mismatch'],
