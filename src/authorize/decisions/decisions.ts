@@ -93,13 +93,20 @@ export function createDecisions({ db, pager, ledger, explainers }: DecisionsDeps
      */
     async explain(acting: Acting, id: string): Promise<Explanation> {
       checkId(id, 'dec', acting.environment)
-      return db.tenant(acting, async (tx) => {
-        const row = found(await findDecision(tx, id))
-        const explanation = explain(row, await openedOf(() => ledger.openFacts(tx, id)))
-        const after = { facts: explanation.facts }
-        await recordAudit(tx, acting, { action: 'decision_facts.read', subjectId: id, after })
-        return explanation
-      })
+      const { row, opened } = await db.tenant(acting, async (tx) => ({
+        row: found(await findDecision(tx, id)),
+        opened: await openedOf(() => ledger.openFacts(tx, id)),
+      }))
+      // A policy of a thousand rules may take a while: no connection waits for it.
+      const explanation = explain(row, opened)
+      await db.tenant(acting, (tx) =>
+        recordAudit(tx, acting, {
+          action: 'decision_facts.read',
+          subjectId: id,
+          after: { facts: explanation.facts },
+        }),
+      )
+      return explanation
     },
   }
 

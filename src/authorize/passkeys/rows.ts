@@ -168,7 +168,7 @@ export async function notePasskeyUse(
   return used.length === 1
 }
 
-/** The session of a user who is a member: when it began. Held until the end, so that neither ends meanwhile. */
+/** The session of a user who is a member: when it began. The user is held until the end, and is not removed meanwhile. */
 export async function lockSigningIn(
   tx: Tx,
   { accountId, userId }: PasskeyOwner,
