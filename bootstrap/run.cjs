@@ -16,7 +16,7 @@ var MIN_MAJOR = 20
 var SERVICE_MAJOR = 24
 // Installing takes a minute on a slow line; a command that waits for another one's must end all the same.
 var INSTALL_PATIENCE_MS = 900000
-// Whoever installs touches its lock this often. One that was not touched for so long names pids that others have now.
+// The process that installs touches its lock this often. One that was not touched for so long names pids that others have now.
 var BEAT_MS = 2000
 var SILENT_MS = 300000
 var root = path.join(__dirname, '..')
@@ -239,7 +239,7 @@ function run(args) {
   var env = Object.assign({ NODE_COMPILE_CACHE: path.join(modules, '.cache', 'compile') }, process.env)
   var runtime = findRuntime()
   var child = childProcess.spawn(runtime, args, { cwd: cwd, env: env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
-  // npm passes no SIGKILL on, so its end is watched for. Whoever runs this file by hand may leave it running.
+  // npm passes no SIGKILL on, so its end is watched for. A person who runs this file by hand may leave it running.
   var parent = process.ppid
   var watch = setInterval(function () {
     if (process.env.npm_lifecycle_event && process.ppid !== parent) child.kill('SIGTERM')

@@ -123,7 +123,7 @@ export function createApp(deps: AppDeps): Koa {
   app.use(fixed.middleware)
   app.use(router.routes())
   app.use((ctx) => answer(ctx, UNMATCHED, async () => refuseUnmatched(ctx, baseUrl)))
-  app.on('error', (error: Error) => log.debug({ err: error }, 'connection'))
+  app.on('error', (error: Error) => log.debug({ err: error }, 'connection error'))
   return app
 }
 

@@ -20,7 +20,7 @@ export async function startRateLimits(
   if (config.RATE_LIMITS === 'off') return undefined
   const { REDIS_URL: redisUrl, QUEUE_PREFIX: prefix, RATE_LIMIT_FACTOR: factor } = config
   const onAway = oncePer(REPORT_EVERY_MS, (error: Error) =>
-    log.warn({ err: error }, 'Redis is away: requests are counted in memory, at a share of each rate'),
+    log.warn({ err: error }, 'Redis is unreachable: requests are counted in memory, at a share of each rate'),
   )
   const shared = redisUrl === undefined ? undefined : createSharedBuckets({ redisUrl, prefix, onAway })
   onClose(() => shared?.close(), 'shared rate limits')

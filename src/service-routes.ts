@@ -28,7 +28,7 @@ function healthRoute(): Route {
       path: '/health',
       operationId: 'getHealth',
       tag: 'Service',
-      summary: 'Whether this process answers at all',
+      summary: 'Liveness of this process',
       public: 'Load balancers have no key',
       view: z.object({ status: z.literal('ok') }).meta({ id: 'Health' }),
       status: [200],

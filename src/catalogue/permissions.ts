@@ -69,7 +69,7 @@ export const PERMISSIONS = {
     isScoped: true,
   },
   'intents.stop': {
-    allows: 'stop all agents of the account, and let them go on',
+    allows: 'stop all agents of the account, and resume them',
     roles: ['admin', 'approver'],
     isScoped: true,
   },

@@ -104,7 +104,7 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
       {
         path: '/login',
         operationId: 'redirectToLogin',
-        summary: 'Leads to the page of login links',
+        summary: 'Redirect to the page of login links',
         reason: 'A person who signs in has no session yet',
         status: 302,
       },

@@ -46,7 +46,7 @@ export function changeRoutes(
         path: '/v1/webhook-endpoints/:id/stats',
         operationId: 'getWebhookEndpointStatistics',
         params: idParams('whe'),
-        summary: 'How the deliveries to an endpoint do.',
+        summary: 'Delivery statistics of an endpoint',
         query: z.object({ window: z.enum(WINDOWS).default('24h') }),
         view: statisticsView,
         status: [200],

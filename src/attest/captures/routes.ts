@@ -25,7 +25,7 @@ export function captureRoutes(captures: Captures): Route[] {
         path: '/v1/claims/attest/sessions',
         operationId: 'createCaptureSessions',
         tag: 'Attest',
-        summary: 'Issue nonces for captures to come: each binds one capture to the ten minutes after its issue',
+        summary: 'Issue nonces for future captures: each binds one capture to the ten minutes after its issue',
         scope: 'attest',
         permission: 'claims.submit',
         body: z.strictObject({

@@ -80,7 +80,7 @@ export function createResolutions({ db, ledger, log, now }: ResolutionsDeps) {
           try {
             await tellScope({ accountId, environment }, ids)
           } catch (error) {
-            log.warn({ account: accountId, err: error }, 'telling the end of approvals failed; it is tried again')
+            log.warn({ account: accountId, err: error }, 'publishing approval.resolved failed; it is tried again')
           }
         }
       }

@@ -74,7 +74,7 @@ export const STEPS: readonly Step[] = [
   approvalStep('approval_denied', ({ status }) => status === 'denied'),
   approvalStep('approval_expired', ({ status }) => status === 'expired'),
   approvalStep('approval_pending', isPending, ({ facts, token }) => facts.at >= token.expires_at),
-  // A token that waited for an approval is good for its own lifetime from the decision on.
+  // A token that waited for an approval is valid for its own lifetime from the decision on.
   step('token_expired', ({ facts: { at, approvals }, token }) => {
     const isUsedUp = ({ status, usable_until: until }: ApprovalFacts) =>
       status === 'approved' && until !== null && at >= until

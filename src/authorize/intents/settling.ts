@@ -114,7 +114,7 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
   }
 }
 
-// A token that waited for an approval is good for its own lifetime from the decision on: people who are asked later than
+// A token that waited for an approval is valid for its own lifetime from the decision on: people who are asked later than
 // that are asked in vain.
 function earliest(expiresAt: Date, approvals: readonly Pick<ApprovalFacts, 'usable_until'>[]): Date {
   const ends = approvals.flatMap(({ usable_until: until }) => (until === null ? [] : [Date.parse(until)]))

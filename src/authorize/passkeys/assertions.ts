@@ -212,7 +212,7 @@ function challengeOf(bound: Bound, nonce: Buffer): Buffer {
 function checkChallenge(row: PasskeyChallengeRow | undefined, bound: Bound): asserts row is PasskeyChallengeRow {
   if (row === undefined) throw unusable('unknown_challenge', 'is no challenge of this account')
   if (row.isConsumed) throw unusable('used', 'was used before')
-  if (row.isExpired) throw unusable('expired', 'has expired: a challenge is good for two minutes')
+  if (row.isExpired) throw unusable('expired', 'has expired: a challenge is valid for two minutes')
   // The hash covers every member; their names only help the caller.
   if (challengeOf(bound, row.nonce).equals(row.challenge)) return
   const differing = [

@@ -6,7 +6,7 @@ export type PasskeySettings = SettingsOf<typeof passkeysConfig>
 
 /** Who asks for passkeys (WebAuthn: relying party). */
 export interface RelyingParty {
-  /** A host name. A passkey is good for one of them only, so that no other site can ask for it. */
+  /** A host name. A passkey is valid for one of them only, so that no other site can ask for it. */
   id: string
   /** Of the pages and apps in which people use their passkeys. */
   origins: readonly string[]

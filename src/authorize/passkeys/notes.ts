@@ -41,7 +41,7 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/passkeys/registration-options': {
     description:
       'Takes the session of a user who signed in less than 10 minutes ago (`session_required` otherwise), and no API key: ' +
-      'a passkey outlives the session. It is good for five minutes at most, and a session has one registration at a time.',
+      'a passkey outlives the session. It is valid for five minutes at most, and a session has one registration at a time.',
     answers: {
       200: {
         example: {

@@ -193,7 +193,7 @@ function compileRequirements(require: PolicyRequirements): CompiledRequirement[]
   return requirements
 }
 
-/** What a rule asks outside or of people: answers of then are good for the same question only. */
+/** What a rule asks outside or of people: answers of then are valid for the same question only. */
 export function questionOf(rule: PolicyRule): string {
   const { webhook, canary, approval } = rule.require
   return JSON.stringify([webhook?.url, canary, approval === undefined ? null : hashRule(rule)])

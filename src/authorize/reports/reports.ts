@@ -1,5 +1,5 @@
-// What an account's mandates spent, how long its approvals took, and which tokens were never used: from the entries of the
-// ledger alone: a reader who can check the ledger can check a report. A report reads a bounded number of entries.
+// Reports on the spending of mandates, the times of approvals, and tokens that were never used. They read entries of the
+// ledger alone, so that a reader who verifies the ledger can verify a report, and a bounded number of them.
 
 import { invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -25,7 +25,7 @@ export const MAX_ENTRIES = 25_000
 /** Authorizations that one page reads. Where nearly all were executed, it may find few. */
 const MAX_SCANNED = 20_000
 const SCAN_STEP = 2_000
-// A report waits for nobody. This is for a machine that is busy beyond measure.
+// A report waits for no lock: only an overloaded machine takes this long.
 const STATEMENT_TIMEOUT = '10s'
 const DAY_MS = 86_400_000
 

@@ -196,7 +196,7 @@ function stopRoutes(stops: Stops): Route[] {
         method: 'POST',
         path: '/v1/intent/resume',
         operationId: 'resumeIntents',
-        summary: 'Let the agents go on after a stop',
+        summary: 'Resume the agents of the account after a stop',
       },
       async ({ caller, idempotencyKey }) => toStopView(await stops.resume(caller, idempotencyKey)),
       async ({ caller }) => toStopView(await stops.get(caller)),

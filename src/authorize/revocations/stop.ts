@@ -1,5 +1,5 @@
 // Stops all agents of an account in one environment: authorize issues no token, and verify accepts none, until a person
-// lets them go on. Decisions hold the lock of the stop shared, so that none commits after a stop that it has not read.
+// resumes them. Decisions hold the lock of the stop shared, so that none commits after a stop that it has not read.
 
 import { lockExclusive, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'

@@ -47,7 +47,7 @@ const calendars = new Map<string, Calendar>()
 // Of one calendar: those of a preview and the current ones.
 const MAX_KNOWN = 64
 
-/** The calendar of a rule that was checked: as `createCalendar`, and kept for the next look. */
+/** The calendar of a rule that was checked: as `createCalendar`, from a cache. */
 export function calendarOf(rule: CalendarRule): Calendar {
   const key = `${rule.frequency} ${rule.anchorAt} ${rule.timezone}`
   const calendar = calendars.get(key) ?? createCalendar(rule)

@@ -63,7 +63,7 @@ const LOCKS = { share: 'FOR SHARE', update: 'FOR NO KEY UPDATE' } as const
 
 /**
  * With a lock, the row is read after it was had: its statements are sent together, so nothing waits between them.
- * @param lock `update` before `claimCycle`; `share` for a decision that claims nothing; `none` for a first look.
+ * @param lock `update` before `claimCycle`; `share` for a decision that claims nothing; `none` to read it without a lock.
  */
 export async function readScheduleRow(
   tx: Tx,

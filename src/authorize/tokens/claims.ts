@@ -1,4 +1,4 @@
-// The claims of a payload, by hand: a general validator would take as long as the signature. Other members than the
+// Checks the claims of a payload without a schema library, which would take as long as the signature. Other members than the
 // known ones are ignored, since later versions add some.
 
 import type { Json } from '#src/platform/crypto/canonical.ts'

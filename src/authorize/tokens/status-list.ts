@@ -15,7 +15,7 @@ export const STATUS_LIST_TYP = 'statuslist+jwt'
 export const STATUS_LIST_TYPE = 'application/statuslist+jwt'
 /** For how long others may keep a list, in seconds. */
 export const TTL_SECONDS = 60
-// A list that can't be fetched any more is believed for an hour.
+// Verifiers may use a list for an hour where they can't fetch a newer one.
 const EXP_SECONDS = 3_600
 // What is served is younger than this, and caches on the way keep it for `MAX_AGE_SECONDS`: 30 s together.
 const FRESH_MS = 10_000

@@ -39,7 +39,7 @@ export function runDispatchLoops(dispatcher: Dispatcher, log: Log): Loop {
     if (reconciling.has(queue)) return
     const round = dispatcher
       .reconcile(queue)
-      .catch((error: unknown) => log.warn({ queue, err: error }, 'a round failed'))
+      .catch((error: unknown) => log.warn({ queue, err: error }, 'reconciling a queue failed; it is tried again'))
       .finally(() => reconciling.delete(queue))
     reconciling.set(queue, round)
   }

@@ -53,7 +53,7 @@ export function createRunner<Q extends QueueName>({
         const outcome = await run()
         span.setAttribute('countersign.outcome', outcome)
         if (outcome === 'retried' || outcome === 'dead') failSpan(span, outcome)
-        log.debug({ outcome }, 'run')
+        log.debug({ outcome }, 'a job has run')
         return outcome
       }),
     )

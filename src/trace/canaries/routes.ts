@@ -126,7 +126,7 @@ function checkRoute(checks: Checks): Route {
       path: '/v1/trace/check',
       operationId: 'checkCanaries',
       permission: 'traces.write',
-      summary: 'Ask whether an agent may go on, by its canary readings',
+      summary: 'Check whether an agent may continue, by its canary readings',
       // Only where an input is read; the check itself is never refused for that.
       meters: 'inference',
       knowsRepeats: true,

@@ -100,7 +100,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         path: '/v1/trace/jobs',
         operationId: 'createAttributionJob',
         permission: 'traces.write',
-        summary: 'Find out what made a model say a token',
+        summary: 'Start an attribution job: what made a model say a token',
         meters: 'trace_job',
         body: jobBody,
         maxBodyBytes: MAX_BODY_BYTES,

@@ -16,7 +16,7 @@ export interface TextFeeder {
   /** The tokens that have been fed since the last `restart`. */
   readonly position: number
   restart(): void
-  /** Forgets the tokens from this position on: what is fed next continues the ones before it. */
+  /** Drops the tokens from this position on: what is fed next continues the ones before it. */
   rewind(position: number): void
   /**
    * Feeds at most `maxPieceTokens` tokens. Returns the logits of the last one, or of each, a row each; the array is used
