@@ -73,21 +73,29 @@ const CLOCK_SLACK_MS = 3_600_000
  * time.
  */
 export function idsBefore(type: ScopedType, environment: Environment, at: Date): string {
-  const bytes = Buffer.alloc(16)
-  bytes.writeUIntBE(Math.max(0, at.getTime() + CLOCK_SLACK_MS), 0, 6)
-  return `${type}_${WORD[environment]}_${encode(bytes)}`
+  return `${type}_${WORD[environment]}_${boundAt(at.getTime() + CLOCK_SLACK_MS)}`
 }
 
 /** Below every id of rows that were written at this time or later. */
 export function idsAfter(type: ScopedType, environment: Environment, at: Date): string {
-  return idsBefore(type, environment, new Date(at.getTime() - 2 * CLOCK_SLACK_MS))
+  return `${type}_${WORD[environment]}_${boundAt(at.getTime() - CLOCK_SLACK_MS)}`
 }
 
 /** As `idsBefore`, for a type of ids without an environment. */
 export function accountIdsBefore(type: AccountType, at: Date): string {
-  const bytes = Buffer.alloc(16)
-  bytes.writeUIntBE(Math.max(0, at.getTime() + CLOCK_SLACK_MS), 0, 6)
-  return `${type}_${encode(bytes)}`
+  return `${type}_${boundAt(at.getTime() + CLOCK_SLACK_MS)}`
+}
+
+/** As `idsAfter`, for a type of ids without an environment. */
+export function accountIdsAfter(type: AccountType, at: Date): string {
+  return `${type}_${boundAt(at.getTime() - CLOCK_SLACK_MS)}`
+}
+
+// Below every id of this millisecond. Times that no id can have are as the nearest one that it can.
+function boundAt(ms: number): string {
+  const bytes = Buffer.alloc(ID_BYTES)
+  bytes.writeUIntBE(Math.min(Math.max(0, ms), MAX_ID_MS), 0, 6)
+  return encode(bytes)
 }
 
 /** When an id was made, by the clock of the process that made it. NaN for what is no id. */
@@ -131,6 +139,7 @@ function nextOrder(nowMs: number): number {
 }
 
 const ID_BYTES = 16
+const MAX_ID_MS = 2 ** 48 - 1
 
 // 128 bits are 26 digits of 5 bits with two zero bits before them.
 function encode(bytes: Buffer): string {

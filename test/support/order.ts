@@ -40,6 +40,7 @@ const SECONDS: Record<string, number> = {
   'test/platform/http/watch-access.test.ts': 17,
   'test/attest/claims/access.test.ts': 12,
   'test/platform/retention.test.ts': 10,
+  'test/platform/db/id-ranges.test.ts': 10,
   'test/attest/media/thumbnails.test.ts': 9,
   'test/attest/claims/locks.test.ts': 9,
   'test/platform/net/egress.test.ts': 8,

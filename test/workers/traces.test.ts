@@ -168,7 +168,7 @@ describe('a submission', () => {
       attestation: body.attestation_id,
       status: 200,
     })
-    const runs = mine.filter(({ msg }) => msg === 'run')
+    const runs = mine.filter(({ msg }) => msg === 'a job has run')
     expect(runs.map(({ process }) => process).sort()).toEqual(['attest', 'compare', 'deliver'])
     expect(runs.find(({ process }) => process === 'attest')).toMatchObject({
       queue: 'attest',

@@ -1,5 +1,6 @@
 import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Environment } from '#src/platform/ids.ts'
 
 export type ActorKind = 'key' | 'session' | 'operator' | 'service'
@@ -114,14 +115,14 @@ export async function purgeEntries(
 function conditionsOf(filter: AuditFilter): { conditions: string[]; values: unknown[] } {
   const conditions = ['true']
   const values: unknown[] = []
-  const compare = (column: string, operator: '=' | '>=' | '<', value: unknown) => {
-    if (value !== undefined) conditions.push(`${column} ${operator} $${values.push(value)}`)
+  const equal = (column: string, value: unknown) => {
+    if (value !== undefined) conditions.push(`${column} = $${values.push(value)}`)
   }
-  compare('action', '=', filter.action)
-  compare('actor_id', '=', filter.actorId)
-  compare('subject_id', '=', filter.subjectId)
-  compare('environment', '=', filter.environment)
-  compare('at', '>=', filter.createdGte)
-  compare('at', '<', filter.createdLt)
+  equal('action', filter.action)
+  equal('actor_id', filter.actorId)
+  equal('subject_id', filter.subjectId)
+  equal('environment', filter.environment)
+  const range = { from: filter.createdGte, to: filter.createdLt }
+  conditions.push(...conditionsOfRange(values, { type: 'aud', time: 'at' }, range))
   return { conditions, values }
 }

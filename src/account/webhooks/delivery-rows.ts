@@ -1,7 +1,8 @@
 // Rows of deliveries and attempts, as the API reads them. The statements of the deliver queue are in attempts.ts.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { type Environment, idsAfter, idsBefore } from '#src/platform/ids.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { type Environment, idsBefore } from '#src/platform/ids.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import type { AttemptDetail } from './attempt-log.ts'
 import type { StoredEvent } from './envelope.ts'
@@ -120,8 +121,7 @@ export async function findEvent(tx: Tx, eventId: string): Promise<StoredEvent | 
   return row
 }
 
-// Failed ones are found by an index that holds nothing else. Ids sort by their time, to the hour: without their bounds a
-// page of three weeks ago would read every newer row first.
+// Failed ones are found by an index that holds nothing else.
 function conditionsOf(environment: Environment, filter: DeliveryFilter): { conditions: string[]; values: unknown[] } {
   const values: unknown[] = []
   const conditions: string[] = []
@@ -129,15 +129,8 @@ function conditionsOf(environment: Environment, filter: DeliveryFilter): { condi
   if (filter.status === 'failed') conditions.push('failed_at IS NOT NULL')
   if (filter.status !== undefined) conditions.push(`status = $${values.push(filter.status)}`)
   if (filter.eventType !== undefined) conditions.push(`event_type = $${values.push(filter.eventType)}`)
-  const { createdGte: from, createdLt: to } = filter
-  if (from !== undefined) {
-    conditions.push(`created_at >= $${values.push(from)}`)
-    conditions.push(`id >= $${values.push(idsAfter('whd', environment, from))}`)
-  }
-  if (to !== undefined) {
-    conditions.push(`created_at < $${values.push(to)}`)
-    conditions.push(`id < $${values.push(idsBefore('whd', environment, to))}`)
-  }
+  const range = { from: filter.createdGte, to: filter.createdLt }
+  conditions.push(...conditionsOfRange(values, { type: 'whd', environment }, range))
   return { conditions: conditions.length === 0 ? ['true'] : conditions, values }
 }
 

@@ -82,9 +82,9 @@ export function createRegistry({
       const binding = { route: 'GET /v1/agents', scope, query: { ...filter } }
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
-        const rows = await findAgents(tx, filter, { before, limit: query.limit + 1 })
+        const rows = await findAgents(tx, scope, filter, { before, limit: query.limit + 1 })
         const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-        return query.include === undefined ? page : { ...page, total_count: await countAgents(tx, filter) }
+        return query.include === undefined ? page : { ...page, total_count: await countAgents(tx, scope, filter) }
       })
     },
 

@@ -3,6 +3,7 @@
 
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PublicKeyJwk } from './public-key.ts'
@@ -115,10 +116,11 @@ export interface AgentFilter {
 /** Newest first. */
 export async function findAgents(
   tx: Tx,
+  scope: Scope,
   filter: AgentFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<AgentRow[]> {
-  const { where, values } = conditionsOf(filter)
+  const { where, values } = conditionsOf(scope, filter)
   if (before !== undefined) where.push(`id < $${values.push(before)}`)
   const rows = await tx.adhoc<BareAgent>(
     `SELECT ${AGENT} FROM agents WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
@@ -127,8 +129,8 @@ export async function findAgents(
   return withSuspensions(tx, rows)
 }
 
-export async function countAgents(tx: Tx, filter: AgentFilter): Promise<number> {
-  const { where, values } = conditionsOf(filter)
+export async function countAgents(tx: Tx, scope: Scope, filter: AgentFilter): Promise<number> {
+  const { where, values } = conditionsOf(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*) AS count FROM agents WHERE ${where.join(' AND ')}`,
     values,
@@ -180,15 +182,16 @@ async function withSuspensions(tx: Tx, agents: readonly BareAgent[]): Promise<Ag
   }))
 }
 
-function conditionsOf(filter: AgentFilter): { where: string[]; values: unknown[] } {
+function conditionsOf({ environment }: Scope, filter: AgentFilter): { where: string[]; values: unknown[] } {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
     if (value !== undefined) where.push(condition(`$${values.push(value)}`))
   }
   add((p) => `owner = ${p}`, filter.owner)
-  add((p) => `created_at >= ${p}`, filter.createdFrom)
-  add((p) => `created_at < ${p}`, filter.createdBefore)
+  where.push(
+    ...conditionsOfRange(values, { type: 'agt', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
+  )
   if (filter.status !== undefined) {
     const isHeld = 'EXISTS (SELECT FROM agent_suspensions WHERE agent_id = agents.id)'
     where.push(filter.status === 'suspended' ? isHeld : `NOT ${isHeld}`)

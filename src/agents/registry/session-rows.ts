@@ -1,6 +1,7 @@
 // Agent sessions: one run of an agent. Callers may name sessions in words of their own too; those have no row.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
@@ -77,28 +78,34 @@ export interface SessionFilter {
 /** Newest first. */
 export async function findSessions(
   tx: Tx,
+  scope: Scope,
   filter: SessionFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<AgentSessionRow[]> {
   return tx.query<AgentSessionRow>(
-    `SELECT ${SESSION} FROM agent_sessions WHERE ${MATCHING} AND ($5::text IS NULL OR id < $5) ORDER BY id DESC LIMIT $6`,
-    [...valuesOf(filter), before ?? null, limit],
+    `SELECT ${SESSION} FROM agent_sessions WHERE ${MATCHING} ORDER BY id DESC LIMIT $7`,
+    [...valuesOf(scope, filter, before), limit],
   )
 }
 
-export async function countSessions(tx: Tx, filter: SessionFilter): Promise<number> {
+export async function countSessions(tx: Tx, scope: Scope, filter: SessionFilter): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM agent_sessions WHERE ${MATCHING}`,
-    valuesOf(filter),
+    valuesOf(scope, filter),
   )
   return row?.count ?? 0
 }
 
-const MATCHING = `agent_id = $1 AND ($2::text IS NULL OR (ended_at IS NULL) = ($2 = 'open'))
-  AND ($3::timestamptz IS NULL OR created_at >= $3) AND ($4::timestamptz IS NULL OR created_at < $4)`
+const MATCHING = `id >= $1 AND id < $2 AND agent_id = $3 AND ($4::text IS NULL OR (ended_at IS NULL) = ($4 = 'open'))
+  AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)`
 
-function valuesOf({ agentId, status, createdFrom, createdBefore }: SessionFilter): unknown[] {
-  return [agentId, status ?? null, createdFrom ?? null, createdBefore ?? null]
+function valuesOf(
+  { environment }: Scope,
+  { agentId, status, createdFrom: from, createdBefore: to }: SessionFilter,
+  before?: string,
+): unknown[] {
+  const bounds = boundsOfRange({ type: 'ses', environment }, { from, to }, before)
+  return [...bounds, agentId, status ?? null, from ?? null, to ?? null]
 }
 
 /** Those that ended long ago. Open ones stay, and are not read for it. */

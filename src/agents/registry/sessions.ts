@@ -62,9 +62,9 @@ export function createAgentSessions({ db, pager, now }: Pick<Platform, 'db' | 'p
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
         await getAgent(tx, filter.agentId)
-        const rows = await findSessions(tx, filter, { before, limit: query.limit + 1 })
+        const rows = await findSessions(tx, scope, filter, { before, limit: query.limit + 1 })
         const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-        return query.include === undefined ? page : { ...page, total_count: await countSessions(tx, filter) }
+        return query.include === undefined ? page : { ...page, total_count: await countSessions(tx, scope, filter) }
       })
     },
 

@@ -204,8 +204,8 @@ export function createBatches({ db, pager, signingKeys, now, spoolDirectory = tm
       const binding = { route: 'GET /v1/claims/batches', scope, query: { ...filter } }
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
-        const rows = await findBatches(tx, filter, { before, limit: query.limit + 1 })
-        const totalCount = query.include === undefined ? undefined : await countBatches(tx, filter)
+        const rows = await findBatches(tx, scope, filter, { before, limit: query.limit + 1 })
+        const totalCount = query.include === undefined ? undefined : await countBatches(tx, scope, filter)
         return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
       })
     },

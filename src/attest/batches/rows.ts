@@ -1,4 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Rejection } from '#src/platform/http/bulk.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { RUNNING } from '#src/platform/jobs/backlog.ts'
@@ -75,25 +76,30 @@ export interface BatchFilter {
   createdBefore: Date | undefined
 }
 
+const MATCHES = `id >= $1 AND id < $2
+  AND ($3::timestamptz IS NULL OR created_at >= $3) AND ($4::timestamptz IS NULL OR created_at < $4)`
+
+function valuesOf({ environment }: Scope, { createdFrom: from, createdBefore: to }: BatchFilter, before?: string) {
+  return [...boundsOfRange({ type: 'bat', environment }, { from, to }, before), from ?? null, to ?? null]
+}
+
 /** Newest first. */
 export async function findBatches(
   tx: Tx,
-  { createdFrom, createdBefore }: BatchFilter,
+  scope: Scope,
+  filter: BatchFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<BatchSummary[]> {
-  return tx.query(
-    `SELECT ${SUMMARY} FROM batches
-     WHERE ($1::timestamptz IS NULL OR created_at >= $1) AND ($2::timestamptz IS NULL OR created_at < $2)
-       AND ($3::text IS NULL OR id < $3) ORDER BY id DESC LIMIT $4`,
-    [createdFrom ?? null, createdBefore ?? null, before ?? null, limit],
-  )
+  return tx.query(`SELECT ${SUMMARY} FROM batches WHERE ${MATCHES} ORDER BY id DESC LIMIT $5`, [
+    ...valuesOf(scope, filter, before),
+    limit,
+  ])
 }
 
-export async function countBatches(tx: Tx, { createdFrom, createdBefore }: BatchFilter): Promise<number> {
+export async function countBatches(tx: Tx, scope: Scope, filter: BatchFilter): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*) AS count FROM batches
-     WHERE ($1::timestamptz IS NULL OR created_at >= $1) AND ($2::timestamptz IS NULL OR created_at < $2)`,
-    [createdFrom ?? null, createdBefore ?? null],
+    `SELECT count(*) AS count FROM batches WHERE ${MATCHES}`,
+    valuesOf(scope, filter),
   )
   return row?.count ?? 0
 }

@@ -164,8 +164,8 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
       const at = now()
       return db.tenant(scope, async (tx) => {
         const [rows, totalCount] = await Promise.all([
-          findCases(tx, filter, at, { before, limit: query.limit + 1 }),
-          query.include === undefined ? undefined : countCases(tx, filter, at),
+          findCases(tx, scope, filter, at, { before, limit: query.limit + 1 }),
+          query.include === undefined ? undefined : countCases(tx, scope, filter, at),
         ])
         return { ...pager.page(rows, query.limit, ({ id }) => id, binding), totalCount }
       })

@@ -1,6 +1,7 @@
 // Lock order: the claim before its case, as the settling of an attestation does.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { CaseReasonCode, CaseState } from './machine.ts'
 import type { SlaClock } from './sla.ts'
@@ -226,11 +227,12 @@ export interface CaseFilter {
 /** Newest first. */
 export async function findCases(
   tx: Tx,
+  scope: Scope,
   filter: CaseFilter,
   now: Date,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<CaseRow[]> {
-  const { where, values } = conditionsOf(filter, now)
+  const { where, values } = conditionsOf(scope, filter, now)
   if (before !== undefined) where.push(`id < $${values.push(before)}`)
   return tx.adhoc<CaseRow>(
     `SELECT ${CASE} FROM cases WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
@@ -238,8 +240,8 @@ export async function findCases(
   )
 }
 
-export async function countCases(tx: Tx, filter: CaseFilter, now: Date): Promise<number> {
-  const { where, values } = conditionsOf(filter, now)
+export async function countCases(tx: Tx, scope: Scope, filter: CaseFilter, now: Date): Promise<number> {
+  const { where, values } = conditionsOf(scope, filter, now)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*) AS count FROM cases WHERE ${where.join(' AND ')}`,
     values,
@@ -247,7 +249,7 @@ export async function countCases(tx: Tx, filter: CaseFilter, now: Date): Promise
   return row?.count ?? 0
 }
 
-function conditionsOf(filter: CaseFilter, now: Date): { where: string[]; values: unknown[] } {
+function conditionsOf({ environment }: Scope, filter: CaseFilter, now: Date): { where: string[]; values: unknown[] } {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
@@ -257,8 +259,9 @@ function conditionsOf(filter: CaseFilter, now: Date): { where: string[]; values:
   add((p) => `state = ${p}`, filter.state)
   add((p) => `claim_id = ${p}`, filter.claimId)
   add((p) => `(claim_changed_at IS NOT NULL) = ${p}`, filter.isClaimChanged)
-  add((p) => `created_at >= ${p}`, filter.createdFrom)
-  add((p) => `created_at < ${p}`, filter.createdBefore)
+  where.push(
+    ...conditionsOfRange(values, { type: 'cas', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
+  )
   if (filter.dueBefore !== undefined) {
     const due = `$${values.push(filter.dueBefore)}::timestamptz`
     const at = `$${values.push(now)}::timestamptz`

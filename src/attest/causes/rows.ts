@@ -1,4 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import { idsBefore, newJobId } from '#src/platform/ids.ts'
 import { enqueue, RUNNING } from '#src/platform/jobs/backlog.ts'
@@ -130,18 +131,31 @@ export async function findReevaluation(tx: Tx, id: string): Promise<Reevaluation
   return row
 }
 
+interface ReevaluationFilter {
+  cause?: string | undefined
+  createdFrom?: Date | undefined
+  createdBefore?: Date | undefined
+}
+
 /** Newest first. */
 export async function findReevaluations(
   tx: Tx,
-  filter: { cause?: string | undefined; createdFrom?: Date | undefined; createdBefore?: Date | undefined },
+  { environment }: Scope,
+  { cause, createdFrom: from, createdBefore: to }: ReevaluationFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ReevaluationRow[]> {
   return tx.query<ReevaluationRow>(
     `SELECT ${REEVALUATION} FROM reevaluations
-     WHERE ($1::text IS NULL OR cause = $1) AND ($2::timestamptz IS NULL OR created_at >= $2)
-       AND ($3::timestamptz IS NULL OR created_at < $3) AND ($4::text IS NULL OR id < $4)
-     ORDER BY id DESC LIMIT $5`,
-    [filter.cause ?? null, filter.createdFrom ?? null, filter.createdBefore ?? null, before ?? null, limit],
+     WHERE id >= $1 AND id < $2 AND ($3::text IS NULL OR cause = $3)
+       AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)
+     ORDER BY id DESC LIMIT $6`,
+    [
+      ...boundsOfRange({ type: 'ree', environment }, { from, to }, before),
+      cause ?? null,
+      from ?? null,
+      to ?? null,
+      limit,
+    ],
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Statement, Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { ClaimStanding, Judgement } from '../factors/judge.ts'
 import { type AdvisoryCode, FACTOR_CODES, type FactorCode } from '../factors/table.ts'
@@ -160,10 +161,11 @@ export interface ClaimFilter {
 /** Newest first. */
 export async function findClaims(
   tx: Tx,
+  scope: Scope,
   filter: ClaimFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ListedClaim[]> {
-  const { where, values } = claimConditions(filter)
+  const { where, values } = claimConditions(scope, filter)
   if (before !== undefined) where.push(`id < $${values.push(before)}`)
   return tx.adhoc<ListedClaim>(
     `SELECT ${LISTED} FROM claims WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
@@ -171,8 +173,8 @@ export async function findClaims(
   )
 }
 
-export async function countClaims(tx: Tx, filter: ClaimFilter): Promise<number> {
-  const { where, values } = claimConditions(filter)
+export async function countClaims(tx: Tx, scope: Scope, filter: ClaimFilter): Promise<number> {
+  const { where, values } = claimConditions(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*) AS count FROM claims WHERE ${where.join(' AND ')}`,
     values,
@@ -180,7 +182,7 @@ export async function countClaims(tx: Tx, filter: ClaimFilter): Promise<number> 
   return row?.count ?? 0
 }
 
-function claimConditions(filter: ClaimFilter): { where: string[]; values: unknown[] } {
+function claimConditions({ environment }: Scope, filter: ClaimFilter): { where: string[]; values: unknown[] } {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
@@ -196,8 +198,9 @@ function claimConditions(filter: ClaimFilter): { where: string[]; values: unknow
   add((p) => `provenance_status = ${p}`, filter.provenanceStatus)
   const codes = FACTOR_CODES.some((code) => code === filter.factor) ? 'factor_codes' : 'advisory_codes'
   add((p) => `${codes} @> ARRAY[${p}::text]`, filter.factor)
-  add((p) => `created_at >= ${p}`, filter.createdFrom)
-  add((p) => `created_at < ${p}`, filter.createdBefore)
+  where.push(
+    ...conditionsOfRange(values, { type: 'clm', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
+  )
   return { where, values }
 }
 

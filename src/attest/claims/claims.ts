@@ -206,8 +206,8 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
         const [rows, totalCount] = await Promise.all([
-          findClaims(tx, filter, { before, limit: query.limit + 1 }),
-          query.include === undefined ? undefined : countClaims(tx, filter),
+          findClaims(tx, scope, filter, { before, limit: query.limit + 1 }),
+          query.include === undefined ? undefined : countClaims(tx, scope, filter),
         ])
         return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
       })

@@ -131,8 +131,8 @@ export function createDevices({
         enrolledLt: query.created_lt === undefined ? undefined : new Date(query.created_lt),
       }
       const { rows, total } = await db.tenant(scope, async (tx) => ({
-        rows: await listDevices(tx, filter, { before, limit: query.limit + 1, now: at }),
-        total: query.include === undefined ? undefined : await countDevices(tx, filter, at),
+        rows: await listDevices(tx, scope, filter, { before, limit: query.limit + 1, now: at }),
+        total: query.include === undefined ? undefined : await countDevices(tx, scope, filter, at),
       }))
       const devices = rows.map((row) => withState(row, at, revocations))
       const page = pager.page(devices, query.limit, ({ id }) => id, binding)
@@ -247,7 +247,7 @@ export function createDevices({
       const at = now()
       const revocations = await trust.revocations()
       return db.tenant(scope, async (tx) => {
-        const tierCount = (tier: HardwareTier) => countDevices(tx, { tier: { tier, revocations } }, at)
+        const tierCount = (tier: HardwareTier) => countDevices(tx, scope, { tier: { tier, revocations } }, at)
         const [states, none, software, tee, strongbox, secure_enclave] = await Promise.all([
           countByState(tx, at, new Date(at.getTime() + SOON_MS)),
           tierCount('none'),

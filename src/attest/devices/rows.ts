@@ -2,8 +2,10 @@
 // key end with one row, and a revoked key can't return.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
+import type { Scope } from '#src/platform/ids.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import type { HardwareTier } from '../hardware/verdict.ts'
 import { HARDWARE, type HardwareColumns, tierCondition } from './hardware-rows.ts'
@@ -148,10 +150,11 @@ export interface DeviceFilter {
 /** Newest first. `now` decides which are expired; `before` is the last id of the previous page. */
 export async function listDevices(
   tx: Tx,
+  scope: Scope,
   filter: DeviceFilter,
   { before, limit, now }: { before: string | undefined; limit: number; now: Date },
 ): Promise<DeviceRow[]> {
-  const { conditions, values } = deviceConditions(filter, now)
+  const { conditions, values } = deviceConditions(scope, filter, now)
   if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
   return tx.adhoc<DeviceRow>(
@@ -160,8 +163,8 @@ export async function listDevices(
   )
 }
 
-export async function countDevices(tx: Tx, filter: DeviceFilter, now: Date): Promise<number> {
-  const { conditions, values } = deviceConditions(filter, now)
+export async function countDevices(tx: Tx, scope: Scope, filter: DeviceFilter, now: Date): Promise<number> {
+  const { conditions, values } = deviceConditions(scope, filter, now)
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
   const [row] = await tx.adhoc<{ count: number }>(`SELECT count(*) AS count FROM devices ${where}`, values)
   return row?.count ?? 0
@@ -202,14 +205,14 @@ const DEVICE = `id, name, spki, spki_digest AS "spkiDigest", certificate_chain A
   not_before AS "notBefore", not_after AS "notAfter", ${HARDWARE}, enrolled_at AS "enrolledAt",
   revoked_at AS "revokedAt", revoke_effective_at AS "revokeEffectiveAt", revoke_reason AS "revokeReason"`
 
-function deviceConditions(filter: DeviceFilter, now: Date): { conditions: string[]; values: unknown[] } {
+function deviceConditions({ environment }: Scope, filter: DeviceFilter, now: Date) {
   const values: unknown[] = []
   const conditions: string[] = []
   if (filter.state === 'revoked') conditions.push('revoked_at IS NOT NULL')
   if (filter.state === 'expired') conditions.push(`revoked_at IS NULL AND not_after < $${values.push(now)}`)
   if (filter.state === 'enrolled') conditions.push(`revoked_at IS NULL AND not_after >= $${values.push(now)}`)
   if (filter.tier) conditions.push(tierCondition(filter.tier.tier, filter.tier.revocations, values))
-  if (filter.enrolledGte) conditions.push(`enrolled_at >= $${values.push(filter.enrolledGte)}`)
-  if (filter.enrolledLt) conditions.push(`enrolled_at < $${values.push(filter.enrolledLt)}`)
+  const range = { from: filter.enrolledGte, to: filter.enrolledLt }
+  conditions.push(...conditionsOfRange(values, { type: 'dev', environment, time: 'enrolled_at' }, range))
   return { conditions, values }
 }

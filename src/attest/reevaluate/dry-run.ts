@@ -9,6 +9,7 @@ import { movementOf } from '#src/attest/factors/standing.ts'
 import { ADVISORIES, type AdvisoryCode } from '#src/attest/factors/table.ts'
 import { type PolicyBody, toPolicy } from '#src/attest/policy/policy.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Pager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { judgeBy, STORED_RESULT, type StoredResult } from './touched.ts'
@@ -57,7 +58,7 @@ export async function dryRun(
   let results = 0
   for (;;) {
     const from = before
-    const page = await db.tenant(scope, (tx) => loadClaims(tx, range, from))
+    const page = await db.tenant(scope, (tx) => loadClaims(tx, scope, range, from))
     for (const looked of page) {
       done.looked += 1
       results += looked.results.length
@@ -84,19 +85,27 @@ interface Looked {
 // One statement, so that a claim and its results are of one snapshot.
 async function loadClaims(
   tx: Tx,
+  { environment }: Scope,
   range: Pick<DryRunRequest, 'created_gte' | 'created_lt'>,
   before: string | undefined,
 ): Promise<Looked[]> {
+  const [from, to] = [dateOf(range.created_gte), dateOf(range.created_lt)]
   const rows = await tx.query<ClaimRow & Pick<Looked, 'results'>>(
     `SELECT ${CLAIM}, (
        SELECT coalesce(json_agg(result ORDER BY result.id), '[]') FROM (
          SELECT ${STORED_RESULT}, id, erased_at IS NOT NULL AS "isErased" FROM attestations
-         WHERE claim_id = claims.id AND status = 'evaluated' ORDER BY id LIMIT $4) AS result) AS results
+         WHERE claim_id = claims.id AND status = 'evaluated' ORDER BY id LIMIT $5) AS result) AS results
      FROM claims
-     WHERE risk_status <> 'pending' AND ($1::text IS NULL OR id < $1)
-       AND ($2::timestamptz IS NULL OR created_at >= $2) AND ($3::timestamptz IS NULL OR created_at < $3)
-     ORDER BY id DESC LIMIT $5`,
-    [before ?? null, dateOf(range.created_gte), dateOf(range.created_lt), MAX_RESULTS_OF_CLAIM + 1, STEP_CLAIMS],
+     WHERE risk_status <> 'pending' AND id >= $1 AND id < $2
+       AND ($3::timestamptz IS NULL OR created_at >= $3) AND ($4::timestamptz IS NULL OR created_at < $4)
+     ORDER BY id DESC LIMIT $6`,
+    [
+      ...boundsOfRange({ type: 'clm', environment }, { from, to }, before),
+      from ?? null,
+      to ?? null,
+      MAX_RESULTS_OF_CLAIM + 1,
+      STEP_CLAIMS,
+    ],
   )
   return rows.map(({ results, ...claim }) => ({ claim, results }))
 }
@@ -128,6 +137,6 @@ function withOwn(claim: ClaimRow, results: readonly Stored[], { advisoryCodes }:
 }
 
 // Postgres parses fewer notations than RFC 3339 allows, and no year 0.
-function dateOf(time: string | undefined): Date | null {
-  return time === undefined ? null : new Date(time)
+function dateOf(time: string | undefined): Date | undefined {
+  return time === undefined ? undefined : new Date(time)
 }

@@ -45,7 +45,7 @@ export function createReevaluations({ db, pager }: { db: Pick<Database, 'tenant'
         createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),
       }
       return db.tenant(scope, async (tx) => {
-        const rows = await findReevaluations(tx, filter, { before, limit: query.limit + 1 })
+        const rows = await findReevaluations(tx, scope, filter, { before, limit: query.limit + 1 })
         const page = pager.page(rows, query.limit, ({ id }) => id, binding)
         const data: Reevaluation[] = []
         for (const row of page.data) data.push(await counted(tx, row))

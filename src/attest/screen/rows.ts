@@ -1,5 +1,6 @@
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 import type { Observation } from '../factors/judge.ts'
@@ -168,10 +169,11 @@ export interface ScreeningFilter {
 /** Newest first. */
 export async function findScreenings(
   tx: Tx,
+  scope: Scope,
   filter: ScreeningFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ScreeningRow[]> {
-  const { where, values } = conditions(filter)
+  const { where, values } = conditions(scope, filter)
   if (before !== undefined) where.push(`id < $${values.push(before)}`)
   return tx.adhoc<ScreeningRow>(
     `SELECT ${SCREENING} FROM screenings WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
@@ -179,8 +181,8 @@ export async function findScreenings(
   )
 }
 
-export async function countScreenings(tx: Tx, filter: ScreeningFilter): Promise<number> {
-  const { where, values } = conditions(filter)
+export async function countScreenings(tx: Tx, scope: Scope, filter: ScreeningFilter): Promise<number> {
+  const { where, values } = conditions(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*) AS count FROM screenings WHERE ${where.join(' AND ')}`,
     values,
@@ -188,7 +190,7 @@ export async function countScreenings(tx: Tx, filter: ScreeningFilter): Promise<
   return row?.count ?? 0
 }
 
-function conditions(filter: ScreeningFilter): { where: string[]; values: unknown[] } {
+function conditions({ environment }: Scope, filter: ScreeningFilter): { where: string[]; values: unknown[] } {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
@@ -199,8 +201,9 @@ function conditions(filter: ScreeningFilter): { where: string[]; values: unknown
   add((p) => `batch_id = ${p}`, filter.batchId)
   add((p) => `status = ${p}`, filter.status)
   add((p) => `factor_codes @> ARRAY[${p}::text]`, filter.factor)
-  add((p) => `created_at >= ${p}`, filter.createdFrom)
-  add((p) => `created_at < ${p}`, filter.createdBefore)
+  where.push(
+    ...conditionsOfRange(values, { type: 'scr', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
+  )
   return { where, values }
 }
 

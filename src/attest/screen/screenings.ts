@@ -90,8 +90,8 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
         const [rows, totalCount] = await Promise.all([
-          findScreenings(tx, filter, { before, limit: query.limit + 1 }),
-          query.include === undefined ? undefined : countScreenings(tx, filter),
+          findScreenings(tx, scope, filter, { before, limit: query.limit + 1 }),
+          query.include === undefined ? undefined : countScreenings(tx, scope, filter),
         ])
         return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
       })

@@ -113,7 +113,7 @@ export function createApprovals({ db, sealer, pager, baseUrl, deciding, assertio
       const binding = { route: LIST_ROUTE, scope, query: { ...filter } }
       const before = pager.decode(cursor, binding)
       return db.tenant(scope, async (tx) => {
-        const rows = await listApprovals(tx, filter, { before, limit: limit + 1 })
+        const rows = await listApprovals(tx, scope, filter, { before, limit: limit + 1 })
         const { data, ...page } = pager.page(rows, limit, ({ id }) => id, binding)
         const votes = Map.groupBy(
           await findVotes(

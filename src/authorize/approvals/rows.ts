@@ -2,6 +2,7 @@
 // follows from `expires_at` and the clock of Postgres wherever it is read.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import { idsBefore, type Scope } from '#src/platform/ids.ts'
 import type { ApproverRole } from '../policy/document.ts'
 import type { ApprovalOrigin, ApprovalStatus, ApprovedRule } from './facts.ts'
@@ -180,6 +181,7 @@ const WITH_STATUS: Record<ApprovalStatus, string> = {
 /** Newest first. */
 export async function listApprovals(
   tx: Tx,
+  { environment }: Scope,
   { status, jti, agentSessionId, createdGte, createdLt }: ApprovalFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ShownApproval[]> {
@@ -188,8 +190,7 @@ export async function listApprovals(
     ...(status === undefined ? ['true'] : [WITH_STATUS[status]]),
     ...(jti === undefined ? [] : [`jti = $${values.push(jti)}`]),
     ...(agentSessionId === undefined ? [] : [`agent_session_id = $${values.push(agentSessionId)}`]),
-    ...(createdGte === undefined ? [] : [`created_at >= $${values.push(createdGte)}`]),
-    ...(createdLt === undefined ? [] : [`created_at < $${values.push(createdLt)}`]),
+    ...conditionsOfRange(values, { type: 'apr', environment }, { from: createdGte, to: createdLt }),
     ...(before === undefined ? [] : [`id < $${values.push(before)}`]),
   ]
   return tx.adhoc<ShownApproval>(

@@ -169,9 +169,9 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
       const binding = { route: 'GET /v1/mandates', scope, query: { ...filter } }
       const before = pager.decode(cursor, binding)
       return db.tenant(scope, async (tx) => {
-        const rows = await listMandates(tx, filter, { before, limit: limit + 1 })
+        const rows = await listMandates(tx, scope, filter, { before, limit: limit + 1 })
         const page = pager.page(rows, limit, ({ id }) => id, binding)
-        return include === undefined ? page : { ...page, total_count: await countMandates(tx, filter) }
+        return include === undefined ? page : { ...page, total_count: await countMandates(tx, scope, filter) }
       })
     },
 

@@ -3,6 +3,7 @@
 
 import type { ActionPointers } from '#src/authorize/action-amounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { oldRows } from '#src/platform/retention.ts'
 import type { BudgetPeriod, MandateBudget, MandateConstraints, MandateStatus } from './judge.ts'
@@ -149,17 +150,18 @@ export interface MandateFilter {
 /** Newest first. */
 export async function listMandates(
   tx: Tx,
+  scope: Scope,
   filter: MandateFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<MandateRow[]> {
-  const { where, values } = conditionsOf(filter)
+  const { where, values } = conditionsOf(scope, filter)
   if (before !== undefined) where.push(`m.id < $${values.push(before)}`)
   const page = `WHERE ${where.join(' AND ')} ORDER BY m.id DESC LIMIT $${values.push(limit)}`
   return tx.adhoc<MandateRow>(`${SELECT} ${page}`, values)
 }
 
-export async function countMandates(tx: Tx, filter: MandateFilter): Promise<number> {
-  const { where, values } = conditionsOf(filter)
+export async function countMandates(tx: Tx, scope: Scope, filter: MandateFilter): Promise<number> {
+  const { where, values } = conditionsOf(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `WITH ${CLOCK} SELECT count(*) AS count FROM clock, mandates m WHERE ${where.join(' AND ')}`,
     values,
@@ -251,7 +253,7 @@ const SELECT = `WITH ${CLOCK}
   LEFT JOIN LATERAL (SELECT spent FROM mandate_spend
     WHERE mandate_id = m.id AND period_start = ${periodStartOf('m')}) own ON true`
 
-function conditionsOf(filter: MandateFilter): { where: string[]; values: unknown[] } {
+function conditionsOf({ environment }: Scope, filter: MandateFilter): { where: string[]; values: unknown[] } {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
@@ -259,8 +261,13 @@ function conditionsOf(filter: MandateFilter): { where: string[]; values: unknown
   }
   add((p) => `m.agent_id = ${p}`, filter.agentId)
   add((p) => `m.parent_id = ${p}`, filter.parentId)
-  add((p) => `m.created_at >= ${p}`, filter.createdGte)
-  add((p) => `m.created_at < ${p}`, filter.createdLt)
+  where.push(
+    ...conditionsOfRange(
+      values,
+      { type: 'mnd', environment, alias: 'm' },
+      { from: filter.createdGte, to: filter.createdLt },
+    ),
+  )
   if (filter.status !== undefined) where.push(isInState(filter.status))
   return { where, values }
 }

@@ -128,8 +128,8 @@ export function createRevocations({ db, ledger, pager, now, cancelApprovals }: R
       const before = pager.decode(cursor, binding)
       const [rows, total] = await db.tenant(scope, (tx) =>
         Promise.all([
-          listRevocations(tx, filter, { before, limit: limit + 1 }),
-          include === undefined ? undefined : countRevocations(tx, filter),
+          listRevocations(tx, scope, filter, { before, limit: limit + 1 }),
+          include === undefined ? undefined : countRevocations(tx, scope, filter),
         ]),
       )
       return { ...pager.page(rows, limit, ({ id }) => id, binding), ...(total !== undefined && { total_count: total }) }

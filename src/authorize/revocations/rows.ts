@@ -2,10 +2,13 @@
 // (src/authorize/tokens/revoked-rows.ts), so that a verify finds it with the token.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { idsBefore } from '#src/platform/ids.ts'
+
+import { idsBefore, type Scope } from '#src/platform/ids.ts'
 import { deleteRows, oldRows, type PurgeStep } from '#src/platform/retention.ts'
+
 import type { RevokedScope } from '../tokens/rows.ts'
 
 export interface RevocationRow {
@@ -79,10 +82,11 @@ export interface RevocationFilter {
 /** Newest first. */
 export async function listRevocations(
   tx: Tx,
+  scope: Scope,
   filter: RevocationFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<RevocationRow[]> {
-  const { conditions, values } = conditionsOf(filter)
+  const { conditions, values } = conditionsOf(scope, filter)
   if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
   return tx.adhoc<RevocationRow>(
     `SELECT ${REVOCATION} FROM revocations WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
@@ -90,8 +94,8 @@ export async function listRevocations(
   )
 }
 
-export async function countRevocations(tx: Tx, filter: RevocationFilter): Promise<number> {
-  const { conditions, values } = conditionsOf(filter)
+export async function countRevocations(tx: Tx, scope: Scope, filter: RevocationFilter): Promise<number> {
+  const { conditions, values } = conditionsOf(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*)::int AS count FROM revocations WHERE ${conditions.join(' AND ')}`,
     values,
@@ -99,14 +103,13 @@ export async function countRevocations(tx: Tx, filter: RevocationFilter): Promis
   return row?.count ?? 0
 }
 
-function conditionsOf({ scope, subjectId, createdGte, createdLt }: RevocationFilter) {
+function conditionsOf({ environment }: Scope, { scope, subjectId, createdGte, createdLt }: RevocationFilter) {
   const values: unknown[] = []
   const conditions = [
     'true',
     ...(scope === undefined ? [] : [`scope = $${values.push(scope)}`]),
     ...(subjectId === undefined ? [] : [`subject_id = $${values.push(subjectId)}`]),
-    ...(createdGte === undefined ? [] : [`created_at >= $${values.push(createdGte)}`]),
-    ...(createdLt === undefined ? [] : [`created_at < $${values.push(createdLt)}`]),
+    ...conditionsOfRange(values, { type: 'rev', environment }, { from: createdGte, to: createdLt }),
   ]
   return { conditions, values }
 }

@@ -3,6 +3,7 @@
 
 import { decimalOf } from '#src/platform/amounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AmountType, ScheduleStatus } from './judge.ts'
 
@@ -176,10 +177,11 @@ const EXHAUSTED = `CASE WHEN s.consume_missed
 /** Newest first. */
 export async function listSchedules(
   tx: Tx,
+  scope: Scope,
   filter: ScheduleFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ScheduleRow[]> {
-  const { where, values } = conditionsOf(filter)
+  const { where, values } = conditionsOf(scope, filter)
   if (before !== undefined) where.push(`s.id < $${values.push(before)}`)
   const rows = await tx.adhoc<BareRow>(
     `SELECT ${SCHEDULE} FROM schedules s WHERE ${where.join(' AND ')} ORDER BY s.id DESC LIMIT $${values.push(limit)}`,
@@ -188,8 +190,8 @@ export async function listSchedules(
   return rows.map(toRow)
 }
 
-export async function countSchedules(tx: Tx, filter: ScheduleFilter): Promise<number> {
-  const { where, values } = conditionsOf(filter)
+export async function countSchedules(tx: Tx, scope: Scope, filter: ScheduleFilter): Promise<number> {
+  const { where, values } = conditionsOf(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*) AS count FROM schedules s WHERE ${where.join(' AND ')}`,
     values,
@@ -197,13 +199,12 @@ export async function countSchedules(tx: Tx, filter: ScheduleFilter): Promise<nu
   return row?.count ?? 0
 }
 
-function conditionsOf({ status, counterparty, createdGte, createdLt }: ScheduleFilter) {
+function conditionsOf({ environment }: Scope, { status, counterparty, createdGte, createdLt }: ScheduleFilter) {
   const values: unknown[] = []
   const where = [
     'true',
     ...(counterparty === undefined ? [] : [`s.counterparty = $${values.push(counterparty)}`]),
-    ...(createdGte === undefined ? [] : [`s.created_at >= $${values.push(createdGte)}`]),
-    ...(createdLt === undefined ? [] : [`s.created_at < $${values.push(createdLt)}`]),
+    ...conditionsOfRange(values, { type: 'sch', environment, alias: 's' }, { from: createdGte, to: createdLt }),
   ]
   if (status === 'cancelled') where.push(`s.status = 'cancelled'`)
   else if (status === 'exhausted') where.push(`s.status <> 'cancelled' AND ${EXHAUSTED}`)

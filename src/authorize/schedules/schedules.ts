@@ -169,9 +169,9 @@ export function createSchedules({ db, ledger, pager, now }: Pick<Platform, 'db' 
       const binding = { route: 'GET /v1/schedules', scope, query: { ...filter } }
       const before = pager.decode(cursor, binding)
       return db.tenant(scope, async (tx) => {
-        const rows = await listSchedules(tx, filter, { before, limit: limit + 1 })
+        const rows = await listSchedules(tx, scope, filter, { before, limit: limit + 1 })
         const { data, ...page } = pager.page(rows, limit, ({ id }) => id, binding)
-        const total = include === undefined ? {} : { total_count: await countSchedules(tx, filter) }
+        const total = include === undefined ? {} : { total_count: await countSchedules(tx, scope, filter) }
         return { ...page, ...total, data: data.map((row) => scheduleOf(row)) }
       })
     },

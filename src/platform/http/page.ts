@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { invalidField } from '#src/failure.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { timestamp } from './params.ts'
+import { boundTime } from './params.ts'
 
 /** Spread into a list's query: `z.object({ ...listQuery, reference: z.string().optional() })`. */
 export const listQuery = {
@@ -24,8 +24,8 @@ export const listQuery = {
       pattern: undefined,
     }),
   cursor: z.string().max(1024).optional().meta({ description: 'next_cursor of the page before.' }),
-  created_gte: timestamp.optional().meta({ description: 'Created at or after.' }),
-  created_lt: timestamp.optional().meta({ description: 'Created before.' }),
+  created_gte: boundTime.optional().meta({ description: 'Created at or after.' }),
+  created_lt: boundTime.optional().meta({ description: 'Created before.' }),
   include: z.enum(['total_count']).optional(),
 }
 

@@ -37,13 +37,14 @@ const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 /** Of times that are told to callers: RFC 3339 has no year 10000. */
 export const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** A time that a caller sends: RFC 3339 with `Z` or an offset, in the years 1 to 9999 of UTC. */
-export const timestamp = z.iso
-  .datetime({ offset: true })
-  .refine((value) => !(Date.parse(value) < FIRST_MS || Date.parse(value) > LAST_MS), {
-    message: 'must lie in the years 1 to 9999',
-    params: { code: 'out_of_range' },
-  })
+/** A bound of a list, which is compared and never answered: any time of RFC 3339. */
+export const boundTime = z.iso.datetime({ offset: true })
+
+/** A time that is stored: RFC 3339 with `Z` or an offset, in the years 1 to 9999 of UTC. */
+export const timestamp = boundTime.refine((value) => !(Date.parse(value) < FIRST_MS || Date.parse(value) > LAST_MS), {
+  message: 'must lie in the years 1 to 9999',
+  params: { code: 'out_of_range' },
+})
 
 /** A name, a reason or a note for people, trimmed: 1 to `max` characters, at least one of which can be seen. */
 export function visibleText(max: number) {

@@ -2,7 +2,8 @@
 
 import type { DecisionKind } from '#src/catalogue/decisions.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { idsAfter, idsBefore, type Scope } from '#src/platform/ids.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import type { Scope } from '#src/platform/ids.ts'
 
 export interface NewDecisionRow {
   id: string
@@ -85,21 +86,18 @@ export async function listInOrder(
 }
 
 /** Conditions on `decisions` and their values. */
-export function conditionsOf(scope: Scope, filter: DecisionFilter): { conditions: string[]; values: unknown[] } {
+export function conditionsOf(
+  { environment }: Scope,
+  filter: DecisionFilter,
+): { conditions: string[]; values: unknown[] } {
   const conditions = ['true']
   const values: unknown[] = []
-  const compare = (column: string, operator: '=' | '>=' | '<', value: unknown) => {
-    if (value !== undefined) conditions.push(`${column} ${operator} $${values.push(value)}`)
+  const equal = (column: string, value: unknown) => {
+    if (value !== undefined) conditions.push(`${column} = $${values.push(value)}`)
   }
-  compare('kind', '=', filter.kind)
-  compare('reason', '=', filter.reason)
-  compare('jti', '=', filter.jti)
-  compare('at', '>=', filter.from)
-  compare('at', '<', filter.to)
-  // Ids sort by their time, to the hour: the primary key finds the range.
-  if (filter.from !== undefined) {
-    compare('id', '>=', idsAfter('dec', scope.environment, filter.from))
-  }
-  if (filter.to !== undefined) compare('id', '<', idsBefore('dec', scope.environment, filter.to))
+  equal('kind', filter.kind)
+  equal('reason', filter.reason)
+  equal('jti', filter.jti)
+  conditions.push(...conditionsOfRange(values, { type: 'dec', environment, time: 'at' }, filter))
   return { conditions, values }
 }

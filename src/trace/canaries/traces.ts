@@ -4,6 +4,7 @@ import { Failure } from '#src/failure.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { CountedPage } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
@@ -195,8 +196,8 @@ export function createTraces({ db, pager }: Pick<Platform, 'db' | 'pager'>) {
       const before = pager.decode(query.cursor, binding)
       const [rows, total] = await db.tenant(scope, (tx) =>
         Promise.all([
-          findTraces(tx, filter, { before, limit: query.limit + 1 }),
-          query.include === undefined ? undefined : countTraces(tx, filter),
+          findTraces(tx, scope, filter, { before, limit: query.limit + 1 }),
+          query.include === undefined ? undefined : countTraces(tx, scope, filter),
         ]),
       )
       const page = pager.page(rows, query.limit, ({ id }) => id, binding)
@@ -211,10 +212,11 @@ export function noTrace(id: string): Failure {
 
 async function findTraces(
   tx: Tx,
+  scope: Scope,
   filter: TraceFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<TraceRow[]> {
-  const { where, values } = conditionsOf(filter)
+  const { where, values } = conditionsOf(scope, filter)
   if (before !== undefined) where.push(`id < $${values.push(before)}`)
   const rows = await tx.adhoc<StoredTrace>(
     `SELECT ${TRACE} FROM traces WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
@@ -223,8 +225,8 @@ async function findTraces(
   return rows.map(toTrace)
 }
 
-async function countTraces(tx: Tx, filter: TraceFilter): Promise<number> {
-  const { where, values } = conditionsOf(filter)
+async function countTraces(tx: Tx, scope: Scope, filter: TraceFilter): Promise<number> {
+  const { where, values } = conditionsOf(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*)::int AS count FROM traces WHERE ${where.join(' AND ')}`,
     values,
@@ -232,7 +234,7 @@ async function countTraces(tx: Tx, filter: TraceFilter): Promise<number> {
   return row?.count ?? 0
 }
 
-function conditionsOf(filter: TraceFilter) {
+function conditionsOf({ environment }: Scope, filter: TraceFilter) {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
@@ -243,7 +245,8 @@ function conditionsOf(filter: TraceFilter) {
   add((p) => `agent_id = ${p}`, filter.agentId)
   add((p) => `model = ${p}`, filter.model)
   add((p) => `finish_reason = ${p}`, filter.finishReason)
-  add((p) => `created_at >= ${p}`, filter.createdFrom)
-  add((p) => `created_at < ${p}`, filter.createdBefore)
+  where.push(
+    ...conditionsOfRange(values, { type: 'trc', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
+  )
   return { where, values }
 }

@@ -70,8 +70,9 @@ export function createDiffs({ db, pager, now, models, evalSets }: DiffsDeps) {
       await checkComparable({ base: models.get(baseModel), target: models.get(targetModel) })
       const prompts =
         evalSet === DEFAULT_EVAL_SET ? readDefaultEvalSet().prompts.length : (await evalSets.get(by, evalSet)).prompts
+      const createdAt = now()
       const row = {
-        id: newId('dif', by.environment),
+        id: newId('dif', by.environment, createdAt.getTime()),
         baseModel,
         targetModel,
         evalSet,
@@ -80,7 +81,7 @@ export function createDiffs({ db, pager, now, models, evalSets }: DiffsDeps) {
         jobId: newJobId(),
         prompts,
         createdBy: actorOf(by.principal).id,
-        createdAt: now(),
+        createdAt,
       }
       const insert = async (tx: Tx) => {
         // Two at once may both be the last one: the bound is against waste.
@@ -105,9 +106,9 @@ export function createDiffs({ db, pager, now, models, evalSets }: DiffsDeps) {
       const before = pager.decode(query.cursor, binding)
       const filter = { ...createdBetween(query), state: query.state }
       return db.tenant(scope, async (tx) => {
-        const rows = await findDiffs(tx, filter, { before, limit: query.limit + 1 })
+        const rows = await findDiffs(tx, scope, filter, { before, limit: query.limit + 1 })
         const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-        return query.include === undefined ? page : { ...page, total_count: await countDiffs(tx, filter) }
+        return query.include === undefined ? page : { ...page, total_count: await countDiffs(tx, scope, filter) }
       })
     },
 

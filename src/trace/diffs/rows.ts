@@ -1,4 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { TraceJobState } from '../jobs/rows.ts'
 import type { DiffThresholds, DiffVerdict } from './judge.ts'
@@ -99,30 +100,31 @@ export interface DiffFilter {
   createdLt?: Date | undefined
 }
 
-const MATCHES = `($1::text IS NULL OR state = $1) AND ($2::timestamptz IS NULL OR created_at >= $2)
-  AND ($3::timestamptz IS NULL OR created_at < $3)`
-const valuesOf = ({ state, createdGte, createdLt }: DiffFilter) => [
-  state ?? null,
-  createdGte ?? null,
-  createdLt ?? null,
-]
+const MATCHES = `id >= $1 AND id < $2 AND ($3::text IS NULL OR state = $3)
+  AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)`
+
+function valuesOf({ environment }: Scope, { state, createdGte: from, createdLt: to }: DiffFilter, before?: string) {
+  const bounds = boundsOfRange({ type: 'dif', environment }, { from, to }, before)
+  return [...bounds, state ?? null, from ?? null, to ?? null]
+}
 
 /** Newest first. */
 export async function findDiffs(
   tx: Tx,
+  scope: Scope,
   filter: DiffFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<DiffRow[]> {
-  return tx.query<DiffRow>(
-    `SELECT ${DIFF} FROM model_diffs WHERE ${MATCHES} AND ($4::text IS NULL OR id < $4) ORDER BY id DESC LIMIT $5`,
-    [...valuesOf(filter), before ?? null, limit],
-  )
+  return tx.query<DiffRow>(`SELECT ${DIFF} FROM model_diffs WHERE ${MATCHES} ORDER BY id DESC LIMIT $6`, [
+    ...valuesOf(scope, filter, before),
+    limit,
+  ])
 }
 
-export async function countDiffs(tx: Tx, filter: DiffFilter): Promise<number> {
+export async function countDiffs(tx: Tx, scope: Scope, filter: DiffFilter): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     `SELECT count(*) AS count FROM model_diffs WHERE ${MATCHES}`,
-    valuesOf(filter),
+    valuesOf(scope, filter),
   )
   return row?.count ?? 0
 }

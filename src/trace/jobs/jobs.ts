@@ -96,9 +96,9 @@ export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' 
       const before = pager.decode(query.cursor, binding)
       const filter = { traceId: query.trace_id, state: query.state, ...createdBetween(query) }
       return db.tenant(scope, async (tx) => {
-        const rows = await listTraceJobs(tx, filter, { before, limit: query.limit + 1 })
+        const rows = await listTraceJobs(tx, scope, filter, { before, limit: query.limit + 1 })
         const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-        return query.include === undefined ? page : { ...page, total_count: await countTraceJobs(tx, filter) }
+        return query.include === undefined ? page : { ...page, total_count: await countTraceJobs(tx, scope, filter) }
       })
     },
 

@@ -1,4 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AttributionMethod } from '../attribution/attribute.ts'
 import type { TraceJobFailure, TraceJobRequest, TraceJobSummary } from './job.ts'
@@ -84,32 +85,35 @@ export interface TraceJobFilter {
   createdLt?: Date | undefined
 }
 
-const MATCHES = `($1::text IS NULL OR trace_id = $1) AND ($2::text IS NULL OR state = $2)
-  AND ($3::timestamptz IS NULL OR created_at >= $3) AND ($4::timestamptz IS NULL OR created_at < $4)`
+const MATCHES = `id >= $1 AND id < $2 AND ($3::text IS NULL OR trace_id = $3) AND ($4::text IS NULL OR state = $4)
+  AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)`
 
-const valuesOf = ({ traceId, state, createdGte, createdLt }: TraceJobFilter) => [
-  traceId ?? null,
-  state ?? null,
-  createdGte ?? null,
-  createdLt ?? null,
-]
+function valuesOf(
+  { environment }: Scope,
+  { traceId, state, createdGte: from, createdLt: to }: TraceJobFilter,
+  before?: string,
+) {
+  const bounds = boundsOfRange({ type: 'job', environment }, { from, to }, before)
+  return [...bounds, traceId ?? null, state ?? null, from ?? null, to ?? null]
+}
 
 /** Newest first. */
 export async function listTraceJobs(
   tx: Tx,
+  scope: Scope,
   filter: TraceJobFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<TraceJobRow[]> {
-  return tx.query<TraceJobRow>(
-    `SELECT ${JOB} FROM trace_jobs WHERE ${MATCHES} AND ($5::text IS NULL OR id < $5) ORDER BY id DESC LIMIT $6`,
-    [...valuesOf(filter), before ?? null, limit],
-  )
+  return tx.query<TraceJobRow>(`SELECT ${JOB} FROM trace_jobs WHERE ${MATCHES} ORDER BY id DESC LIMIT $7`, [
+    ...valuesOf(scope, filter, before),
+    limit,
+  ])
 }
 
-export async function countTraceJobs(tx: Tx, filter: TraceJobFilter): Promise<number> {
+export async function countTraceJobs(tx: Tx, scope: Scope, filter: TraceJobFilter): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM trace_jobs WHERE ${MATCHES}`,
-    valuesOf(filter),
+    valuesOf(scope, filter),
   )
   return row?.count ?? 0
 }

@@ -99,9 +99,9 @@ export function createLocks({
       const binding = { route: 'GET /v1/trace/session-locks', scope, query: { ...filter } }
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
-        const rows = await findLocks(tx, filter, { before, limit: query.limit + 1 })
+        const rows = await findLocks(tx, scope, filter, { before, limit: query.limit + 1 })
         const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-        return query.include === undefined ? page : { ...page, total_count: await countLocks(tx, filter) }
+        return query.include === undefined ? page : { ...page, total_count: await countLocks(tx, scope, filter) }
       })
     },
 

@@ -2,6 +2,7 @@
 // session. A subject has one live lock at most, by a unique index.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
@@ -140,10 +141,11 @@ export interface LockFilter {
 /** Newest first. */
 export async function findLocks(
   tx: Tx,
+  scope: Scope,
   filter: LockFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<SessionLockRow[]> {
-  const { where, values } = conditionsOf(filter)
+  const { where, values } = conditionsOf(scope, filter)
   if (before !== undefined) where.push(`id < $${values.push(before)}`)
   return tx.adhoc<SessionLockRow>(
     `SELECT ${LOCK} FROM session_locks WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
@@ -151,8 +153,8 @@ export async function findLocks(
   )
 }
 
-export async function countLocks(tx: Tx, filter: LockFilter): Promise<number> {
-  const { where, values } = conditionsOf(filter)
+export async function countLocks(tx: Tx, scope: Scope, filter: LockFilter): Promise<number> {
+  const { where, values } = conditionsOf(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*) AS count FROM session_locks WHERE ${where.join(' AND ')}`,
     values,
@@ -160,7 +162,7 @@ export async function countLocks(tx: Tx, filter: LockFilter): Promise<number> {
   return row?.count ?? 0
 }
 
-function conditionsOf(filter: LockFilter): { where: string[]; values: unknown[] } {
+function conditionsOf({ environment }: Scope, filter: LockFilter): { where: string[]; values: unknown[] } {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
@@ -168,8 +170,9 @@ function conditionsOf(filter: LockFilter): { where: string[]; values: unknown[] 
   }
   add((p) => `agent_session_id = ${p}`, filter.agentSessionId)
   add((p) => `agent_id = ${p}`, filter.agentId)
-  add((p) => `created_at >= ${p}`, filter.createdFrom)
-  add((p) => `created_at < ${p}`, filter.createdBefore)
+  where.push(
+    ...conditionsOfRange(values, { type: 'lck', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
+  )
   if (filter.status !== undefined) where.push(`cleared_at IS ${filter.status === 'locked' ? '' : 'NOT '}NULL`)
   return { where, values }
 }

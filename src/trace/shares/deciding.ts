@@ -181,11 +181,11 @@ export function createDeciding({ db, now, pager, sealer, linkTokens, baseUrl, le
       const before = pager.decode(cursor, binding)
       const filter = { status, shareId, at: now(), ...createdBetween(wanted) }
       return db.tenant(scope, async (tx) => {
-        const rows = await findRequests(tx, filter, { before, limit: limit + 1 })
+        const rows = await findRequests(tx, scope, filter, { before, limit: limit + 1 })
         const page = pager.page(rows, limit, ({ id }) => id, binding)
         const data: ListedRequest[] = []
         for (const row of page.data) data.push(listed(row, await getShare(tx, row.shareId)))
-        const total = include === undefined ? {} : { total_count: await countRequests(tx, filter) }
+        const total = include === undefined ? {} : { total_count: await countRequests(tx, scope, filter) }
         return { ...page, data, ...total }
       })
     },

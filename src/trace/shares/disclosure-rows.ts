@@ -2,6 +2,7 @@
 // state is one guarded UPDATE, so that of two at the same time one happens.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 
@@ -184,10 +185,11 @@ export interface RequestFilter {
 /** Newest first. Those of people who have not verified their address only where they are asked for. */
 export function findRequests(
   tx: Tx,
+  scope: Scope,
   filter: RequestFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<RequestRow[]> {
-  const { where, values } = conditionsOf(filter)
+  const { where, values } = conditionsOf(scope, filter)
   if (before !== undefined) where.push(`id < $${values.push(before)}`)
   return tx.adhoc<RequestRow>(
     `SELECT ${REQUEST('$1')} FROM disclosure_requests WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
@@ -195,8 +197,8 @@ export function findRequests(
   )
 }
 
-export async function countRequests(tx: Tx, filter: RequestFilter): Promise<number> {
-  const { where, values } = conditionsOf(filter)
+export async function countRequests(tx: Tx, scope: Scope, filter: RequestFilter): Promise<number> {
+  const { where, values } = conditionsOf(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*)::int AS count FROM disclosure_requests WHERE ${where.join(' AND ')}`,
     values,
@@ -224,7 +226,7 @@ export const purgeUnverified: PurgeStep = async (tx, _scope, { before, limit }) 
   return gone.length
 }
 
-function conditionsOf({ status, shareId, createdGte, createdLt, at }: RequestFilter) {
+function conditionsOf({ environment }: Scope, { status, shareId, createdGte, createdLt, at }: RequestFilter) {
   const values: unknown[] = [at]
   const where = [status === 'unverified' ? 'verified_at IS NULL' : 'verified_at IS NOT NULL']
   const add = (condition: (parameter: string) => string, value: unknown) => {
@@ -234,7 +236,6 @@ function conditionsOf({ status, shareId, createdGte, createdLt, at }: RequestFil
   add((p) => `${statusAt('$1')} = ${p}`, status)
   if (status === undefined) where.push('$1::timestamptz IS NOT NULL')
   add((p) => `share_id = ${p}`, shareId)
-  add((p) => `created_at >= ${p}`, createdGte)
-  add((p) => `created_at < ${p}`, createdLt)
+  where.push(...conditionsOfRange(values, { type: 'dsr', environment }, { from: createdGte, to: createdLt }))
   return { where, values }
 }

@@ -1,4 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Revealed } from './mask.ts'
 import type { MaskRule } from './rule.ts'
@@ -134,10 +135,11 @@ export interface ShareFilter {
 /** Newest first. */
 export function findShares(
   tx: Tx,
+  scope: Scope,
   filter: ShareFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ShareRow[]> {
-  const { where, values } = conditionsOf(filter)
+  const { where, values } = conditionsOf(scope, filter)
   if (before !== undefined) where.push(`id < $${values.push(before)}`)
   return tx.adhoc<ShareRow>(
     `SELECT ${SHARE} FROM trace_shares WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
@@ -145,8 +147,8 @@ export function findShares(
   )
 }
 
-export async function countShares(tx: Tx, filter: ShareFilter): Promise<number> {
-  const { where, values } = conditionsOf(filter)
+export async function countShares(tx: Tx, scope: Scope, filter: ShareFilter): Promise<number> {
+  const { where, values } = conditionsOf(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*)::int AS count FROM trace_shares WHERE ${where.join(' AND ')}`,
     values,
@@ -154,15 +156,14 @@ export async function countShares(tx: Tx, filter: ShareFilter): Promise<number> 
   return row?.count ?? 0
 }
 
-function conditionsOf({ status, traceId, createdGte, createdLt, at }: ShareFilter) {
+function conditionsOf({ environment }: Scope, { status, traceId, createdGte, createdLt, at }: ShareFilter) {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
     if (value !== undefined) where.push(condition(`$${values.push(value)}`))
   }
   add((p) => `trace_id = ${p}`, traceId)
-  add((p) => `created_at >= ${p}`, createdGte)
-  add((p) => `created_at < ${p}`, createdLt)
+  where.push(...conditionsOfRange(values, { type: 'shr', environment }, { from: createdGte, to: createdLt }))
   if (status === 'revoked') where.push('revoked_at IS NOT NULL')
   if (status === 'active') add((p) => `revoked_at IS NULL AND expires_at > ${p}`, at)
   if (status === 'expired') add((p) => `revoked_at IS NULL AND expires_at <= ${p}`, at)

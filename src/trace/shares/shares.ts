@@ -179,9 +179,9 @@ export function createShares({ db, now, pager, findManifest }: SharesDeps) {
       const before = pager.decode(cursor, binding)
       const filter = { status, traceId, at: now(), ...createdBetween(wanted) }
       return db.tenant(scope, async (tx) => {
-        const rows = await findShares(tx, filter, { before, limit: limit + 1 })
+        const rows = await findShares(tx, scope, filter, { before, limit: limit + 1 })
         const page = pager.page(rows, limit, ({ id }) => id, binding)
-        return include === undefined ? page : { ...page, total_count: await countShares(tx, filter) }
+        return include === undefined ? page : { ...page, total_count: await countShares(tx, scope, filter) }
       })
     },
 
@@ -219,9 +219,9 @@ export function createShares({ db, now, pager, findManifest }: SharesDeps) {
       const filter = { shareId, requestId, ...createdBetween(wanted) }
       return db.tenant(scope, async (tx) => {
         await getShare(tx, shareId)
-        const rows = await findViews(tx, filter, { before, limit: limit + 1 })
+        const rows = await findViews(tx, scope, filter, { before, limit: limit + 1 })
         const page = pager.page(rows, limit, ({ id }) => id, binding)
-        return include === undefined ? page : { ...page, total_count: await countViews(tx, filter) }
+        return include === undefined ? page : { ...page, total_count: await countViews(tx, scope, filter) }
       })
     },
   }

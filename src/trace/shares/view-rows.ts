@@ -2,6 +2,7 @@
 
 import ipaddr from 'ipaddr.js'
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
 export interface ShareViewRow {
@@ -58,10 +59,11 @@ export interface ViewFilter {
 /** Newest first. */
 export function findViews(
   tx: Tx,
+  scope: Scope,
   filter: ViewFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ShareViewRow[]> {
-  const { where, values } = conditionsOf(filter)
+  const { where, values } = conditionsOf(scope, filter)
   if (before !== undefined) where.push(`id < $${values.push(before)}`)
   return tx.adhoc<ShareViewRow>(
     `SELECT ${VIEW} FROM share_views WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
@@ -69,8 +71,8 @@ export function findViews(
   )
 }
 
-export async function countViews(tx: Tx, filter: ViewFilter): Promise<number> {
-  const { where, values } = conditionsOf(filter)
+export async function countViews(tx: Tx, scope: Scope, filter: ViewFilter): Promise<number> {
+  const { where, values } = conditionsOf(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*)::int AS count FROM share_views WHERE ${where.join(' AND ')}`,
     values,
@@ -86,14 +88,15 @@ export async function hasGraphViews(tx: Tx, shareIds: readonly string[]): Promis
   return found.length > 0
 }
 
-function conditionsOf({ shareId, requestId, createdGte, createdLt }: ViewFilter) {
+function conditionsOf({ environment }: Scope, { shareId, requestId, createdGte, createdLt }: ViewFilter) {
   const values: unknown[] = [shareId]
   const where = ['share_id = $1']
   const add = (condition: (parameter: string) => string, value: unknown) => {
     if (value !== undefined) where.push(condition(`$${values.push(value)}`))
   }
   add((p) => `request_id = ${p}`, requestId)
-  add((p) => `viewed_at >= ${p}`, createdGte)
-  add((p) => `viewed_at < ${p}`, createdLt)
+  where.push(
+    ...conditionsOfRange(values, { type: 'shv', environment, time: 'viewed_at' }, { from: createdGte, to: createdLt }),
+  )
   return { where, values }
 }

@@ -1,0 +1,368 @@
+// Lists by time read the rows of their range and of an hour beside it, also in plans that are made for all values.
+
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { countEntries, findEntries } from '#src/account/audit/rows.ts'
+import { countDeliveries, listDeliveries } from '#src/account/webhooks/delivery-rows.ts'
+import { countAgents, findAgents } from '#src/agents/registry/rows.ts'
+import { countSessions, findSessions } from '#src/agents/registry/session-rows.ts'
+import { countBatches, findBatches } from '#src/attest/batches/rows.ts'
+import { countCases, findCases } from '#src/attest/cases/rows.ts'
+import { findReevaluations } from '#src/attest/causes/rows.ts'
+import { countClaims, findClaims } from '#src/attest/claims/claim-rows.ts'
+import { countDevices, listDevices } from '#src/attest/devices/rows.ts'
+import { countScreenings, findScreenings } from '#src/attest/screen/rows.ts'
+import { listApprovals } from '#src/authorize/approvals/rows.ts'
+import { countDecisions, findDecisions } from '#src/authorize/decisions/rows.ts'
+import { countMandates, listMandates } from '#src/authorize/mandates/rows.ts'
+import { countRevocations, listRevocations } from '#src/authorize/revocations/rows.ts'
+import { countSchedules, listSchedules } from '#src/authorize/schedules/rows.ts'
+import { type AccountType, SCOPED_TYPES, type ScopedType } from '#src/catalogue/ids.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import { boundsOfRange, type TimeRange } from '#src/platform/db/id-ranges.ts'
+import { createPager } from '#src/platform/http/page.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import { createTraces } from '#src/trace/canaries/traces.ts'
+import { countDiffs, findDiffs } from '#src/trace/diffs/rows.ts'
+import { countTraceJobs, listTraceJobs } from '#src/trace/jobs/rows.ts'
+import { countLocks, findLocks } from '#src/trace/locks/rows.ts'
+import { countRequests, findRequests } from '#src/trace/shares/disclosure-rows.ts'
+import { countShares, findShares } from '#src/trace/shares/rows.ts'
+import { countViews, findViews } from '#src/trace/shares/view-rows.ts'
+import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+import { fillEveryTable } from '../../support/rows.ts'
+
+const ROWS = 2_000
+const MINUTES_APART = 10
+const HOUR_MS = 3_600_000
+// Six rows an hour: two hours of ids beside a range of one, and a page of 20 with the row that says whether another follows.
+// Mandates are read once more each, with their chains.
+const FEW_ROWS = 60
+
+type Page = { before: string | undefined; limit: number }
+type Listed = readonly { id: string }[]
+
+interface List {
+  table: string
+  type: ScopedType | AccountType
+  time?: string
+  /** Columns of a copy, as SQL: `made` has its `id` and its time `at`. */
+  columns?: Record<string, string>
+  list(tx: Tx, scope: Scope, range: TimeRange, page: Page): Promise<Listed>
+  count?(tx: Tx, scope: Scope, range: TimeRange): Promise<number>
+}
+
+const tracesIn = (tx: Tx) =>
+  createTraces({
+    db: { ...test.db, tenant: <R>(_: Scope, work: (tx: Tx) => Promise<R>) => work(tx) },
+    pager: createPager({ key: Buffer.alloc(32) }),
+  })
+const fromBefore = ({ from, to }: TimeRange) => ({ createdFrom: from, createdBefore: to })
+const gteLt = ({ from, to }: TimeRange) => ({ createdGte: from, createdLt: to })
+const HASH = `concat('\\x', encode(sha256(made.id::bytea), 'hex'))`
+const now = new Date()
+const TIMES = Array.from({ length: ROWS }, (_, n) => new Date(now.getTime() - (n + 0.5) * MINUTES_APART * 60_000))
+// The same in every table, so that rows can refer to those of other tables.
+const SANDBOX_IDS = TIMES.map((at) => newId('clm', 'sandbox', at.getTime()).slice('clm_'.length))
+
+const LISTS: List[] = [
+  {
+    table: 'claims',
+    type: 'clm',
+    columns: { reference: 'NULL' },
+    list: (tx, scope, range, page) => findClaims(tx, scope, fromBefore(range), page),
+    count: (tx, scope, range) => countClaims(tx, scope, fromBefore(range)),
+  },
+  {
+    table: 'traces',
+    type: 'trc',
+    list: async (tx, scope, range, { limit }) =>
+      (await tracesIn(tx).list(scope, fromBefore(range), { limit: limit - 1 })).data,
+    count: async (tx, scope, range) =>
+      (await tracesIn(tx).list(scope, fromBefore(range), { limit: 1, include: 'total_count' })).total_count ?? 0,
+  },
+  {
+    table: 'approvals',
+    type: 'apr',
+    columns: { jti: 'made.id' },
+    list: (tx, scope, range, page) => listApprovals(tx, scope, gteLt(range), page),
+  },
+  {
+    table: 'screenings',
+    type: 'scr',
+    columns: { batch_id: 'NULL', batch_line: 'NULL' },
+    list: (tx, scope, range, page) => findScreenings(tx, scope, fromBefore(range), page),
+    count: (tx, scope, range) => countScreenings(tx, scope, fromBefore(range)),
+  },
+  {
+    table: 'cases',
+    type: 'cas',
+    columns: { claim_id: `replace(made.id, 'cas_', 'clm_')` },
+    list: (tx, scope, range, page) => findCases(tx, scope, fromBefore(range), now, page),
+    count: (tx, scope, range) => countCases(tx, scope, fromBefore(range), now),
+  },
+  {
+    table: 'batches',
+    type: 'bat',
+    list: (tx, scope, { from, to }, page) => findBatches(tx, scope, { createdFrom: from, createdBefore: to }, page),
+    count: (tx, scope, { from, to }) => countBatches(tx, scope, { createdFrom: from, createdBefore: to }),
+  },
+  {
+    table: 'reevaluations',
+    type: 'ree',
+    columns: { key: 'made.id' },
+    list: (tx, scope, range, page) => findReevaluations(tx, scope, fromBefore(range), page),
+  },
+  {
+    table: 'devices',
+    type: 'dev',
+    time: 'enrolled_at',
+    columns: { spki_digest: HASH },
+    list: (tx, scope, { from, to }, page) =>
+      listDevices(tx, scope, { enrolledGte: from, enrolledLt: to }, { ...page, now }),
+    count: (tx, scope, { from, to }) => countDevices(tx, scope, { enrolledGte: from, enrolledLt: to }, now),
+  },
+  {
+    table: 'trace_jobs',
+    type: 'job',
+    list: (tx, scope, range, page) => listTraceJobs(tx, scope, gteLt(range), page),
+    count: (tx, scope, range) => countTraceJobs(tx, scope, gteLt(range)),
+  },
+  {
+    table: 'model_diffs',
+    type: 'dif',
+    list: (tx, scope, range, page) => findDiffs(tx, scope, gteLt(range), page),
+    count: (tx, scope, range) => countDiffs(tx, scope, gteLt(range)),
+  },
+  {
+    table: 'trace_shares',
+    type: 'shr',
+    columns: { token_hash: HASH },
+    list: (tx, scope, range, page) => findShares(tx, scope, { ...gteLt(range), at: now }, page),
+    count: (tx, scope, range) => countShares(tx, scope, { ...gteLt(range), at: now }),
+  },
+  {
+    table: 'share_views',
+    type: 'shv',
+    time: 'viewed_at',
+    list: (tx, scope, range, page) => findViews(tx, scope, { ...gteLt(range), shareId }, page),
+    count: (tx, scope, range) => countViews(tx, scope, { ...gteLt(range), shareId }),
+  },
+  {
+    table: 'disclosure_requests',
+    type: 'dsr',
+    list: (tx, scope, range, page) => findRequests(tx, scope, { ...gteLt(range), at: now }, page),
+    count: (tx, scope, range) => countRequests(tx, scope, { ...gteLt(range), at: now }),
+  },
+  {
+    table: 'session_locks',
+    type: 'lck',
+    columns: { cleared_at: 'now()', cleared_by: `'key'`, agent_unsuspended: 'false' },
+    list: (tx, scope, range, page) => findLocks(tx, scope, fromBefore(range), page),
+    count: (tx, scope, range) => countLocks(tx, scope, fromBefore(range)),
+  },
+  {
+    table: 'agents',
+    type: 'agt',
+    list: (tx, scope, range, page) => findAgents(tx, scope, fromBefore(range), page),
+    count: (tx, scope, range) => countAgents(tx, scope, fromBefore(range)),
+  },
+  {
+    table: 'agent_sessions',
+    type: 'ses',
+    list: (tx, scope, range, page) => findSessions(tx, scope, { ...fromBefore(range), agentId }, page),
+    count: (tx, scope, range) => countSessions(tx, scope, { ...fromBefore(range), agentId }),
+  },
+  {
+    table: 'mandates',
+    type: 'mnd',
+    columns: { path: 'ARRAY[made.id]', expires_at: 'made.at' },
+    list: (tx, scope, range, page) => listMandates(tx, scope, gteLt(range), page),
+    count: (tx, scope, range) => countMandates(tx, scope, gteLt(range)),
+  },
+  {
+    table: 'revocations',
+    type: 'rev',
+    list: (tx, scope, range, page) => listRevocations(tx, scope, gteLt(range), page),
+    count: (tx, scope, range) => countRevocations(tx, scope, gteLt(range)),
+  },
+  {
+    table: 'schedules',
+    type: 'sch',
+    list: (tx, scope, range, page) => listSchedules(tx, scope, gteLt(range), page),
+    count: (tx, scope, range) => countSchedules(tx, scope, gteLt(range)),
+  },
+  {
+    table: 'deliveries',
+    type: 'whd',
+    columns: { event_id: 'made.id' },
+    list: (tx, { environment }, range, page) => listDeliveries(tx, environment, gteLt(range), page),
+    count: (tx, { environment }, range) => countDeliveries(tx, environment, gteLt(range)),
+  },
+  {
+    table: 'decisions',
+    type: 'dec',
+    time: 'at',
+    list: (tx, scope, range, { before, limit }) => findDecisions(tx, scope, range, { below: before, limit }),
+    count: (tx, scope, range) => countDecisions(tx, scope, range),
+  },
+  {
+    table: 'audit_entries',
+    type: 'aud',
+    time: 'at',
+    list: (tx, _scope, range, { before, limit }) => findEntries(tx, gteLt(range), { below: before, limit }),
+    count: (tx, _scope, range) => countEntries(tx, gteLt(range)),
+  },
+]
+
+let test: TestDatabase
+let scope: Scope
+let shareId: string
+let agentId: string
+
+beforeAll(async () => {
+  test = await createTestDatabase()
+  scope = await makeAccount(test)
+  await fillEveryTable(test, scope)
+  // Others are not listed.
+  await test.owner('UPDATE disclosure_requests SET verified_at = now()')
+  for (const { table, type, time = 'created_at', columns = {} } of LISTS) await copyRows(table, { type, time, columns })
+  const only = async (column: string, table: string) =>
+    (await test.owner<{ id: string }>(`SELECT DISTINCT ${column} AS id FROM ${table}`))[0]?.id ?? ''
+  shareId = await only('share_id', 'share_views')
+  agentId = await only('agent_id', 'agent_sessions')
+}, 120_000)
+afterAll(() => test.close())
+
+describe.each(LISTS)('the list of $table', ({ table, time = 'created_at', list, count }) => {
+  const page = { before: undefined, limit: 21 }
+  const ago = (hours: number) => new Date(now.getTime() - hours * HOUR_MS)
+  const ranges: [string, TimeRange][] = [
+    ['of the last hour', { from: ago(1) }],
+    ['of an hour ten days ago', { from: ago(241), to: ago(240) }],
+    ['before a time', { to: ago(150) }],
+    ['before every row', { to: ago(10_000) }],
+    ['after every row', { from: ago(-100) }],
+  ]
+
+  it.each(ranges)('%s reads few rows, and lists those of the range', async (_, range) => {
+    const { answer, most } = await reading(table, (tx) => list(tx, scope, range, page))
+    expect(answer.map(({ id }) => id).slice(0, 20)).toEqual((await idsWithin(table, time, range)).slice(0, 20))
+    expect(most).toBeLessThan(FEW_ROWS)
+  })
+
+  it.skipIf(count === undefined)('counts a range by few rows', async () => {
+    const range = { from: ago(241), to: ago(240) }
+    const { answer, most } = await reading(table, (tx) => count?.(tx, scope, range) ?? Promise.resolve(0))
+    expect(answer).toBe((await idsWithin(table, time, range)).length)
+    expect(most).toBeLessThan(FEW_ROWS)
+  })
+})
+
+it('the bounds of a fixed statement hold every id where a range is open, and end at the cursor', () => {
+  const ids = { type: 'clm', environment: 'live' } as const
+  const made = [0, now.getTime(), Date.parse('9999-12-31T23:59:59Z')].map((at) => newId('clm', 'live', at))
+  const [lowest, above] = boundsOfRange(ids, {})
+  expect(made.filter((id) => lowest <= id && id < above)).toEqual(made)
+  const [, cursor] = boundsOfRange(ids, { to: now }, made[0])
+  expect(cursor).toBe(made[0])
+  expect(boundsOfRange(ids, { to: now }, made[2])).toEqual(boundsOfRange(ids, { to: now }))
+})
+
+/** Copies the row that the table has, to times that lie minutes apart. */
+async function copyRows(
+  table: string,
+  { type, time, columns }: Required<Pick<List, 'type' | 'time' | 'columns'>>,
+): Promise<void> {
+  const isScoped = Object.hasOwn(SCOPED_TYPES, type)
+  const ids = SANDBOX_IDS.map((id) => `${type}_${isScoped ? id : id.slice('test_'.length)}`)
+  const members = Object.entries({ id: 'made.id', [time]: 'made.at', ...columns })
+  const [own] = await test.owner<{ names: string }>(
+    `SELECT string_agg(quote_ident(attname), ', ') AS names FROM pg_attribute
+     WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND attidentity = ''`,
+    [table],
+  )
+  await test.owner(
+    `INSERT INTO ${table} (${own?.names}) SELECT ${own?.names} FROM (
+       SELECT copy.* FROM (SELECT * FROM ${table} WHERE account_id = $1 LIMIT 1) the_row
+       CROSS JOIN unnest($2::text[], $3::timestamptz[]) AS made (id, at)
+       CROSS JOIN LATERAL jsonb_populate_record(NULL::${table}, to_jsonb(the_row)
+         || jsonb_build_object(${members.map(([column, value]) => `'${column}', ${value}`).join(', ')})) copy) copies`,
+    [scope.accountId, ids, TIMES],
+  )
+  await test.owner(`ANALYZE ${table}`)
+}
+
+async function idsWithin(table: string, time: string, { from, to }: TimeRange): Promise<string[]> {
+  const rows = await test.owner<{ id: string }>(
+    `SELECT id FROM ${table} WHERE ${time} >= coalesce($1, '-infinity'::timestamptz)
+       AND ${time} < coalesce($2, 'infinity'::timestamptz) ORDER BY id DESC`,
+    [from ?? null, to ?? null],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** What the work returns, and how many rows of the table one of its statements read at most. */
+async function reading<R>(table: string, work: (tx: Tx) => Promise<R>): Promise<{ answer: R; most: number }> {
+  const plans: Plan[] = []
+  const answer = await test.db.tenant(scope, (tx) => {
+    let last: Promise<unknown> = Promise.resolve()
+    const explained =
+      (run: Tx['query'], mode: string): Tx['query'] =>
+      (text, values = []) => {
+        const next = last.then(async () => {
+          plans.push(await explain(tx, { text, values, mode }))
+          return run<never>(text, values)
+        })
+        last = next
+        return next
+      }
+    // A fixed statement is prepared, and Postgres may plan it once for all values.
+    const query = explained(tx.query, 'force_generic_plan')
+    return work({ ...tx, query, adhoc: explained(tx.adhoc, 'force_custom_plan') })
+  })
+  const counts = plans.map((plan) => rowsRead(plan, table))
+  expect(plans.some((plan) => reads(plan, table))).toBe(true)
+  return { answer, most: Math.max(...counts) }
+}
+
+interface Plan {
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
+  Plans?: Plan[]
+}
+
+async function explain(
+  tx: Tx,
+  { text, values, mode }: { text: string; values: readonly unknown[]; mode: string },
+): Promise<Plan> {
+  const literals = values.map((value) => (value === null ? 'NULL' : pg.escapeLiteral(textOf(value))))
+  await tx.adhoc(`SET LOCAL plan_cache_mode = ${mode}`)
+  const name = `explained_${randomBytes(6).toString('hex')}`
+  await tx.adhoc(`PREPARE ${name} AS ${text}`)
+  const execute = literals.length === 0 ? name : `${name} (${literals.join(', ')})`
+  const [row] = await tx.adhoc<{ 'QUERY PLAN': { Plan: Plan }[] }>(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE ${execute}`)
+  await tx.adhoc(`DEALLOCATE ${name}`)
+  const plan = row?.['QUERY PLAN'][0]?.Plan
+  if (plan === undefined) throw new Error('nothing was explained')
+  return plan
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof Date) return value.toISOString()
+  return Array.isArray(value) ? `{${value.join(',')}}` : String(value)
+}
+
+function reads(plan: Plan, table: string): boolean {
+  return plan['Relation Name'] === table || (plan.Plans ?? []).some((child) => reads(child, table))
+}
+
+function rowsRead(plan: Plan, table: string): number {
+  const removed = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0)
+  const own = plan['Relation Name'] === table ? (plan['Actual Rows'] + removed) * plan['Actual Loops'] : 0
+  return (plan.Plans ?? []).reduce((sum, child) => sum + rowsRead(child, table), own)
+}
