@@ -1,7 +1,7 @@
 // Enrolls the devices of a plan by their planned standing, each with its planned evidence.
 import type { Client } from './client.ts'
-import type { Crew } from './crew.ts'
 import type { FleetPlan } from './fleet.ts'
+import type { Crew } from './fleet-captures.ts'
 
 /** Ids by the plan's index; `undefined` for devices that the account does not know. */
 export async function enrollFleet(client: Client, plan: FleetPlan, crew: Crew): Promise<(string | undefined)[]> {

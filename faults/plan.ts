@@ -3,7 +3,7 @@
 
 import { PROCESS_NAMES, type ProcessName, QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import { createDice, type Dice } from '../capture-kit/scene.ts'
-import type { Elsewhere } from './elsewhere.ts'
+import type { Elsewhere } from './moved-receivers.ts'
 
 export type Kind = ProcessName
 export type Link = 'postgres' | 'redis' | 'receivers'

@@ -42,7 +42,7 @@ export function skewedBy(minutes: number): Record<string, string> {
 
 /** The preload that records the memory of a process, as an environment. */
 export function weighedAs(name: string, journal: string): Record<string, string> {
-  const preload = fileURLToPath(new URL('./weigh.ts', import.meta.url))
+  const preload = fileURLToPath(new URL('./heap-sampling.ts', import.meta.url))
   return { NODE_OPTIONS: `--import=${preload}`, WEIGHT_NAME: name, WEIGHT_JOURNAL: journal }
 }
 

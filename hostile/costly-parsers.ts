@@ -4,9 +4,9 @@
 import { checkChain, parseChain } from '#src/platform/crypto/x509.ts'
 import { rsaSpki, unsignedCertificate } from '../test/support/costly-certificates.ts'
 import { CHAIN_CODES } from './body-parsers.ts'
-import type { Dice } from './dice.ts'
 import { randomBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
+import type { Dice } from './random.ts'
 import { CHAIN, ROOT } from './seeds.ts'
 
 // OpenSSL accepts every exponent up to moduli of 3,072 bits, and 64 bits of exponent above.

@@ -11,10 +11,10 @@ import { parseRevocationList } from '#src/attest/hardware/revocations.ts'
 import { readExpectedApps, readVendorRoots } from '#src/attest/hardware/roots.ts'
 import { UNPROVEN } from '#src/attest/hardware/verdict.ts'
 import { readCertificateExtensions } from '#src/platform/crypto/certificate-fields.ts'
-import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { mutateDer } from './mutate-der.ts'
 import { hold, type Parser } from './parser.ts'
+import type { Dice } from './random.ts'
 import { SLOW } from './seeds.ts'
 
 const file = JSON.parse(readFileSync(join(import.meta.dirname, 'hardware-seeds.json'), 'utf8'))

@@ -1,11 +1,11 @@
 // The parsers of Authorize through the public port: actions, tokens, policies, mandates, schedules, and what stands
 // around them.
 
-import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { mutateJson } from './mutate-json.ts'
 import { mutateText } from './mutate-text.ts'
 import { hold, type Parser } from './parser.ts'
+import type { Dice } from './random.ts'
 import { type Header, JSON_BODY, jsonOf, type Web } from './web.ts'
 import { requestBytes } from './wire.ts'
 

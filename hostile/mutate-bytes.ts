@@ -1,6 +1,6 @@
 // Mutations of bytes without knowledge of their format.
 
-import type { Dice } from './dice.ts'
+import type { Dice } from './random.ts'
 
 const MAX_BYTES = 256 * 1024
 // Where counters overflow and signs change.

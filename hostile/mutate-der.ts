@@ -1,8 +1,8 @@
 // Mutations of DER with knowledge of its structure: other tags, wrong lengths, elements that are missing, doubled,
 // borrowed or nested deeply; the lengths around them are corrected, so that a parser gets that far.
 
-import type { Dice } from './dice.ts'
 import { mutateBytes, randomBytes } from './mutate-bytes.ts'
+import type { Dice } from './random.ts'
 
 interface Element {
   tag: number

@@ -1,8 +1,8 @@
 // Mutations of JSON with knowledge of its structure: members that are missing, unknown, too many, of another type or
 // too deep, and text that parsers read differently.
 
-import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
+import type { Dice } from './random.ts'
 
 /** Text that is written into the JSON unchanged. */
 interface Raw {

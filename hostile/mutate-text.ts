@@ -1,6 +1,6 @@
 // Mutations of short texts: headers, ids, cursors, URLs, query strings.
 
-import type { Dice } from './dice.ts'
+import type { Dice } from './random.ts'
 
 const PIECES = [
   '',

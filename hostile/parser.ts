@@ -1,7 +1,7 @@
 // The declaration of every parser of the table, and how a number of cases is run through it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Dice, diceOf } from './dice.ts'
+import { type Dice, diceOf } from './random.ts'
 
 export interface Parser {
   name: string

@@ -6,9 +6,9 @@ import { ALGORITHM_NAMES, readAuthenticatorFacts, readMap } from '#src/authorize
 import { assertionResponse, registrationResponse } from '#src/authorize/passkeys/bodies.ts'
 import { loadWebauthn, verifyAssertion, verifyRegistration } from '#src/authorize/passkeys/ceremony.ts'
 import { Failure } from '#src/failure.ts'
-import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
+import type { Dice } from './random.ts'
 
 interface Response {
   clientDataJSON: string

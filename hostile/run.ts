@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { Memory } from './nursery.ts'
+import type { Memory } from './child-driver.ts'
 import type { Parser, Report } from './parser.ts'
 
 type Told = Report & Pick<Parser, 'source' | 'limit'> & { memory: Memory; at: number }

@@ -1,10 +1,10 @@
 // The parsers of Trace and of the account through the public port. The models are in a process of their own, which text
 // reaches as tokens.
 
-import type { Dice } from './dice.ts'
 import { mutateJson } from './mutate-json.ts'
 import { mutateText } from './mutate-text.ts'
 import type { Parser } from './parser.ts'
+import type { Dice } from './random.ts'
 import { JSON_BODY, jsonOf, type Web } from './web.ts'
 import { requestBytes } from './wire.ts'
 

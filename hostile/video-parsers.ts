@@ -7,9 +7,9 @@ import { examineVideo } from '#src/attest/video/examine.ts'
 import { MAX_FRAMES } from '#src/attest/video/limits.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { joinChunks, makeVideoManifest, recordVideo, VIDEO_TYPES, type VideoContainer } from '../capture-kit/video.ts'
-import type { Dice } from './dice.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
+import type { Dice } from './random.ts'
 import { corpusFiles } from './seeds.ts'
 
 const NONCE = 'A'.repeat(43)

@@ -1,8 +1,8 @@
 // What all parsers through the public port share: requests with a key, and how their answers are judged.
 
 import type { System } from '../test/support/system.ts'
-import type { Dice } from './dice.ts'
 import type { Parser } from './parser.ts'
+import type { Dice } from './random.ts'
 import { exchange, judgeAnswer, readAnswer, requestBytes } from './wire.ts'
 
 export type Header = readonly [name: string, value: string]

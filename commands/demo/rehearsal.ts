@@ -2,11 +2,11 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Attestation, type Client, createClient } from '../../capture-kit/client.ts'
-import { type Crew, createCrew } from '../../capture-kit/crew.ts'
 import type { AttestBody } from '../../capture-kit/device.ts'
 import { enrollFleet } from '../../capture-kit/enroll.ts'
 import { compareResult, POINTS } from '../../capture-kit/findings.ts'
 import { type FleetPlan, planFleet } from '../../capture-kit/fleet.ts'
+import { type Crew, createCrew } from '../../capture-kit/fleet-captures.ts'
 import { planVideos } from '../../capture-kit/footage.ts'
 import type { Vendor } from '../../capture-kit/vendor.ts'
 import { createProgress } from './progress.ts'

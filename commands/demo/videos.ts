@@ -1,7 +1,7 @@
 // Videos, each sent chunk by chunk to its own session, as a phone does while it films.
 
 import type { Attestation, Client } from '../../capture-kit/client.ts'
-import type { Crew } from '../../capture-kit/crew.ts'
+import type { Crew } from '../../capture-kit/fleet-captures.ts'
 import { film, type PlannedVideo } from '../../capture-kit/footage.ts'
 
 const RESULT_SECONDS = 30

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { createWalker } from '#src/attest/video/container.ts'
 import { examineVideo } from '#src/attest/video/examine.ts'
-import { createCrew } from '../../capture-kit/crew.ts'
 import { VIDEO_KINDS, type VideoKind } from '../../capture-kit/findings.ts'
 import { type FleetPlan, planFleet } from '../../capture-kit/fleet.ts'
+import { createCrew } from '../../capture-kit/fleet-captures.ts'
 import { film, planVideos } from '../../capture-kit/footage.ts'
 
 const NOW = new Date('2026-11-20T15:11:00.000Z')

@@ -13,7 +13,7 @@ import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { inlineMedia } from '../../../capture-kit/device.ts'
 import { joinChunks, makeVideoManifest, recordVideo } from '../../../capture-kit/video.ts'
 import { type CheckReport, checkFile } from '../../../commands/evidence/check.ts'
-import { diceOf } from '../../../hostile/dice.ts'
+import { diceOf } from '../../../hostile/random.ts'
 import { PHOTO } from '../../attest/claims/phone.ts'
 import { type EvidenceService, startEvidence } from '../../attest/evidence/service.ts'
 

@@ -2,10 +2,10 @@ import { createHash, verify, X509Certificate } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import sharp from 'sharp'
 import { beforeAll, expect, test } from 'vitest'
-import { type Crew, createCrew, type Links } from '../../capture-kit/crew.ts'
 import type { AttestBody } from '../../capture-kit/device.ts'
 import { type CaptureKind, TAMPERINGS } from '../../capture-kit/findings.ts'
 import { type PlannedCapture, planFleet } from '../../capture-kit/fleet.ts'
+import { type Crew, createCrew, type Links } from '../../capture-kit/fleet-captures.ts'
 import { readCameraFacts, renderPhoto } from '../../capture-kit/photo.ts'
 
 const NOW = new Date('2026-11-20T15:11:00.000Z')
