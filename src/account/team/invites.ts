@@ -12,7 +12,7 @@ import type { Role } from '#src/catalogue/access.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
@@ -167,21 +167,19 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
    */
   async function revoke(caller: Acting, id: string, key: IdempotencyKey | undefined): Promise<ShownInvite> {
     const { accountId } = caller
-    const ended = await db.tenant(caller, (tx) =>
-      again(tx, key, async () => {
-        await lockTeam(tx, accountId)
-        await getAuthority(tx, caller)
-        const at = now()
-        const state = stateOf(await getInvite(tx, accountId, id), at)
-        refuseEnded(state, ['pending', 'expired', 'revoked'])
-        if (state === 'pending') {
-          await revokeInvite(tx, { accountId, id }, at)
-          await recordAudit(tx, caller, { action: 'invite.revoked', subjectId: id, isScoped: false })
-        }
-        return getInvite(tx, accountId, id)
-      }),
-    )
-    return show(ended)
+    const end = async (tx: Tx) => {
+      await lockTeam(tx, accountId)
+      await getAuthority(tx, caller)
+      const at = now()
+      const state = stateOf(await getInvite(tx, accountId, id), at)
+      refuseEnded(state, ['pending', 'expired', 'revoked'])
+      if (state === 'pending') {
+        await revokeInvite(tx, { accountId, id }, at)
+        await recordAudit(tx, caller, { action: 'invite.revoked', subjectId: id, isScoped: false })
+      }
+      return getInvite(tx, accountId, id)
+    }
+    return show(await db.tenant(caller, (tx) => once(tx, key, end, () => id)))
   }
 
   /** Of the mail queue. No letter for an invite that ended, or that was sent again meanwhile. */
