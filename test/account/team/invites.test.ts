@@ -157,6 +157,20 @@ describe('an invite', () => {
     expect((await service.invite(headers, service.newAddress())).json.code).toBe('idempotency_key_reused')
   })
 
+  it('counts once for an Idempotency-Key, whose repeats send no mail', async () => {
+    const { owner } = await service.makeTeam()
+    const email = service.newAddress()
+    const keyed = { ...owner, 'Idempotency-Key': 'invite-1' }
+    const { invite_id: id } = (await service.invite(keyed, email)).json
+    for (let at = 0; at < 5; at += 1) expect((await service.invite(keyed, email)).status).toBe(200)
+    const resend = (headers: Record<string, string>) => service.send(headers, 'POST', `/v1/org/invites/${id}/resend`)
+    for (let at = 0; at < 5; at += 1) expect((await resend(keyed)).status).toBe(200)
+    // Five mails a day to an address.
+    for (let at = 2; at < 5; at += 1) expect((await resend(owner)).status).toBe(200)
+    expect((await resend(owner)).json.code).toBe('rate_limited')
+    expect((await resend(keyed)).status).toBe(200)
+  })
+
   it('is revoked once for an Idempotency-Key: a replay shows one that was sent again since', async () => {
     const { owner } = await service.makeTeam()
     const { invite_id: id } = (await service.invite(owner, service.newAddress())).json
