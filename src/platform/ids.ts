@@ -90,6 +90,11 @@ export function accountIdsBefore(type: AccountType, at: Date): string {
   return `${type}_${encode(bytes)}`
 }
 
+/** As `idsAfter`, for a type of ids without an environment. */
+export function accountIdsAfter(type: AccountType, at: Date): string {
+  return accountIdsBefore(type, new Date(at.getTime() - 2 * CLOCK_SLACK_MS))
+}
+
 /** When an id was made, by the clock of the process that made it. NaN for what is no id. */
 export function timeOfId(id: string): number {
   const digits = ID.exec(id)?.[3]?.slice(0, 10)

@@ -2,7 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SCOPED_TYPES, type ScopedType } from '#src/catalogue/ids.ts'
 import { Failure } from '#src/failure.ts'
-import { checkId, idsAfter, idsBefore, newAccountId, newId, timeOfId, uuidv7 } from '#src/platform/ids.ts'
+import {
+  accountIdsAfter,
+  accountIdsBefore,
+  checkId,
+  idsAfter,
+  idsBefore,
+  newAccountId,
+  newId,
+  timeOfId,
+  uuidv7,
+} from '#src/platform/ids.ts'
 
 // RFC 9562 defines the bits, and Crockford's alphabet is repeated here on purpose.
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -40,6 +50,9 @@ describe('ids', () => {
           expect(timeOfId(id)).toBe(at + skew)
           expect(idsAfter('whd', 'live', new Date(at)) < id).toBe(true)
           expect(id < idsBefore('whd', 'live', new Date(at))).toBe(true)
+          const entry = newAccountId('aud', at + skew)
+          expect(accountIdsAfter('aud', new Date(at)) < entry).toBe(true)
+          expect(entry < accountIdsBefore('aud', new Date(at))).toBe(true)
         },
       ),
       { numRuns: 300, seed: 1 },

@@ -1,6 +1,6 @@
 import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Environment } from '#src/platform/ids.ts'
+import { accountIdsAfter, accountIdsBefore, type Environment } from '#src/platform/ids.ts'
 
 export type ActorKind = 'key' | 'session' | 'operator' | 'service'
 
@@ -123,5 +123,8 @@ function conditionsOf(filter: AuditFilter): { conditions: string[]; values: unkn
   compare('environment', '=', filter.environment)
   compare('at', '>=', filter.createdGte)
   compare('at', '<', filter.createdLt)
+  // The key is the id: without these, a page of old entries reads all newer ones, and an export all older ones.
+  if (filter.createdGte !== undefined) compare('id', '>=', accountIdsAfter('aud', filter.createdGte))
+  if (filter.createdLt !== undefined) compare('id', '<', accountIdsBefore('aud', filter.createdLt))
   return { conditions, values }
 }
