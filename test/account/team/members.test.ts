@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { countKeysOf } from '#src/account/keys/operate.ts'
 import { ROLES, type Role } from '#src/catalogue/access.ts'
 import { startTeamService, type TeamService } from './service.ts'
 
@@ -227,6 +228,17 @@ describe('removing a user', () => {
     expect((await remove(owner, userId)).json.keys_created).toEqual(keys.toSorted())
     await service.test.owner('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [keys[0]])
     expect((await remove(owner, userId)).json.keys_created).toEqual([keys[1]])
+    // A rotated key ends with its grace period.
+    await service.test.owner(
+      "UPDATE api_keys SET successor_id = id, grace_expires_at = now() - interval '1 second' WHERE id = $1",
+      [keys[1]],
+    )
+    expect((await remove(owner, userId)).json.keys_created).toEqual([])
+    const counted = await service.test.db.system('test', (tx) => countKeysOf(tx, accountId))
+    expect(counted).toMatchObject([
+      { environment: 'live', valid: 0 },
+      { environment: 'sandbox', valid: 0 },
+    ])
   })
 
   it('is leaving, for oneself: whatever the role, and also after the plan was left', async () => {
