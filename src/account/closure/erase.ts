@@ -38,17 +38,20 @@ interface ClosedAccountsDeps {
 export function createClosedAccounts(deps: ClosedAccountsDeps): (signal: AbortSignal) => Promise<number> {
   const { db, store, tables, closure, now, log, stepRows = STEP_ROWS } = deps
   let heldAtMs = 0
+  // Of the run.
+  let order: Order = { early: [], late: [] }
+  let freed = new Set<string>()
 
   /** Returns false when it has to wait for a job. */
-  async function erase(accountId: string, { early, late }: Order, signal: AbortSignal): Promise<boolean> {
+  async function erase(accountId: string, signal: AbortSignal): Promise<boolean> {
     // An export that has begun before the 30 days were over stores its archive at its end, after we have listed the blobs.
     const isExporting = (tx: Tx) => hasJobsToRun(tx, accountId, 'export')
     if (await db.system('erase account', isExporting)) return waits(accountId)
     // A request or a job that had begun before may store more meanwhile.
     for (let gone = 1; gone > 0; ) {
-      gone = await eraseTables(accountId, early, signal)
+      gone = await eraseTables(accountId, order.early, signal)
       gone += await eraseBlobs(accountId, signal)
-      gone += await eraseTables(accountId, late, signal)
+      gone += await eraseTables(accountId, order.late, signal)
     }
     signal.throwIfAborted()
     const isErased = await db.system('erase account', async (tx) => {
@@ -100,7 +103,17 @@ export function createClosedAccounts(deps: ClosedAccountsDeps): (signal: AbortSi
 
   async function beforeStep(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    if (now().getTime() - heldAtMs >= HOLD_EVERY_MS) await holdAll(signal)
+    if (now().getTime() - heldAtMs >= HOLD_EVERY_MS) await freeUsers(await holdAll(signal), signal)
+  }
+
+  /** Erases the users of accounts whose time is over: the erasure of another may take hours. Returns those accounts. */
+  async function freeUsers(closed: readonly ClosedAccount[], signal: AbortSignal): Promise<ClosedAccount[]> {
+    const due = closed.filter(({ erasedAfter }) => isOver(erasedAfter, now()))
+    for (const { id } of due.filter(({ id }) => !freed.has(id))) {
+      freed.add(id)
+      await attempt(id, () => eraseTables(id, order.early, signal), signal)
+    }
+    return due
   }
 
   /** Returns the closed accounts. */
@@ -129,15 +142,17 @@ export function createClosedAccounts(deps: ClosedAccountsDeps): (signal: AbortSi
     for (const id of await db.system('reopened accounts', findOpenWithHeldJobs)) {
       await attempt(id, () => closure.release(id), signal)
     }
-    const due = (await holdAll(signal)).filter(({ erasedAfter }) => isOver(erasedAfter, now()))
-    if (due.length === 0) return 0
+    const closed = await holdAll(signal)
+    if (closed.length === 0) return 0
     const names = tables()
       .map(({ table }) => table)
       .filter((table) => table !== ACCOUNT_TABLE)
-    const order = await db.system('erase account', (tx) => orderForErasure(tx, names, FIRST_TABLES))
-    for (const { id } of due) await attempt(id, () => eraseTables(id, order.early, signal), signal)
+    order = await db.system('erase account', (tx) => orderForErasure(tx, names, FIRST_TABLES))
+    freed = new Set()
     let erased = 0
-    for (const { id } of due) if (await attempt(id, () => erase(id, order, signal), signal)) erased += 1
+    for (const { id } of await freeUsers(closed, signal)) {
+      if (await attempt(id, () => erase(id, signal), signal)) erased += 1
+    }
     return erased
   }
 }

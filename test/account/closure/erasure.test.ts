@@ -146,6 +146,31 @@ it('erases the users of all due accounts before the media of the first', async (
   expect(new Set(users)).toEqual(new Set([0]))
 })
 
+it('erases the users of an account that becomes due while another is erased', async () => {
+  const [first, second] = [await fixture.makeOwned(), await fixture.makeOwned()]
+  for (const owned of [first, second]) await fixture.close(owned)
+  await fixture.backdate(first.accountId, 31)
+  const { platform, features } = service.services
+  let laterMs = 0
+  const run = createClosedAccounts({
+    ...platform,
+    now: () => new Date(Date.now() + laterMs),
+    closure: { hold: async () => {}, release: async () => {} },
+    tables: () => features.flatMap(({ data = [] }) => data),
+    store: {
+      delete: platform.store.delete,
+      async *list(scope) {
+        laterMs = 61_000
+        await fixture.backdate(second.accountId, 31)
+        yield* platform.store.list(scope)
+      },
+    },
+  })
+  expect(await run(new AbortController().signal)).toBe(1)
+  expect([await usersOf(second.accountId), await isErased(second.accountId)]).toEqual([0, false])
+  expect(await fixture.runClock()).toBe(1)
+})
+
 it('holds exports too from the 30th day', async () => {
   const owned = await fixture.makeOwned()
   const { accountId, owner } = owned
