@@ -35,7 +35,7 @@ export const auditEntryView = z
     from: z
       .object({ ip: z.string().nullable(), user_agent: z.string().nullable() })
       .meta({ id: 'AuditOrigin' })
-      .describe('null: the service itself.'),
+      .describe('Members that are not known are null: all of an act of the service itself, or of an operator.'),
     request_id: z.string().nullable(),
     subject_id: z.string().nullable(),
     before: z.unknown().nullable(),

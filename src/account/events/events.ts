@@ -46,7 +46,8 @@ export function createEvents({ db, waits }: EventsDeps) {
     const types = wantedTypes(caller.products, request.types)
     const limit = request.limit + 1
     const { head, purged, events } = await db.tenant(caller, (tx) => readEvents(tx, { after, types, limit }))
-    checkPosition('?after', after, { head, purged })
+    if (request.consumer === undefined) checkPosition('?after', after, { head, purged })
+    else checkConsumer(request.consumer, after, { head, purged })
     const page = events.slice(0, request.limit)
     const hasMore = events.length > request.limit
     const last = page.at(-1)?.position
@@ -114,6 +115,18 @@ export function checkPosition(pointer: string, position: number | undefined, { h
       members: { resume_after: purged },
     })
   }
+}
+
+// The caller has sent no position, and an acknowledgement only moves one forward.
+function checkConsumer(name: string, position: number | undefined, { head, purged }: Heads): void {
+  if (position !== undefined && position > head) {
+    throw invalidField(
+      '?consumer',
+      'out_of_range',
+      `stands at ${position}, beyond the newest event, whose position is ${head}: DELETE /v1/event-consumers/${name}, then PUT it again`,
+    )
+  }
+  checkPosition('?consumer', position, { head, purged })
 }
 
 /** undefined: all types. Of products that the account does not use, as with webhooks, nothing is shown. */

@@ -5,12 +5,20 @@
 import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { TenantTable } from '#src/platform/feature.ts'
-import type { Environment } from '#src/platform/ids.ts'
+import type { Environment, Scope } from '#src/platform/ids.ts'
 import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import { DAY_MS } from '#src/platform/retention.ts'
-import type { BlobStore } from '#src/platform/store/blobs.ts'
+import type { BlobStore, StoredBlob } from '#src/platform/store/blobs.ts'
 import { type Archive, type ArchivedFile, createArchive } from './archive.ts'
-import { type ExportRow, failExport, finishExport, requeueExport, startExport, updateProgress } from './rows.ts'
+import {
+  type ExportRow,
+  failExport,
+  findExport,
+  finishExport,
+  requeueExport,
+  startExport,
+  updateProgress,
+} from './rows.ts'
 import { type ExportedRow, readRows } from './tables.ts'
 
 export const KEPT_DAYS = 7
@@ -22,7 +30,7 @@ const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'live']
 
 export interface ExportDeps {
   db: Pick<Database, 'tenant'>
-  store: Pick<BlobStore, 'put' | 'openRead'>
+  store: Pick<BlobStore, 'put' | 'openRead' | 'delete'>
   tables: () => readonly TenantTable[]
   now: () => Date
   maxMedia?: number
@@ -41,13 +49,7 @@ export function createExportWork({ db, store, tables, now, maxMedia = MAX_MEDIA 
     if (row === undefined) return { kind: 'done' }
     const written: Written = { files: [], rows: 0, missing: [] }
     try {
-      const { sha256, size } = await writeArchive(row, job, written)
-      const at = now()
-      const made = { files: written.files.length, rows: written.rows, size, sha256, at }
-      await db.tenant(job.scope, async (tx) => {
-        await finishExport(tx, exportId, { ...made, expiresAt: new Date(at.getTime() + KEPT_DAYS * DAY_MS) })
-        await job.settle(tx)
-      })
+      await finish(exportId, job, written, await writeArchive(row, job, written))
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== 'payload_too_large') throw error
       await db.tenant(job.scope, async (tx) => {
@@ -58,13 +60,33 @@ export function createExportWork({ db, store, tables, now, maxMedia = MAX_MEDIA 
     return { kind: 'settled' }
   }
 
+  /** Leaves no archive that no row names: of an erased account, nothing would delete it later. */
+  async function finish(exportId: string, job: RunningJob, written: Written, { sha256, size }: StoredBlob) {
+    const at = now()
+    const made = { files: written.files.length, rows: written.rows, size, sha256, at }
+    const expiresAt = new Date(at.getTime() + KEPT_DAYS * DAY_MS)
+    try {
+      const isFinished = await db.tenant(job.scope, async (tx) => {
+        const isFinished = await finishExport(tx, exportId, { ...made, expiresAt })
+        await job.settle(tx)
+        return isFinished
+      })
+      if (!isFinished) await store.delete(placeOf(job), sha256)
+    } catch (error) {
+      // A commit whose answer was lost has named the archive. While Postgres is away, the retention of blobs is left to
+      // delete it: the erasure of the account waits for this job.
+      const isNamed = async () =>
+        (await db.tenant(job.scope, (tx) => findExport(tx, exportId)))?.sha256?.toString('hex')
+      if ((await isNamed().catch(() => sha256)) !== sha256) await store.delete(placeOf(job), sha256)
+      throw error
+    }
+  }
+
   async function writeArchive(row: ExportRow, job: RunningJob, written: Written) {
     const archive = createArchive({ at: row.createdAt })
     const onAbort = () => archive.fail(job.signal.reason)
     job.signal.addEventListener('abort', onAbort, { once: true })
-    // Of the live environment, as the archive has both.
-    const place = { accountId: job.scope.accountId, environment: 'live' as const }
-    const storing = store.put(place, archive.output, { maxBytes: MAX_BYTES, ownsChunks: true })
+    const storing = store.put(placeOf(job), archive.output, { maxBytes: MAX_BYTES, ownsChunks: true })
     storing.catch(archive.fail)
     try {
       await fill(archive, row, job, written)
@@ -156,6 +178,11 @@ export function createExportWork({ db, store, tables, now, maxMedia = MAX_MEDIA 
     onDead: (tx, _scope, { exportId }) => failExport(tx, exportId, 'The export failed repeatedly. Request another.'),
     onRedrive: (tx, _scope, { exportId }) => requeueExport(tx, exportId),
   }
+}
+
+/** Of the live environment, as the archive has both. */
+function placeOf({ scope: { accountId } }: RunningJob): Scope {
+  return { accountId, environment: 'live' }
 }
 
 async function* linesOf(

@@ -95,17 +95,19 @@ export async function updateProgress(tx: Tx, id: string, progress: { files: numb
   ])
 }
 
+/** false when it has ended, or is erased. */
 export async function finishExport(
   tx: Tx,
   id: string,
   made: { files: number; rows: number; size: number; sha256: string; at: Date; expiresAt: Date },
-): Promise<void> {
-  await tx.query(
+): Promise<boolean> {
+  const rows = await tx.query(
     `UPDATE account_exports SET state = 'ready', files_done = $2, rows_done = $3, size = $4, sha256 = $5,
        finished_at = $6, expires_at = $7
-     WHERE id = $1`,
+     WHERE id = $1 AND state = 'running' RETURNING 1`,
     [id, made.files, made.rows, made.size, Buffer.from(made.sha256, 'hex'), made.at, made.expiresAt],
   )
+  return rows.length === 1
 }
 
 export async function failExport(tx: Tx, id: string, failure: string): Promise<void> {

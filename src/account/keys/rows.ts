@@ -142,7 +142,8 @@ export interface KeyCount {
 export async function countKeys(tx: Tx, accountId: string): Promise<KeyCount[]> {
   return tx.query<KeyCount>(
     `SELECT environment, max(last_used_at) AS "lastUsedAt",
-       count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()))::int AS valid
+       count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+         AND (grace_expires_at IS NULL OR grace_expires_at > now()))::int AS valid
      FROM api_keys WHERE account_id = $1 GROUP BY environment ORDER BY environment`,
     [accountId],
   )

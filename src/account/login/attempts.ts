@@ -73,17 +73,13 @@ export function siteOf(ip: string): string {
   return prefixOf(ip, 48)
 }
 
-/**
- * The counts of a client: under one limit of its network and, for IPv6, under a wider one of its site.
- * @param subject What is counted besides, such as the address for which a link is requested.
- */
+/** The counts of a client: under one limit of its network and, for IPv6, under a wider one of its site. */
 export function countsOfClient(
   ip: string,
   { network, site }: { network: AttemptLimit; site: AttemptLimit },
-  ...subject: string[]
 ): AttemptCount[] {
-  const counts = [{ limit: network, subject: [...subject, networkOf(ip)] }]
-  return ipaddr.IPv6.isValid(ip) ? [...counts, { limit: site, subject: [...subject, siteOf(ip)] }] : counts
+  const counts = [{ limit: network, subject: [networkOf(ip)] }]
+  return ipaddr.IPv6.isValid(ip) ? [...counts, { limit: site, subject: [siteOf(ip)] }] : counts
 }
 
 function prefixOf(ip: string, bits: number): string {

@@ -23,6 +23,7 @@ import {
   type AttemptRefusal,
   countAttempt,
   countsOfClient,
+  networkOf,
   siteOf,
   tooManyAttempts,
 } from './attempts.ts'
@@ -32,17 +33,16 @@ import { findEmailByToken, findOpenLink, insertLink, type LinkRow, lockAddress, 
 const MINUTE_MS = 60_000
 
 // Of one client for one address: a stranger elsewhere can't keep a person from asking.
-const REQUESTS_FOR_ADDRESS = {
-  network: { name: 'login address', most: 5, withinMs: 15 * MINUTE_MS },
-  // Half of MAILS_TO_ADDRESS: one subscriber alone can't use up the mails of a person.
-  site: { name: 'login address site', most: 15, withinMs: 60 * MINUTE_MS },
-} as const satisfies Record<string, AttemptLimit>
+const REQUESTS_FOR_ADDRESS: AttemptLimit = { name: 'login address', most: 5, withinMs: 15 * MINUTE_MS }
+// Of one subscriber, an IPv4 address or an IPv6 /48: a tenth of MAILS_TO_ADDRESS, so that a few of them can't use up the
+// mails of a person.
+const REQUESTS_OF_SITE_FOR_ADDRESS: AttemptLimit = { name: 'login address site', most: 15, withinMs: 60 * MINUTE_MS }
 const REQUESTS_OF_CLIENT = {
   network: { name: 'login client', most: 20, withinMs: 60 * MINUTE_MS },
   site: { name: 'login site', most: 100, withinMs: 60 * MINUTE_MS },
 } as const satisfies Record<string, AttemptLimit>
-// From everywhere together: how many mails strangers can send to one mailbox.
-const MAILS_TO_ADDRESS: AttemptLimit = { name: 'login mails', most: 30, withinMs: 60 * MINUTE_MS }
+// From everywhere together: how many mails strangers can send to one mailbox. Who reaches it locks the person out.
+const MAILS_TO_ADDRESS: AttemptLimit = { name: 'login mails', most: 150, withinMs: 60 * MINUTE_MS }
 const USES_OF_CLIENT = {
   network: { name: 'login use', most: 60, withinMs: 60 * MINUTE_MS },
   site: { name: 'login use site', most: 300, withinMs: 60 * MINUTE_MS },
@@ -120,7 +120,8 @@ export function createLogin(deps: LoginDeps) {
     const made = newLink(linkTokens, { email, at, method: 'magic_link', isEchoed: deps.isEchoed })
     const write = async (tx: Tx) => {
       const counted = [
-        ...countsOfClient(origin.ip, REQUESTS_FOR_ADDRESS, email),
+        { limit: REQUESTS_FOR_ADDRESS, subject: [email, networkOf(origin.ip)] },
+        { limit: REQUESTS_OF_SITE_FOR_ADDRESS, subject: [email, siteOf(origin.ip)] },
         ...countsOfClient(origin.ip, REQUESTS_OF_CLIENT),
         { limit: MAILS_TO_ADDRESS, subject: [email] },
       ]

@@ -6,7 +6,7 @@ export const NOTES: Record<string, Note> = {
     description:
       'A link works once, for 10 minutes, and until another one is requested for the address. A mail is sent to known ' +
       'addresses, and to unknown ones where people may sign up; the answer does not show which. A client may ask five ' +
-      'times in 15 minutes for one address and 20 times an hour in all. `Idempotency-Key` is ignored.',
+      'times in 15 minutes and 15 times an hour for one address, and 20 times an hour in all. `Idempotency-Key` is ignored.',
     examples: { 'An address': { email: 'mika@example.com' } },
     answers: { 200: { example: { status: 'sent', link: 'https://claims.example.com/login/link#…', token: '…' } } },
     problems: ['not_found', 'csrf_token_invalid', 'beta_access_required', 'rate_limited'],

@@ -7,6 +7,7 @@ import { findAccount } from '#src/account/keys/rows.ts'
 import { findMemberByEmail, insertOwner, type Member } from '#src/account/users/rows.ts'
 import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { isOver } from '#src/platform/http/closed.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
 import type { Allowlist } from './allowlist.ts'
 import { loginUrl, newLink } from './links.ts'
@@ -47,7 +48,7 @@ export function createPrintLink({ db, now, linkTokens, allowlist, baseUrl }: Ope
     return db.system('print login link', async (tx) => {
       const at = now()
       await lockAddress(tx, email)
-      const member = await memberFor(tx, email, wanted.accountId)
+      const member = await memberFor(tx, email, wanted.accountId, at)
       await voidLinks(tx, { email, method: 'operator_link', at })
       const made = newLink(linkTokens, { email, at, method: 'operator_link', member, minutes: OPERATOR_MINUTES })
       await insertLink(tx, made.row)
@@ -67,10 +68,10 @@ export function createPrintLink({ db, now, linkTokens, allowlist, baseUrl }: Ope
   }
 }
 
-async function memberFor(tx: Tx, email: string, accountId: string | undefined): Promise<Member> {
+async function memberFor(tx: Tx, email: string, accountId: string | undefined, now: Date): Promise<Member> {
   const known = await findMemberByEmail(tx, email)
   if (known !== undefined && !known.isRemoved) {
-    if (accountId === undefined || accountId === known.accountId) return known
+    if (accountId === undefined || accountId === known.accountId) return refuseOver(known, now)
     throw new Error(`${email} is a user of ${known.accountId}.`)
   }
   if (accountId === undefined) {
@@ -84,5 +85,12 @@ async function memberFor(tx: Tx, email: string, accountId: string | undefined): 
   if (account.is_public || accountId === SERVICE_ACCOUNT_ID) {
     throw new Error(`${accountId} belongs to the deployment and has no users.`)
   }
+  refuseOver({ accountId, erasedAfter: account.erased_after }, now)
   return insertOwner(tx, email, account)
+}
+
+// The user would stay: nothing of an account is erased twice.
+function refuseOver<M extends Pick<Member, 'accountId' | 'erasedAfter'>>(member: M, now: Date): M {
+  if (!isOver(member.erasedAfter, now)) return member
+  throw new Error(`${member.accountId} was closed 30 days ago: it is being erased, or was.`)
 }

@@ -84,25 +84,40 @@ export async function countOpen(tx: Tx, user: Whose, filter: OpenFilter): Promis
   return row?.count ?? 0
 }
 
-/** Ends one session. false: the user has none with this id. The first end's time stays. */
-export async function endOne(tx: Tx, { accountId, userId }: Whose, id: string, at: Date): Promise<boolean> {
-  const rows = await tx.query(
-    `UPDATE user_sessions SET ended_at = coalesce(ended_at, $4) WHERE account_id = $1 AND user_id = $2 AND id = $3
-     RETURNING id`,
-    [accountId, userId, id, at],
+/** Ends one session. wasOpen: this has ended it. undefined: the user has none with this id. */
+export async function endOne(
+  tx: Tx,
+  { accountId, userId }: Whose,
+  id: string,
+  { at, seenAfter }: Pick<OpenFilter, 'at' | 'seenAfter'>,
+): Promise<{ wasOpen: boolean } | undefined> {
+  const [row] = await tx.query<{ wasOpen: boolean }>(
+    `WITH found AS (
+       SELECT id, ended_at IS NULL AND expires_at > $4 AND last_seen_at > $5 AS was_open FROM user_sessions
+       WHERE account_id = $1 AND user_id = $2 AND id = $3 FOR NO KEY UPDATE
+     ), ended AS (
+       UPDATE user_sessions SET ended_at = coalesce(ended_at, $4) WHERE account_id = $1 AND id = (SELECT id FROM found)
+     )
+     SELECT was_open AS "wasOpen" FROM found`,
+    [accountId, userId, id, at, seenAfter],
   )
-  return rows.length === 1
+  return row
 }
 
-/** Ends the sessions of a user, all but `except`; returns how many had not ended. */
-export async function endAll(tx: Tx, { accountId, userId }: Whose, at: Date, except?: string): Promise<number> {
-  const rows = await tx.query(
+/** Ends the sessions of a user, all but `except`; returns how many were open. */
+export async function endAll(
+  tx: Tx,
+  { accountId, userId }: Whose,
+  { at, seenAfter }: Pick<OpenFilter, 'at' | 'seenAfter'>,
+  except?: string,
+): Promise<number> {
+  const rows = await tx.query<{ wasOpen: boolean }>(
     `UPDATE user_sessions SET ended_at = $3
      WHERE account_id = $1 AND user_id = $2 AND ended_at IS NULL AND expires_at > $3 AND ($4::text IS NULL OR id <> $4)
-     RETURNING id`,
-    [accountId, userId, at, except ?? null],
+     RETURNING last_seen_at > $5 AS "wasOpen"`,
+    [accountId, userId, at, except ?? null, seenAfter],
   )
-  return rows.length
+  return rows.filter(({ wasOpen }) => wasOpen).length
 }
 
 /** Tenant role. Returns the absolute end, or undefined where the session has ended. */

@@ -5,7 +5,7 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import { Failure } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -47,10 +47,8 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
     const scope: Scope = { accountId: caller.accountId, environment: 'sandbox' }
     const binding = { route: 'GET /v1/auth/sessions', scope, query: { userId, ...times } }
     const before = pager.decode(cursor, binding)
-    const at = now()
-    const seenAfter = new Date(at.getTime() - IDLE_MS)
     const user = { accountId: scope.accountId, userId }
-    const filter = { at, seenAfter, ...createdBetween(times) }
+    const filter = { ...openAt(), ...createdBetween(times) }
     return db.tenant(caller, async (tx) => {
       const rows = await listOpen(tx, user, filter, { before, limit: limit + 1 })
       const marked = rows.map((row) => ({ ...row, isCurrent: row.id === sessionId }))
@@ -65,31 +63,31 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
    */
   async function end(caller: Acting, id: string, key: IdempotencyKey | undefined): Promise<void> {
     const { userId } = sessionOf(caller)
-    await db.tenant(caller, (tx) =>
-      again(tx, key, async () => {
-        if (!(await endOne(tx, { accountId: caller.accountId, userId }, id, now()))) {
-          throw new Failure('not_found', 'You have no such session: GET /v1/auth/sessions lists them.')
-        }
-        await recordAudit(tx, caller, { action: 'user.signed_out', subjectId: id, isScoped: false })
-      }),
-    )
+    const end = async (tx: Tx) => {
+      const ended = await endOne(tx, { accountId: caller.accountId, userId }, id, openAt())
+      if (ended === undefined) {
+        throw new Failure('not_found', 'You have no such session: GET /v1/auth/sessions lists them.')
+      }
+      if (!ended.wasOpen) return
+      await recordAudit(tx, caller, { action: 'user.signed_out', subjectId: id, isScoped: false })
+    }
+    await db.tenant(caller, (tx) => once(tx, key, end, () => id))
   }
 
   /** Ends all sessions of the caller, this one too; returns how many. */
   async function endEvery(caller: Acting, key: IdempotencyKey | undefined): Promise<number> {
     const { userId } = sessionOf(caller)
-    return db.tenant(caller, (tx) =>
-      again(tx, key, async () => {
-        const sessions = await endAll(tx, { accountId: caller.accountId, userId }, now())
-        await recordAudit(tx, caller, {
-          action: 'user.signed_out',
-          subjectId: userId,
-          after: { sessions },
-          isScoped: false,
-        })
-        return sessions
-      }),
-    )
+    const end = async (tx: Tx) => {
+      const sessions = await endAll(tx, { accountId: caller.accountId, userId }, openAt())
+      await recordAudit(tx, caller, {
+        action: 'user.signed_out',
+        subjectId: userId,
+        after: { sessions },
+        isScoped: false,
+      })
+      return sessions
+    }
+    return db.tenant(caller, (tx) => once(tx, key, end, () => userId))
   }
 
   /**
@@ -98,7 +96,7 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
    * @param except A session that goes on with another secret.
    */
   async function endOfUser(tx: Tx, user: { accountId: string; userId: string }, except?: string): Promise<number> {
-    return endAll(tx, user, now(), except)
+    return endAll(tx, user, openAt(), except)
   }
 
   /**
@@ -115,6 +113,12 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
   }
 
   return { describe, list, end, endEvery, endOfUser, rotate }
+
+  /** By what a session is open now. */
+  function openAt(): { at: Date; seenAfter: Date } {
+    const at = now()
+    return { at, seenAfter: new Date(at.getTime() - IDLE_MS) }
+  }
 }
 
 /** Of a route that takes sessions only. */

@@ -50,7 +50,8 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         await own.end(caller, sessionId, idempotencyKey)
         return signedOut(ended(sessionId))
       },
-      async ({ caller }) => signedOut(ended(sessionOf(caller).sessionId)),
+      // The session is a later one, so its cookies stay.
+      async (_request, sessionId) => ended(sessionId),
     ),
     endpoint(
       {
@@ -82,7 +83,7 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         status: [200],
       },
       async ({ caller, idempotencyKey }) => signedOut({ ended: await own.endEvery(caller, idempotencyKey) }),
-      async () => signedOut({ ended: 0 }),
+      async () => ({ ended: 0 }),
     ),
     endpoint(
       {

@@ -66,8 +66,8 @@ export function createAccept({ db, now, sessions, own, allowlist, inTurn, leaveO
    * @param currentSecret Of the session cookie, if there is one.
    * @param closesOwn The person confirms that their own account is closed: called with the session that does it.
    * @throws {Failure} `rate_limited`; `invalid_request` at `/token` for an invite that is unknown, used, revoked, replaced
-   * or too old; `beta_access_required`; `plan_required`; `conflict` where the session is another person's, or the address
-   * a member's: of another account, it says how to leave that.
+   * or too old; `beta_access_required`; `plan_required`; `conflict` where the account is closed, the session is another
+   * person's, or the address a member's: of another account, it says how to leave that.
    */
   return async (
     token: string,
@@ -113,7 +113,7 @@ export function createAccept({ db, now, sessions, own, allowlist, inTurn, leaveO
     const elsewhere = await findMemberByEmail(tx, email)
     const account = await findAccount(tx, accountId)
     if (isOver(account?.erased_after, at)) return { refused: invalidInvite() }
-    const refused = refusalOf({ invite, sender, known, plan: account?.plan })
+    const refused = refusalOf({ invite, sender, known, plan: account?.plan, isClosed: account?.closed_at != null })
     if (refused !== undefined) return { refused }
     if (elsewhere !== undefined && !elsewhere.isRemoved) {
       const { isConfirmed } = request
@@ -159,7 +159,7 @@ export function createAccept({ db, now, sessions, own, allowlist, inTurn, leaveO
     return known.id
   }
 
-  function refusalOf({ invite, sender, known, plan }: Known): Failure | undefined {
+  function refusalOf({ invite, sender, known, plan, isClosed }: Known): Failure | undefined {
     if (sender !== undefined && sender.email !== invite.email) {
       return new Failure('conflict', 'You are signed in with another address than that of the invite: sign out first.')
     }
@@ -167,7 +167,8 @@ export function createAccept({ db, now, sessions, own, allowlist, inTurn, leaveO
     if (known !== undefined && known.deprovisionedAt === null) {
       return new Failure('conflict', 'You are a member of this account already: sign in.')
     }
-    return plan === 'enterprise' ? undefined : lackingPlan()
+    if (plan !== 'enterprise') return lackingPlan()
+    return isClosed ? closedAccount() : undefined
   }
 }
 
@@ -184,6 +185,7 @@ interface Known {
   sender: { email: string } | undefined
   known: TeamMember | undefined
   plan: Plan | undefined
+  isClosed: boolean
 }
 
 // One answer for every reason: a token that was guessed learns nothing.
@@ -192,6 +194,14 @@ function invalidInvite(): Failure {
     '/token',
     'invalid_link',
     'is not an invite that works: it was used, revoked or sent again, or is too old',
+  )
+}
+
+// Pending: an owner who comes with an invite could undo a closure, also of an account that its last owner has left.
+function closedAccount(): Failure {
+  return new Failure(
+    'conflict',
+    'The account of this invite is closed. The invite works again when its owner, or the operator, undoes that.',
   )
 }
 

@@ -12,7 +12,7 @@ import type { Role } from '#src/catalogue/access.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
@@ -70,7 +70,7 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
   ): Promise<ShownInvite> {
     const email = readAddress(wanted.email)
     allowlist.check(email)
-    await count(caller, email)
+    await count(caller, email, key)
     const { accountId } = caller
     const made = await db.tenant(caller, (tx) =>
       once(
@@ -136,7 +136,7 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
     const { accountId } = caller
     const known = await get(caller, id)
     allowlist.check(known.email)
-    await count(caller, known.email)
+    await count(caller, known.email, key)
     const renewed = await db.tenant(caller, (tx) =>
       once(
         tx,
@@ -167,21 +167,19 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
    */
   async function revoke(caller: Acting, id: string, key: IdempotencyKey | undefined): Promise<ShownInvite> {
     const { accountId } = caller
-    const ended = await db.tenant(caller, (tx) =>
-      again(tx, key, async () => {
-        await lockTeam(tx, accountId)
-        await getAuthority(tx, caller)
-        const at = now()
-        const state = stateOf(await getInvite(tx, accountId, id), at)
-        refuseEnded(state, ['pending', 'expired', 'revoked'])
-        if (state === 'pending') {
-          await revokeInvite(tx, { accountId, id }, at)
-          await recordAudit(tx, caller, { action: 'invite.revoked', subjectId: id, isScoped: false })
-        }
-        return getInvite(tx, accountId, id)
-      }),
-    )
-    return show(ended)
+    const end = async (tx: Tx) => {
+      await lockTeam(tx, accountId)
+      await getAuthority(tx, caller)
+      const at = now()
+      const state = stateOf(await getInvite(tx, accountId, id), at)
+      refuseEnded(state, ['pending', 'expired', 'revoked'])
+      if (state === 'pending') {
+        await revokeInvite(tx, { accountId, id }, at)
+        await recordAudit(tx, caller, { action: 'invite.revoked', subjectId: id, isScoped: false })
+      }
+      return getInvite(tx, accountId, id)
+    }
+    return show(await db.tenant(caller, (tx) => once(tx, key, end, () => id)))
   }
 
   /** Of the mail queue. No letter for an invite that ended, or that was sent again meanwhile. */
@@ -203,7 +201,10 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
   return { invite, list, get, resend, revoke, writeLetter }
 
   // In a transaction of its own: a refused attempt counts, and the transaction of the invite rolls back when it refuses.
-  async function count({ accountId }: Scope, email: string): Promise<void> {
+  // A repeat sends no mail, so it does not count.
+  async function count(caller: Scope, email: string, key: IdempotencyKey | undefined): Promise<void> {
+    if (key !== undefined) await db.tenant(caller, (tx) => refuseRepeat(tx, key))
+    const { accountId } = caller
     const counted = [
       { limit: MAILS_OF_ACCOUNT, subject: [accountId] },
       { limit: MAILS_OF_ACCOUNT_TO_ADDRESS, subject: [accountId, email] },

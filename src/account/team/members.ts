@@ -21,7 +21,7 @@ import { ROLES, type Role } from '#src/catalogue/access.ts'
 import { rolesWith } from '#src/catalogue/permissions.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -94,32 +94,31 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
   ): Promise<RoleChange> {
     const { accountId, principal } = caller
     const user = { accountId, userId }
-    return db.tenant(caller, (tx) =>
-      again(tx, key, async () => {
-        await lockTeam(tx, accountId)
-        const authority = await getAuthority(tx, caller)
-        const found = await getMember(tx, user)
-        if (found.deprovisionedAt !== null) throw new Failure('conflict', 'This user was removed: send an invite.')
-        if (found.role === role) return { member: found, sessionsEnded: 0, renewed: undefined }
-        checkGrant(authority, [found.role, role])
-        if (found.role === 'owner') await keepOwner(tx, user)
-        await setRole(tx, user, role)
-        const sessionId = principal.kind === 'session' && principal.userId === userId ? principal.sessionId : undefined
-        const sessionsEnded = await own.endOfUser(tx, user, sessionId)
-        const renewed = sessionId === undefined ? undefined : await own.rotate(tx, { accountId, sessionId })
-        // Invites that the user could not send any more.
-        const roles = rolesWith('team.write', 'live').includes(role) ? ownerUnless(role) : ROLES
-        const invites = await revokeInvitesOf(tx, { accountId, sentBy: userId, roles }, now())
-        await recordAudit(tx, caller, {
-          action: 'user.role_changed',
-          subjectId: userId,
-          before: { role: found.role },
-          after: { role, sessions_ended: sessionsEnded, invites_revoked: invites },
-          isScoped: false,
-        })
-        return { member: await getMember(tx, user), sessionsEnded, renewed }
-      }),
-    )
+    const change = async (tx: Tx): Promise<RoleChange> => {
+      await lockTeam(tx, accountId)
+      const authority = await getAuthority(tx, caller)
+      const found = await getMember(tx, user)
+      if (found.deprovisionedAt !== null) throw new Failure('conflict', 'This user was removed: send an invite.')
+      if (found.role === role) return { member: found, sessionsEnded: 0, renewed: undefined }
+      checkGrant(authority, [found.role, role])
+      if (found.role === 'owner') await keepOwner(tx, user)
+      await setRole(tx, user, role)
+      const sessionId = principal.kind === 'session' && principal.userId === userId ? principal.sessionId : undefined
+      const sessionsEnded = await own.endOfUser(tx, user, sessionId)
+      const renewed = sessionId === undefined ? undefined : await own.rotate(tx, { accountId, sessionId })
+      // Invites that the user could not send any more.
+      const roles = rolesWith('team.write', 'live').includes(role) ? ownerUnless(role) : ROLES
+      const invites = await revokeInvitesOf(tx, { accountId, sentBy: userId, roles }, now())
+      await recordAudit(tx, caller, {
+        action: 'user.role_changed',
+        subjectId: userId,
+        before: { role: found.role },
+        after: { role, sessions_ended: sessionsEnded, invites_revoked: invites },
+        isScoped: false,
+      })
+      return { member: await getMember(tx, user), sessionsEnded, renewed }
+    }
+    return db.tenant(caller, (tx) => once(tx, key, change, () => userId))
   }
 
   /**
@@ -127,28 +126,37 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
    * @throws {Failure} `not_found`; `conflict` for the last owner; and as `changeRole` does.
    */
   async function remove(caller: Acting, userId: string, key: IdempotencyKey | undefined): Promise<Removal> {
-    return withKeys(caller, userId, (tx) =>
-      again(tx, key, async () => {
-        await lockTeam(tx, caller.accountId)
-        const authority = await getAuthority(tx, caller)
-        const found = await getMember(tx, { accountId: caller.accountId, userId })
-        checkGrant(authority, [found.role])
-        return deprovision(tx, caller, found)
-      }),
-    )
+    const remove = async (tx: Tx) => {
+      await lockTeam(tx, caller.accountId)
+      const authority = await getAuthority(tx, caller)
+      const found = await getMember(tx, { accountId: caller.accountId, userId })
+      checkGrant(authority, [found.role])
+      return deprovision(tx, caller, found)
+    }
+    return withKeys(caller, userId, (tx) => once(tx, key, remove, () => userId))
   }
 
   /** The user of the session leaves, whatever the role. @throws {Failure} `conflict` for the last owner. */
   async function leave(caller: Acting, userId: string, key: IdempotencyKey | undefined): Promise<Removal> {
-    return withKeys(caller, userId, (tx) =>
-      again(tx, key, async () => {
-        await lockTeam(tx, caller.accountId)
-        return deprovision(tx, caller, await getMember(tx, { accountId: caller.accountId, userId }))
-      }),
-    )
+    const leave = async (tx: Tx) => {
+      await lockTeam(tx, caller.accountId)
+      return deprovision(tx, caller, await getMember(tx, { accountId: caller.accountId, userId }))
+    }
+    return withKeys(caller, userId, (tx) => once(tx, key, leave, () => userId))
   }
 
-  return { list, changeRole, remove, leave, deprovision }
+  /** What a repeated change or removal shows: the user as it is now. @throws {Failure} `not_found` */
+  async function find(caller: Scope, userId: string): Promise<Removal & RoleChange> {
+    const user = { accountId: caller.accountId, userId }
+    return withKeys(caller, userId, async (tx) => ({
+      member: await getMember(tx, user),
+      sessionsEnded: 0,
+      invitesRevoked: [],
+      renewed: undefined,
+    }))
+  }
+
+  return { list, find, changeRole, remove, leave, deprovision }
 
   /** Under the lock of the team, in a tenant transaction: everything that ends with a membership ends here. */
   async function deprovision(tx: Tx, by: Acting, found: TeamMember): Promise<Removed> {
@@ -173,7 +181,11 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
   }
 
   // After the commit, in the system role: the keys of both environments, which no tenant transaction sees together.
-  async function withKeys(caller: Acting, userId: string, work: (tx: Tx) => Promise<Removed>): Promise<Removal> {
+  async function withKeys<R extends Removed>(
+    caller: Scope,
+    userId: string,
+    work: (tx: Tx) => Promise<R>,
+  ): Promise<R & Pick<Removal, 'keysCreated'>> {
     const removed = await db.tenant(caller, work)
     const keys = await db.readSystem<{ id: string }>('keys of a removed user', () =>
       selectKeysCreatedBy({ accountId: caller.accountId, userId }, now()),

@@ -70,8 +70,8 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/org/invites/accept': {
     description:
-      'No session is needed: the token proves that the caller reads the mailbox. With a session of another address, and ' +
-      'where the address belongs to a user already, the answer is 409 and the invite stays pending. Where that user is of ' +
+      'No session is needed: the token proves that the caller reads the mailbox. With a session of another address, ' +
+      'where the address belongs to a user already, and while the account is closed, the answer is 409 and the invite stays pending. Where that user is of ' +
       'another account, `errors` says at `/close_own_account` what to do: `session_required`, `leave_first`, `other_users`, ' +
       '`account_not_empty`, `account_suspended`, `being_erased` or `confirmation_required`. With `close_own_account: true` a person who is signed in as the only ' +
       'user of an account that has nothing yet, or is closed, leaves it: it is closed, in the same transaction. A token that does not ' +

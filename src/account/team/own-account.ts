@@ -7,6 +7,7 @@ import { closeInSystem, hasContent, lockForClosure } from '#src/account/keys/acc
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { Member } from '#src/account/users/rows.ts'
 import { countOthers, markRemoved } from '#src/account/users/team-rows.ts'
+import { ROLES } from '#src/catalogue/access.ts'
 import { Failure } from '#src/failure.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { TenantTable } from '#src/platform/feature.ts'
@@ -14,6 +15,7 @@ import type { SessionRow } from '#src/platform/http/caller.ts'
 import { isOver } from '#src/platform/http/closed.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
 import type { EndWithUser } from './members.ts'
+import { revokeInvitesOf } from './rows.ts'
 
 // What an account has because a person signed in to it. A row of any other table is content.
 const OF_SIGNING_IN = [
@@ -28,6 +30,24 @@ const OF_SIGNING_IN = [
   'idempotency_keys',
   'account_notices',
 ]
+// Limits of jobs that wait. The account has nothing by them.
+const OF_QUEUES = ['job_lanes']
+// A row of these has one of a table that is read: they have foreign keys to them, and no index by account.
+export const WITH_OTHERS = [
+  'agent_suspensions',
+  'assertion_counters',
+  'attestation_results',
+  'fingerprints',
+  'pictures',
+  'reevaluation_marks',
+  'schedule_cycles',
+]
+
+/** The tables that say whether an account has anything. Each is read by the account. */
+export function contentTables(tables: readonly TenantTable[]): string[] {
+  const others = [...OF_SIGNING_IN, ...OF_QUEUES, ...WITH_OTHERS]
+  return tables.map(({ table }) => table).filter((table) => !others.includes(table))
+}
 
 const POINTER = '/close_own_account'
 
@@ -71,12 +91,7 @@ export function createLeaveOwnAccount({ own, now, tables, endWithUser }: OwnAcco
     if (member.role !== 'owner' || others.owners > 0) return mustLeave(accountId)
     if (others.users > 0) return hasOtherUsers(accountId)
     const isClosed = account.closedAt !== null
-    if (!isClosed) {
-      const content = tables()
-        .map(({ table }) => table)
-        .filter((table) => !OF_SIGNING_IN.includes(table))
-      if (await hasContent(tx, content, accountId)) return notEmpty(accountId)
-    }
+    if (!isClosed && (await hasContent(tx, contentTables(tables()), accountId))) return notEmpty(accountId)
     if (isOver(account.erasedAfter, now())) return refusal('being_erased', `Your account ${accountId} is being erased.`)
     if (!isConfirmed) return unconfirmed(accountId)
     await leave(tx, request, { isClosed })
@@ -102,11 +117,13 @@ export function createLeaveOwnAccount({ own, now, tables, endWithUser }: OwnAcco
     await markRemoved(tx, { accountId, userId }, at)
     const sessionsEnded = await own.endOfUser(tx, { accountId, userId })
     await endWithUser(tx, { accountId, userId })
+    const wanted = { accountId, sentBy: userId, roles: ROLES, email: member.email }
+    const invitesRevoked = await revokeInvitesOf(tx, wanted, at)
     await recordAudit(tx, by, {
       action: 'user.deprovisioned',
       subjectId: userId,
       before: { role },
-      after: { sessions_ended: sessionsEnded, invites_revoked: [] },
+      after: { sessions_ended: sessionsEnded, invites_revoked: invitesRevoked },
       isScoped: false,
     })
   }

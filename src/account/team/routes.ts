@@ -203,8 +203,7 @@ function memberRoutes({ members, cookies }: TeamRoutesDeps): Route[] {
       },
       async ({ caller, params, body, idempotencyKey }) =>
         changed(await members.changeRole(caller, { userId: params.id, role: body.role }, idempotencyKey)),
-      async ({ caller, params, body }) =>
-        changed(await members.changeRole(caller, { userId: params.id, role: body.role }, undefined)),
+      async ({ caller, params }) => changed(await members.find(caller, params.id)),
     ),
     endpoint(
       {
@@ -220,7 +219,7 @@ function memberRoutes({ members, cookies }: TeamRoutesDeps): Route[] {
       },
       async ({ caller, params, idempotencyKey }) =>
         toRemovalView(await members.remove(caller, params.id, idempotencyKey)),
-      async ({ caller, params }) => toRemovalView(await members.remove(caller, params.id, undefined)),
+      async ({ caller, params }) => toRemovalView(await members.find(caller, params.id)),
     ),
     endpoint(
       {
@@ -241,7 +240,8 @@ function memberRoutes({ members, cookies }: TeamRoutesDeps): Route[] {
         const removed = await members.leave(caller, sessionOf(caller).userId, idempotencyKey)
         return reply(200, toRemovalView(removed), {}, cookies.clear())
       },
-      async ({ caller }) => toRemovalView(await members.leave(caller, sessionOf(caller).userId, undefined)),
+      // The session is one of a later membership, so its cookies stay.
+      async ({ caller }) => toRemovalView(await members.find(caller, sessionOf(caller).userId)),
     ),
   ]
 }

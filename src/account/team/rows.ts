@@ -124,6 +124,16 @@ export async function revokeInvite(tx: Tx, { accountId, id }: Pick<Invite, 'acco
   ])
 }
 
+// Tenant or system role.
+
+export async function findInvite(tx: Tx, accountId: string, id: string): Promise<Invite | undefined> {
+  const [row] = await tx.query<Invite>(`SELECT ${INVITE} FROM invites WHERE account_id = $1 AND id = $2`, [
+    accountId,
+    id,
+  ])
+  return row
+}
+
 /** Revokes the pending invites that a user sent for some roles, and those to an address; returns their ids. */
 export async function revokeInvitesOf(
   tx: Tx,
@@ -137,16 +147,6 @@ export async function revokeInvitesOf(
     [accountId, sentBy, roles, email ?? null, at],
   )
   return rows.map(({ id }) => id)
-}
-
-// Tenant or system role.
-
-export async function findInvite(tx: Tx, accountId: string, id: string): Promise<Invite | undefined> {
-  const [row] = await tx.query<Invite>(`SELECT ${INVITE} FROM invites WHERE account_id = $1 AND id = $2`, [
-    accountId,
-    id,
-  ])
-  return row
 }
 
 // System role: the token alone tells the account.

@@ -143,7 +143,7 @@ export async function markRemoved(tx: Tx, { accountId, userId }: MemberKey, at: 
 export function selectKeysCreatedBy({ accountId, userId }: MemberKey, at: Date): Statement {
   return {
     text: `SELECT id FROM api_keys WHERE account_id = $1 AND created_by = $2 AND revoked_at IS NULL
-      AND (expires_at IS NULL OR expires_at > $3) ORDER BY id`,
+      AND (expires_at IS NULL OR expires_at > $3) AND (grace_expires_at IS NULL OR grace_expires_at > $3) ORDER BY id`,
     values: [accountId, userId, at],
   }
 }

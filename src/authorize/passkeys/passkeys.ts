@@ -7,7 +7,7 @@ import { sessionOf } from '#src/account/sessions/own-sessions.ts'
 import { findTeamMember } from '#src/account/users/team-rows.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -66,6 +66,11 @@ export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
     return { email, freshUntil }
   }
 
+  function startOf({ owner }: Own, { email, passkeys, challenge, expiresAt }: Begun): RegistrationStart {
+    const asked = { rp, challenge, passkeys, timeoutMs: expiresAt.getTime() - now().getTime() }
+    return { options: generateCreationOptions(asked, { userId: owner.userId, email }), expiresAt }
+  }
+
   return {
     /**
      * Begins a registration, in place of one that the session began before.
@@ -74,18 +79,32 @@ export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
     async begin(caller: Acting, key?: IdempotencyKey): Promise<RegistrationStart> {
       const own = ownOf(caller)
       const challenge = randomBytes(32)
-      return db.tenant(caller, (tx) =>
-        again(tx, key, async () => {
-          const { email, freshUntil } = await checkFresh(tx, own)
-          const passkeys = await findPasskeysOf(tx, own.owner)
-          checkRoom(passkeys)
-          const at = now().getTime()
-          const expiresAt = new Date(Math.min(at + REGISTRATION_MS, freshUntil.getTime()))
-          await putRegistration(tx, { ...own.owner, sessionId: own.sessionId }, { challenge, expiresAt })
-          const asked = { rp, challenge, passkeys, timeoutMs: expiresAt.getTime() - at }
-          return { options: generateCreationOptions(asked, { userId: own.owner.userId, email }), expiresAt }
-        }),
-      )
+      const begin = async (tx: Tx) => {
+        const { email, freshUntil } = await checkFresh(tx, own)
+        const passkeys = await findPasskeysOf(tx, own.owner)
+        checkRoom(passkeys)
+        const expiresAt = new Date(Math.min(now().getTime() + REGISTRATION_MS, freshUntil.getTime()))
+        await putRegistration(tx, { ...own.owner, sessionId: own.sessionId }, { challenge, expiresAt })
+        return startOf(own, { email, passkeys, challenge, expiresAt })
+      }
+      return db.tenant(caller, (tx) => once(tx, key, begin, () => own.sessionId))
+    },
+
+    /**
+     * The registration that the session has begun, for a repeat of `begin`: another challenge would void it.
+     * @throws {Failure} `session_expired`, `session_required`; `conflict` when it has ended.
+     */
+    async findBegun(caller: Acting): Promise<RegistrationStart> {
+      const own = ownOf(caller)
+      const pending = selectRegistration({ accountId: caller.accountId, sessionId: own.sessionId })
+      return db.tenant(caller, async (tx) => {
+        const { email } = await checkFresh(tx, own)
+        const [begun] = await tx.query<{ challenge: Buffer; expiresAt: Date }>(pending.text, pending.values)
+        if (begun === undefined || begun.expiresAt <= now()) {
+          throw new Failure('conflict', 'This registration has ended: begin another with a new Idempotency-Key.')
+        }
+        return startOf(own, { email, passkeys: await findPasskeysOf(tx, own.owner), ...begun })
+      })
     },
 
     /**
@@ -147,16 +166,15 @@ export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
       key?: IdempotencyKey,
     ): Promise<PasskeyRow> {
       const { owner } = ownOf(caller)
-      return db.tenant(caller, (tx) =>
-        again(tx, key, async () => {
-          const found = await getPasskey(tx, owner, id)
-          if (found.name === name) return found
-          await renamePasskey(tx, owner, { id, name })
-          const [before, after] = [{ name: found.name }, { name }]
-          await recordAudit(tx, caller, { action: 'passkey.renamed', subjectId: id, before, after, isScoped: false })
-          return getPasskey(tx, owner, id)
-        }),
-      )
+      const rename = async (tx: Tx) => {
+        const found = await getPasskey(tx, owner, id)
+        if (found.name === name) return found
+        await renamePasskey(tx, owner, { id, name })
+        const [before, after] = [{ name: found.name }, { name }]
+        await recordAudit(tx, caller, { action: 'passkey.renamed', subjectId: id, before, after, isScoped: false })
+        return getPasskey(tx, owner, id)
+      }
+      return db.tenant(caller, (tx) => once(tx, key, rename, () => id))
     },
 
     /** Nothing is confirmed with it after this has committed. @throws {Failure} `not_found` */
@@ -174,6 +192,13 @@ export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
       await db.tenant(caller, (tx) => once(tx, key, remove, () => id))
     },
   }
+}
+
+interface Begun {
+  email: string
+  passkeys: PasskeyRow[]
+  challenge: Buffer
+  expiresAt: Date
 }
 
 interface Own {

@@ -3,7 +3,7 @@ import { boundedText, jsonObject } from '#src/authorize/policy/json-object.ts'
 import { hashDescription } from '#src/authorize/tokens/format.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import { endpoint, type Request, type Route } from '#src/platform/http/endpoint.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { once } from '#src/platform/http/idempotency.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { accountIdParams, visibleText } from '#src/platform/http/params.ts'
@@ -35,10 +35,10 @@ interface PasskeyRoutesDeps {
 }
 
 export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): Route[] {
-  const begin = async ({ caller, idempotencyKey }: Request<unknown, unknown, unknown>) => {
-    const { options, expiresAt } = await passkeys.begin(caller, idempotencyKey)
-    return { options, expires_at: expiresAt.toISOString() }
-  }
+  const toRegistrationView = ({ options, expiresAt }: Awaited<ReturnType<Passkeys['begin']>>) => ({
+    options,
+    expires_at: expiresAt.toISOString(),
+  })
   return [
     endpoint(
       {
@@ -50,9 +50,8 @@ export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): 
         view: registrationView,
         status: [200],
       },
-      begin,
-      // Never called: a repeat begins anew.
-      begin,
+      async ({ caller, idempotencyKey }) => toRegistrationView(await passkeys.begin(caller, idempotencyKey)),
+      async ({ caller }) => toRegistrationView(await passkeys.findBegun(caller)),
     ),
     endpoint(
       {

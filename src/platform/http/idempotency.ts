@@ -120,8 +120,8 @@ export async function refuseRepeat(tx: Tx, key: IdempotencyKey): Promise<void> {
 }
 
 /**
- * For work that changes nothing the second time: a repeat does it again, and answers what it finds. Throws as `once`
- * does.
+ * For work that changes nothing the second time, whatever other requests have done since the first: a repeat does it
+ * again, and answers what it finds. What can be undone (a role, a name) takes `once`. Throws as `once` does.
  */
 export async function again<R>(tx: Tx, key: IdempotencyKey | undefined, work: (tx: Tx) => Promise<R>): Promise<R> {
   if (key === undefined) return work(tx)

@@ -43,6 +43,16 @@ export async function findWithJobsToHold(tx: Tx, accountIds: readonly string[]):
   return new Set(rows.map(({ id }) => id))
 }
 
+/** System role. Whether the account has jobs of the queue that run, or will run: all that have not ended and are not held. */
+export async function hasJobsToRun(tx: Tx, accountId: string, queue: QueueName): Promise<boolean> {
+  const rows = await tx.query(
+    `SELECT 1 FROM jobs WHERE queue = $2 AND account_id = $1
+       AND (state IN ('dispatched', 'running') OR (state = 'queued' AND NOT (${IS_HELD}))) LIMIT 1`,
+    [accountId, queue],
+  )
+  return rows.length > 0
+}
+
 /** Gives held jobs of the tenant their time back, while its account is open. Returns whether there may be more. */
 export async function releaseJobs(tx: Tx): Promise<boolean> {
   const open = await tx.query('SELECT 1 FROM accounts WHERE closed_at IS NULL FOR SHARE')

@@ -1,7 +1,9 @@
 // The audit log over HTTP: what is recorded, by whom, and what an account reads of it.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '#src/platform/ids.ts'
+import { findEntries } from '#src/account/audit/rows.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import { newAccountId, newId } from '#src/platform/ids.ts'
 import { BARE_PHOTO, makePhone, type Phone, shoot } from '../../attest/claims/phone.ts'
 import { type Service, startService } from '../../attest/claims/service.ts'
 import { POLICY } from '../../attest/reevaluate/service.ts'
@@ -43,6 +45,23 @@ async function entries(query = '', who = owner): Promise<Entry[]> {
   const { status, json } = await as(who).call(`/v1/account/audit?limit=100${query}`)
   expect([status, json]).toEqual([200, expect.objectContaining({ object: 'list' })])
   return json.data as Entry[]
+}
+
+interface PlanNode {
+  'Node Type': string
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  Plans?: PlanNode[]
+}
+
+/** Entries that a plan has read, those that its filters dropped included. */
+function scannedBy(node: PlanNode | undefined): number {
+  if (node === undefined) return 0
+  const own = node['Actual Rows'] * node['Actual Loops'] + (node['Rows Removed by Filter'] ?? 0)
+  const below = (node.Plans ?? []).reduce((sum, child) => sum + scannedBy(child), 0)
+  return below + (node['Relation Name'] === 'audit_entries' ? own : 0)
 }
 
 async function upload(by = caller): Promise<string> {
@@ -220,6 +239,42 @@ describe('the log', () => {
     expect(unknown.status).toBe(400)
     const other = await service.makeCaller()
     expect(await entries('', await service.signIn(other.accountId))).toEqual([])
+  })
+
+  it('is read by the times and the environment that are asked for, and no further', async () => {
+    const { accountId } = await service.makeCaller()
+    const start = Date.parse('2026-01-01T00:00:00Z')
+    const hours = Array.from({ length: 6_000 }, (_, hour) => start + hour * 3_600_000)
+    await service.test.owner(
+      `INSERT INTO audit_entries (account_id, id, at, environment, action, actor_kind, actor_id)
+       SELECT $1, id, at, CASE WHEN n % 1000 = 0 THEN 'sandbox' ELSE 'live' END, 'media.read', 'key', 'key_live_1'
+       FROM unnest($2::text[], $3::timestamptz[]) WITH ORDINALITY AS t (id, at, n)`,
+      [accountId, hours.map((hour) => newAccountId('aud', hour)), hours.map((hour) => new Date(hour))],
+    )
+    await service.test.owner('ANALYZE audit_entries')
+    const from = new Date(hours[3_000] ?? 0)
+    const until = new Date(hours[3_020] ?? 0)
+    for (const [filter, range] of [
+      [{ createdLt: from }, { limit: 20 }],
+      [{ createdGte: from, createdLt: until }, { limit: 50 }],
+      [{ createdGte: from }, { limit: 20, above: '' }],
+      [{ environment: 'sandbox' }, { limit: 50 }],
+    ] as const) {
+      let touched = 0
+      const explained: Tx['adhoc'] = async (text, values) => {
+        touched += await rowsTouched(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)
+        return []
+      }
+      const rowsTouched = (text: string, values: readonly unknown[] = []) =>
+        service.test.db.tenant({ accountId, environment: 'live' }, async (tx) => {
+          const [row] = await tx.adhoc<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(text, values)
+          return scannedBy(row?.['QUERY PLAN'][0]?.Plan)
+        })
+      await service.test.db.tenant({ accountId, environment: 'live' }, (tx) =>
+        findEntries({ ...tx, adhoc: explained }, filter, range),
+      )
+      expect([filter, touched]).toEqual([filter, expect.toSatisfy((rows: number) => rows > 0 && rows < 60)])
+    }
   })
 
   it('shows a sandbox key and an unproven session the sandbox only', async () => {

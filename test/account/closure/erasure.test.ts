@@ -3,11 +3,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClosure } from '#src/account/closure/closure.ts'
 import { createClosedAccounts } from '#src/account/closure/erase.ts'
+import { createExportWork } from '#src/account/exports/export.ts'
 import { suspendAccount, unsuspendAccount } from '#src/account/keys/operate.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { readCommand } from '../../../commands/admin/commands.ts'
 import { type Service, startService } from '../../attest/claims/service.ts'
+import { createJobs } from '../../support/jobs.ts'
 import { startTeamService } from '../team/service.ts'
 import { type ClosureFixture, createClosureFixture, PATH } from './fixture.ts'
 
@@ -64,13 +66,115 @@ it('begins with the users, and repeats until nothing is left, whatever is stored
   expect(await isErased(accountId)).toBe(true)
 })
 
-it('holds exports too from the 30th day', async () => {
+it('waits for an export that runs, and erases its archive', async () => {
+  const owned = await fixture.makeOwned()
+  const { accountId, owner } = owned
+  const { platform, features } = service.services
+  const blobsOf = async () =>
+    (await Array.fromAsync(platform.store.list({ accountId, environment: 'live' }))).flat().length
+  await fixture.close(owned)
+  const { json } = await fixture.ask(owner, 'POST', '/v1/account/export', {})
+  const [row] = await service.test.owner<{ id: string }>('SELECT job_id AS id FROM account_exports WHERE id = $1', [
+    json.export_id,
+  ])
+  const jobs = createJobs(service.test, 'export')
+  const taken = await jobs.take(row?.id ?? '')
+  await fixture.backdate(accountId, 30.1)
+  expect(await fixture.runClock()).toBe(0)
+  expect([await usersOf(accountId), await isErased(accountId)]).toEqual([0, false])
+
+  const tables = () => features.flatMap(({ data = [] }) => data)
+  expect(await jobs.run(taken, createExportWork({ ...platform, tables }))).toBe('settled')
+  expect(await blobsOf()).toBe(1)
+  expect(await fixture.runClock()).toBe(1)
+  expect([await blobsOf(), await isErased(accountId)]).toEqual([0, true])
+})
+
+it('is not finished while an export that was queued again meanwhile can run', async () => {
   const owned = await fixture.makeOwned()
   const { accountId } = owned
   const scope = { accountId, environment: 'live' as const }
-  await service.test.db.tenant(scope, (tx) =>
-    enqueue(tx, 'export', scope, [{ payload: { exportId: newAccountId('exp') } }]),
-  )
+  await fixture.close(owned)
+  await fixture.backdate(accountId, 31)
+  const { platform, features } = service.services
+  let isQueued = false
+  const run = createClosedAccounts({
+    ...platform,
+    closure: { hold: async () => {}, release: async () => {} },
+    // What is queued after its table was erased for the last time.
+    tables: () => features.flatMap(({ data = [] }) => data).filter(({ table }) => table !== 'jobs'),
+    store: {
+      delete: platform.store.delete,
+      async *list(place) {
+        if (!isQueued) {
+          await service.test.db.tenant(scope, (tx) =>
+            enqueue(tx, 'export', scope, [{ payload: { exportId: newAccountId('exp') } }]),
+          )
+        }
+        isQueued = true
+        yield* platform.store.list(place)
+      },
+    },
+  })
+  await run(new AbortController().signal)
+  expect([isQueued, await isErased(accountId)]).toEqual([true, false])
+  await fixture.runClock()
+  expect(await isErased(accountId)).toBe(true)
+})
+
+it('erases the users of all due accounts before the media of the first', async () => {
+  const due = [await fixture.makeOwned(), await fixture.makeOwned()]
+  for (const owned of due) {
+    await fixture.close(owned)
+    await fixture.backdate(owned.accountId, 31)
+  }
+  const { platform, features } = service.services
+  const users: number[] = []
+  const run = createClosedAccounts({
+    ...platform,
+    closure: { hold: async () => {}, release: async () => {} },
+    tables: () => features.flatMap(({ data = [] }) => data),
+    store: {
+      delete: platform.store.delete,
+      async *list(scope) {
+        for (const { accountId } of due) users.push(await usersOf(accountId))
+        yield* platform.store.list(scope)
+      },
+    },
+  })
+  expect(await run(new AbortController().signal)).toBe(2)
+  expect(new Set(users)).toEqual(new Set([0]))
+})
+
+it('erases the users of an account that becomes due while another is erased', async () => {
+  const [first, second] = [await fixture.makeOwned(), await fixture.makeOwned()]
+  for (const owned of [first, second]) await fixture.close(owned)
+  await fixture.backdate(first.accountId, 31)
+  const { platform, features } = service.services
+  let laterMs = 0
+  const run = createClosedAccounts({
+    ...platform,
+    now: () => new Date(Date.now() + laterMs),
+    closure: { hold: async () => {}, release: async () => {} },
+    tables: () => features.flatMap(({ data = [] }) => data),
+    store: {
+      delete: platform.store.delete,
+      async *list(scope) {
+        laterMs = 61_000
+        await fixture.backdate(second.accountId, 31)
+        yield* platform.store.list(scope)
+      },
+    },
+  })
+  expect(await run(new AbortController().signal)).toBe(1)
+  expect([await usersOf(second.accountId), await isErased(second.accountId)]).toEqual([0, false])
+  expect(await fixture.runClock()).toBe(1)
+})
+
+it('holds exports too from the 30th day', async () => {
+  const owned = await fixture.makeOwned()
+  const { accountId, owner } = owned
+  expect((await fixture.ask(owner, 'POST', '/v1/account/export', {})).status).toBe(202)
   await fixture.close(owned)
   const { hold } = createClosure(service.services.platform)
   await fixture.backdate(accountId, 29.9)
@@ -79,7 +183,7 @@ it('holds exports too from the 30th day', async () => {
   await fixture.backdate(accountId, 30.1)
   await hold(accountId)
   expect(await fixture.dueJobs(accountId)).toBe(0)
-  // This account remains, and with it the entry of its closure in the audit log.
+  // This account remains, and with it the entries of its export and its closure in the audit log.
   await fixture.backdate(accountId, 1)
 })
 

@@ -219,6 +219,15 @@ describe('events that retention has deleted', () => {
     await reader.emit('clm_test_a')
     expect(refusalOf(await reader.pull('?after=2'))).toEqual([400, 'invalid_request', '?after'])
     expect(refusalOf(await reader.put('x', { position: 2 }))).toEqual([400, 'invalid_request', '/position'])
+    // As after a restore of the service.
+    await reader.put('ahead', { position: 1 })
+    await fixture.owner("UPDATE event_consumers SET position = 7 WHERE account_id = $1 AND name = 'ahead'", [
+      reader.scope.accountId,
+    ])
+    expect(refusalOf(await reader.pull('?consumer=ahead'))).toEqual([400, 'invalid_request', '?consumer'])
+    await reader.send('DELETE', '/v1/event-consumers/ahead')
+    await reader.put('ahead', { position: 0 })
+    expect(claimsOf(await reader.pull('?consumer=ahead'))).toEqual(['clm_test_a'])
     for (const after of ['-1', '1.5', '01', 'x', '9'.repeat(30)]) {
       expect(refusalOf(await reader.pull(`?after=${after}`))).toEqual([400, 'invalid_request', '?after'])
     }

@@ -195,6 +195,52 @@ it('an export that breaks begins anew, and leaves no part of its archive', async
   expect(await jobs.runNew(caller, { exportId: String(json.export_id) }, work)).toBe('done')
 })
 
+it('an archive that no row names is deleted at once, and one whose commit has lost its answer stays', async () => {
+  const { accountId } = await service.makeCaller()
+  const scope = { accountId, environment: 'live' as const }
+  const { db, store } = service.services.platform
+  const stored = async () => (await Array.fromAsync(store.list(scope))).flat()
+  const who = await service.signIn(accountId)
+  const made = await service.call({}, '/v1/account/export', { json: {}, headers: who.headers })
+  const exportId = String(made.json.export_id)
+  const jobId = await jobOf(exportId)
+  const onceStored = (act: (work: () => Promise<unknown>) => Promise<unknown>): Partial<ExportDeps> => {
+    let isStored = false
+    const put: typeof store.put = async (...args) => {
+      const blob = await store.put(...args)
+      isStored = true
+      return blob
+    }
+    const tenant = (async (...args: Parameters<typeof db.tenant>) => {
+      if (!isStored) return db.tenant(...args)
+      isStored = false
+      return act(() => db.tenant(...args))
+    }) as typeof db.tenant
+    return { store: { ...store, put }, db: { tenant } }
+  }
+
+  const refused = onceStored(() => Promise.reject(new Error('Postgres went away')))
+  expect(await jobs.run(await jobs.take(jobId), makeWork(refused))).toBe('retry')
+  expect(await stored()).toEqual([])
+  const ended = onceStored(async (finish) => {
+    await service.test.owner("UPDATE account_exports SET state = 'failed', failure = 'dead' WHERE id = $1", [exportId])
+    return finish()
+  })
+  expect(await jobs.run(await jobs.take(jobId), makeWork(ended))).toBe('settled')
+  expect(await stored()).toEqual([])
+  expect(await service.test.owner('SELECT state FROM account_exports WHERE id = $1', [exportId])).toEqual([
+    { state: 'failed' },
+  ])
+
+  const next = await service.call({}, '/v1/account/export', { json: {}, headers: who.headers })
+  const lost = onceStored(async (finish) => {
+    await finish()
+    throw new Error('the connection was lost')
+  })
+  expect(await jobs.run(await jobs.take(await jobOf(next.json.export_id)), makeWork(lost))).toBe('retry')
+  expect(await stored()).toHaveLength(1)
+})
+
 it('an account requests three exports in 24 hours, and is told when it can request another', async () => {
   const agoHours = (hours: number) =>
     service.test.owner(`UPDATE account_exports SET created_at = now() - $2 * interval '1 hour' WHERE account_id = $1`, [

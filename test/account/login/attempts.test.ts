@@ -66,7 +66,7 @@ describe('a limit on attempts', () => {
     expect(siteOf('2001:db8:1:2::1')).toBe(siteOf('2001:db8:1:ffff::1'))
     expect(siteOf('2001:db8:1::1')).not.toBe(siteOf('2001:db8:2::1'))
     const limits = { network: LIMIT, site: WIDE }
-    expect(countsOfClient('203.0.113.7', limits, 'a')).toEqual([{ limit: LIMIT, subject: ['a', '203.0.113.7'] }])
+    expect(countsOfClient('203.0.113.7', limits)).toEqual([{ limit: LIMIT, subject: ['203.0.113.7'] }])
     expect(countsOfClient('2001:db8::1', limits).map(({ limit }) => limit)).toEqual([LIMIT, WIDE])
   })
 })

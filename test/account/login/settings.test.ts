@@ -156,6 +156,31 @@ describe('a link of the operator', () => {
     await service.test.owner(`UPDATE users SET deprovisioned_at = now() WHERE email = 'mika@example.com'`)
     await expect(printLink('mika@example.com', { accountId })).rejects.toThrow('removed')
   })
+
+  it('is refused for an account that is being erased or was, and makes no owner in it', async () => {
+    const service = await start({})
+    const { accountId } = await makeAccount(service.test)
+    const { printLink } = service.services.account
+    const closeAgo = (days: number) =>
+      service.test.owner("UPDATE accounts SET closed_at = now() - $2 * interval '1 day' WHERE id = $1", [
+        accountId,
+        days,
+      ])
+    await closeAgo(31)
+    await expect(printLink('mika@example.com', { accountId })).rejects.toThrow(/erased/)
+    await service.test.db.system('test', (tx) => tx.query('SELECT finish_erasure($1)', [accountId]))
+    await expect(printLink('mika@example.com', { accountId })).rejects.toThrow(/erased/)
+    expect(await service.test.owner('SELECT FROM users WHERE account_id = $1', [accountId])).toEqual([])
+
+    const other = await makeAccount(service.test)
+    expect(await printLink('kim@example.com', { accountId: other.accountId })).toMatchObject({
+      email: 'kim@example.com',
+    })
+    await service.test.owner("UPDATE accounts SET closed_at = now() - interval '31 days' WHERE id = $1", [
+      other.accountId,
+    ])
+    await expect(printLink('kim@example.com')).rejects.toThrow(/erased/)
+  })
 })
 
 describe('the configuration', () => {

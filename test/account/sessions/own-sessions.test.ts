@@ -151,6 +151,43 @@ describe('a session', () => {
     expect((await read(stranger.headers)).status).toBe(200)
   })
 
+  it('is ended once for an Idempotency-Key: a replay from a later session ends none', async () => {
+    const { accountId } = await makeAccount(service.test)
+    const { headers, userId } = await service.signIn(accountId)
+    for (const path of ['/v1/auth/sessions', '/v1/auth/session']) {
+      const keyed = { 'Idempotency-Key': `end ${path}`.replace(' ', '-') }
+      const [before, after] = [await addBrowser(accountId, userId), await addBrowser(accountId, userId)]
+      expect((await end({ ...before.headers, ...keyed }, path)).status).toBe(200)
+      const later = path.endsWith('s') ? await addBrowser(accountId, userId) : after
+      const replayed = await end({ ...later.headers, ...keyed }, path)
+      expect(replayed).toMatchObject({ status: 200, headers: { 'idempotent-replayed': 'true' } })
+      expect(replayed.headers).not.toHaveProperty('set-cookie')
+      expect((await read(later.headers)).status).toBe(200)
+    }
+    expect((await read(headers)).json.code).toBe('session_expired')
+  })
+
+  it('is signed out once in the audit log, and counted only while it is open', async () => {
+    const { accountId } = await makeAccount(service.test)
+    const { headers, userId } = await service.signIn(accountId)
+    const [lost, idle] = [await addBrowser(accountId, userId), await addBrowser(accountId, userId)]
+    await service.test.owner(`UPDATE user_sessions SET last_seen_at = now() - interval '61 minutes' WHERE id = $1`, [
+      idle.id,
+    ])
+    for (let times = 0; times < 2; times += 1) {
+      expect((await end(headers, `/v1/auth/sessions/${lost.id}`)).status).toBe(200)
+    }
+    expect((await end(headers, '/v1/auth/sessions')).json).toEqual({ ended: 1 })
+    const entries = await service.test.owner(
+      'SELECT subject_id, after FROM audit_entries WHERE account_id = $1 ORDER BY id',
+      [accountId],
+    )
+    expect(entries).toEqual([
+      { subject_id: lost.id, after: null },
+      { subject_id: userId, after: { sessions: 1 } },
+    ])
+  })
+
   it('stays open to users beside the owner after a downgrade, so that they can sign out', async () => {
     const { accountId } = await makeAccount(service.test, { plan: 'growth' })
     const { headers } = await service.signIn(accountId, { role: 'analyst' })

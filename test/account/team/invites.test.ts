@@ -157,6 +157,35 @@ describe('an invite', () => {
     expect((await service.invite(headers, service.newAddress())).json.code).toBe('idempotency_key_reused')
   })
 
+  it('counts once for an Idempotency-Key, whose repeats send no mail', async () => {
+    const { owner } = await service.makeTeam()
+    const email = service.newAddress()
+    const keyed = { ...owner, 'Idempotency-Key': 'invite-1' }
+    const { invite_id: id } = (await service.invite(keyed, email)).json
+    for (let at = 0; at < 5; at += 1) expect((await service.invite(keyed, email)).status).toBe(200)
+    const resend = (headers: Record<string, string>) => service.send(headers, 'POST', `/v1/org/invites/${id}/resend`)
+    for (let at = 0; at < 5; at += 1) expect((await resend(keyed)).status).toBe(200)
+    // Five mails a day to an address.
+    for (let at = 2; at < 5; at += 1) expect((await resend(owner)).status).toBe(200)
+    expect((await resend(owner)).json.code).toBe('rate_limited')
+    expect((await resend(keyed)).status).toBe(200)
+  })
+
+  it('is revoked once for an Idempotency-Key: a replay shows one that was sent again since', async () => {
+    const { owner } = await service.makeTeam()
+    const { invite_id: id } = (await service.invite(owner, service.newAddress())).json
+    await service.test.owner('UPDATE invites SET expires_at = now() WHERE id = $1', [id])
+    const keyed = { ...owner, 'Idempotency-Key': 'revoke-1' }
+    const revoke = () => service.send(keyed, 'DELETE', `/v1/org/invites/${id}`)
+    expect((await revoke()).json.state).toBe('expired')
+    expect((await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)).json.state).toBe('pending')
+    expect(await revoke()).toMatchObject({
+      status: 200,
+      json: { state: 'pending' },
+      headers: { 'idempotent-replayed': 'true' },
+    })
+  })
+
   it('is refused for what is no address or no role, naming the field', async () => {
     const { owner } = await service.makeTeam()
     expect((await service.invite(owner, 'a@b\r\nBcc: c@example.com')).json.errors?.[0]?.pointer).toBe('/email')

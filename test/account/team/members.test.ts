@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { countKeysOf } from '#src/account/keys/operate.ts'
 import { ROLES, type Role } from '#src/catalogue/access.ts'
 import { startTeamService, type TeamService } from './service.ts'
 
@@ -76,6 +77,20 @@ describe('changing a role', () => {
     expect((await setRole(owner, userId, 'admin')).json.sessions_ended).toBe(0)
     expect((await sessionOf(again.headers)).status).toBe(200)
     expect((await actionsOf(accountId)).filter((action) => action === 'user.role_changed')).toHaveLength(1)
+  })
+
+  it('is done once for an Idempotency-Key: a replay shows the role that the user has since', async () => {
+    const { owner, accountId } = await service.makeTeam()
+    const { userId } = await service.signIn(accountId, { role: 'developer' })
+    const keyed = { ...owner, 'Idempotency-Key': 'role-1' }
+    expect((await setRole(keyed, userId, 'admin')).json.role).toBe('admin')
+    expect((await setRole(owner, userId, 'analyst')).json.role).toBe('analyst')
+    expect(await setRole(keyed, userId, 'admin')).toMatchObject({
+      status: 200,
+      json: { role: 'analyst', sessions_ended: 0 },
+      headers: { 'idempotent-replayed': 'true' },
+    })
+    expect((await setRole(keyed, userId, 'owner')).json.code).toBe('idempotency_key_reused')
   })
 
   it('of oneself gives the session another secret and ends the others', async () => {
@@ -213,6 +228,17 @@ describe('removing a user', () => {
     expect((await remove(owner, userId)).json.keys_created).toEqual(keys.toSorted())
     await service.test.owner('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [keys[0]])
     expect((await remove(owner, userId)).json.keys_created).toEqual([keys[1]])
+    // A rotated key ends with its grace period.
+    await service.test.owner(
+      "UPDATE api_keys SET successor_id = id, grace_expires_at = now() - interval '1 second' WHERE id = $1",
+      [keys[1]],
+    )
+    expect((await remove(owner, userId)).json.keys_created).toEqual([])
+    const counted = await service.test.db.system('test', (tx) => countKeysOf(tx, accountId))
+    expect(counted).toMatchObject([
+      { environment: 'live', valid: 0 },
+      { environment: 'sandbox', valid: 0 },
+    ])
   })
 
   it('is leaving, for oneself: whatever the role, and also after the plan was left', async () => {
@@ -235,13 +261,23 @@ describe('removing a user', () => {
     expect((await remove(owner, ownerId)).json.code).toBe('conflict')
   })
 
-  it('is done once for an Idempotency-Key, and a replay shows it', async () => {
+  it('is done once for an Idempotency-Key: a replay shows the user, also one who was invited again since', async () => {
     const { owner } = await service.makeTeam()
-    const { userId } = await service.join(owner, service.newAddress())
+    const email = service.newAddress()
+    const { userId } = await service.join(owner, email)
     const headers = { ...owner, 'Idempotency-Key': 'remove-1' }
     expect((await remove(headers, userId)).json.sessions_ended).toBe(1)
-    const repeated = await remove(headers, userId)
-    expect(repeated).toMatchObject({ status: 200, headers: { 'idempotent-replayed': 'true' } })
+    const replayed = { status: 200, headers: { 'idempotent-replayed': 'true' } }
+    expect(await remove(headers, userId)).toMatchObject({ ...replayed, json: { state: 'deprovisioned' } })
+    await service.join(owner, email)
+    expect(await remove(headers, userId)).toMatchObject({ ...replayed, json: { state: 'active', sessions_ended: 0 } })
+
+    const leave = async (who: Headers) =>
+      service.send({ ...who, 'Idempotency-Key': 'leave-1' }, 'DELETE', '/v1/org/users/me')
+    expect((await leave((await service.enter(email)).headers)).json.state).toBe('deprovisioned')
+    const { headers: back } = await service.join(owner, email)
+    expect(await leave(back)).toMatchObject({ ...replayed, json: { state: 'active' } })
+    expect((await sessionOf(back)).status).toBe(200)
   })
 
   it('finds nobody of another account, nor a made-up id', async () => {

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { contentTables, WITH_OTHERS } from '#src/account/team/own-account.ts'
 import type { Role } from '#src/catalogue/access.ts'
 import { newId } from '#src/platform/ids.ts'
 import { until } from '../../support/until.ts'
@@ -133,6 +134,56 @@ it('first closes an account that has data, and can then leave it', async () => {
   expect((await accept(true)).status).toBe(200)
   expect(await stateOf(accountId)).toMatchObject({ is_closed: true, users: 0 })
   expect((await actionsOf(accountId)).filter((action) => action === 'account.closed')).toHaveLength(1)
+})
+
+it('an invite to a closed account is pending until it is opened again, and is revoked when its sender leaves', async () => {
+  const { accountId, headers, accept } = await makeInvited()
+  await service.test.owner("UPDATE accounts SET plan = 'enterprise' WHERE id = $1", [accountId])
+  const email = service.newAddress()
+  expect((await service.invite(headers, email, 'owner')).status).toBe(200)
+  const token = await service.inviteTokenFor(email)
+  expect((await service.send(headers, 'POST', '/v1/account/closure', { confirm: accountId })).status).toBe(200)
+  expect(await service.accept(token)).toMatchObject({ status: 409, json: { code: 'conflict' } })
+  expect((await service.send(headers, 'GET', '/v1/org/invites')).json.data).toMatchObject([{ state: 'pending' }])
+
+  const other = service.newAddress()
+  await service.send(headers, 'DELETE', '/v1/account/closure')
+  expect((await service.invite(headers, other, 'analyst')).status).toBe(200)
+  expect((await service.accept(await service.inviteTokenFor(other))).status).toBe(200)
+  await service.test.owner('UPDATE users SET deprovisioned_at = now() WHERE email = $1', [other])
+
+  await service.send(headers, 'POST', '/v1/account/closure', { confirm: accountId })
+  expect((await accept(true)).status).toBe(200)
+  const [entry] = await service.test.owner<{ after: object }>(
+    "SELECT after FROM audit_entries WHERE account_id = $1 AND action = 'user.deprovisioned'",
+    [accountId],
+  )
+  expect(entry?.after).toMatchObject({ invites_revoked: [expect.stringMatching(/^inv_/)] })
+  // The operator opens the account that has no user any more.
+  await service.test.owner('UPDATE accounts SET closed_at = NULL, closed_by = NULL WHERE id = $1', [accountId])
+  expect(await service.accept(token)).toMatchObject({ status: 400, json: { errors: [{ code: 'invalid_link' }] } })
+  expect(await stateOf(accountId)).toMatchObject({ users: 0 })
+})
+
+it('whether an account has anything is read by indexes, and no table is left out that says more', async () => {
+  const declared = service.services.features.flatMap(({ data = [] }) => data)
+  const read = contentTables(declared)
+  const indexed = await service.test.owner<{ name: string }>(
+    `SELECT DISTINCT i.indrelid::regclass::text AS name FROM pg_index i
+     JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+     WHERE a.attname = 'account_id' AND i.indpred IS NULL AND i.indisvalid`,
+  )
+  const names = new Set(indexed.map(({ name }) => name))
+  expect(read.filter((table) => !names.has(table))).toEqual([])
+  const bound = await service.test.owner<{ child: string; parent: string }>(
+    `SELECT conrelid::regclass::text AS child, confrelid::regclass::text AS parent FROM pg_constraint
+     WHERE contype = 'f' AND NOT EXISTS (
+       SELECT FROM pg_attribute WHERE attrelid = conrelid AND attnum = ANY (conkey) AND NOT attnotnull)
+     AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = conrelid AND attnum = ANY (conkey) AND attname = 'account_id')`,
+  )
+  const hasParent = (table: string) => bound.some(({ child, parent }) => child === table && read.includes(parent))
+  expect(WITH_OTHERS.filter((table) => !hasParent(table))).toEqual([])
+  expect(declared.length - read.length).toBe(11 + WITH_OTHERS.length)
 })
 
 it('closes no account that others use, that is suspended, or by a session that proves nothing', async () => {

@@ -99,6 +99,23 @@ describe('a registration', () => {
     expect(second.headers['idempotent-replayed']).toBe('true')
   })
 
+  it('begins once for an Idempotency-Key: a replay shows the challenge that is open, and voids none', async () => {
+    const path = '/v1/passkeys/registration-options'
+    const begin = (headers = {}) => service.send(user, 'POST', path, undefined, headers)
+    const key = { 'Idempotency-Key': 'begin-1' }
+    const first = await begin(key)
+    const replayed = { status: 200, headers: { 'idempotent-replayed': 'true' } }
+    const challengeOf = ({ json }: typeof first) => (json as { options: { challenge: string } }).options.challenge
+    expect(challengeOf(await begin(key))).toBe(challengeOf(first))
+    const second = await begin()
+    const third = await begin(key)
+    expect(third).toMatchObject(replayed)
+    expect([challengeOf(third), third.json.expires_at]).toEqual([challengeOf(second), second.json.expires_at])
+    const { options } = second.json as { options: Awaited<ReturnType<PasskeyService['begin']>> }
+    expect((await register(user, service.makeAuthenticator().register(options))).status).toBe(200)
+    expect(await begin(key)).toMatchObject({ status: 409, json: { code: 'conflict' } })
+  })
+
   it('takes a fresh session, and no key', async () => {
     const old = await service.signIn(caller.accountId)
     const options = await service.begin(old)
@@ -313,6 +330,19 @@ describe('a passkey', () => {
       kind: 'passkey_changed',
       recipient: 'mika@example.com',
       subject_id: `passkey.removed ${id}`,
+    })
+  })
+
+  it('is renamed once for an Idempotency-Key: a replay shows the name that it has since', async () => {
+    const path = `/v1/passkeys/${await service.register(user, service.makeAuthenticator())}`
+    const rename = (name: string, headers = {}) => service.send(user, 'PATCH', path, { name }, headers)
+    const key = { 'Idempotency-Key': 'rename-1' }
+    expect((await rename('Phone', key)).json.name).toBe('Phone')
+    expect((await rename('Tablet')).json.name).toBe('Tablet')
+    expect(await rename('Phone', key)).toMatchObject({
+      status: 200,
+      json: { name: 'Tablet' },
+      headers: { 'idempotent-replayed': 'true' },
     })
   })
 

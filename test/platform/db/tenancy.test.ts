@@ -114,7 +114,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   events: 'SELECT(account_id,created_at,environment,id,position) UPDATE(position)',
   fingerprints: 'SELECT(account_id,attestation_id,environment,leased_until,state) UPDATE(leased_until)',
   idempotency_keys: 'DELETE SELECT(account_id,created_at,environment,key_digest,route)',
-  invites: 'DELETE SELECT UPDATE(accepted_at,user_id)',
+  invites: 'DELETE SELECT UPDATE(accepted_at,revoked_at,user_id)',
   job_lanes: 'SELECT UPDATE(tokens,tokens_at)',
   jobs: 'DELETE INSERT(account_id,environment,id,lane,payload,priority,queue,run_at,traceparent) SELECT UPDATE(attempts,dispatched_at,dispatches,fence,last_error,lease_until,run_at,settled_at,started_at,state)',
   ledger_checkpoints: 'DELETE INSERT SELECT',
