@@ -60,7 +60,9 @@ export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' 
         checkPosition(trace, body.target.position)
         if ((await countOpenJobs(tx)) >= MAX_OPEN_JOBS) throw tooMany()
         const isKept = (await findKeptText(tx, sealer, trace.id)) !== undefined
-        const sealedInput = isKept ? null : sealInput(sealer, id, checkInput(trace, body.input))
+        // A text that is kept needs no input; one that came all the same must not be another.
+        const input = isKept && body.input === undefined ? undefined : checkInput(trace, body.input)
+        const sealedInput = isKept ? null : sealInput(sealer, id, input)
         const row = await insertTraceJob(tx, by, {
           id,
           traceId: trace.id,
