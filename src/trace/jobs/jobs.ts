@@ -10,6 +10,9 @@ import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs, enqueue } from '#src/platform/jobs/backlog.ts'
 import { toCircuitTracerBytes } from '../attribution/manifest.ts'
+import { findTrace } from '../canaries/traces.ts'
+import { findMissingMethod } from '../models/capabilities.ts'
+import type { Models } from '../models/models.ts'
 import type { JobBody } from './bodies.ts'
 import { loadManifest, sealInput } from './manifests.ts'
 import {
@@ -35,7 +38,11 @@ export interface JobListQuery extends ListQuery {
 
 export type TraceJobs = ReturnType<typeof createTraceJobs>
 
-export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' | 'sealer' | 'pager' | 'now'>) {
+interface TraceJobsDeps extends Pick<Platform, 'db' | 'sealer' | 'pager' | 'now'> {
+  models: Pick<Models, 'get' | 'version'>
+}
+
+export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDeps) {
   async function find(tx: Tx, scope: Scope, id: string): Promise<TraceJobRow> {
     checkId(id, 'job', scope.environment)
     note({ traceJob: id })
@@ -44,17 +51,41 @@ export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' 
     return row
   }
 
+  /**
+   * Refuses a method that the model is known not to have. A model that can't be asked now decides when the job runs: it
+   * may be there again.
+   * @throws {Failure} `backend_capability_missing`.
+   */
+  async function refuseMethod(scope: Scope, { trace_id: traceId, method }: JobBody): Promise<void> {
+    const trace = await db.tenant(scope, (tx) => findTrace(tx, traceId))
+    const modelVersionId = trace?.modelVersionId ?? null
+    if (modelVersionId === null) return
+    let missing: Failure | undefined
+    try {
+      const backend = models.get(modelVersionId.split('@')[0])
+      missing = findMissingMethod(backend.model, await backend.capabilities(), method)
+      // Of a model that can't be used, or that has another file now, the capabilities say nothing about the trace's.
+      if (missing !== undefined) await models.version(modelVersionId)
+    } catch (error) {
+      if (error instanceof Failure) return
+      throw error
+    }
+    if (missing !== undefined) throw missing
+  }
+
   return {
     /**
      * @throws {Failure} `not_found`, `environment_mismatch`; `conflict` where nothing of the trace may be explained;
-     * `invalid_request` where its input is needed or another one; `rate_limited` beyond `MAX_OPEN_JOBS`.
+     * `backend_capability_missing`; `invalid_request` where its input is needed or another one; `rate_limited` beyond
+     * `MAX_OPEN_JOBS`.
      */
-    create(by: Acting, body: JobBody, key?: IdempotencyKey): Promise<TraceJobRow> {
+    async create(by: Acting, body: JobBody, key?: IdempotencyKey): Promise<TraceJobRow> {
       checkId(body.trace_id, 'trc', by.environment)
       const at = now()
       const id = newId('job', by.environment, at.getTime())
       const queueJobId = newJobId()
       note({ trace: body.trace_id, traceJob: id })
+      await refuseMethod(by, body)
       const insert = async (tx: Tx) => {
         const trace = await getExplainedTrace(tx, body.trace_id)
         checkPosition(trace, body.target.position)

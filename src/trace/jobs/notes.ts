@@ -58,14 +58,14 @@ export const NOTES: Record<string, Note> = {
     description:
       'Explains one token of a completion. A trace that keeps hashes alone needs its `input` again, which is compared with ' +
       '`prompt_hash`; the model completes it again, which is compared with `completion_hash`. What a withheld completion says is ' +
-      'never explained. Counts when it succeeds. See [attribution]({base_url}/docs/attribution).',
+      'never explained. A method that the model has not is refused, and `errors` names those that it has. Counts when it succeeds. See [attribution]({base_url}/docs/attribution).',
     examples: {
       'The first token': asked,
       'Another token, fewer nodes': { ...asked, target: { position: 4, token: 312 }, max_feature_nodes: 128 },
       'Of a trace without texts': { ...asked, input: { prompt: 'What do lamps cost at Cobalt Tools?' } },
     },
     answers: { 202: { description: 'It waits for the model.', example: queued } },
-    problems: ['conflict', 'environment_mismatch', 'not_found', 'rate_limited'],
+    problems: ['backend_capability_missing', 'conflict', 'environment_mismatch', 'not_found', 'rate_limited'],
   },
   'GET /v1/trace/jobs': {
     description: 'Of one trace with `trace_id`.',
