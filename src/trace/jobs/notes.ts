@@ -42,6 +42,7 @@ const succeeded = {
     manifest_until: '2026-12-20T15:11:06.002Z',
     nodes: 170,
     links: 5377,
+    links_found: 5377,
     sum_check: { max_abs_error: 3.95e-7, rows: 522 },
     remainder_share: 0.31,
     replacement_score: 0.81,

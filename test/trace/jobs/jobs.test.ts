@@ -104,7 +104,12 @@ describe('an attribution job', () => {
     expect(await run(made.job_id)).toBe('settled')
     const job = await read(made.job_id)
     expect(job).toMatchObject({ state: 'succeeded', progress: 1, failure: null, method: 'exact' })
-    const result = job.result as { manifest_hash: string; sum_check: { max_abs_error: number; rows: number } }
+    const result = job.result as {
+      manifest_hash: string
+      links: number
+      links_found: number
+      sum_check: { max_abs_error: number; rows: number }
+    }
     expect(result.sum_check.max_abs_error).toBeLessThan(1e-4)
     const answer = await manifestOf(made.job_id)
     const bytes = Buffer.from(await answer.arrayBuffer())
@@ -116,6 +121,7 @@ describe('an attribution job', () => {
       trace_id: made.trace_id,
       method: 'exact',
       canary: { set: 'default-v1' },
+      links: { found: result.links_found, kept: result.links },
     })
     expect(manifest.metadata.svc).not.toHaveProperty('runtime')
     expect(manifest.metadata.prompt).toContain('Cobalt Tools')

@@ -164,7 +164,7 @@ describe('an attribution job', () => {
     const { trace_id } = await infer({ model: 'tiny-onnx' })
     const job = await finish({ trace_id, method: 'ablation' })
     expect(job).toMatchObject({ state: 'succeeded', method: 'ablation' })
-    expect(job.result).toMatchObject({ sum_check: null })
+    expect(job.result).toMatchObject({ sum_check: null, replacement_score: null, completeness_score: null })
     const manifest = await on.get(caller, `/v1/trace/jobs/${job.job_id}/manifest`)
     const { svc } = manifest.metadata as { svc: Record<string, unknown> }
     expect(svc).toMatchObject({
