@@ -70,3 +70,14 @@ it('an input is compared with the trace also where its text is kept', async () =
   const [row] = await on.service.test.owner('SELECT sealed_input FROM trace_jobs WHERE trace_id = $1', [id])
   expect(row).toEqual({ sealed_input: null })
 })
+
+it('a number that no double holds is refused with the largest that one holds, and no string is asked for', async () => {
+  const { key } = caller
+  const body = `{"trace_id":"${(await infer()).id}","max_feature_nodes":100000000000000000000}`
+  const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` }
+  const answer = await fetch(`${on.service.app.url}/v1/trace/jobs`, { method: 'POST', headers, body })
+  const { code, errors } = (await answer.json()) as { code: string; errors: { detail: string }[] }
+  expect([answer.status, code]).toEqual([400, 'invalid_json'])
+  expect(errors).toMatchObject([{ pointer: '/max_feature_nodes', code: 'number_out_of_range' }])
+  expect(errors[0]?.detail).toContain(`at most ${Number.MAX_SAFE_INTEGER}`)
+})
