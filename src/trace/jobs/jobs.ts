@@ -4,7 +4,7 @@ import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
-import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
@@ -89,7 +89,7 @@ export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDep
       const insert = async (tx: Tx) => {
         const trace = await getExplainedTrace(tx, body.trace_id)
         checkPosition(trace, body.target.position)
-        if ((await countOpenJobs(tx)) >= MAX_OPEN_JOBS) throw tooMany()
+        if ((await countOpenJobs(tx)) >= MAX_OPEN_JOBS) throw tooManyOpen('trace_jobs', MAX_OPEN_JOBS)
         const isKept = (await findKeptText(tx, sealer, trace.id)) !== undefined
         // A text that is kept needs no input; one that came all the same must not be another.
         const input = isKept && body.input === undefined ? undefined : checkInput(trace, body.input)
@@ -136,18 +136,22 @@ export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDep
     },
 
     /**
-     * The model stops within seconds.
-     * @throws {Failure} `not_found`, `environment_mismatch`; `invalid_state_transition` when it has ended.
+     * The model stops within seconds. One that was cancelled stays as it is.
+     * @throws {Failure} `not_found`, `environment_mismatch`; `invalid_state_transition` when it has ended otherwise.
      */
     cancel(scope: Scope, id: string, key?: IdempotencyKey): Promise<TraceJobRow> {
       const stop = async (tx: Tx) => {
-        const before = await find(tx, scope, id)
+        checkId(id, 'job', scope.environment)
         const row = await cancelTraceJob(tx, id, now())
-        if (row === undefined) throw ended(before)
-        await cancelJobs(tx, [row.queueJobId])
-        return row
+        if (row !== undefined) {
+          await cancelJobs(tx, [row.queueJobId])
+          return row
+        }
+        const ended = await find(tx, scope, id)
+        if (ended.state !== 'cancelled') throw refusedCancel(ended)
+        return ended
       }
-      return db.tenant(scope, (tx) => once(tx, key, stop, (row) => row.id))
+      return db.tenant(scope, (tx) => again(tx, key, stop))
     },
 
     /**
@@ -173,17 +177,19 @@ export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDep
   }
 }
 
-function ended({ id, state }: TraceJobRow): Failure {
+/** Of a job or a diff that has succeeded or failed. */
+export function refusedCancel({ id, state }: { id: string; state: TraceJobState }): Failure {
   return new Failure('invalid_state_transition', {
     detail: `${id} can not be cancelled: it is ${state}.`,
     members: { allowed: [] },
   })
 }
 
-function tooMany(): Failure {
+/** They end by themselves, so the same request can succeed later. */
+export function tooManyOpen(limit: 'trace_jobs' | 'trace_diffs', most: number): Failure {
   return new Failure('rate_limited', {
-    detail: `${MAX_OPEN_JOBS} attribution jobs have not ended yet. Wait for one of them, or cancel it.`,
-    members: { limit: 'trace_jobs' },
+    detail: `${most} ${limit === 'trace_jobs' ? 'attribution jobs' : 'diffs'} of this account have not ended yet. Wait for one of them, or cancel it.`,
+    members: { limit },
     headers: { 'Retry-After': RETRY_AFTER_SECONDS },
   })
 }

@@ -85,7 +85,8 @@ export const NOTES: Record<string, Note> = {
     problems: ['conflict', 'environment_mismatch', 'not_found'],
   },
   'POST /v1/trace/jobs/:id/cancel': {
-    description: 'No event is sent. A job that has ended is 409 `invalid_state_transition`.',
+    description:
+      'No event is sent. One that was cancelled is answered as it is; one that has succeeded or failed is 409 `invalid_state_transition`.',
     answers: { 200: { example: cancelled } },
     problems: ['environment_mismatch', 'invalid_state_transition', 'not_found'],
   },

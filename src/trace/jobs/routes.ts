@@ -195,7 +195,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         status: [200],
       },
       async ({ caller, params: { id }, idempotencyKey }) => toView(await jobs.cancel(caller, id, idempotencyKey)),
-      async ({ caller }, id) => toView(await jobs.get(caller, id)),
+      async ({ caller, params: { id } }) => toView(await jobs.get(caller, id)),
     ),
     endpoint(
       {

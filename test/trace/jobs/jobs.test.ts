@@ -217,8 +217,10 @@ describe('an attribution job', () => {
     const waiting = await start()
     const cancel = (id: unknown) => on.post(caller, `/v1/trace/jobs/${id}/cancel`)
     expect((await cancel(waiting.job_id)).json).toMatchObject({ state: 'cancelled' })
-    const again = await cancel(waiting.job_id)
-    expect([again.status, again.json.code]).toEqual([409, 'invalid_state_transition'])
+    for (const headers of [{}, { 'Idempotency-Key': 'cancel-1' }, { 'Idempotency-Key': 'cancel-1' }]) {
+      const again = await on.post(caller, `/v1/trace/jobs/${waiting.job_id}/cancel`, undefined, headers)
+      expect([again.status, again.json.state]).toEqual([200, 'cancelled'])
+    }
     const [left] = await on.service.test.owner('SELECT state FROM jobs WHERE id = $1', [await queued(waiting.job_id)])
     expect(left).toEqual({ state: 'cancelled' })
 
@@ -229,6 +231,10 @@ describe('an attribution job', () => {
     expect(await outcome).toBe('done')
     expect(await read(running.job_id)).toMatchObject({ state: 'cancelled', result: null, failure: null })
     expect(await events()).toEqual([])
+    const done = await start({ max_feature_nodes: 8 })
+    await run(done.job_id)
+    const late = await cancel(done.job_id)
+    expect([late.status, late.json.code, late.json.allowed]).toEqual([409, 'invalid_state_transition', []])
   })
 
   it('fails with its reason where the model can not do it, is another one now, or says something else', async () => {
