@@ -152,7 +152,7 @@ export const NOTES: Record<string, Note> = {
         ],
       },
     },
-    answers: { 201: { example: evalSet } },
+    answers: { 200: { example: evalSet } },
     problems: ['conflict', 'payload_too_large'],
   },
   'GET /v1/trace/eval-sets': { description: 'Without their prompts.', answers: { 200: { example: listed(evalSet) } } },

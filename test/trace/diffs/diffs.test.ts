@@ -43,7 +43,7 @@ beforeAll(async () => {
   jobs = createJobs(on.test, 'diff')
   caller = await on.makeCaller()
   const stored = await post('/v1/trace/eval-sets', { name: 'Prices', prompts: PROMPTS })
-  expect(stored.status).toBe(201)
+  expect(stored.status).toBe(200)
   evalSet = String(stored.json.eval_set_id)
 })
 afterAll(async () => {
