@@ -22,8 +22,10 @@ describe.skipIf(!hasBrowser)(
     })
 
     const isHidden = (id: string) => browser.evaluate<boolean>(`document.querySelector('#${id}').hidden`)
-    const appears = (id: string) => browser.see(`!document.querySelector('#${id}').hidden`)
-    const says = (text: string) => browser.see(`document.querySelector('#message').innerText.includes('${text}')`)
+    // A page that is being loaded again has none of them yet.
+    const appears = (id: string) => browser.see(`document.querySelector('#${id}')?.hidden === false`)
+    const says = (text: string) =>
+      browser.see(`document.querySelector('#message')?.innerText.includes('${text}') === true`)
     const submit = (form: string, values: Record<string, string>) =>
       browser.evaluate(`(() => {
         const form = document.querySelector('#${form}')
