@@ -3,11 +3,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import { readDeploymentSettings } from '#src/config.ts'
+import { Failure } from '#src/failure.ts'
 import { createLog } from '#src/platform/log.ts'
 import { type DiffModels, measurePrompt, pairModels, startMeasures } from '#src/trace/diffs/compare.ts'
 import { type EvalPrompts, parseEvalFile, readDefaultEvalSet } from '#src/trace/diffs/eval-prompts.ts'
 import { DEFAULT_THRESHOLDS } from '#src/trace/diffs/judge.ts'
 import { type WrittenReport, writeReport } from '#src/trace/diffs/report.ts'
+import { isModelError } from '#src/trace/gguf/model-error.ts'
+import type { TraceBackend } from '#src/trace/models/backend.ts'
 import { modelsConfig } from '#src/trace/models/config.ts'
 import { findModelFile } from '#src/trace/models/model-files.ts'
 import { createModels, type Models } from '#src/trace/models/models.ts'
@@ -37,7 +40,7 @@ async function compare(options: DiffOptions): Promise<number> {
   const models = openModels(options)
   const startedAt = performance.now()
   try {
-    const pair = { base: find(models, options.base), target: find(models, options.target) }
+    const pair = { base: await open(models, options.base), target: await open(models, options.target) }
     const { report, canonical, hash } = await measure(pair, set, options.seed)
     const hex = hash.toString('hex')
     const seconds = (performance.now() - startedAt) / 1_000
@@ -68,11 +71,19 @@ function openModels({ base, target }: DiffOptions): Models {
   return createModels({ log }, { ...settings, TRACE_MODELS: [...new Set(entries)] })
 }
 
-function find(models: Models, { id, path }: NamedModel) {
+async function open(models: Models, { id, path }: NamedModel): Promise<TraceBackend> {
   if (path === undefined && findModelFile(readDeploymentSettings().modelDirectory, id) === undefined) {
     throw usageError(`${id}: there is no such model. npm run model -- list shows them.`)
   }
-  return models.get(id)
+  const backend = models.get(id)
+  try {
+    await backend.modelVersion()
+  } catch (error) {
+    // The service leaves to its log what is wrong with a file. Who calls this command has the file.
+    if (!(error instanceof Failure) || !isModelError(error.cause)) throw error
+    throw new Error(`${path ?? id}: ${error.cause.message}`, { cause: error })
+  }
+  return backend
 }
 
 function readPrompts(file: string | undefined): EvalPrompts {

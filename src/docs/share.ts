@@ -1,5 +1,5 @@
-// `/share`: where the link of a share or of a granted disclosure leads. The token is in the fragment, so the page is the same for
-// everybody; what it shows comes from the routes of shares, with the token in a header.
+// `/share`: where the link of a share or of a granted disclosure leads, and that of a mailed code. The token is in the fragment, so
+// the page is the same for everybody; what it shows comes from the routes of shares, with the token in a header.
 
 import { html } from './html.ts'
 import type { DocsPage } from './layout.ts'
@@ -9,6 +9,10 @@ export function sharePage(script: string): DocsPage {
 <h1>A shared trace</h1>
 <noscript><p class="lead">This page needs scripts: the link contains its token where no server sees it.</p></noscript>
 <p class="lead" id="message" role="status" aria-live="polite" hidden></p>
+<form id="open" hidden>
+<p><label for="link">The link of the share</label></p>
+<p><input type="text" id="link" name="link" autocomplete="off" spellcheck="false" required> <button type="submit">Open it</button></p>
+</form>
 <article id="shared" hidden>
 <dl id="facts"></dl>
 <h2>Canary readings</h2>
@@ -32,7 +36,7 @@ export function sharePage(script: string): DocsPage {
 </form>
 <form id="verify" hidden>
 <p><label for="code">The code of the mail</label></p>
-<p><input type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{8}" maxlength="8" required> <button type="submit">Send the request</button></p>
+<p><input type="text" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{8}" maxlength="8" required> <button type="submit">Send the request</button> <button type="button" id="again">Ask for another code</button></p>
 </form>
 </section>
 </div>

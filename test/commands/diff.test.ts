@@ -95,6 +95,17 @@ describe('npm run diff', () => {
     for (const args of [[], ['countersign-tiny', 'smollm9'], ['countersign-tiny', 'countersign-tiny', '--eval', bad]]) {
       expect([args, run(...args).status]).toEqual([args, 2])
     }
-    expect(run('countersign-tiny', broken)).toMatchObject({ status: 4, stdout: '' })
+    const cut = place.write('cut.gguf', readFileSync(DEFAULT_MODEL.path).subarray(0, 200))
+    const plain = place.write('plain.gguf', readFileSync(DEFAULT_MODEL.path))
+    for (const [path, about] of [
+      [broken, broken],
+      [cut, cut],
+      [plain, 'canary readings'],
+    ] as const) {
+      const { status, stdout, stderr } = run('countersign-tiny', path)
+      expect([path, status, stdout]).toEqual([path, 4, ''])
+      expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(about)])
+      expect(stderr.includes('canary')).toBe(path === plain)
+    }
   })
 })

@@ -108,6 +108,11 @@ function endOfEscape(scan: Scan, depth: number): number {
   return ESCAPE.lastIndex - 1
 }
 
+// The reader does not know the field: many take numbers alone.
+const NOT_PORTABLE =
+  `a double has no exact place for the number: integers are at most ${Number.MAX_SAFE_INTEGER}, ` +
+  'and larger ones can be sent only to fields that take them as strings'
+
 function scanNumber(scan: Scan, depth: number): void {
   const { text } = scan
   const start = scan.at
@@ -135,7 +140,7 @@ function scanNumber(scan: Scan, depth: number): void {
   if (integerDigits <= 15 && !hasExponent) return
   if (!isPortable(text.slice(start, scan.at), hasFraction || hasExponent)) {
     scan.at = start
-    fail(scan, depth, 'number_out_of_range', 'the number has no exact place in a double; send it as a string')
+    fail(scan, depth, 'number_out_of_range', NOT_PORTABLE)
   }
 }
 

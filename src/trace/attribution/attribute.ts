@@ -80,11 +80,14 @@ export interface AttributionGraph {
   nodes: GraphNode[]
   /** Indices of nodes. */
   links: { sources: Uint32Array; targets: Uint32Array; weights: Float64Array }
+  /** How many links the thresholds ask for. Above `MAX_EDGES`, the weakest of them are left out. */
+  linksFound: number
   /** null: the method is approximate, and nothing adds up. */
   sumCheck: SumCheck | null
   /** Of the absolute effect of all neurons, the part of those that are not named. */
   remainderShare: number
-  scores: GraphScores
+  /** null: the method is approximate, and the inputs of neurons and remainders are not known. */
+  scores: GraphScores | null
   /** The neurons with the largest effect, ablated. Pruning may have left out some of them. */
   verified: VerifiedNeuron[]
   agreement: Agreement
@@ -145,7 +148,7 @@ export async function attribute(
     method === 'exact'
       ? await exactGraph(pass, effects, logits, { signal, onRows: (count) => advance(count / ROWS_PER_STEP) })
       : { dense: starGraph(frame, effects, logits, method === 'ablation' ? verified : undefined), sumCheck: null }
-  const { nodes, links, scores } = assemble(frame, dense, effects, logits, request.thresholds)
+  const { scores, ...assembled } = assemble(frame, dense, effects, logits, request.thresholds)
   const top = verified.slice(0, VERIFIED_NEURONS)
   onProgress(steps, steps)
   return {
@@ -157,11 +160,10 @@ export async function attribute(
     tokenTexts: request.tokens.map((token) => showToken(model.tokenizer, token)),
     logitTexts: logits.map(({ token }) => showToken(model.tokenizer, token)),
     objective,
-    nodes,
-    links,
+    ...assembled,
     sumCheck,
     remainderShare,
-    scores,
+    scores: method === 'exact' ? scores : null,
     verified: top,
     agreement: agreementOf(top),
   }
@@ -234,7 +236,7 @@ export function assemble(
   thresholds: PruningThresholds,
 ) {
   const positions = tokens.length
-  const { isKept, edges, cumulative, scores } = pruneGraph(dense, thresholds)
+  const { isKept, edges, found, cumulative, scores } = pruneGraph(dense, thresholds)
   const nodes: GraphNode[] = []
   const places = new Map<number, number>()
   const put = (source: number, node: GraphNode) => {
@@ -264,5 +266,5 @@ export function assemble(
     targets: Uint32Array.from(edges, ({ row }) => rowOf(row)),
     weights: Float64Array.from(edges, ({ row, column }) => dense.rows[row]?.[column] ?? 0),
   }
-  return { nodes, links, scores }
+  return { nodes, links, linksFound: found, scores }
 }

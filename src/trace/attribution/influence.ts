@@ -22,11 +22,14 @@ export interface PrunedGraph {
   isKept: boolean[]
   /** Indices of rows and columns of kept edges, by row and column. */
   edges: { row: number; column: number }[]
+  /** How many edges the thresholds ask for. Above `MAX_EDGES`, the weakest of them are left out. */
+  found: number
   /** For each source, the share of all influence that it and the more influential ones have. */
   cumulative: Float64Array
   scores: GraphScores
 }
 
+/** Of a graph whose rows are all known: where those of features are empty, nothing is unexplained and the figures say nothing. */
 export interface GraphScores {
   /** Of the influence that ends in embeddings and remainders, the part of the embeddings. */
   replacementScore: number
@@ -41,7 +44,7 @@ export interface PruningThresholds {
   edge: number
 }
 
-/** The most edges of a graph: about 20 MB as JSON. Fewer than the threshold asks for are kept where there would be more. */
+/** The most edges of a graph: about 20 MB as JSON. */
 export const MAX_EDGES = 200_000
 
 export function pruneGraph(graph: DenseGraph, thresholds: PruningThresholds): PrunedGraph {
@@ -53,7 +56,8 @@ export function pruneGraph(graph: DenseGraph, thresholds: PruningThresholds): Pr
     { length: sources },
     (_, source) => source >= features + remainders || (influence[source] ?? 0) >= least,
   )
-  let edges = chooseEdges(graph, (source) => isKept[source] ?? false, thresholds.edge)
+  const chosen = chooseEdges(graph, (source) => isKept[source] ?? false, thresholds.edge)
+  let { edges } = chosen
   // A node whose edges are all gone goes too, which may take the last edge of another.
   for (let before = -1; before !== edges.length; ) {
     before = edges.length
@@ -64,7 +68,13 @@ export function pruneGraph(graph: DenseGraph, thresholds: PruningThresholds): Pr
     }
     edges = edges.filter(({ row, column }) => isKept[column] && (row >= features || isKept[row]))
   }
-  return { isKept, edges, cumulative: cumulate(influence), scores: computeScores(graph, influence) }
+  return {
+    isKept,
+    edges,
+    found: chosen.found,
+    cumulative: cumulate(influence),
+    scores: computeScores(graph, influence),
+  }
 }
 
 /** The influence of each source. Edges from and to sources that `has` refuses don't count. */
@@ -109,7 +119,7 @@ function chooseEdges(graph: DenseGraph, has: (source: number) => boolean, share:
       ? kept
       : new Set(kept.toSorted((one, other) => other.score - one.score).slice(0, MAX_EDGES))
   const isChosen = (edge: (typeof kept)[number]) => !(chosen instanceof Set) || chosen.has(edge)
-  return kept.filter(isChosen).map(({ row, column }) => ({ row, column }))
+  return { edges: kept.filter(isChosen).map(({ row, column }) => ({ row, column })), found: kept.length }
 }
 
 function computeScores(

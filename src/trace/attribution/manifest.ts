@@ -4,6 +4,7 @@
 
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { AttributionGraph, AttributionRequest, GraphNode } from './attribute.ts'
+import { MAX_EDGES } from './influence.ts'
 
 export interface ManifestContext {
   jobId: string
@@ -124,8 +125,10 @@ function serviceMembers(graph: AttributionGraph, { jobId, traceId, model, canary
     },
     sum_check: sumCheck && { max_abs_error: rounded(sumCheck.maxError), rows: sumCheck.rows },
     remainder_share: rounded(graph.remainderShare),
-    replacement_score: rounded(scores.replacementScore),
-    completeness_score: rounded(scores.completenessScore),
+    replacement_score: scores && rounded(scores.replacementScore),
+    completeness_score: scores && rounded(scores.completenessScore),
+    // Where more were found than the limit, the thresholds of `pruning_settings` ask for more than the graph has.
+    links: { found: graph.linksFound, kept: graph.links.weights.length, limit: MAX_EDGES },
     verified_nodes: graph.verified.map(({ layer, neuron, position, predicted, measured }) => ({
       node_id: neuronId(layer, neuron, position),
       predicted_delta: rounded(predicted),

@@ -70,7 +70,10 @@ export async function checkComparable({ base, target }: DiffModels): Promise<voi
   }
 }
 
+/** @throws {Failure} `service_unavailable` for a model that can't be loaded; `backend_capability_missing`. */
 export async function pairModels(models: DiffModels, settings: CallSettings): Promise<Pairing> {
+  // A file that is broken has no probes that fit either: what is wrong with it comes first.
+  for (const backend of [models.base, models.target]) await backend.modelVersion()
   await checkComparable(models)
   const base = await describe(models.base, settings)
   const target = await describe(models.target, settings)

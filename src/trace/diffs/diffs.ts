@@ -8,6 +8,7 @@ import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#s
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs, enqueue } from '#src/platform/jobs/backlog.ts'
+import { refusedCancel, tooManyOpen } from '../jobs/jobs.ts'
 import type { TraceJobState } from '../jobs/rows.ts'
 import type { TraceBackend } from '../models/backend.ts'
 import { deleteCheckpoint } from './checkpoints.ts'
@@ -59,7 +60,7 @@ export function createDiffs({ db, pager, now, models, evalSets }: DiffsDeps) {
   return {
     /**
      * @throws {Failure} `not_found` for a model or a set; `backend_capability_missing`; `invalid_request` at
-     * `/thresholds`; `conflict` beyond `MAX_OPEN_DIFFS`.
+     * `/thresholds`; `rate_limited` beyond `MAX_OPEN_DIFFS`.
      */
     async create(by: Acting, request: DiffRequest, key?: IdempotencyKey): Promise<DiffRow> {
       const { base_model: baseModel, target_model: targetModel, eval_set: evalSet } = request
@@ -86,7 +87,7 @@ export function createDiffs({ db, pager, now, models, evalSets }: DiffsDeps) {
       const insert = async (tx: Tx) => {
         // Two at once may both be the last one: the bound is against waste.
         if ((await countOpenDiffs(tx)) >= MAX_OPEN_DIFFS) {
-          throw new Failure('conflict', `${MAX_OPEN_DIFFS} diffs of this account have not ended. Wait, or cancel one.`)
+          throw tooManyOpen('trace_diffs', MAX_OPEN_DIFFS)
         }
         await insertDiff(tx, by, row)
         await enqueue(tx, 'diff', by, [{ id: row.jobId, payload: { diffId: row.id }, priority: 'bulk' }])
@@ -128,9 +129,7 @@ export function createDiffs({ db, pager, now, models, evalSets }: DiffsDeps) {
         const cancelled = await cancelDiff(tx, id, now())
         const row = cancelled ?? (await findDiff(tx, id))
         if (row === undefined) throw notFound(id)
-        if (row.state !== 'cancelled') {
-          throw new Failure('invalid_state_transition', `${id} can not be cancelled: it has ${row.state}.`)
-        }
+        if (row.state !== 'cancelled') throw refusedCancel(row)
         if (cancelled !== undefined) {
           // A job that runs finds the row ended at its next checkpoint.
           await cancelJobs(tx, [row.jobId])

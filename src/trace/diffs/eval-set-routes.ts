@@ -34,7 +34,7 @@ const reading = { ...common, permission: 'traces.read' } as const
 const writing = { ...common, permission: 'traces.write' } as const
 
 export function evalSetRoutes(evalSets: EvalSets): Route[] {
-  const created = (row: EvalSetRow) => reply(201, toEvalSetView(row), { Location: `/v1/trace/eval-sets/${row.id}` })
+  const created = (row: EvalSetRow) => reply(200, toEvalSetView(row), { Location: `/v1/trace/eval-sets/${row.id}` })
   return [
     endpoint(
       {
@@ -47,7 +47,7 @@ export function evalSetRoutes(evalSets: EvalSets): Route[] {
         maxBodyBytes: MAX_BODY_BYTES,
         maxBodyValues: MAX_BODY_VALUES,
         view: evalSetView,
-        status: [201],
+        status: [200],
       },
       async ({ caller, body, idempotencyKey }) => created(await evalSets.create(caller, body, idempotencyKey)),
       async ({ caller }, id) => created(await evalSets.get(caller, id)),

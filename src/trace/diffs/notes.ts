@@ -114,7 +114,7 @@ export const NOTES: Record<string, Note> = {
       },
     },
     answers: { 202: { description: 'It is queued.', example: queued } },
-    problems: ['not_found', 'conflict', 'environment_mismatch', 'backend_capability_missing'],
+    problems: ['not_found', 'environment_mismatch', 'backend_capability_missing'],
   },
   'GET /v1/trace/diffs': {
     description: 'With their verdicts; the figures are in the reports.',
@@ -130,7 +130,8 @@ export const NOTES: Record<string, Note> = {
     problems: ['conflict'],
   },
   'POST /v1/trace/diffs/:id/cancel': {
-    description: 'A running one stops within seconds. No event is sent.',
+    description:
+      'A running one stops within seconds. No event is sent. One that was cancelled is answered as it is; one that has succeeded or failed is 409 `invalid_state_transition`.',
     answers: { 200: { example: { ...queued, state: 'cancelled', finished_at: '2026-11-20T15:11:09.000Z' } } },
     problems: ['invalid_state_transition'],
   },
@@ -151,7 +152,7 @@ export const NOTES: Record<string, Note> = {
         ],
       },
     },
-    answers: { 201: { example: evalSet } },
+    answers: { 200: { example: evalSet } },
     problems: ['conflict', 'payload_too_large'],
   },
   'GET /v1/trace/eval-sets': { description: 'Without their prompts.', answers: { 200: { example: listed(evalSet) } } },

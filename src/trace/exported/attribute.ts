@@ -85,7 +85,7 @@ export async function attributeExported(
     logits,
     selected.map((one) => ({ ...one, measured: -one.effect })),
   )
-  const { nodes, links, scores } = assemble(frame, dense, { selected }, logits, thresholds)
+  const { nodes, links, linksFound } = assemble(frame, dense, { selected }, logits, thresholds)
   const verified = verifiedOf(selected, tokens.length)
   onProgress(steps, steps)
   return {
@@ -98,9 +98,10 @@ export async function attributeExported(
     objective,
     nodes,
     links,
+    linksFound,
     sumCheck: null,
     remainderShare: unnamedShare(direct, candidates, tokens.length),
-    scores,
+    scores: null,
     verified,
     agreement: agreementOf(verified),
     direct: { rows: direct.rows, sumCheck: direct.sumCheck },

@@ -5,6 +5,18 @@ import { ATTRIBUTION_METHODS, MAX_FEATURE_NODES } from '../attribution/attribute
 import { MAX_EDITS } from '../attribution/intervene.ts'
 import { chatMessage } from '../canaries/input.ts'
 
+export interface NeuronPlace {
+  layer: number
+  neuron: number
+  position: number
+}
+
+/** Of a `node_id` that the body has let through. */
+export function placeOf(nodeId: string): NeuronPlace {
+  const [layer = 0, neuron = 0, position = 0] = nodeId.split('_').map(Number)
+  return { layer, neuron, position }
+}
+
 const MAX_CHARACTERS = 65_536
 const MAX_MESSAGES = 100
 const MAX_TOKEN = 1_000_000
@@ -46,7 +58,11 @@ const target = z
   .meta({ id: 'AttributionTarget' })
 
 const share = z.number().min(0).max(1)
-const input = traceInput.optional().describe('The input of the inference again, where the trace keeps hashes alone.')
+const input = traceInput
+  .optional()
+  .describe(
+    'The input of the inference again: required where the trace keeps hashes alone, compared with `prompt_hash` always.',
+  )
 
 export const jobBody = z
   .strictObject({
@@ -75,7 +91,19 @@ export const interventionBody = z
         }),
       )
       .min(1)
-      .max(MAX_EDITS),
+      .max(MAX_EDITS)
+      .superRefine((edits, context) => {
+        const named = new Set<string>()
+        edits.forEach(({ node_id }, index) => {
+          // Leading zeros are another spelling of the same neuron.
+          const place = Object.values(placeOf(node_id)).join('_')
+          if (named.has(place)) {
+            const path = [index, 'node_id']
+            context.addIssue({ code: 'custom', path, message: 'is edited twice', params: { code: 'duplicate' } })
+          }
+          named.add(place)
+        })
+      }),
     target: target
       .pick({ position: true })
       .default({ position: 0 })

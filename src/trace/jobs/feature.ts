@@ -12,7 +12,7 @@ export type TraceJobsFeature = ReturnType<typeof traceJobsFeature>
 
 /** Attributions of what a model said, and interventions. */
 export function traceJobsFeature(p: Platform, { models }: Pick<ModelsFeature, 'models'>) {
-  const traceJobs = createTraceJobs(p)
+  const traceJobs = createTraceJobs({ ...p, models })
   const manifests = oldRows({ table: 'trace_manifests', idType: 'job', age: 'created_at' })
   return defineFeature(
     {

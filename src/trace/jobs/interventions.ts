@@ -3,16 +3,17 @@
 
 import { randomUUID } from 'node:crypto'
 import { countOperations } from '#src/account/usage/meter.ts'
-import { Failure } from '#src/failure.ts'
+import { Failure, refusalOf } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { Intervention } from '../attribution/intervene.ts'
+import type { ModelVersion } from '../models/backend.ts'
 import { capabilityMissing, hasCapability } from '../models/capabilities.ts'
 import type { Models } from '../models/models.ts'
-import type { InterventionBody } from './bodies.ts'
+import { type InterventionBody, type NeuronPlace, placeOf } from './bodies.ts'
 import { checkInput, checkPosition, findKeptText, getExplainedTrace, repeatText } from './texts.ts'
 
 interface InterventionDeps extends Pick<Platform, 'db' | 'sealer'> {
@@ -41,25 +42,40 @@ export function createInterventions({ db, sealer, models }: InterventionDeps) {
         kept: await findKeptText(tx, sealer, id),
       }))
       checkPosition(trace, body.target.position)
-      const input = kept === undefined ? checkInput(trace, body.input) : undefined
+      // A text that is kept needs no input; one that came all the same must not be another.
+      const input = kept === undefined || body.input !== undefined ? checkInput(trace, body.input) : undefined
       const backend = await models.version(trace.modelVersionId)
       // Before it completes the input again, which costs something elsewhere.
       if (!hasCapability(await backend.capabilities(), 'intervene')) throw capabilityMissing(backend.model, 'intervene')
+      const edits = body.edits.map(({ node_id, factor }) => ({ ...placeOf(node_id), factor }))
+      checkPlaces(edits, await backend.modelVersion(), trace.inference.promptTokens + body.target.position)
       const options = { signal, lane: scope.accountId }
       const text = kept ?? (input && (await repeatText(backend, trace, input, options)))
       if (text === undefined) {
         throw new Failure('conflict', `The model completes the input of ${id} in another way than it did.`)
       }
       const tokens = text.tokens.slice(0, text.promptTokens + body.target.position)
-      const edits = body.edits.map(({ node_id, factor }) => {
-        const [layer = 0, neuron = 0, position = 0] = node_id.split('_').map(Number)
-        return { layer, neuron, position, factor }
-      })
       const made = await backend.call('intervene', { tokens, edits, topTokens: body.top_tokens }, options)
       await db.tenant(scope, (tx) => countOperations(tx, scope, 'inference', [`${id} ${nameOf(key)}`]))
       return made
     },
   }
+}
+
+/** @throws {Failure} `invalid_request` at each `/edits/<index>/node_id` that the text has not. */
+function checkPlaces(
+  edits: readonly NeuronPlace[],
+  { layers, mlp }: Pick<ModelVersion, 'layers' | 'mlp'>,
+  positions: number,
+): void {
+  const bounds = { layer: layers - 1, neuron: mlp - 1, position: positions - 1 } as const
+  const errors = edits.flatMap((edit, index) => {
+    const beyond = (['layer', 'neuron', 'position'] as const).filter((name) => edit[name] > bounds[name])
+    if (beyond.length === 0) return []
+    const detail = beyond.map((name) => `its ${name} must be at most ${bounds[name]}`).join(', ')
+    return [{ pointer: `/edits/${index}/node_id`, code: 'out_of_range', detail }]
+  })
+  if (errors.length > 0) throw refusalOf(errors)
 }
 
 // It has no row by which it could be counted once. The same key with another body is another intervention.

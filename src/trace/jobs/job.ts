@@ -17,10 +17,13 @@ export interface TraceJobRequest {
 export interface TraceJobSummary {
   nodes: number
   links: number
+  /** How many the thresholds ask for. Older rows have none. */
+  linksFound?: number
   sumCheck: { maxError: number; rows: number } | null
   remainderShare: number
-  replacementScore: number
-  completenessScore: number
+  /** Of exact graphs. Older rows of others have figures that say nothing. */
+  replacementScore: number | null
+  completenessScore: number | null
   verified: { nodes: number; sameSign: number; correlation: number | null }
 }
 
@@ -54,9 +57,11 @@ export function summaryOf(graph: AttributionGraph): TraceJobSummary {
   return {
     nodes: graph.nodes.length,
     links: graph.links.weights.length,
+    linksFound: graph.linksFound,
     sumCheck: graph.sumCheck,
     remainderShare: graph.remainderShare,
-    ...graph.scores,
+    replacementScore: graph.scores?.replacementScore ?? null,
+    completenessScore: graph.scores?.completenessScore ?? null,
     verified: { nodes: graph.verified.length, sameSign: sign, correlation },
   }
 }

@@ -4,12 +4,15 @@ import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
-import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
+import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs, enqueue } from '#src/platform/jobs/backlog.ts'
 import { toCircuitTracerBytes } from '../attribution/manifest.ts'
+import { findTrace } from '../canaries/traces.ts'
+import { findMissingMethod } from '../models/capabilities.ts'
+import type { Models } from '../models/models.ts'
 import type { JobBody } from './bodies.ts'
 import { loadManifest, sealInput } from './manifests.ts'
 import {
@@ -35,7 +38,11 @@ export interface JobListQuery extends ListQuery {
 
 export type TraceJobs = ReturnType<typeof createTraceJobs>
 
-export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' | 'sealer' | 'pager' | 'now'>) {
+interface TraceJobsDeps extends Pick<Platform, 'db' | 'sealer' | 'pager' | 'now'> {
+  models: Pick<Models, 'get' | 'version'>
+}
+
+export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDeps) {
   async function find(tx: Tx, scope: Scope, id: string): Promise<TraceJobRow> {
     checkId(id, 'job', scope.environment)
     note({ traceJob: id })
@@ -44,23 +51,49 @@ export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' 
     return row
   }
 
+  /**
+   * Refuses a method that the model is known not to have. A model that can't be asked now decides when the job runs: it
+   * may be there again.
+   * @throws {Failure} `backend_capability_missing`.
+   */
+  async function refuseMethod(scope: Scope, { trace_id: traceId, method }: JobBody): Promise<void> {
+    const trace = await db.tenant(scope, (tx) => findTrace(tx, traceId))
+    const modelVersionId = trace?.modelVersionId ?? null
+    if (modelVersionId === null) return
+    let missing: Failure | undefined
+    try {
+      const backend = models.get(modelVersionId.split('@')[0])
+      missing = findMissingMethod(backend.model, await backend.capabilities(), method)
+      // Of a model that can't be used, or that has another file now, the capabilities say nothing about the trace's.
+      if (missing !== undefined) await models.version(modelVersionId)
+    } catch (error) {
+      if (error instanceof Failure) return
+      throw error
+    }
+    if (missing !== undefined) throw missing
+  }
+
   return {
     /**
      * @throws {Failure} `not_found`, `environment_mismatch`; `conflict` where nothing of the trace may be explained;
-     * `invalid_request` where its input is needed or another one; `rate_limited` beyond `MAX_OPEN_JOBS`.
+     * `backend_capability_missing`; `invalid_request` where its input is needed or another one; `rate_limited` beyond
+     * `MAX_OPEN_JOBS`.
      */
-    create(by: Acting, body: JobBody, key?: IdempotencyKey): Promise<TraceJobRow> {
+    async create(by: Acting, body: JobBody, key?: IdempotencyKey): Promise<TraceJobRow> {
       checkId(body.trace_id, 'trc', by.environment)
       const at = now()
       const id = newId('job', by.environment, at.getTime())
       const queueJobId = newJobId()
       note({ trace: body.trace_id, traceJob: id })
+      await refuseMethod(by, body)
       const insert = async (tx: Tx) => {
         const trace = await getExplainedTrace(tx, body.trace_id)
         checkPosition(trace, body.target.position)
-        if ((await countOpenJobs(tx)) >= MAX_OPEN_JOBS) throw tooMany()
+        if ((await countOpenJobs(tx)) >= MAX_OPEN_JOBS) throw tooManyOpen('trace_jobs', MAX_OPEN_JOBS)
         const isKept = (await findKeptText(tx, sealer, trace.id)) !== undefined
-        const sealedInput = isKept ? null : sealInput(sealer, id, checkInput(trace, body.input))
+        // A text that is kept needs no input; one that came all the same must not be another.
+        const input = isKept && body.input === undefined ? undefined : checkInput(trace, body.input)
+        const sealedInput = isKept ? null : sealInput(sealer, id, input)
         const row = await insertTraceJob(tx, by, {
           id,
           traceId: trace.id,
@@ -103,18 +136,22 @@ export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' 
     },
 
     /**
-     * The model stops within seconds.
-     * @throws {Failure} `not_found`, `environment_mismatch`; `invalid_state_transition` when it has ended.
+     * The model stops within seconds. One that was cancelled stays as it is.
+     * @throws {Failure} `not_found`, `environment_mismatch`; `invalid_state_transition` when it has ended otherwise.
      */
     cancel(scope: Scope, id: string, key?: IdempotencyKey): Promise<TraceJobRow> {
       const stop = async (tx: Tx) => {
-        const before = await find(tx, scope, id)
+        checkId(id, 'job', scope.environment)
         const row = await cancelTraceJob(tx, id, now())
-        if (row === undefined) throw ended(before)
-        await cancelJobs(tx, [row.queueJobId])
-        return row
+        if (row !== undefined) {
+          await cancelJobs(tx, [row.queueJobId])
+          return row
+        }
+        const ended = await find(tx, scope, id)
+        if (ended.state !== 'cancelled') throw refusedCancel(ended)
+        return ended
       }
-      return db.tenant(scope, (tx) => once(tx, key, stop, (row) => row.id))
+      return db.tenant(scope, (tx) => again(tx, key, stop))
     },
 
     /**
@@ -140,17 +177,19 @@ export function createTraceJobs({ db, sealer, pager, now }: Pick<Platform, 'db' 
   }
 }
 
-function ended({ id, state }: TraceJobRow): Failure {
+/** Of a job or a diff that has succeeded or failed. */
+export function refusedCancel({ id, state }: { id: string; state: TraceJobState }): Failure {
   return new Failure('invalid_state_transition', {
     detail: `${id} can not be cancelled: it is ${state}.`,
     members: { allowed: [] },
   })
 }
 
-function tooMany(): Failure {
+/** They end by themselves, so the same request can succeed later. */
+export function tooManyOpen(limit: 'trace_jobs' | 'trace_diffs', most: number): Failure {
   return new Failure('rate_limited', {
-    detail: `${MAX_OPEN_JOBS} attribution jobs have not ended yet. Wait for one of them, or cancel it.`,
-    members: { limit: 'trace_jobs' },
+    detail: `${most} ${limit === 'trace_jobs' ? 'attribution jobs' : 'diffs'} of this account have not ended yet. Wait for one of them, or cancel it.`,
+    members: { limit },
     headers: { 'Retry-After': RETRY_AFTER_SECONDS },
   })
 }

@@ -42,6 +42,7 @@ const succeeded = {
     manifest_until: '2026-12-20T15:11:06.002Z',
     nodes: 170,
     links: 5377,
+    links_found: 5377,
     sum_check: { max_abs_error: 3.95e-7, rows: 522 },
     remainder_share: 0.31,
     replacement_score: 0.81,
@@ -58,14 +59,14 @@ export const NOTES: Record<string, Note> = {
     description:
       'Explains one token of a completion. A trace that keeps hashes alone needs its `input` again, which is compared with ' +
       '`prompt_hash`; the model completes it again, which is compared with `completion_hash`. What a withheld completion says is ' +
-      'never explained. Counts when it succeeds. See [attribution]({base_url}/docs/attribution).',
+      'never explained. A method that the model has not is refused, and `errors` names those that it has. Counts when it succeeds. See [attribution]({base_url}/docs/attribution).',
     examples: {
       'The first token': asked,
       'Another token, fewer nodes': { ...asked, target: { position: 4, token: 312 }, max_feature_nodes: 128 },
       'Of a trace without texts': { ...asked, input: { prompt: 'What do lamps cost at Cobalt Tools?' } },
     },
     answers: { 202: { description: 'It waits for the model.', example: queued } },
-    problems: ['conflict', 'environment_mismatch', 'not_found', 'rate_limited'],
+    problems: ['backend_capability_missing', 'conflict', 'environment_mismatch', 'not_found', 'rate_limited'],
   },
   'GET /v1/trace/jobs': {
     description: 'Of one trace with `trace_id`.',
@@ -84,7 +85,8 @@ export const NOTES: Record<string, Note> = {
     problems: ['conflict', 'environment_mismatch', 'not_found'],
   },
   'POST /v1/trace/jobs/:id/cancel': {
-    description: 'No event is sent. A job that has ended is 409 `invalid_state_transition`.',
+    description:
+      'No event is sent. One that was cancelled is answered as it is; one that has succeeded or failed is 409 `invalid_state_transition`.',
     answers: { 200: { example: cancelled } },
     problems: ['environment_mismatch', 'invalid_state_transition', 'not_found'],
   },

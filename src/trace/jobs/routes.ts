@@ -4,6 +4,7 @@ import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParam, idParams } from '#src/platform/http/params.ts'
 import { ATTRIBUTION_METHODS } from '../attribution/attribute.ts'
+import { MAX_EDGES } from '../attribution/influence.ts'
 import type { Intervention } from '../attribution/intervene.ts'
 import { neuronId } from '../attribution/manifest.ts'
 import { interventionBody, jobBody } from './bodies.ts'
@@ -41,13 +42,20 @@ const jobView = z
         manifest_until: z.string().describe('Until when the manifest is kept.'),
         nodes: z.number().int(),
         links: z.number().int(),
+        links_found: z
+          .number()
+          .int()
+          .nullable()
+          .describe(
+            `As many as the thresholds ask for; ${MAX_EDGES} are kept at most. null: of a job before this was counted.`,
+          ),
         sum_check: z
           .object({ max_abs_error: z.number(), rows: z.number().int() })
           .nullable()
           .describe('null: the method is approximate.'),
         remainder_share: z.number().describe('The share of the total effect of all neurons that no named neuron has.'),
-        replacement_score: z.number(),
-        completeness_score: z.number(),
+        replacement_score: z.number().nullable().describe('null: the method is approximate.'),
+        completeness_score: z.number().nullable().describe('null: the method is approximate.'),
         verified: z
           .object({ nodes: z.number().int(), same_sign: z.number(), correlation: z.number().nullable() })
           .describe('How far ablations of the top nodes agree with the graph.'),
@@ -187,7 +195,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         status: [200],
       },
       async ({ caller, params: { id }, idempotencyKey }) => toView(await jobs.cancel(caller, id, idempotencyKey)),
-      async ({ caller }, id) => toView(await jobs.get(caller, id)),
+      async ({ caller, params: { id } }) => toView(await jobs.get(caller, id)),
     ),
     endpoint(
       {
@@ -235,10 +243,11 @@ export function toView(row: TraceJobRow): z.input<typeof jobView> {
       manifest_until: row.manifestUntil?.toISOString() ?? '',
       nodes: summary.nodes,
       links: summary.links,
+      links_found: summary.linksFound ?? null,
       sum_check: summary.sumCheck && { max_abs_error: summary.sumCheck.maxError, rows: summary.sumCheck.rows },
       remainder_share: summary.remainderShare,
-      replacement_score: summary.replacementScore,
-      completeness_score: summary.completenessScore,
+      replacement_score: row.method === 'exact' ? summary.replacementScore : null,
+      completeness_score: row.method === 'exact' ? summary.completenessScore : null,
       verified: {
         nodes: summary.verified.nodes,
         same_sign: summary.verified.sameSign,

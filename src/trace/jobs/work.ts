@@ -15,8 +15,7 @@ import type { AttributionGraph, AttributionMethod, AttributionRequest } from '..
 import { createFindLabels } from '../attribution/labels.ts'
 import { buildManifest } from '../attribution/manifest.ts'
 import { isModelError } from '../gguf/model-error.ts'
-import type { TraceBackend } from '../models/backend.ts'
-import { type Capabilities, capabilityMissing } from '../models/capabilities.ts'
+import { findMissingMethod } from '../models/capabilities.ts'
 import type { Models } from '../models/models.ts'
 import type { ModelInput } from '../models/protocol.ts'
 import { summaryOf, type TraceJobFailure, type TraceJobRequest } from './job.ts'
@@ -34,7 +33,7 @@ import {
 import { type ExplainedTrace, findKeptText, getExplainedTrace, repeatText, type TracedText } from './texts.ts'
 
 /** Of the manifest's members; the schema has a version of its own. */
-export const GENERATOR_VERSION = '1.0.0'
+export const GENERATOR_VERSION = '1.1.0'
 const PROGRESS_MS = 1_000
 // The model is busy with others: no fault of this job.
 const BUSY_MS = 5_000
@@ -118,7 +117,8 @@ export function createTraceWork({
     watch: Watch,
   ): Promise<Made | TraceJobFailure> {
     const backend = await models.version(row.modelVersionId)
-    await checkMethod(backend, row.method)
+    const missing = findMissingMethod(backend.model, await backend.capabilities(), row.method)
+    if (missing !== undefined) throw missing
     const options = { signal: watch.signal, lane: scope.accountId }
     const text = kept ?? (input && (await repeatText(backend, trace, input, options)))
     if (text === undefined) {
@@ -280,12 +280,6 @@ export function requestOf(
     desiredLogitProbability: request.desiredLogitProbability,
     thresholds: { node: request.nodeThreshold, edge: request.edgeThreshold },
   }
-}
-
-/** @throws {Failure} `backend_capability_missing`. A backend that is exact has the approximate methods too. */
-async function checkMethod(backend: TraceBackend, method: AttributionMethod): Promise<void> {
-  const { attribution }: Capabilities = await backend.capabilities()
-  if (attribution !== 'exact' && attribution !== method) throw capabilityMissing(backend.model, 'attribution')
 }
 
 function failureOf(error: unknown): TraceJobFailure | undefined {

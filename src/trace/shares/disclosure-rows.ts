@@ -22,7 +22,7 @@ export interface RequestRow {
   createdAt: Date
   verifiedAt: Date | null
   decidedAt: Date | null
-  /** A key, a user, or `auto`. */
+  /** A key, a user, or `auto`: of the last decision about this request, and not about its share. */
   decidedBy: string | null
   /** Of the code, then of the share, then of the grant. */
   endsAt: Date
@@ -139,14 +139,29 @@ export async function endRequest(
   return ended.length > 0
 }
 
-/** With their share. Returns how many. */
-export async function endRequestsOfShare(tx: Tx, shareId: string, by: string, at: Date): Promise<number> {
-  const ended = await tx.query(
-    `UPDATE disclosure_requests SET status = 'revoked', ${END}, decided_at = $2, decided_by = $3
-     WHERE share_id = $1 AND ended_at IS NULL RETURNING 1`,
-    [shareId, at, by],
+export interface EndedRequest {
+  id: string
+  before: 'unverified' | 'pending' | 'granted'
+  status: 'revoked' | 'expired'
+}
+
+/**
+ * With their share, in the order of their ids. A grant is revoked, and keeps who granted it and when. What was not granted expires,
+ * as it does with a share whose time is over: nobody has decided about it.
+ */
+export function endRequestsOfShare(tx: Tx, shareId: string, at: Date): Promise<EndedRequest[]> {
+  return tx.query(
+    `WITH due AS (
+       SELECT id, status AS before, status = 'granted' AND ends_at > $2 AS is_revoked FROM disclosure_requests
+       WHERE share_id = $1 AND ended_at IS NULL ORDER BY id FOR NO KEY UPDATE),
+     ended AS (
+       UPDATE disclosure_requests r SET status = CASE WHEN is_revoked THEN 'revoked' ELSE 'expired' END,
+         ends_at = CASE WHEN is_revoked THEN ends_at ELSE least(ends_at, $2) END, ended_at = least(ends_at, $2),
+         grant_nonce = NULL, grant_hash = NULL
+       FROM due WHERE r.id = due.id RETURNING r.id, due.before, r.status)
+     SELECT id, before, status FROM ended ORDER BY id`,
+    [shareId, at],
   )
-  return ended.length
 }
 
 /** In all accounts: what has ended by its time and is not written down as such. */

@@ -164,7 +164,8 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
       const row = await db.tenant(scope, (tx) => findRequest(tx, subjectId, now()))
       if (row?.status !== 'unverified' || row.triesLeft === 0) return undefined
       const token = linkTokens.recompute({ id: row.id, nonce: row.codeNonce, tokenHash: row.codeHash })
-      return token === undefined ? undefined : codeLetter(baseUrl, codeOf(token), CODE_MINUTES)
+      if (token === undefined) return undefined
+      return codeLetter(baseUrl, { requestId: row.id, code: codeOf(token), minutes: CODE_MINUTES })
     }) satisfies LetterWriter,
   }
 }

@@ -52,7 +52,7 @@ const POOL_DIGITS = 6
 const SHOWN_METADATA = ['slug', 'scan', 'transcoder_list', 'schema_version', 'node_threshold'] as const
 const SHOWN_FACTS = ['job_id', 'trace_id', 'model_sha256', 'backend', 'runtime', 'method', 'frozen', 'canary'] as const
 /** Of a graph in which nothing is masked. */
-const SHOWN_SUMS = ['sum_check', 'remainder_share', 'replacement_score', 'completeness_score'] as const
+const SHOWN_SUMS = ['sum_check', 'remainder_share', 'replacement_score', 'completeness_score', 'links'] as const
 
 export function maskGraph(manifest: Manifest, { masks, disclosed, salt }: Masking): SharedGraph {
   const hidden = hiddenNodes(manifest, masks, disclosed)

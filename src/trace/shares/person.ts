@@ -43,20 +43,24 @@ export function isCode(given: string, token: string): boolean {
   return isEqualBytes(Buffer.from(given), Buffer.from(codeOf(token)))
 }
 
-/** The token is in the fragment, which browsers send to no server. */
-export function shareUrl(baseUrl: string, token?: string): string {
-  return `${baseUrl}/share${token === undefined ? '' : `#${token}`}`
+/** The token, or the id of a request, is in the fragment, which browsers send to no server. */
+export function shareUrl(baseUrl: string, fragment: string): string {
+  return `${baseUrl}/share#${fragment}`
 }
 
-// What the person wrote is in no mail: strangers could make a mail of ours say anything to anybody.
-export function codeLetter(baseUrl: string, code: string, minutes: number): Letter {
+// What the person wrote is in no mail: strangers could make a mail of ours say anything to anybody. Nor is the token of the share:
+// the service has its hash alone, and the address may be that of another. The id of the request opens nothing without it.
+export function codeLetter(
+  baseUrl: string,
+  { requestId, code, minutes }: { requestId: string; code: string; minutes: number },
+): Letter {
   return {
     subject: 'Your code to ask for masked neurons',
     paragraphs: [
       `Somebody asked at ${baseUrl} to see the masked neurons of a shared trace, with this address.`,
-      `The code is ${code}. Enter it on the page where you asked.`,
+      `The code is ${code}. Enter it on the page where you asked. If you have closed it, open the page below: it asks for the link of the share.`,
     ],
-    action: { label: 'Open the page', url: shareUrl(baseUrl) },
+    action: { label: 'Enter the code', url: shareUrl(baseUrl, requestId) },
     notes: [
       `The code works once, for ${minutes} minutes.`,
       'If you did not ask for it, do nothing: without the code nothing is requested.',

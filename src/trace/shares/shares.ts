@@ -15,7 +15,7 @@ import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { DAY_MS } from '#src/platform/retention.ts'
 import { findTrace, noTrace, type TraceRow } from '../canaries/traces.ts'
-import { endRequestsOfShare } from './disclosure-rows.ts'
+import { type EndedRequest, endRequestsOfShare } from './disclosure-rows.ts'
 import { type Manifest, maskedNodes, neuronOf } from './graph.ts'
 import type { FindManifest } from './manifests.ts'
 import type { Mask, Revealed } from './mask.ts'
@@ -51,7 +51,7 @@ export interface NewShareRequest {
   expiresAt: Date
 }
 
-export type SharesDeps = Pick<Platform, 'db' | 'now' | 'pager'> & { findManifest: FindManifest }
+export type SharesDeps = Pick<Platform, 'db' | 'now' | 'pager' | 'ledger'> & { findManifest: FindManifest }
 
 /** The lock of all shares whose masks belong together. A view takes it shared, so that it sees every mask made before it. */
 export function lockOfShares(
@@ -71,7 +71,7 @@ export function masksIn(manifest: Manifest, shares: readonly Pick<ShareRow, 'mas
 
 export type Shares = ReturnType<typeof createShares>
 
-export function createShares({ db, now, pager, findManifest }: SharesDeps) {
+export function createShares({ db, now, pager, ledger, findManifest }: SharesDeps) {
   /**
    * @throws {Failure} `environment_mismatch`, `not_found` for the trace and the job; `invalid_request` for a mask without a
    * job, and at what the graph lacks; `conflict` where another share of the trace shows another graph, or would lose its say.
@@ -145,6 +145,23 @@ export function createShares({ db, now, pager, findManifest }: SharesDeps) {
     return { share, token }
   }
 
+  /** What a grant showed ends with its share: an entry each, as where the grant itself ends. */
+  async function recordGrants(tx: Tx, acting: Acting, shareId: string, ended: readonly EndedRequest[], at: Date) {
+    const entries = ended
+      .filter(({ before }) => before === 'granted')
+      .map(({ id, status }) => ({
+        kind: 'disclosure' as const,
+        at,
+        // One whose time was over before is what the clock would have written down.
+        actor: status === 'revoked' ? actorOf(acting.principal) : ('service' as const),
+        subject: id,
+        reason: `disclosure_${status}`,
+        valid: null,
+        inputs: { share_id: shareId },
+      }))
+    await ledger.recordMany(tx, acting, entries)
+  }
+
   async function graphOf(scope: Scope, { jobId, traceId }: NewShareRequest): Promise<Manifest | undefined> {
     if (jobId === undefined) return undefined
     const found = await findManifest(scope, jobId)
@@ -197,8 +214,10 @@ export function createShares({ db, now, pager, findManifest }: SharesDeps) {
           const at = now()
           const by = actorOf(acting.principal).id
           if (statusIsActive(await getShare(tx, id), at) && (await revokeShare(tx, id, by, at))) {
-            const ended = await endRequestsOfShare(tx, id, by, at)
-            await recordAudit(tx, acting, { action: 'share.revoked', subjectId: id, after: { requests_ended: ended } })
+            const ended = await endRequestsOfShare(tx, id, at)
+            const after = { requests_ended: ended.length }
+            await recordAudit(tx, acting, { action: 'share.revoked', subjectId: id, after })
+            await recordGrants(tx, acting, id, ended, at)
           }
           return getShare(tx, id)
         }),

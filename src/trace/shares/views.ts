@@ -123,7 +123,10 @@ export const requestView = z
     created_at: time,
     verified_at: time.nullable(),
     decided_at: time.nullable(),
-    decided_by: z.string().nullable().describe('The API key or user, or `auto`.'),
+    decided_by: z
+      .string()
+      .nullable()
+      .describe('The API key or user, or `auto`. Revoking the share changes it not: no request was decided.'),
     expires_at: time,
   })
   .meta({ id: 'DisclosureRequest' })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type DenseGraph, pruneGraph } from '#src/trace/attribution/influence.ts'
+import { type DenseGraph, MAX_EDGES, pruneGraph } from '#src/trace/attribution/influence.ts'
 import { createNumbers } from '../../support/random-llama.ts'
 
 /** Random weights: neuron i reads neurons below it, remainders and embeddings. */
@@ -60,6 +60,24 @@ function leastOf(values: readonly number[], share: number): number {
 }
 
 describe('pruning', () => {
+  it('keeps the strongest edges up to the limit, and says how many there were', () => {
+    const [features, embeddings] = [100, MAX_EDGES / 100 + 5]
+    const numbers = createNumbers(1)
+    const rows = Array.from({ length: features + 1 }, (_, row) =>
+      Float64Array.from({ length: features + embeddings }, (_, column) =>
+        column >= features || row === features ? numbers() + 0.1 : 0,
+      ),
+    )
+    const order = Array.from({ length: features }, (_, index) => index)
+    const graph = { features, remainders: 0, embeddings, rows, probabilities: [1], needsInputs: true, order }
+    const all = pruneGraph(graph, { node: 1, edge: 1 })
+    expect([all.found, all.edges.length]).toEqual([rows.length * embeddings + features, MAX_EDGES])
+    const few = pruneGraph(graph, { node: 1, edge: 0.1 })
+    // A node that loses its edges goes, with the others of its edges.
+    expect(few.found).toBeGreaterThanOrEqual(few.edges.length)
+    expect(few.found).toBeLessThan(MAX_EDGES)
+  })
+
   it.each([1, 2, 3, 4, 5])('keeps the nodes and scores that the sum over all paths gives, graph %i', (seed) => {
     const graph = randomGraph(seed)
     const { influence, matrix, weights } = influenceByPowers(graph)

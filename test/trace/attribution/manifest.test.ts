@@ -103,8 +103,19 @@ describe.each(graphs.map((graph) => [graph.method, graph] as const))('a manifest
   it('says what is exact in it', () => {
     const { svc } = manifest.metadata
     expect(svc.is_approximate).toBe(graph.method !== 'exact')
-    expect(svc.sum_check === null).toBe(graph.method !== 'exact')
+    for (const sum of [svc.sum_check, svc.replacement_score, svc.completeness_score]) {
+      expect(sum === null).toBe(graph.method !== 'exact')
+    }
     expect(svc.verified_nodes).toHaveLength(20)
+  })
+
+  it('says how many links were found, kept and may be', () => {
+    const links = { found: graph.linksFound, kept: manifest.links.length, limit: 200_000 }
+    expect(manifest.metadata.svc.links).toEqual(links)
+    expect(links.found).toBeGreaterThanOrEqual(links.kept)
+    const cut = buildManifest({ ...graph, linksFound: 250_000 }, context) as unknown as Manifest
+    expect(cut.metadata.svc.links).toEqual({ ...links, found: 250_000 })
+    expect(isGraph(cut)).toBe(true)
   })
 
   it('has the same bytes for the same graph', () => {

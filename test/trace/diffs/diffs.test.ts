@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { MAX_OPEN_DIFFS } from '#src/trace/diffs/diffs.ts'
 import { createEvalSets } from '#src/trace/diffs/eval-sets.ts'
 import { createDiff, type DiffDeps } from '#src/trace/diffs/run.ts'
 import type { TraceBackend } from '#src/trace/models/backend.ts'
@@ -42,7 +43,7 @@ beforeAll(async () => {
   jobs = createJobs(on.test, 'diff')
   caller = await on.makeCaller()
   const stored = await post('/v1/trace/eval-sets', { name: 'Prices', prompts: PROMPTS })
-  expect(stored.status).toBe(201)
+  expect(stored.status).toBe(200)
   evalSet = String(stored.json.eval_set_id)
 })
 afterAll(async () => {
@@ -241,7 +242,20 @@ describe('a diff', () => {
       expect(await events(id)).toEqual([])
       expect((await post(`/v1/trace/diffs/${id}/cancel`)).status).toBe(200)
     }
-    expect((await post(`/v1/trace/diffs/${diffId}/cancel`)).json.code).toBe('invalid_state_transition')
+    const late = await post(`/v1/trace/diffs/${diffId}/cancel`)
+    expect([late.status, late.json.code, late.json.allowed]).toEqual([409, 'invalid_state_transition', []])
+  })
+
+  it('is refused beyond 20 that have not ended, until one of them ends', async () => {
+    const other = await on.makeCaller()
+    const send = () => post('/v1/trace/diffs', { ...request(), eval_set: 'default' }, {}, other)
+    const open: unknown[] = []
+    for (let count = 0; count < MAX_OPEN_DIFFS; count += 1) open.push((await send()).json.diff_id)
+    const refused = await send()
+    expect([refused.status, refused.json.code, refused.json.limit]).toEqual([429, 'rate_limited', 'trace_diffs'])
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
+    expect((await post(`/v1/trace/diffs/${open[0]}/cancel`, undefined, {}, other)).status).toBe(200)
+    expect((await send()).status).toBe(202)
   })
 
   it('fails when its prompts are gone or its job is dead, and says so once; redriven, it succeeds', async () => {

@@ -104,7 +104,12 @@ describe('an attribution job', () => {
     expect(await run(made.job_id)).toBe('settled')
     const job = await read(made.job_id)
     expect(job).toMatchObject({ state: 'succeeded', progress: 1, failure: null, method: 'exact' })
-    const result = job.result as { manifest_hash: string; sum_check: { max_abs_error: number; rows: number } }
+    const result = job.result as {
+      manifest_hash: string
+      links: number
+      links_found: number
+      sum_check: { max_abs_error: number; rows: number }
+    }
     expect(result.sum_check.max_abs_error).toBeLessThan(1e-4)
     const answer = await manifestOf(made.job_id)
     const bytes = Buffer.from(await answer.arrayBuffer())
@@ -116,6 +121,7 @@ describe('an attribution job', () => {
       trace_id: made.trace_id,
       method: 'exact',
       canary: { set: 'default-v1' },
+      links: { found: result.links_found, kept: result.links },
     })
     expect(manifest.metadata.svc).not.toHaveProperty('runtime')
     expect(manifest.metadata.prompt).toContain('Cobalt Tools')
@@ -211,8 +217,10 @@ describe('an attribution job', () => {
     const waiting = await start()
     const cancel = (id: unknown) => on.post(caller, `/v1/trace/jobs/${id}/cancel`)
     expect((await cancel(waiting.job_id)).json).toMatchObject({ state: 'cancelled' })
-    const again = await cancel(waiting.job_id)
-    expect([again.status, again.json.code]).toEqual([409, 'invalid_state_transition'])
+    for (const headers of [{}, { 'Idempotency-Key': 'cancel-1' }, { 'Idempotency-Key': 'cancel-1' }]) {
+      const again = await on.post(caller, `/v1/trace/jobs/${waiting.job_id}/cancel`, undefined, headers)
+      expect([again.status, again.json.state]).toEqual([200, 'cancelled'])
+    }
     const [left] = await on.service.test.owner('SELECT state FROM jobs WHERE id = $1', [await queued(waiting.job_id)])
     expect(left).toEqual({ state: 'cancelled' })
 
@@ -223,6 +231,10 @@ describe('an attribution job', () => {
     expect(await outcome).toBe('done')
     expect(await read(running.job_id)).toMatchObject({ state: 'cancelled', result: null, failure: null })
     expect(await events()).toEqual([])
+    const done = await start({ max_feature_nodes: 8 })
+    await run(done.job_id)
+    const late = await cancel(done.job_id)
+    expect([late.status, late.json.code, late.json.allowed]).toEqual([409, 'invalid_state_transition', []])
   })
 
   it('fails with its reason where the model can not do it, is another one now, or says something else', async () => {

@@ -58,13 +58,17 @@ const missing = (capability: string) => ({ status: 422, code: 'backend_capabilit
 
 async function finish(body: object) {
   const { json: job } = await on.post(caller, '/v1/trace/jobs', { max_feature_nodes: 24, ...body })
+  return runJob(job.job_id)
+}
+
+async function runJob(id: unknown) {
   const [row] = await on.service.test.owner<{ job: string }>(
     'SELECT queue_job_id AS job FROM trace_jobs WHERE id = $1',
-    [job.job_id],
+    [id],
   )
   const { models } = on.service.services.trace.models
   await jobs.run(await jobs.take(row?.job ?? ''), createTraceWork({ ...on.service.services.platform, models }))
-  return on.get(caller, `/v1/trace/jobs/${job.job_id}`)
+  return on.get(caller, `/v1/trace/jobs/${id}`)
 }
 
 describe('exported decoders', () => {
@@ -160,7 +164,7 @@ describe('an attribution job', () => {
     const { trace_id } = await infer({ model: 'tiny-onnx' })
     const job = await finish({ trace_id, method: 'ablation' })
     expect(job).toMatchObject({ state: 'succeeded', method: 'ablation' })
-    expect(job.result).toMatchObject({ sum_check: null })
+    expect(job.result).toMatchObject({ sum_check: null, replacement_score: null, completeness_score: null })
     const manifest = await on.get(caller, `/v1/trace/jobs/${job.job_id}/manifest`)
     const { svc } = manifest.metadata as { svc: Record<string, unknown> }
     expect(svc).toMatchObject({
@@ -192,11 +196,55 @@ describe('an attribution job', () => {
     expect({ status, tokens: (json.tokens as unknown[])?.length > 0 }).toEqual({ status: 200, tokens: true })
   })
 
-  it('fails with what is missing: exact graphs of an exported decoder, and any of one that shows nothing', async () => {
+  it('is refused with the methods that the model has: exact graphs of an exported decoder, and any of one that shows nothing', async () => {
     const { trace_id } = await infer({ model: 'tiny-onnx' })
-    const failed = { state: 'failed', failure: { code: 'backend_capability_missing' } }
-    expect(await finish({ trace_id })).toMatchObject(failed)
+    for (const body of [{ trace_id }, { trace_id, method: 'grad_x_act' }]) {
+      expect(await on.post(caller, '/v1/trace/jobs', body)).toMatchObject({
+        status: 422,
+        json: {
+          code: 'backend_capability_missing',
+          capability: 'attribution',
+          errors: [{ pointer: '/method', detail: 'must be one of: ablation' }],
+        },
+      })
+    }
     const other = await infer({ model: 'hidden' })
-    expect(await finish({ trace_id: other.trace_id, method: 'ablation' })).toMatchObject(failed)
+    const body = { trace_id: other.trace_id, method: 'ablation' }
+    expect(await refused('/v1/trace/jobs', body)).toEqual(missing('attribution'))
+    expect((await on.get(caller, '/v1/trace/jobs?state=queued')).data).toEqual([])
+  })
+
+  it('is accepted where its model can not be asked, and fails with the methods when it can', async () => {
+    const { trace_id } = await infer({ model: 'tiny-onnx' })
+    const replaced = async (version: string, work: () => Promise<void>) => {
+      const [{ was } = { was: '' }] = await on.service.test.owner<{ was: string }>(
+        'SELECT model_version_id AS was FROM traces WHERE id = $1',
+        [trace_id],
+      )
+      const write = 'UPDATE traces SET model_version_id = $2 WHERE id = $1'
+      await on.service.test.owner(write, [trace_id, version])
+      await work()
+      await on.service.test.owner(write, [trace_id, was])
+      return was
+    }
+    let id: unknown
+    const was = await replaced('gone@0123456789abcdef', async () => {
+      const { status, json } = await on.post(caller, '/v1/trace/jobs', { trace_id })
+      expect(status).toBe(202)
+      id = json.job_id
+    })
+    await on.service.test.owner('UPDATE trace_jobs SET model_version_id = $2 WHERE id = $1', [id, was])
+    const { state, failure } = await runJob(id)
+    expect([state, failure]).toEqual([
+      'failed',
+      { code: 'backend_capability_missing', detail: expect.stringContaining('ablation') },
+    ])
+  })
+
+  it('names the neurons that an exported decoder has not', async () => {
+    const { trace_id } = await infer({ model: 'tiny-onnx' })
+    const edits = ['3_0_0', '0_352_0', '0_0_0', '0_0_999'].map((node_id) => ({ node_id }))
+    const { json } = await on.post(caller, `/v1/trace/traces/${trace_id}/interventions`, { edits })
+    expect(json.errors).toMatchObject([0, 1, 3].map((index) => ({ pointer: `/edits/${index}/node_id` })))
   })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { newId } from '#src/platform/ids.ts'
 import { findDueLanes } from '#src/platform/jobs/lanes.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { HOUR_MS, PURPOSE, type Sharing, startSharing } from './service.ts'
@@ -181,20 +182,42 @@ describe('a disclosure', () => {
     expect(reasons.filter((reason) => reason === 'disclosure_expired')).toHaveLength(2)
   })
 
-  it('of a share that is revoked ends with it, whatever its state', async () => {
+  it('of a share that is revoked ends with it, whatever its state: each grant with an entry, and no decision made up', async () => {
     const { share } = await makeShare()
     const [asking, granted] = [newPerson(), newPerson()]
+    const early = await on.ask(share, newPerson())
+    await on.good(on.decide(caller, early, 'grant', { expires_in: 300 }))
     const { request_id } = await on.good(on.request(share, asking))
     const code = await on.codeTo(asking)
     const pending = await on.ask(share, newPerson())
     const id = await on.ask(share, granted)
-    await on.good(on.decide(caller, id, 'grant'))
+    const { decided_by, decided_at, expires_at } = await on.good(on.decide(caller, id, 'grant'))
     const token = await on.grantTo(granted)
-    await on.good(on.post(caller, `/v1/trace/shares/${share.share_id}/revoke`))
+    const keyId = newId('key', 'sandbox')
+    const revoker = { key: on.addKey({ ...caller, keyId, scopes: ['intent'] }) }
+    on.clock.now = new Date(Date.now() + 400_000)
+    for (let time = 0; time < 2; time += 1) {
+      await on.good(on.call(revoker, `/v1/trace/shares/${share.share_id}/revoke`, { method: 'POST' }))
+    }
     expect((await on.view(token)).status).toBe(404)
     expect((await on.verify(share, request_id, code)).status).toBe(404)
     expect((await on.request(share, newPerson())).status).toBe(404)
-    expect([await statusOf(pending), await statusOf(id)]).toEqual(['revoked', 'revoked'])
+    const shown = (one: string) => on.get(caller, `/v1/trace/disclosure-requests/${one}`)
+    expect(await shown(id)).toMatchObject({ status: 'revoked', decided_by, decided_at, expires_at })
+    expect(await shown(pending)).toMatchObject({
+      status: 'expired',
+      decided_by: null,
+      decided_at: null,
+      expires_at: on.clock.now.toISOString(),
+    })
+    expect(await statusOf(String(request_id))).toBe('expired')
+    expect(await statusOf(early)).toBe('expired')
+    const entries = (await on.entries(caller, 'disclosure')).filter(({ reason }) => reason !== 'disclosure_granted')
+    expect(entries).toMatchObject([
+      { subject: early, reason: 'disclosure_expired' },
+      { subject: id, reason: 'disclosure_revoked', actor: { id: keyId }, inputs: { share_id: share.share_id } },
+    ])
+    expect(await on.made.deciding.expire()).toBe(0)
   })
 
   it('shows what its share masked when it was made, and not what a later share masks', async () => {

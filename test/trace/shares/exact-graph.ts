@@ -114,6 +114,7 @@ function complete({ metadata, nodes, links }: Manifest, random: Random): Manifes
     remainder_share: share,
     replacement_score: 1 - share,
     completeness_score: 1 - share / 2,
+    links: { found: links.length, kept: links.length, limit: 200_000 },
     verified_nodes: completed
       .filter((node) => kindOf(node) === 'neuron')
       .map(({ node_id, influence: effect }) => ({ node_id, predicted_delta: effect, measured_delta: effect })),

@@ -200,7 +200,7 @@ describe('a published graph', () => {
         'unknown member',
         'more',
       ],
-      ...['sum_check', 'remainder_share', 'replacement_score', 'completeness_score', 'verified_nodes', 'R_'],
+      ...['sum_check', 'remainder_share', 'replacement_score', 'completeness_score', 'found', 'verified_nodes', 'R_'],
     ]
     expect(
       telling.filter((one) => text.includes(`"${one}`) || text.includes(`${one}"`) || text.includes(`:${one},`)),
