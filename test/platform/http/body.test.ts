@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { endpoint, publicEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { DEFAULT_PACE } from '#src/platform/http/pace.ts'
 import { flood } from '../../support/flood.ts'
 import { call, callRaw, makeKeyRow, return503, startApp, type TestApp } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
@@ -113,8 +114,9 @@ const routes: Route[] = [
 return503()
 
 let app: TestApp
-const pace = { windowMs: 400, minBytes: 64 }
-const findKey = async (raw: string) => (raw === 'k' ? makeKeyRow({ scopes: ['attest'] }) : undefined)
+const pace = { ...DEFAULT_PACE, windowMs: 400, minBytes: 64 }
+const keys = new Map(['k', 'other'].map((raw) => [raw, makeKeyRow({ scopes: ['attest'] })]))
+const findKey = async (raw: string) => keys.get(raw)
 beforeAll(async () => {
   app = await startApp(routes, { findKey, pace })
 })
@@ -277,8 +279,8 @@ describe('the size of a body', () => {
     expect(text).toContain('HTTP/1.1 200')
   })
 
-  it('is bounded for all bodies together', async () => {
-    const small = await startApp(routes, { findKey, pace: { windowMs: 60_000, minBytes: 1 }, bodyBudgetBytes: 100_000 })
+  it('is bounded for all bodies of an account together, which leave room for those of another', async () => {
+    const small = await startApp(routes, { findKey, bodyBudgetBytes: 200_000 })
     const hold = httpRequest({
       port: small.port,
       path: '/v1/notes',
@@ -290,6 +292,7 @@ describe('the size of a body', () => {
     const attempt = () => call(small, '/v1/notes', { key: 'k', json: { text: 'b'.repeat(50_000) } })
     await until(async () => (await attempt()).status === 503)
     expect((await attempt()).headers['retry-after']).toMatch(/^[0-9]+$/)
+    expect((await call(small, '/v1/notes', { key: 'other', json: { text: 'b'.repeat(50_000) } })).status).toBe(200)
     hold.destroy()
     await until(async () => (await attempt()).status === 200)
     await small.close()
@@ -318,6 +321,33 @@ describe('slow bodies and broken connections', () => {
     })
     expect(text).toMatch(/^HTTP\/1\.1 408 /)
     expect(text).toContain('"code":"request_timeout"')
+  })
+
+  it.each([
+    ['of a length', `Content-Length: ${MEGABYTE}`, (text: string) => text],
+    ['in chunks', 'Transfer-Encoding: chunked', (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`],
+  ])('end when they are large and the rest comes in small pieces: a body %s', async (_name, framing, frame) => {
+    const app = await startApp(routes, { findKey, pace: { ...pace, jsonWindows: 4 } })
+    const text = await new Promise<string>((resolve) => {
+      let all = ''
+      const socket = connect(app.port, '127.0.0.1')
+      socket
+        .on('data', (bytes) => {
+          all += bytes
+        })
+        .on('error', () => {})
+        .on('close', () => resolve(all))
+      socket.write(
+        `POST /v1/notes HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`,
+      )
+      socket.write(frame(`{"text":"${'a'.repeat(800_000)}`))
+      // Far above what every body must bring.
+      const drip = setInterval(() => (all === '' ? socket.write(frame('a'.repeat(100))) : socket.end()), 50)
+      socket.on('close', () => clearInterval(drip))
+    })
+    expect(text).toMatch(/^HTTP\/1\.1 408 /)
+    expect(text).toContain('"code":"request_timeout"')
+    await app.close()
   })
 
   it('are not blamed on the sender when the store is slow', async () => {
