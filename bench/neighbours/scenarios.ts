@@ -74,7 +74,7 @@ export const SCENARIOS = {
   drips: {
     says: 'thirteen bodies of 20 MB with a publishable key, of which the last megabyte comes at 2 KB/s',
     atOnce: 13,
-    perSecond: 4,
+    perSecond: 2,
     hasPublishable: true,
   },
   hanging: { says: 'events and pings to 40 endpoints that never answer', atOnce: 4, perSecond: 20 },

@@ -323,33 +323,6 @@ describe('slow bodies and broken connections', () => {
     expect(text).toContain('"code":"request_timeout"')
   })
 
-  it.each([
-    ['of a length', `Content-Length: ${MEGABYTE}`, (text: string) => text],
-    ['in chunks', 'Transfer-Encoding: chunked', (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`],
-  ])('end when they are large and the rest comes in small pieces: a body %s', async (_name, framing, frame) => {
-    const app = await startApp(routes, { findKey, pace: { ...pace, jsonWindows: 4 } })
-    const text = await new Promise<string>((resolve) => {
-      let all = ''
-      const socket = connect(app.port, '127.0.0.1')
-      socket
-        .on('data', (bytes) => {
-          all += bytes
-        })
-        .on('error', () => {})
-        .on('close', () => resolve(all))
-      socket.write(
-        `POST /v1/notes HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`,
-      )
-      socket.write(frame(`{"text":"${'a'.repeat(800_000)}`))
-      // Far above what every body must bring.
-      const drip = setInterval(() => (all === '' ? socket.write(frame('a'.repeat(100))) : socket.end()), 50)
-      socket.on('close', () => clearInterval(drip))
-    })
-    expect(text).toMatch(/^HTTP\/1\.1 408 /)
-    expect(text).toContain('"code":"request_timeout"')
-    await app.close()
-  })
-
   it('are not blamed on the sender when the store is slow', async () => {
     const bytes = Buffer.alloc(4 * MEGABYTE, 7)
     const { status, json } = await call(app, '/v1/uploads', {

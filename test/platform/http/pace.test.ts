@@ -1,5 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { endpoint } from '#src/platform/http/endpoint.ts'
 import { createPaceJudge, DEFAULT_PACE, type Kept } from '#src/platform/http/pace.ts'
+import { makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
 
 const KIB = 1024
 const PHOTO_BYTES = 4_700_000
@@ -66,5 +70,54 @@ describe('other bodies', () => {
 
   it('have as long as it takes where nothing of them is kept', () => {
     expect(send('nothing', LARGEST_BYTES, () => 10 * KIB)).toEqual({ isRead: true, windows: 2_048 })
+  })
+})
+
+describe('over HTTP', () => {
+  let app: TestApp
+  beforeAll(async () => {
+    const notes = endpoint(
+      {
+        method: 'POST',
+        path: '/v1/notes',
+        tag: 'notes',
+        summary: 'Write',
+        operationId: 'test',
+        scope: 'attest',
+        body: z.strictObject({ text: z.string() }),
+        view: z.object({}),
+        status: [200],
+      },
+      async () => ({}),
+    )
+    const key = makeKeyRow({ scopes: ['attest'] })
+    const pace = { windowMs: 300, minBytes: 64, jsonWindows: 4, linesWindows: 4 }
+    app = await startApp([notes], { findKey: async () => key, pace })
+  })
+  afterAll(() => app.close())
+
+  it.each([
+    ['of a length', 'Content-Length: 1000000', (text: string) => text],
+    ['in chunks', 'Transfer-Encoding: chunked', (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`],
+  ])('a large body %s whose end comes in drops is answered 408', async (_name, framing, frame) => {
+    const text = await new Promise<string>((resolve) => {
+      let all = ''
+      const socket = connect(app.port, '127.0.0.1')
+      socket
+        .on('data', (bytes) => {
+          all += bytes
+        })
+        .on('error', () => {})
+        .on('close', () => resolve(all))
+      socket.write(
+        `POST /v1/notes HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`,
+      )
+      socket.write(frame(`{"text":"${'a'.repeat(800_000)}`))
+      // Far above what every body must bring.
+      const drip = setInterval(() => (all === '' ? socket.write(frame('a'.repeat(100))) : socket.end()), 50)
+      socket.on('close', () => clearInterval(drip))
+    })
+    expect(text).toMatch(/^HTTP\/1\.1 408 /)
+    expect(text).toContain('"code":"request_timeout"')
   })
 })
