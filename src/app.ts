@@ -6,14 +6,15 @@ import { eventTypeRoutes } from '#src/docs/event-types.ts'
 import { notesOf } from '#src/docs/notes.ts'
 import { docsRoutes } from '#src/docs/routes.ts'
 import { note } from '#src/platform/context.ts'
+import { createFairBudget } from '#src/platform/fair-budget.ts'
 import { createAnswering, UNMATCHED } from '#src/platform/http/answering.ts'
-import { createBudget, DEFAULT_PACE, type Pace } from '#src/platform/http/body.ts'
 import { createAuthenticator, type FindKey, type FindSession, type Visit } from '#src/platform/http/caller.ts'
-import { createClientAddress } from '#src/platform/http/client-address.ts'
+import { addressBlock, createClientAddress } from '#src/platform/http/client-address.ts'
 import type { Caller, FindOverCap, Route } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
 import type { RequestLimits } from '#src/platform/http/limits.ts'
 import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
+import { DEFAULT_PACE, type Pace } from '#src/platform/http/pace.ts'
 import {
   type AnswerRoute,
   createFixedPaths,
@@ -56,7 +57,7 @@ export interface AppDeps {
   bodyBudgetBytes?: number
 }
 
-// JSON bodies in memory, over all requests: a dozen of the largest, or thousands of the usual size.
+// JSON bodies in memory, over all requests: a dozen of the largest, or thousands of the usual size. One account gets half.
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
 export function createApp(deps: AppDeps): Koa {
@@ -85,7 +86,7 @@ export function createApp(deps: AppDeps): Koa {
     if (refusal !== undefined) throw refusal
     return caller
   }
-  const budget = createBudget(deps.bodyBudgetBytes ?? BODY_BUDGET_BYTES)
+  const budget = createFairBudget(deps.bodyBudgetBytes ?? BODY_BUDGET_BYTES)
 
   const answer = createAnswering({ baseUrl, log, metrics })
 
@@ -109,7 +110,7 @@ export function createApp(deps: AppDeps): Koa {
           findEffect,
           keepStatus,
           pace,
-          budget,
+          openHold: (caller) => budget.open(caller?.accountId ?? addressBlock(clientAddress(req))),
         }),
       )
     }

@@ -70,6 +70,13 @@ export const SCENARIOS = {
     rows: 20_000,
   },
   screenings: { says: 'batches of 1,000 screenings and single ones', atOnce: 4, perSecond: 10 },
+  bulk: { says: 'eight batches of 10,000 screenings at once, sent again and again', atOnce: 8, perSecond: 8 },
+  drips: {
+    says: 'thirteen bodies of 20 MB with a publishable key, of which the last megabyte comes at 2 KB/s',
+    atOnce: 13,
+    perSecond: 2,
+    hasPublishable: true,
+  },
   hanging: { says: 'events and pings to 40 endpoints that never answer', atOnce: 4, perSecond: 20 },
 } as const satisfies Record<AttackName | 'nothing', Scenario>
 

@@ -1,8 +1,9 @@
 // Bulk work of one account takes at most half of the time while other accounts have requests: after each part of it, as
 // long a pause as the part took. Its statements keep a processor of Postgres busy, which has no priorities. Alone, bulk
-// work has no pauses.
+// work has no pauses. An account has one bulk transaction in a process at a time.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { createFairTurns, type FairTurns } from './fair-turns.ts'
 
 /** How long after a request its account counts as active. */
 const ACTIVE_MS = 1_000
@@ -55,4 +56,28 @@ export function createBulkPace(
       since = now()
     },
   }
+}
+
+// A bulk transaction takes seconds and one of the process's few connections, which single calls need too: the default is
+// four. A third one would cost the others time, because they keep Postgres busy.
+const TRANSACTIONS_AT_ONCE = 2
+// What waits is kept in memory or on disk, of the account's own share.
+const MAX_WAITING_EACH = 8
+// An idle connection is cut after 120 s.
+const MAX_WAIT_MS = 60_000
+
+/**
+ * Turns of the bulk transactions of a process, by account. Sandbox and live of an account are one, and so are the callers
+ * of a published key.
+ * @param connections The process's, for tenants.
+ */
+export function createBulkTurns(connections: number): FairTurns {
+  return createFairTurns({
+    slots: Math.max(1, Math.min(TRANSACTIONS_AT_ONCE, connections - 1)),
+    slotsEach: 1,
+    maxWaitingEach: MAX_WAITING_EACH,
+    maxWaiting: Number.POSITIVE_INFINITY,
+    maxWaitMs: MAX_WAIT_MS,
+    refusal: { detail: 'Other batches or imports of this account are being accepted. Retry.', retryAfterSeconds: 5 },
+  })
 }

@@ -5,6 +5,8 @@ import { randomUUID } from 'node:crypto'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createAuthority } from '../../capture-kit/authority.ts'
 import { createDevice } from '../../capture-kit/device.ts'
 import { joinChunks, makeVideoManifest, recordVideo } from '../../capture-kit/video.ts'
@@ -16,7 +18,7 @@ interface Outgoing {
   path: string
   key?: string
   headers?: Record<string, string>
-  body?: string | Uint8Array | null
+  body?: string | Uint8Array | Readable | null
 }
 
 export interface Target {
@@ -43,6 +45,9 @@ const TLS_ENDPOINTS = 8
 const BATCH_LINES = 10_000
 const CHUNKS = 10_000
 const SCREENING_LINES = 1_000
+const BODY_BYTES = 20 * MEGABYTE
+const DRIP_BYTES = 2 * 1024
+const DRIP_EVERY_MS = 1_000
 const HANGING_ENDPOINTS = 40
 
 export const ATTACKS = {
@@ -212,6 +217,26 @@ export const ATTACKS = {
     }
   },
 
+  async bulk(target: Target): Promise<Attack> {
+    const media_id = await upload(target, slowAvif(-5))
+    const screenings = Buffer.from(`${jsonOf({ media_id })}\n`.repeat(BATCH_LINES))
+    return {
+      send: () =>
+        target.ask({ method: 'POST', path: '/v1/media/screenings/batches', headers: NDJSON, body: screenings }),
+    }
+  },
+
+  drips: async (target: Target): Promise<Attack> => ({
+    send: (n) =>
+      target.ask({
+        method: 'POST',
+        path: n % 2 === 0 ? '/v1/claims/attest' : '/v1/media/screen',
+        key: target.publishableKey,
+        headers: { ...NO_WAIT, 'content-length': String(BODY_BYTES) },
+        body: Readable.from(drip()),
+      }),
+  }),
+
   async hanging(target: Target): Promise<Attack> {
     const server = createHttpServer(() => {})
     const ids = await makeEndpoints(target, `http://127.0.0.1:${await listening(server)}`, HANGING_ENDPOINTS)
@@ -228,6 +253,17 @@ const POLICY = {
   require_session_nonce: false,
   thresholds: { review: 25, failed: 60 },
   geofence_m: 1_000,
+}
+
+/** A body that comes quickly but for its last megabyte, which never ends. */
+async function* drip(): AsyncGenerator<Buffer> {
+  yield Buffer.from('{"media":{"data":"')
+  const piece = Buffer.alloc(MEGABYTE, 'A')
+  for (let sent = MEGABYTE; sent < BODY_BYTES; sent += MEGABYTE) yield piece
+  for (;;) {
+    await delay(DRIP_EVERY_MS, undefined, { ref: false })
+    yield piece.subarray(0, DRIP_BYTES)
+  }
 }
 
 async function makeEndpoints(target: Target, url: string, count: number): Promise<string[]> {

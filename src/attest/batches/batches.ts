@@ -4,7 +4,6 @@
 import { tmpdir } from 'node:os'
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import pLimit from 'p-limit'
 import { BEYOND_CAP, ROOM_TAKEN, type Room, takeRoom } from '#src/account/usage/caps.ts'
 import { countBatch } from '#src/account/usage/meter.ts'
 import { Failure } from '#src/failure.ts'
@@ -12,7 +11,8 @@ import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
-import { createBudget } from '#src/platform/http/body.ts'
+import { createFairBudget, type FairBudget } from '#src/platform/fair-budget.ts'
+import type { FairTurns } from '#src/platform/fair-turns.ts'
 import { createReport, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -53,11 +53,10 @@ const MAX_LINES = 10_000
 /** For callers whose key is published. */
 const MAX_PUBLIC_LINES = 1_000
 
-// Eight of the largest bodies at once; all processes of the machine share the disk.
+// Eight of the largest bodies at once, four of one account; all processes of the machine share the disk.
 const SPOOL_BYTES = 2 * 1024 * 1024 * 1024
-// An accepting transaction takes seconds and one of the process's few connections, which single calls need too.
-const ACCEPTING_AT_ONCE = 2
-// One batch of an account at a time, and each takes seconds; an idle connection is cut after 120 s.
+// One batch of an account and environment at a time, over all processes, and each takes seconds; an idle connection is cut
+// after 120 s.
 const MAX_WAIT_MS = 60_000
 const TRY_EVERY_MS = 100
 
@@ -67,6 +66,9 @@ export interface BatchesDeps {
   /** They say which results were signed by a revoked key. */
   signingKeys: Pick<SigningKeys, 'jwks'>
   now: () => Date
+  bulkTurns: FairTurns
+  /** Of disk for the lines of incomplete bodies. */
+  spoolBudget?: FairBudget
   /** Where the lines of an incomplete body are stored. Default: the system's temporary directory. */
   spoolDirectory?: string
 }
@@ -85,10 +87,15 @@ export interface BatchUpload {
   idempotencyKey?: IdempotencyKey | undefined
 }
 
-export function createBatches({ db, pager, signingKeys, now, spoolDirectory = tmpdir() }: BatchesDeps) {
-  const budget = createBudget(SPOOL_BYTES)
-  const takeTurn = pLimit(ACCEPTING_AT_ONCE)
-
+export function createBatches({
+  db,
+  pager,
+  signingKeys,
+  now,
+  bulkTurns,
+  spoolBudget = createFairBudget(SPOOL_BYTES),
+  spoolDirectory = tmpdir(),
+}: BatchesDeps) {
   async function stateOf(tx: Tx, scope: Scope, id: string): Promise<BatchState> {
     const row = await findBatch(tx, id)
     if (row === undefined) throw new Failure('not_found', `There is no batch ${id}.`)
@@ -113,7 +120,7 @@ export function createBatches({ db, pager, signingKeys, now, spoolDirectory = tm
       return undefined
     }
     for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
-      const state = await takeTurn(() => {
+      const state = await bulkTurns(scope.accountId, async () => {
         // The client would never learn the batch's id.
         if (signal.aborted) throw new Failure('request_timeout', 'The client went away before its answer.')
         return retryDeadlocks(() => db.tenant(scope, tryAccept)).catch(startOver)
@@ -172,7 +179,7 @@ export function createBatches({ db, pager, signingKeys, now, spoolDirectory = tm
      * stored.
      */
     async submit(caller: Caller, upload: BatchUpload): Promise<BatchState> {
-      const spool = await createSpool({ directory: spoolDirectory, budget })
+      const spool = await createSpool({ directory: spoolDirectory, hold: spoolBudget.open(caller.accountId) })
       try {
         const intake = createReport()
         const nowMs = now().getTime()

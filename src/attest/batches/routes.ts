@@ -22,7 +22,7 @@ export function batchRoutes(batches: Batches): Route[] {
         meters: 'attest',
         // Line by line: a line may repeat an earlier one.
         knowsRepeats: true,
-        rawBody: { contentTypes: [NDJSON, JSON_ARRAY] },
+        rawBody: { contentTypes: [NDJSON, JSON_ARRAY], isKept: true },
         maxBodyBytes: MAX_BATCH_BYTES,
         view: batchView,
         status: [202],

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '#src/failure.ts'
-import type { Budget } from '#src/platform/http/body.ts'
+import type { Hold } from '#src/platform/fair-budget.ts'
 import type { BatchLine } from '../claims/submission.ts'
 
 export interface SpooledLine {
@@ -34,10 +34,10 @@ interface Chunk {
 }
 
 /**
- * @param budget how much disk the spools of this process may use together.
- * @throws {Failure} `service_unavailable` (from `add`) when the budget is used up.
+ * @param hold takes the disk of the account's share, and is released when the spool is closed.
+ * @throws {Failure} `service_unavailable` (from `add`) when the share is used up.
  */
-export async function createSpool({ directory, budget }: { directory: string; budget: Budget }): Promise<Spool> {
+export async function createSpool({ directory, hold }: { directory: string; hold: Hold }): Promise<Spool> {
   const path = join(directory, `batch-${randomUUID()}`)
   const file = await open(path, 'wx+', 0o600)
   const chunks: Chunk[] = []
@@ -45,7 +45,6 @@ export async function createSpool({ directory, budget }: { directory: string; bu
   let waitingBytes = 0
   let bytes = 0
   let count = 0
-  let taken = 0
   try {
     await unlink(path)
   } catch (error) {
@@ -55,10 +54,12 @@ export async function createSpool({ directory, budget }: { directory: string; bu
 
   async function flush(): Promise<void> {
     if (waitingBytes === 0) return
-    if (!budget.take(waitingBytes)) {
-      throw new Failure('service_unavailable', 'Too many batches are being uploaded at once. Retry later.')
+    if (!hold.take(waitingBytes)) {
+      throw new Failure(
+        'service_unavailable',
+        'Too many batches of this account are being uploaded at once. Retry later.',
+      )
     }
-    taken += waitingBytes
     const block = Buffer.concat(waiting)
     waiting = []
     waitingBytes = 0
@@ -94,8 +95,7 @@ export async function createSpool({ directory, budget }: { directory: string; bu
       }
     },
     async close() {
-      budget.give(taken)
-      taken = 0
+      hold.release()
       await file.close()
     },
   }

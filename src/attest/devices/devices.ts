@@ -7,7 +7,8 @@ import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { lockExclusive, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { type Budget, createBudget } from '#src/platform/http/body.ts'
+import { createFairBudget, type FairBudget } from '#src/platform/fair-budget.ts'
+import type { FairTurns } from '#src/platform/fair-turns.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
@@ -66,11 +67,12 @@ export interface DevicesDeps {
   endWithDevice?: EndWithDevice | undefined
   /** By default no vendor is trusted: no evidence verifies. */
   trust?: Trust
+  bulkTurns: FairTurns
   /** How much memory all imports of this process may use together. */
-  importBudget?: Budget
+  importBudget?: FairBudget
 }
 
-// Four of the largest imports at once. An import stays in memory until its last line has arrived.
+// Four of the largest imports at once, two of one account. An import stays in memory until its last line has arrived.
 const IMPORT_BUDGET_BYTES = 256 * 1024 * 1024
 
 export type Devices = ReturnType<typeof createDevices>
@@ -80,8 +82,9 @@ export function createDevices({
   pager,
   now,
   endWithDevice = async () => {},
+  bulkTurns,
   trust = NO_TRUST,
-  importBudget = createBudget(IMPORT_BUDGET_BYTES),
+  importBudget = createFairBudget(IMPORT_BUDGET_BYTES),
 }: DevicesDeps) {
   return {
     /**
@@ -112,7 +115,7 @@ export function createDevices({
 
     /** See `importDevices`. */
     enrollMany(scope: Acting, lines: AsyncIterable<ImportLine>, key?: IdempotencyKey): Promise<ImportResult> {
-      return importDevices({ db, now, trust, budget: importBudget }, scope, lines, key)
+      return importDevices({ db, now, trust, bulkTurns, budget: importBudget }, scope, lines, key)
     },
 
     /**
@@ -223,7 +226,7 @@ export function createDevices({
 
     /** See `refreshDevices`. */
     attestMany(scope: Acting, lines: AsyncIterable<RefreshLine>, key?: IdempotencyKey): Promise<RefreshResult> {
-      return refreshDevices({ db, now, trust, budget: importBudget }, scope, lines, key)
+      return refreshDevices({ db, now, trust, bulkTurns, budget: importBudget }, scope, lines, key)
     },
 
     /** Newest first. @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`. */

@@ -6,7 +6,8 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import type { Budget } from '#src/platform/http/body.ts'
+import type { FairBudget } from '#src/platform/fair-budget.ts'
+import type { FairTurns } from '#src/platform/fair-turns.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { NewEvidence, Trust } from '../hardware/evidence.ts'
@@ -27,17 +28,19 @@ export interface ImportDeps {
   db: Pick<Database, 'tenant'>
   now: () => Date
   trust: Trust
+  /** An import is one transaction. */
+  bulkTurns: FairTurns
   /** How much memory all imports of this process may use together. */
-  budget: Budget
+  budget: FairBudget
 }
 
 /**
  * Enrolls the valid lines. Of lines with one key the first counts; for the others, and for keys enrolled before,
  * returns the existing device.
- * @throws {Failure} `service_unavailable` beyond the budget; and what `lines` throws.
+ * @throws {Failure} `service_unavailable` beyond the account's share of memory or turns; and what `lines` throws.
  */
 export async function importDevices(
-  { db, now, trust, budget }: ImportDeps,
+  { db, now, trust, bulkTurns, budget }: ImportDeps,
   scope: Acting,
   lines: AsyncIterable<ImportLine>,
   idempotencyKey?: IdempotencyKey,
@@ -54,16 +57,15 @@ export async function importDevices(
   const keys: { line: number; key: string }[] = []
   const fresh = new Map<string, NewDevice & { evidence: NewEvidence | undefined }>()
   const breathe = createBreather()
-  let held = 0
 
-  function hold(bytes: number): void {
-    if (!budget.take(bytes)) throw new Failure('service_unavailable', 'Too many imports at once. Retry later.')
-    held += bytes
+  const hold = budget.open(scope.accountId)
+  function keep(bytes: number): void {
+    if (!hold.take(bytes)) throw tooManyImports()
   }
 
   try {
     for await (const one of lines) {
-      hold(BYTES_PER_LINE)
+      keep(BYTES_PER_LINE)
       await breathe()
       const { line } = one
       const enrollment =
@@ -76,12 +78,12 @@ export async function importDevices(
       const key = keyOf(device)
       keys.push({ line, key })
       if (fresh.has(key)) continue
-      hold(device.certificateChain.reduce((sum, { byteLength }) => sum + byteLength, 0))
+      keep(device.certificateChain.reduce((sum, { byteLength }) => sum + byteLength, 0))
       fresh.set(key, { ...device, evidence })
     }
 
     const enroll = (tx: Tx) => enrollAll(tx, scope, [...fresh.values()], at)
-    const enrolled = await db.tenant(scope, (tx) => again(tx, idempotencyKey, enroll))
+    const enrolled = await bulkTurns(scope.accountId, () => db.tenant(scope, (tx) => again(tx, idempotencyKey, enroll)))
     const devices: ImportResult['devices'] = []
     for (const { line, key } of keys) {
       const device = enrolled.get(key)
@@ -91,8 +93,12 @@ export async function importDevices(
     }
     return { rejected: rejected.sort((a, b) => a.line - b.line), devices }
   } finally {
-    budget.give(held)
+    hold.release()
   }
+}
+
+export function tooManyImports(): Failure {
+  return new Failure('service_unavailable', 'Too many imports of this account at once. Retry later.')
 }
 
 // The upper estimate of a line's memory besides its chain: its errors, or its row and its entry in the response.

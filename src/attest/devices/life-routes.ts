@@ -113,7 +113,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
         scope: 'admin',
         permission: 'devices.write',
         audits: 'device.evidence_changed',
-        rawBody: { contentTypes: [LINES_TYPE] },
+        rawBody: { contentTypes: [LINES_TYPE], isKept: true },
         maxBodyBytes: MAX_IMPORT_BYTES,
         view: refreshView,
         status: [200],

@@ -5,7 +5,8 @@ import { setImmediate } from 'node:timers/promises'
 import { recordAudit } from '#src/account/audit/record.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import type { Budget } from '#src/platform/http/body.ts'
+import type { FairBudget } from '#src/platform/fair-budget.ts'
+import type { FairTurns } from '#src/platform/fair-turns.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
@@ -13,6 +14,7 @@ import { type HardwareEvidence, judgeEvidence, type Trust, withChallenge } from 
 import { type EvidenceVerdict, isProven, type Reason } from '../hardware/verdict.ts'
 import { consumeChallenges, findConsumers } from './challenge-rows.ts'
 import { replaceVerdict } from './hardware-rows.ts'
+import { tooManyImports } from './import.ts'
 import { type DeviceRow, findDevicesByIds } from './rows.ts'
 
 export interface RefreshRequest {
@@ -32,8 +34,10 @@ export interface RefreshDeps {
   db: Pick<Database, 'tenant'>
   now: () => Date
   trust: Trust
+  /** An import is one transaction. */
+  bulkTurns: FairTurns
   /** How much memory all imports of this process may use together. */
-  budget: Budget
+  budget: FairBudget
 }
 
 interface Judged {
@@ -46,10 +50,10 @@ interface Judged {
 
 /**
  * Replaces the hardware facts of the devices. Of lines about one device the first counts.
- * @throws {Failure} `service_unavailable` beyond the budget; and what `lines` throws.
+ * @throws {Failure} `service_unavailable` beyond the account's share of memory or turns; and what `lines` throws.
  */
 export async function refreshDevices(
-  { db, now, trust, budget }: RefreshDeps,
+  { db, now, trust, bulkTurns, budget }: RefreshDeps,
   acting: Acting,
   lines: AsyncIterable<RefreshLine>,
   idempotencyKey?: IdempotencyKey,
@@ -57,14 +61,13 @@ export async function refreshDevices(
   const at = now()
   const rejected: RefreshResult['rejected'] = []
   const wanted = new Map<string, { line: number; request: HardwareEvidence }>()
-  let held = 0
+  const hold = budget.open(acting.accountId)
   const refuse = (line: number, ...errors: FieldError[]) => void rejected.push({ line, errors })
 
   try {
     for await (const one of lines) {
       const bytes = BYTES_PER_LINE + ('request' in one ? sizeOf(one.request.attestation) : 0)
-      if (!budget.take(bytes)) throw new Failure('service_unavailable', 'Too many imports at once. Retry later.')
-      held += bytes
+      if (!hold.take(bytes)) throw tooManyImports()
       if ('errors' in one) {
         refuse(one.line, ...one.errors)
         continue
@@ -82,10 +85,10 @@ export async function refreshDevices(
       judged.push(...(await judgeChunk(chunk, rows, refuse)))
     }
     const write = (tx: Tx) => replaceAll(tx, acting, judged, { at, isReplayed: idempotencyKey?.isReplayed ?? false })
-    const written = await db.tenant(acting, (tx) => again(tx, idempotencyKey, write))
+    const written = await bulkTurns(acting.accountId, () => db.tenant(acting, (tx) => again(tx, idempotencyKey, write)))
     return { rejected: [...rejected, ...written.rejected].sort((a, b) => a.line - b.line), devices: written.devices }
   } finally {
-    budget.give(held)
+    hold.release()
   }
 
   async function judgeChunk(

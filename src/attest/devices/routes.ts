@@ -99,7 +99,7 @@ function registryRoutes(devices: Devices): Route[] {
         scope: 'admin',
         permission: 'devices.write',
         audits: 'device.enrolled',
-        rawBody: { contentTypes: [JSON_TYPE, LINES_TYPE] },
+        rawBody: { contentTypes: [JSON_TYPE, LINES_TYPE], isKept: true },
         maxBodyBytes: MAX_IMPORT_BYTES,
         view: z.union([deviceView, importView]),
         status: [200],

@@ -4,6 +4,7 @@
 import type { Readable } from 'node:stream'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { createFairTurns } from '#src/platform/fair-turns.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { InlineBytes } from '#src/platform/http/long-strings.ts'
 import { parseContentDigest } from '#src/platform/http/request-headers.ts'
@@ -21,6 +22,10 @@ export const MAX_IMAGE_BYTES = 100_000_000
 export const MAX_VIDEO_BYTES = 2 * 1024 ** 3
 
 const PIECE_BYTES = 512 * 1024
+// The thread takes files in the order in which they come, and a slow one moves aside after a second. Two of an account: one
+// slow file does not hold up its others.
+const INSPECTED_OF_ONE_ACCOUNT = 2
+const MAX_WAITING_EACH = 200
 
 export interface Upload {
   scope: Scope
@@ -47,6 +52,13 @@ export interface MediaDeps {
 
 export function createMedia({ db, store, inspector, decoder, now = () => new Date() }: MediaDeps) {
   const findThumbnail = createThumbnails({ store, decoder })
+  const inTurn = createFairTurns({
+    slots: Number.POSITIVE_INFINITY,
+    slotsEach: INSPECTED_OF_ONE_ACCOUNT,
+    maxWaitingEach: MAX_WAITING_EACH,
+    maxWaiting: Number.POSITIVE_INFINITY,
+    refusal: { detail: 'Too many files of this account are waiting to be inspected. Try again.', retryAfterSeconds: 2 },
+  })
 
   /**
    * Streams an upload into the store. The same bytes again are the same media.
@@ -81,7 +93,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
       },
       async onStaged(staged) {
         if (expected !== undefined && expected !== staged.sha256) throw wrongDigest(staged.sha256)
-        if (MEDIA_TYPES[type].kind === 'image') sides ??= await inspectSides(type, staged)
+        if (MEDIA_TYPES[type].kind === 'image') sides ??= await inspectSides(scope, type, staged)
       },
     })
     idempotencyKey?.bodyIs(Buffer.from(sha256, 'hex'))
@@ -109,8 +121,8 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
 
   // For files that the head does not decide: HEIC, AVIF and TIFF, sides beyond the first 256 KiB, and damaged headers.
   // An image without readable sides is refused.
-  async function inspectSides(type: MediaType, { path }: StagedBlob): Promise<Dimensions> {
-    const inspection = await inspector.inspect(path)
+  async function inspectSides({ accountId }: Scope, type: MediaType, { path }: StagedBlob): Promise<Dimensions> {
+    const inspection = await inTurn(accountId, () => inspector.inspect(path))
     if (!inspection.ok) {
       if (isBusy(inspection)) throw tryAgain(inspection.detail)
       throw badBody('unreadable_media', `The image can't be read: ${inspection.detail}`)

@@ -3,12 +3,13 @@
 
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import pLimit from 'p-limit'
 import { BEYOND_CAP, ROOM_TAKEN, type Room, takeRoom } from '#src/account/usage/caps.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
+import { createFairBudget, type FairBudget, type Hold } from '#src/platform/fair-budget.ts'
+import type { FairTurns } from '#src/platform/fair-turns.ts'
 import { createReport, parseLine, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -28,9 +29,11 @@ const MAX_LINES = 10_000
 /** For callers whose key is published. */
 const MAX_PUBLIC_LINES = 1_000
 const CHUNK_LINES = 250
-// A transaction takes a second and one of the process's few connections, which single calls need too.
-const ACCEPTING_AT_ONCE = 1
-// Below a cap, one batch of an account at a time.
+// Lines in memory, of all batches that are uploaded or wait: some thirty of the largest. One account gets half.
+const LINES_BYTES = 128 * 1024 * 1024
+// The upper estimate of a line's memory: its body, or its errors.
+const BYTES_PER_LINE = 512
+// Below a cap, one batch of an account at a time, over all processes.
 const MAX_WAIT_MS = 60_000
 const TRY_EVERY_MS = 100
 
@@ -46,9 +49,20 @@ export interface ScreeningUpload {
   idempotencyKey?: IdempotencyKey | undefined
 }
 
-export function createScreeningBatches({ db, now }: { db: Database; now: () => Date }) {
-  const takeTurn = pLimit(ACCEPTING_AT_ONCE)
+export interface ScreeningBatchesDeps {
+  db: Database
+  now: () => Date
+  bulkTurns: FairTurns
+  /** Of lines in memory. */
+  linesBudget?: FairBudget
+}
 
+export function createScreeningBatches({
+  db,
+  now,
+  bulkTurns,
+  linesBudget = createFairBudget(LINES_BYTES),
+}: ScreeningBatchesDeps) {
   async function accept(
     tx: Tx,
     scope: Caller,
@@ -81,38 +95,44 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
     return getBatch(tx, id)
   }
 
+  async function acceptInTurn(
+    caller: Caller,
+    { idempotencyKey }: ScreeningUpload,
+    lines: readonly Line[],
+    intake: RejectionReport,
+  ): Promise<ScreeningBatchRow> {
+    const acceptOnce = (tx: Tx) =>
+      once(
+        tx,
+        idempotencyKey,
+        () => accept(tx, caller, lines, intake),
+        ({ id }) => id,
+      )
+    for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
+      const row = await bulkTurns(caller.accountId, () =>
+        retryDeadlocks(() => db.tenant(caller, acceptOnce)).catch(undefinedIfTaken),
+      )
+      if (row !== undefined) return row
+      if (performance.now() > deadline) {
+        throw new Failure('service_unavailable', 'Other batches of this account are being accepted. Retry.')
+      }
+    }
+  }
+
   return {
     /**
      * Reads a body to its end and accepts its valid lines in one transaction.
      * @throws {Failure} `payload_too_large`, `invalid_json` (a malformed array), `invalid_request` when no line can be
-     * accepted (member `rejected` says why), and any failure of the stream. Then nothing is stored.
+     * accepted (member `rejected` says why), `service_unavailable`, and any failure of the stream. Then nothing is stored.
      */
-    async submit(caller: Caller, { stream, isArray, idempotencyKey }: ScreeningUpload): Promise<ScreeningBatchRow> {
-      const intake = createReport()
-      const lines: Line[] = []
-      const limits = { maxLines: caller.isAccountBearing ? MAX_LINES : MAX_PUBLIC_LINES, maxLineBytes: MAX_LINE_BYTES }
-      const read = isArray ? readElements(stream, { ...limits, maxBytes: MAX_BATCH_BYTES }) : readLines(stream, limits)
-      const slice = createSlice()
-      for await (const { line, bytes } of read) {
-        const verdict = judgeLine(bytes, caller)
-        if ('body' in verdict) lines.push({ line, body: verdict.body })
-        else intake.add(line, verdict.errors)
-        if (slice.isOver()) await slice.next()
-      }
-      if (lines.length === 0) throw nothingAccepted(intake)
-      const acceptOnce = (tx: Tx) =>
-        once(
-          tx,
-          idempotencyKey,
-          () => accept(tx, caller, lines, intake),
-          ({ id }) => id,
-        )
-      for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
-        const row = await takeTurn(() => retryDeadlocks(() => db.tenant(caller, acceptOnce)).catch(undefinedIfTaken))
-        if (row !== undefined) return row
-        if (performance.now() > deadline) {
-          throw new Failure('service_unavailable', 'Other batches of this account are being accepted. Retry.')
-        }
+    async submit(caller: Caller, upload: ScreeningUpload): Promise<ScreeningBatchRow> {
+      const hold = linesBudget.open(caller.accountId)
+      try {
+        const { lines, intake } = await readAll(caller, upload, hold)
+        if (lines.length === 0) throw nothingAccepted(intake)
+        return await acceptInTurn(caller, upload, lines, intake)
+      } finally {
+        hold.release()
       }
     },
 
@@ -125,6 +145,31 @@ export function createScreeningBatches({ db, now }: { db: Database; now: () => D
 }
 
 export type ScreeningBatches = ReturnType<typeof createScreeningBatches>
+
+async function readAll(
+  caller: Caller,
+  { stream, isArray }: ScreeningUpload,
+  hold: Hold,
+): Promise<{ lines: Line[]; intake: RejectionReport }> {
+  const intake = createReport()
+  const lines: Line[] = []
+  const limits = { maxLines: caller.isAccountBearing ? MAX_LINES : MAX_PUBLIC_LINES, maxLineBytes: MAX_LINE_BYTES }
+  const read = isArray ? readElements(stream, { ...limits, maxBytes: MAX_BATCH_BYTES }) : readLines(stream, limits)
+  const slice = createSlice()
+  for await (const { line, bytes } of read) {
+    if (!hold.take(BYTES_PER_LINE)) {
+      throw new Failure(
+        'service_unavailable',
+        'Too many batches of this account are being uploaded at once. Retry later.',
+      )
+    }
+    const verdict = judgeLine(bytes, caller)
+    if ('body' in verdict) lines.push({ line, body: verdict.body })
+    else intake.add(line, verdict.errors)
+    if (slice.isOver()) await slice.next()
+  }
+  return { lines, intake }
+}
 
 function undefinedIfTaken(error: unknown): undefined {
   if (error !== ROOM_TAKEN) throw error

@@ -134,7 +134,7 @@ export function screenRoutes(
         meters: 'screen',
         // The body is read, so that a repeat is found by its Idempotency-Key.
         knowsRepeats: true,
-        rawBody: { contentTypes: [NDJSON, JSON_ARRAY] },
+        rawBody: { contentTypes: [NDJSON, JSON_ARRAY], isKept: true },
         maxBodyBytes: MAX_BATCH_BYTES,
         view: screeningBatchView,
         status: [202],

@@ -1,12 +1,14 @@
-// Reads request bodies of strangers: never more in memory than the limit, never slower than the minimum rate. After a
+// Reads request bodies of strangers: never more in memory than the limit, never slower than pace.ts says. After a
 // refusal the connection can still carry the answer.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { type Json, type JsonLimits, parseJson, parseJsonInSlices } from '#src/platform/crypto/canonical.ts'
+import type { Hold } from '#src/platform/fair-budget.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import type { LongStrings } from './long-strings.ts'
+import { createPaceJudge, type Kept, type Pace } from './pace.ts'
 
 export const DEFAULT_BODY_BYTES = 1024 * 1024
 
@@ -34,20 +36,6 @@ export const MAX_REST_BYTES = 3 * 1024 * 1024
 /** Work on a larger body is cut into slices, and on one with more than DEFAULT_BODY_VALUES. */
 const LARGE_BODY_BYTES = 64 * 1024
 
-/** A minimum rate instead of a total time-out: 2 GiB may take an hour, 500 bytes may not. */
-export interface Pace {
-  windowMs: number
-  minBytes: number
-}
-
-export const DEFAULT_PACE: Pace = { windowMs: 10_000, minBytes: 10 * 1024 }
-
-/** Memory that JSON bodies may hold at once, over all requests. */
-export interface Budget {
-  take(bytes: number): boolean
-  give(bytes: number): void
-}
-
 export interface JsonBodyLimits extends JsonLimits {
   maxValues: number
 }
@@ -55,22 +43,10 @@ export interface JsonBodyLimits extends JsonLimits {
 export interface BodyOptions {
   maxBytes: number
   pace: Pace
+  /** Of a body that its reader passes on, nothing. */
+  kept?: Kept | undefined
   /** Gets each chunk before the reader: the owner of a chunk may write into it. */
   tap?: { chunk(bytes: Buffer): void; end(): void } | undefined
-}
-
-export function createBudget(maxBytes: number): Budget {
-  let held = 0
-  return {
-    take(bytes) {
-      if (held + bytes > maxBytes) return false
-      held += bytes
-      return true
-    },
-    give(bytes) {
-      held -= bytes
-    },
-  }
 }
 
 /**
@@ -141,12 +117,14 @@ interface Sink {
 function receive(
   req: IncomingMessage,
   res: ServerResponse,
-  { maxBytes, pace, tap }: BodyOptions,
+  { maxBytes, pace, kept = 'nothing', tap }: BodyOptions,
   sink: Sink,
 ): () => void {
-  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  const announcedBytes = Number(req.headers['content-length'] ?? 0)
+  if (announcedBytes > maxBytes) throw tooLarge(maxBytes)
   if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue()
 
+  const judgeWindow = createPaceJudge(pace, { kept, announcedBytes })
   let received = 0
   let judged = 0
   let wasPaused = false
@@ -173,7 +151,8 @@ function receive(
   }
   const timer = setInterval(() => {
     // A pause is ours (a slow disk), and the sender is not at fault.
-    if (!wasPaused && received - judged < pace.minBytes) sink.fail(tooSlow(pace))
+    const failure = wasPaused ? undefined : judgeWindow({ inWindow: received - judged, received })
+    if (failure !== undefined) sink.fail(failure)
     judged = received
     wasPaused = req.isPaused()
   }, pace.windowMs)
@@ -223,36 +202,32 @@ function receiveEach(
 
 /**
  * Reads and parses a JSON body.
- * @returns the value, how many bytes of the budget it still holds, to be released at the end of the request, and whether
- * work on it must be cut into slices.
+ * @param options.hold Takes the bytes while they come; to be released at the end of the request.
+ * @returns the value, and whether work on it must be cut into slices.
  * @throws {Failure} `payload_too_large`, `request_timeout`, `invalid_json`, `invalid_request`, `service_unavailable`.
  */
 export async function readJson(
   req: IncomingMessage,
   res: ServerResponse,
-  options: BodyOptions & { budget: Budget; maxValues: number; longStrings?: LongStrings | undefined },
-): Promise<{ value: Json; heldBytes: number; isLarge: boolean }> {
-  const { maxBytes, maxValues, budget, longStrings } = options
-  let heldBytes = 0
-  try {
-    const chunks: Buffer[] = []
-    await receiveEach(req, res, options, (chunk) => {
-      if (!budget.take(chunk.length))
-        throw new Failure('service_unavailable', 'Too many large bodies at once: try again.')
-      heldBytes += chunk.length
-      if (longStrings === undefined) chunks.push(chunk)
-      else if (longStrings.push(chunk) > MAX_REST_BYTES) throw restTooLarge()
-    })
-    const limits = { maxBytes, maxValues, maxDepth: MAX_DEPTH, offsetOf: longStrings?.offsetOf }
-    const bytes =
-      longStrings?.end() ?? (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
-    const isLarge = bytes.length > LARGE_BODY_BYTES || countCommas(bytes, DEFAULT_BODY_VALUES) === DEFAULT_BODY_VALUES
-    const value = isLarge ? await parseInSlices(bytes, limits) : parseJsonBody(bytes, limits)
-    return { value, heldBytes, isLarge }
-  } catch (error) {
-    budget.give(heldBytes)
-    throw error
-  }
+  options: Omit<BodyOptions, 'kept'> & {
+    hold: Pick<Hold, 'take'>
+    maxValues: number
+    longStrings?: LongStrings | undefined
+  },
+): Promise<{ value: Json; isLarge: boolean }> {
+  const { maxBytes, maxValues, hold, longStrings } = options
+  const chunks: Buffer[] = []
+  await receiveEach(req, res, { ...options, kept: 'json' }, (chunk) => {
+    if (!hold.take(chunk.length)) throw tooManyBodies()
+    if (longStrings === undefined) chunks.push(chunk)
+    else if (longStrings.push(chunk) > MAX_REST_BYTES) throw restTooLarge()
+  })
+  const limits = { maxBytes, maxValues, maxDepth: MAX_DEPTH, offsetOf: longStrings?.offsetOf }
+  const bytes =
+    longStrings?.end() ?? (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
+  const isLarge = bytes.length > LARGE_BODY_BYTES || countCommas(bytes, DEFAULT_BODY_VALUES) === DEFAULT_BODY_VALUES
+  const value = isLarge ? await parseInSlices(bytes, limits) : parseJsonBody(bytes, limits)
+  return { value, isLarge }
 }
 
 /**
@@ -321,9 +296,6 @@ function restTooLarge(): Failure {
   return new Failure('payload_too_large', detail)
 }
 
-function tooSlow({ windowMs, minBytes }: Pace): Failure {
-  return new Failure(
-    'request_timeout',
-    `The body came too slowly: fewer than ${minBytes} bytes in ${windowMs / 1000} seconds. Nothing was changed.`,
-  )
+function tooManyBodies(): Failure {
+  return new Failure('service_unavailable', 'Too many large bodies of this account at once. Try again.')
 }

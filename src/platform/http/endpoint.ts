@@ -9,10 +9,11 @@ import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { MeteredOperation } from '#src/catalogue/metered.ts'
 import type { Permission } from '#src/catalogue/permissions.ts'
 import type { Failure } from '#src/failure.ts'
-import type { Budget, Pace } from './body.ts'
+import type { Hold } from '#src/platform/fair-budget.ts'
 import type { Visit } from './caller.ts'
 import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import type { InlineBytes } from './long-strings.ts'
+import type { Pace } from './pace.ts'
 import type { Acting, Origin } from './principal.ts'
 import { runRoute } from './run.ts'
 import type { Recheck } from './watch-access.ts'
@@ -102,9 +103,9 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   inlineBytes?: string
   /**
    * Exact types, or `image/*`. `isHashed`: the handler hashes the body anyway, and reports the digest to its
-   * Idempotency-Key.
+   * Idempotency-Key. `isKept`: what it reads is kept until the last byte has come, in memory or on disk.
    */
-  rawBody?: { contentTypes: string[]; isHashed?: true }
+  rawBody?: { contentTypes: string[]; isHashed?: true; isKept?: true }
   /** The response is parsed through it. `z.never()` for a route that only streams. */
   view: V
   /** All statuses that may be sent; a bare return value is sent with the first. */
@@ -181,7 +182,8 @@ export interface Exchange {
   findEffect: FindEffect
   keepStatus: KeepStatus | undefined
   pace: Pace
-  budget: Budget
+  /** What the JSON body may hold in memory, of its account's share; without a caller, of its address's. */
+  openHold(caller: Caller | undefined): Hold
 }
 
 /** `text` is a Buffer once it is encoded. */

@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { Failure } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Hold } from '#src/platform/fair-budget.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { checkContentType, DEFAULT_BODY_BYTES, DEFAULT_BODY_VALUES, hasBody, openBody, readJson } from './body.ts'
 import {
@@ -71,7 +72,12 @@ async function runAdmitted(
     checkContentType(exchange.req, route.rawBody.contentTypes)
     if (!query.ok || !key.ok) throw findingsOf(query, key)
     const tap = key.value === undefined || route.rawBody.isHashed ? undefined : createHashTap(key.value)
-    const stream = openBody(exchange.req, exchange.res, { maxBytes: maxBytesOf(route), pace: exchange.pace, tap })
+    const stream = openBody(exchange.req, exchange.res, {
+      maxBytes: maxBytesOf(route),
+      pace: exchange.pace,
+      kept: route.rawBody.isKept === true ? 'lines' : 'nothing',
+      tap,
+    })
     // A refusal may come before the stream has a reader; the stream's error then has no handler.
     stream.on('error', () => {})
     const endWatch = watchAccess(recheck, (refusal) => stream.destroy(refusal))
@@ -92,8 +98,9 @@ async function runAdmitted(
   }
 
   const startedAt = performance.now()
-  const { json, body, heldBytes, isLarge, taken } = await readBody(route, exchange)
+  const hold = exchange.openHold(caller)
   try {
+    const { json, body, isLarge, taken } = await readBody(route, exchange, hold)
     // A body may arrive for minutes: a user who was removed meanwhile changes nothing any more.
     const isSlow = performance.now() - startedAt > ACCESS_AGE_MS
     const current = isSlow ? ((await recheck?.()) ?? caller) : caller
@@ -102,7 +109,7 @@ async function runAdmitted(
     const said = { params, query: query.value, body: body.value, key: key.value, taken, overCap }
     return await answerOnce(route, handlers, requestOf(exchange, current, said), exchange)
   } finally {
-    exchange.budget.give(heldBytes)
+    hold.release()
   }
 }
 
@@ -237,33 +244,27 @@ function parseParams(route: Route, params: Record<string, string>): unknown {
 interface ReadBody {
   json: Json | undefined
   body: Parsed
-  heldBytes: number
   /** Work on it must be cut into slices. */
   isLarge: boolean
   taken?: LongStrings['taken'] | undefined
 }
 
-async function readBody(route: Route, { req, res, pace, budget }: Exchange): Promise<ReadBody> {
-  const none = { json: undefined, heldBytes: 0, isLarge: false }
+async function readBody(route: Route, { req, res, pace }: Exchange, hold: Hold): Promise<ReadBody> {
+  const none = { json: undefined, isLarge: false }
   if (route.body === undefined) return { ...none, body: { ok: true, value: undefined } }
   if (!hasBody(req)) return { ...none, body: parseWith(route.body, undefined, 'body') }
   checkContentType(req, JSON_TYPES)
   const longStrings = route.inlineBytes === undefined ? undefined : createLongStrings()
-  const { value, heldBytes, isLarge } = await readJson(req, res, {
+  const { value, isLarge } = await readJson(req, res, {
     maxBytes: maxBytesOf(route),
     maxValues: route.maxBodyValues ?? DEFAULT_BODY_VALUES,
     pace,
-    budget,
+    hold,
     longStrings,
   })
-  try {
-    const json = longStrings?.place(value, route.inlineBytes ?? '') ?? value
-    const body = isLarge ? await parseInSlices(route.body, json) : parseWith(route.body, json, 'body')
-    return { json, body, heldBytes, isLarge, taken: longStrings?.taken }
-  } catch (error) {
-    budget.give(heldBytes)
-    throw error
-  }
+  const json = longStrings?.place(value, route.inlineBytes ?? '') ?? value
+  const body = isLarge ? await parseInSlices(route.body, json) : parseWith(route.body, json, 'body')
+  return { json, body, isLarge, taken: longStrings?.taken }
 }
 
 function maxBytesOf(route: Route): number {

@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import pLimit from 'p-limit'
 import { Failure } from '#src/failure.ts'
+import { createFairTurns } from '#src/platform/fair-turns.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { BlobStore } from './blobs.ts'
 import { checkTenant, hashOf, nameOf } from './names.ts'
@@ -30,11 +30,19 @@ const STALE_AFTER_MS = 24 * 3_600_000
 // The size up to which one request suffices. Above it parts of this size are sent, each with its own retries. S3 wants
 // 5 MiB at least, and 10,000 parts at most: 80 GB.
 const PART_BYTES = 8 * 1024 * 1024
-// Parts in memory, over all uploads of the process: 64 MiB.
+// Parts in memory, over all uploads of the process: 64 MiB. Half of them may be of one account.
 const PARTS_AT_ONCE = 8
+const PARTS_OF_ONE_ACCOUNT = 4
 const PARTS_OF_ONE_UPLOAD = 4
-// Local files at once, each of up to the largest blob; a worker inspects eight.
+// Local files at once, each of up to the largest blob; a worker inspects eight. The last one is for another account.
 const LENT_AT_ONCE = 8
+const LENT_TO_ONE_ACCOUNT = 7
+// Bounded by the requests and jobs that wait for them.
+const UNBOUNDED = {
+  maxWaitingEach: Number.POSITIVE_INFINITY,
+  maxWaiting: Number.POSITIVE_INFINITY,
+  refusal: { detail: 'Too many files of this account are being moved. Try again.', retryAfterSeconds: 1 },
+}
 
 export function createS3Store({
   prefix,
@@ -43,8 +51,8 @@ export function createS3Store({
   ...access
 }: S3StoreOptions): BlobStore {
   const bucket = createBucket(access)
-  const takePart = pLimit(PARTS_AT_ONCE)
-  const takeFile = pLimit(LENT_AT_ONCE)
+  const takePart = createFairTurns({ ...UNBOUNDED, slots: PARTS_AT_ONCE, slotsEach: PARTS_OF_ONE_ACCOUNT })
+  const takeFile = createFairTurns({ ...UNBOUNDED, slots: LENT_AT_ONCE, slotsEach: LENT_TO_ONE_ACCOUNT })
   const homeOf = (scope: Scope): string => [...(prefix === '' ? [] : [prefix]), ...checkTenant(scope), ''].join('/')
   const keyOf = (scope: Scope, sha256: string, variant?: string): string => `${homeOf(scope)}${nameOf(sha256, variant)}`
 
@@ -62,18 +70,19 @@ export function createS3Store({
   }
 
   async function upload(
+    scope: Scope,
     file: FileHandle,
-    key: string,
     { sha256, size }: { sha256: string; size: number },
   ): Promise<void> {
+    const key = keyOf(scope, sha256)
     if (size <= PART_BYTES) {
-      return takePart(async () => bucket.putObject(key, await readAt(file, 0, size), { sha256 }))
+      return takePart(scope.accountId, async () => bucket.putObject(key, await readAt(file, 0, size), { sha256 }))
     }
     await bucket.putInParts(key, {
       count: Math.ceil(size / PART_BYTES),
       atOnce: PARTS_OF_ONE_UPLOAD,
       send: (index, sendPart) =>
-        takePart(async () => {
+        takePart(scope.accountId, async () => {
           const at = index * PART_BYTES
           return sendPart(await readAt(file, at, Math.min(PART_BYTES, size - at)))
         }),
@@ -96,7 +105,7 @@ export function createS3Store({
       spooled(async (file, path) => {
         const stored = await receive(file, source, options)
         await options.onStaged?.({ ...stored, path })
-        await upload(file, keyOf(scope, stored.sha256), stored)
+        await upload(scope, file, stored)
         return stored
       }),
 
@@ -119,7 +128,7 @@ export function createS3Store({
 
     async withLocalFile(scope, sha256, work) {
       const key = keyOf(scope, sha256)
-      return takeFile(() =>
+      return takeFile(scope.accountId, () =>
         spooled(async (_file, path) => {
           const found = await bucket.getObject(key)
           if (found === undefined) throw new Error('the blob is missing from the store')

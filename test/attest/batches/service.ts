@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createBatches } from '#src/attest/batches/batches.ts'
+import { type BatchesDeps, createBatches } from '#src/attest/batches/batches.ts'
 import { batchRoutes } from '#src/attest/batches/routes.ts'
 import { insertResults } from '#src/attest/claims/rows.ts'
 import type { Judgement } from '#src/attest/factors/judge.ts'
@@ -63,13 +63,17 @@ export interface Service extends TestService {
   spooled(): Promise<string[]>
 }
 
-export async function startService(): Promise<Service> {
+/** @param spoolBudget Bytes of disk for bodies that have not ended; the service's own when absent. */
+export async function startService({ spoolBudget }: Pick<BatchesDeps, 'spoolBudget'> = {}): Promise<Service> {
   const spoolDirectory = await mkdtemp(join(tmpdir(), 'spool-'))
   const service = await startTestService({
     scopes: ['attest'],
     now: new Date(),
     replace: ({ platform }) => [
-      { name: 'batches', routes: batchRoutes(createBatches({ ...platform, spoolDirectory })) },
+      {
+        name: 'batches',
+        routes: batchRoutes(createBatches({ ...platform, spoolDirectory, ...(spoolBudget && { spoolBudget }) })),
+      },
     ],
   })
   const { test, app, clock } = service

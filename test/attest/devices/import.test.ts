@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createBudget } from '#src/platform/http/body.ts'
+import { createBulkTurns } from '#src/platform/bulk-pace.ts'
+import { createFairBudget } from '#src/platform/fair-budget.ts'
 import { AT, type Issued, make, makeChain } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
 import type { TestCaller } from '../../support/callers.ts'
@@ -11,12 +12,13 @@ const FLEET = 1_000
 const BUDGET_BYTES = 32 * 1024 * 1024
 const { root, intermediate, leaf } = await makeChain()
 const fleet: Issued[] = []
-const budget = createBudget(BUDGET_BYTES)
+const budget = createFairBudget(BUDGET_BYTES)
+const bulkTurns = createBulkTurns(4)
 let app: AttestApp
 let admin: TestCaller
 
 beforeAll(async () => {
-  app = await startAttestApp(AT, { importBudget: budget })
+  app = await startAttestApp(AT, { importBudget: budget, bulkTurns })
   for (let index = 0; index < FLEET; index += 1)
     fleet.push(await make({ name: `Phone ${index}`, issuer: intermediate }))
 })
@@ -188,25 +190,54 @@ describe('a refused import stores nothing', () => {
     expect(await countDevices()).toBe(0)
   })
 
-  it('when imports already hold all the memory that they may', async () => {
-    const held = BUDGET_BYTES - 4 * 1024
-    expect(budget.take(held)).toBe(true)
+  it('when imports of the account already hold all the memory that they may', async () => {
+    const held = budget.open(admin.accountId)
+    expect(held.take(BUDGET_BYTES / 2 - 4 * 1024)).toBe(true)
     try {
       const { status, headers } = await importLines(fleet.slice(0, 20).map((device) => lineOf(device)))
       expect(status).toBe(503)
       expect(headers['retry-after']).toBeDefined()
     } finally {
-      budget.give(held)
+      held.release()
     }
     expect(isBudgetFree()).toBe(true)
     expect(await countDevices()).toBe(0)
   })
 })
 
+describe('beside bulk work', () => {
+  it('of its own account, an import waits; beside that of another account, it does not', async () => {
+    const other = await app.makeCaller()
+    await app.rootCas.register(other, { name: 'Root', certificate: root.der.toString('base64') })
+    const [first, second] = fleet.map((device) => lineOf(device)) as [string, string]
+    const release = Promise.withResolvers<void>()
+    const running = bulkTurns(admin.accountId, () => release.promise)
+    let isAnswered = false
+    const own = importLines([first]).finally(() => {
+      isAnswered = true
+    })
+    await until(() => !isBudgetFree())
+    expect((await importLines([second], other.key)).status).toBe(200)
+    expect(isAnswered).toBe(false)
+    release.resolve()
+    await running
+    expect((await own).status).toBe(200)
+  })
+
+  it('that holds all the memory of another account, an import has its own', async () => {
+    const loud = budget.open('another account')
+    while (loud.take(64 * 1024));
+    const { status } = await importLines(fleet.slice(0, 20).map((device) => lineOf(device)))
+    loud.release()
+    expect(status).toBe(200)
+  })
+})
+
 function isBudgetFree(): boolean {
-  if (!budget.take(BUDGET_BYTES)) return false
-  budget.give(BUDGET_BYTES)
-  return true
+  const hold = budget.open(admin.accountId)
+  const isFree = hold.take(BUDGET_BYTES / 2)
+  hold.release()
+  return isFree
 }
 
 function importLines(lines: (string | Buffer)[], key = admin.key): Promise<TestAnswer> {

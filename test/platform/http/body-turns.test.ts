@@ -1,8 +1,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
-import { DEFAULT_PACE, readJson } from '#src/platform/http/body.ts'
+import { readJson } from '#src/platform/http/body.ts'
 import { createLongStrings } from '#src/platform/http/long-strings.ts'
+import { DEFAULT_PACE } from '#src/platform/http/pace.ts'
 
 const BYTES = 8 * 1024 * 1024
 // A chunk that was on its way when the body was paused comes with the next one.
@@ -25,11 +26,10 @@ const server = createServer(async (req, res) => {
       return strings.push(chunk)
     },
   }
-  const budget = { take: () => true, give: () => {} }
   const { value } = await readJson(req, res, {
     maxBytes: 2 * BYTES,
     pace: DEFAULT_PACE,
-    budget,
+    hold: { take: () => true },
     maxValues: 10,
     longStrings,
   })

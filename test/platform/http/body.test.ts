@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { endpoint, publicEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { DEFAULT_PACE } from '#src/platform/http/pace.ts'
 import { flood } from '../../support/flood.ts'
 import { call, callRaw, makeKeyRow, return503, startApp, type TestApp } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
@@ -113,8 +114,9 @@ const routes: Route[] = [
 return503()
 
 let app: TestApp
-const pace = { windowMs: 400, minBytes: 64 }
-const findKey = async (raw: string) => (raw === 'k' ? makeKeyRow({ scopes: ['attest'] }) : undefined)
+const pace = { ...DEFAULT_PACE, windowMs: 400, minBytes: 64 }
+const keys = new Map(['k', 'other'].map((raw) => [raw, makeKeyRow({ scopes: ['attest'] })]))
+const findKey = async (raw: string) => keys.get(raw)
 beforeAll(async () => {
   app = await startApp(routes, { findKey, pace })
 })
@@ -277,8 +279,8 @@ describe('the size of a body', () => {
     expect(text).toContain('HTTP/1.1 200')
   })
 
-  it('is bounded for all bodies together', async () => {
-    const small = await startApp(routes, { findKey, pace: { windowMs: 60_000, minBytes: 1 }, bodyBudgetBytes: 100_000 })
+  it('is bounded for all bodies of an account together, which leave room for those of another', async () => {
+    const small = await startApp(routes, { findKey, bodyBudgetBytes: 200_000 })
     const hold = httpRequest({
       port: small.port,
       path: '/v1/notes',
@@ -290,6 +292,7 @@ describe('the size of a body', () => {
     const attempt = () => call(small, '/v1/notes', { key: 'k', json: { text: 'b'.repeat(50_000) } })
     await until(async () => (await attempt()).status === 503)
     expect((await attempt()).headers['retry-after']).toMatch(/^[0-9]+$/)
+    expect((await call(small, '/v1/notes', { key: 'other', json: { text: 'b'.repeat(50_000) } })).status).toBe(200)
     hold.destroy()
     await until(async () => (await attempt()).status === 200)
     await small.close()

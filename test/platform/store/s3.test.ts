@@ -297,6 +297,33 @@ describe('the S3 store, with a failing server', () => {
     )
   })
 
+  it('stores and lends files of one account while another has many under way', async () => {
+    const [loud, other] = [{ ...scope, accountId: 'acc_loud' }, scope]
+    const release = Promise.withResolvers<void>()
+    const server = createServer((req, res) => {
+      const isHeld = req.method === 'PUT' && req.url?.includes(loud.accountId)
+      req.resume().on('end', () => void (isHeld ? release.promise : Promise.resolve()).then(() => res.end('bytes')))
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const store = createS3Store({
+      bucket: 'bucket',
+      region: 'us-east-1',
+      prefix: '',
+      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+      spoolDirectory: spool,
+    })
+    const put = (of: Scope) => store.put(of, chunked(Buffer.from('abc'), 3), { maxBytes: 3 })
+    const lend = (of: Scope, work: () => Promise<void>) => store.withLocalFile(of, 'a'.repeat(64), work)
+    const held = Array.from({ length: 12 }, () => [put(loud), lend(loud, () => release.promise)]).flat()
+    await Promise.all([put(other), lend(other, async () => {})])
+    release.resolve()
+    await Promise.all(held)
+    await store.close()
+    server.closeAllConnections()
+    server.close()
+  })
+
   it('does not return half a blob', async () => {
     const whole = Buffer.from('the whole of it')
     await withServer(

@@ -1,0 +1,67 @@
+// One account's batches beside another's.
+
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createFairBudget } from '#src/platform/fair-budget.ts'
+import { return503 } from '../../support/http.ts'
+import { until } from '../../support/until.ts'
+import { type Caller, goodLine, ndjson, type Service, startService } from './service.ts'
+
+const MEGABYTE = 1024 * 1024
+const BATCHES = 8
+const LINES = 1_500
+
+let service: Service
+beforeAll(async () => {
+  service = await startService()
+})
+afterAll(() => service.close())
+return503()
+
+async function linesOf(caller: Caller, count: number, of = service) {
+  const line = goodLine(await of.makeMedia(caller))
+  return Array.from({ length: count }, (_, index) => ({ ...line, external_id: `${index}` }))
+}
+
+it('a batch is accepted while another account has many in both of its environments', async () => {
+  const [loud, other] = [await service.makeCaller(), await service.makeCaller()]
+  const live: Caller = { ...loud, environment: 'live' }
+  live.key = service.addKey({ accountId: loud.accountId, environment: 'live', scopes: ['attest'] })
+  const large = [await linesOf(loud, LINES), await linesOf(live, LINES)]
+  const small = await linesOf(other, 1)
+  let waiting = BATCHES
+  const sent = Array.from({ length: BATCHES }, (_, n) =>
+    service.submit(n % 2 === 0 ? loud : live, large[n % 2] ?? []).finally(() => (waiting -= 1)),
+  )
+  // By then the others have been read, and wait.
+  await Promise.race(sent)
+  expect((await service.submit(other, small)).status).toBe(202)
+  expect(waiting).toBeGreaterThanOrEqual(BATCHES - 3)
+  expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(sent.map(() => 202))
+})
+
+it('bodies that do not end leave room on the disk for those of another account', async () => {
+  const small = await startService({ spoolBudget: createFairBudget(4 * MEGABYTE) })
+  const [loud, other] = [await small.makeCaller(), await small.makeCaller()]
+  const sockets: Socket[] = []
+  const endless = ndjson([goodLine(await small.makeMedia(loud), { external_id: 'x'.repeat(200) })]).repeat(4_000)
+  try {
+    let answered = 0
+    for (let n = 0; n < 6; n += 1) {
+      const socket = connect(small.app.port, '127.0.0.1').on('error', () => {})
+      socket.once('data', () => (answered += 1))
+      socket.write(
+        `POST /v1/claims/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${loud.key}\r\n` +
+          `Content-Type: application/x-ndjson\r\nContent-Length: ${4 * endless.length}\r\n\r\n${endless}`,
+      )
+      sockets.push(socket)
+    }
+    // The account has what it may have.
+    await until(() => answered > 0)
+    expect((await small.submit(other, await linesOf(other, 3_000, small))).status).toBe(202)
+    expect(answered).toBeLessThan(sockets.length)
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    await small.close()
+  }
+})
