@@ -15,6 +15,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairTurns } from '#src/platform/fair-turns.ts'
 import { isOver } from '#src/platform/http/closed.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
+import { isOwnHost } from '#src/platform/http/request-headers.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
 import { type Allowlist, refuseUnlisted } from './allowlist.ts'
@@ -107,17 +108,20 @@ export type Login = ReturnType<typeof createLogin>
 export function createLogin(deps: LoginDeps) {
   const { db, now, sessions, linkTokens, allowlist, baseUrl, isSignupOpen } = deps
   const inTurn = createFairTurns(TURNS)
+  const ownNames = new Set([new URL(baseUrl).hostname])
 
   /**
    * Makes a link, mailed later; it voids those before it.
+   * @param host Of the request. Under a name that is not ours no link is shown: a page of that name might read it.
    * @throws {Failure} `not_found` where links are off; `invalid_request` at `/email`; `rate_limited`;
    * `beta_access_required`.
    */
-  async function request(given: string, origin: Origin): Promise<LinkRequested> {
+  async function request(given: string, origin: Origin, host?: string): Promise<LinkRequested> {
     if (!deps.areLinksMailed) throw new Failure('not_found', 'Nobody signs in by mailed links here.')
     const email = readAddress(given)
     const at = now()
-    const made = newLink(linkTokens, { email, at, method: 'magic_link', isEchoed: deps.isEchoed })
+    const isEchoed = deps.isEchoed && isOwnHost(host, ownNames)
+    const made = newLink(linkTokens, { email, at, method: 'magic_link', isEchoed })
     const write = async (tx: Tx) => {
       const counted = [
         { limit: REQUESTS_FOR_ADDRESS, subject: [email, networkOf(origin.ip)] },
@@ -136,7 +140,7 @@ export function createLogin(deps: LoginDeps) {
     const refused = await inTurn(siteOf(origin.ip), () => db.system('request login link', write))
     if (refused !== undefined) throw tooManyAttempts(refused)
     allowlist.check(email)
-    return deps.isEchoed ? { link: loginUrl(baseUrl, made.token), token: made.token } : {}
+    return isEchoed ? { link: loginUrl(baseUrl, made.token), token: made.token } : {}
   }
 
   /**

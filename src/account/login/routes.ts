@@ -44,7 +44,10 @@ export function loginRoutes({ login, own, cookies }: LoginRoutesDeps): Route[] {
       },
       async (request) => {
         refuseForeign(request)
-        return { status: 'sent' as const, ...(await login.request(request.body.email, request.origin)) }
+        return {
+          status: 'sent' as const,
+          ...(await login.request(request.body.email, request.origin, request.header('host'))),
+        }
       },
     ),
     publicEndpoint(

@@ -1,8 +1,8 @@
 // The internal port (loopback by default): readiness, metrics and the board of the queues, for operators only.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isIPv4, isIPv6 } from 'node:net'
 import type { Registry } from 'prom-client'
+import { isOwnHost } from './request-headers.ts'
 import type { App } from './server.ts'
 
 /** Resolves when the part is healthy. `/health/ready` shows its name. */
@@ -50,7 +50,7 @@ export function createInternalApp({
   const allowed = new Set(hosts.map((host) => host.toLowerCase()))
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    if (!isAllowedHost(req.headers.host, allowed)) return write(res, 421, { status: 'host_not_allowed' })
+    if (!isOwnHost(req.headers.host, allowed)) return write(res, 421, { status: 'host_not_allowed' })
     const path = req.url?.split('?')[0] ?? ''
     if (board !== undefined && (path === board.path || path.startsWith(`${board.path}/`))) return board.answer(req, res)
     if (req.method !== 'GET' && req.method !== 'HEAD') return write(res, 405, { status: 'method_not_allowed' })
@@ -76,20 +76,6 @@ export function createInternalApp({
       })
     },
   }
-}
-
-// In DNS rebinding, a web page's name is made to point here, and its requests carry that name. An address can't be made
-// to point elsewhere.
-function isAllowedHost(header: string | undefined, allowed: ReadonlySet<string>): boolean {
-  const host = header?.toLowerCase().replace(/:\d{1,5}$/, '') ?? ''
-  const name = host.replace(/\.$/, '')
-  return (
-    isIPv4(host) ||
-    (/^\[.*\]$/.test(host) && isIPv6(host.slice(1, -1))) ||
-    name === 'localhost' ||
-    name.endsWith('.localhost') ||
-    allowed.has(name)
-  )
 }
 
 function write(res: ServerResponse, status: number, body: object): void {

@@ -1,5 +1,6 @@
 // The request headers that need more than a comparison.
 
+import { isIPv4, isIPv6 } from 'node:net'
 import { invalidField } from '#src/failure.ts'
 
 const MEMBER = /^([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]*={0,2}):$/
@@ -55,4 +56,20 @@ export function parseIfMatch(header: string | undefined): number[] | undefined {
     throw invalidField('If-Match', 'invalid_value', 'must be the ETag of a version, such as "3"')
   }
   return tags.map(Number)
+}
+
+/**
+ * Whether Host is an address, localhost, or one of these names in lower case. In DNS rebinding, a web page's name is made to
+ * point here, and its requests carry that name. An address can't be made to point elsewhere.
+ */
+export function isOwnHost(header: string | undefined, names: ReadonlySet<string>): boolean {
+  const host = header?.toLowerCase().replace(/:\d{1,5}$/, '') ?? ''
+  const name = host.replace(/\.$/, '')
+  return (
+    isIPv4(host) ||
+    (/^\[.*\]$/.test(host) && isIPv6(host.slice(1, -1))) ||
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    names.has(name)
+  )
 }

@@ -86,6 +86,13 @@ describe('an echoed link', () => {
     expect((await service.call({}, '/v1/claims', { headers: live })).json.code).toBe('environment_mismatch')
     expect((await service.call({}, '/v1/auth/session', { method: 'DELETE', headers })).status).toBe(200)
 
+    // A page whose name was made to point here is of the same origin as its requests.
+    const rebound = { Host: 'evil.example:8080', Origin: 'http://evil.example:8080' }
+    expect((await service.request('known@example.com', { headers: rebound })).json).toEqual({ status: 'sent' })
+    expect((await service.request('known@example.com', { headers: { Host: 'localhost:8080' } })).json).toMatchObject({
+      token: expect.any(String),
+    })
+
     const unknown = await service.request('unknown@example.com')
     expect(Object.keys(unknown.json)).toEqual(Object.keys(asked.json))
     expect((await service.use(String(unknown.json.token))).json.errors).toMatchObject([{ code: 'invalid_link' }])
