@@ -74,7 +74,7 @@ describe('an approval', () => {
     expect(stored[0]?.text).not.toContain(DESCRIPTION)
   })
 
-  it('is one for each origin of a token, whoever asks again', async () => {
+  it('is one for each origin of a token, however often it is requested', async () => {
     const row = await on.open(caller)
     const again = await on.open(caller, { jti: row.jti })
     const relying = { ...caller, principal: { kind: 'key' as const, keyId: 'key_test_other', scopes: [] } }
@@ -116,7 +116,7 @@ describe('an approval', () => {
     expect((json.data as object[])[0]).not.toHaveProperty('action_payload')
   })
 
-  it('is nobody else’s', async () => {
+  it('is visible to no other account', async () => {
     const row = await on.open(caller)
     const other = await on.makeCaller()
     const stranger = await on.join(other)
@@ -176,7 +176,7 @@ describe('a decision', () => {
     }
   })
 
-  it('denies at once, whoever approved before, and says why', async () => {
+  it('denies at once, even after another person has approved, and says why', async () => {
     const [a, b] = [await on.join(caller), await on.join(caller)]
     const row = await on.open(caller, { demands: [{ min_approvals: 2 }] })
     await on.approve(a, row.id)
