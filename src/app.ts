@@ -13,8 +13,8 @@ import { addressBlock, createClientAddress } from '#src/platform/http/client-add
 import type { Caller, FindOverCap, Route } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
 import type { RequestLimits } from '#src/platform/http/limits.ts'
+import { DEFAULT_MINIMUM_RATE, type MinimumRate } from '#src/platform/http/minimum-rate.ts'
 import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
-import { DEFAULT_PACE, type Pace } from '#src/platform/http/pace.ts'
 import {
   type AnswerRoute,
   createFixedPaths,
@@ -53,7 +53,7 @@ export interface AppDeps {
   log: Log
   metrics: Metrics
   now?: () => Date
-  pace?: Pace
+  pace?: MinimumRate
   bodyBudgetBytes?: number
 }
 
@@ -61,7 +61,7 @@ export interface AppDeps {
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
 export function createApp(deps: AppDeps): Koa {
-  const { log, metrics, findOverCap, findEffect, keepStatus, limits, pace = DEFAULT_PACE } = deps
+  const { log, metrics, findOverCap, findEffect, keepStatus, limits, pace = DEFAULT_MINIMUM_RATE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
   const clientAddress = createClientAddress(deps.trustedProxies ?? [])

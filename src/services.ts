@@ -3,7 +3,7 @@
 
 import { Registry } from 'prom-client'
 import type { Config } from './config.ts'
-import { createBulkTurns } from './platform/bulk-pace.ts'
+import { createBulkSemaphore } from './platform/bulk-pace.ts'
 import { detached } from './platform/context.ts'
 import { createLinkTokens } from './platform/crypto/link-token.ts'
 import { createSealer } from './platform/crypto/seal.ts'
@@ -98,7 +98,7 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
           log.debug({ err: error, job: jobId }, 'eager dispatch failed; the dispatcher takes the job'),
         ),
     waiters: closing('waiters', createWaiters({ db, reports: engine.settled })),
-    bulkTurns: createBulkTurns(config.DATABASE_POOL),
+    bulkSemaphore: createBulkSemaphore(config.DATABASE_POOL),
     outbound: closing('outbound calls', createOutbound({ allow: config.OUTBOUND_ALLOW })),
     sealer,
     ledger: createLedger({ db, sealer }),

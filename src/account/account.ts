@@ -43,7 +43,7 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
   const sessions = sessionsFeature(p)
   const login = loginFeature(p, settings, sessions)
   const { allowlist } = login
-  const team = teamFeature(p, { ...sessions, allowlist, inTurn: login.login.inTurn, tables, endWithUser })
+  const team = teamFeature(p, { ...sessions, allowlist, withSlot: login.login.withSlot, tables, endWithUser })
   const webhooks = webhooksFeature(p, settings, accounts)
   const events = eventsFeature(p)
   const usage = usageFeature(p, { notify: mailNotice })

@@ -3,7 +3,7 @@
 // work has no pauses. An account has one bulk transaction in a process at a time.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { createFairTurns, type FairTurns } from './fair-turns.ts'
+import { createFairSemaphore, type FairSemaphore } from './fair-semaphore.ts'
 
 /** How long after a request its account counts as active. */
 const ACTIVE_MS = 1_000
@@ -71,8 +71,8 @@ const MAX_WAIT_MS = 60_000
  * of a published key.
  * @param connections The process's, for tenants.
  */
-export function createBulkTurns(connections: number): FairTurns {
-  return createFairTurns({
+export function createBulkSemaphore(connections: number): FairSemaphore {
+  return createFairSemaphore({
     slots: Math.max(1, Math.min(TRANSACTIONS_AT_ONCE, connections - 1)),
     slotsEach: 1,
     maxWaitingEach: MAX_WAITING_EACH,

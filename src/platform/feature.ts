@@ -12,7 +12,7 @@ import type { SealedColumn } from './crypto/sealed-columns.ts'
 import type { SigningKeys } from './crypto/signing-keys.ts'
 import type { Clock } from './db/clock.ts'
 import type { Database, PoolStates } from './db/database.ts'
-import type { FairTurns } from './fair-turns.ts'
+import type { FairSemaphore } from './fair-semaphore.ts'
 import type { Route } from './http/endpoint.ts'
 import type { Note } from './http/openapi.ts'
 import type { Pager } from './http/page.ts'
@@ -37,8 +37,8 @@ export interface Platform {
   dispatcher: Dispatcher
   waiters: Waiters
   store: BlobStore
-  /** For transactions of many rows. See `createBulkTurns`. */
-  bulkTurns: FairTurns
+  /** For transactions of many rows. See `createBulkSemaphore`. */
+  bulkSemaphore: FairSemaphore
   outbound: Outbound
   sealer: Sealer
   ledger: Ledger

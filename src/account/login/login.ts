@@ -12,7 +12,7 @@ import { Failure, invalidField } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { createFairTurns } from '#src/platform/fair-turns.ts'
+import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { isOver } from '#src/platform/http/closed.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
 import { isOwnHost } from '#src/platform/http/request-headers.ts'
@@ -107,7 +107,7 @@ export type Login = ReturnType<typeof createLogin>
 
 export function createLogin(deps: LoginDeps) {
   const { db, now, sessions, linkTokens, allowlist, baseUrl, isSignupOpen } = deps
-  const inTurn = createFairTurns(TURNS)
+  const withSlot = createFairSemaphore(TURNS)
   const ownNames = new Set([new URL(baseUrl).hostname])
 
   /**
@@ -137,7 +137,7 @@ export function createLogin(deps: LoginDeps) {
       await sendMail(tx, { kind: 'login_link', recipient: email, subjectId: made.row.id, lane: LANE })
       return undefined
     }
-    const refused = await inTurn(siteOf(origin.ip), () => db.system('request login link', write))
+    const refused = await withSlot(siteOf(origin.ip), () => db.system('request login link', write))
     if (refused !== undefined) throw tooManyAttempts(refused)
     allowlist.check(email)
     return isEchoed ? { link: loginUrl(baseUrl, made.token), token: made.token } : {}
@@ -149,7 +149,7 @@ export function createLogin(deps: LoginDeps) {
    * used, replaced or too old, and for a person who may not sign in.
    */
   async function use(token: string, origin: Origin, currentSecret?: string): Promise<UsedLink> {
-    const outcome = await inTurn(siteOf(origin.ip), () =>
+    const outcome = await withSlot(siteOf(origin.ip), () =>
       onceMoreIfTaken(() => db.system('use login link', (tx) => useIn(tx, { token, origin, currentSecret }))),
     )
     if (outcome.kind === 'used') return outcome.used
@@ -206,7 +206,7 @@ export function createLogin(deps: LoginDeps) {
     return token === undefined ? undefined : letterOf(baseUrl, token)
   }
 
-  return { request, use, writeLetter, inTurn }
+  return { request, use, writeLetter, withSlot }
 }
 
 function readAddress(given: string): string {

@@ -47,7 +47,7 @@ interface AcceptDeps {
   sessions: Pick<Sessions, 'create' | 'find' | 'endBySecret'>
   own: Pick<OwnSessions, 'endOfUser'>
   allowlist: Allowlist
-  inTurn: Login['inTurn']
+  withSlot: Login['withSlot']
   leaveOwn: LeaveOwnAccount
 }
 
@@ -60,7 +60,7 @@ type Acceptance = { accepted: AcceptedInvite } | { limited: AttemptRefusal } | {
 
 export type Accept = ReturnType<typeof createAccept>
 
-export function createAccept({ db, now, sessions, own, allowlist, inTurn, leaveOwn }: AcceptDeps) {
+export function createAccept({ db, now, sessions, own, allowlist, withSlot, leaveOwn }: AcceptDeps) {
   /**
    * Makes the caller a member with the role of the invite, and signs in. Ends the session that the browser had.
    * @param currentSecret Of the session cookie, if there is one.
@@ -80,7 +80,7 @@ export function createAccept({ db, now, sessions, own, allowlist, inTurn, leaveO
     const wanted = { token, origin, currentSecret, signedIn, isConfirmed: closesOwn !== undefined }
     const work = () => db.system('accept invite', (tx) => acceptIn(tx, wanted))
     // Together with logins: strangers send both.
-    const outcome = await inTurn(siteOf(origin.ip), work).catch((error: unknown): Acceptance => {
+    const outcome = await withSlot(siteOf(origin.ip), work).catch((error: unknown): Acceptance => {
       // Another account made the address its member between our look-up and our insert.
       if (error instanceof Error && 'constraint' in error && error.constraint === 'users_active_email_key') {
         return { refused: needsSession() }

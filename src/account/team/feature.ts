@@ -19,18 +19,18 @@ interface TeamParts {
   sessions: Sessions
   own: OwnSessions
   allowlist: Allowlist
-  inTurn: Login['inTurn']
+  withSlot: Login['withSlot']
   /** Of all features. */
   tables: () => readonly TenantTable[]
   endWithUser: EndWithUser
 }
 
 /** The users of an account: invited, listed, given roles, removed. */
-export function teamFeature(p: Platform, { sessions, own, allowlist, inTurn, tables, endWithUser }: TeamParts) {
+export function teamFeature(p: Platform, { sessions, own, allowlist, withSlot, tables, endWithUser }: TeamParts) {
   const invites = createInvites({ ...p, allowlist })
   const members = createMembers({ ...p, own, endWithUser })
   const leaveOwn = createLeaveOwnAccount({ ...p, own, tables, endWithUser })
-  const accept = createAccept({ ...p, sessions, own, allowlist, inTurn, leaveOwn })
+  const accept = createAccept({ ...p, sessions, own, allowlist, withSlot, leaveOwn })
   return defineFeature(
     {
       name: 'team',

@@ -12,7 +12,7 @@ import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createFairBudget, type FairBudget } from '#src/platform/fair-budget.ts'
-import type { FairTurns } from '#src/platform/fair-turns.ts'
+import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { createReport, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -66,7 +66,7 @@ export interface BatchesDeps {
   /** They say which results were signed by a revoked key. */
   signingKeys: Pick<SigningKeys, 'jwks'>
   now: () => Date
-  bulkTurns: FairTurns
+  bulkSemaphore: FairSemaphore
   /** Of disk for the lines of incomplete bodies. */
   spoolBudget?: FairBudget
   /** Where the lines of an incomplete body are stored. Default: the system's temporary directory. */
@@ -92,7 +92,7 @@ export function createBatches({
   pager,
   signingKeys,
   now,
-  bulkTurns,
+  bulkSemaphore,
   spoolBudget = createFairBudget(SPOOL_BYTES),
   spoolDirectory = tmpdir(),
 }: BatchesDeps) {
@@ -105,7 +105,7 @@ export function createBatches({
     return { row, progress: measureProgress(counts, { running, createdAt: row.createdAt, now: at }) }
   }
 
-  async function acceptInTurn(
+  async function acceptWithSlot(
     scope: Caller,
     spool: Spool,
     intake: RejectionReport,
@@ -120,7 +120,7 @@ export function createBatches({
       return undefined
     }
     for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
-      const state = await bulkTurns(scope.accountId, async () => {
+      const state = await bulkSemaphore(scope.accountId, async () => {
         // The client would never learn the batch's id.
         if (signal.aborted) throw new Failure('request_timeout', 'The client went away before its answer.')
         return retryDeadlocks(() => db.tenant(scope, tryAccept)).catch(startOver)
@@ -191,7 +191,7 @@ export function createBatches({
           if (slice.isOver()) await slice.next()
         }
         if (spool.count() === 0) throw nothingAccepted(intake)
-        return await acceptInTurn(caller, spool, intake, upload)
+        return await acceptWithSlot(caller, spool, intake, upload)
       } finally {
         await spool.close()
       }

@@ -13,13 +13,13 @@ import { enqueue } from '#src/platform/jobs/backlog.ts'
 import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import { judge } from '../factors/judge.ts'
-import { createGatherFacts, type GatherFactsDeps } from './gather.ts'
 import { createLoadSubmission } from './load.ts'
+import { createLoadFacts, type LoadFactsDeps } from './load-facts.ts'
 import { recordOf } from './record.ts'
 import { markFailed, markQueued } from './rows.ts'
 import { createSettle } from './settle.ts'
 
-export interface VerifyDeps extends Omit<GatherFactsDeps, 'db'> {
+export interface VerifyDeps extends Omit<LoadFactsDeps, 'db'> {
   db: Database
   /** A compact JWS over `payload`, signed with the environment's record key. */
   signRecord(environment: Environment, typ: string, payload: Json): Promise<string>
@@ -35,7 +35,7 @@ const FAILURE = 'It could not be evaluated, through no fault that was found in i
 export function createVerify({ signRecord, random = Math.random, openCase, ...deps }: VerifyDeps): Work<'attest'> {
   const { db, now } = deps
   const load = createLoadSubmission(db)
-  const gatherFacts = createGatherFacts(deps)
+  const loadFacts = createLoadFacts(deps)
   const settle = createSettle({ db, openCase })
 
   async function run({ attestationId }: { attestationId: string }, job: RunningJob): Promise<JobOutcome> {
@@ -50,7 +50,7 @@ export function createVerify({ signRecord, random = Math.random, openCase, ...de
     if (submitted.status === 'cancelled') return { kind: 'done' }
     if (submitted.status === 'evaluated') return handOver(attestationId, job)
 
-    const facts = await gatherFacts(job, found)
+    const facts = await loadFacts(job, found)
     const judgement = judge(facts)
     const evaluatedAt = now()
     const policyVersion = policy.version

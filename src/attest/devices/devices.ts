@@ -8,7 +8,7 @@ import { Failure, invalidField } from '#src/failure.ts'
 import { lockExclusive, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairBudget, type FairBudget } from '#src/platform/fair-budget.ts'
-import type { FairTurns } from '#src/platform/fair-turns.ts'
+import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
@@ -67,7 +67,7 @@ export interface DevicesDeps {
   endWithDevice?: EndWithDevice | undefined
   /** By default no vendor is trusted: no evidence verifies. */
   trust?: Trust
-  bulkTurns: FairTurns
+  bulkSemaphore: FairSemaphore
   /** How much memory all imports of this process may use together. */
   importBudget?: FairBudget
 }
@@ -82,7 +82,7 @@ export function createDevices({
   pager,
   now,
   endWithDevice = async () => {},
-  bulkTurns,
+  bulkSemaphore,
   trust = NO_TRUST,
   importBudget = createFairBudget(IMPORT_BUDGET_BYTES),
 }: DevicesDeps) {
@@ -115,7 +115,7 @@ export function createDevices({
 
     /** See `importDevices`. */
     enrollMany(scope: Acting, lines: AsyncIterable<ImportLine>, key?: IdempotencyKey): Promise<ImportResult> {
-      return importDevices({ db, now, trust, bulkTurns, budget: importBudget }, scope, lines, key)
+      return importDevices({ db, now, trust, bulkSemaphore, budget: importBudget }, scope, lines, key)
     },
 
     /**
@@ -226,7 +226,7 @@ export function createDevices({
 
     /** See `refreshDevices`. */
     attestMany(scope: Acting, lines: AsyncIterable<RefreshLine>, key?: IdempotencyKey): Promise<RefreshResult> {
-      return refreshDevices({ db, now, trust, bulkTurns, budget: importBudget }, scope, lines, key)
+      return refreshDevices({ db, now, trust, bulkSemaphore, budget: importBudget }, scope, lines, key)
     },
 
     /** Newest first. @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`. */

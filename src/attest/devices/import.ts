@@ -7,7 +7,7 @@ import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { FairBudget } from '#src/platform/fair-budget.ts'
-import type { FairTurns } from '#src/platform/fair-turns.ts'
+import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { NewEvidence, Trust } from '../hardware/evidence.ts'
@@ -29,7 +29,7 @@ export interface ImportDeps {
   now: () => Date
   trust: Trust
   /** An import is one transaction. */
-  bulkTurns: FairTurns
+  bulkSemaphore: FairSemaphore
   /** How much memory all imports of this process may use together. */
   budget: FairBudget
 }
@@ -40,7 +40,7 @@ export interface ImportDeps {
  * @throws {Failure} `service_unavailable` beyond the account's share of memory or turns; and what `lines` throws.
  */
 export async function importDevices(
-  { db, now, trust, bulkTurns, budget }: ImportDeps,
+  { db, now, trust, bulkSemaphore, budget }: ImportDeps,
   scope: Acting,
   lines: AsyncIterable<ImportLine>,
   idempotencyKey?: IdempotencyKey,
@@ -83,7 +83,9 @@ export async function importDevices(
     }
 
     const enroll = (tx: Tx) => enrollAll(tx, scope, [...fresh.values()], at)
-    const enrolled = await bulkTurns(scope.accountId, () => db.tenant(scope, (tx) => again(tx, idempotencyKey, enroll)))
+    const enrolled = await bulkSemaphore(scope.accountId, () =>
+      db.tenant(scope, (tx) => again(tx, idempotencyKey, enroll)),
+    )
     const devices: ImportResult['devices'] = []
     for (const { line, key } of keys) {
       const device = enrolled.get(key)

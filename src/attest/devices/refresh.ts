@@ -6,7 +6,7 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { FairBudget } from '#src/platform/fair-budget.ts'
-import type { FairTurns } from '#src/platform/fair-turns.ts'
+import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
@@ -35,7 +35,7 @@ export interface RefreshDeps {
   now: () => Date
   trust: Trust
   /** An import is one transaction. */
-  bulkTurns: FairTurns
+  bulkSemaphore: FairSemaphore
   /** How much memory all imports of this process may use together. */
   budget: FairBudget
 }
@@ -53,7 +53,7 @@ interface Judged {
  * @throws {Failure} `service_unavailable` beyond the account's share of memory or turns; and what `lines` throws.
  */
 export async function refreshDevices(
-  { db, now, trust, bulkTurns, budget }: RefreshDeps,
+  { db, now, trust, bulkSemaphore, budget }: RefreshDeps,
   acting: Acting,
   lines: AsyncIterable<RefreshLine>,
   idempotencyKey?: IdempotencyKey,
@@ -85,7 +85,9 @@ export async function refreshDevices(
       judged.push(...(await judgeChunk(chunk, rows, refuse)))
     }
     const write = (tx: Tx) => replaceAll(tx, acting, judged, { at, isReplayed: idempotencyKey?.isReplayed ?? false })
-    const written = await bulkTurns(acting.accountId, () => db.tenant(acting, (tx) => again(tx, idempotencyKey, write)))
+    const written = await bulkSemaphore(acting.accountId, () =>
+      db.tenant(acting, (tx) => again(tx, idempotencyKey, write)),
+    )
     return { rejected: [...rejected, ...written.rejected].sort((a, b) => a.line - b.line), devices: written.devices }
   } finally {
     hold.release()

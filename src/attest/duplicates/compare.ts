@@ -5,7 +5,7 @@
 // of two attestations either the later one sees the earlier, or the earlier one finds the later compared.
 
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { createFairTurns } from '#src/platform/fair-turns.ts'
+import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
@@ -52,7 +52,7 @@ export function createCompare({
   maxMatches = MAX_MATCHES,
 }: CompareDeps): Work<'compare'> {
   const search = createSearch(maxMatches)
-  const inTurn = createFairTurns({
+  const withSlot = createFairSemaphore({
     slots: PICTURES,
     slotsEach: 1,
     // Bounded by the jobs of this worker.
@@ -161,7 +161,7 @@ export function createCompare({
   return {
     async run({ attestationId }, job) {
       if (await compare(job, attestationId)) return { kind: 'settled' }
-      const isDue = await inTurn(job.scope.accountId, () => hash(job, attestationId))
+      const isDue = await withSlot(job.scope.accountId, () => hash(job, attestationId))
       if (typeof isDue === 'object') return isDue
       if (!isDue) return { kind: 'done' }
       return (await compare(job, attestationId)) ? { kind: 'settled' } : defer('its picture is gone', 0)

@@ -7,7 +7,7 @@ import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { createFairTurns } from '#src/platform/fair-turns.ts'
+import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import type { Pager } from '#src/platform/http/page.ts'
 import { actorOf, hasScope } from '#src/platform/http/principal.ts'
@@ -80,7 +80,7 @@ export type EvidenceExport = ReturnType<typeof createEvidence>
 
 export function createEvidence(deps: EvidenceDeps) {
   const { db, pager, signRecord, now, log, picturesMs = PICTURES_MS } = deps
-  const inTurn = createFairTurns({
+  const withSlot = createFairSemaphore({
     ...SLOTS,
     refusal: {
       detail: 'Too many evidence packets are being made at once. Try again in a few seconds.',
@@ -147,7 +147,7 @@ export function createEvidence(deps: EvidenceDeps) {
      * many are being made.
      */
     readJson(caller: Caller, claimId: string, request: PacketRequest): Promise<SignedPacket> {
-      return inTurn(caller.accountId, async () => {
+      return withSlot(caller.accountId, async () => {
         const signed = await make(caller, claimId, request)
         await record(caller, signed, 'json', request)
         return signed
@@ -156,7 +156,7 @@ export function createEvidence(deps: EvidenceDeps) {
 
     /** The packet as a readable document, with the packet as its attachment. @throws {Failure} as `readJson`. */
     readPdf(caller: Caller, claimId: string, request: PacketRequest): Promise<Uint8Array> {
-      return inTurn(caller.accountId, async () => {
+      return withSlot(caller.accountId, async () => {
         const signed = await make(caller, claimId, request)
         const pdf = await deps.renderPdf({ signed, pictures: await picturesOf(caller, signed.packet) })
         const sealed = await sealPdf(pdf, (pdfSha256) =>

@@ -4,7 +4,7 @@
 import type { Readable } from 'node:stream'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { createFairTurns } from '#src/platform/fair-turns.ts'
+import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { InlineBytes } from '#src/platform/http/long-strings.ts'
 import { parseContentDigest } from '#src/platform/http/request-headers.ts'
@@ -52,7 +52,7 @@ export interface MediaDeps {
 
 export function createMedia({ db, store, inspector, decoder, now = () => new Date() }: MediaDeps) {
   const findThumbnail = createThumbnails({ store, decoder })
-  const inTurn = createFairTurns({
+  const withSlot = createFairSemaphore({
     slots: Number.POSITIVE_INFINITY,
     slotsEach: INSPECTED_OF_ONE_ACCOUNT,
     maxWaitingEach: MAX_WAITING_EACH,
@@ -122,7 +122,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
   // For files that the head does not decide: HEIC, AVIF and TIFF, sides beyond the first 256 KiB, and damaged headers.
   // An image without readable sides is refused.
   async function inspectSides({ accountId }: Scope, type: MediaType, { path }: StagedBlob): Promise<Dimensions> {
-    const inspection = await inTurn(accountId, () => inspector.inspect(path))
+    const inspection = await withSlot(accountId, () => inspector.inspect(path))
     if (!inspection.ok) {
       if (isBusy(inspection)) throw tryAgain(inspection.detail)
       throw badBody('unreadable_media', `The image can't be read: ${inspection.detail}`)

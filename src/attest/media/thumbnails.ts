@@ -4,7 +4,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { Failure } from '#src/failure.ts'
-import { createFairTurns } from '#src/platform/fair-turns.ts'
+import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { BlobStore, OpenBlob } from '#src/platform/store/blobs.ts'
 import type { Decoder } from './decoder.ts'
@@ -38,7 +38,7 @@ const TOO_COSTLY_MS = 10 * 60_000
 export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
   const making = new Map<string, Promise<NoThumbnail | undefined>>()
   const missing = new LRUCache<string, NoThumbnail>({ max: MAX_REMEMBERED })
-  const inTurn = createFairTurns({
+  const withSlot = createFairSemaphore({
     slots: PICTURES_AT_ONCE,
     slotsEach: 1,
     maxWaitingEach: MAX_WAITING_EACH,
@@ -67,7 +67,7 @@ export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
   }
 
   async function make(key: string, scope: Scope, media: Media): Promise<NoThumbnail | undefined> {
-    const decoded = await inTurn(scope.accountId, () =>
+    const decoded = await withSlot(scope.accountId, () =>
       store.withLocalFile(scope, media.sha256, (path) => decoder.thumbnail(path, SIDE)),
     )
     if (!decoded.ok) {

@@ -3,8 +3,8 @@
 
 import { failMarks, reopenMarks } from '#src/attest/causes/mark-rows.ts'
 import { markFailed } from '#src/attest/causes/rows.ts'
-import { createGatherFacts, type GatherFactsDeps } from '#src/attest/claims/gather.ts'
 import { createLoadSubmission } from '#src/attest/claims/load.ts'
+import { createLoadFacts, type LoadFactsDeps } from '#src/attest/claims/load-facts.ts'
 import { deferWhileBusy } from '#src/attest/media/media-facts.ts'
 import type { Work } from '#src/platform/jobs/consume.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
@@ -12,7 +12,7 @@ import { createRejudge, type RejudgeDeps } from './rejudge.ts'
 import { createWalk, type WalkDeps } from './walk.ts'
 
 export interface ReevaluateDeps
-  extends Omit<GatherFactsDeps, 'db' | 'revocations'>,
+  extends Omit<LoadFactsDeps, 'db' | 'revocations'>,
     Omit<RejudgeDeps, 'revocations'>,
     WalkDeps {
   random?: () => number
@@ -27,7 +27,7 @@ export function createReevaluate({
 }: ReevaluateDeps): Work<'reevaluate'> {
   const deps = { ...rest, revocations }
   const load = createLoadSubmission(deps.db)
-  const gatherFacts = createGatherFacts(deps)
+  const loadFacts = createLoadFacts(deps)
   const rejudge = createRejudge(deps)
   const walk = createWalk(deps)
 
@@ -35,12 +35,12 @@ export function createReevaluate({
     async run(payload, job) {
       if ('reevaluationId' in payload) return walk(job, payload.reevaluationId)
       const { attestationId } = payload
-      const gather = async () => {
+      const loadAll = async () => {
         const loaded = await load(job.scope, attestationId)
         if (loaded === undefined) throw new Error('the attestation is gone')
-        return gatherFacts(job, loaded)
+        return loadFacts(job, loaded)
       }
-      return deferWhileBusy(() => rejudge(job, attestationId, gather), random)
+      return deferWhileBusy(() => rejudge(job, attestationId, loadAll), random)
     },
     onDead: (tx, _scope, payload) =>
       'reevaluationId' in payload ? markFailed(tx, payload.reevaluationId, true) : failMarks(tx, payload.attestationId),

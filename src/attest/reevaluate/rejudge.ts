@@ -32,16 +32,16 @@ export interface RejudgeDeps {
 }
 
 /**
- * `gatherFacts` loads all facts again, including the media: for results whose facts were not kept, or were gathered
+ * `loadFacts` loads all facts again, including the media: for results whose facts were not kept, or were loaded
  * under other rules.
  */
-export type Rejudge = (job: RunningJob, attestationId: string, gatherFacts: () => Promise<Facts>) => Promise<JobOutcome>
+export type Rejudge = (job: RunningJob, attestationId: string, loadFacts: () => Promise<Facts>) => Promise<JobOutcome>
 
 // Two jobs of one attestation may overlap: the one that settles second starts over.
 const MAX_TRIES = 3
 
 export function createRejudge({ db, signRecord, now, revocations, openCase }: RejudgeDeps): Rejudge {
-  return async (job, attestationId, gatherFacts) => {
+  return async (job, attestationId, loadFacts) => {
     const { scope } = job
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const found = await db.tenant(scope, (tx) => loadResult(tx, attestationId))
@@ -52,7 +52,7 @@ export function createRejudge({ db, signRecord, now, revocations, openCase }: Re
           await Promise.all([job.settle(tx), settleMarks(tx, attestationId, causes, outcome)])
         })
       const known: Known = { ...found.known, revocations: await revocations(), now: now() }
-      const facts = await factsOf(result, known, gatherFacts)
+      const facts = await factsOf(result, known, loadFacts)
       if (facts === undefined) {
         await end('skipped')
         return { kind: 'settled' }
@@ -109,13 +109,13 @@ async function loadResult(tx: Tx, attestationId: string): Promise<Found | undefi
 async function factsOf(
   { facts, rulesVersion, isErased, isMediaStored }: StandingResult,
   known: Known,
-  gatherFacts: () => Promise<Facts>,
+  loadFacts: () => Promise<Facts>,
 ): Promise<Facts | undefined> {
   if (isErased) return undefined
   // Other rules may need other facts.
   if (facts !== null && rulesVersion === RULES_VERSION) return refresh(decodeFacts(facts), known)
   if (!isMediaStored) return undefined
-  const captureContext = { ...(await gatherFacts()), policy: known.policy }
+  const captureContext = { ...(await loadFacts()), policy: known.policy }
   return facts === null ? captureContext : refresh({ ...captureContext, device: decodeFacts(facts).device }, known)
 }
 

@@ -9,7 +9,7 @@ import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createFairBudget, type FairBudget, type Hold } from '#src/platform/fair-budget.ts'
-import type { FairTurns } from '#src/platform/fair-turns.ts'
+import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { createReport, parseLine, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -52,7 +52,7 @@ export interface ScreeningUpload {
 export interface ScreeningBatchesDeps {
   db: Database
   now: () => Date
-  bulkTurns: FairTurns
+  bulkSemaphore: FairSemaphore
   /** Of lines in memory. */
   linesBudget?: FairBudget
 }
@@ -60,7 +60,7 @@ export interface ScreeningBatchesDeps {
 export function createScreeningBatches({
   db,
   now,
-  bulkTurns,
+  bulkSemaphore,
   linesBudget = createFairBudget(LINES_BYTES),
 }: ScreeningBatchesDeps) {
   async function accept(
@@ -95,7 +95,7 @@ export function createScreeningBatches({
     return getBatch(tx, id)
   }
 
-  async function acceptInTurn(
+  async function acceptWithSlot(
     caller: Caller,
     { idempotencyKey }: ScreeningUpload,
     lines: readonly Line[],
@@ -109,7 +109,7 @@ export function createScreeningBatches({
         ({ id }) => id,
       )
     for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
-      const row = await bulkTurns(caller.accountId, () =>
+      const row = await bulkSemaphore(caller.accountId, () =>
         retryDeadlocks(() => db.tenant(caller, acceptOnce)).catch(undefinedIfTaken),
       )
       if (row !== undefined) return row
@@ -130,7 +130,7 @@ export function createScreeningBatches({
       try {
         const { lines, intake } = await readAll(caller, upload, hold)
         if (lines.length === 0) throw nothingAccepted(intake)
-        return await acceptInTurn(caller, upload, lines, intake)
+        return await acceptWithSlot(caller, upload, lines, intake)
       } finally {
         hold.release()
       }

@@ -18,7 +18,7 @@ export function checkKey(asked: Executed, executed: Executed | undefined): void 
   if (!isSame) throw keyReused()
 }
 
-/** Turns the error of two verifications that execute two tokens with one key at once into `idempotency_key_reused`. */
+/** RootSemaphore the error of two verifications that execute two tokens with one key at once into `idempotency_key_reused`. */
 export function withKeyReuse(error: unknown): unknown {
   const isTaken = error instanceof Error && 'constraint' in error && error.constraint === 'intents_execution_key'
   return isTaken ? keyReused() : error

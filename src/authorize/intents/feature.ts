@@ -1,6 +1,6 @@
 import type { Trust } from '#src/attest/hardware/evidence.ts'
 import type { ApprovalsFeature } from '#src/authorize/approvals/feature.ts'
-import { createTurns } from '#src/authorize/mandates/turns.ts'
+import { createRootSemaphore } from '#src/authorize/mandates/root-semaphore.ts'
 import type { Assertions } from '#src/authorize/passkeys/assertions.ts'
 import type { PolicyReader } from '#src/authorize/policy/current.ts'
 import type { StatusIndexes } from '#src/authorize/tokens/status-index.ts'
@@ -34,7 +34,12 @@ export type IntentsFeature = ReturnType<typeof intentsFeature>
 /** Authorize, verify and the outcomes of executed actions. */
 export function intentsFeature(p: Platform, deps: IntentsDeps) {
   const authorizing = createAuthorizing({ ...p, ...deps })
-  const verifying = createVerifying({ ...p, ...deps, turns: createTurns(), ask: createAsk({ ...p, ...deps }) })
+  const verifying = createVerifying({
+    ...p,
+    ...deps,
+    semaphore: createRootSemaphore(),
+    ask: createAsk({ ...p, ...deps }),
+  })
   const signReceipt = createSignReceipt(p)
   let count: CountVerify | undefined
 

@@ -2,7 +2,7 @@
 // before the transaction; the transaction locks, reads everything again and decides with those answers. Nothing that a
 // revocation, a suspension or a stop ended before the commit of this decision is answered valid.
 
-import type { Turns } from '#src/authorize/mandates/turns.ts'
+import type { RootSemaphore } from '#src/authorize/mandates/root-semaphore.ts'
 import { hashToken } from '#src/authorize/tokens/format.ts'
 import { parseIntentToken } from '#src/authorize/tokens/parse.ts'
 import { findExecuted, findVerified, lockVerified } from '#src/authorize/tokens/rows.ts'
@@ -31,13 +31,13 @@ export interface VerifyingDeps extends StandingDeps, SettlingDeps {
   signingKeys: Pick<SigningKeys, 'findTokenKey'>
   sealer: Sealer
   canaries: Pick<CanaryPort, 'readTrace' | 'tripAtVerify'>
-  turns: Turns
+  semaphore: RootSemaphore
   ask: Ask
   now(): Date
 }
 
 export function createVerifying(deps: VerifyingDeps) {
-  const { db, signingKeys, sealer, turns, ask, now, trust } = deps
+  const { db, signingKeys, sealer, semaphore, ask, now, trust } = deps
   const settle = createSettle(deps)
   const remembered = createPolicyMemory()
 
@@ -126,7 +126,7 @@ export function createVerifying(deps: VerifyingDeps) {
       const { policy } = standing
       remembered.keep(caller, policy.compiled)
       const [root] = state.mandate?.levels ?? []
-      if (mandateId !== null && root !== undefined) turns.learn(mandateId, root.mandate_id)
+      if (mandateId !== null && root !== undefined) semaphore.learn(mandateId, root.mandate_id)
       const answered = answersUnder(policy.compiled, asked ?? NOTHING_ASKED)
       const facts = factsOf(sealer, presented, { row, standing, state }, answered)
       const outcome = runPipeline(facts, policy.compiled)
@@ -137,7 +137,7 @@ export function createVerifying(deps: VerifyingDeps) {
     }
     const work = () => db.tenant(caller, judge)
     try {
-      return await (mandateId !== null && request.execute ? turns.inTurn(mandateId, work) : work())
+      return await (mandateId !== null && request.execute ? semaphore.withSlot(mandateId, work) : work())
     } catch (error) {
       throw withKeyReuse(error)
     }

@@ -8,7 +8,7 @@ import { type Json, type JsonLimits, parseJson, parseJsonInSlices } from '#src/p
 import type { Hold } from '#src/platform/fair-budget.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import type { LongStrings } from './long-strings.ts'
-import { createPaceJudge, type Kept, type Pace } from './pace.ts'
+import { createRateJudge, type Kept, type MinimumRate } from './minimum-rate.ts'
 
 export const DEFAULT_BODY_BYTES = 1024 * 1024
 
@@ -42,7 +42,7 @@ export interface JsonBodyLimits extends JsonLimits {
 
 export interface BodyOptions {
   maxBytes: number
-  pace: Pace
+  pace: MinimumRate
   /** Of a body that its reader passes on, nothing. */
   kept?: Kept | undefined
   /** Gets each chunk before the reader: the owner of a chunk may write into it. */
@@ -124,7 +124,7 @@ function receive(
   if (announcedBytes > maxBytes) throw tooLarge(maxBytes)
   if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue()
 
-  const judgeWindow = createPaceJudge(pace, { kept, announcedBytes })
+  const judgeWindow = createRateJudge(pace, { kept, announcedBytes })
   let received = 0
   let judged = 0
   let wasPaused = false

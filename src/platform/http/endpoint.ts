@@ -13,7 +13,7 @@ import type { Hold } from '#src/platform/fair-budget.ts'
 import type { Visit } from './caller.ts'
 import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import type { InlineBytes } from './long-strings.ts'
-import type { Pace } from './pace.ts'
+import type { MinimumRate } from './minimum-rate.ts'
 import type { Acting, Origin } from './principal.ts'
 import { runRoute } from './run.ts'
 import type { Recheck } from './watch-access.ts'
@@ -181,7 +181,7 @@ export interface Exchange {
   findOverCap: FindOverCap | undefined
   findEffect: FindEffect
   keepStatus: KeepStatus | undefined
-  pace: Pace
+  pace: MinimumRate
   /** What the JSON body may hold in memory, of its account's share; without a caller, of its address's. */
   openHold(caller: Caller | undefined): Hold
 }

@@ -101,7 +101,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
     run: (tickets) => claimAll(db, queue, tickets),
   })
   const run = createRunner({ queue, work, db, log })
-  const inTurn = createSlots({ count: concurrency, leavesRoom: leavesRoom(queue) })
+  const withSlot = createSlots({ count: concurrency, leavesRoom: leavesRoom(queue) })
   const unclaimed = new Set<Ticket>()
   const unfinished = new Set<Promise<void>>()
   const checkEveryMs = Math.min(15_000, stuckAfterMs / 4)
@@ -138,7 +138,7 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
         if (lease === undefined) metrics.outcomes.inc({ queue, outcome: 'stale' })
         else await process(ticket, lease)
       }
-      const ended = inTurn(ticket.account ?? '', start, taken)
+      const ended = withSlot(ticket.account ?? '', start, taken)
         .catch((error: unknown) => {
           // Postgres did not answer. Nothing is lost: reconcile finds the row again, claimed or not.
           log.warn({ queue, job: ticket.id, err: error }, 'Postgres failed in a delivery; reconcile requeues the job')

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Failure } from '#src/failure.ts'
-import { createFairTurns } from '#src/platform/fair-turns.ts'
+import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { BlobStore } from './blobs.ts'
 import { checkTenant, hashOf, nameOf } from './names.ts'
@@ -51,8 +51,8 @@ export function createS3Store({
   ...access
 }: S3StoreOptions): BlobStore {
   const bucket = createBucket(access)
-  const takePart = createFairTurns({ ...UNBOUNDED, slots: PARTS_AT_ONCE, slotsEach: PARTS_OF_ONE_ACCOUNT })
-  const takeFile = createFairTurns({ ...UNBOUNDED, slots: LENT_AT_ONCE, slotsEach: LENT_TO_ONE_ACCOUNT })
+  const takePart = createFairSemaphore({ ...UNBOUNDED, slots: PARTS_AT_ONCE, slotsEach: PARTS_OF_ONE_ACCOUNT })
+  const takeFile = createFairSemaphore({ ...UNBOUNDED, slots: LENT_AT_ONCE, slotsEach: LENT_TO_ONE_ACCOUNT })
   const homeOf = (scope: Scope): string => [...(prefix === '' ? [] : [prefix]), ...checkTenant(scope), ''].join('/')
   const keyOf = (scope: Scope, sha256: string, variant?: string): string => `${homeOf(scope)}${nameOf(sha256, variant)}`
 

@@ -76,7 +76,7 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
 
   async function count(origin: Origin, counted: readonly AttemptCount[]): Promise<void> {
     const at = now()
-    const limited = await tokens.inTurn(siteOf(origin.ip), () =>
+    const limited = await tokens.withSlot(siteOf(origin.ip), () =>
       db.system('count disclosure request', (tx): Promise<AttemptRefusal | undefined> => countAttempt(tx, counted, at)),
     )
     if (limited !== undefined) throw tooManyAttempts(limited)

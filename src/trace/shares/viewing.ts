@@ -15,7 +15,7 @@ import { note as noteForLog } from '#src/platform/context.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import { lockShared } from '#src/platform/db/advisory.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { createFairTurns } from '#src/platform/fair-turns.ts'
+import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Origin } from '#src/platform/http/principal.ts'
 import { newId } from '#src/platform/ids.ts'
@@ -62,13 +62,13 @@ export type ShareTokens = ReturnType<typeof createTokens>
 
 /** Finds what a token is for. */
 export function createTokens({ db, accounts }: Pick<Platform, 'db'> & { accounts: AccountsOfShares }) {
-  const inTurn = createFairTurns(TURNS)
+  const withSlot = createFairSemaphore(TURNS)
 
   /** @throws {Failure} `not_found`, `rate_limited`; `service_unavailable` while too many ask. */
   async function find(token: string | undefined, origin: Origin, at: Date): Promise<TokenOwner> {
     if (token === undefined || !TOKEN.test(token)) throw noShare()
     const tokenHash = sha256(token)
-    const found = await inTurn(siteOf(origin.ip), () =>
+    const found = await withSlot(siteOf(origin.ip), () =>
       db.system('share token', async (tx): Promise<TokenOwner | { limited: AttemptRefusal } | undefined> => {
         const counted = [
           ...countsOfClient(origin.ip, USES_OF_CLIENT),
@@ -86,7 +86,7 @@ export function createTokens({ db, accounts }: Pick<Platform, 'db'> & { accounts
     return found
   }
 
-  return { find, inTurn }
+  return { find, withSlot }
 }
 
 export type Viewing = ReturnType<typeof createViewing>

@@ -6,7 +6,7 @@ import { createReadAudit } from '#src/account/audit/reads.ts'
 import { createDecoder, type DecoderOptions } from '#src/attest/media/decoder.ts'
 import { createMedia, type MediaDomain } from '#src/attest/media/media.ts'
 import { mediaRoutes } from '#src/attest/media/routes.ts'
-import { DEFAULT_PACE, type Pace } from '#src/platform/http/pace.ts'
+import { DEFAULT_MINIMUM_RATE, type MinimumRate } from '#src/platform/http/minimum-rate.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
@@ -36,12 +36,12 @@ export async function startService({
   pace,
   decoding,
 }: {
-  pace?: Partial<Pace>
+  pace?: Partial<MinimumRate>
   decoding?: DecoderOptions
 } = {}): Promise<Service> {
   const made: { media?: MediaDomain } = {}
   const service = await startTestService({
-    ...(pace && { app: { pace: { ...DEFAULT_PACE, ...pace } } }),
+    ...(pace && { app: { pace: { ...DEFAULT_MINIMUM_RATE, ...pace } } }),
     replace({ platform, attest }) {
       if (decoding === undefined) return []
       const decoder = createDecoder(decoding)

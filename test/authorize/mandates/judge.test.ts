@@ -11,7 +11,7 @@ import {
   unitsOf,
 } from '#src/authorize/mandates/judge.ts'
 import { findInconsistent, findWiderBudget, findWiderConstraints } from '#src/authorize/mandates/narrowing.ts'
-import { createTurns } from '#src/authorize/mandates/turns.ts'
+import { createRootSemaphore } from '#src/authorize/mandates/root-semaphore.ts'
 import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { formatAmount } from '#src/platform/amounts.ts'
 
@@ -332,16 +332,16 @@ describe('the queue of charges', () => {
   }
 
   it('runs works under one root one after the other, in their order, and others beside them', async () => {
-    const { inTurn, learn } = createTurns()
+    const { withSlot, learn } = createRootSemaphore()
     learn('child', 'root')
     const first = held()
     const done: string[] = []
     const works = [
-      inTurn('root', () => first.work().then(() => done.push('first'))),
-      inTurn('child', async () => done.push('second')),
-      inTurn('root', async () => done.push('third')),
+      withSlot('root', () => first.work().then(() => done.push('first'))),
+      withSlot('child', async () => done.push('second')),
+      withSlot('root', async () => done.push('third')),
     ]
-    await inTurn('other', async () => done.push('other'))
+    await withSlot('other', async () => done.push('other'))
     expect(done).toEqual(['other'])
     first.end()
     await Promise.all(works)
@@ -349,25 +349,25 @@ describe('the queue of charges', () => {
   })
 
   it('goes on after a work that failed', async () => {
-    const { inTurn } = createTurns()
-    const failing = inTurn('root', () => Promise.reject(new Error('no')))
-    const next = inTurn('root', async () => 'next')
+    const { withSlot } = createRootSemaphore()
+    const failing = withSlot('root', () => Promise.reject(new Error('no')))
+    const next = withSlot('root', async () => 'next')
     await expect(failing).rejects.toThrow('no')
     expect(await next).toBe('next')
   })
 
   it('refuses a work whose turn does not come in time, with Retry-After, and does not start it later', async () => {
-    const { inTurn } = createTurns({ maxWaitMs: 20 })
+    const { withSlot } = createRootSemaphore({ maxWaitMs: 20 })
     const first = held()
-    const running = inTurn('root', first.work)
+    const running = withSlot('root', first.work)
     let isStarted = false
-    const late = inTurn('root', async () => {
+    const late = withSlot('root', async () => {
       isStarted = true
     })
     await expect(late).rejects.toMatchObject({ code: 'service_unavailable', headers: { 'Retry-After': '1' } })
     first.end()
     await running
-    expect(await inTurn('root', async () => 'free')).toBe('free')
+    expect(await withSlot('root', async () => 'free')).toBe('free')
     expect(isStarted).toBe(false)
   })
 })

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
 import { readJson } from '#src/platform/http/body.ts'
 import { createLongStrings } from '#src/platform/http/long-strings.ts'
-import { DEFAULT_PACE } from '#src/platform/http/pace.ts'
+import { DEFAULT_MINIMUM_RATE } from '#src/platform/http/minimum-rate.ts'
 
 const BYTES = 8 * 1024 * 1024
 // A chunk that was on its way when the body was paused comes with the next one.
@@ -28,7 +28,7 @@ const server = createServer(async (req, res) => {
   }
   const { value } = await readJson(req, res, {
     maxBytes: 2 * BYTES,
-    pace: DEFAULT_PACE,
+    pace: DEFAULT_MINIMUM_RATE,
     hold: { take: () => true },
     maxValues: 10,
     longStrings,

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { endpoint, publicEndpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { DEFAULT_PACE } from '#src/platform/http/pace.ts'
+import { DEFAULT_MINIMUM_RATE } from '#src/platform/http/minimum-rate.ts'
 import { flood } from '../../support/flood.ts'
 import { call, callRaw, makeKeyRow, return503, startApp, type TestApp } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
@@ -114,7 +114,7 @@ const routes: Route[] = [
 return503()
 
 let app: TestApp
-const pace = { ...DEFAULT_PACE, windowMs: 400, minBytes: 64 }
+const pace = { ...DEFAULT_MINIMUM_RATE, windowMs: 400, minBytes: 64 }
 const keys = new Map(['k', 'other'].map((raw) => [raw, makeKeyRow({ scopes: ['attest'] })]))
 const findKey = async (raw: string) => keys.get(raw)
 beforeAll(async () => {

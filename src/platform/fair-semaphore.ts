@@ -1,9 +1,9 @@
 // Bounded concurrency that several owners share. Free slots go round among the owners that wait, so that an owner with
-// a thousand works delays another's by one, and each owner has its own bounded queue.
+// a thousand tasks delays another's by one, and each owner has its own bounded queue.
 
 import { Failure } from '#src/failure.ts'
 
-export interface FairTurnsOptions {
+export interface FairSemaphoreOptions {
   /** Works that run at the same time. */
   slots: number
   /** Of them, how many may be of one owner. Below `slots`, the slow works of one owner leave room for another's. */
@@ -19,21 +19,21 @@ export interface FairTurnsOptions {
 }
 
 /** @throws {Failure} `service_unavailable` with Retry-After when too many works wait, of the owner or of all, or one for too long. */
-export type FairTurns = <R>(owner: string, work: () => Promise<R>) => Promise<R>
+export type FairSemaphore = <R>(owner: string, work: () => Promise<R>) => Promise<R>
 
 interface Queue {
   running: number
   waiting: (() => void)[]
 }
 
-export function createFairTurns({
+export function createFairSemaphore({
   slots,
   slotsEach,
   maxWaitingEach,
   maxWaiting,
   maxWaitMs,
   refusal,
-}: FairTurnsOptions): FairTurns {
+}: FairSemaphoreOptions): FairSemaphore {
   // A Map iterates in insertion order: an owner that had its turn is inserted again, behind all others.
   const queues = new Map<string, Queue>()
   let running = 0
@@ -88,6 +88,6 @@ export function createFairTurns({
   }
 }
 
-function refused({ detail, retryAfterSeconds }: FairTurnsOptions['refusal']): Failure {
+function refused({ detail, retryAfterSeconds }: FairSemaphoreOptions['refusal']): Failure {
   return new Failure('service_unavailable', { detail, headers: { 'Retry-After': String(retryAfterSeconds) } })
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createFairTurns, type FairTurnsOptions } from '#src/platform/fair-turns.ts'
+import { createFairSemaphore, type FairSemaphoreOptions } from '#src/platform/fair-semaphore.ts'
 
-const make = (options: Partial<FairTurnsOptions> = {}) =>
-  createFairTurns({
+const make = (options: Partial<FairSemaphoreOptions> = {}) =>
+  createFairSemaphore({
     slots: 1,
     slotsEach: 1,
     maxWaitingEach: 100,
@@ -12,11 +12,11 @@ const make = (options: Partial<FairTurnsOptions> = {}) =>
   })
 
 /** Tasks that end when the test says so; `started` lists them in order of their start. */
-function stage(inTurn: ReturnType<typeof make>) {
+function stage(withSlot: ReturnType<typeof make>) {
   const started: string[] = []
   const ends = new Map<string, () => void>()
   const run = (owner: string, name: string) =>
-    inTurn(owner, () => {
+    withSlot(owner, () => {
       started.push(name)
       return new Promise<string>((resolve) => ends.set(name, () => resolve(name)))
     })
@@ -72,9 +72,9 @@ describe('the fair semaphore', () => {
   })
 
   it('continues after a task that fails', async () => {
-    const inTurn = make()
-    await expect(inTurn('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
-    expect(await inTurn('a', async () => 1)).toBe(1)
-    expect(await inTurn('b', async () => 2)).toBe(2)
+    const withSlot = make()
+    await expect(withSlot('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    expect(await withSlot('a', async () => 1)).toBe(1)
+    expect(await withSlot('b', async () => 2)).toBe(2)
   })
 })

@@ -4,7 +4,7 @@
 import { Failure } from '#src/failure.ts'
 
 /** A minimum rate instead of a total time-out: 2 GiB may take an hour, 500 bytes may not. */
-export interface Pace {
+export interface MinimumRate {
   windowMs: number
   /** Of every body in each window. */
   minBytes: number
@@ -19,7 +19,12 @@ export interface Pace {
  * of what UMTS gives a phone, 384 kbit/s. The largest body, of 20 MB, must come with 560 kbit/s. Slower phones use
  * `POST /v1/media`, whose bytes go to the store: they hold no memory, and 8 kbit/s are enough.
  */
-export const DEFAULT_PACE: Pace = { windowMs: 10_000, minBytes: 10 * 1024, jsonWindows: 30, linesWindows: 360 }
+export const DEFAULT_MINIMUM_RATE: MinimumRate = {
+  windowMs: 10_000,
+  minBytes: 10 * 1024,
+  jsonWindows: 30,
+  linesWindows: 360,
+}
 
 /** What of a body is held until its end. */
 export type Kept = 'json' | 'lines' | 'nothing'
@@ -32,8 +37,8 @@ const MAX_AHEAD_WINDOWS = 3
 export type JudgeWindow = (bytes: { inWindow: number; received: number }) => Failure | undefined
 
 /** @param announcedBytes By its Content-Length; 0 without one, and then what has come counts. */
-export function createPaceJudge(
-  pace: Pace,
+export function createRateJudge(
+  pace: MinimumRate,
   { kept, announcedBytes }: { kept: Kept; announcedBytes: number },
 ): JudgeWindow {
   const windows = kept === 'nothing' ? Number.POSITIVE_INFINITY : kept === 'json' ? pace.jsonWindows : pace.linesWindows

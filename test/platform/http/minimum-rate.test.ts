@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { endpoint } from '#src/platform/http/endpoint.ts'
-import { createPaceJudge, DEFAULT_PACE, type Kept } from '#src/platform/http/pace.ts'
+import { createRateJudge, DEFAULT_MINIMUM_RATE, type Kept } from '#src/platform/http/minimum-rate.ts'
 import { makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
 
 const KIB = 1024
@@ -11,7 +11,7 @@ const LARGEST_BYTES = 20 * KIB * KIB
 
 /** How many windows a body is read, and how many of its bytes it held then. */
 function send(kept: Kept, bytes: number, inWindow: (window: number) => number, announcedBytes = bytes) {
-  const judge = createPaceJudge(DEFAULT_PACE, { kept, announcedBytes })
+  const judge = createRateJudge(DEFAULT_MINIMUM_RATE, { kept, announcedBytes })
   let received = 0
   for (let window = 0; window < 10_000; window += 1) {
     const came = inWindow(window)
@@ -22,7 +22,7 @@ function send(kept: Kept, bytes: number, inWindow: (window: number) => number, a
   }
   throw new Error('it never ends')
 }
-const perWindow = (bitsPerSecond: number) => Math.ceil((bitsPerSecond / 8) * (DEFAULT_PACE.windowMs / 1_000))
+const perWindow = (bitsPerSecond: number) => Math.ceil((bitsPerSecond / 8) * (DEFAULT_MINIMUM_RATE.windowMs / 1_000))
 
 describe('a JSON body', () => {
   it('of a photo inline may come with 130 kbit/s', () => {
@@ -51,7 +51,7 @@ describe('a JSON body', () => {
   it('of any size arrives within the windows for it and one more, or is refused', () => {
     for (let bitsPerSecond = 8_000; bitsPerSecond < 1_000_000; bitsPerSecond += 4_000) {
       const { windows } = send('json', LARGEST_BYTES, () => perWindow(bitsPerSecond))
-      expect(windows).toBeLessThanOrEqual(DEFAULT_PACE.jsonWindows + 1)
+      expect(windows).toBeLessThanOrEqual(DEFAULT_MINIMUM_RATE.jsonWindows + 1)
     }
   })
 

@@ -12,7 +12,7 @@ import { takeCounter, takeNonce } from './single-use-rows.ts'
 import { markCounterReused, type VerifiedCapture, verifyCapture } from './verify-capture.ts'
 import { createReadVideo, withVideo } from './video-facts.ts'
 
-export interface GatherFactsDeps extends MediaFactsDeps {
+export interface LoadFactsDeps extends MediaFactsDeps {
   db: Pick<Database, 'tenant'>
   store: BlobStore
   now: () => Date
@@ -21,14 +21,14 @@ export interface GatherFactsDeps extends MediaFactsDeps {
 }
 
 /** @throws when the media can't be read now: `MEDIA_BUSY`, or an error. */
-export type GatherFacts = (job: RunningJob, loaded: LoadedSubmission) => Promise<Facts>
+export type LoadFacts = (job: RunningJob, loaded: LoadedSubmission) => Promise<Facts>
 
-export function createGatherFacts({
+export function createLoadFacts({
   db,
   now,
   revocations = async () => 'never_fetched',
   ...deps
-}: GatherFactsDeps): GatherFacts {
+}: LoadFactsDeps): LoadFacts {
   const readMedia = createReadMedia(deps)
   const readVideo = createReadVideo({ db, store: deps.store })
 

@@ -1,28 +1,28 @@
 // Charges of mandates with one root wait for each other's row locks. In a process they wait here, before they take a
 // connection: else one busy mandate would hold all of the process's connections.
 
-import { createFairTurns } from '#src/platform/fair-turns.ts'
+import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 
-/** @throws {Failure} `service_unavailable` with Retry-After when the turn does not come in time. */
-export interface Turns {
-  /** Does `work` when no other work under the mandate's root runs in this process. */
-  inTurn<R>(mandateId: string, work: () => Promise<R>): Promise<R>
-  /** The root of a mandate never changes; until it is known, a mandate waits for its own works only. */
+/** @throws {Failure} `service_unavailable` with Retry-After when no slot is free in time. */
+export interface RootSemaphore {
+  /** Does `work` when no other task under the mandate's root runs in this process. */
+  withSlot<R>(mandateId: string, work: () => Promise<R>): Promise<R>
+  /** The root of a mandate never changes; until it is known, a mandate waits for its own tasks only. */
   learn(mandateId: string, rootId: string): void
 }
 
-interface TurnsOptions {
+interface RootSemaphoreOptions {
   /** The longest wait. Below the 3 s after which callers of verify give up, and long enough for some hundred charges. */
   maxWaitMs?: number
 }
 
 const MAX_WAIT_MS = 1_000
-/** Roots that a process remembers. Forgetting them costs a wait for a connection, and no wrong answer. */
+/** Roots that a process remembers. Dropping them costs a wait for a connection, and no wrong answer. */
 const MAX_ROOTS = 10_000
 
-export function createTurns({ maxWaitMs = MAX_WAIT_MS }: TurnsOptions = {}): Turns {
+export function createRootSemaphore({ maxWaitMs = MAX_WAIT_MS }: RootSemaphoreOptions = {}): RootSemaphore {
   const roots = new Map<string, string>()
-  const inTurn = createFairTurns({
+  const withSlot = createFairSemaphore({
     slots: Number.POSITIVE_INFINITY,
     slotsEach: 1,
     maxWaitingEach: Number.POSITIVE_INFINITY,
@@ -35,7 +35,7 @@ export function createTurns({ maxWaitMs = MAX_WAIT_MS }: TurnsOptions = {}): Tur
   })
 
   return {
-    inTurn: (mandateId, work) => inTurn(roots.get(mandateId) ?? mandateId, work),
+    withSlot: (mandateId, work) => withSlot(roots.get(mandateId) ?? mandateId, work),
 
     learn(mandateId, rootId) {
       if (mandateId === rootId) return
