@@ -94,7 +94,7 @@ export function costlyWebParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
         if (outcome !== 'accepted') return outcome
         const { media_id: id } = JSON.parse(readAnswer(stored)?.body.toString() ?? '{}')
         const asked = requestBytes({ path: `/v1/media/${id}/thumbnail`, headers: [auth] })
-        const shown = await exchange(port, asked, PICTURE_SILENCE_MS)
+        const shown = await exchange(port, asked, { silenceMs: PICTURE_SILENCE_MS })
         const answer = readAnswer(shown)
         if (answer?.status !== 503) return judgeAnswer(shown)
         hold(answer.headers.has('retry-after'), 'who is asked to come again is told when')

@@ -33,6 +33,9 @@ export const NDJSON: Header = ['Content-Type', 'application/x-ndjson']
 export const JSON_BODY: Header = ['Content-Type', 'application/json']
 export const NO_WAIT: Header = ['Prefer', 'wait=0']
 
+// Of requests that are right.
+const PATIENCE_MS = 60_000
+
 interface WebParserOptions {
   /** Gets the answer to what was accepted, to undo its effect, or to check it. */
   after?(answer: Record<string, unknown>, sent: Buffer): void | Promise<void>
@@ -60,7 +63,8 @@ export function createWeb({ baseUrl, key }: Pick<System, 'baseUrl' | 'key'>) {
         body === undefined
           ? requestBytes({ path, headers: [auth] })
           : requestBytes({ method, path, headers: [auth, ...headers] }, body)
-      const answer = readAnswer(await exchange(port, sent))
+      // The first inference loads its model, which takes long on a busy machine.
+      const answer = readAnswer(await exchange(port, sent, { silenceMs: PATIENCE_MS, giveUpMs: PATIENCE_MS }))
       if (answer === undefined || answer.status >= 400) throw new Error(`${path}: ${answer?.status} ${answer?.body}`)
       return JSON.parse(answer.body.toString())
     },
@@ -79,7 +83,7 @@ export function createWeb({ baseUrl, key }: Pick<System, 'baseUrl' | 'key'>) {
         refusals: [...REFUSALS, ...refusals],
         make,
         async run(input) {
-          const bytes = await exchange(port, input, isBroken ? 150 : 4_000)
+          const bytes = await exchange(port, input, { silenceMs: isBroken ? 150 : 4_000 })
           const outcome = judgeAnswer(bytes)
           if (outcome === 'accepted') await after?.(JSON.parse(readAnswer(bytes)?.body.toString() || '{}'), input)
           return outcome

@@ -31,13 +31,17 @@ const GIVE_UP_MS = 10_000
  * Every byte until the connection ended. After `silenceMs` without a byte we end our side, so that a request
  * that waits for more of itself ends too.
  */
-export function exchange(port: number, bytes: Uint8Array, silenceMs = 4_000): Promise<Buffer> {
+export function exchange(
+  port: number,
+  bytes: Uint8Array,
+  { silenceMs = 4_000, giveUpMs = GIVE_UP_MS }: { silenceMs?: number; giveUpMs?: number } = {},
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     // Half-open: after the end of what we send we still receive.
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
     let silence: NodeJS.Timeout | undefined
-    const total = setTimeout(() => finish(new Error(`no end of the connection after ${GIVE_UP_MS} ms`)), GIVE_UP_MS)
+    const total = setTimeout(() => finish(new Error(`no end of the connection after ${giveUpMs} ms`)), giveUpMs)
     const listen = () => {
       clearTimeout(silence)
       silence = setTimeout(() => socket.end(), silenceMs)
