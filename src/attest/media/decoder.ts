@@ -2,7 +2,7 @@
 // native work: a flat AVIF of 8,000 x 8,000 pixels has 1 KB and takes seconds and a gigabyte. A process can be killed.
 // One process decodes quick pictures. A picture that takes longer than `quickMs` starts again in a second process for
 // slow ones, and the first process is killed and replaced. Callers submit one picture per account at a time (see
-// fair-turns.ts), so no account waits longer than that for another's picture.
+// fair-semaphore.ts), so no account waits longer than that for another's picture.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

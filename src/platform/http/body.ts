@@ -1,4 +1,4 @@
-// Reads request bodies of strangers: never more in memory than the limit, never slower than pace.ts says. After a
+// Reads request bodies of strangers: never more in memory than the limit, never slower than minimum-rate.ts says. After a
 // refusal the connection can still carry the answer.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
