@@ -10,7 +10,7 @@ import { STALE_JOB, settleAll } from '#src/platform/jobs/backlog.ts'
 import type { RunningJob } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { inSpan, traceparentOf } from '#src/platform/trace.ts'
-import { noteChanges, type OpenCase, type StandingChange } from '../cases/escalation.ts'
+import { findClaimsWithCase, noteChanges, type OpenCase, type StandingChange } from '../cases/escalation.ts'
 import { insertFingerprints } from '../duplicates/rows.ts'
 import { aggregate, type ClaimStanding, type Judgement } from '../factors/judge.ts'
 import { withScreening } from '../factors/screening.ts'
@@ -67,7 +67,7 @@ async function settleBatch(
   failpoint('attest:settling')
   const claimIds = [...new Set(batch.map(({ claimId }) => claimId))].toSorted()
   // Sent together; one job that has moved on rolls all of it back.
-  const [own, written, locked] = await Promise.all([
+  const [own, written, locked, withCase] = await Promise.all([
     settleAll(
       tx,
       'attest',
@@ -78,6 +78,7 @@ async function settleBatch(
       batch.map(({ result }) => result),
     ),
     lockClaims(tx, claimIds),
+    findClaimsWithCase(tx, claimIds),
   ])
   if (own.includes(false)) throw STALE_JOB
 
@@ -97,7 +98,8 @@ async function settleBatch(
     const told: NewEvent[] = [createdEvent(claimId, result), ...eventsOf(before, after, caseId)]
     events.push(...told.map((event) => ({ ...event, traceparent })))
     if (isRowChanged) standings.set(claimId, after)
-    if (isStandingChanged && caseId === undefined) changes.push({ before, after })
+    if (caseId !== undefined) withCase.add(claimId)
+    else if (isStandingChanged && withCase.has(claimId)) changes.push({ before, after })
     claims.set(claimId, { ...before, ...after })
   }
   const alone = [...written.values()].filter(({ isInBatch }) => !isInBatch)
