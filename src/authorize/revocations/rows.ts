@@ -181,11 +181,6 @@ export interface LiveStop {
   at: Date
 }
 
-/** For `readTenant`: one row, or none. */
-export function selectStop(): Statement {
-  return { text: LIVE_STOP, values: [] }
-}
-
 /** undefined: nothing is stopped. Read it under the shared lock of the stop. */
 export async function readStop(tx: Tx): Promise<LiveStop | undefined> {
   const [row] = await tx.query<LiveStop>(LIVE_STOP)

@@ -25,6 +25,23 @@ afterAll(() => service?.close())
 
 const usersOf = async (accountId: string) =>
   (await service.test.owner('SELECT FROM users WHERE account_id = $1', [accountId])).length
+/** A run of the erasure, which does this before it lists the blobs of an account. */
+function createRun(beforeList: () => Promise<void>, more: { now?: () => Date } = {}) {
+  const { platform, features } = service.services
+  return createClosedAccounts({
+    ...platform,
+    ...more,
+    closure: { hold: async () => {}, release: async () => {} },
+    tables: () => features.flatMap(({ data = [] }) => data),
+    store: {
+      delete: platform.store.delete,
+      async *list(scope) {
+        await beforeList()
+        yield* platform.store.list(scope)
+      },
+    },
+  })
+}
 const isErased = async (accountId: string) => {
   const [row] = await service.test.owner<{ isErased: boolean }>(
     'SELECT erased_at IS NOT NULL AS "isErased" FROM accounts WHERE id = $1',
@@ -38,27 +55,17 @@ it('begins with the users, and repeats until nothing is left, whatever is stored
   const { accountId } = doomed
   await fixture.close(doomed)
   await fixture.backdate(accountId, 31)
-  const { platform, features } = service.services
   const usersAtList: number[] = []
-  const run = createClosedAccounts({
-    ...platform,
-    closure: { hold: async () => {}, release: async () => {} },
-    tables: () => features.flatMap(({ data = [] }) => data),
-    store: {
-      delete: platform.store.delete,
-      async *list(scope) {
-        usersAtList.push(await usersOf(accountId))
-        // What a request that began before stores after its table was done.
-        if (usersAtList.length <= 3) {
-          await service.test.owner("INSERT INTO users (account_id, id, email, role) VALUES ($1, $2, $3, 'owner')", [
-            accountId,
-            newAccountId('usr'),
-            `late${usersAtList.length}@example.com`,
-          ])
-        }
-        yield* platform.store.list(scope)
-      },
-    },
+  const run = createRun(async () => {
+    usersAtList.push(await usersOf(accountId))
+    // What a request that began before stores after its table was done.
+    if (usersAtList.length <= 3) {
+      await service.test.owner("INSERT INTO users (account_id, id, email, role) VALUES ($1, $2, $3, 'owner')", [
+        accountId,
+        newAccountId('usr'),
+        `late${usersAtList.length}@example.com`,
+      ])
+    }
   })
   expect(await run(new AbortController().signal)).toBe(1)
   expect(usersAtList[0]).toBe(0)
@@ -128,19 +135,9 @@ it('erases the users of all due accounts before the media of the first', async (
     await fixture.close(owned)
     await fixture.backdate(owned.accountId, 31)
   }
-  const { platform, features } = service.services
   const users: number[] = []
-  const run = createClosedAccounts({
-    ...platform,
-    closure: { hold: async () => {}, release: async () => {} },
-    tables: () => features.flatMap(({ data = [] }) => data),
-    store: {
-      delete: platform.store.delete,
-      async *list(scope) {
-        for (const { accountId } of due) users.push(await usersOf(accountId))
-        yield* platform.store.list(scope)
-      },
-    },
+  const run = createRun(async () => {
+    for (const { accountId } of due) users.push(await usersOf(accountId))
   })
   expect(await run(new AbortController().signal)).toBe(2)
   expect(new Set(users)).toEqual(new Set([0]))
@@ -150,22 +147,14 @@ it('erases the users of an account that becomes due while another is erased', as
   const [first, second] = [await fixture.makeOwned(), await fixture.makeOwned()]
   for (const owned of [first, second]) await fixture.close(owned)
   await fixture.backdate(first.accountId, 31)
-  const { platform, features } = service.services
   let laterMs = 0
-  const run = createClosedAccounts({
-    ...platform,
-    now: () => new Date(Date.now() + laterMs),
-    closure: { hold: async () => {}, release: async () => {} },
-    tables: () => features.flatMap(({ data = [] }) => data),
-    store: {
-      delete: platform.store.delete,
-      async *list(scope) {
-        laterMs = 61_000
-        await fixture.backdate(second.accountId, 31)
-        yield* platform.store.list(scope)
-      },
+  const run = createRun(
+    async () => {
+      laterMs = 61_000
+      await fixture.backdate(second.accountId, 31)
     },
-  })
+    { now: () => new Date(Date.now() + laterMs) },
+  )
   expect(await run(new AbortController().signal)).toBe(1)
   expect([await usersOf(second.accountId), await isErased(second.accountId)]).toEqual([0, false])
   expect(await fixture.runClock()).toBe(1)

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -305,14 +305,7 @@ describe('the S3 store, with a failing server', () => {
       req.resume().on('end', () => void (isHeld ? release.promise : Promise.resolve()).then(() => res.end('bytes')))
     })
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-    const store = createS3Store({
-      bucket: 'bucket',
-      region: 'us-east-1',
-      prefix: '',
-      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-      spoolDirectory: spool,
-    })
+    const store = createStoreAt(server, spool)
     const put = (of: Scope) => store.put(of, chunked(Buffer.from('abc'), 3), { maxBytes: 3 })
     const lend = (of: Scope, work: () => Promise<void>) => store.withLocalFile(of, 'a'.repeat(64), work)
     const held = Array.from({ length: 12 }, () => [put(loud), lend(loud, () => release.promise)]).flat()
@@ -346,14 +339,7 @@ describe('the S3 store, with a failing server', () => {
       req.resume().on('end', () => res.end())
     })
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-    const store = createS3Store({
-      bucket: 'bucket',
-      region: 'us-east-1',
-      prefix: '',
-      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-      spoolDirectory: spool,
-    })
+    const store = createStoreAt(server, spool)
     const { sha256 } = await store.put(scope, chunked(Buffer.from('abc'), 3), { maxBytes: 3 })
     expect(hashes).toEqual([sha256])
     await store.close()
@@ -361,6 +347,18 @@ describe('the S3 store, with a failing server', () => {
     server.close()
   })
 })
+
+function createStoreAt(server: Server, spoolDirectory: string) {
+  const { port } = server.address() as AddressInfo
+  return createS3Store({
+    bucket: 'bucket',
+    region: 'us-east-1',
+    prefix: '',
+    endpoint: `http://127.0.0.1:${port}`,
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    spoolDirectory,
+  })
+}
 
 async function readAll(open: Awaited<ReturnType<BlobStore['openRead']>>): Promise<Buffer> {
   if (open === undefined) throw new Error('no such blob')
