@@ -14,15 +14,15 @@ import { multiply } from './fairness.ts'
 import { note, type Options, print, type Verdict } from './harness.ts'
 import type { AttackTask } from './neighbours/attacker.ts'
 import { makeHonestData } from './neighbours/data.ts'
-import { compareAll, judgeScenario, merge } from './neighbours/judge.ts'
+import { compareAll, judgeScenario, merge, ratioOfAll } from './neighbours/judge.ts'
 import { honestRoutines } from './neighbours/requests.ts'
 import { SCENARIO_NAMES, SCENARIOS, type Scenario, type ScenarioName } from './neighbours/scenarios.ts'
 import { createSteady, type Observed, type Receiver, type Steady, seenOf, startReceiver } from './neighbours/steady.ts'
 import { type Process, processorMs, startProcess } from './processes.ts'
 import { openStage, type Stage } from './stage.ts'
 
-/** Of one phase, calm or attacked. Three of each make a scenario of 40 seconds. */
-const PHASE_SECONDS = 6
+/** Of one phase, calm or attacked: most routes are called two or three times in it. */
+const PHASE_SECONDS = 12
 const QUICK_PHASE_SECONDS = 1.5
 /** How long the attack runs before anything counts. */
 const LEAD_MS = 1_000
@@ -105,7 +105,7 @@ export async function runNeighbours(options: Options): Promise<Verdict[]> {
     const verdicts: Verdict[] = []
     for (const { name, attacked, rate } of played) {
       print(`\n${name}: ${SCENARIOS[name].says}`)
-      verdicts.push(judgeScenario(name, compareAll(calm, attacked), rate))
+      verdicts.push(judgeScenario(name, compareAll(calm, attacked), { rate, ofAll: ratioOfAll(calm, attacked) }))
     }
     return [...verdicts.sort((left, right) => Number(left.isReached) - Number(right.isReached)), failuresOf(calm)]
   } finally {

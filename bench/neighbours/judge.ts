@@ -47,6 +47,18 @@ export function compareAll(calm: Observed, attacked: Observed): Compared[] {
   return compared.sort((left, right) => rank(right) - rank(left))
 }
 
+/**
+ * The p99 of all requests and deliveries under attack, each in relation to the calm p99 of its name, which counts as at
+ * least `NOISE_MS`. One name has few samples in a scenario, so its p99 is its slowest; all together have hundreds.
+ */
+export function ratioOfAll(calm: Observed, attacked: Observed): number {
+  const ratios = [...attacked].flatMap(([name, { latenciesMs }]) => {
+    const calmMs = percentile(calm.get(name)?.latenciesMs ?? [], 99)
+    return latenciesMs.map((ms) => ms / Math.max(calmMs, NOISE_MS))
+  })
+  return percentile(ratios, 99)
+}
+
 export function merge(all: readonly Observed[]): Observed {
   const merged: Observed = new Map()
   for (const observed of all) {
@@ -63,13 +75,17 @@ export function merge(all: readonly Observed[]): Observed {
 const WORST_RECORDED = 4
 
 /** Prints every route of a scenario, worst first; the verdict names the worst. */
-export function judgeScenario(name: string, compared: readonly Compared[], rate: string): Verdict {
+export function judgeScenario(
+  name: string,
+  compared: readonly Compared[],
+  { rate, ofAll }: { rate: string; ofAll: number },
+): Verdict {
   for (const one of compared) print(`  ${describeOne(one)}`)
   const missed = compared.filter(({ isReached }) => !isReached)
   const worst = compared.slice(0, Math.max(1, Math.min(WORST_RECORDED, missed.length))).map(describeOne)
   const line =
     `${rate}; ${missed.length === 0 ? 'all' : `${compared.length - missed.length} of`} ${compared.length} reached ` +
-    `(bar <= ${MAX_FACTOR} x${missed.length === 0 ? '' : ', missed'}); worst: ${worst.join('; ')}`
+    `(bar <= ${MAX_FACTOR} x${missed.length === 0 ? '' : ', missed'}), all requests together ${ofAll.toFixed(2)}; worst: ${worst.join('; ')}`
   return { ...note(`neighbours, ${name}`, line), isReached: missed.length === 0 }
 }
 

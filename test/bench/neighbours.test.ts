@@ -3,7 +3,7 @@ import { allRoutes } from '#src/app.ts'
 import { NOT_CALLED } from '../../bench/neighbours/account-routes.ts'
 import type { HonestData } from '../../bench/neighbours/data.ts'
 import { INTENT_NOT_CALLED } from '../../bench/neighbours/intent-requests.ts'
-import { compareAll, judgeScenario, merge } from '../../bench/neighbours/judge.ts'
+import { compareAll, judgeScenario, merge, ratioOfAll } from '../../bench/neighbours/judge.ts'
 import { honestRoutines } from '../../bench/neighbours/requests.ts'
 import { SCENARIOS } from '../../bench/neighbours/scenarios.ts'
 import type { Observed } from '../../bench/neighbours/steady.ts'
@@ -68,9 +68,21 @@ describe('the verdict on neighbours', () => {
     }
     const compared = compareAll(calm, attacked)
     expect(compared.map(({ name }) => name)).toEqual(['far', 'small', 'near'])
-    const { line, isReached } = judgeScenario('locks', compared, '2 requests/s')
+    const { line, isReached } = judgeScenario('locks', compared, { rate: '2 requests/s', ofAll: 3 })
     expect(isReached).toBe(false)
-    expect(line).toContain('2 of 3 reached')
+    expect(line).toContain('2 of 3 reached (bar <= 2 x, missed), all requests together 3.00')
+  })
+
+  it('relates each request to the p99 of its own route, a short one to ten milliseconds', () => {
+    const calm: Observed = new Map([
+      ['short', { latenciesMs: [1], failures: {} }],
+      ['long', { latenciesMs: [100], failures: {} }],
+    ])
+    const attacked: Observed = new Map([
+      ['short', { latenciesMs: [15], failures: {} }],
+      ['long', { latenciesMs: [120], failures: {} }],
+    ])
+    expect(ratioOfAll(calm, attacked)).toBe(1.5)
   })
 
   it('combines all phases of one kind', () => {
