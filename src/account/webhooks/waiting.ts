@@ -62,7 +62,8 @@ export async function cancelWaiting(tx: Tx, endpointId: string): Promise<void> {
   }
   if (ids.length === 0) return
   await tx.query(
-    `UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL WHERE id = ANY($1::text[]) AND status = 'pending'`,
+    `UPDATE deliveries SET status = 'cancelled', cancelled_at = now(), next_attempt_at = NULL
+     WHERE id = ANY($1::text[]) AND status = 'pending'`,
     [ids],
   )
 }
