@@ -24,11 +24,7 @@ export async function limitDeliveries(
 ): Promise<void> {
   // The largest is the cap of the queue, which holds without a row.
   const mostInFlight = maxConcurrency < QUEUES.deliver.laneCap ? maxConcurrency : null
-  // What a person asks for has a lane of its own, with the same limits.
-  for (const isDirect of [false, true]) {
-    const lane = laneOf(id, { isDirect })
-    await limitLane(tx, scope, { queue: 'deliver', lane, mostInFlight, perSecond: maxPerSecond })
-  }
+  await limitLane(tx, scope, { queue: 'deliver', lane: id, mostInFlight, perSecond: maxPerSecond })
 }
 
 /**
@@ -71,7 +67,7 @@ export async function cancelWaiting(tx: Tx, endpointId: string): Promise<void> {
 /** The same for an endpoint that was deleted. */
 export async function cancelForDeleted(tx: Tx, endpointId: string): Promise<void> {
   await cancelWaiting(tx, endpointId)
-  for (const isDirect of [false, true]) await dropLane(tx, 'deliver', laneOf(endpointId, { isDirect }))
+  await dropLane(tx, 'deliver', endpointId)
 }
 
 /** Disables an endpoint, and tells the owners and admins of its account by mail. */
