@@ -58,7 +58,7 @@ export function createFailedAttempts({ now, random, timeDivisor, onDisabled, onP
     // What the service itself refused, or could not do, says nothing of the receiver.
     const isOurs = !answer.ok && answer.isOurs === true
     const run = isOurs ? undefined : await recordFailure(tx, { endpointId, deliveryId, url })
-    const reason = run && reasonToDisable(run, status)
+    const reason = run?.isLive === true ? reasonToDisable(run, status) : undefined
     await countOutcomes(tx, scope, [outcomeOf(begun, { isDelivered: false, durationMs: answer.durationMs })])
     if (run !== undefined && (!run.isLive || reason !== undefined)) {
       await finishFailed(tx, result, { end: run.isLive ? 'failed' : 'cancelled' })
