@@ -15,7 +15,7 @@ const HEADERS = {
   'Service-Event-Id': 'As `event_id`: the same in each repeat.',
   'Service-Event-Type': 'As `type`.',
   'Service-Delivery-Id': 'Of this event to this endpoint.',
-  'Service-Delivery-Attempt': 'From 1 to 10.',
+  'Service-Delivery-Attempt': 'From 1. It goes on counting when the delivery is sent again.',
   'Webhook-Id': 'Standard Webhooks: the event id.',
   'Webhook-Timestamp': 'Standard Webhooks: unix seconds.',
   'Webhook-Signature': 'Standard Webhooks: `v1,<base64>`.',

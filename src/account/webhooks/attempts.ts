@@ -141,6 +141,7 @@ export async function finishFailed(
        UPDATE deliveries SET attempt_started_at = CASE WHEN attempts <> $2::int THEN attempt_started_at END,
          status = CASE WHEN status = 'pending' THEN coalesce($7::text, status) ELSE status END,
          failed_at = CASE WHEN status = 'pending' AND $7::text = 'failed' THEN now() ELSE failed_at END,
+         cancelled_at = CASE WHEN status = 'pending' AND $7::text = 'cancelled' THEN now() ELSE cancelled_at END,
          next_attempt_at = CASE WHEN status <> 'pending' OR $7::text IS NOT NULL THEN NULL
            WHEN attempts = $2::int THEN now() + $8::float8 * interval '1 millisecond' ELSE next_attempt_at END
        WHERE id = $1 RETURNING account_id, environment, id
@@ -227,7 +228,8 @@ async function finishOvertaken(tx: Tx, result: Delivered): Promise<void> {
 export async function endDelivery(tx: Tx, deliveryId: string, status: Exclude<EndStatus, 'delivered'>): Promise<void> {
   await tx.query(
     `UPDATE deliveries SET status = $2::text, next_attempt_at = NULL,
-       failed_at = CASE WHEN $2::text = 'failed' THEN now() END
+       failed_at = CASE WHEN $2::text = 'failed' THEN now() END,
+       cancelled_at = CASE WHEN $2::text = 'cancelled' THEN now() END
      WHERE id = $1 AND status = 'pending'`,
     [deliveryId, status],
   )

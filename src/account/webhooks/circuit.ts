@@ -1,6 +1,8 @@
 // The circuit breaker of an endpoint. After failures in a row it opens: deliveries are parked, without spending their
 // attempts. From time to time one delivery probes the receiver, and a success closes the circuit. Pure arithmetic.
 
+import { directLaneOf } from '#src/platform/jobs/lanes.ts'
+
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
@@ -47,9 +49,9 @@ export function judgeCircuit(
 }
 
 /**
- * The lane of a delivery's job. Pings and what a person sends again have one of their own, which is never held: they
+ * The lane of a delivery's job. Pings and what a person sends again are in the direct lane, which is never held: they
  * probe an open circuit at once.
  */
 export function laneOf(endpointId: string, { isDirect }: { isDirect: boolean }): string {
-  return isDirect ? `${endpointId} direct` : endpointId
+  return isDirect ? directLaneOf(endpointId) : endpointId
 }

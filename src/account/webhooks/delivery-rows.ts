@@ -5,6 +5,7 @@ import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import { type Environment, idsBefore } from '#src/platform/ids.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import type { AttemptDetail } from './attempt-log.ts'
+import { laneOf } from './circuit.ts'
 import type { StoredEvent } from './envelope.ts'
 import type { CreatedRange, DeliveryStatus } from './rows.ts'
 
@@ -30,9 +31,11 @@ export interface AttemptRow {
   responseStatus: number | null
   error: string | null
   durationMs: number | null
-  /** null: the attempt has no end, or is older than the log. */
+  errorDetail: string | null
+  /** null, as `detail`: the attempt has no end, or is older than the log. */
+  timing: AttemptDetail['timing'] | null
+  /** Like `responseBody` only where `withBodies` asks for it: a page may have thousands of attempts, of some KiB each. */
   detail: AttemptDetail | null
-  /** Only where `withBodies` asks for it. */
   responseBody: Buffer | null
 }
 
@@ -55,7 +58,7 @@ export async function listDeliveries(
   filter: DeliveryFilter,
   range: PageRange,
 ): Promise<DeliveryRow[]> {
-  const { conditions, values } = conditionsOf(environment, filter)
+  const { conditions, values } = await conditionsOf(tx, environment, filter)
   const isAscending = 'after' in range
   if (isAscending) conditions.push(`id > $${values.push(range.after)}`)
   else if (range.before !== undefined) conditions.push(`id < $${values.push(range.before)}`)
@@ -67,7 +70,7 @@ export async function listDeliveries(
 }
 
 export async function countDeliveries(tx: Tx, environment: Environment, filter: DeliveryFilter): Promise<number> {
-  const { conditions, values } = conditionsOf(environment, filter)
+  const { conditions, values } = await conditionsOf(tx, environment, filter)
   const [row] = await tx.adhoc<{ count: number }>(
     `SELECT count(*) AS count FROM deliveries WHERE ${conditions.join(' AND ')}`,
     values,
@@ -101,11 +104,12 @@ export async function findAttempts(
   if (deliveryIds.length === 0) return []
   return tx.query<AttemptRow>(
     `SELECT delivery_id AS "deliveryId", attempt, started_at AS "startedAt", finished_at AS "finishedAt",
-       response_status AS "responseStatus", error, duration_ms AS "durationMs", detail,
+       response_status AS "responseStatus", error, duration_ms AS "durationMs", detail ->> 'error_detail' AS "errorDetail",
+       detail -> 'timing' AS timing, ${withBodies ? 'detail' : 'NULL::jsonb'} AS detail,
        ${withBodies ? 'response_body' : 'NULL::bytea'} AS "responseBody"
      FROM delivery_attempts WHERE delivery_id = ANY($1)
      UNION ALL
-     SELECT id, attempts, attempt_started_at, NULL, NULL, NULL, NULL, NULL, NULL
+     SELECT id, attempts, attempt_started_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
      FROM deliveries WHERE id = ANY($1) AND attempt_started_at IS NOT NULL
      ORDER BY "deliveryId", attempt`,
     [deliveryIds],
@@ -121,17 +125,45 @@ export async function findEvent(tx: Tx, eventId: string): Promise<StoredEvent | 
   return row
 }
 
-// Failed ones are found by an index that holds nothing else.
-function conditionsOf(environment: Environment, filter: DeliveryFilter): { conditions: string[]; values: unknown[] } {
+// Failed and cancelled ones are found by indexes that hold nothing else, and pending ones by their jobs.
+async function conditionsOf(
+  tx: Tx,
+  environment: Environment,
+  { endpointId, status, eventType, createdGte: from, createdLt: to }: DeliveryFilter,
+): Promise<{ conditions: string[]; values: unknown[] }> {
   const values: unknown[] = []
   const conditions: string[] = []
-  if (filter.endpointId !== undefined) conditions.push(`endpoint_id = $${values.push(filter.endpointId)}`)
-  if (filter.status === 'failed') conditions.push('failed_at IS NOT NULL')
-  if (filter.status !== undefined) conditions.push(`status = $${values.push(filter.status)}`)
-  if (filter.eventType !== undefined) conditions.push(`event_type = $${values.push(filter.eventType)}`)
-  const range = { from: filter.createdGte, to: filter.createdLt }
-  conditions.push(...conditionsOfRange(values, { type: 'whd', environment }, range))
+  if (endpointId !== undefined) conditions.push(`endpoint_id = $${values.push(endpointId)}`)
+  if (status === 'failed' || status === 'cancelled') conditions.push(`${status}_at IS NOT NULL`)
+  const open = status === 'pending' ? await findOpen(tx, endpointId) : undefined
+  if (open !== undefined) conditions.push(`id = ANY($${values.push(open)}::text[])`)
+  if (status !== undefined) conditions.push(`status = $${values.push(status)}`)
+  if (eventType !== undefined) conditions.push(`event_type = $${values.push(eventType)}`)
+  conditions.push(...conditionsOfRange(values, { type: 'whd', environment }, { from, to }))
   return { conditions: conditions.length === 0 ? ['true'] : conditions, values }
+}
+
+// Beyond these numbers, deliveries that are pending are many of the log, and it is read in order.
+const MAX_OPEN = 10_000
+const MAX_ENDPOINTS_READ = 1_000
+
+/** The ids of deliveries that have a job that has not ended; undefined where they are too many. */
+async function findOpen(tx: Tx, endpointId: string | undefined): Promise<string[] | undefined> {
+  const endpoints =
+    endpointId === undefined
+      ? await tx.query<{ id: string }>('SELECT id FROM webhook_endpoints LIMIT $1', [MAX_ENDPOINTS_READ + 1])
+      : [{ id: endpointId }]
+  if (endpoints.length > MAX_ENDPOINTS_READ) return undefined
+  const lanes = endpoints.flatMap(({ id }) => [false, true].map((isDirect) => laneOf(id, { isDirect })))
+  const open = await tx.query<{ id: string }>(
+    `(SELECT payload ->> 'deliveryId' AS id FROM jobs WHERE queue = 'deliver' AND lane = ANY($1::text[]) AND state = 'queued'
+      LIMIT $2)
+     UNION ALL
+     (SELECT payload ->> 'deliveryId' FROM jobs WHERE queue = 'deliver' AND lane = ANY($1::text[])
+        AND state IN ('dispatched', 'running'))`,
+    [lanes, MAX_OPEN + 1],
+  )
+  return open.length > MAX_OPEN ? undefined : open.map(({ id }) => id)
 }
 
 /** Old deliveries that have ended, with the log of their attempts. */

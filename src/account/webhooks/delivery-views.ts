@@ -140,9 +140,9 @@ function toAttempt(row: AttemptRow) {
     finished_at: row.finishedAt?.toISOString() ?? null,
     response_status: row.responseStatus,
     error: row.error,
-    error_detail: row.detail?.error_detail ?? null,
+    error_detail: row.errorDetail,
     duration_ms: row.durationMs,
-    timing: row.detail?.timing ?? null,
+    timing: row.timing,
   }
 }
 

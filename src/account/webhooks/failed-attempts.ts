@@ -5,12 +5,13 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import type { OutboundAnswer } from '#src/platform/net/outbound.ts'
+import { parseRetryAfter } from '#src/platform/net/retry-after.ts'
 import type { AttemptLog } from './attempt-log.ts'
 import { type Begun, endDelivery, findStanding, finishFailed, outcomeOf } from './attempts.ts'
 import { judgeCircuit } from './circuit.ts'
 import { type FailureRun, openCircuit, recordFailure, takeProbe } from './circuit-rows.ts'
 import { lockEndpoint } from './rows.ts'
-import { isHopeless, MAX_ATTEMPTS, nextDelayMs, parseRetryAfter } from './schedule.ts'
+import { isHopeless, MAX_ATTEMPTS, nextDelayMs } from './schedule.ts'
 import { countOutcomes } from './statistics.ts'
 import { cancelWaiting, type DisabledReason, disableEndpoint } from './waiting.ts'
 
@@ -54,10 +55,10 @@ export function createFailedAttempts({ now, random, timeDivisor, onDisabled, onP
     const status = answer.status ?? null
     const error = answer.ok ? null : answer.code
     const result = { deliveryId, attempt, startedAt, responseStatus: status, error, durationMs: answer.durationMs, log }
-    // What the service itself refused says nothing of the receiver.
+    // What the service itself refused, or could not do, says nothing of the receiver.
     const isOurs = !answer.ok && answer.isOurs === true
     const run = isOurs ? undefined : await recordFailure(tx, { endpointId, deliveryId, url })
-    const reason = run && reasonToDisable(run, status)
+    const reason = run?.isLive === true ? reasonToDisable(run, status) : undefined
     await countOutcomes(tx, scope, [outcomeOf(begun, { isDelivered: false, durationMs: answer.durationMs })])
     if (run !== undefined && (!run.isLive || reason !== undefined)) {
       await finishFailed(tx, result, { end: run.isLive ? 'failed' : 'cancelled' })

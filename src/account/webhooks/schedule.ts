@@ -52,19 +52,6 @@ export function nextDelayMs({ attempt, retryAfterMs = 0, random, timeDivisor }: 
   return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)))
 }
 
-/**
- * Reads Retry-After (RFC 9110 10.2.3): seconds or an HTTP date. Milliseconds from `now`, or undefined for anything
- * else.
- */
-export function parseRetryAfter(value: string | undefined, now: Date): number | undefined {
-  if (value === undefined || value.length > 40) return undefined
-  if (/^[0-9]+$/.test(value)) return Number(value) * SECOND
-  // Only the form that RFC 9110 5.6.7 allows senders: Date.parse alone would read nearly any text as some date.
-  if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(value)) return undefined
-  const at = Date.parse(value)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime())
-}
-
 /** An endpoint that has failed at least 20 times and for five days, with no success in between, is to be disabled. */
 export function isHopeless(endpoint: { consecutiveFailures: number; firstFailureAt: Date; now: Date }): boolean {
   const failingMs = endpoint.now.getTime() - endpoint.firstFailureAt.getTime()

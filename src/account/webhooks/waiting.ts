@@ -24,11 +24,7 @@ export async function limitDeliveries(
 ): Promise<void> {
   // The largest is the cap of the queue, which holds without a row.
   const mostInFlight = maxConcurrency < QUEUES.deliver.laneCap ? maxConcurrency : null
-  // What a person asks for has a lane of its own, with the same limits.
-  for (const isDirect of [false, true]) {
-    const lane = laneOf(id, { isDirect })
-    await limitLane(tx, scope, { queue: 'deliver', lane, mostInFlight, perSecond: maxPerSecond })
-  }
+  await limitLane(tx, scope, { queue: 'deliver', lane: id, mostInFlight, perSecond: maxPerSecond })
 }
 
 /**
@@ -62,7 +58,8 @@ export async function cancelWaiting(tx: Tx, endpointId: string): Promise<void> {
   }
   if (ids.length === 0) return
   await tx.query(
-    `UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL WHERE id = ANY($1::text[]) AND status = 'pending'`,
+    `UPDATE deliveries SET status = 'cancelled', cancelled_at = now(), next_attempt_at = NULL
+     WHERE id = ANY($1::text[]) AND status = 'pending'`,
     [ids],
   )
 }
@@ -70,7 +67,7 @@ export async function cancelWaiting(tx: Tx, endpointId: string): Promise<void> {
 /** The same for an endpoint that was deleted. */
 export async function cancelForDeleted(tx: Tx, endpointId: string): Promise<void> {
   await cancelWaiting(tx, endpointId)
-  for (const isDirect of [false, true]) await dropLane(tx, 'deliver', laneOf(endpointId, { isDirect }))
+  await dropLane(tx, 'deliver', endpointId)
 }
 
 /** Disables an endpoint, and tells the owners and admins of its account by mail. */

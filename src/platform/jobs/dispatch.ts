@@ -12,7 +12,7 @@ import { RUNNING, requeue } from './backlog.ts'
 import type { Engine, JobBatch, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
 import { type AccountLane, shareByAccount, shareFairly } from './fair-share.ts'
-import { findDueLanes, selectDueQueues, takeTokens } from './lanes.ts'
+import { capLanes, findDueLanes, selectDueQueues, takeTokens } from './lanes.ts'
 import { WORKER_ALIVE } from './live-rows.ts'
 import { createDispatchMetrics, type DispatchMetrics } from './metrics.ts'
 import type { Round } from './poll-interval.ts'
@@ -190,12 +190,7 @@ function selectInFlight(): Statement {
 async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accountsInFlight }: Room): Promise<Chosen[]> {
   const { laneCap } = QUEUES[queue]
   const due = await findDueLanes(tx, queue)
-  const lanes = due.map((one): AccountLane => {
-    const running = inFlight.get(one.lane) ?? 0
-    const admitted = one.tokens === null ? laneCap : running + Math.max(0, one.tokens)
-    const cap = Math.min(laneCap, admitted, one.mostInFlight ?? laneCap, one.isTrial ? 1 : laneCap)
-    return { lane: one.lane, account: one.account, inFlight: running, cap }
-  })
+  const lanes = capLanes(due, inFlight, laneCap)
   const quotas = leavesRoom(queue)
     ? shareByAccount(lanes, accountsInFlight, free, laneCap)
     : shareFairly(lanes, free, laneCap)
@@ -221,11 +216,12 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
     [queue, quotas.map((quota) => quota.lane), quotas.map((quota) => quota.take)],
   )
   const rated = new Set(due.flatMap(({ lane, tokens }) => (tokens === null ? [] : [lane])))
-  const taken = Map.groupBy(
-    rows.filter(({ lane }) => rated.has(lane)),
-    ({ lane }) => lane,
+  const dispatched = rows.map(({ lane }) => lane)
+  await takeTokens(
+    tx,
+    queue,
+    dispatched.filter((lane) => rated.has(lane)),
   )
-  await takeTokens(tx, queue, new Map([...taken].map(([lane, jobs]) => [lane, jobs.length])))
   const ahead = new Map(accountsInFlight)
   return rows.map(({ lane: _, ...job }) => {
     const before = ahead.get(job.account) ?? 0

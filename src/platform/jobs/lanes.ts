@@ -1,11 +1,13 @@
 // What applies to one lane of a queue: a hold, a cap and a rate. Dispatch enforces all three, under the lock that lets
 // one dispatcher choose at a time, so they hold across workers. A held lane costs one probe per round, however many jobs
-// wait in it, and a hold or its end writes one row.
+// wait in it, and a hold or its end writes one row. A lane may have a direct lane beside it, for jobs that a hold must not
+// stop: both together keep to the cap and the rate of the lane.
 
 import type { Payload, QueueName } from '#src/catalogue/queues.ts'
 import type { Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { SUSPENDED_ACCOUNTS } from './backlog.ts'
+import type { AccountLane } from './fair-share.ts'
 
 export interface LaneLimits {
   /** Jobs dispatched or running at once, at most the queue's own cap. null: that cap. */
@@ -24,13 +26,23 @@ export interface DueLane {
   tokens: number | null
 }
 
+const DIRECT = ' direct'
+/** Of jobs that go before those of a lane, and that a hold of the lane does not stop. */
+export const directLaneOf = (lane: string): string => `${lane}${DIRECT}`
+/** The lane whose limits apply to this one. */
+export const limitedBy = (lane: string): string => (lane.endsWith(DIRECT) ? lane.slice(0, -DIRECT.length) : lane)
+/** The same in SQL, of the row `lanes`. */
+const LIMITED_BY = `CASE WHEN right(lanes.lane, ${DIRECT.length}) = '${DIRECT}' THEN left(lanes.lane, -${DIRECT.length})
+  ELSE lanes.lane END`
+const IS_OWN = 'limits.lane = lanes.lane'
+
 // The burst is what one second admits, and at least one job.
 const BURST = 'greatest(1, $5::float8)'
 // A clock that was set back must not take tokens away.
 const TOKENS = `least(limits.burst, limits.tokens
   + limits.per_second * greatest(0, extract(epoch FROM now() - limits.tokens_at)::float8))`
 
-/** Sets the limits of a lane. Tokens that it has are kept, up to the new burst. */
+/** Sets the limits of a lane and its direct lane together. Tokens that it has are kept, up to the new burst. */
 export async function limitLane<Q extends QueueName>(
   tx: Tx,
   scope: Scope,
@@ -144,17 +156,41 @@ export async function findDueLanes(tx: Tx, queue: QueueName): Promise<DueLane[]>
          ON j.queue = $1 AND j.lane = lanes.lane AND j.priority = p.priority AND j.state = 'queued' AND j.run_at <= now()
        LIMIT 1) AS due
      LEFT JOIN LATERAL (
-       SELECT most_in_flight, is_trial, held_until, ${TOKENS} AS now_tokens FROM job_lanes limits
-       WHERE limits.lane = lanes.lane AND limits.queue = $1 OFFSET 0) AS limits ON true
+       SELECT most_in_flight, is_trial AND ${IS_OWN} AS is_trial, CASE WHEN ${IS_OWN} THEN held_until END AS held_until,
+         ${TOKENS} AS now_tokens
+       FROM job_lanes limits WHERE limits.lane = ${LIMITED_BY} AND limits.queue = $1 OFFSET 0) AS limits ON true
      WHERE lane IS NOT NULL AND due.account_id <> ALL (${SUSPENDED_ACCOUNTS})
        AND (limits.held_until IS NULL OR limits.held_until <= now())`,
     [queue],
   )
 }
 
-/** Takes the tokens of dispatched jobs. */
-export async function takeTokens(tx: Tx, queue: QueueName, taken: ReadonlyMap<string, number>): Promise<void> {
-  if (taken.size === 0) return
+/**
+ * The due lanes, each with the most that it may have in flight now. Where a lane and its direct lane both have due jobs, each
+ * gets half of what they may take together, and the direct one the odd job.
+ */
+export function capLanes(
+  due: readonly DueLane[],
+  inFlight: ReadonlyMap<string, number>,
+  laneCap: number,
+): AccountLane[] {
+  const lanes = new Set(due.map(({ lane }) => lane))
+  return due.map(({ lane, account, mostInFlight, isTrial, tokens }) => {
+    const limited = limitedBy(lane)
+    const direct = directLaneOf(limited)
+    const running = (inFlight.get(limited) ?? 0) + (inFlight.get(direct) ?? 0)
+    const free = Math.max(0, Math.min(laneCap - running, (mostInFlight ?? laneCap) - running, tokens ?? laneCap))
+    const half = lane === direct ? Math.ceil(free / 2) : Math.floor(free / 2)
+    const own = inFlight.get(lane) ?? 0
+    const cap = own + (lanes.has(limited) && lanes.has(direct) ? half : free)
+    return { lane, account, inFlight: own, cap: isTrial ? Math.min(1, cap) : cap }
+  })
+}
+
+/** Takes the tokens of jobs that were dispatched, by the lanes that they are in. */
+export async function takeTokens(tx: Tx, queue: QueueName, lanes: readonly string[]): Promise<void> {
+  if (lanes.length === 0) return
+  const taken = new Map([...Map.groupBy(lanes, limitedBy)].map(([lane, jobs]) => [lane, jobs.length]))
   await tx.query(
     `UPDATE job_lanes limits SET tokens = ${TOKENS} - taken.count, tokens_at = now()
      FROM unnest((SELECT $2::text[]), (SELECT $3::int[])) AS taken (lane, count)
@@ -184,13 +220,13 @@ export function selectDueQueues(queues: readonly QueueName[]): Statement {
          AND j.run_at <= now()
        LIMIT 1) AS due
      WHERE lane IS NOT NULL AND due.account_id <> ALL (${SUSPENDED_ACCOUNTS})
-       AND NOT EXISTS (SELECT FROM job_lanes limits WHERE limits.lane = lanes.lane AND limits.queue = lanes.queue
-         AND (limits.held_until > now() OR ${TOKENS} < 1) OFFSET 0)`,
+       AND NOT EXISTS (SELECT FROM job_lanes limits WHERE limits.lane = ${LIMITED_BY} AND limits.queue = lanes.queue
+         AND (${IS_OWN} AND limits.held_until > now() OR ${TOKENS} < 1) OFFSET 0)`,
     values: [queues],
   }
 }
 
 /** SQL: the lane of the row `lanes` of queue $1 waits by a limit of its own, not for workers. */
-export const IS_LIMITED = `EXISTS (SELECT FROM job_lanes limits WHERE limits.lane = lanes.lane AND limits.queue = $1
-  AND (limits.held_until IS NOT NULL OR limits.is_trial OR limits.per_second IS NOT NULL OR limits.most_in_flight IS NOT NULL)
-  OFFSET 0)`
+export const IS_LIMITED = `EXISTS (SELECT FROM job_lanes limits WHERE limits.lane = ${LIMITED_BY} AND limits.queue = $1
+  AND (${IS_OWN} AND (limits.held_until IS NOT NULL OR limits.is_trial)
+    OR limits.per_second IS NOT NULL OR limits.most_in_flight IS NOT NULL) OFFSET 0)`

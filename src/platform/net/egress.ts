@@ -71,14 +71,23 @@ export function createEgress({
   function drop(lane: Lane, worker: Worker, detail: string): void {
     if (lane.worker !== worker) return
     lane.worker = undefined
-    for (const { address, settle } of [...lane.calls.values()]) settle({ ok: false, code: 'reset', detail, address })
+    const problem = { ok: false, code: 'reset', detail, isOurs: true } as const
+    for (const { address, settle } of [...lane.calls.values()]) settle({ ...problem, address })
     const ended = worker.terminate().finally(() => ending.delete(ended))
     ending.add(ended)
   }
 
   return {
     call({ target, address, account }, { method, headers, body, maxResponseBytes }, deadline) {
-      if (isClosed) return Promise.resolve({ ok: false, code: 'reset', detail: 'closed', address, isUnconnected: true })
+      if (isClosed)
+        return Promise.resolve({
+          ok: false,
+          code: 'reset',
+          detail: 'closed',
+          address,
+          isUnconnected: true,
+          isOurs: true,
+        })
       const lane = lanes[laneOf(account, lanes.length)] ?? lanes[0]
       if (lane === undefined) throw new Error('there is no egress thread')
       const worker = lane.worker ?? start(lane)

@@ -12,7 +12,7 @@ import { classifyAddress, isPublicAddress } from './address.ts'
 import { type CallProblem, CONNECT_TIMEOUT_MS, codeOf, createCaller, interruption, type Untimed } from './caller.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { createEgress } from './egress.ts'
-import { createLookup, type Lookup } from './lookup.ts'
+import { createLookup, isUnanswered, type Lookup } from './lookup.ts'
 import { type ParsedTarget, parseAllowList, parseTarget, type Target } from './url.ts'
 
 export type OutboundErrorCode =
@@ -81,7 +81,7 @@ export type OutboundAnswer =
       timing?: Timing
       /** No connection was made: the receiver has certainly seen nothing. */
       isUnconnected?: boolean
-      /** A limit of this service ended the call, and not what the receiver did. */
+      /** A limit or a failure of this service ended the call, or its name servers did: it says nothing of the receiver. */
       isOurs?: boolean
     }
 
@@ -169,7 +169,9 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
     try {
       return { addresses: [...new Set(await deadline.race(lookup(target.hostname)))] }
     } catch (error) {
-      return interruption(deadline) ?? { code: 'dns_failed', detail: `${target.hostname}: ${codeOf(error)}` }
+      const ended = interruption(deadline)
+      if (ended !== undefined) return { ...ended, isOurs: true }
+      return { code: 'dns_failed', detail: `${target.hostname}: ${codeOf(error)}`, isOurs: isUnanswered(error) }
     }
   }
 

@@ -2,12 +2,12 @@
 // time, checked in its shape, and never shown where it is an error.
 
 import { z } from 'zod'
-import { parseRetryAfter } from '#src/account/webhooks/schedule.ts'
 import { Failure } from '#src/failure.ts'
 import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
 import type { Log } from '#src/platform/log.ts'
 import { OPERATOR, type Outbound } from '#src/platform/net/outbound.ts'
+import { parseRetryAfter } from '#src/platform/net/retry-after.ts'
 import { modelError } from '../gguf/model-error.ts'
 import { type CallOptions, type ModelVersion, toFailure, versionIdOf } from './backend.ts'
 import type { RemoteModel } from './config.ts'

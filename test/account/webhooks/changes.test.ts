@@ -56,11 +56,7 @@ describe('changing an endpoint', () => {
       `SELECT lane, per_second, most_in_flight FROM job_lanes WHERE lane LIKE $1 || '%' ORDER BY lane`,
       [owner.id],
     )
-    const limits = { per_second: 5, most_in_flight: 2 }
-    expect(lanes).toEqual([
-      { lane: owner.id, ...limits },
-      { lane: `${owner.id} direct`, ...limits },
-    ])
+    expect(lanes).toEqual([{ lane: owner.id, per_second: 5, most_in_flight: 2 }])
     expect(changed.json).toEqual({
       ...before,
       url: 'http://127.0.0.1:4001/other?token=abc',

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CIRCUIT_WINDOW_MS, judgeCircuit, OPEN_AFTER } from '#src/account/webhooks/circuit.ts'
 import { createDeliver } from '#src/account/webhooks/deliver.ts'
+import { actingIn } from '../../support/callers.ts'
 import { call } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 import { createFixture, escalated, type Fixture } from './fixture.ts'
@@ -187,6 +188,25 @@ describe('an endpoint that the service disables', () => {
     expect(await write({ recipient: `analyst-${id}@example.com`, subjectId: id, scope })).toBeUndefined()
     await fixture.owner(`UPDATE webhook_endpoints SET status = 'enabled' WHERE id = $1`, [id])
     expect(await write({ recipient: `owner-${id}@example.com`, subjectId: id, scope })).toBeUndefined()
+  })
+
+  it('is not one that was deleted before it answered 410: nobody gets a mail', async () => {
+    const scope = await fixture.makeAccount()
+    const made: { id: string } = { id: '' }
+    const { url } = await fixture.receiver(async (response) => {
+      await fixture.webhooks.remove(actingIn(scope), made.id)
+      response.writeHead(410).end()
+    })
+    made.id = (await fixture.makeEndpoint(url, ['*'], scope)).id
+    await fixture.service.signIn(scope.accountId, { role: 'owner', email: `owner-${made.id}@example.com` })
+    const [emitted] = await fixture.emit([escalated('clm_test_a')], scope)
+    const [deliveryId = ''] = emitted?.deliveryIds ?? []
+    const reasons: string[] = []
+    const work = createDeliver({ ...fixture, onDisabled: (reason) => reasons.push(reason) })
+    expect(await fixture.runOnce(deliveryId, { work })).toEqual({ kind: 'settled' })
+    expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'cancelled' })
+    expect(reasons).toEqual([])
+    expect(await fixture.owner('SELECT kind FROM mails WHERE account_id = $1', [scope.accountId])).toEqual([])
   })
 
   it('has its waiting deliveries cancelled in steps, the rest by the jobs that still run', async () => {

@@ -88,6 +88,24 @@ it('the log has the time of each phase of a call over TLS, and none of a connect
   expect(state.requests).toBeGreaterThanOrEqual(2)
 })
 
+it('a name that our name servers say nothing about is not held against the endpoint, and one that does not exist is', async () => {
+  for (const [code, failures] of [
+    ['ESERVFAIL', 0],
+    ['ETIMEOUT', 0],
+    ['ENOTFOUND', 1],
+  ] as const) {
+    const lookup = () => Promise.reject(Object.assign(new Error('query failed'), { code }))
+    const url = `http://receiver.test:8080/${code}`
+    const [first] = await attempt(url, 1, { lookup })
+    expect(first).toMatchObject({ error: 'dns_failed', errorDetail: `receiver.test: ${code}` })
+    const rows = await fixture.owner(
+      'SELECT consecutive_failures, circuit_failures FROM webhook_endpoints WHERE url = $1',
+      [url],
+    )
+    expect(rows).toEqual([{ consecutive_failures: failures, circuit_failures: failures }])
+  }
+})
+
 it('a name that leads to a private address the second time is not called again, though a connection is open', async () => {
   const { received, url } = await fixture.receiver((response) => response.writeHead(503).end())
   const answers = [['127.0.0.1'], ['10.0.0.1'], ['127.0.0.1', '169.254.169.254'], ['::ffff:192.168.0.1']]

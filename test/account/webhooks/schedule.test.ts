@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { isHopeless, MAX_ATTEMPTS, nextDelayMs, parseRetryAfter, WAITS_MS } from '#src/account/webhooks/schedule.ts'
+import { isHopeless, MAX_ATTEMPTS, nextDelayMs, WAITS_MS } from '#src/account/webhooks/schedule.ts'
 
 interface Vectors {
   attempt_at_seconds: number[]
@@ -12,7 +12,6 @@ interface Vectors {
     retry_after_ms?: number
     delay_ms: number | null
   }[]
-  retry_after: { now: string; cases: { value: string; delay_ms: number | null }[] }
 }
 const vectors: Vectors = JSON.parse(
   readFileSync(new URL('../../../vectors/webhooks/schedule.json', import.meta.url), 'utf8'),
@@ -31,16 +30,6 @@ describe('the schedule', () => {
       expect(nextDelayMs({ attempt, retryAfterMs, random: () => random, timeDivisor }) ?? null).toBe(delay_ms)
     },
   )
-})
-
-describe('Retry-After', () => {
-  it.each(vectors.retry_after.cases)('reads "$value" as $delay_ms', ({ value, delay_ms }) => {
-    expect(parseRetryAfter(value, new Date(vectors.retry_after.now)) ?? null).toBe(delay_ms)
-  })
-
-  it('is undefined when the header is absent', () => {
-    expect(parseRetryAfter(undefined, new Date())).toBeUndefined()
-  })
 })
 
 describe('an endpoint', () => {

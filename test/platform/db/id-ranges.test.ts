@@ -1,7 +1,5 @@
 // Lists by time read the rows of their range and of an hour beside it, also in plans that are made for all values.
 
-import { randomBytes } from 'node:crypto'
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countEntries, findEntries } from '#src/account/audit/rows.ts'
 import { countDeliveries, listDeliveries } from '#src/account/webhooks/delivery-rows.ts'
@@ -32,6 +30,7 @@ import { countShares, findShares } from '#src/trace/shares/rows.ts'
 import { countViews, findViews } from '#src/trace/shares/view-rows.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 import { fillEveryTable } from '../../support/rows.ts'
+import { readingRows } from '../../support/rows-read.ts'
 
 const ROWS = 2_000
 const MINUTES_APART = 10
@@ -247,14 +246,19 @@ describe.each(LISTS)('the list of $table', ({ table, time = 'created_at', list, 
   ]
 
   it.each(ranges)('%s reads few rows, and lists those of the range', async (_, range) => {
-    const { answer, most } = await reading(table, (tx) => list(tx, scope, range, page))
+    const { answer, most } = await readingRows(test.db, scope, table, (tx) => list(tx, scope, range, page))
     expect(answer.map(({ id }) => id).slice(0, 20)).toEqual((await idsWithin(table, time, range)).slice(0, 20))
     expect(most).toBeLessThan(FEW_ROWS)
   })
 
   it.skipIf(count === undefined)('counts a range by few rows', async () => {
     const range = { from: ago(241), to: ago(240) }
-    const { answer, most } = await reading(table, (tx) => count?.(tx, scope, range) ?? Promise.resolve(0))
+    const { answer, most } = await readingRows(
+      test.db,
+      scope,
+      table,
+      (tx) => count?.(tx, scope, range) ?? Promise.resolve(0),
+    )
     expect(answer).toBe((await idsWithin(table, time, range)).length)
     expect(most).toBeLessThan(FEW_ROWS)
   })
@@ -301,68 +305,4 @@ async function idsWithin(table: string, time: string, { from, to }: TimeRange): 
     [from ?? null, to ?? null],
   )
   return rows.map(({ id }) => id)
-}
-
-/** What the work returns, and how many rows of the table one of its statements read at most. */
-async function reading<R>(table: string, work: (tx: Tx) => Promise<R>): Promise<{ answer: R; most: number }> {
-  const plans: Plan[] = []
-  const answer = await test.db.tenant(scope, (tx) => {
-    let last: Promise<unknown> = Promise.resolve()
-    const explained =
-      (run: Tx['query'], mode: string): Tx['query'] =>
-      (text, values = []) => {
-        const next = last.then(async () => {
-          plans.push(await explain(tx, { text, values, mode }))
-          return run<never>(text, values)
-        })
-        last = next
-        return next
-      }
-    // A fixed statement is prepared, and Postgres may plan it once for all values.
-    const query = explained(tx.query, 'force_generic_plan')
-    return work({ ...tx, query, adhoc: explained(tx.adhoc, 'force_custom_plan') })
-  })
-  const counts = plans.map((plan) => rowsRead(plan, table))
-  expect(plans.some((plan) => reads(plan, table))).toBe(true)
-  return { answer, most: Math.max(...counts) }
-}
-
-interface Plan {
-  'Relation Name'?: string
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  'Rows Removed by Index Recheck'?: number
-  Plans?: Plan[]
-}
-
-async function explain(
-  tx: Tx,
-  { text, values, mode }: { text: string; values: readonly unknown[]; mode: string },
-): Promise<Plan> {
-  const literals = values.map((value) => (value === null ? 'NULL' : pg.escapeLiteral(textOf(value))))
-  await tx.adhoc(`SET LOCAL plan_cache_mode = ${mode}`)
-  const name = `explained_${randomBytes(6).toString('hex')}`
-  await tx.adhoc(`PREPARE ${name} AS ${text}`)
-  const execute = literals.length === 0 ? name : `${name} (${literals.join(', ')})`
-  const [row] = await tx.adhoc<{ 'QUERY PLAN': { Plan: Plan }[] }>(`EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE ${execute}`)
-  await tx.adhoc(`DEALLOCATE ${name}`)
-  const plan = row?.['QUERY PLAN'][0]?.Plan
-  if (plan === undefined) throw new Error('nothing was explained')
-  return plan
-}
-
-function textOf(value: unknown): string {
-  if (value instanceof Date) return value.toISOString()
-  return Array.isArray(value) ? `{${value.join(',')}}` : String(value)
-}
-
-function reads(plan: Plan, table: string): boolean {
-  return plan['Relation Name'] === table || (plan.Plans ?? []).some((child) => reads(child, table))
-}
-
-function rowsRead(plan: Plan, table: string): number {
-  const removed = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0)
-  const own = plan['Relation Name'] === table ? (plan['Actual Rows'] + removed) * plan['Actual Loops'] : 0
-  return (plan.Plans ?? []).reduce((sum, child) => sum + rowsRead(child, table), own)
 }

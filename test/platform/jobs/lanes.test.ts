@@ -2,10 +2,17 @@
 
 import { randomUUID } from 'node:crypto'
 import pino from 'pino'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
-import { cancelQueued, holdLane, type LaneLimits, limitLane, releaseLanes } from '#src/platform/jobs/lanes.ts'
+import {
+  cancelQueued,
+  directLaneOf,
+  holdLane,
+  type LaneLimits,
+  limitLane,
+  releaseLanes,
+} from '#src/platform/jobs/lanes.ts'
 import { readQueues } from '#src/platform/jobs/metrics.ts'
 import { type Dispatching, startDispatching } from '../../support/engines.ts'
 
@@ -94,6 +101,64 @@ it('a lane gets the jobs that its rate admits, over all dispatchers, and its tok
   // Idle for an hour, it has saved a second's worth.
   await on.database.owner(`UPDATE job_lanes SET tokens_at = now() - interval '1 hour'`)
   expect(await dispatch()).toBe(4)
+})
+
+describe('a lane and its direct lane', () => {
+  const inFlight = () =>
+    on.database.owner<{ lane: string; count: number }>(
+      `SELECT lane, count(*)::int AS count FROM jobs WHERE state = 'dispatched' GROUP BY lane ORDER BY lane`,
+    )
+  const fillBoth = async (lane: string, count: number) => {
+    await fill(lane, count)
+    await fill(directLaneOf(lane), count)
+  }
+
+  it('have no more jobs in flight together than their cap, and those of the direct lane go first', async () => {
+    await fillBoth('both', 20)
+    await limit('both', { mostInFlight: 3, perSecond: null })
+    expect([await dispatch(), await dispatch()]).toEqual([3, 0])
+    expect(await inFlight()).toEqual([
+      { lane: 'both', count: 1 },
+      { lane: 'both direct', count: 2 },
+    ])
+    await limit('both', { mostInFlight: 1, perSecond: null })
+    await end()
+    expect([await dispatch(), await dispatch()]).toEqual([1, 0])
+    expect(await inFlight()).toEqual([{ lane: 'both direct', count: 1 }])
+    // Without limits of their own, the cap of the queue is that of both.
+    await limit('both', { mostInFlight: null, perSecond: null })
+    expect([await dispatch(), await dispatch()]).toEqual([7, 0])
+  })
+
+  it('take the tokens of one bucket', async () => {
+    await fillBoth('both', 20)
+    await limit('both', { mostInFlight: null, perSecond: 4 })
+    const stop = () => on.database.owner(`UPDATE job_lanes SET tokens_at = now() + interval '1 hour'`)
+    await stop()
+    expect(await on.dispatcher.dispatch(queue)).toMatchObject({ count: 4 })
+    await end()
+    await stop()
+    expect([await dispatch(), await on.dispatcher.findDue([queue])]).toEqual([0, []])
+    await on.database.owner(`UPDATE job_lanes SET tokens = 1`)
+    expect(await on.dispatcher.findDue([queue])).toEqual([queue])
+    expect(await second.dispatch(queue)).toMatchObject({ count: 1 })
+    expect(await inFlight()).toEqual([{ lane: 'both direct', count: 1 }])
+  })
+
+  it('are not held together', async () => {
+    await fillBoth('both', 20)
+    await limit('both', { mostInFlight: 2, perSecond: null })
+    await hold('both', 60_000)
+    expect([await dispatch(), await inFlight()]).toEqual([2, [{ lane: 'both direct', count: 2 }]])
+    await end()
+    await hold('both', 0)
+    // One of each: the held lane is tried with one job.
+    expect([await dispatch(), await dispatch()]).toEqual([2, 0])
+    await end()
+    await on.database.owner(`UPDATE jobs SET run_at = now() - interval '90 seconds' WHERE lane = 'both direct'`)
+    const states = await readQueues(on.database.db)
+    expect(states.find((state) => state.queue === queue)?.oldestDueSeconds).toBeLessThan(60)
+  })
 })
 
 it('queued jobs of a lane are cancelled in steps, without those that are dispatched', async () => {

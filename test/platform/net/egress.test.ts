@@ -257,8 +257,10 @@ describe('egress threads', () => {
 
   it('that die fail their own calls, and the next call starts another', async () => {
     const call = egress({ threads: 1, thread: MISBEHAVING })
-    expect(await call('https://127.0.0.1:4000/die', 'a')).toMatchObject({ ok: false, code: 'reset' })
-    expect(await call('https://127.0.0.1:4000/die', 'a')).toMatchObject({ ok: false, code: 'reset' })
+    // Ours: it says nothing of the receiver.
+    const died = { ok: false, code: 'reset', isOurs: true }
+    expect(await call('https://127.0.0.1:4000/die', 'a')).toMatchObject(died)
+    expect(await call('https://127.0.0.1:4000/die', 'a')).toMatchObject(died)
     expect(workers).toHaveLength(2)
   })
 
@@ -270,7 +272,7 @@ describe('egress threads', () => {
     ]
     expect(await first).toMatchObject({ ok: false, code: 'timeout' })
     // Not at its own deadline: with its thread.
-    expect(await second).toMatchObject({ ok: false, code: 'reset' })
+    expect(await second).toMatchObject({ ok: false, code: 'reset', isOurs: true })
     await until(async () => workers[0]?.threadId === -1)
   })
 })

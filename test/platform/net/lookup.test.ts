@@ -1,10 +1,11 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createLookup } from '#src/platform/net/lookup.ts'
+import { createLookup, isUnanswered } from '#src/platform/net/lookup.ts'
 
 const NAME_ERROR = 3
 const SERVER_FAILURE = 2
+const REFUSED = 5
 
 const closers: (() => void)[] = []
 afterEach(() => {
@@ -65,6 +66,20 @@ describe('the DNS look-up', () => {
   it('rejects a name that does not exist', async () => {
     const server = await nameServer({ 1: { code: NAME_ERROR }, 28: { code: NAME_ERROR } })
     await expect(createLookup({ servers: [server] })('no.example')).rejects.toMatchObject({ code: 'ENOTFOUND' })
+  })
+
+  it.each([
+    ['SERVFAIL', SERVER_FAILURE, 'ESERVFAIL'],
+    ['REFUSED', REFUSED, 'EREFUSED'],
+  ])('says that the name servers gave no answer, also for one family alone: %s', async (_, code, expected) => {
+    for (const answers of [{ 1: { code }, 28: { code } }, { 1: { code } }, { 28: { code } }]) {
+      const lookup = createLookup({ servers: [await nameServer(answers)] })
+      const error = await lookup('broken.example').catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code: expected })
+      expect(isUnanswered(error)).toBe(true)
+    }
+    const none = createLookup({ servers: [await nameServer({ 1: { code: NAME_ERROR }, 28: { code: NAME_ERROR } })] })
+    expect(isUnanswered(await none('no.example').catch((thrown: unknown) => thrown))).toBe(false)
   })
 
   it('resolves localhost without a query', async () => {

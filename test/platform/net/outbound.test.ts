@@ -322,7 +322,19 @@ describe('a call with a failing name, connection or caller', () => {
 
   it('counts the look-up against the deadline', async () => {
     const answer = await outbound({ lookup: () => new Promise(() => {}) }).send('http://a.test/', { timeoutMs: 100 })
-    expect(codeOf(answer)).toBe('timeout')
+    expect(answer).toMatchObject({ code: 'timeout', isOurs: true })
+  })
+
+  it.each([
+    ['ESERVFAIL', true],
+    ['ETIMEOUT', true],
+    ['ECONNREFUSED', true],
+    ['EREFUSED', true],
+    ['ENOTFOUND', false],
+    ['ENODATA', false],
+  ])('says of a look-up that failed with %s whether the name servers gave no answer: %s', async (code, isOurs) => {
+    const lookup = () => Promise.reject(Object.assign(new Error('query failed'), { code }))
+    expect(await outbound({ lookup }).send('http://a.test/')).toMatchObject({ code: 'dns_failed', isOurs })
   })
 
   it('ends when the caller aborts, before and during the call', async () => {

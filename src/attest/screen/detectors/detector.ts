@@ -2,9 +2,9 @@
 // becomes a value. It is validated before use, and no score is ever invented.
 
 import { z } from 'zod'
-import { parseRetryAfter } from '#src/account/webhooks/schedule.ts'
 import { parseJson } from '#src/platform/crypto/canonical.ts'
 import { OPERATOR, type Outbound, type OutboundAnswer } from '#src/platform/net/outbound.ts'
+import { parseRetryAfter } from '#src/platform/net/retry-after.ts'
 
 export interface DetectorInput {
   /** 64 lower-case hexadecimal digits. */
