@@ -200,6 +200,15 @@ describe('an attribution job', () => {
     expect([(await events()).length, await manifests(made.job_id)]).toEqual([1, 1])
   })
 
+  it('is left alone by a worker that begins after another has ended it', async () => {
+    const made = await start()
+    const late = await jobs.take(await queued(made.job_id))
+    expect(await run(made.job_id)).toBe('settled')
+    const job = await read(made.job_id)
+    expect(await jobs.run(late, makeWork())).toBe('stale')
+    expect([await read(made.job_id), (await events()).length]).toEqual([job, 1])
+  })
+
   it('begins anew elsewhere when its worker stops, and no attempt is lost', async () => {
     const made = await start({ method: 'ablation', max_feature_nodes: 1_024, target: { position: 10 } })
     const taken = await jobs.take(await queued(made.job_id))
