@@ -57,6 +57,15 @@ describe('operating queues', () => {
     expect(text).toMatch(/countersign_queue_oldest_due_seconds\{queue="deliver"\} 0/)
   })
 
+  it('counts no more waiting and dead jobs than it needs to', async () => {
+    const [dead] = await addJobs(6)
+    await database.owner("UPDATE jobs SET state = 'dead' WHERE id = $1", [dead])
+    const exact = await attest()
+    const [some] = await readQueues(database.db, 3)
+    expect(exact?.depth.queued).toBeGreaterThan(4)
+    expect(some).toEqual({ ...exact, depth: { ...exact?.depth, queued: 3 }, oldestDueSeconds: some?.oldestDueSeconds })
+  })
+
   it('pauses and resumes', async () => {
     await pauseQueue(database.db, 'attest')
     await pauseQueue(database.db, 'attest')
