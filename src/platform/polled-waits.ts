@@ -4,9 +4,8 @@
 import { detached } from './context.ts'
 import type { Database, Statement } from './db/database.ts'
 import type { Scope } from './ids.ts'
+import { createWaitingPlaces } from './waiting-places.ts'
 
-const MAX_WAITING = 1_000
-const MAX_OF_ACCOUNT = 900
 const POLL_MS = 250
 
 /** What a caller waits for. `id` is unique among all accounts. */
@@ -44,7 +43,7 @@ export function createPolledWaits<Subject extends AwaitedRow>({
   find,
 }: PolledWaitsDeps<Subject>): PolledWaits<Subject> {
   const waiting = new Set<Waiting<Subject>>()
-  const ofAccount = new Map<string, number>()
+  const places = createWaitingPlaces()
   let next: NodeJS.Timeout | undefined
   let isClosed = false
 
@@ -67,45 +66,28 @@ export function createPolledWaits<Subject extends AwaitedRow>({
     next = detached(() => setTimeout(() => void poll(), POLL_MS))
   }
 
-  function countOf({ accountId }: Scope, change: 1 | -1): void {
-    const count = (ofAccount.get(accountId) ?? 0) + change
-    if (count === 0) ofAccount.delete(accountId)
-    else ofAccount.set(accountId, count)
-  }
-
-  /** Where all places are taken, the account with the most of them gives back its oldest: a few accounts must not take all. */
-  function hasRoom({ accountId }: Scope): boolean {
-    const own = ofAccount.get(accountId) ?? 0
-    if (own >= MAX_OF_ACCOUNT) return false
-    if (waiting.size < MAX_WAITING) return true
-    const [most] = [...ofAccount].toSorted(([, a], [, b]) => b - a)
-    if (most === undefined || most[1] <= own + 1) return false
-    for (const one of waiting) {
-      if (one.subject.accountId !== most[0]) continue
-      one.wake()
-      return true
-    }
-    return false
-  }
-
   return {
     ended(subject, timeoutMs, signal) {
-      if (isClosed || timeoutMs <= 0 || signal?.aborted === true || !hasRoom(subject)) return Promise.resolve(false)
+      if (isClosed || timeoutMs <= 0 || signal?.aborted === true) return Promise.resolve(false)
       return new Promise((resolve) => {
+        const free = places.take(subject.accountId, () => one.wake())
+        if (free === undefined) {
+          resolve(false)
+          return
+        }
         const one: Waiting<Subject> = {
           subject,
           wake() {
             if (!waiting.delete(one)) return
             clearTimeout(deadline)
             signal?.removeEventListener('abort', one.wake)
-            countOf(subject, -1)
+            free()
             resolve(true)
           },
         }
         const deadline = setTimeout(() => one.wake(), timeoutMs)
         signal?.addEventListener('abort', one.wake, { once: true })
         waiting.add(one)
-        countOf(subject, 1)
         schedule()
       })
     },

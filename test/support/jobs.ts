@@ -5,7 +5,7 @@ import pino from 'pino'
 import { Registry } from 'prom-client'
 import { type Payload, QUEUES, type QueueName, retryDelayMs } from '#src/catalogue/queues.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { claimAll, enqueue, putBack, revive, STALE_JOB, settle } from '#src/platform/jobs/backlog.ts'
+import { claimAll, enqueue, putBack, revive, STALE_JOB, settle, settleAll } from '#src/platform/jobs/backlog.ts'
 import { createEngine } from '#src/platform/jobs/bull.ts'
 import { type JobOutcome, type RunningJob, startWorker, type Work } from '#src/platform/jobs/consume.ts'
 import { createDispatcher } from '#src/platform/jobs/dispatch.ts'
@@ -63,7 +63,10 @@ export function createJobs<Q extends QueueName>({ db, owner }: TestDatabase, que
       return { kind: 'retry', error: String(error) }
     })
     if (outcome === 'stale') return outcome
-    if (outcome.kind === 'done') await db.tenant(job.scope, job.settle)
+    if (outcome.kind === 'done') {
+      const [isMine] = await db.tenant(job.scope, (tx) => settleAll(tx, queue, [job]))
+      return isMine === true ? outcome.kind : 'stale'
+    }
     if (outcome.kind === 'defer')
       await putBack(db, job, { delayMs: outcome.delayMs, error: outcome.reason, isCounted: false })
     if (outcome.kind === 'dead' || (outcome.kind === 'retry' && job.isLastAttempt)) await kill(taken, work)

@@ -1,6 +1,6 @@
 import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Environment } from '#src/platform/ids.ts'
 
 export type ActorKind = 'key' | 'session' | 'operator' | 'service'
@@ -87,10 +87,7 @@ export async function findEntries(tx: Tx, filter: AuditFilter, range: EntryRange
 
 export async function countEntries(tx: Tx, filter: AuditFilter): Promise<number> {
   const { conditions, values } = conditionsOf(filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*) AS count FROM audit_entries WHERE ${conditions.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`audit_entries WHERE ${conditions.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

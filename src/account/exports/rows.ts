@@ -1,4 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import { countOf } from '#src/platform/db/id-ranges.ts'
 
 export const EXPORT_STATES = ['queued', 'running', 'ready', 'failed', 'expired'] as const
 export type ExportState = (typeof EXPORT_STATES)[number]
@@ -70,7 +71,7 @@ export async function listExports(
 }
 
 export async function countExports(tx: Tx, { createdGte, createdLt }: Times): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(`SELECT count(*) AS count FROM account_exports WHERE ${IS_BETWEEN}`, [
+  const [row] = await tx.query<{ count: number }>(countOf(`account_exports WHERE ${IS_BETWEEN}`), [
     createdGte ?? null,
     createdLt ?? null,
   ])

@@ -1,4 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import { countOf } from '#src/platform/db/id-ranges.ts'
 import type { KeyStatus, WORKING } from './key.ts'
 import { type KeyListRow, LISTED } from './rows.ts'
 
@@ -38,7 +39,7 @@ export async function listFilteredKeys(
 
 export async function countKeys(tx: Tx, filter: KeyFilter): Promise<number> {
   const { where, values } = conditionsOf(filter)
-  const [row] = await tx.adhoc<{ count: number }>(`SELECT count(*) AS count FROM api_keys WHERE ${where}`, values)
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`api_keys WHERE ${where}`), values)
   return row?.count ?? 0
 }
 

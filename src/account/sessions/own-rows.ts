@@ -2,6 +2,7 @@
 
 import type { Plan, Product, Role } from '#src/catalogue/access.ts'
 import type { Tx } from '#src/platform/db/database.ts'
+import { countOf } from '#src/platform/db/id-ranges.ts'
 import type { SignInMethod } from './rows.ts'
 
 export interface OwnSessionRow {
@@ -77,10 +78,7 @@ export async function listOpen(
 }
 
 export async function countOpen(tx: Tx, user: Whose, filter: OpenFilter): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*) AS count FROM user_sessions s WHERE ${IS_OPEN}`,
-    openValues(user, filter),
-  )
+  const [row] = await tx.query<{ count: number }>(countOf(`user_sessions s WHERE ${IS_OPEN}`), openValues(user, filter))
   return row?.count ?? 0
 }
 

@@ -1,5 +1,6 @@
 import type { Role } from '#src/catalogue/access.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { countOf } from '#src/platform/db/id-ranges.ts'
 import { deleteInSteps } from '#src/platform/retention.ts'
 
 export const INVITE_STATES = ['pending', 'accepted', 'revoked', 'expired'] as const
@@ -96,10 +97,7 @@ export async function listInvites(
 }
 
 export async function countInvites(tx: Tx, filter: InviteFilter): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*) AS count FROM invites WHERE ${MATCHES}`,
-    valuesOf(filter),
-  )
+  const [row] = await tx.query<{ count: number }>(countOf(`invites WHERE ${MATCHES}`), valuesOf(filter))
   return row?.count ?? 0
 }
 

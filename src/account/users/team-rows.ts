@@ -2,6 +2,7 @@
 
 import type { Role } from '#src/catalogue/access.ts'
 import type { Statement, Tx } from '#src/platform/db/database.ts'
+import { countOf } from '#src/platform/db/id-ranges.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 
 export type MemberState = 'active' | 'deprovisioned'
@@ -77,10 +78,7 @@ export async function listTeamMembers(
 }
 
 export async function countTeamMembers(tx: Tx, filter: MemberFilter): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*) AS count FROM users WHERE ${MATCHES}`,
-    valuesOf(filter),
-  )
+  const [row] = await tx.query<{ count: number }>(countOf(`users WHERE ${MATCHES}`), valuesOf(filter))
   return row?.count ?? 0
 }
 

@@ -1,7 +1,7 @@
 // Rows of deliveries and attempts, as the API reads them. The statements of the deliver queue are in attempts.ts.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import { type Environment, idsBefore } from '#src/platform/ids.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import type { AttemptDetail } from './attempt-log.ts'
@@ -71,10 +71,7 @@ export async function listDeliveries(
 
 export async function countDeliveries(tx: Tx, environment: Environment, filter: DeliveryFilter): Promise<number> {
   const { conditions, values } = await conditionsOf(tx, environment, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*) AS count FROM deliveries WHERE ${conditions.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`deliveries WHERE ${conditions.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

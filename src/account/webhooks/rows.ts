@@ -3,6 +3,7 @@
 // them can't deadlock.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import { countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { oldRows } from '#src/platform/retention.ts'
 
@@ -173,10 +174,7 @@ export async function listEndpoints(tx: Tx, filter: CreatedRange, { before, limi
 
 export async function countEndpoints(tx: Tx, filter: CreatedRange): Promise<number> {
   const { where, values } = endpointConditions(filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*) AS count FROM webhook_endpoints WHERE ${where}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`webhook_endpoints WHERE ${where}`), values)
   return row?.count ?? 0
 }
 

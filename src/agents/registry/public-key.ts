@@ -3,6 +3,7 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import { z } from 'zod'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
+import { ed25519Problem } from '#src/platform/crypto/ed25519.ts'
 
 // 32 bytes in base64url. The last character has two bits that mean nothing: they are 0, so that a key has one spelling and
 // one thumbprint.
@@ -16,7 +17,10 @@ export const publicKeyJwk = z
     z.strictObject({ kty: z.literal('EC'), crv: z.literal('P-256'), x: coordinate, y: coordinate }),
     z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: coordinate }),
   ])
-  .refine(isOnCurve, { message: 'is not a point of its curve', params: { code: 'invalid_key' } })
+  .superRefine((key, context) => {
+    const message = problemOf(key)
+    if (message !== undefined) context.addIssue({ code: 'custom', message, params: { code: 'invalid_key' } })
+  })
   .meta({ id: 'AgentPublicKeyInput' })
 
 export const publicKeyView = z
@@ -36,11 +40,12 @@ export function thumbprintOf(key: PublicKeyJwk): string {
   return sha256Base64url(JSON.stringify(key.kty === 'EC' ? { crv, kty, x, y: key.y } : { crv, kty, x }))
 }
 
-function isOnCurve(key: JsonWebKey): boolean {
+function problemOf(key: JsonWebKey): string | undefined {
+  if (key.kty === 'OKP') return ed25519Problem(Buffer.from(key.x ?? '', 'base64url'))
   try {
     createPublicKey({ key, format: 'jwk' })
-    return true
+    return undefined
   } catch {
-    return false
+    return 'is not a point of its curve'
   }
 }

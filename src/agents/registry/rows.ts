@@ -3,7 +3,7 @@
 
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PublicKeyJwk } from './public-key.ts'
@@ -131,10 +131,7 @@ export async function findAgents(
 
 export async function countAgents(tx: Tx, scope: Scope, filter: AgentFilter): Promise<number> {
   const { where, values } = conditionsOf(scope, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*) AS count FROM agents WHERE ${where.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`agents WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

@@ -1,7 +1,7 @@
 // Agent sessions: one run of an agent. Callers may name sessions in words of their own too; those have no row.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
+import { boundsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
@@ -89,10 +89,7 @@ export async function findSessions(
 }
 
 export async function countSessions(tx: Tx, scope: Scope, filter: SessionFilter): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM agent_sessions WHERE ${MATCHING}`,
-    valuesOf(scope, filter),
-  )
+  const [row] = await tx.query<{ count: number }>(countOf(`agent_sessions WHERE ${MATCHING}`), valuesOf(scope, filter))
   return row?.count ?? 0
 }
 

@@ -1,5 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
-import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
+import { boundsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Rejection } from '#src/platform/http/bulk.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { RUNNING } from '#src/platform/jobs/backlog.ts'
@@ -97,10 +97,7 @@ export async function findBatches(
 }
 
 export async function countBatches(tx: Tx, scope: Scope, filter: BatchFilter): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*) AS count FROM batches WHERE ${MATCHES}`,
-    valuesOf(scope, filter),
-  )
+  const [row] = await tx.query<{ count: number }>(countOf(`batches WHERE ${MATCHES}`), valuesOf(scope, filter))
   return row?.count ?? 0
 }
 

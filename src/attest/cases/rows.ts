@@ -1,7 +1,7 @@
 // Lock order: the claim before its case, as the settling of an attestation does.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { CaseReasonCode, CaseState } from './machine.ts'
 import type { SlaClock } from './sla.ts'
@@ -242,10 +242,7 @@ export async function findCases(
 
 export async function countCases(tx: Tx, scope: Scope, filter: CaseFilter, now: Date): Promise<number> {
   const { where, values } = conditionsOf(scope, filter, now)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*) AS count FROM cases WHERE ${where.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`cases WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

@@ -1,5 +1,5 @@
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { ClaimStanding, Judgement } from '../factors/judge.ts'
 import { type AdvisoryCode, FACTOR_CODES, type FactorCode } from '../factors/table.ts'
@@ -175,10 +175,7 @@ export async function findClaims(
 
 export async function countClaims(tx: Tx, scope: Scope, filter: ClaimFilter): Promise<number> {
   const { where, values } = claimConditions(scope, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*) AS count FROM claims WHERE ${where.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`claims WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

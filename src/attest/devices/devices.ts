@@ -27,6 +27,7 @@ import { type ImportLine, type ImportResult, importDevices } from './import.ts'
 import { type RefreshLine, type RefreshResult, reasonsOf, refreshDevices } from './refresh.ts'
 import {
   countDevices,
+  countOfTier,
   type DeviceRow,
   type DeviceStanding,
   type DeviceState,
@@ -250,7 +251,7 @@ export function createDevices({
       const at = now()
       const revocations = await trust.revocations()
       return db.tenant(scope, async (tx) => {
-        const tierCount = (tier: HardwareTier) => countDevices(tx, scope, { tier: { tier, revocations } }, at)
+        const tierCount = (tier: HardwareTier) => countOfTier(tx, scope, { tier, revocations })
         const [states, none, software, tee, strongbox, secure_enclave] = await Promise.all([
           countByState(tx, at, new Date(at.getTime() + SOON_MS)),
           tierCount('none'),

@@ -2,7 +2,7 @@
 // key end with one row, and a revoked key can't return.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -166,7 +166,17 @@ export async function listDevices(
 export async function countDevices(tx: Tx, scope: Scope, filter: DeviceFilter, now: Date): Promise<number> {
   const { conditions, values } = deviceConditions(scope, filter, now)
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-  const [row] = await tx.adhoc<{ count: number }>(`SELECT count(*) AS count FROM devices ${where}`, values)
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`devices ${where}`), values)
+  return row?.count ?? 0
+}
+
+/** How many there are of the tier, however many that are. */
+export async function countOfTier(tx: Tx, scope: Scope, tier: NonNullable<DeviceFilter['tier']>): Promise<number> {
+  const { conditions, values } = deviceConditions(scope, { tier }, new Date(0))
+  const [row] = await tx.adhoc<{ count: number }>(
+    `SELECT count(*) AS count FROM devices WHERE ${conditions.join(' AND ')}`,
+    values,
+  )
   return row?.count ?? 0
 }
 

@@ -1,6 +1,6 @@
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 import type { Observation } from '../factors/judge.ts'
@@ -183,10 +183,7 @@ export async function findScreenings(
 
 export async function countScreenings(tx: Tx, scope: Scope, filter: ScreeningFilter): Promise<number> {
   const { where, values } = conditions(scope, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*) AS count FROM screenings WHERE ${where.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`screenings WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

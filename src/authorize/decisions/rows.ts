@@ -1,6 +1,7 @@
 // SQL that reads decisions with the places of their leaves. src/platform/ledger/ writes them.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import { countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { conditionsOf, type DecisionFilter, type DecisionRow } from '#src/platform/ledger/rows.ts'
 import { findCheckpoints } from '#src/platform/ledger/tree-rows.ts'
@@ -35,10 +36,7 @@ export async function findDecisions(
 
 export async function countDecisions(tx: Tx, scope: Scope, filter: DecisionFilter): Promise<number> {
   const { conditions, values } = conditionsOf(scope, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*) AS count FROM decisions WHERE ${conditions.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`decisions WHERE ${conditions.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

@@ -3,7 +3,7 @@
 
 import type { ActionPointers } from '#src/authorize/action-amounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { oldRows } from '#src/platform/retention.ts'
 import type { BudgetPeriod, MandateBudget, MandateConstraints, MandateStatus } from './judge.ts'
@@ -163,7 +163,7 @@ export async function listMandates(
 export async function countMandates(tx: Tx, scope: Scope, filter: MandateFilter): Promise<number> {
   const { where, values } = conditionsOf(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(
-    `WITH ${CLOCK} SELECT count(*) AS count FROM clock, mandates m WHERE ${where.join(' AND ')}`,
+    `WITH ${CLOCK} ${countOf(`clock, mandates m WHERE ${where.join(' AND ')}`)}`,
     values,
   )
   return row?.count ?? 0

@@ -5,6 +5,7 @@
 import { createPublicKey } from 'node:crypto'
 import { decode, decodeFirst } from 'cborg'
 import { STRICT_CBOR } from '#src/attest/hardware/authenticator-data.ts'
+import { ed25519Problem } from '#src/platform/crypto/ed25519.ts'
 
 export interface AuthenticatorFacts {
   rpIdHash: Buffer
@@ -68,8 +69,8 @@ export function readAlgorithm(publicKey: Buffer): { algorithm: PasskeyAlgorithm 
         ? { algorithm: 'ES256' }
         : 'is no point of P-256'
     case ALGORITHMS.EdDSA:
-      return has(KTY, ALG, CRV, X) && key.get(KTY) === OKP && key.get(CRV) === ED25519 && isBytes(key.get(X), 32)
-        ? { algorithm: 'EdDSA' }
+      return has(KTY, ALG, CRV, X) && key.get(KTY) === OKP && key.get(CRV) === ED25519
+        ? readEd25519(key.get(X))
         : 'is no Ed25519 key'
     case ALGORITHMS.RS256:
       return has(KTY, ALG, N, E) && key.get(KTY) === RSA ? (rsaProblem(key) ?? { algorithm: 'RS256' }) : 'is no RSA key'
@@ -165,6 +166,11 @@ function isPoint(x: unknown, y: unknown): boolean {
   } catch {
     return false
   }
+}
+
+function readEd25519(x: unknown): { algorithm: 'EdDSA' } | string {
+  if (!isBytes(x, 32)) return 'is no Ed25519 key'
+  return ed25519Problem(x) ?? { algorithm: 'EdDSA' }
 }
 
 function rsaProblem(key: Map<unknown, unknown>): string | undefined {

@@ -2,6 +2,7 @@
 // names the user.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
+import { countOf } from '#src/platform/db/id-ranges.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import type { PasskeyAlgorithm } from './authenticator-data.ts'
 import type { Registered } from './ceremony.ts'
@@ -58,7 +59,7 @@ export async function countPasskeys(
   { accountId, userId }: PasskeyOwner,
   { createdGte, createdLt }: PasskeyFilter,
 ): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(`SELECT count(*) AS count FROM passkeys p WHERE ${MATCHES}`, [
+  const [row] = await tx.query<{ count: number }>(countOf(`passkeys p WHERE ${MATCHES}`), [
     accountId,
     userId,
     createdGte ?? null,

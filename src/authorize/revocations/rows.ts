@@ -2,7 +2,7 @@
 // (src/authorize/tokens/revoked-rows.ts), so that a verify finds it with the token.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 
@@ -96,10 +96,7 @@ export async function listRevocations(
 
 export async function countRevocations(tx: Tx, scope: Scope, filter: RevocationFilter): Promise<number> {
   const { conditions, values } = conditionsOf(scope, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*)::int AS count FROM revocations WHERE ${conditions.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`revocations WHERE ${conditions.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

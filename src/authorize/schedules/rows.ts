@@ -3,7 +3,7 @@
 
 import { decimalOf } from '#src/platform/amounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AmountType, ScheduleStatus } from './judge.ts'
 
@@ -192,10 +192,7 @@ export async function listSchedules(
 
 export async function countSchedules(tx: Tx, scope: Scope, filter: ScheduleFilter): Promise<number> {
   const { where, values } = conditionsOf(scope, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*) AS count FROM schedules s WHERE ${where.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`schedules s WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

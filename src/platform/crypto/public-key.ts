@@ -3,6 +3,7 @@
 // the modulus makes one verification a hundred times as slow.
 
 import { expectTag, formatOid, readElements, readOnly } from '#src/platform/crypto/der.ts'
+import { ed25519Problem } from '#src/platform/crypto/ed25519.ts'
 
 // A verification costs the square of the modulus: 0.4 ms at this length, with the usual exponent of 17 bits.
 const MAX_RSA_BITS = 8_192
@@ -26,9 +27,10 @@ export const UNSUPPORTED_KEY = `has a key that is none of ${SUPPORTED}`
 export function keyProblem(spki: Buffer): string | undefined {
   const key = readSpki(spki)
   if (key === undefined) return UNSUPPORTED_KEY
-  const { algorithm, curve } = key
+  const { algorithm, curve, bits } = key
   if (algorithm === RSA) return rsaProblem(spki)
-  const isSupported = algorithm === ED25519 || (algorithm === EC && curve !== undefined && CURVES.has(curve))
+  if (algorithm === ED25519) return edwardsProblem(bits)
+  const isSupported = algorithm === EC && curve !== undefined && CURVES.has(curve)
   return isSupported ? undefined : UNSUPPORTED_KEY
 }
 
@@ -52,6 +54,13 @@ export function rsaProblem(spki: Buffer): string | undefined {
   // With exponent 1 every value is its own signature, and no even number is a valid exponent.
   const isOdd = ((exponent.at(-1) ?? 0) & 1) === 1
   return exponentBits >= 2 && isOdd ? undefined : 'has an RSA key whose public exponent is even, or 1'
+}
+
+const ED25519_BYTES = 32
+
+function edwardsProblem(bits: Buffer): string | undefined {
+  const problem = bits.length === ED25519_BYTES ? ed25519Problem(bits) : 'has another length'
+  return problem && `has an Ed25519 key that ${problem}`
 }
 
 const INTEGER = 0x02

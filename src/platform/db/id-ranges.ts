@@ -51,6 +51,17 @@ export function boundsOfRange(
   return [lowestId(ids, from ?? START_OF_TIME), before !== undefined && before < above ? before : above]
 }
 
+/** `include=total_count` counts no further: a tenant may have millions of decisions, and a count reads each of them. */
+export const MAX_TOTAL = 100_000
+
+/**
+ * A statement whose column `count` has the number of rows, at most `MAX_TOTAL`.
+ * @param rows What follows FROM.
+ */
+export function countOf(rows: string): string {
+  return `SELECT count(*)::int AS count FROM (SELECT FROM ${rows} LIMIT ${MAX_TOTAL}) AS counted`
+}
+
 const START_OF_TIME = new Date(0)
 // The last that a Date can hold: later than any time of an id.
 const END_OF_TIME = new Date(8.64e15)

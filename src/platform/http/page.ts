@@ -5,6 +5,7 @@ import { createHmac, hkdfSync } from 'node:crypto'
 import { z } from 'zod'
 import { invalidField } from '#src/failure.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
+import { MAX_TOTAL } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { boundTime } from './params.ts'
 
@@ -36,7 +37,7 @@ export interface Page<Row> {
   next_cursor: string | null
 }
 
-/** With `include=total_count`, the number of all rows that match. */
+/** With `include=total_count`, the number of all rows that match, at most `MAX_TOTAL`. */
 export type CountedPage<Row> = Page<Row> & { total_count?: number }
 
 /** `listQuery`, parsed. */
@@ -78,7 +79,12 @@ export function listOf<Item extends z.ZodType>(item: Item) {
     data: z.array(item),
     has_more: z.boolean(),
     next_cursor: z.string().nullable().describe('`cursor` of the next page; null on the last.'),
-    total_count: z.number().int().optional().describe('With `include=total_count`.'),
+    total_count: z
+      .number()
+      .int()
+      .max(MAX_TOTAL)
+      .optional()
+      .describe('With `include=total_count`. It counts no further than its maximum.'),
   })
   const id = z.globalRegistry.get(item)?.id
   return id === undefined ? view : view.meta({ id: `${id}List` })

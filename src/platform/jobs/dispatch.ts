@@ -35,6 +35,8 @@ export interface Dispatcher {
 const WINDOW_FACTOR = 2
 // Longer than the time between a dispatcher's commit and the engine's answer.
 const UNCLAIMED = `interval '10 seconds'`
+// The jobs of one worker, some dozens, start about a second apart.
+const APART = `interval '60 seconds'`
 // Each purpose has its own lock; the second key is the queue's name.
 const DISPATCH_LOCK = 41
 const RECONCILE_LOCK = 42
@@ -274,8 +276,10 @@ async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number
   const lapsed = await tx.query(
     // A locked row is being settled, or Postgres will end its transaction for idling: the next round sees the result.
     // The row keeps its due time: behind the whole backlog, a killed worker's jobs would run again only when the
-    // backlog is empty.
-    `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = 'the lease lapsed'
+    // backlog is empty. Not from the third attempt on: one of them may kill each worker, and together they would run
+    // with it until the attempts of all are spent.
+    `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = 'the lease lapsed',
+       run_at = CASE WHEN attempts < 3 THEN run_at ELSE now() + random() * ${APART} END
      WHERE id IN (SELECT id FROM jobs WHERE queue = $1 AND ${RUNNING} AND lease_until < now()
        FOR UPDATE SKIP LOCKED) RETURNING id`,
     [queue],

@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { currentSubject, detached } from '#src/platform/context.ts'
 import type { Database } from '#src/platform/db/database.ts'
+import { createWaitingPlaces } from '#src/platform/waiting-places.ts'
 import { findSettled } from './backlog.ts'
 import type { SettledChannel } from './settled-channel.ts'
 import { createUsualTime, FIRST_INTERVAL_MS, minGapMs, minReportedGapMs, nextIntervalMs } from './wait-interval.ts'
@@ -12,7 +13,7 @@ import { createUsualTime, FIRST_INTERVAL_MS, minGapMs, minReportedGapMs, nextInt
 export interface Waiters {
   /**
    * true when the job has ended in time. When too many callers already wait, of the account in progress or of all,
-   * returns false after some seconds without having read the job.
+   * returns false after some seconds without having read the job. Returns false early where the place is another account's.
    */
   settled(jobId: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>
   /** Whether one more caller of the account in progress can wait. */
@@ -22,10 +23,7 @@ export interface Waiters {
   close(): void
 }
 
-const MAX_WAITERS = 1_000
-// Another account can always wait.
-const MAX_OF_ACCOUNT = 900
-// Callers beyond that are held back, which costs a timer each. Answered at once, those that ignore Retry-After would
+// Callers without a place are held back, which costs a timer each. Answered at once, those that ignore Retry-After would
 // cause hundreds of reads per second.
 const MAX_HELD_BACK = 4_000
 // Jobs per statement: what Postgres reads in a millisecond or two. The others are due at the next poll.
@@ -54,8 +52,7 @@ interface WaitersDeps {
 export function createWaiters({ db, reports }: WaitersDeps): Waiters {
   const waiting = new Map<string, Awaited>()
   const usualTime = createUsualTime()
-  const counts = new Map<string, number>()
-  let count = 0
+  const places = createWaitingPlaces()
   const closing = new AbortController()
   let heldBack = 0
   let next: { at: number; cancel: () => void } | undefined
@@ -144,9 +141,7 @@ export function createWaiters({ db, reports }: WaitersDeps): Waiters {
     detached(() => reports.subscribe(readReported))
   }
 
-  function hasRoom(): boolean {
-    return count < MAX_WAITERS && (counts.get(accountInProgress()) ?? 0) < MAX_OF_ACCOUNT
-  }
+  const hasRoom = () => places.hasRoom(accountInProgress())
 
   async function holdBack(timeoutMs: number, signal: AbortSignal | undefined): Promise<false> {
     if (heldBack >= MAX_HELD_BACK) return false
@@ -160,22 +155,19 @@ export function createWaiters({ db, reports }: WaitersDeps): Waiters {
     return false
   }
 
-  function countIn(account: string, change: 1 | -1): void {
-    count += change
-    const own = (counts.get(account) ?? 0) + change
-    if (own === 0) counts.delete(account)
-    else counts.set(account, own)
-  }
-
   return {
     hasRoom,
     retryAfterSeconds: () => (hasRoom() ? RETRY_AFTER_SECONDS : RETRY_AFTER_FULL_SECONDS),
     settled(jobId, timeoutMs, signal) {
       if (closing.signal.aborted || timeoutMs <= 0 || signal?.aborted) return Promise.resolve(false)
-      if (!hasRoom()) return holdBack(timeoutMs, signal)
-      const account = accountInProgress()
-      subscribeOnce()
       return new Promise((resolve) => {
+        const leave = () => wake(false)
+        const free = places.take(accountInProgress(), leave)
+        if (free === undefined) {
+          resolve(holdBack(timeoutMs, signal))
+          return
+        }
+        subscribeOnce()
         const awaited = awaitSoon(jobId)
         let isAwake = false
         const wake = (ended: boolean) => {
@@ -185,14 +177,12 @@ export function createWaiters({ db, reports }: WaitersDeps): Waiters {
           signal?.removeEventListener('abort', leave)
           awaited.wakers.delete(wake)
           if (awaited.wakers.size === 0 && waiting.get(jobId) === awaited) waiting.delete(jobId)
-          countIn(account, -1)
+          free()
           resolve(ended)
         }
-        const leave = () => wake(false)
         const deadline = setTimeout(leave, timeoutMs)
         signal?.addEventListener('abort', leave, { once: true })
         awaited.wakers.add(wake)
-        countIn(account, 1)
       })
     },
     close() {

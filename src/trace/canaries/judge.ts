@@ -98,8 +98,8 @@ export function judgeCheck(facts: CheckFacts): CheckJudgement {
   const isTrip = isBlocking && !stale && tripped.length > 0
   const hasSubject = facts.agent_session_id !== null || facts.agent_id !== null
   const locks = isTrip && mode === 'block_and_lock' && hasSubject && !facts.is_subject_locked
-  // A reading of experimental probes alone is no reading where a trip refuses.
-  const isRead = reading !== null && (families.length > 0 || uncounted.length === 0)
+  // A reading of which no family counts is no reading: each is disabled, or experimental where a trip refuses.
+  const isRead = families.length > 0
   const reason = reasonOf({ lockId, mode, isRead, stale, tripped })
   return {
     // A lock is lifted by a person, not by a change of the mode.

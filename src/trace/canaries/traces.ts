@@ -4,7 +4,7 @@ import { Failure } from '#src/failure.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { CountedPage } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
@@ -227,10 +227,7 @@ async function findTraces(
 
 async function countTraces(tx: Tx, scope: Scope, filter: TraceFilter): Promise<number> {
   const { where, values } = conditionsOf(scope, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*)::int AS count FROM traces WHERE ${where.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`traces WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

@@ -1,5 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
-import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
+import { boundsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { TraceJobState } from '../jobs/rows.ts'
 import type { DiffThresholds, DiffVerdict } from './judge.ts'
@@ -122,10 +122,7 @@ export async function findDiffs(
 }
 
 export async function countDiffs(tx: Tx, scope: Scope, filter: DiffFilter): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*) AS count FROM model_diffs WHERE ${MATCHES}`,
-    valuesOf(scope, filter),
-  )
+  const [row] = await tx.query<{ count: number }>(countOf(`model_diffs WHERE ${MATCHES}`), valuesOf(scope, filter))
   return row?.count ?? 0
 }
 

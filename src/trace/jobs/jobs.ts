@@ -11,6 +11,7 @@ import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs, enqueue } from '#src/platform/jobs/backlog.ts'
 import { toCircuitTracerBytes } from '../attribution/manifest.ts'
 import { findTrace } from '../canaries/traces.ts'
+import type { ModelVersion } from '../models/backend.ts'
 import { findMissingMethod } from '../models/capabilities.ts'
 import type { Models } from '../models/models.ts'
 import type { JobBody } from './bodies.ts'
@@ -52,32 +53,33 @@ export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDep
   }
 
   /**
-   * Refuses a method that the model is known not to have. A model that can't be asked now decides when the job runs: it
-   * may be there again.
-   * @throws {Failure} `backend_capability_missing`.
+   * Refuses a method that the model is known not to have, and a token that it does not know. A model that can't be asked
+   * now decides when the job runs: it may be there again.
+   * @throws {Failure} `backend_capability_missing`; `invalid_request` at `/target/token`.
    */
-  async function refuseMethod(scope: Scope, { trace_id: traceId, method }: JobBody): Promise<void> {
+  async function refuseUnfit(scope: Scope, { trace_id: traceId, method, target }: JobBody): Promise<void> {
     const trace = await db.tenant(scope, (tx) => findTrace(tx, traceId))
     const modelVersionId = trace?.modelVersionId ?? null
     if (modelVersionId === null) return
-    let missing: Failure | undefined
+    let unfit: Failure | undefined
     try {
       const backend = models.get(modelVersionId.split('@')[0])
-      missing = findMissingMethod(backend.model, await backend.capabilities(), method)
-      // Of a model that can't be used, or that has another file now, the capabilities say nothing about the trace's.
-      if (missing !== undefined) await models.version(modelVersionId)
+      unfit = findMissingMethod(backend.model, await backend.capabilities(), method)
+      if (target.token !== undefined) unfit ??= findUnknownToken(await backend.modelVersion(), target.token)
+      // Of a model that can't be used, or that has another file now, this says nothing about the trace's.
+      if (unfit !== undefined) await models.version(modelVersionId)
     } catch (error) {
       if (error instanceof Failure) return
       throw error
     }
-    if (missing !== undefined) throw missing
+    if (unfit !== undefined) throw unfit
   }
 
   return {
     /**
      * @throws {Failure} `not_found`, `environment_mismatch`; `conflict` where nothing of the trace may be explained;
-     * `backend_capability_missing`; `invalid_request` where its input is needed or another one; `rate_limited` beyond
-     * `MAX_OPEN_JOBS`.
+     * `backend_capability_missing`; `invalid_request` where its input is needed or another one, and for a token that the
+     * model does not know; `rate_limited` beyond `MAX_OPEN_JOBS`.
      */
     async create(by: Acting, body: JobBody, key?: IdempotencyKey): Promise<TraceJobRow> {
       checkId(body.trace_id, 'trc', by.environment)
@@ -85,7 +87,7 @@ export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDep
       const id = newId('job', by.environment, at.getTime())
       const queueJobId = newJobId()
       note({ trace: body.trace_id, traceJob: id })
-      await refuseMethod(by, body)
+      await refuseUnfit(by, body)
       const insert = async (tx: Tx) => {
         const trace = await getExplainedTrace(tx, body.trace_id)
         checkPosition(trace, body.target.position)
@@ -175,6 +177,15 @@ export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDep
       return { job, bytes: toCircuitTracerBytes(bytes) }
     },
   }
+}
+
+function findUnknownToken({ model, vocabulary }: ModelVersion, token: number): Failure | undefined {
+  // 0: of a model elsewhere, it is not known.
+  if (vocabulary === 0 || token < vocabulary) return undefined
+  return new Failure('invalid_request', {
+    detail: `The model ${model} knows ${vocabulary} tokens.`,
+    errors: [{ pointer: '/target/token', code: 'out_of_range', detail: `must be at most ${vocabulary - 1}` }],
+  })
 }
 
 /** Of a job or a diff that has succeeded or failed. */

@@ -1,5 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
-import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
+import { boundsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AttributionMethod } from '../attribution/attribute.ts'
 import type { TraceJobFailure, TraceJobRequest, TraceJobSummary } from './job.ts'
@@ -111,10 +111,7 @@ export async function listTraceJobs(
 }
 
 export async function countTraceJobs(tx: Tx, scope: Scope, filter: TraceJobFilter): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*)::int AS count FROM trace_jobs WHERE ${MATCHES}`,
-    valuesOf(scope, filter),
-  )
+  const [row] = await tx.query<{ count: number }>(countOf(`trace_jobs WHERE ${MATCHES}`), valuesOf(scope, filter))
   return row?.count ?? 0
 }
 

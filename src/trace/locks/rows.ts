@@ -2,7 +2,7 @@
 // session. A subject has one live lock at most, by a unique index.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
@@ -155,10 +155,7 @@ export async function findLocks(
 
 export async function countLocks(tx: Tx, scope: Scope, filter: LockFilter): Promise<number> {
   const { where, values } = conditionsOf(scope, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*) AS count FROM session_locks WHERE ${where.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`session_locks WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

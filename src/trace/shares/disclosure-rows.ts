@@ -2,7 +2,7 @@
 // state is one guarded UPDATE, so that of two at the same time one happens.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 
@@ -214,10 +214,7 @@ export function findRequests(
 
 export async function countRequests(tx: Tx, scope: Scope, filter: RequestFilter): Promise<number> {
   const { where, values } = conditionsOf(scope, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*)::int AS count FROM disclosure_requests WHERE ${where.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`disclosure_requests WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

@@ -1,5 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Revealed } from './mask.ts'
 import type { MaskRule } from './rule.ts'
@@ -149,10 +149,7 @@ export function findShares(
 
 export async function countShares(tx: Tx, scope: Scope, filter: ShareFilter): Promise<number> {
   const { where, values } = conditionsOf(scope, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*)::int AS count FROM trace_shares WHERE ${where.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`trace_shares WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

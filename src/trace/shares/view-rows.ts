@@ -2,7 +2,7 @@
 
 import ipaddr from 'ipaddr.js'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 
 export interface ShareViewRow {
@@ -73,10 +73,7 @@ export function findViews(
 
 export async function countViews(tx: Tx, scope: Scope, filter: ViewFilter): Promise<number> {
   const { where, values } = conditionsOf(scope, filter)
-  const [row] = await tx.adhoc<{ count: number }>(
-    `SELECT count(*)::int AS count FROM share_views WHERE ${where.join(' AND ')}`,
-    values,
-  )
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`share_views WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 

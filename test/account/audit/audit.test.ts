@@ -247,7 +247,7 @@ describe('the log', () => {
     const hours = Array.from({ length: 6_000 }, (_, hour) => start + hour * 3_600_000)
     await service.test.owner(
       `INSERT INTO audit_entries (account_id, id, at, environment, action, actor_kind, actor_id)
-       SELECT $1, id, at, CASE WHEN n % 1000 = 0 THEN 'sandbox' ELSE 'live' END, 'media.read', 'key', 'key_live_1'
+       SELECT $1, id, at, CASE WHEN n % 1000 = 0 THEN 'sandbox' WHEN n % 1000 = 1 THEN 'live' END, 'media.read', 'key', 'key_live_1'
        FROM unnest($2::text[], $3::timestamptz[]) WITH ORDINALITY AS t (id, at, n)`,
       [accountId, hours.map((hour) => newAccountId('aud', hour)), hours.map((hour) => new Date(hour))],
     )
@@ -259,6 +259,7 @@ describe('the log', () => {
       [{ createdGte: from, createdLt: until }, { limit: 50 }],
       [{ createdGte: from }, { limit: 20, above: '' }],
       [{ environment: 'sandbox' }, { limit: 50 }],
+      [{ environment: 'live' }, { limit: 50 }],
     ] as const) {
       let touched = 0
       const explained: Tx['adhoc'] = async (text, values) => {

@@ -67,6 +67,11 @@ describe('an agent', () => {
     const spelled = (x = '') => x.slice(0, -1) + String.fromCharCode(x.charCodeAt(x.length - 1) + 1)
     expect(await pointers({ public_key: { ...jwk, x: spelled(jwk.x) } })).toEqual(['/public_key/x'])
     expect(await pointers({ public_key: { ...jwk, kty: 'RSA' } })).toEqual(['/public_key/kty'])
+    // A point of small order, one that is not canonical, and none.
+    for (const bytes of [Buffer.alloc(32), Buffer.alloc(32, 0xff), Buffer.alloc(32).fill(2, 0, 1)]) {
+      const x = bytes.toString('base64url')
+      expect(await pointers({ public_key: { kty: 'OKP', crv: 'Ed25519', x } })).toEqual(['/public_key'])
+    }
     expect(await pointers({ metadata: { text: 'x'.repeat(5_000) } })).toEqual(['/metadata'])
     expect(await on.service.call(caller, '/v1/agents').then(({ json }) => json.data)).toEqual([])
   })

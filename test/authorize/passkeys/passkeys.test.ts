@@ -233,6 +233,18 @@ describe('a registration', () => {
       `${ATTESTATION} unsupported_key`,
     ],
     [
+      'an Ed25519 key of small order',
+      {
+        publicKey: coseMap([
+          [1, 1],
+          [3, -8],
+          [-1, 6],
+          [-2, Buffer.alloc(32)],
+        ]),
+      },
+      `${ATTESTATION} unsupported_key`,
+    ],
+    [
       'an RSA exponent of its modulus’ length',
       { publicKey: coseRsaKey(odd(256), odd(256)) },
       `${ATTESTATION} unsupported_key`,

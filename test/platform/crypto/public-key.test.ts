@@ -17,6 +17,15 @@ async function certify(publicKey: webcrypto.CryptoKey): Promise<Buffer> {
   return (await makeDer({ name: 'Other', keys: { ...root.keys, publicKey }, issuer: root, isCa: true })).der
 }
 
+it('an Ed25519 key of small order is refused', async () => {
+  const key = await crypto.subtle.importKey('raw', Buffer.alloc(32), 'Ed25519', true, ['verify'])
+  expect(parseCertificate(await certify(key))).toMatchObject({
+    ok: false,
+    code: 'unsupported_key',
+    detail: expect.stringContaining('small order'),
+  })
+})
+
 describe('an RSA key', () => {
   it.each([
     ['3', '03'],

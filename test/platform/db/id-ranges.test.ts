@@ -18,7 +18,7 @@ import { countRevocations, listRevocations } from '#src/authorize/revocations/ro
 import { countSchedules, listSchedules } from '#src/authorize/schedules/rows.ts'
 import { type AccountType, SCOPED_TYPES, type ScopedType } from '#src/catalogue/ids.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { boundsOfRange, type TimeRange } from '#src/platform/db/id-ranges.ts'
+import { boundsOfRange, countOf, MAX_TOTAL, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { createTraces } from '#src/trace/canaries/traces.ts'
@@ -262,6 +262,15 @@ describe.each(LISTS)('the list of $table', ({ table, time = 'created_at', list, 
     expect(answer).toBe((await idsWithin(table, time, range)).length)
     expect(most).toBeLessThan(FEW_ROWS)
   })
+})
+
+it('a count reads no more rows than the largest total that is told', async () => {
+  const count = async (rows: number) => {
+    const [row] = await test.owner<{ count: number }>(countOf(`generate_series(1, ${rows}) AS n WHERE n > 0`))
+    return row?.count
+  }
+  expect(await count(3)).toBe(3)
+  expect(await count(MAX_TOTAL + 1)).toBe(MAX_TOTAL)
 })
 
 it('the bounds of a fixed statement hold every id where a range is open, and end at the cursor', () => {

@@ -255,6 +255,28 @@ describe.each(testedEngines())('the job engine on %s', (kind) => {
     await worker.close(5_000)
   })
 
+  it('runs jobs apart whose workers died with them three times, for one of them may be the cause', async () => {
+    const ids = await on.addJobs(30)
+    const [twice, ...others] = ids
+    await on.database.owner(
+      `UPDATE jobs SET state = 'dispatched', dispatches = 3, attempts = CASE WHEN id = $2 THEN 2 ELSE 3 END,
+         lease_until = now() - interval '1 second' WHERE id = ANY($1::uuid[])`,
+      [ids, twice],
+    )
+    expect(await on.dispatcher.reconcile('attest')).toBe(ids.length)
+    const rows = await on.database.owner<{ id: string; seconds: number }>(
+      'SELECT id, extract(epoch FROM run_at - now())::float8 AS seconds FROM jobs WHERE id = ANY($1::uuid[])',
+      [ids],
+    )
+    const dueIn = new Map(rows.map(({ id, seconds }) => [id, seconds]))
+    expect(dueIn.get(twice ?? '')).toBeLessThanOrEqual(0)
+    const later = others.map((id) => dueIn.get(id) ?? 0)
+    expect(Math.min(...later)).toBeGreaterThan(-2)
+    expect(Math.max(...later)).toBeLessThanOrEqual(60)
+    expect(Math.max(...later) - Math.min(...later)).toBeGreaterThan(10)
+    await on.database.owner("UPDATE jobs SET state = 'cancelled' WHERE id = ANY($1::uuid[])", [ids])
+  })
+
   it('dispatches no job of a paused queue, and none without a worker', async () => {
     const ids = await on.addJobs(1)
     expect(await on.dispatcher.dispatch('attest')).toMatchObject({ count: 0 })

@@ -57,6 +57,33 @@ describe('operating queues', () => {
     expect(text).toMatch(/countersign_queue_oldest_due_seconds\{queue="deliver"\} 0/)
   })
 
+  it('spends a hundredth of the time on counting waiting jobs, and reads the rest afresh', async () => {
+    let ms = 0
+    const reads = { 'count jobs': 0, 'queue metrics': 0 }
+    const slow: TestDatabase['db'] = {
+      ...database.db,
+      system: async (reason, work, options) => {
+        if (reason === 'count jobs') ms += 300
+        if (reason in reads) reads[reason as keyof typeof reads] += 1
+        return database.db.system(reason, work, options)
+      },
+    }
+    const registry = new Registry()
+    collectQueues(registry, slow, () => ms)
+    for (const [at, counts, states] of [
+      [0, 1, 1],
+      [4_000, 1, 1],
+      [10_000, 1, 2],
+      [29_000, 1, 3],
+      [31_000, 2, 3],
+      [40_000, 2, 4],
+    ] as const) {
+      ms = at
+      await registry.metrics()
+      expect([at, ...Object.values(reads)]).toEqual([at, counts, states])
+    }
+  })
+
   it('pauses and resumes', async () => {
     await pauseQueue(database.db, 'attest')
     await pauseQueue(database.db, 'attest')

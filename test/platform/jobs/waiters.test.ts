@@ -53,17 +53,32 @@ describe('waiting callers', () => {
     expect(await waiters.settled(id, 10_000, client.signal)).toBe(false)
   })
 
-  it('are held back, and not read, when a thousand already wait, and their slots are freed', async () => {
+  it('are held back, and not read, when their account has its share of a thousand, and their places are freed', async () => {
     const id = await addJob()
     const wait = (account: string, timeoutMs = 20_000) => within({ account }, () => waiters.settled(id, timeoutMs))
-    expect([waiters.hasRoom(), waiters.retryAfterSeconds()]).toEqual([true, 1])
+    const answer = () => within({ account: 'one' }, () => [waiters.hasRoom(), waiters.retryAfterSeconds()])
+    expect(answer()).toEqual([true, 1])
     const waiting = ['one', 'other'].flatMap((account) => Array.from({ length: 500 }, () => wait(account)))
-    expect([waiters.hasRoom(), waiters.retryAfterSeconds()]).toEqual([false, 5])
-    const late = wait('late', 200)
+    expect(answer()).toEqual([false, 5])
+    const late = wait('one', 200)
     await end(id, 'succeeded')
     expect((await Promise.all(waiting)).every(Boolean)).toBe(true)
     expect(await late).toBe(false)
-    expect(await wait('late')).toBe(true)
+    expect(await wait('one')).toBe(true)
+  })
+
+  it('of a third account have places where two have taken all: those of the most answer their oldest', async () => {
+    const id = await addJob()
+    const wait = (account: string) => within({ account }, () => waiters.settled(id, 20_000))
+    const ofTwo = ['one', 'other'].map((account) => Array.from({ length: 500 }, () => wait(account)))
+    const third = Array.from({ length: 300 }, () => wait('third'))
+    expect(within({ account: 'third' }, () => waiters.hasRoom())).toBe(true)
+    expect(await Promise.race(ofTwo.map(([oldest]) => oldest))).toBe(false)
+    await end(id, 'succeeded')
+    expect((await Promise.all(third)).every(Boolean)).toBe(true)
+    const answered = await Promise.all(ofTwo.map((own) => Promise.all(own)))
+    expect(answered.map((own) => own.filter(Boolean).length)).toEqual([350, 350])
+    expect(answered.map((own) => own.indexOf(true))).toEqual([150, 150])
   })
 
   it('of one account leave room for those of another', async () => {

@@ -53,6 +53,7 @@ function factsOf({ mode = 'block_and_lock', settings, ageSeconds = 1, readings, 
 }
 
 const QUIET = [readingOf('f', 0.1)]
+const DISABLED = { family: 'f', threshold: 0.1, enabled: false }
 
 describe('the kill switch', () => {
   const TABLE: [string, Given, [allowed: boolean, reason: string | null, locks: boolean, emits: boolean]][] = [
@@ -153,7 +154,22 @@ describe('the kill switch', () => {
     ],
     [
       'leaves out a family that is not enabled',
-      { settings: { families: [{ family: 'f', threshold: 0.1, enabled: false }] } },
+      { readings: [readingOf('f', 0.9), readingOf('g', 0.1)], settings: { families: [DISABLED] } },
+      [true, null, false, false],
+    ],
+    [
+      'takes a reading for none of which no family is enabled',
+      { settings: { families: [DISABLED] } },
+      [false, 'canary_unavailable', false, false],
+    ],
+    [
+      'refuses nothing under monitor for a reading of which no family is enabled',
+      { mode: 'monitor', settings: { families: [DISABLED] } },
+      [true, 'canary_unavailable', false, false],
+    ],
+    [
+      'asks for no reading where it is off',
+      { mode: 'off', settings: { families: [DISABLED] } },
       [true, null, false, false],
     ],
   ]

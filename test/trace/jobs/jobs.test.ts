@@ -197,6 +197,8 @@ describe('an attribution job', () => {
     const [one, other] = [await jobs.take(await queued(made.job_id)), await jobs.take(await queued(made.job_id))]
     const work = makeWork()
     expect((await Promise.all([jobs.run(one, work), jobs.run(other, work)])).sort()).toEqual(['settled', 'stale'])
+    // A worker that begins when the other has ended it.
+    expect(await jobs.run(one, work)).toBe('stale')
     expect([(await events()).length, await manifests(made.job_id)]).toEqual([1, 1])
   })
 
@@ -258,7 +260,13 @@ describe('an attribution job', () => {
     expect(await failing(makeWork({ models: limited }))).toBe('backend_capability_missing')
     const gone = startModels({ TRACE_MODELS: ['another-model'] })
     expect(await failing(makeWork({ models: gone }))).toBe('model_version_not_found')
-    expect(await failing(makeWork(), { target: { token: 900_000 } })).toBe('invalid_request')
+    const unknown = await start()
+    await on.service.test.owner(
+      `UPDATE trace_jobs SET request = jsonb_set(request, '{token}', '900000') WHERE id = $1`,
+      [unknown.job_id],
+    )
+    expect(await run(unknown.job_id)).toBe('settled')
+    expect((await read(unknown.job_id)).failure).toMatchObject({ code: 'invalid_request' })
     // The file of the model is replaced while the job computes.
     let asked = 0
     const replaced: Pick<Models, 'get' | 'version'> = {

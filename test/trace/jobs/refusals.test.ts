@@ -47,6 +47,23 @@ it('an intervention names each neuron that the text has not, also where its inpu
   }
 })
 
+it('a token that the model does not know is refused at once, with the highest that it knows', async () => {
+  const { id } = await infer()
+  const job = (token: number) =>
+    on.post(caller, '/v1/trace/jobs', { trace_id: id, max_feature_nodes: 8, target: { token } })
+  const { status, json } = await job(900_000)
+  expect([status, json.code, json.errors]).toMatchObject([
+    400,
+    'invalid_request',
+    [{ pointer: '/target/token', code: 'out_of_range' }],
+  ])
+  const highest = Number(/at most (\d+)/.exec(JSON.stringify(json.errors))?.[1])
+  expect((await job(highest + 1)).status).toBe(400)
+  expect((await job(highest)).status).toBe(202)
+  const rows = await on.service.test.owner('SELECT FROM trace_jobs WHERE trace_id = $1', [id])
+  expect(rows).toHaveLength(1)
+})
+
 it('an intervention names a neuron that is edited twice, in any spelling', async () => {
   const { id } = await infer()
   for (const again of ['1_77_3', '01_077_3']) {
