@@ -1,23 +1,29 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParam, idParams, visibleText } from '#src/platform/http/params.ts'
+import { idParam, idParams, jsonObject, visibleText } from '#src/platform/http/params.ts'
 import { publicKeyJwk } from './public-key.ts'
 import type { Registry } from './registry.ts'
-import type { Metadata } from './rows.ts'
 import type { AgentSessions } from './sessions.ts'
 import { agentSessionView, agentStatusView, agentView, sessionStatusView, toAgentView, toSessionView } from './views.ts'
 
 // An agent's metadata are read by each decision about it.
 const MAX_METADATA_CHARACTERS = 4_096
-const metadata = z
-  .record(z.string().min(1).max(100), z.unknown())
+const MAX_NAME_CHARACTERS = 100
+const metadata = jsonObject
+  .superRefine((value, issues) => {
+    for (const member of Object.keys(value)) {
+      if (member.length >= 1 && member.length <= MAX_NAME_CHARACTERS) continue
+      const message = `must have a name of 1 to ${MAX_NAME_CHARACTERS} characters`
+      const code = member === '' ? 'too_short' : 'too_long'
+      issues.addIssue({ code: 'custom', path: [member], message, params: { code } })
+    }
+  })
   .refine((value) => JSON.stringify(value).length <= MAX_METADATA_CHARACTERS, {
     message: `must not have more than ${MAX_METADATA_CHARACTERS} characters as JSON`,
     params: { code: 'too_long' },
   })
-  // Every value of a body is JSON.
-  .transform((value) => value as Metadata)
+  .meta({ propertyNames: { type: 'string', minLength: 1, maxLength: MAX_NAME_CHARACTERS } })
 const name = visibleText(200)
 const owner = visibleText(254).describe('Who answers for the agent: an e-mail address, a team, an id.')
 const publicKey = publicKeyJwk.nullable().describe('P-256 or Ed25519, as JWK.')

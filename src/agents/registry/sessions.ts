@@ -2,6 +2,7 @@
 
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import { lockExclusive, lockShared, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
@@ -10,7 +11,6 @@ import type { CountedPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { getAgent } from './registry.ts'
-import type { Metadata } from './rows.ts'
 import {
   type AgentSessionRow,
   countSessions,
@@ -26,7 +26,7 @@ export type AgentSessions = ReturnType<typeof createAgentSessions>
 export function createAgentSessions({ db, pager, now }: Pick<Platform, 'db' | 'pager' | 'now'>) {
   return {
     /** @throws {Failure} `conflict` while the agent is suspended; `environment_mismatch`, `not_found`. */
-    async open(acting: Acting, agentId: string, metadata: Metadata, key?: IdempotencyKey): Promise<AgentSessionRow> {
+    async open(acting: Acting, agentId: string, metadata: JsonObject, key?: IdempotencyKey): Promise<AgentSessionRow> {
       checkId(agentId, 'agt', acting.environment)
       const createdAt = now()
       const id = newId('ses', acting.environment, createdAt.getTime())

@@ -3,11 +3,11 @@
 
 import type { ApprovalFacts } from '#src/authorize/approvals/facts.ts'
 import type { MandateFacts } from '#src/authorize/mandates/judge.ts'
-import type { JsonObject, PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'
+import type { PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'
 import type { ScheduleFacts } from '#src/authorize/schedules/judge.ts'
 import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 
 /** Hashes are SHA-256 in base64url without padding. */
 export interface VerifyFacts {

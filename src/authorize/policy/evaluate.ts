@@ -2,12 +2,10 @@
 // have to ask outside. Pure: the same policy, facts and answers give the same evaluation.
 
 import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { CompiledPolicy, CompiledRule } from './compile.ts'
 import { createRun, MAX_PATTERN_STEPS, type PatternBudget, type Run } from './conditions.ts'
 import { failedBy, judgeRequirement } from './requirements.ts'
-
-export type JsonObject = { [key: string]: Json }
 
 /** What conditions read. A null is a missing field. */
 export interface PolicyFacts {

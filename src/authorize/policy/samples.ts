@@ -1,7 +1,7 @@
 // Facts to try a policy on: plain ones, and ones that a term of the analysis describes.
 
-import type { Json } from '#src/platform/crypto/canonical.ts'
-import type { JsonObject, PolicyFacts } from './evaluate.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
+import type { PolicyFacts } from './evaluate.ts'
 import type { Term } from './satisfiability.ts'
 import { sampleOf } from './value-sets.ts'
 import type { AnalysisWork, Pausing } from './work.ts'

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { hardwareTierView } from '#src/attest/judgement-views.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { timestamp } from '#src/platform/http/params.ts'
+import { jsonObject, timestamp } from '#src/platform/http/params.ts'
 import { documentSchema } from './document.ts'
-import type { JsonObject, PolicyAnswers, PolicyFacts } from './evaluate.ts'
+import type { PolicyAnswers, PolicyFacts } from './evaluate.ts'
 import { COMMON, DOCUMENT_LIMITS, PATH } from './routes.ts'
 import { PLAIN_FACTS } from './samples.ts'
 import type { Replay, Trials } from './trials.ts'
@@ -13,7 +13,6 @@ import { evaluationView, toEvaluationView } from './views.ts'
 const common = { ...COMMON, permission: 'policy.read' } as const
 const drafting = { ...common, ...DOCUMENT_LIMITS, method: 'POST' } as const
 
-const object = z.record(z.string(), z.unknown())
 const whole = z.number().int()
 const text = z.string()
 
@@ -24,18 +23,18 @@ const simulateRequest = z.strictObject({
     .strictObject({
       action_type: text.max(200).nullable().optional(),
       action_description: text.max(2_000).optional(),
-      action_payload: object.optional(),
-      context: object.optional(),
-      authorize_context: object.optional().describe('The context that authorize was given, where verify has another.'),
-      agent: object.nullable().optional(),
+      action_payload: jsonObject.optional(),
+      context: jsonObject.optional(),
+      authorize_context: jsonObject.optional().describe('The context that authorize was given, where verify has another.'),
+      agent: jsonObject.nullable().optional(),
       device: z
         .strictObject({ id: text.max(200).default(''), tier: hardwareTierView, enrolled: z.boolean().default(true) })
         .optional()
         .describe('Default: a device that is not enrolled.'),
-      session: object.optional(),
-      mandate: object.nullable().optional(),
-      schedule: object.nullable().optional(),
-      canary: object.nullable().optional(),
+      session: jsonObject.optional(),
+      mandate: jsonObject.nullable().optional(),
+      schedule: jsonObject.nullable().optional(),
+      canary: jsonObject.nullable().optional(),
       at: timestamp.optional().describe('Default: now.'),
       token: z.strictObject({ biometric: z.boolean() }).optional(),
     })
