@@ -67,8 +67,7 @@ export async function dryRun(
       if (change === 'unknown') done.unknown += 1
       else if (change !== undefined) done.changes.push(change)
       const isFull = done.changes.length >= limit || done.looked >= MAX_CLAIMS_LOOKED || results >= MAX_RESULTS_LOOKED
-      // The pager needs one more row than the page to return this row's cursor.
-      if (isFull) return { ...done, nextCursor: pager.page([before, ''], 1, (id) => id, binding).next_cursor }
+      if (isFull) return { ...done, nextCursor: pager.cursorAfter(before, binding) }
     }
     if (page.length < STEP_CLAIMS) return done
     // Yields to other work of this process.
