@@ -3,7 +3,7 @@
 import type { AttestationStanding, Judgement } from '#src/attest/factors/judge.ts'
 import type { AdvisoryCode, FactorCode } from '#src/attest/factors/table.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import type { NewResult } from './rows.ts'
+import { judgementValues, type NewResult } from './rows.ts'
 
 /** The current result, with the facts it was evaluated on. */
 export interface StandingResult extends Judgement {
@@ -53,23 +53,7 @@ export async function replaceResult(
        result_jws = $13, facts = $14, policy_version = $15
      -- By the id itself: joined with old, a planner without statistics scans all rows of the account.
      WHERE id = $1 AND EXISTS (SELECT FROM old) RETURNING 1`,
-    [
-      id,
-      seenAt,
-      causes,
-      evaluatedAt,
-      judgement.riskStatus,
-      judgement.riskScore,
-      judgement.provenanceStatus,
-      judgement.hardwareTier,
-      judgement.rulesVersion,
-      JSON.stringify(judgement.factors),
-      JSON.stringify(judgement.advisoryFactors),
-      JSON.stringify(judgement.observations),
-      resultJws,
-      facts,
-      policyVersion,
-    ],
+    [id, seenAt, causes, evaluatedAt, ...judgementValues(judgement), resultJws, facts, policyVersion],
   )
   return rows.length === 1
 }
