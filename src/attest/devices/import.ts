@@ -1,7 +1,6 @@
 // Enrolls a fleet at once. An invalid line does not affect the others, and nothing is written before the last line has
 // arrived: an interrupted upload stores nothing.
 
-import { setImmediate } from 'node:timers/promises'
 import { recordAudit } from '#src/account/audit/record.ts'
 import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
@@ -13,6 +12,7 @@ import type { ParsedLine } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
+import { createSlice } from '#src/platform/slices.ts'
 import type { NewEvidence, Trust } from '../hardware/evidence.ts'
 import { findCas } from '../trust/rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
@@ -72,7 +72,8 @@ export async function importDevices(
   const rejected: ImportResult['rejected'] = []
   const keys: { line: number; key: string }[] = []
   const fresh = new Map<string, NewDevice & { evidence: NewEvidence | undefined }>()
-  const breathe = createBreather()
+  // A line costs about half a millisecond of certificate work, and 40 at most: two chains of eight P-521 certificates.
+  const slice = createSlice()
 
   const hold = budget.open(scope.accountId)
   function keep(bytes: number): void {
@@ -82,7 +83,7 @@ export async function importDevices(
   try {
     for await (const one of lines) {
       keep(BYTES_PER_LINE)
-      await breathe()
+      if (slice.isOver()) await slice.next()
       const { line } = one
       const enrollment =
         'errors' in one ? { isAccepted: false as const, errors: one.errors } : judgeEnrollment(one.value, context)
@@ -145,17 +146,4 @@ async function enrollAll(
 
 function keyOf({ spkiDigest }: { spkiDigest: Buffer }): string {
   return spkiDigest.toString('latin1')
-}
-
-// A line costs about half a millisecond of certificate work, and 40 at most: two chains of eight P-521 certificates.
-// After this long the event loop serves other requests.
-const BREATH_MS = 8
-
-function createBreather(): () => Promise<void> {
-  let since = performance.now()
-  return async () => {
-    if (performance.now() - since < BREATH_MS) return
-    await setImmediate()
-    since = performance.now()
-  }
 }

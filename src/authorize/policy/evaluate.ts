@@ -35,7 +35,7 @@ export interface CanaryAnswer {
   families: string[]
   set: string
   readings: Json
-  /** Which trace was read. Absent of answers that somebody supposes, and of older ones. */
+  /** Which trace was read. Absent in a simulation's answers, and in older ones. */
   trace_id?: string | null
   /** A client's own reading can refuse, and never satisfies a condition. */
   source: 'server' | 'client'
