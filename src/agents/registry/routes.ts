@@ -5,7 +5,14 @@ import { idParam, idParams, jsonObject, visibleText } from '#src/platform/http/p
 import { publicKeyJwk } from './public-key.ts'
 import type { Registry } from './registry.ts'
 import type { AgentSessions } from './sessions.ts'
-import { agentSessionView, agentStatusView, agentView, sessionStatusView, toAgentView, toSessionView } from './views.ts'
+import {
+  agentSessionView,
+  agentStatusView,
+  agentView,
+  sessionStatusView,
+  toAgentSessionView,
+  toAgentView,
+} from './views.ts'
 
 // An agent's metadata are read by each decision about it.
 const MAX_METADATA_CHARACTERS = 4_096
@@ -174,8 +181,8 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         status: [200],
       },
       async ({ caller, params, body, idempotencyKey }) =>
-        toSessionView(await sessions.open(caller, params.id, body?.metadata ?? {}, idempotencyKey)),
-      async ({ caller, params }, session) => toSessionView(await sessions.get(caller, params.id, session)),
+        toAgentSessionView(await sessions.open(caller, params.id, body?.metadata ?? {}, idempotencyKey)),
+      async ({ caller, params }, session) => toAgentSessionView(await sessions.get(caller, params.id, session)),
     ),
     endpoint(
       {
@@ -200,7 +207,7 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         const { status, created_gte: from, created_lt: before } = query
         const filter = { agentId: params.id, status, createdFrom: timeOf(from), createdBefore: timeOf(before) }
         const { data, ...page } = await sessions.list(caller, filter, query)
-        return { ...page, data: data.map(toSessionView) }
+        return { ...page, data: data.map(toAgentSessionView) }
       },
     ),
     endpoint(
@@ -214,7 +221,7 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         view: agentSessionView,
         status: [200],
       },
-      async ({ caller, params }) => toSessionView(await sessions.get(caller, params.id, params.session)),
+      async ({ caller, params }) => toAgentSessionView(await sessions.get(caller, params.id, params.session)),
     ),
     endpoint(
       {
@@ -228,8 +235,8 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         status: [200],
       },
       async ({ caller, params, idempotencyKey }) =>
-        toSessionView(await sessions.end(caller, params.id, params.session, idempotencyKey)),
-      async ({ caller, params }, session) => toSessionView(await sessions.get(caller, params.id, session)),
+        toAgentSessionView(await sessions.end(caller, params.id, params.session, idempotencyKey)),
+      async ({ caller, params }, session) => toAgentSessionView(await sessions.get(caller, params.id, session)),
     ),
   ]
 }

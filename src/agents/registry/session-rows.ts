@@ -47,7 +47,7 @@ export function checkSessionName(name: string, environment: Environment): string
 
 export type NewAgentSession = Pick<AgentSessionRow, 'id' | 'agentId' | 'metadata' | 'createdBy' | 'createdAt'>
 
-export async function insertSession(
+export async function insertAgentSession(
   tx: Tx,
   { accountId, environment }: Scope,
   { id, agentId, metadata, createdBy, createdAt }: NewAgentSession,
@@ -76,7 +76,7 @@ export interface SessionFilter {
 }
 
 /** Newest first. */
-export async function findSessions(
+export async function findAgentSessions(
   tx: Tx,
   scope: Scope,
   filter: SessionFilter,

@@ -15,8 +15,8 @@ import {
   type AgentSessionRow,
   countSessions,
   endSession,
-  findSessions,
-  insertSession,
+  findAgentSessions,
+  insertAgentSession,
   readAgentSession,
   type SessionFilter,
 } from './session-rows.ts'
@@ -36,7 +36,13 @@ export function createAgentSessions({ db, pager, now }: Pick<Platform, 'db' | 'p
         if (suspensions.length > 0) {
           throw new Failure('conflict', `${agentId} is suspended: it opens no sessions.`)
         }
-        await insertSession(tx, acting, { id, agentId, metadata, createdAt, createdBy: actorOf(acting.principal).id })
+        await insertAgentSession(tx, acting, {
+          id,
+          agentId,
+          metadata,
+          createdAt,
+          createdBy: actorOf(acting.principal).id,
+        })
         return getSession(tx, agentId, id)
       }
       return db.tenant(acting, async (tx) => {
@@ -62,7 +68,7 @@ export function createAgentSessions({ db, pager, now }: Pick<Platform, 'db' | 'p
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
         await getAgent(tx, filter.agentId)
-        const rows = await findSessions(tx, scope, filter, { before, limit: query.limit + 1 })
+        const rows = await findAgentSessions(tx, scope, filter, { before, limit: query.limit + 1 })
         const page = pager.page(rows, query.limit, ({ id }) => id, binding)
         return query.include === undefined ? page : { ...page, total_count: await countSessions(tx, scope, filter) }
       })

@@ -70,7 +70,7 @@ export function toAgentView(agent: AgentRow): z.input<typeof agentView> {
   }
 }
 
-export function toSessionView(session: AgentSessionRow): z.input<typeof agentSessionView> {
+export function toAgentSessionView(session: AgentSessionRow): z.input<typeof agentSessionView> {
   return {
     agent_session_id: session.id,
     agent_id: session.agentId,

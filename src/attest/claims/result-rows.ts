@@ -6,7 +6,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import { judgementValues, type NewResult } from './rows.ts'
 
 /** The current result, with the facts it was evaluated on. */
-export interface StandingResult extends Judgement {
+export interface CurrentResult extends Judgement {
   evaluatedAt: Date
   /** As `encodeFacts` wrote it, parsed; null where it was not kept or is erased. */
   facts: unknown
@@ -14,8 +14,8 @@ export interface StandingResult extends Judgement {
   isMediaStored: boolean
 }
 
-export async function findResult(tx: Tx, id: string): Promise<StandingResult | undefined> {
-  const [row] = await tx.query<StandingResult>(
+export async function findResult(tx: Tx, id: string): Promise<CurrentResult | undefined> {
+  const [row] = await tx.query<CurrentResult>(
     `SELECT a.evaluated_at AS "evaluatedAt", a.risk_status AS "riskStatus", a.risk_score AS "riskScore",
        a.provenance_status AS "provenanceStatus", a.hardware_tier AS "hardwareTier", a.rules_version AS "rulesVersion",
        a.factors, a.advisory_factors AS "advisoryFactors", a.observations, a.facts, a.erased_at IS NOT NULL AS "isErased",

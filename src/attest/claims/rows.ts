@@ -256,7 +256,7 @@ export function judgementValues(judgement: Judgement) {
  * `failure` is for the caller. No index serves the job id: that path is for a payload without an attestation, a defect.
  * Returns what changed.
  */
-export async function markFailed(
+export async function markAttestationFailed(
   tx: Tx,
   one: { id: string } | { jobId: string },
   failure: string,

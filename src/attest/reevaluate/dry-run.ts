@@ -15,10 +15,10 @@ import type { Scope } from '#src/platform/ids.ts'
 import { judgeBy, STORED_RESULT, type StoredResult } from './touched.ts'
 
 /** The most claims that one call examines; the next page continues. */
-export const MAX_CLAIMS_LOOKED = 2_000
+const MAX_CLAIMS_LOOKED = 2_000
 const MAX_RESULTS_LOOKED = 10_000
 /** Claims with more results are not evaluated here: a single one would hold the call for seconds. */
-export const MAX_RESULTS_OF_CLAIM = 500
+const MAX_RESULTS_OF_CLAIM = 500
 // Claims per statement. The facts of a result have about 2 KB.
 const STEP_CLAIMS = 20
 

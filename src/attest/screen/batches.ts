@@ -18,7 +18,7 @@ import { readLines } from '#src/platform/http/ndjson.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
-import { findBatch, insertBatch, type ScreeningBatchRow, setRejected } from './batch-rows.ts'
+import { findScreeningBatch, insertScreeningBatch, type ScreeningBatchRow, setRejected } from './batch-rows.ts'
 import { type ScreenLine, screenLine } from './requests.ts'
 
 /** Ten thousand lines of two ids each, with room for spaces. */
@@ -73,7 +73,7 @@ export function createScreeningBatches({
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
     let accepted = 0
-    const [room] = await Promise.all([takeRoom(tx, scope, at), insertBatch(tx, scope, { id, createdAt: at })])
+    const [room] = await Promise.all([takeRoom(tx, scope, at), insertScreeningBatch(tx, scope, { id, createdAt: at })])
     let isBeyondCap = false
     const pace = createBulkPace(scope.accountId)
     for (let start = 0; start < lines.length; start += CHUNK_LINES) {
@@ -179,7 +179,7 @@ function undefinedIfTaken(error: unknown): undefined {
 }
 
 async function getBatch(tx: Tx, id: string): Promise<ScreeningBatchRow> {
-  const row = await findBatch(tx, id)
+  const row = await findScreeningBatch(tx, id)
   if (row === undefined) throw new Failure('not_found', `There is no batch of screenings ${id}.`)
   return row
 }

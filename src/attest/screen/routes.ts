@@ -17,7 +17,7 @@ import {
   screeningBatchView,
   screeningSettingsView,
   screeningView,
-  toBatchView,
+  toScreeningBatchView,
   toScreeningView,
   toSettingsView,
 } from './views.ts'
@@ -156,7 +156,7 @@ export function screenRoutes(
         view: screeningBatchView,
         status: [200],
       },
-      async ({ caller, params }) => toBatchView(await batches.get(caller, params.id)),
+      async ({ caller, params }) => toScreeningBatchView(await batches.get(caller, params.id)),
     ),
     endpoint(
       {
@@ -189,7 +189,7 @@ export function screenRoutes(
 }
 
 function accepted(row: ScreeningBatchRow) {
-  return reply(202, toBatchView(row), { Location: `/v1/media/screenings/batches/${row.id}` })
+  return reply(202, toScreeningBatchView(row), { Location: `/v1/media/screenings/batches/${row.id}` })
 }
 
 // A malformed id would match no row, and the caller would not see the typing error.

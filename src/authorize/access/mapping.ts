@@ -11,7 +11,7 @@ import { isJsonObject } from '#src/platform/http/params.ts'
 import { invalidRequest, parseWith } from '#src/platform/http/validate.ts'
 
 /** The one type of subjects: whom a token was issued for. */
-export const SUBJECT_TYPE = 'agent_session'
+const SUBJECT_TYPE = 'agent_session'
 
 const object = z
   .custom<JsonObject>(isJsonObject, { message: 'must be an object', params: { code: 'invalid_type' } })
@@ -40,9 +40,9 @@ export const evaluationRequest = z.object(parts).meta({
 })
 export type AccessEvaluation = z.output<typeof evaluationRequest>
 
-export const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const
+const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const
 /** One request must not cost more than a second of a busy process; each evaluation is a whole verification. */
-export const MAX_EVALUATIONS = 20
+const MAX_EVALUATIONS = 20
 
 export const evaluationsRequest = z
   .object({

@@ -24,7 +24,7 @@ export interface VerifyFacts {
   revocation: { scope: RevokedScope; at: string } | null
   lock: { lock_id: string } | null
   /** The registered agent; null where the token names none. */
-  agent: AgentStanding | null
+  agent: AgentState | null
   device: PolicyFacts['device']
   session: JsonObject
   /** As stored now for the trace that the request or the token names. */
@@ -95,7 +95,7 @@ export interface RequestFacts {
   execute: boolean
 }
 
-export interface AgentStanding {
+export interface AgentState {
   id: string
   status: 'active' | 'suspended' | 'missing'
   /** What rules of the policy see as `agent`. */

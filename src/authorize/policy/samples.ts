@@ -22,7 +22,7 @@ export const PLAIN_FACTS: PolicyFacts = {
 }
 
 /** Facts that a term allows; undefined where none is found at the first try. */
-export function* factsOf(work: AnalysisWork, term: Term): Pausing<PolicyFacts | undefined> {
+export function* sampleFactsOf(work: AnalysisWork, term: Term): Pausing<PolicyFacts | undefined> {
   const facts: { [root: string]: unknown } = structuredClone({ ...PLAIN_FACTS })
   for (const { field, set } of term.values()) {
     const value = yield* sampleOf(work, set)

@@ -9,7 +9,14 @@ import { buildConnector } from 'undici'
 import type { Environment } from '#src/platform/ids.ts'
 import { failSpan, inSpan } from '#src/platform/trace.ts'
 import { classifyAddress, isPublicAddress } from './address.ts'
-import { type CallProblem, CONNECT_TIMEOUT_MS, codeOf, createCaller, interruption, type Untimed } from './caller.ts'
+import {
+  type CallProblem,
+  CONNECT_TIMEOUT_MS,
+  createCaller,
+  errorCodeOf,
+  interruption,
+  type Untimed,
+} from './caller.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { createEgress } from './egress.ts'
 import { createLookup, type Lookup } from './lookup.ts'
@@ -169,7 +176,7 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
     try {
       return { addresses: [...new Set(await deadline.race(lookup(target.hostname)))] }
     } catch (error) {
-      return interruption(deadline) ?? { code: 'dns_failed', detail: `${target.hostname}: ${codeOf(error)}` }
+      return interruption(deadline) ?? { code: 'dns_failed', detail: `${target.hostname}: ${errorCodeOf(error)}` }
     }
   }
 
