@@ -50,12 +50,12 @@ it('a refused key is named by its id in the line of its refusal, where it is kno
     [elsewhere, 'ip_not_allowed'],
   ] as const) {
     expect((await holder.ask('')).json.code).toBe(code)
-    const line = logged.findLast(({ msg }) => msg === 'refused')
+    const line = logged.findLast(({ msg }) => msg === 'request refused')
     expect(line).toMatchObject({ code, key: holder.id, account: holder.accountId })
     expect(JSON.stringify(line)).not.toContain(holder.key)
   }
   await keys.send({ key: makeRawKey('sandbox') }, KEYS)
-  expect(logged.findLast(({ msg }) => msg === 'refused')).not.toHaveProperty('key')
+  expect(logged.findLast(({ msg }) => msg === 'request refused')).not.toHaveProperty('key')
   keys.service.clock.now = NOW
 })
 
