@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
-import { makeKey } from '#src/account/keys/format.ts'
+import { makeRawKey } from '#src/account/keys/format.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 
 export interface DeploymentState {
@@ -24,8 +24,8 @@ export function openState(directory: string): DeploymentState {
   const made: DeploymentState = {
     masterKey: randomBytes(32).toString('base64'),
     loginPassword: randomBytes(24).toString('base64url'),
-    sandboxKeys: { all: makeKey('sandbox'), verify: makeKey('sandbox'), attest: makeKey('sandbox') },
-    account: { id: newAccountId('acc'), key: makeKey('sandbox') },
+    sandboxKeys: { all: makeRawKey('sandbox'), verify: makeRawKey('sandbox'), attest: makeRawKey('sandbox') },
+    account: { id: newAccountId('acc'), key: makeRawKey('sandbox') },
   }
   const aside = `${file}.${process.pid}`
   writeFileSync(aside, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decode, encode } from 'cborg'
 import { verifyKeyAttestation } from '#src/attest/hardware/android.ts'
-import { enrollmentHash, verifyAppAttestation, verifyAssertion } from '#src/attest/hardware/apple.ts'
+import { enrollmentHash, verifyAppAttestation, verifyAppleAssertion } from '#src/attest/hardware/apple.ts'
 import { readAssertedData, readAttestedData } from '#src/attest/hardware/authenticator-data.ts'
 import { parseKeyDescription } from '#src/attest/hardware/key-description.ts'
 import { parseRevocationList } from '#src/attest/hardware/revocations.ts'
@@ -114,7 +114,7 @@ export function hardwareParsers(): Parser[] {
         return Buffer.concat([Buffer.of(index), mutateBytes(ASSERTIONS.slice(index, index + 1), dice, MAX_BYTES)])
       },
       async run(input) {
-        const verdict = await verifyAssertion({
+        const verdict = await verifyAppleAssertion({
           assertion: input.subarray(1),
           spki: ATTEST_KEYS[input[0] ?? 0] ?? Buffer.alloc(0),
           appId: APPS.apple[0]?.appId ?? '',

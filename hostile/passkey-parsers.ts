@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ALGORITHM_NAMES, readAuthenticatorFacts, readMap } from '#src/authorize/passkeys/authenticator-data.ts'
 import { assertionResponse, registrationResponse } from '#src/authorize/passkeys/bodies.ts'
-import { loadWebauthn, verifyAssertion, verifyRegistration } from '#src/authorize/passkeys/ceremony.ts'
+import { loadWebauthn, verifyPasskeyAssertion, verifyRegistration } from '#src/authorize/passkeys/ceremony.ts'
 import { Failure } from '#src/failure.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
@@ -82,7 +82,7 @@ export async function passkeyParsers(): Promise<Parser[]> {
         })
         if (!parsed.success) return input.length > 2 ? 'too_long' : 'too_short'
         const refused = await codeOf(() =>
-          verifyAssertion(parsed.data, KNOWN, { rp: RP, challenge: bytes(own.challenge), pointer: '' }),
+          verifyPasskeyAssertion(parsed.data, KNOWN, { rp: RP, challenge: bytes(own.challenge), pointer: '' }),
         )
         if (refused !== undefined) return refused
         const { clientDataJSON, authenticatorData } = parsed.data.response

@@ -5,14 +5,14 @@ import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
 import { parseKey } from '#src/account/keys/format.ts'
 import { signDelivery, verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
-import { decodeBase64 } from '#src/attest/trust/certificates.ts'
+import { decodeStrictBase64 } from '#src/attest/trust/certificates.ts'
 import { Failure } from '#src/failure.ts'
 import { readKey } from '#src/platform/http/caller.ts'
 import { parseIdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { createPager, listQuery } from '#src/platform/http/page.ts'
 import { parsePrefer } from '#src/platform/http/prefer.ts'
 import { chooseCoding, represent } from '#src/platform/http/represent.ts'
-import { parseContentDigest, parseRange } from '#src/platform/http/request-headers.ts'
+import { parseByteRange, parseContentDigest } from '#src/platform/http/request-headers.ts'
 import { parseQuery } from '#src/platform/http/validate.ts'
 import { checkId, newId } from '#src/platform/ids.ts'
 import { parseTarget } from '#src/platform/net/url.ts'
@@ -74,7 +74,7 @@ export const TEXT_PARSERS: readonly Parser[] = [
     [CHAIN[0]?.toString('base64') ?? '', 'YQ==', 'YWI='],
     ['invalid'],
     (text) => {
-      const bytes = decodeBase64(text)
+      const bytes = decodeStrictBase64(text)
       if (bytes === undefined) return 'invalid'
       hold(bytes.toString('base64') === text, 'bytes have one spelling')
       return 'accepted'
@@ -131,7 +131,7 @@ export const TEXT_PARSERS: readonly Parser[] = [
     ['unsatisfiable', 'whole'],
     (text) => {
       const size = 1_000
-      const range = parseRange(text, size)
+      const range = parseByteRange(text, size)
       if (range.kind !== 'part') return range.kind
       const { first, last } = range
       hold(first >= 0 && first <= last && last < size, 'a part lies within')

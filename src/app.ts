@@ -75,8 +75,8 @@ export function createApp(deps: AppDeps): Koa {
   })
   const count = async (caller: Caller, route: Pick<Route, 'isEmergency'>, headers: Record<string, string>) => {
     if (limits === undefined) return undefined
-    const { headers: standing, refusal } = await limits.admit(caller, route)
-    Object.assign(headers, standing)
+    const { headers: limitHeaders, refusal } = await limits.admit(caller, route)
+    Object.assign(headers, limitHeaders)
     return refusal
   }
   const authenticate = async (visit: Visit, headers: Record<string, string>) => {

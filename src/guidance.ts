@@ -20,7 +20,7 @@ const AFTER_A_WHILE =
   'Yes, the same request, with growing pauses: as long as Retry-After says when it is sent, else one second, doubled ' +
   'each time. With an Idempotency-Key nothing happens twice.'
 
-export const GUIDANCE = {
+const GUIDANCE = {
   invalid_json: {
     happened: 'The body is not valid JSON, or JSON that parsers read differently.',
     remedy:

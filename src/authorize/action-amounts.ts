@@ -1,9 +1,8 @@
 // What mandates and schedules compare of an action: its amount, currency, counterparty and type. They come from the payload,
 // which the token binds. The same member at another place may only agree: else an agent would choose which one is compared.
 
-import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { formatAmount, isCurrency, parseAmount } from '#src/platform/amounts.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 
 /** null: not there, or malformed. */
 export interface ActionAmounts {

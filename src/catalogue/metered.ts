@@ -15,7 +15,7 @@ interface MeteredRow {
   countsBulkAtOnce?: true
 }
 
-export const METERED_OPERATIONS = {
+const METERED_OPERATIONS = {
   attest: {
     counts: 'a capture that was evaluated; a line of a batch from its acceptance on',
     waitsIn: 'attest',

@@ -5,9 +5,8 @@
 import { html } from './html.ts'
 import type { DocsPage } from './layout.ts'
 
-/** @param action The module that shows and hashes actions, which the script loads. */
-export function approvePage(script: string, action: string): DocsPage {
-  const body = html`<div class="home approve" data-action="${action}">
+export function approvePage(script: string): DocsPage {
+  const body = html`<div class="home approve">
 <h1>Approvals</h1>
 <noscript><p class="lead">This page needs scripts: it computes the hashes of what it shows.</p></noscript>
 <p class="lead" id="message" role="status" aria-live="polite" hidden></p>

@@ -9,8 +9,10 @@ import { type Prepared, prepare } from './prepared.ts'
 
 const { resolve } = createRequire(import.meta.url)
 
+// What another file imports stands before it.
 const SOURCES = {
   'action.js': new URL('./browser/action.js', import.meta.url),
+  'call.js': new URL('./browser/call.js', import.meta.url),
   'approve.js': new URL('./browser/approve.js', import.meta.url),
   'explorer.js': new URL('./browser/explorer.js', import.meta.url),
   'invite.js': new URL('./browser/invite.js', import.meta.url),
@@ -42,7 +44,7 @@ export function createAssets(): Assets {
   for (const name of Object.keys(SOURCES) as AssetName[]) {
     const [, stem = '', type = ''] = /^(.*)\.(js|css)$/.exec(name) ?? []
     const headers = { 'Content-Type': type === 'js' ? TYPES.js : TYPES.css, 'Cache-Control': FOR_EVER }
-    const prepared = prepare(readFileSync(SOURCES[name]), headers)
+    const prepared = prepare(withServedNames(readFileSync(SOURCES[name], 'utf8'), names), headers)
     const servedName = `${stem}.${prepared.digest}.${type}`
     names.set(name, servedName)
     byServedName.set(servedName, prepared)
@@ -55,4 +57,9 @@ export function createAssets(): Assets {
       return prepared.answer(acceptEncoding)
     },
   }
+}
+
+// Our modules import each other by the names of their files.
+function withServedNames(text: string, names: ReadonlyMap<AssetName, string>): string {
+  return [...names].reduce((one, [name, served]) => one.replaceAll(`from './${name}'`, `from './${served}'`), text)
 }

@@ -91,7 +91,7 @@ export function createGuides({ baseUrl }: { baseUrl: string }): Guides {
 }
 
 /** The address, from one page, of another: `/docs/decisions/0001-x` has two folders to leave. */
-export function rootOf(path: string): string {
+export function pathToRoot(path: string): string {
   return '../'.repeat(path.split('/').length - 2) || './'
 }
 
@@ -133,6 +133,6 @@ function leadOf(name: string, target: string, isServed: (name: string) => boolea
   const elsewhere = Object.keys(ELSEWHERE).find((other) => ELSEWHERE[other] === file)
   const other = elsewhere ?? /^docs\/(.*?)(?:\.md|\/)$/.exec(file)?.[1]
   if (other === undefined || !(isServed(other) || `${other}/` === DECISIONS)) return undefined
-  const root = rootOf(`/docs/${name}`)
+  const root = pathToRoot(`/docs/${name}`)
   return `${root}docs/${other}${section === undefined ? '' : `#${section}`}`
 }

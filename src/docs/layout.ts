@@ -2,7 +2,7 @@
 // to the page, so that it works under any host name and path.
 
 import type { Assets } from './assets.ts'
-import { type Group, rootOf } from './guides.ts'
+import { type Group, pathToRoot } from './guides.ts'
 import { type Html, html } from './html.ts'
 
 export interface DocsPage {
@@ -27,7 +27,7 @@ export interface Layout {
 }
 
 export function renderPage(page: DocsPage, { assets, groups }: Layout): string {
-  const root = rootOf(page.path)
+  const root = pathToRoot(page.path)
   const asset = (name: Parameters<Assets['nameOf']>[0]) => `${root}docs/assets/${assets.nameOf(name)}`
   const styles = [...(page.styles ?? []), asset('pages.css')]
   const scripts = [...(page.scripts ?? []), { src: asset('guides.js'), isModule: true as const }]

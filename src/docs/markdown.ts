@@ -46,7 +46,7 @@ export function renderMarkdown(markdown: string, leadOf: LeadOf): Rendered {
 }
 
 /** As the usual renderers make anchors of headings. */
-export function slugOf(heading: string): string {
+function slugOf(heading: string): string {
   return heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')

@@ -146,10 +146,7 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
         summary: 'The page on which people approve and deny the actions of agents',
         reason: 'The page is the same for everybody: its requests need a session',
       },
-      (exchange) => {
-        const addressOf = (name: 'approve.js' | 'action.js') => `docs/assets/${assets.nameOf(name)}`
-        return show(exchange, '/approve', () => approvePage(addressOf('approve.js'), addressOf('action.js')))
-      },
+      (exchange) => show(exchange, '/approve', () => approvePage(`docs/assets/${assets.nameOf('approve.js')}`)),
     ),
     page(
       {

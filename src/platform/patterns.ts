@@ -3,9 +3,9 @@
 
 import { RE2JS } from 're2js'
 
-export const MAX_PATTERN_LENGTH = 500
+const MAX_PATTERN_LENGTH = 500
 /** Of one pattern: a millisecond of compiling for each 150. */
-export const MAX_PATTERN_WEIGHT = 1_000
+const MAX_PATTERN_WEIGHT = 1_000
 const UNICODE_CLASS_WEIGHT = 10
 // RE2 keeps the states of its automaton: 8 MB for each pattern unless told otherwise.
 const MAX_CACHE_BYTES = 128 * 1024

@@ -27,7 +27,7 @@ export interface TenantRule {
 export type RetentionRule = DeploymentRule | TenantRule
 
 /** Days after which all data of an account with published keys is deleted: anyone can read it. */
-export const PUBLIC_DAYS = 7
+const PUBLIC_DAYS = 7
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
@@ -97,6 +97,20 @@ export function rowRule(db: Pick<Database, 'tenant'>, what: string, days: number
     everyMs: HOUR_MS,
     days,
     purge: (scope, before, signal) => purgeInSteps(db, { what, scope, before, signal }, step),
+  }
+}
+
+/** Deletes rows of the deployment that are older than some days. @param purge Returns how many it deleted. */
+export function deploymentRule(
+  { db, now }: { db: Database; now: () => Date },
+  { what, days }: { what: string; days: number },
+  purge: (db: Database, before: Date) => Promise<number>,
+): DeploymentRule {
+  return {
+    per: 'deployment',
+    what,
+    everyMs: HOUR_MS,
+    purge: () => purge(db, new Date(now().getTime() - days * DAY_MS)),
   }
 }
 

@@ -153,7 +153,10 @@ export function createSequencer(sequence: Sequence, { db, log, metrics, limits =
 
   function setAside(scope: Scope, error: unknown): void {
     metrics.failures.inc({ sequence: name })
-    log.warn({ task: name, account: scope.accountId, environment: scope.environment, err: error }, 'ordering failed')
+    log.warn(
+      { task: name, account: scope.accountId, environment: scope.environment, err: error },
+      'a sequence was not appended; the account is set aside for a while',
+    )
     asideUntil.set(nameOf(scope), performance.now() + SET_ASIDE_MS)
   }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { makeKey } from '#src/account/keys/format.ts'
+import { makeRawKey } from '#src/account/keys/format.ts'
 import { type Config, readDeploymentSettings } from '#src/config.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { embeddedDefaults, SANDBOX_ACCOUNT, seed } from '../../commands/seed.ts'
@@ -37,8 +37,8 @@ it('the accounts of a deployment are created once, and that is in their audit lo
   const made = {
     masterKey: randomBytes(32).toString('base64'),
     loginPassword: 'x',
-    sandboxKeys: { all: makeKey('sandbox'), verify: makeKey('sandbox'), attest: makeKey('sandbox') },
-    account: { id: newAccountId('acc'), key: makeKey('sandbox') },
+    sandboxKeys: { all: makeRawKey('sandbox'), verify: makeRawKey('sandbox'), attest: makeRawKey('sandbox') },
+    account: { id: newAccountId('acc'), key: makeRawKey('sandbox') },
   }
   for (let start = 0; start < 2; start += 1) await seed(service.services, made, {} as Config)
   for (const accountId of [SANDBOX_ACCOUNT, made.account.id]) {

@@ -45,7 +45,7 @@ const SMALL: Record<string, readonly string[]> = {
   'the steps of a comparison': [
     'src/attest/duplicates/findings.ts',
     'src/attest/duplicates/hasher.ts',
-    'src/attest/duplicates/loose.ts',
+    'src/attest/duplicates/unreferenced.ts',
   ],
   'goes with the version that no longer upgrades from the one before': [
     'src/attest/duplicates/hand-over.ts',

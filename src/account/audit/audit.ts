@@ -9,7 +9,7 @@ import type { Page, Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import { recordAudit } from './record.ts'
-import { type AuditEntry, type AuditFilter, countEntries, findEntries } from './rows.ts'
+import { type AuditEntry, type AuditFilter, countEntries, findAuditEntries } from './rows.ts'
 
 /** As the routes parse it. */
 export interface AuditQuery {
@@ -51,7 +51,7 @@ export function createAuditLog({ db, pager, now, exportRows = EXPORT_ROWS }: Aud
       const binding = { route: 'GET /v1/account/audit', scope, query: { ...query, environment: filter.environment } }
       const below = pager.decode(query.cursor, binding)
       const { rows, total } = await db.tenant(by, async (tx) => ({
-        rows: await findEntries(tx, filter, { below, limit: query.limit + 1 }),
+        rows: await findAuditEntries(tx, filter, { below, limit: query.limit + 1 }),
         total: query.include === undefined ? undefined : await countEntries(tx, filter),
       }))
       const page = pager.page(rows, query.limit, ({ id }) => id, binding)
@@ -77,7 +77,7 @@ export function createAuditLog({ db, pager, now, exportRows = EXPORT_ROWS }: Aud
   async function* pagesOf(scope: Scope, filter: AuditFilter): AsyncGenerator<AuditEntry[]> {
     for (let above = ''; ; ) {
       const range = { above, limit: exportRows }
-      const rows = await db.tenant(scope, (tx) => findEntries(tx, filter, range))
+      const rows = await db.tenant(scope, (tx) => findAuditEntries(tx, filter, range))
       if (rows.length > 0) yield rows
       const last = rows.at(-1)
       if (last === undefined || rows.length < exportRows) return

@@ -8,8 +8,8 @@ import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { entryOf } from './record.ts'
-import { insertEntries, type NewAuditEntry } from './rows.ts'
+import { auditEntryOf } from './record.ts'
+import { insertAuditEntries, type NewAuditEntry } from './rows.ts'
 
 export interface AuditedRead {
   action: AuditAction
@@ -43,7 +43,7 @@ export function createReadAudit({ db, now }: ReadAuditDeps): ReadAudit {
     run: (take, { scope }) =>
       db.tenant(scope, async (tx) => {
         const entries = take().map(({ entry }) => entry)
-        await insertEntries(tx, entries)
+        await insertAuditEntries(tx, entries)
         return entries.map(() => undefined)
       }),
   })
@@ -58,7 +58,7 @@ export function createReadAudit({ db, now }: ReadAuditDeps): ReadAudit {
     const key = JSON.stringify([accountId, environment, actorOf(by.principal).id, action, subjectId, representation])
     const known = recorded.get(key)
     if (known !== undefined) return known
-    const entry = entryOf(by, { action, subjectId, after: { representation }, isScoped })
+    const entry = auditEntryOf(by, { action, subjectId, after: { representation }, isScoped })
     const written = write({ scope: { accountId, environment }, entry })
     recorded.set(key, written)
     written.catch(() => {

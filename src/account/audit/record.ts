@@ -7,7 +7,7 @@ import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { newAccountId } from '#src/platform/ids.ts'
-import { insertEntries, type NewAuditEntry } from './rows.ts'
+import { insertAuditEntries, type NewAuditEntry } from './rows.ts'
 
 export interface AuditedAct {
   action: AuditAction
@@ -29,11 +29,11 @@ export interface Unattended {
 
 /** Adds an entry. In a tenant transaction of the account, or a system one. */
 export async function recordAudit(tx: Tx, by: Acting | Unattended, act: AuditedAct): Promise<void> {
-  await insertEntries(tx, [entryOf(by, act)])
+  await insertAuditEntries(tx, [auditEntryOf(by, act)])
 }
 
 /** The row of an entry. Call it in the context of the request, whose id the entry carries. */
-export function entryOf(by: Acting | Unattended, act: AuditedAct): NewAuditEntry {
+export function auditEntryOf(by: Acting | Unattended, act: AuditedAct): NewAuditEntry {
   const { actorKind, actorId, origin } = actorOfEntry(by)
   return {
     accountId: by.accountId,

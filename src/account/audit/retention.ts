@@ -3,7 +3,7 @@ import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { accountIdsBefore, type Scope } from '#src/platform/ids.ts'
 import { DAY_MS, HOUR_MS, type TenantRule } from '#src/platform/retention.ts'
-import { purgeEntries } from './rows.ts'
+import { purgeAuditEntries } from './rows.ts'
 
 const STEP_ROWS = 2_000
 
@@ -27,7 +27,7 @@ export function auditRetention({ db, findPlan, now }: AuditRetentionDeps): Tenan
       const before = ofPlan > longest ? ofPlan : longest
       const past = { accountId, environment, before, idsBefore: accountIdsBefore('aud', before), limit: STEP_ROWS }
       for (let purged = 0; ; ) {
-        const count = await db.system('retention', (tx) => purgeEntries(tx, past))
+        const count = await db.system('retention', (tx) => purgeAuditEntries(tx, past))
         purged += count
         if (count < STEP_ROWS || signal.aborted) return purged
       }

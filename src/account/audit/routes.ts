@@ -2,11 +2,10 @@ import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { AUDIT_ACTIONS, type AuditAction } from '#src/catalogue/audit.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import type { AuditLog } from './audit.ts'
 import type { AuditEntry } from './rows.ts'
-
-const LINES_TYPE = 'application/x-ndjson'
 
 const action = z.enum(Object.keys(AUDIT_ACTIONS) as [AuditAction, ...AuditAction[]]).meta({ id: 'AuditAction' })
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
@@ -79,7 +78,7 @@ export function auditRoutes(log: AuditLog): Route[] {
         query: z.object(filters),
         view: z.never(),
         status: [200],
-        streams: { contentType: LINES_TYPE },
+        streams: { contentType: NDJSON_TYPE },
       },
       async ({ caller, query }) => {
         const stream = Readable.from(linesOf(await log.export(caller, query)), { objectMode: false })

@@ -39,7 +39,7 @@ export interface AuditFilter {
   createdLt?: Date | undefined
 }
 
-export async function insertEntries(tx: Tx, entries: readonly NewAuditEntry[]): Promise<void> {
+export async function insertAuditEntries(tx: Tx, entries: readonly NewAuditEntry[]): Promise<void> {
   const column = <Name extends keyof NewAuditEntry>(name: Name) => entries.map((entry) => entry[name])
   await tx.query(
     `INSERT INTO audit_entries (account_id, id, environment, action, actor_kind, actor_id, ip, user_agent, request_id,
@@ -71,7 +71,7 @@ interface EntryRange {
 }
 
 /** Newest first below an id; oldest first above one. */
-export async function findEntries(tx: Tx, filter: AuditFilter, range: EntryRange): Promise<AuditEntry[]> {
+export async function findAuditEntries(tx: Tx, filter: AuditFilter, range: EntryRange): Promise<AuditEntry[]> {
   const { conditions, values } = conditionsOf(filter)
   if (range.below !== undefined) conditions.push(`id < $${values.push(range.below)}`)
   if (range.above !== undefined) conditions.push(`id > $${values.push(range.above)}`)
@@ -95,7 +95,7 @@ export async function countEntries(tx: Tx, filter: AuditFilter): Promise<number>
  * Deletes entries of an account from before that time, and returns how many. In a system transaction: requests, which
  * run in the tenant role, can't delete any.
  */
-export async function purgeEntries(
+export async function purgeAuditEntries(
   tx: Tx,
   past: { accountId: string; environment: Environment; before: Date; idsBefore: string; limit: number },
 ): Promise<number> {

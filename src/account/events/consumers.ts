@@ -19,7 +19,7 @@ import {
   listConsumers,
 } from './rows.ts'
 
-export const MAX_CONSUMERS = 100
+const MAX_CONSUMERS = 100
 
 export interface Acknowledgement {
   /** undefined: a new consumer begins with the oldest event that is there, and another stays where it is. */

@@ -146,7 +146,7 @@ function consumerRoutes(consumers: Consumers): Route[] {
         method: 'PUT',
         path: '/v1/event-consumers/:name',
         operationId: 'putEventConsumer',
-        summary: 'Make a consumer, or report the position up to which it has processed',
+        summary: 'Create a consumer, or store the position up to which it has processed events',
         params: nameParams,
         body: z
           .strictObject({

@@ -1,5 +1,5 @@
 // What the pull API reads of events, and the positions of its consumers. One statement reads events together with what
-// retention has deleted: between two, a deletion would leave a gap that nobody sees.
+// retention has deleted: between two, a deletion would leave an undetected gap.
 
 import type { StoredEvent } from '#src/account/webhooks/envelope.ts'
 import type { Statement, Tx } from '#src/platform/db/database.ts'

@@ -21,9 +21,9 @@ import {
 } from './rows.ts'
 import { type ExportedRow, readRows } from './tables.ts'
 
-export const KEPT_DAYS = 7
+const KEPT_DAYS = 7
 /** A ZIP ends with the list of its files, which is kept in memory until then: some hundred bytes for each. */
-export const MAX_MEDIA = 100_000
+const MAX_MEDIA = 100_000
 const MAX_BYTES = 1024 ** 4
 const PROGRESS_MS = 2_000
 const ENVIRONMENTS: readonly Environment[] = ['sandbox', 'live']

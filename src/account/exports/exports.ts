@@ -23,7 +23,7 @@ import {
 } from './rows.ts'
 
 /** Each reads every table of the account and writes a new archive, of many gigabytes with media. Failed ones count too. */
-export const MAX_EXPORTS_A_DAY = 3
+const MAX_EXPORTS_A_DAY = 3
 const DAY_MS = 86_400_000
 
 /** An export whose archive can be downloaded. */

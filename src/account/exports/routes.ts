@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { parseRange } from '#src/platform/http/request-headers.ts'
+import { parseByteRange } from '#src/platform/http/request-headers.ts'
 import type { AccountExports } from './exports.ts'
 import { EXPORT_STATES, type ExportRow } from './rows.ts'
 
@@ -106,7 +106,7 @@ export function exportRoutes(exports: AccountExports): Route[] {
         // RFC 9110 13.1.5: a client that has another representation gets the whole one.
         const condition = header('if-range')
         const wanted = condition === undefined || condition === headers.ETag ? header('range') : undefined
-        const range = parseRange(wanted, size)
+        const range = parseByteRange(wanted, size)
         if (range.kind === 'unsatisfiable') {
           throw new Failure('range_not_satisfiable', {
             detail: `The archive has ${size} bytes.`,

@@ -202,7 +202,7 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
  * Where a key is created. A key creates keys of its own environment; a session chooses.
  * @throws {Failure} `environment_mismatch`
  */
-export function placeOf(acting: Acting, environment: Environment = acting.environment): Acting {
+export function actingInEnvironment(acting: Acting, environment: Environment = acting.environment): Acting {
   if (environment === acting.environment) return acting
   const { principal } = acting
   if (principal.kind === 'key') {

@@ -21,7 +21,7 @@ export interface KeyParts {
 }
 
 /** A new raw key. Shown once, stored as its SHA-256. */
-export function makeKey(environment: Environment): string {
+export function makeRawKey(environment: Environment): string {
   let random = ''
   for (let i = 0; i < RANDOM_LENGTH; i += 1) random += BASE62.charAt(randomInt(BASE62.length))
   return `svc_${WORD[environment]}_${random}${checksumOf(random)}`

@@ -5,7 +5,7 @@ import { GRANTABLE_SCOPES, type GrantableScope, PRODUCTS, type Product } from '#
 import type { FieldError } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
-import { makeKey, parseKey } from './format.ts'
+import { makeRawKey, parseKey } from './format.ts'
 import { type Grant, refuseKey } from './limits.ts'
 import { canonicalRange, MAX_RANGES } from './ranges.ts'
 import type { NewKeyRow } from './rows.ts'
@@ -37,7 +37,7 @@ export function drawKey(
   { at, createdBy, judge = () => [] }: { at: Date; createdBy: string; judge?: (grant: Grant) => FieldError[] },
 ): { key: string; row: NewKeyRow } {
   const { ipAllow, errors } = checkNewKey(scope, wanted, at)
-  const key = wanted.raw ?? makeKey(scope.environment)
+  const key = wanted.raw ?? makeRawKey(scope.environment)
   const row = {
     accountId: scope.accountId,
     environment: scope.environment,

@@ -5,7 +5,7 @@ import { PLANS, type Plan, PRODUCTS, type Product } from '#src/catalogue/access.
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { type Account, changePlan, toAccount } from './accounts.ts'
-import { changeAccount, countKeys, isErasing, type KeyCount, lockAccount } from './rows.ts'
+import { changeAccount, countKeysByEnvironment, isAccountErasing, type KeyCount, lockAccount } from './rows.ts'
 
 const MAX_REASON = 500
 
@@ -23,7 +23,7 @@ export async function suspendAccount(tx: Tx, id: string, reason: string): Promis
     throw new Failure('conflict', `${id} has been suspended since ${account.suspendedAt.toISOString()}.`)
   }
   // Half of it may be gone: there is nothing left to keep as it is.
-  if (await isErasing(tx, id)) throw new Failure('conflict', `${id} was closed and is being erased, or was.`)
+  if (await isAccountErasing(tx, id)) throw new Failure('conflict', `${id} was closed and is being erased, or was.`)
   return change(tx, account, { suspensionReason: reason })
 }
 
@@ -54,7 +54,7 @@ export async function setProducts(tx: Tx, id: string, products: readonly Product
 
 /** The keys of an account by environment: how many are valid now, and the latest use of any. */
 export function countKeysOf(tx: Tx, id: string): Promise<KeyCount[]> {
-  return countKeys(tx, id)
+  return countKeysByEnvironment(tx, id)
 }
 
 /** @throws {Failure} `not_found` */

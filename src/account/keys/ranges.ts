@@ -2,7 +2,7 @@
 // two lists can be compared, and a typing error is found when the key is made and not when it is refused.
 
 import ipaddr from 'ipaddr.js'
-import { parseRange } from '#src/platform/http/client-address.ts'
+import { parseAddressRange } from '#src/platform/http/client-address.ts'
 
 export const MAX_RANGES = 50
 
@@ -23,15 +23,15 @@ export function canonicalRange(text: string): string {
 
 /** Whether every address of `inner` is in one of `outer`. Both canonical. */
 export function isRangeWithin(inner: string, outer: readonly string[]): boolean {
-  const [address, bits] = parseRange(inner)
-  return outer.map(parseRange).some(([first, length]) => {
+  const [address, bits] = parseAddressRange(inner)
+  return outer.map(parseAddressRange).some(([first, length]) => {
     return length <= bits && first.kind() === address.kind() && address.match(first, length)
   })
 }
 
-function parse(text: string): ReturnType<typeof parseRange> {
+function parse(text: string): ReturnType<typeof parseAddressRange> {
   try {
-    return parseRange(text)
+    return parseAddressRange(text)
   } catch {
     throw new Error('must be an address or a range, such as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32')
   }

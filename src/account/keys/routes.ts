@@ -3,7 +3,7 @@ import { GRANTABLE_SCOPES, PLANS, PRODUCTS } from '#src/catalogue/access.ts'
 import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, timestamp } from '#src/platform/http/params.ts'
-import { type KeyAdministration, MAX_GRACE_SECONDS, placeOf } from './administration.ts'
+import { actingInEnvironment, type KeyAdministration, MAX_GRACE_SECONDS } from './administration.ts'
 import { KEY_STATUSES, type Key, WORKING } from './key.ts'
 import { isBlank } from './new-key.ts'
 import { canonicalRange, MAX_RANGES } from './ranges.ts'
@@ -131,7 +131,7 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
         status: [200],
       },
       async ({ caller, body, idempotencyKey }) => {
-        const place = placeOf(caller, body.environment)
+        const place = actingInEnvironment(caller, body.environment)
         idempotencyKey?.belongsTo(place)
         const { name, scopes, expires_at: end, ip_allow: ipAllow, products } = body
         const wanted = { name, scopes, expiresAt: timeOf(end), ipAllow, products }
@@ -139,7 +139,7 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
         return { ...toView(key, caller), key: raw }
       },
       async ({ caller, body }, id) => {
-        const key = await keys.get(placeOf(caller, body.environment), id)
+        const key = await keys.get(actingInEnvironment(caller, body.environment), id)
         return { ...toView(key, caller), secret_shown: false as const }
       },
     ),

@@ -110,7 +110,7 @@ export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | unde
 }
 
 /** Whether the account is being erased, or was. */
-export async function isErasing(tx: Tx, id: string): Promise<boolean> {
+export async function isAccountErasing(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.query(
     'SELECT 1 FROM accounts WHERE id = $1 AND erased_after <= now() AND suspended_at IS NULL',
     [id],
@@ -139,7 +139,7 @@ export interface KeyCount {
   lastUsedAt: Date | null
 }
 
-export async function countKeys(tx: Tx, accountId: string): Promise<KeyCount[]> {
+export async function countKeysByEnvironment(tx: Tx, accountId: string): Promise<KeyCount[]> {
   return tx.query<KeyCount>(
     `SELECT environment, max(last_used_at) AS "lastUsedAt",
        count(*) FILTER (WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())

@@ -1,7 +1,7 @@
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { Sessions } from '#src/account/sessions/sessions.ts'
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
-import { DAY_MS, HOUR_MS } from '#src/platform/retention.ts'
+import { deploymentRule } from '#src/platform/retention.ts'
 import { createAllowlist } from './allowlist.ts'
 import { purgeAttempts } from './attempts.ts'
 import type { LoginSettings } from './config.ts'
@@ -32,13 +32,8 @@ export function loginFeature(
       routes: loginRoutes({ login, own, cookies: p.cookies }),
       notes: NOTES,
       retention: [
-        {
-          per: 'deployment',
-          what: 'login_links',
-          everyMs: HOUR_MS,
-          purge: () => purgeLinks(p.db, new Date(p.now().getTime() - DAY_MS)),
-        },
-        { per: 'deployment', what: 'attempts', everyMs: HOUR_MS, purge: () => purgeAttempts(p.db, p.now()) },
+        deploymentRule(p, { what: 'login_links', days: 1 }, purgeLinks),
+        deploymentRule(p, { what: 'attempts', days: 0 }, purgeAttempts),
       ],
     },
     { login, allowlist, printLink: createPrintLink({ ...p, allowlist }) },

@@ -1,5 +1,5 @@
 // The work of the mail queue. At least once: a crash between the server's answer and the commit sends the mail again,
-// with the same Message-ID. What is refused permanently ends the mail and not the job: nobody can fix it by a redrive.
+// with the same Message-ID. What is refused permanently ends the mail and not the job: a redrive can't fix it.
 
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'

@@ -1,7 +1,7 @@
 import { QUEUES } from '#src/catalogue/queues.ts'
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { createMailer } from '#src/platform/net/mailer.ts'
-import { DAY_MS, HOUR_MS } from '#src/platform/retention.ts'
+import { deploymentRule } from '#src/platform/retention.ts'
 import type { MailSettings } from './config.ts'
 import { createDeliverMail } from './deliver-mail.ts'
 import { purgeMails } from './rows.ts'
@@ -27,14 +27,7 @@ export function mailFeature(p: Platform, settings: MailSettings, writers: Record
       name: 'mail',
       data: [{ table: 'mails', key: ['id'] }],
       work: { mail: () => createDeliverMail({ ...p, mailer: openMailer(), writers }) },
-      retention: [
-        {
-          per: 'deployment',
-          what: 'mails',
-          everyMs: HOUR_MS,
-          purge: () => purgeMails(p.db, new Date(p.now().getTime() - MAIL_DAYS * DAY_MS)),
-        },
-      ],
+      retention: [deploymentRule(p, { what: 'mails', days: MAIL_DAYS }, purgeMails)],
     },
     {},
   )

@@ -1,5 +1,5 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
-import { DAY_MS, HOUR_MS } from '#src/platform/retention.ts'
+import { deploymentRule } from '#src/platform/retention.ts'
 import { NOTES } from './notes.ts'
 import { createOwnSessions } from './own-sessions.ts'
 import { sessionRoutes } from './routes.ts'
@@ -27,14 +27,7 @@ export function sessionsFeature(p: Platform) {
       ],
       routes: sessionRoutes({ own, cookies: p.cookies }),
       notes: NOTES,
-      retention: [
-        {
-          per: 'deployment',
-          what: 'user_sessions',
-          everyMs: HOUR_MS,
-          purge: () => purgeSessions(p.db, new Date(p.now().getTime() - ENDED_DAYS * DAY_MS)),
-        },
-      ],
+      retention: [deploymentRule(p, { what: 'user_sessions', days: ENDED_DAYS }, purgeSessions)],
     },
     { sessions, own },
   )

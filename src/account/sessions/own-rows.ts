@@ -31,7 +31,11 @@ export interface SessionFacts extends OwnSessionRow {
 const SESSION = `s.id, s.method, s.is_sandbox_only AS "isSandboxOnly", s.ip, s.user_agent AS "userAgent",
   s.created_at AS "createdAt", s.last_seen_at AS "lastSeenAt", s.expires_at AS "expiresAt"`
 
-export async function findFacts(tx: Tx, accountId: string, sessionId: string): Promise<SessionFacts | undefined> {
+export async function findSessionFacts(
+  tx: Tx,
+  accountId: string,
+  sessionId: string,
+): Promise<SessionFacts | undefined> {
   const [row] = await tx.query<SessionFacts>(
     `SELECT ${SESSION}, u.id AS "userId", u.email, u.role, a.id AS "accountId", a.name AS "accountName", a.plan, a.products,
        a.closed_at IS NOT NULL AS "isClosed"
@@ -119,7 +123,7 @@ export async function endAll(
 }
 
 /** Tenant role. Returns the absolute end, or undefined where the session has ended. */
-export async function replaceSecret(
+export async function replaceSessionSecret(
   tx: Tx,
   { accountId, sessionId, secretHash }: { accountId: string; sessionId: string; secretHash: Buffer },
 ): Promise<Date | undefined> {

@@ -13,10 +13,10 @@ import {
   countOpen,
   endAll,
   endOne,
-  findFacts,
+  findSessionFacts,
   listOpen,
   type OwnSessionRow,
-  replaceSecret,
+  replaceSessionSecret,
   type SessionFacts,
 } from './own-rows.ts'
 import { IDLE_MS, type SignedIn } from './sessions.ts'
@@ -32,7 +32,7 @@ export type OwnSessions = ReturnType<typeof createOwnSessions>
 export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
   /** @throws {Failure} `session_expired` when its user was erased meanwhile. */
   async function describe(scope: Scope, sessionId: string): Promise<SessionFacts> {
-    const facts = await db.tenant(scope, (tx) => findFacts(tx, scope.accountId, sessionId))
+    const facts = await db.tenant(scope, (tx) => findSessionFacts(tx, scope.accountId, sessionId))
     if (facts === undefined) throw new Failure('session_expired', 'This session has ended: sign in again.')
     return facts
   }
@@ -106,7 +106,7 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
    */
   async function rotate(tx: Tx, { accountId, sessionId }: { accountId: string; sessionId: string }): Promise<SignedIn> {
     const secret = randomBytes(32).toString('base64url')
-    const expiresAt = await replaceSecret(tx, { accountId, sessionId, secretHash: sha256(secret) })
+    const expiresAt = await replaceSessionSecret(tx, { accountId, sessionId, secretHash: sha256(secret) })
     if (expiresAt === undefined) throw new Failure('session_expired', 'This session has ended: sign in again.')
     const maxAgeSeconds = Math.max(0, Math.floor((expiresAt.getTime() - now().getTime()) / 1_000))
     return { id: sessionId, secret, expiresAt, maxAgeSeconds }

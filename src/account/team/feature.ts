@@ -3,7 +3,7 @@ import type { Login } from '#src/account/login/login.ts'
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { Sessions } from '#src/account/sessions/sessions.ts'
 import { defineFeature, type Platform, type TenantTable } from '#src/platform/feature.ts'
-import { DAY_MS, HOUR_MS } from '#src/platform/retention.ts'
+import { deploymentRule } from '#src/platform/retention.ts'
 import { createAccept } from './accept.ts'
 import { createInvites } from './invites.ts'
 import { createMembers, type EndWithUser } from './members.ts'
@@ -37,14 +37,7 @@ export function teamFeature(p: Platform, { sessions, own, allowlist, withSlot, t
       data: [{ table: 'invites', key: ['id'], isOfAccount: true, secrets: ['token_hash', 'nonce'] }],
       routes: teamRoutes({ invites, members, accept, own, cookies: p.cookies }),
       notes: NOTES,
-      retention: [
-        {
-          per: 'deployment',
-          what: 'invites',
-          everyMs: HOUR_MS,
-          purge: () => purgeInvites(p.db, new Date(p.now().getTime() - ENDED_DAYS * DAY_MS)),
-        },
-      ],
+      retention: [deploymentRule(p, { what: 'invites', days: ENDED_DAYS }, purgeInvites)],
     },
     { invites, members },
   )

@@ -2,7 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { HOUR_MS } from '#src/platform/retention.ts'
 import { createCaps } from './caps.ts'
 import { createFold, type Notify } from './fold.ts'
-import { purgeEntries } from './fold-rows.ts'
+import { purgeFoldedEntries } from './fold-rows.ts'
 import { NOTES } from './notes.ts'
 import { NO_PROCESSOR, type PaymentProcessor } from './payments.ts'
 import { createPlanChanges } from './plan.ts'
@@ -46,7 +46,7 @@ export function usageFeature(p: Platform, { notify = async () => {}, processor =
           everyMs: HOUR_MS,
           async purge() {
             for (let purged = 0; ; ) {
-              const count = await p.db.system('retention', (tx) => purgeEntries(tx, ENTRY_DAYS, PURGE_ROWS))
+              const count = await p.db.system('retention', (tx) => purgeFoldedEntries(tx, ENTRY_DAYS, PURGE_ROWS))
               purged += count
               if (count < PURGE_ROWS) return purged
             }

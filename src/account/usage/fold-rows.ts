@@ -45,7 +45,7 @@ export async function foldEntries(tx: Tx, limit: number): Promise<{ count: numbe
 }
 
 /** The shares of the cap at which people are told, by the kind of the notice. */
-export const NOTICE_SHARES = { usage_80: 0.8, usage_100: 1 } as const
+const NOTICE_SHARES = { usage_80: 0.8, usage_100: 1 } as const
 export type NoticeKind = keyof typeof NOTICE_SHARES
 export const NOTICE_KINDS = Object.keys(NOTICE_SHARES) as [NoticeKind, ...NoticeKind[]]
 
@@ -77,7 +77,7 @@ export async function insertDueNotices(tx: Tx, touched: readonly TouchedMonth[])
   )
 }
 
-export async function findUntold(tx: Tx, limit: number): Promise<{ accountId: string }[]> {
+export async function findUntoldNotices(tx: Tx, limit: number): Promise<{ accountId: string }[]> {
   return tx.query(
     `SELECT account_id AS "accountId" FROM account_notices WHERE notified_at IS NULL
      GROUP BY account_id ORDER BY min(created_at) LIMIT $1`,
@@ -86,7 +86,7 @@ export async function findUntold(tx: Tx, limit: number): Promise<{ accountId: st
 }
 
 /** Deletes entries that were folded and are older than `days`. Returns how many. */
-export async function purgeEntries(tx: Tx, days: number, limit: number): Promise<number> {
+export async function purgeFoldedEntries(tx: Tx, days: number, limit: number): Promise<number> {
   const gone = await tx.query(
     `DELETE FROM usage_entries WHERE ctid = ANY(ARRAY(
        SELECT ctid FROM usage_entries WHERE at < now() - $1 * interval '1 day' AND folded_at IS NOT NULL LIMIT $2))

@@ -4,8 +4,8 @@
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
-import { findUntold, foldEntries, insertDueNotices, type TouchedMonth, tryLockFold } from './fold-rows.ts'
-import { markTold, type NoticeRow } from './notice-rows.ts'
+import { findUntoldNotices, foldEntries, insertDueNotices, type TouchedMonth, tryLockFold } from './fold-rows.ts'
+import { markNoticesTold, type NoticeRow } from './notice-rows.ts'
 
 /**
  * Tells people of a notice, in the transaction that notes that they were told: it enqueues what is sent, and sends
@@ -48,12 +48,12 @@ export function createFold({ db, notify, log, step = STEP }: FoldDeps) {
 
   /** Has people told of notices that they were not told of. */
   async function tell(): Promise<void> {
-    const untold = await db.system('usage notices', (tx) => findUntold(tx, ACCOUNTS_OF_A_ROUND))
+    const untold = await db.system('usage notices', (tx) => findUntoldNotices(tx, ACCOUNTS_OF_A_ROUND))
     for (const { accountId } of untold) {
       const scope: Scope = { accountId, environment: 'live' }
       try {
         await db.tenant(scope, async (tx) => {
-          for (const notice of await markTold(tx)) await notify(tx, { accountId, ...notice })
+          for (const notice of await markNoticesTold(tx)) await notify(tx, { accountId, ...notice })
         })
       } catch (error) {
         log.warn({ account: accountId, err: error }, 'telling of a usage notice failed; it is tried again')

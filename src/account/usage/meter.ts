@@ -7,7 +7,7 @@
 import type { MeteredOperation } from '#src/catalogue/metered.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { type CountedLine, insertEntries, turnLines } from './rows.ts'
+import { type CountedLine, insertUsageEntries, turnLines } from './rows.ts'
 
 /** Counts one operation per subject. A subject counts once, however often this is called. */
 export async function countOperations(
@@ -17,7 +17,7 @@ export async function countOperations(
   subjectIds: readonly string[],
 ): Promise<void> {
   if (!isMetered(scope) || subjectIds.length === 0) return
-  await insertEntries(
+  await insertUsageEntries(
     tx,
     scope,
     operation,
@@ -33,7 +33,7 @@ export async function countBatch(
   { batchId, lines }: { batchId: string; lines: number },
 ): Promise<void> {
   if (!isMetered(scope) || lines === 0) return
-  await insertEntries(tx, scope, operation, [{ subjectId: batchId, units: lines }])
+  await insertUsageEntries(tx, scope, operation, [{ subjectId: batchId, units: lines }])
 }
 
 /** What was counted with its batch, or by itself (then its batch is null). */

@@ -25,7 +25,7 @@ export function selectNotices(accountId: string): Statement {
 }
 
 /** Marks the notices of the account that nobody was told of. Returns them. */
-export async function markTold(tx: Tx): Promise<NoticeRow[]> {
+export async function markNoticesTold(tx: Tx): Promise<NoticeRow[]> {
   return tx.query<NoticeRow>(
     `UPDATE account_notices SET notified_at = now() WHERE notified_at IS NULL RETURNING ${NOTICE}`,
   )

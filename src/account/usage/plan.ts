@@ -59,7 +59,7 @@ export function createPlanChanges({ db, fold }: PlanDeps) {
 export type PlanChanges = ReturnType<typeof createPlanChanges>
 
 /** What a smaller plan takes away, in the form of findings. */
-export function effectsOf(before: Plan, after: Plan, used: number): FieldError[] {
+function effectsOf(before: Plan, after: Plan, used: number): FieldError[] {
   const [old, next] = [PLAN_LIMITS[before], PLAN_LIMITS[after]]
   const pointer = '/plan'
   const effects: FieldError[] = []

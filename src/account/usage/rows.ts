@@ -14,7 +14,7 @@ const UNFOLDED = `SELECT (at AT TIME ZONE 'UTC')::date AS day, operation, units 
 const EARLIER_GIVE_BACKS = 'given_back_of_earlier_month'
 
 /** Adds the first count of some subjects. A subject that has one is not counted again. */
-export async function insertEntries(
+export async function insertUsageEntries(
   tx: Tx,
   scope: Scope,
   operation: MeteredOperation,

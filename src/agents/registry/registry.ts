@@ -141,7 +141,7 @@ export async function getAgent(tx: Tx, id: string): Promise<AgentRow> {
   return agent
 }
 
-export function noAgent(id: string): Failure {
+function noAgent(id: string): Failure {
   return new Failure('not_found', `There is no agent ${id}.`)
 }
 

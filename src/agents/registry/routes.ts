@@ -1,23 +1,36 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParam, idParams, visibleText } from '#src/platform/http/params.ts'
+import { idParam, idParams, jsonObject, visibleText } from '#src/platform/http/params.ts'
 import { publicKeyJwk } from './public-key.ts'
 import type { Registry } from './registry.ts'
-import type { Metadata } from './rows.ts'
 import type { AgentSessions } from './sessions.ts'
-import { agentSessionView, agentStatusView, agentView, sessionStatusView, toAgentView, toSessionView } from './views.ts'
+import {
+  agentSessionView,
+  agentStatusView,
+  agentView,
+  sessionStatusView,
+  toAgentSessionView,
+  toAgentView,
+} from './views.ts'
 
 // An agent's metadata are read by each decision about it.
 const MAX_METADATA_CHARACTERS = 4_096
-const metadata = z
-  .record(z.string().min(1).max(100), z.unknown())
+const MAX_NAME_CHARACTERS = 100
+const metadata = jsonObject
+  .superRefine((value, issues) => {
+    for (const member of Object.keys(value)) {
+      if (member.length >= 1 && member.length <= MAX_NAME_CHARACTERS) continue
+      const message = `must have a name of 1 to ${MAX_NAME_CHARACTERS} characters`
+      const code = member === '' ? 'too_short' : 'too_long'
+      issues.addIssue({ code: 'custom', path: [member], message, params: { code } })
+    }
+  })
   .refine((value) => JSON.stringify(value).length <= MAX_METADATA_CHARACTERS, {
     message: `must not have more than ${MAX_METADATA_CHARACTERS} characters as JSON`,
     params: { code: 'too_long' },
   })
-  // Every value of a body is JSON.
-  .transform((value) => value as Metadata)
+  .meta({ propertyNames: { type: 'string', minLength: 1, maxLength: MAX_NAME_CHARACTERS } })
 const name = visibleText(200)
 const owner = visibleText(254).describe('Who answers for the agent: an e-mail address, a team, an id.')
 const publicKey = publicKeyJwk.nullable().describe('P-256 or Ed25519, as JWK.')
@@ -168,8 +181,8 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         status: [200],
       },
       async ({ caller, params, body, idempotencyKey }) =>
-        toSessionView(await sessions.open(caller, params.id, body?.metadata ?? {}, idempotencyKey)),
-      async ({ caller, params }, session) => toSessionView(await sessions.get(caller, params.id, session)),
+        toAgentSessionView(await sessions.open(caller, params.id, body?.metadata ?? {}, idempotencyKey)),
+      async ({ caller, params }, session) => toAgentSessionView(await sessions.get(caller, params.id, session)),
     ),
     endpoint(
       {
@@ -194,7 +207,7 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         const { status, created_gte: from, created_lt: before } = query
         const filter = { agentId: params.id, status, createdFrom: timeOf(from), createdBefore: timeOf(before) }
         const { data, ...page } = await sessions.list(caller, filter, query)
-        return { ...page, data: data.map(toSessionView) }
+        return { ...page, data: data.map(toAgentSessionView) }
       },
     ),
     endpoint(
@@ -208,7 +221,7 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         view: agentSessionView,
         status: [200],
       },
-      async ({ caller, params }) => toSessionView(await sessions.get(caller, params.id, params.session)),
+      async ({ caller, params }) => toAgentSessionView(await sessions.get(caller, params.id, params.session)),
     ),
     endpoint(
       {
@@ -222,8 +235,8 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         status: [200],
       },
       async ({ caller, params, idempotencyKey }) =>
-        toSessionView(await sessions.end(caller, params.id, params.session, idempotencyKey)),
-      async ({ caller, params }, session) => toSessionView(await sessions.get(caller, params.id, session)),
+        toAgentSessionView(await sessions.end(caller, params.id, params.session, idempotencyKey)),
+      async ({ caller, params }, session) => toAgentSessionView(await sessions.get(caller, params.id, session)),
     ),
   ]
 }

@@ -1,7 +1,7 @@
 // An agent is suspended while a cause holds: the manual one, and one for each live lock. The causes are rows, so that
 // lifting one can't lift another.
 
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
@@ -11,7 +11,6 @@ import type { PublicKeyJwk } from './public-key.ts'
 export const AGENT_STATUSES = ['active', 'suspended'] as const
 export type AgentStatus = (typeof AGENT_STATUSES)[number]
 export type SuspensionCause = 'manual' | 'lock'
-export type Metadata = { [name: string]: Json }
 
 export interface Suspension {
   cause: SuspensionCause
@@ -28,7 +27,7 @@ export interface AgentRow {
   name: string
   owner: string
   publicKey: PublicKeyJwk | null
-  metadata: Metadata
+  metadata: JsonObject
   createdBy: string
   createdAt: Date
   updatedAt: Date
@@ -44,7 +43,7 @@ export interface AgentFacts {
   status: AgentStatus
   /** Each once. Only locks: the answer to a decision is that of the lock. */
   causes: SuspensionCause[]
-  metadata: Metadata
+  metadata: JsonObject
 }
 
 const MANUAL = 'manual'

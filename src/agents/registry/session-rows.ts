@@ -1,11 +1,11 @@
 // Agent sessions: one run of an agent. Callers may name sessions in words of their own too; those have no row.
 
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { boundsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
-import type { Metadata } from './rows.ts'
 
 export const SESSION_STATUSES = ['open', 'ended'] as const
 export type AgentSessionStatus = (typeof SESSION_STATUSES)[number]
@@ -14,7 +14,7 @@ export interface AgentSessionRow {
   id: string
   agentId: string
   status: AgentSessionStatus
-  metadata: Metadata
+  metadata: JsonObject
   createdBy: string
   createdAt: Date
   endedBy: string | null
@@ -47,7 +47,7 @@ export function checkSessionName(name: string, environment: Environment): string
 
 export type NewAgentSession = Pick<AgentSessionRow, 'id' | 'agentId' | 'metadata' | 'createdBy' | 'createdAt'>
 
-export async function insertSession(
+export async function insertAgentSession(
   tx: Tx,
   { accountId, environment }: Scope,
   { id, agentId, metadata, createdBy, createdAt }: NewAgentSession,
@@ -76,7 +76,7 @@ export interface SessionFilter {
 }
 
 /** Newest first. */
-export async function findSessions(
+export async function findAgentSessions(
   tx: Tx,
   scope: Scope,
   filter: SessionFilter,

@@ -2,6 +2,7 @@
 
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import { lockExclusive, lockShared, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
@@ -10,13 +11,12 @@ import type { CountedPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { getAgent } from './registry.ts'
-import type { Metadata } from './rows.ts'
 import {
   type AgentSessionRow,
   countSessions,
   endSession,
-  findSessions,
-  insertSession,
+  findAgentSessions,
+  insertAgentSession,
   readAgentSession,
   type SessionFilter,
 } from './session-rows.ts'
@@ -26,7 +26,7 @@ export type AgentSessions = ReturnType<typeof createAgentSessions>
 export function createAgentSessions({ db, pager, now }: Pick<Platform, 'db' | 'pager' | 'now'>) {
   return {
     /** @throws {Failure} `conflict` while the agent is suspended; `environment_mismatch`, `not_found`. */
-    async open(acting: Acting, agentId: string, metadata: Metadata, key?: IdempotencyKey): Promise<AgentSessionRow> {
+    async open(acting: Acting, agentId: string, metadata: JsonObject, key?: IdempotencyKey): Promise<AgentSessionRow> {
       checkId(agentId, 'agt', acting.environment)
       const createdAt = now()
       const id = newId('ses', acting.environment, createdAt.getTime())
@@ -36,7 +36,13 @@ export function createAgentSessions({ db, pager, now }: Pick<Platform, 'db' | 'p
         if (suspensions.length > 0) {
           throw new Failure('conflict', `${agentId} is suspended: it opens no sessions.`)
         }
-        await insertSession(tx, acting, { id, agentId, metadata, createdAt, createdBy: actorOf(acting.principal).id })
+        await insertAgentSession(tx, acting, {
+          id,
+          agentId,
+          metadata,
+          createdAt,
+          createdBy: actorOf(acting.principal).id,
+        })
         return getSession(tx, agentId, id)
       }
       return db.tenant(acting, async (tx) => {
@@ -62,7 +68,7 @@ export function createAgentSessions({ db, pager, now }: Pick<Platform, 'db' | 'p
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
         await getAgent(tx, filter.agentId)
-        const rows = await findSessions(tx, scope, filter, { before, limit: query.limit + 1 })
+        const rows = await findAgentSessions(tx, scope, filter, { before, limit: query.limit + 1 })
         const page = pager.page(rows, query.limit, ({ id }) => id, binding)
         return query.include === undefined ? page : { ...page, total_count: await countSessions(tx, scope, filter) }
       })

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { jsonObject } from '#src/platform/http/params.ts'
 import { publicKeyView, thumbprintOf } from './public-key.ts'
 import { AGENT_STATUSES, type AgentRow } from './rows.ts'
 import { type AgentSessionRow, SESSION_STATUSES } from './session-rows.ts'
 
 const time = z.iso.datetime()
-const metadata = z.record(z.string(), z.unknown())
 
 export const agentStatusView = z.enum(AGENT_STATUSES).meta({ id: 'AgentStatus' })
 export const sessionStatusView = z.enum(SESSION_STATUSES).meta({ id: 'AgentSessionStatus' })
@@ -28,7 +28,7 @@ export const agentView = z
     suspensions: z.array(suspensionView).describe('The causes that hold. The agent is active when there are none.'),
     public_key: publicKeyView.nullable(),
     public_key_thumbprint: z.string().nullable().describe('RFC 7638, SHA-256.'),
-    metadata,
+    metadata: jsonObject,
     created_by: z.string().describe('The API key or user.'),
     created_at: time,
     updated_at: time,
@@ -40,7 +40,7 @@ export const agentSessionView = z
     agent_session_id: z.string(),
     agent_id: z.string(),
     status: sessionStatusView,
-    metadata,
+    metadata: jsonObject,
     created_by: z.string().describe('The API key or user.'),
     created_at: time,
     ended_by: z.string().nullable(),
@@ -70,7 +70,7 @@ export function toAgentView(agent: AgentRow): z.input<typeof agentView> {
   }
 }
 
-export function toSessionView(session: AgentSessionRow): z.input<typeof agentSessionView> {
+export function toAgentSessionView(session: AgentSessionRow): z.input<typeof agentSessionView> {
   return {
     agent_session_id: session.id,
     agent_id: session.agentId,

@@ -13,7 +13,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createFairBudget, type FairBudget } from '#src/platform/fair-budget.ts'
 import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
-import { createReport, type RejectionReport } from '#src/platform/http/bulk.ts'
+import { createReport, nothingAccepted, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
@@ -161,7 +161,10 @@ export function createBatches({
       }
       await pace.pause()
     }
-    if (accepted === 0) throw nothingAccepted(report, isBeyondCap ? room : undefined)
+    if (accepted === 0) {
+      const rejected = report.rejections()
+      throw isBeyondCap ? room.refusal({ accepted: 0, rejected }) : nothingAccepted(rejected)
+    }
     await Promise.all([
       completeBatch(tx, id, { accepted, rejected: report.rejections(), repeated }),
       countBatch(tx, scope, 'attest', { batchId: id, lines: accepted - repeated.length }),
@@ -190,7 +193,7 @@ export function createBatches({
           else intake.add(line, verdict.errors)
           if (slice.isOver()) await slice.next()
         }
-        if (spool.count() === 0) throw nothingAccepted(intake)
+        if (spool.count() === 0) throw nothingAccepted(intake.rejections())
         return await acceptWithSlot(caller, spool, intake, upload)
       } finally {
         await spool.close()
@@ -283,12 +286,4 @@ async function acceptChunk(
 
 function isDuplicate(verdict: Acceptance | undefined): boolean {
   return verdict !== undefined && 'errors' in verdict && verdict.errors.some(({ code }) => code === 'duplicate_line')
-}
-
-// A batch without a line would have no results, and a 202 would promise nothing.
-function nothingAccepted(report: RejectionReport, spent?: Room): Failure {
-  const rejected = report.rejections()
-  if (spent !== undefined) return spent.refusal({ accepted: 0, rejected })
-  const detail = rejected.length === 0 ? 'The body has no lines.' : 'No line can be accepted: see rejected.'
-  return new Failure('invalid_request', { detail, members: { accepted: 0, rejected } })
 }

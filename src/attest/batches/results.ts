@@ -76,8 +76,5 @@ function parsePosition(text: string | undefined): Position {
 
 function cursorOf(pager: Pager, binding: Binding, { line, settledTo }: Position): string {
   const text = settledTo === undefined ? String(line) : `${line}.${settledTo}`
-  // The pager returns the cursor of a page's last row only when another row follows.
-  const { next_cursor: cursor } = pager.page([text, text], 1, (row) => row, binding)
-  if (cursor === null) throw new Error('a page with more rows has no cursor')
-  return cursor
+  return pager.cursorAfter(text, binding)
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { type Batches, type BatchState, MAX_BATCH_BYTES } from './batches.ts'
 import { batchSummary, batchView, cancelView, toBatchSummary, toBatchView } from './views.ts'
 
-const NDJSON = 'application/x-ndjson'
 const JSON_ARRAY = 'application/json'
 
 export function batchRoutes(batches: Batches): Route[] {
@@ -22,7 +22,7 @@ export function batchRoutes(batches: Batches): Route[] {
         meters: 'attest',
         // Line by line: a line may repeat an earlier one.
         knowsRepeats: true,
-        rawBody: { contentTypes: [NDJSON, JSON_ARRAY], isKept: true },
+        rawBody: { contentTypes: [NDJSON_TYPE, JSON_ARRAY], isKept: true },
         maxBodyBytes: MAX_BATCH_BYTES,
         view: batchView,
         status: [202],
@@ -91,7 +91,7 @@ export function batchRoutes(batches: Batches): Route[] {
         }),
         view: z.never(),
         status: [200],
-        streams: { contentType: NDJSON },
+        streams: { contentType: NDJSON_TYPE },
       },
       async ({ caller, params, query }) => {
         const { cursor, include } = query

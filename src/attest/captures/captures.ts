@@ -10,7 +10,7 @@ import { type CaptureSession, findSessions, insertSessions } from './rows.ts'
  * How long after its issue a capture may use a nonce. It limits `captured_at`, not the submission: phones may be
  * offline.
  */
-export const SESSION_SECONDS = 600
+const SESSION_SECONDS = 600
 export const MAX_SESSIONS = 1000
 const NONCE_BYTES = 32
 

@@ -19,7 +19,7 @@ import {
   isTerminal,
   judgeTransition,
 } from './machine.ts'
-import { closed, inReview, refusalOf } from './refusals.ts'
+import { closed, inReview, transitionRefusal } from './refusals.ts'
 import {
   type CaseFilter,
   type CaseRow,
@@ -28,8 +28,8 @@ import {
   countCases,
   type EntryRow,
   findCase,
+  findCaseEntries,
   findCases,
-  findEntries,
   findOpenCase,
   insertCase,
   lockCase,
@@ -147,7 +147,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
         const before = cursor === undefined ? undefined : Number(cursor)
         const [row, entries] = await Promise.all([
           findCase(tx, id),
-          findEntries(tx, id, { before, limit: query.limit + 1 }),
+          findCaseEntries(tx, id, { before, limit: query.limit + 1 }),
         ])
         if (row === undefined) throw notFound(id)
         return { row, history: pager.page(entries, query.limit, ({ seq }) => String(seq), binding) }
@@ -190,7 +190,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
         const assignee = request.assignee ?? row.assignee
         const wish = { to, reasonCode, note, actor, role: roleOf(caller.principal) }
         const ruling = judgeTransition({ ...row, assignee }, wish, { claim, isFourEyes: settings.fourEyes })
-        if (ruling.kind === 'refused') throw refusalOf(ruling, row.state)
+        if (ruling.kind === 'refused') throw transitionRefusal(ruling, row.state)
         if (note !== null && claim.isClosed) throw erased('/note')
         const isReopened = isTerminal(row.state)
         if (isReopened) await refuseSecond(tx, row.claimId)

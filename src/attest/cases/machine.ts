@@ -4,7 +4,7 @@
 import type { Role } from '#src/catalogue/access.ts'
 import { visibleLength } from '#src/platform/sanitize.ts'
 
-export const OPEN_STATES = ['open', 'in_review', 'info_requested', 'escalated'] as const
+const OPEN_STATES = ['open', 'in_review', 'info_requested', 'escalated'] as const
 export const TERMINAL_STATES = ['approved', 'denied', 'withdrawn', 'closed_undecided'] as const
 export const STATES = [...OPEN_STATES, ...TERMINAL_STATES] as const
 export type CaseState = (typeof STATES)[number]

@@ -14,7 +14,7 @@ const POINTERS: Record<Refusal, string> = {
 }
 
 /** The refusal of a transition; it always lists the allowed ones. */
-export function refusalOf({ code, detail }: Extract<Ruling, { kind: 'refused' }>, state: CaseState): Failure {
+export function transitionRefusal({ code, detail }: Extract<Ruling, { kind: 'refused' }>, state: CaseState): Failure {
   const errors = [{ pointer: POINTERS[code], code, detail }]
   if (code === 'note_required') return new Failure('invalid_request', { detail, errors })
   if (code === 'role_not_allowed') return new Failure('insufficient_role', detail)

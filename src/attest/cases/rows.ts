@@ -192,7 +192,7 @@ async function insertEntry(
 }
 
 /** Newest first. */
-export async function findEntries(
+export async function findCaseEntries(
   tx: Tx,
   caseId: string,
   { before, limit }: { before: number | undefined; limit: number },

@@ -2,7 +2,7 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { reopen } from './rows.ts'
+import { reopenReevaluations } from './rows.ts'
 
 export type MarkOutcome = 'changed' | 'unchanged' | 'failed' | 'skipped'
 
@@ -58,7 +58,7 @@ export async function reopenMarks(tx: Tx, scope: Scope, attestationId: string): 
      RETURNING reevaluation_id AS id`,
     [attestationId],
   )
-  await reopen(
+  await reopenReevaluations(
     tx,
     scope,
     rows.map(({ id }) => id),

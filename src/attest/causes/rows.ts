@@ -67,7 +67,7 @@ export async function lockOpen(tx: Tx, id: string): Promise<ReevaluationRow | un
 }
 
 /** Reopens re-evaluations whose attestations are retried. Those that had ended get another job to finish them. */
-export async function reopen(tx: Tx, scope: Scope, ids: readonly string[]): Promise<void> {
+export async function reopenReevaluations(tx: Tx, scope: Scope, ids: readonly string[]): Promise<void> {
   // Waits for a job that is finishing one of them; the next statement sees its result.
   await tx.query('SELECT 1 FROM reevaluations WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids])
   const ended = await tx.query<{ id: string }>(
@@ -79,7 +79,7 @@ export async function reopen(tx: Tx, scope: Scope, ids: readonly string[]): Prom
 }
 
 /** Records whether the re-evaluation's job is dead: nothing else will continue it. */
-export async function markFailed(tx: Tx, id: string, isFailed: boolean): Promise<void> {
+export async function markReevaluationFailed(tx: Tx, id: string, isFailed: boolean): Promise<void> {
   await tx.query(
     'UPDATE reevaluations SET failed_at = CASE WHEN $2 THEN now() END WHERE id = $1 AND finished_at IS NULL',
     [id, isFailed],

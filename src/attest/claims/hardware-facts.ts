@@ -4,8 +4,8 @@
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { DeviceRow } from '../devices/rows.ts'
 import type { AssertionFacts, DeviceHardware } from '../factors/facts.ts'
-import { verifyAssertion } from '../hardware/apple.ts'
-import { findRevocation, type RevocationSnapshot } from '../hardware/revocations.ts'
+import { verifyAppleAssertion } from '../hardware/apple.ts'
+import { lookUpRevocation, type RevocationSnapshot } from '../hardware/revocations.ts'
 import { canonicalBundle } from './record.ts'
 import type { Bundle, Submission } from './submission.ts'
 
@@ -42,7 +42,7 @@ export async function verifyHardware(
   const hardware = {
     reasons: reasons.map(({ code }) => code),
     serials: attestationSerials,
-    revocation: findRevocation(attestationSerials, revocations, now),
+    revocation: lookUpRevocation(attestationSerials, revocations, now),
     userGate: android?.userGate ?? null,
     authTimeoutSeconds: android?.authTimeoutSeconds ?? null,
     assertion: asserted?.facts ?? null,
@@ -58,7 +58,7 @@ async function verifyOwnAssertion(
   if (attestKey === null) return null
   if (assertion === undefined) return { facts: { state: 'missing', counter: null, usedBy: null } }
   const appId = evidence?.facts?.format === 'apple-appattest' ? evidence.facts.appId : null
-  const verdict = await verifyAssertion({
+  const verdict = await verifyAppleAssertion({
     assertion: Buffer.from(assertion, 'base64'),
     spki: attestKey,
     appId: appId ?? '',

@@ -1,4 +1,5 @@
-// Loads the facts of one submission: its media, its video, and what is known of its device and session.
+// The facts of one submission. Its media and its video are loaded; its capture is verified from the rows that were loaded
+// with it (verify-capture.ts), between the two writes that take its nonce and its counter (single-use.ts).
 
 import { createReadMedia, type MediaFactsDeps } from '#src/attest/media/media-facts.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -8,8 +9,8 @@ import type { Facts } from '../factors/facts.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
 import type { LoadedSubmission } from './load.ts'
 import type { SubmittedRow } from './rows.ts'
-import { takeCounter, takeNonce } from './single-use-rows.ts'
-import { markCounterReused, type VerifiedCapture, verifyCapture } from './verify-capture.ts'
+import { createSingleUse } from './single-use.ts'
+import { type CaptureFacts, verifyCapture } from './verify-capture.ts'
 import { createReadVideo, withVideo } from './video-facts.ts'
 
 export interface LoadFactsDeps extends MediaFactsDeps {
@@ -31,32 +32,27 @@ export function createLoadFacts({
 }: LoadFactsDeps): LoadFacts {
   const readMedia = createReadMedia(deps)
   const readVideo = createReadVideo({ db, store: deps.store })
+  const singleUse = createSingleUse({ db, now })
 
-  async function loadCapture(
+  async function loadMedia(job: RunningJob, submitted: SubmittedRow) {
+    return { ...(await readMedia(job, submitted)), ...withVideo(await readVideo(job, submitted)) }
+  }
+
+  async function verifySubmitted(
     { scope }: RunningJob,
     { submitted, captureContext }: LoadedSubmission,
-  ): Promise<VerifiedCapture['facts']> {
-    const { id } = submitted
+  ): Promise<CaptureFacts> {
     const known = { revocations: await revocations(), now: now() }
-    // Two captures were sent with one nonce, and the capture that had consumed it was cancelled.
-    const { session: stored } = captureContext
-    const isFree = stored !== undefined && stored.consumedBy === null
-    const session = isFree ? await db.tenant(scope, (tx) => takeNonce(tx, stored.nonce, id, now())) : stored
-    const { facts, counterUse } = await verifyCapture(submitted, { ...captureContext, session }, known)
-    if (counterUse === undefined) return facts
-    const owner = await db.tenant(scope, (tx) => takeCounter(tx, scope, counterUse, id))
-    return owner === id ? facts : markCounterReused(facts, owner)
+    const session = await singleUse.takeSession(scope, submitted.id, captureContext.session)
+    const verified = await verifyCapture(submitted, { ...captureContext, session }, known)
+    return singleUse.takeCounter(scope, submitted.id, verified)
   }
 
   return async (job, loaded) => {
     const { submitted, policy, screening } = loaded
-    const readAll = async () => ({
-      ...(await readMedia(job, submitted)),
-      ...withVideo(await readVideo(job, submitted)),
-    })
-    // The media are read in other threads. What the capture takes (nonce, counter) it takes for this attestation, so it may
-    // have taken it when the media can't be read now, and the job runs again.
-    const [media, capture] = await Promise.all([readAll(), loadCapture(job, loaded)])
+    // The media are read in other threads. What the capture takes it takes for this attestation, so it may have taken it when
+    // the media can't be read now, and the job runs again.
+    const [media, capture] = await Promise.all([loadMedia(job, submitted), verifySubmitted(job, loaded)])
     return { ...capture, ...submissionFacts(submitted), ...media, policy, screening }
   }
 }

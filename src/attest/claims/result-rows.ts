@@ -3,10 +3,10 @@
 import type { AttestationStanding, Judgement } from '#src/attest/factors/judge.ts'
 import type { AdvisoryCode, FactorCode } from '#src/attest/factors/table.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import type { NewResult } from './rows.ts'
+import { judgementValues, type NewResult } from './rows.ts'
 
 /** The current result, with the facts it was evaluated on. */
-export interface StandingResult extends Judgement {
+export interface CurrentResult extends Judgement {
   evaluatedAt: Date
   /** As `encodeFacts` wrote it, parsed; null where it was not kept or is erased. */
   facts: unknown
@@ -14,8 +14,8 @@ export interface StandingResult extends Judgement {
   isMediaStored: boolean
 }
 
-export async function findResult(tx: Tx, id: string): Promise<StandingResult | undefined> {
-  const [row] = await tx.query<StandingResult>(
+export async function findResult(tx: Tx, id: string): Promise<CurrentResult | undefined> {
+  const [row] = await tx.query<CurrentResult>(
     `SELECT a.evaluated_at AS "evaluatedAt", a.risk_status AS "riskStatus", a.risk_score AS "riskScore",
        a.provenance_status AS "provenanceStatus", a.hardware_tier AS "hardwareTier", a.rules_version AS "rulesVersion",
        a.factors, a.advisory_factors AS "advisoryFactors", a.observations, a.facts, a.erased_at IS NOT NULL AS "isErased",
@@ -53,23 +53,7 @@ export async function replaceResult(
        result_jws = $13, facts = $14, policy_version = $15
      -- By the id itself: joined with old, a planner without statistics scans all rows of the account.
      WHERE id = $1 AND EXISTS (SELECT FROM old) RETURNING 1`,
-    [
-      id,
-      seenAt,
-      causes,
-      evaluatedAt,
-      judgement.riskStatus,
-      judgement.riskScore,
-      judgement.provenanceStatus,
-      judgement.hardwareTier,
-      judgement.rulesVersion,
-      JSON.stringify(judgement.factors),
-      JSON.stringify(judgement.advisoryFactors),
-      JSON.stringify(judgement.observations),
-      resultJws,
-      facts,
-      policyVersion,
-    ],
+    [id, seenAt, causes, evaluatedAt, ...judgementValues(judgement), resultJws, facts, policyVersion],
   )
   return rows.length === 1
 }

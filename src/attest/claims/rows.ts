@@ -228,14 +228,7 @@ function insertResult(tx: Tx, { id, judgement, ...result }: NewResult): Promise<
     [
       id,
       result.evaluatedAt,
-      judgement.riskStatus,
-      judgement.riskScore,
-      judgement.provenanceStatus,
-      judgement.hardwareTier,
-      judgement.rulesVersion,
-      JSON.stringify(judgement.factors),
-      JSON.stringify(judgement.advisoryFactors),
-      JSON.stringify(judgement.observations),
+      ...judgementValues(judgement),
       result.resultJws,
       result.signerId,
       result.keyOwnerId,
@@ -245,11 +238,25 @@ function insertResult(tx: Tx, { id, judgement, ...result }: NewResult): Promise<
   )
 }
 
+/** For the columns from risk_status to observations, in the order in which both statements that write a result name them. */
+export function judgementValues(judgement: Judgement) {
+  return [
+    judgement.riskStatus,
+    judgement.riskScore,
+    judgement.provenanceStatus,
+    judgement.hardwareTier,
+    judgement.rulesVersion,
+    JSON.stringify(judgement.factors),
+    JSON.stringify(judgement.advisoryFactors),
+    JSON.stringify(judgement.observations),
+  ]
+}
+
 /**
  * `failure` is for the caller. No index serves the job id: that path is for a payload without an attestation, a defect.
  * Returns what changed.
  */
-export async function markFailed(
+export async function markAttestationFailed(
   tx: Tx,
   one: { id: string } | { jobId: string },
   failure: string,

@@ -28,7 +28,7 @@ export interface CaptureContext {
   anchors: readonly Certificate[]
 }
 
-type CaptureFacts = Pick<Facts, 'bundle' | 'signature' | 'chain' | 'device' | 'session'>
+export type CaptureFacts = Pick<Facts, 'bundle' | 'signature' | 'chain' | 'device' | 'session'>
 
 export interface VerifiedCapture {
   facts: CaptureFacts

@@ -16,7 +16,7 @@ import { judge } from '../factors/judge.ts'
 import { createLoadSubmission } from './load.ts'
 import { createLoadFacts, type LoadFactsDeps } from './load-facts.ts'
 import { recordOf } from './record.ts'
-import { markFailed, markQueued } from './rows.ts'
+import { markAttestationFailed, markQueued } from './rows.ts'
 import { createSettle } from './settle.ts'
 
 export interface VerifyDeps extends Omit<LoadFactsDeps, 'db'> {
@@ -99,5 +99,5 @@ export function createVerify({ signRecord, random = Math.random, openCase, ...de
 }
 
 async function fail(tx: Tx, scope: Scope, one: { id: string } | { jobId: string }): Promise<void> {
-  await giveBackLines(tx, scope, 'attest', await markFailed(tx, one, FAILURE))
+  await giveBackLines(tx, scope, 'attest', await markAttestationFailed(tx, one, FAILURE))
 }

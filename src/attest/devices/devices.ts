@@ -21,16 +21,16 @@ import { findCas } from '../trust/rows.ts'
 import { consumeChallenges } from './challenge-rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
 import { type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
-import { type HardwareStanding, replaceVerdict, standingOf } from './hardware-rows.ts'
-import { countByState, type DeviceCounts, type DeviceEntry, findEntries } from './history-rows.ts'
+import { type CurrentHardware, currentHardwareOf, replaceVerdict } from './hardware-rows.ts'
+import { countByState, type DeviceCounts, type DeviceEntry, findDeviceEntries } from './history-rows.ts'
 import { type ImportLine, type ImportResult, importDevices } from './import.ts'
 import { type RefreshLine, type RefreshResult, reasonsOf, refreshDevices } from './refresh.ts'
 import {
   countDevices,
   countOfTier,
   type DeviceRow,
-  type DeviceStanding,
   type DeviceState,
+  type DeviceStateRow,
   findDeviceById,
   findDeviceBySpki,
   listDevices,
@@ -45,7 +45,7 @@ export interface RevokeRequest {
 }
 
 /** A row, and its state at the time of the response. */
-export type Device = DeviceRow & HardwareStanding & { state: DeviceState }
+export type Device = DeviceRow & CurrentHardware & { state: DeviceState }
 
 export interface DeviceListQuery {
   limit: number
@@ -241,7 +241,7 @@ export function createDevices({
       const before = pager.decode(query.cursor, binding)
       const entries = await db.tenant(scope, async (tx) => {
         if ((await findDeviceById(tx, id)) === undefined) throw notFound(id)
-        return findEntries(tx, id, { before, limit: query.limit + 1 })
+        return findDeviceEntries(tx, id, { before, limit: query.limit + 1 })
       })
       return pager.page(entries, query.limit, (entry) => entry.id, binding)
     },
@@ -274,14 +274,14 @@ function refusedEvidence(request: HardwareEvidence, reasons: readonly Reason[]):
 }
 
 /** The state of a device at that time, by its certificate, its revocation and the list of revoked keys. */
-export function withState<Row extends DeviceStanding>(
+export function withState<Row extends DeviceStateRow>(
   row: Row,
   now: Date,
   revocations: RevocationSnapshot,
-): Row & HardwareStanding & Pick<Device, 'state'> {
+): Row & CurrentHardware & Pick<Device, 'state'> {
   // RFC 5280 4.1.2.5: the last second still counts.
   const lapsed = row.notAfter < now ? 'expired' : 'enrolled'
-  return { ...row, ...standingOf(row, revocations, now), state: row.revokedAt === null ? lapsed : 'revoked' }
+  return { ...row, ...currentHardwareOf(row, revocations, now), state: row.revokedAt === null ? lapsed : 'revoked' }
 }
 
 // Tolerates a clock that runs slightly ahead. Later times are refused: a scheduled revocation protects nothing until

@@ -11,7 +11,7 @@ import {
   type NewEvidence,
   NO_TRUST,
 } from '../hardware/evidence.ts'
-import { decodeBase64 } from '../trust/certificates.ts'
+import { decodeStrictBase64 } from '../trust/certificates.ts'
 import type { NewDevice } from './rows.ts'
 
 export interface EnrollRequest {
@@ -51,7 +51,7 @@ export function judgeEnrollment(request: EnrollRequest, context: EnrollmentConte
   const ders: Buffer[] = []
   const errors: FieldError[] = []
   for (const [index, text] of encoded.entries()) {
-    const der = decodeBase64(text)
+    const der = decodeStrictBase64(text)
     if (der === undefined)
       errors.push({ pointer: `/certificate_chain/${index}`, code: 'invalid_base64', detail: BASE64 })
     else ders.push(der)

@@ -4,12 +4,17 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { type KeptEvidence, keptOf } from '../hardware/evidence.ts'
-import { findRevocation, isStanding, type Revocation, type RevocationSnapshot } from '../hardware/revocations.ts'
+import {
+  isEvidenceCounted,
+  lookUpRevocation,
+  type Revocation,
+  type RevocationSnapshot,
+} from '../hardware/revocations.ts'
 import type { EvidenceVerdict, HardwareTier } from '../hardware/verdict.ts'
 import { entriesOfWritten } from './history-rows.ts'
 
 export interface HardwareColumns {
-  /** What the evidence proved. `standingOf` says what counts. */
+  /** What the evidence proved. `currentHardwareOf` says what counts. */
   provenTier: HardwareTier
   evidence: KeptEvidence | null
   attestationSerials: string[]
@@ -21,19 +26,19 @@ export interface HardwareColumns {
 export const HARDWARE = `hardware_tier AS "provenTier", hardware AS evidence,
   attestation_serials AS "attestationSerials", attest_key AS "attestKey", attest_counter AS "attestCounter"`
 
-export interface HardwareStanding {
+export interface CurrentHardware {
   hardwareTier: HardwareTier
   revocation: Revocation
 }
 
 /** What the proof is worth by the current list. */
-export function standingOf(
+export function currentHardwareOf(
   { provenTier, attestationSerials }: Pick<HardwareColumns, 'provenTier' | 'attestationSerials'>,
   revocations: RevocationSnapshot,
   now: Date,
-): HardwareStanding {
-  const revocation = findRevocation(attestationSerials, revocations, now)
-  return { hardwareTier: isStanding(revocation) ? provenTier : 'none', revocation }
+): CurrentHardware {
+  const revocation = lookUpRevocation(attestationSerials, revocations, now)
+  return { hardwareTier: isEvidenceCounted(revocation) ? provenTier : 'none', revocation }
 }
 
 /** The same as a condition on rows; appends its parameters to `values`. */

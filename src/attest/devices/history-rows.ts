@@ -50,7 +50,7 @@ export function entriesOfWritten(
 }
 
 /** Newest first. */
-export async function findEntries(
+export async function findDeviceEntries(
   tx: Tx,
   deviceId: string,
   { before, limit }: { before: string | undefined; limit: number },

@@ -1,23 +1,26 @@
 // Enrolls a fleet at once. An invalid line does not affect the others, and nothing is written before the last line has
 // arrived: an interrupted upload stores nothing.
 
-import { setImmediate } from 'node:timers/promises'
 import { recordAudit } from '#src/account/audit/record.ts'
 import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { FairBudget } from '#src/platform/fair-budget.ts'
 import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
+import type { JsonBodyLimits } from '#src/platform/http/body.ts'
+import type { ParsedLine } from '#src/platform/http/bulk.ts'
+import type { Caller } from '#src/platform/http/endpoint.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
+import { createSlice } from '#src/platform/slices.ts'
 import type { NewEvidence, Trust } from '../hardware/evidence.ts'
 import { findCas } from '../trust/rows.ts'
 import { enrollWithEvidence } from './enroll-rows.ts'
 import { type EnrollRequest, judgeEnrollment, revokedKey } from './enrollment.ts'
 import type { EnrolledKey, NewDevice } from './rows.ts'
 
-/** A line after the check of its shape; `line` counts from 1. */
-export type ImportLine = { line: number } & ({ request: EnrollRequest } | { errors: FieldError[] })
+/** `line` counts from 1. */
+export type ImportLine = { line: number } & ParsedLine<EnrollRequest>
 
 export interface ImportResult {
   rejected: { line: number; errors: FieldError[] }[]
@@ -32,6 +35,19 @@ export interface ImportDeps {
   bulkSemaphore: FairSemaphore
   /** How much memory all imports of this process may use together. */
   budget: FairBudget
+}
+
+// Ten thousand chains of three certificates are 30 MB. A body may stay in memory until its last line has arrived.
+export const MAX_IMPORT_BYTES = 64 * 1024 * 1024
+// A line needs 10 values. The schema reports each wrong one, and an import has 10,000 lines.
+const LINE_LIMITS: JsonBodyLimits = { maxBytes: 64 * 1024, maxDepth: 8, maxValues: 500 }
+const MAX_LINES = 10_000
+/** For callers whose key is published. */
+const MAX_PUBLIC_LINES = 1_000
+
+/** Of an NDJSON body with one request per line. */
+export function importLimits({ isAccountBearing }: Pick<Caller, 'isAccountBearing'>) {
+  return { ...LINE_LIMITS, maxLines: isAccountBearing ? MAX_LINES : MAX_PUBLIC_LINES }
 }
 
 /**
@@ -56,7 +72,8 @@ export async function importDevices(
   const rejected: ImportResult['rejected'] = []
   const keys: { line: number; key: string }[] = []
   const fresh = new Map<string, NewDevice & { evidence: NewEvidence | undefined }>()
-  const breathe = createBreather()
+  // A line costs about half a millisecond of certificate work, and 40 at most: two chains of eight P-521 certificates.
+  const slice = createSlice()
 
   const hold = budget.open(scope.accountId)
   function keep(bytes: number): void {
@@ -66,10 +83,10 @@ export async function importDevices(
   try {
     for await (const one of lines) {
       keep(BYTES_PER_LINE)
-      await breathe()
+      if (slice.isOver()) await slice.next()
       const { line } = one
       const enrollment =
-        'errors' in one ? { isAccepted: false as const, errors: one.errors } : judgeEnrollment(one.request, context)
+        'errors' in one ? { isAccepted: false as const, errors: one.errors } : judgeEnrollment(one.value, context)
       if (!enrollment.isAccepted) {
         rejected.push({ line, errors: enrollment.errors })
         continue
@@ -129,17 +146,4 @@ async function enrollAll(
 
 function keyOf({ spkiDigest }: { spkiDigest: Buffer }): string {
   return spkiDigest.toString('latin1')
-}
-
-// A line costs about half a millisecond of certificate work, and 40 at most: two chains of eight P-521 certificates.
-// After this long the event loop serves other requests.
-const BREATH_MS = 8
-
-function createBreather(): () => Promise<void> {
-  let since = performance.now()
-  return async () => {
-    if (performance.now() - since < BREATH_MS) return
-    await setImmediate()
-    since = performance.now()
-  }
 }

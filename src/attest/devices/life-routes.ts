@@ -1,7 +1,9 @@
 // Routes for enrolled devices: counts, history, newer evidence.
 
 import { z } from 'zod'
+import { parseLines } from '#src/platform/http/bulk.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
@@ -9,7 +11,7 @@ import { evidenceRequest } from '../hardware/evidence.ts'
 import { hardwareTierView } from '../judgement-views.ts'
 import type { Devices } from './devices.ts'
 import { ENTRY_KINDS } from './history-rows.ts'
-import { LINES_TYPE, MAX_IMPORT_BYTES, maxLinesOf, readJsonLines } from './lines.ts'
+import { importLimits, MAX_IMPORT_BYTES } from './import.ts'
 
 /** A line of a refresh. */
 export const refreshRequest = z
@@ -113,13 +115,13 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
         scope: 'admin',
         permission: 'devices.write',
         audits: 'device.evidence_changed',
-        rawBody: { contentTypes: [LINES_TYPE], isKept: true },
+        rawBody: { contentTypes: [NDJSON_TYPE], isKept: true },
         maxBodyBytes: MAX_IMPORT_BYTES,
         view: refreshView,
         status: [200],
       },
       async ({ caller, stream, idempotencyKey }) => {
-        const lines = readJsonLines(stream, maxLinesOf(caller), refreshRequest)
+        const lines = parseLines(stream, refreshRequest, importLimits(caller))
         const { rejected, devices: refreshed } = await devices.attestMany(caller, lines, idempotencyKey)
         return {
           object: 'device_refresh' as const,

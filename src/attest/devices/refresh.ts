@@ -7,6 +7,7 @@ import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { FairBudget } from '#src/platform/fair-budget.ts'
 import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
+import type { ParsedLine } from '#src/platform/http/bulk.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
@@ -22,8 +23,8 @@ export interface RefreshRequest {
   attestation: HardwareEvidence
 }
 
-/** A line after the check of its shape; `line` counts from 1. */
-export type RefreshLine = { line: number } & ({ request: RefreshRequest } | { errors: FieldError[] })
+/** `line` counts from 1. */
+export type RefreshLine = { line: number } & ParsedLine<RefreshRequest>
 
 export interface RefreshResult {
   rejected: { line: number; errors: FieldError[] }[]
@@ -66,13 +67,13 @@ export async function refreshDevices(
 
   try {
     for await (const one of lines) {
-      const bytes = BYTES_PER_LINE + ('request' in one ? sizeOf(one.request.attestation) : 0)
+      const bytes = BYTES_PER_LINE + ('value' in one ? sizeOf(one.value.attestation) : 0)
       if (!hold.take(bytes)) throw tooManyImports()
       if ('errors' in one) {
         refuse(one.line, ...one.errors)
         continue
       }
-      const { device_id: deviceId, attestation } = one.request
+      const { device_id: deviceId, attestation } = one.value
       const wrong = wrongId(deviceId, acting.environment)
       if (wrong !== undefined) refuse(one.line, wrong)
       else if (wanted.has(deviceId)) refuse(one.line, { pointer: '/device_id', code: 'duplicate', detail: TWICE })

@@ -2,7 +2,9 @@ import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
 import { type JsonBodyLimits, parseJsonBody } from '#src/platform/http/body.ts'
+import { parseLines } from '#src/platform/http/bulk.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, timestamp, visibleText } from '#src/platform/http/params.ts'
 import { invalidRequest, parseWith } from '#src/platform/http/validate.ts'
@@ -11,8 +13,8 @@ import { hardwareTierView } from '../judgement-views.ts'
 import { type Challenges, MAX_CHALLENGES } from './challenges.ts'
 import type { Devices } from './devices.ts'
 import type { EnrollRequest } from './enrollment.ts'
+import { importLimits, MAX_IMPORT_BYTES } from './import.ts'
 import { deviceLifeRoutes } from './life-routes.ts'
-import { LINES_TYPE, MAX_IMPORT_BYTES, maxLinesOf, readJsonLines } from './lines.ts'
 import { deviceView, importView, toDeviceView, toImportView } from './views.ts'
 
 const JSON_TYPE = 'application/json'
@@ -99,7 +101,7 @@ function registryRoutes(devices: Devices): Route[] {
         scope: 'admin',
         permission: 'devices.write',
         audits: 'device.enrolled',
-        rawBody: { contentTypes: [JSON_TYPE, LINES_TYPE], isKept: true },
+        rawBody: { contentTypes: [JSON_TYPE, NDJSON_TYPE], isKept: true },
         maxBodyBytes: MAX_IMPORT_BYTES,
         view: z.union([deviceView, importView]),
         status: [200],
@@ -108,7 +110,7 @@ function registryRoutes(devices: Devices): Route[] {
         if (!isLines(header('content-type'))) {
           return toDeviceView(await devices.enroll(caller, await readRequest(stream), idempotencyKey))
         }
-        const lines = readJsonLines(stream, maxLinesOf(caller), enrollRequest)
+        const lines = parseLines(stream, enrollRequest, importLimits(caller))
         return toImportView(await devices.enrollMany(caller, lines, idempotencyKey))
       },
       async ({ caller }, id) => toDeviceView(await devices.get(caller, id)),
@@ -180,7 +182,7 @@ function registryRoutes(devices: Devices): Route[] {
 }
 
 function isLines(contentType = ''): boolean {
-  return contentType.split(';')[0]?.trim().toLowerCase() === LINES_TYPE
+  return contentType.split(';')[0]?.trim().toLowerCase() === NDJSON_TYPE
 }
 
 async function readRequest(stream: Readable): Promise<EnrollRequest> {
@@ -189,7 +191,7 @@ async function readRequest(stream: Readable): Promise<EnrollRequest> {
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size > JSON_LIMITS.maxBytes) {
-      const detail = `One device has at most ${JSON_LIMITS.maxBytes} bytes. Send many as ${LINES_TYPE}.`
+      const detail = `One device has at most ${JSON_LIMITS.maxBytes} bytes. Send many as ${NDJSON_TYPE}.`
       throw new Failure('payload_too_large', detail)
     }
     chunks.push(chunk)

@@ -116,13 +116,13 @@ export async function enrollDevices(
 }
 
 /** What `withState` needs. The argument is the place of the id. */
-export const deviceStanding = (id: `$${number}`) =>
-  oneRow<DeviceStanding>(
+export const deviceStateRow = (id: `$${number}`) =>
+  oneRow<DeviceStateRow>(
     `SELECT not_after AS "notAfter", revoked_at AS "revokedAt", hardware_tier AS "provenTier",
        attestation_serials AS "attestationSerials" FROM devices WHERE id = ${id}`,
   )
 
-export type DeviceStanding = Pick<DeviceRow, 'notAfter' | 'revokedAt' | 'provenTier' | 'attestationSerials'>
+export type DeviceStateRow = Pick<DeviceRow, 'notAfter' | 'revokedAt' | 'provenTier' | 'attestationSerials'>
 
 export async function findDeviceById(tx: Tx, id: string): Promise<DeviceRow | undefined> {
   const [device] = await tx.query<DeviceRow>(`SELECT ${DEVICE} FROM devices WHERE id = $1`, [id])

@@ -13,7 +13,7 @@ import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { Hasher } from './hasher.ts'
 import { findLater, type Later } from './later-rows.ts'
 import { findWaitingMedia, type Hashed, insertPicture, keepPicture, type WaitingMedia } from './picture-rows.ts'
-import { lockHashed, lockWaiting, recheck, reopen, storeExactFindings, storeFindings } from './rows.ts'
+import { lockHashed, lockWaiting, recheck, reopenFingerprint, storeExactFindings, storeFindings } from './rows.ts'
 import { createSearch, MAX_MATCHES } from './search.ts'
 
 // Standard deviation of the greys, of 255. Below it the picture has no content to recognize: only noise differs, and
@@ -179,7 +179,7 @@ export function createCompare({
       await storeExactFindings(tx, scope, attestationId, found)
     },
 
-    onRedrive: (tx, _scope, { attestationId }) => reopen(tx, attestationId),
+    onRedrive: (tx, _scope, { attestationId }) => reopenFingerprint(tx, attestationId),
 
     // Dozens may wait here for the one decoder, each of them for seconds.
     endsAtOnce: true,

@@ -4,9 +4,9 @@ import { createCompare } from './compare.ts'
 import { createDuplicateFindings } from './findings.ts'
 import { createHandOver } from './hand-over.ts'
 import { createHasher } from './hasher.ts'
-import { loosePictures } from './loose.ts'
 import { NOTES } from './notes.ts'
 import { duplicateRoutes } from './routes.ts'
+import { unreferencedPictures } from './unreferenced.ts'
 
 export type DuplicatesFeature = ReturnType<typeof duplicatesFeature>
 
@@ -25,7 +25,7 @@ export function duplicatesFeature(p: Platform, { decoder }: Pick<MediaFeature, '
       ],
       routes: duplicateRoutes(findings),
       notes: NOTES,
-      retention: [loosePictures(p)],
+      retention: [unreferencedPictures(p)],
       work: { compare: () => createCompare({ ...p, hasher: createHasher(decoder) }) },
       tasks: [{ name: 'hand over comparisons', everyMs: HAND_OVER_EVERY_MS, start: () => createHandOver(p) }],
     },

@@ -47,7 +47,7 @@ export async function keepPicture(tx: Tx, mediaId: string): Promise<boolean> {
 }
 
 /** Deletes the pictures of those media that no fingerprint shows. Returns how many. */
-export async function deleteLoosePictures(tx: Tx, mediaIds: readonly string[]): Promise<number> {
+export async function deleteUnreferencedPictures(tx: Tx, mediaIds: readonly string[]): Promise<number> {
   if (mediaIds.length === 0) return 0
   // After the lock, a new statement sees what transactions have committed that held it: comparisons, and erasures of
   // other fingerprints.
@@ -61,15 +61,15 @@ export async function deleteLoosePictures(tx: Tx, mediaIds: readonly string[]): 
 }
 
 /** A step through all pictures, by the id of their media: the last one, and those that no fingerprint shows. */
-export async function findLoosePictures(
+export async function findUnreferencedPictures(
   tx: Tx,
   { after, limit }: { after: string; limit: number },
-): Promise<{ last: string | null; loose: string[] }> {
-  const [step] = await tx.query<{ last: string | null; loose: string[] }>(
+): Promise<{ last: string | null; unreferenced: string[] }> {
+  const [step] = await tx.query<{ last: string | null; unreferenced: string[] }>(
     `SELECT max(media_id) AS last, coalesce(array_agg(media_id) FILTER (WHERE NOT EXISTS (
-         SELECT FROM fingerprints WHERE media_id = step.media_id OFFSET 0)), '{}') AS loose
+         SELECT FROM fingerprints WHERE media_id = step.media_id OFFSET 0)), '{}') AS unreferenced
      FROM (SELECT media_id FROM pictures WHERE media_id > $1 ORDER BY media_id LIMIT $2) AS step`,
     [after, limit],
   )
-  return step ?? { last: null, loose: [] }
+  return step ?? { last: null, unreferenced: [] }
 }

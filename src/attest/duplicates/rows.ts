@@ -4,7 +4,7 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
-import { deleteLoosePictures } from './picture-rows.ts'
+import { deleteUnreferencedPictures } from './picture-rows.ts'
 import type { Found, Other, Searched } from './search.ts'
 
 export type NotComparable =
@@ -91,7 +91,7 @@ export async function eraseFingerprints(tx: Tx, scope: Scope, attestationIds: re
     scope,
     touched.map(({ id }) => id),
   )
-  await deleteLoosePictures(tx, [...new Set(erased.map(({ mediaId }) => mediaId))])
+  await deleteUnreferencedPictures(tx, [...new Set(erased.map(({ mediaId }) => mediaId))])
 }
 
 export interface Unqueued extends Scope {
@@ -251,7 +251,7 @@ async function insertFindings(tx: Tx, scope: Scope, attestationId: string, findi
 }
 
 /** Undoes what a dead job wrote: the attestation waits again. */
-export async function reopen(tx: Tx, attestationId: string): Promise<void> {
+export async function reopenFingerprint(tx: Tx, attestationId: string): Promise<void> {
   await tx.query(
     `UPDATE fingerprints SET state = 'due', not_comparable = NULL, leased_until = 'infinity'
      WHERE attestation_id = $1 AND not_comparable = 'failed'`,

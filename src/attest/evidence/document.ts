@@ -15,7 +15,7 @@ export interface Picture {
   height: number
 }
 
-export const ATTACHMENT = 'evidence-packet.json'
+const ATTACHMENT = 'evidence-packet.json'
 
 /** @param pictures by media id. */
 export async function layOut(

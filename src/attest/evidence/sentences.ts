@@ -8,7 +8,7 @@ export interface Meaning {
   sentence: string
 }
 
-export const FACTOR_MEANINGS: Record<FactorCode, Meaning> = {
+const FACTOR_MEANINGS: Record<FactorCode, Meaning> = {
   device_revoked: {
     title: 'The device was revoked',
     sentence:
@@ -83,7 +83,7 @@ export const FACTOR_MEANINGS: Record<FactorCode, Meaning> = {
   },
 }
 
-export const ADVISORY_MEANINGS: Record<AdvisoryCode, Meaning> = {
+const ADVISORY_MEANINGS: Record<AdvisoryCode, Meaning> = {
   exif_missing: {
     title: 'The file has no camera data',
     sentence:

@@ -17,7 +17,7 @@ export function judgeRevocation(facts: CapturedFacts): ScoredFactor<'device_revo
 }
 
 /** `device_not_enrolled`: unknown to the registry, or its certificate has lapsed. */
-export function judgeEnrollment({ device }: CapturedFacts): ScoredFactor<'device_not_enrolled'> | null {
+export function judgeDeviceEnrollment({ device }: CapturedFacts): ScoredFactor<'device_not_enrolled'> | null {
   if (device?.state === 'enrolled' || device?.state === 'revoked') return null
   return scored('device_not_enrolled', {
     compared: 'state of the signing device',

@@ -1,5 +1,5 @@
 import type { Json } from '#src/platform/crypto/canonical.ts'
-import { isStanding } from '../hardware/revocations.ts'
+import { isEvidenceCounted } from '../hardware/revocations.ts'
 import type { CapturedFacts, Facts, HardwareTier } from './facts.ts'
 import { type ScoredFactor, scored } from './table.ts'
 
@@ -28,7 +28,7 @@ export function tierOf({ bundle, device }: Facts): HardwareTier {
   const { hardware, hardwareTier } = device
   if (hardware == null) return hardwareTier
   const isAsserted = hardware.assertion === null || hardware.assertion.state === 'valid'
-  return isStanding(hardware.revocation) && isAsserted ? hardwareTier : 'none'
+  return isEvidenceCounted(hardware.revocation) && isAsserted ? hardwareTier : 'none'
 }
 
 export function isAttested(tier: HardwareTier): boolean {
@@ -45,7 +45,7 @@ function whyOf({ device }: CapturedFacts): Record<string, Json> {
   if (revocation.state === 'revoked') {
     return { why: 'vendor_key_revoked', serial: revocation.serial, status: revocation.status }
   }
-  if (!isStanding(revocation)) return { why: 'revocation_list_never_fetched' }
+  if (!isEvidenceCounted(revocation)) return { why: 'revocation_list_never_fetched' }
   return {
     why: `assertion_${assertion?.state ?? 'missing'}`,
     counter: assertion?.counter ?? null,

@@ -7,7 +7,7 @@ import { judgeBiometric } from './biometric.ts'
 import { judgeC2paAbsent, judgeC2paInvalid, judgeC2paValid } from './c2pa.ts'
 import { judgeCarrierAttestation, judgeCarrierBiometric, judgeCarrierGps } from './carrier.ts'
 import { judgeChain } from './chain.ts'
-import { judgeEnrollment, judgeRevocation } from './device.ts'
+import { judgeDeviceEnrollment, judgeRevocation } from './device.ts'
 import { judgeExifEditor, judgeExifPresence, judgeExifTime } from './exif.ts'
 import type { CapturedFacts, Facts, HardwareTier } from './facts.ts'
 import { judgeFrames } from './frames.ts'
@@ -88,7 +88,7 @@ const CAPTURE_JUDGES: { readonly [C in CaptureCode]: (facts: CapturedFacts) => S
   video_manifest_incomplete: judgeVideoManifest,
   gps_absent: judgeGps,
   timestamp_stale: judgeStaleness,
-  device_not_enrolled: judgeEnrollment,
+  device_not_enrolled: judgeDeviceEnrollment,
   biometric_absent: judgeBiometric,
 }
 

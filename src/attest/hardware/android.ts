@@ -5,7 +5,7 @@ import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
 import { quote } from '#src/platform/sanitize.ts'
 import { type AndroidChain, checkAndroidChain } from './android-chain.ts'
 import { type Authorizations, type KeyDescription, parseKeyDescription } from './key-description.ts'
-import { findRevocation, isStanding, type RevocationSnapshot } from './revocations.ts'
+import { isEvidenceCounted, lookUpRevocation, type RevocationSnapshot } from './revocations.ts'
 import {
   type AndroidFacts,
   type EvidenceVerdict,
@@ -48,9 +48,9 @@ export function verifyKeyAttestation(input: AndroidInput): EvidenceVerdict {
   const reasons = [...bindingReasons(chain, description, input), ...hardwareReasons(chain, description, input)]
   if (!isProven(reasons)) return unproven('android-key', ...reasons)
   const serials = chain.certificates.map(({ serialNumberHex }) => serialNumberHex)
-  const revocation = findRevocation(serials, revocations, at)
+  const revocation = lookUpRevocation(serials, revocations, at)
   const provenTier = tierOf(description, reasons)
-  if (!isStanding(revocation)) {
+  if (!isEvidenceCounted(revocation)) {
     reasons.push(
       revocation.state === 'revoked'
         ? reason('revoked', `certificate ${revocation.serial} is ${revocation.status} by its vendor`)
@@ -59,7 +59,7 @@ export function verifyKeyAttestation(input: AndroidInput): EvidenceVerdict {
   }
   return {
     format: 'android-key',
-    tier: isStanding(revocation) ? provenTier : 'none',
+    tier: isEvidenceCounted(revocation) ? provenTier : 'none',
     provenTier,
     reasons,
     facts: factsOf(chain, description, at),

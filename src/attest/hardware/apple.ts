@@ -4,7 +4,7 @@
 import { decode } from 'cborg'
 import { readCertificateExtensions } from '#src/platform/crypto/certificate-fields.ts'
 import { isSignedBy } from '#src/platform/crypto/chain-path.ts'
-import { expectTag, readElements, readOnly } from '#src/platform/crypto/der.ts'
+import { expectTag, readDerElements, readOnly } from '#src/platform/crypto/der.ts'
 import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
 import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import { type Certificate, parseChain } from '#src/platform/crypto/x509.ts'
@@ -102,7 +102,7 @@ export type AssertionVerdict =
   | { isValid: false; code: AssertionCode; counter: number | null }
 
 /** Never rejects, whatever the bytes. */
-export async function verifyAssertion(input: AssertionInput): Promise<AssertionVerdict> {
+export async function verifyAppleAssertion(input: AssertionInput): Promise<AssertionVerdict> {
   const parsed = parseAssertion(input.assertion)
   if (parsed === undefined) return { isValid: false, code: 'malformed', counter: null }
   const { signature, data, dataBytes } = parsed
@@ -175,7 +175,7 @@ function readNonce({ der }: Certificate): Buffer | undefined {
   try {
     const value = readCertificateExtensions(der).get(NONCE_OID)?.value
     if (value === undefined) return undefined
-    const [wrapped, ...rest] = readElements(readOnly(value, 0x30).content)
+    const [wrapped, ...rest] = readDerElements(readOnly(value, 0x30).content)
     const nonce = readOnly(expectTag(wrapped, 0xa1).content, 0x04).content
     return rest.length === 0 && nonce.length === 32 ? nonce : undefined
   } catch (error) {

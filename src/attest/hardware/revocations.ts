@@ -30,7 +30,7 @@ const STATUS = /^[A-Z_]{1,32}$/
  * What a list says about certificates. Without a list, a certificate is not known to be valid; the caller decides what
  * that means.
  */
-export function findRevocation(serials: readonly string[], snapshot: RevocationSnapshot, now: Date): Revocation {
+export function lookUpRevocation(serials: readonly string[], snapshot: RevocationSnapshot, now: Date): Revocation {
   if (serials.length === 0) return { state: 'not_applicable' }
   if (typeof snapshot === 'string') return { state: snapshot }
   const fetchedAt = snapshot.fetchedAt.toISOString()
@@ -43,7 +43,7 @@ export function findRevocation(serials: readonly string[], snapshot: RevocationS
 }
 
 /** Whether evidence counts in this state. Without a list it does not; with an old list it still does. */
-export function isStanding({ state }: Revocation): boolean {
+export function isEvidenceCounted({ state }: Revocation): boolean {
   return state !== 'revoked' && state !== 'never_fetched'
 }
 

@@ -35,7 +35,7 @@ export const UNPROVEN = [
 ] as const
 
 /** Reasons for which the vendor's statement about this key is not sufficient. */
-export const INSUFFICIENT = [
+const INSUFFICIENT = [
   'app_unknown',
   'app_environment',
   'levels_differ',

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { readCertificateFields } from '#src/platform/crypto/certificate-fields.ts'
 import { sha256, sha256Hex } from '#src/platform/crypto/digest.ts'
 import { rsaProblem } from '#src/platform/crypto/public-key.ts'
+import { pemOf } from '#src/platform/crypto/x509.ts'
 
 export interface TrustList {
   pem: string
@@ -17,7 +18,7 @@ export interface TrustList {
 }
 
 /** The public list of the C2PA conformance programme has 30. */
-export const MAX_LIST_CERTIFICATES = 1_000
+const MAX_LIST_CERTIFICATES = 1_000
 const MAX_FILE_BYTES = 4 * 1024 * 1024
 const BLOCK = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]*)-----END CERTIFICATE-----/g
 
@@ -34,7 +35,7 @@ export function readTrustAnchors(path: string): Buffer[] {
   if (ders.length > MAX_LIST_CERTIFICATES)
     throw new Error(`names a file of more than ${MAX_LIST_CERTIFICATES} certificates`)
   for (const [index, der] of ders.entries()) {
-    const problem = problemOf(der)
+    const problem = anchorProblem(der)
     if (problem !== undefined) throw new Error(`names a file whose certificate ${index + 1} ${problem}`)
   }
   return ders
@@ -44,7 +45,7 @@ export function readTrustAnchors(path: string): Buffer[] {
  * Why this can't be an anchor; undefined when it can. Every key type that Node supports is accepted: cameras don't sign
  * with P-256 only.
  */
-export function problemOf(der: Buffer): string | undefined {
+function anchorProblem(der: Buffer): string | undefined {
   try {
     const problem = rsaProblem(readCertificateFields(der).spki)
     return problem ?? (new X509Certificate(der).ca ? undefined : 'is not a CA certificate')
@@ -55,20 +56,13 @@ export function problemOf(der: Buffer): string | undefined {
 
 export function trustListOf(ders: readonly Uint8Array[]): TrustList {
   const byFingerprint = new Map(ders.map((der) => [sha256Hex(der), der]))
-  const fingerprints = [...byFingerprint.keys()].sort()
+  const sorted = [...byFingerprint].sort(([a], [b]) => (a < b ? -1 : 1))
+  const fingerprints = sorted.map(([fingerprint]) => fingerprint)
   return {
-    pem: fingerprints.map((fingerprint) => pemOf(byFingerprint.get(fingerprint))).join(''),
-    certificates: fingerprints.length,
+    pem: sorted.map(([, der]) => pemOf(der)).join(''),
+    certificates: sorted.length,
     sha256: sha256(Buffer.from(fingerprints.join(''), 'hex')).toString('hex'),
   }
-}
-
-function pemOf(der: Uint8Array = new Uint8Array(0)): string {
-  const lines =
-    Buffer.from(der)
-      .toString('base64')
-      .match(/.{1,64}/g) ?? []
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
 }
 
 function readText(path: string): string {

@@ -107,9 +107,9 @@ export async function purgeErased(tx: Tx, { idsBefore, limit }: { idsBefore: str
     [idsBefore, limit],
   )
   const ids = found.map(({ id }) => id)
-  const loose = without(ids, await findReferenced(tx, ids))
-  await tx.query('DELETE FROM media WHERE id = ANY($1)', [loose])
-  return loose.length
+  const unreferenced = without(ids, await findReferenced(tx, ids))
+  await tx.query('DELETE FROM media WHERE id = ANY($1)', [unreferenced])
+  return unreferenced.length
 }
 
 async function findReferenced(tx: Tx, ids: readonly string[]): Promise<Set<string>> {

@@ -4,12 +4,12 @@ import type { ReadAudit } from '#src/account/audit/reads.ts'
 import { Failure } from '#src/failure.ts'
 import { type Caller, endpoint, type Route, type StreamReply } from '#src/platform/http/endpoint.ts'
 import { idParams } from '#src/platform/http/params.ts'
-import { parseRange, type RangeAnswer } from '#src/platform/http/request-headers.ts'
+import { parseByteRange, type RangeAnswer } from '#src/platform/http/request-headers.ts'
 import { MAX_VIDEO_BYTES, type MediaDomain } from './media.ts'
 import type { Media } from './rows.ts'
 import { MEDIA_TYPES } from './sniff.ts'
 
-export const mediaView = z
+const mediaView = z
   .object({
     media_id: z.string(),
     sha256: z.string(),
@@ -78,7 +78,7 @@ export function mediaRoutes(media: MediaDomain, recordRead: ReadAudit): Route[] 
         // RFC 9110 13.1.5: a client that has another representation gets the whole one.
         const condition = header('if-range')
         const range = condition === undefined || condition === headers.ETag ? header('range') : undefined
-        const parsed = parseRange(range, found.size)
+        const parsed = parseByteRange(range, found.size)
         return download(found, parsed, headers, async (part) =>
           afterRecording(read(caller, found, 'original'), media.open(caller, found, part)),
         )

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { Policy } from '../factors/facts.ts'
 
 /** Half of the earth's circumference: a fence of this size excludes nothing. */
-export const MAX_GEOFENCE_METRES = 20_037_508
+const MAX_GEOFENCE_METRES = 20_037_508
 
 const threshold = z.number().int().min(0).max(1_000)
 

@@ -15,10 +15,10 @@ import type { Scope } from '#src/platform/ids.ts'
 import { judgeBy, STORED_RESULT, type StoredResult } from './touched.ts'
 
 /** The most claims that one call examines; the next page continues. */
-export const MAX_CLAIMS_LOOKED = 2_000
+const MAX_CLAIMS_LOOKED = 2_000
 const MAX_RESULTS_LOOKED = 10_000
 /** Claims with more results are not evaluated here: a single one would hold the call for seconds. */
-export const MAX_RESULTS_OF_CLAIM = 500
+const MAX_RESULTS_OF_CLAIM = 500
 // Claims per statement. The facts of a result have about 2 KB.
 const STEP_CLAIMS = 20
 
@@ -67,8 +67,7 @@ export async function dryRun(
       if (change === 'unknown') done.unknown += 1
       else if (change !== undefined) done.changes.push(change)
       const isFull = done.changes.length >= limit || done.looked >= MAX_CLAIMS_LOOKED || results >= MAX_RESULTS_LOOKED
-      // The pager needs one more row than the page to return this row's cursor.
-      if (isFull) return { ...done, nextCursor: pager.page([before, ''], 1, (id) => id, binding).next_cursor }
+      if (isFull) return { ...done, nextCursor: pager.cursorAfter(before, binding) }
     }
     if (page.length < STEP_CLAIMS) return done
     // Yields to other work of this process.

@@ -2,7 +2,7 @@
 // it re-evaluates. A second run does nothing.
 
 import { failMarks, reopenMarks } from '#src/attest/causes/mark-rows.ts'
-import { markFailed } from '#src/attest/causes/rows.ts'
+import { markReevaluationFailed } from '#src/attest/causes/rows.ts'
 import { createLoadSubmission } from '#src/attest/claims/load.ts'
 import { createLoadFacts, type LoadFactsDeps } from '#src/attest/claims/load-facts.ts'
 import { deferWhileBusy } from '#src/attest/media/media-facts.ts'
@@ -43,10 +43,12 @@ export function createReevaluate({
       return deferWhileBusy(() => rejudge(job, attestationId, loadAll), random)
     },
     onDead: (tx, _scope, payload) =>
-      'reevaluationId' in payload ? markFailed(tx, payload.reevaluationId, true) : failMarks(tx, payload.attestationId),
+      'reevaluationId' in payload
+        ? markReevaluationFailed(tx, payload.reevaluationId, true)
+        : failMarks(tx, payload.attestationId),
     onRedrive: (tx, scope, payload) =>
       'reevaluationId' in payload
-        ? markFailed(tx, payload.reevaluationId, false)
+        ? markReevaluationFailed(tx, payload.reevaluationId, false)
         : reopenMarks(tx, scope, payload.attestationId),
   }
 }

@@ -2,7 +2,7 @@
 // chain, the session, the counter, what the photo says, and what the device proved when the capture arrived.
 
 import type { Facts } from '../factors/facts.ts'
-import { findRevocation, type RevocationSnapshot } from '../hardware/revocations.ts'
+import { lookUpRevocation, type RevocationSnapshot } from '../hardware/revocations.ts'
 
 export interface Known {
   /** What the registry says of the device now. */
@@ -29,5 +29,5 @@ function refreshDevice(
   const device = known?.state === 'revoked' ? { ...known, hardwareTier } : judged
   if (device === null || hardware === undefined) return device
   if (hardware?.serials === undefined) return { ...device, hardware }
-  return { ...device, hardware: { ...hardware, revocation: findRevocation(hardware.serials, revocations, now) } }
+  return { ...device, hardware: { ...hardware, revocation: lookUpRevocation(hardware.serials, revocations, now) } }
 }

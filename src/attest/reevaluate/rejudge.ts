@@ -4,7 +4,7 @@
 import { emitMany } from '#src/account/webhooks/emit.ts'
 import { findPending, settleMarks } from '#src/attest/causes/mark-rows.ts'
 import { loadSubmissions } from '#src/attest/claims/load.ts'
-import { findResult, findStandings, replaceResult, type StandingResult } from '#src/attest/claims/result-rows.ts'
+import { type CurrentResult, findResult, findStandings, replaceResult } from '#src/attest/claims/result-rows.ts'
 import { decodeFacts, encodeFacts } from '#src/attest/factors/stored-facts.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -89,7 +89,7 @@ export function createRejudge({ db, signRecord, now, revocations, openCase }: Re
 
 interface Found {
   causes: string[]
-  result: StandingResult
+  result: CurrentResult
   submitted: SubmittedRow
   known: Pick<Known, 'device' | 'policy' | 'screening'>
 }
@@ -107,7 +107,7 @@ async function loadResult(tx: Tx, attestationId: string): Promise<Found | undefi
 
 /** Undefined: nothing is left to evaluate. */
 async function factsOf(
-  { facts, rulesVersion, isErased, isMediaStored }: StandingResult,
+  { facts, rulesVersion, isErased, isMediaStored }: CurrentResult,
   known: Known,
   loadFacts: () => Promise<Facts>,
 ): Promise<Facts | undefined> {

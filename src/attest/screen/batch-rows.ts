@@ -12,7 +12,11 @@ export interface ScreeningBatchRow {
 }
 
 /** Inserted before its screenings, which refer to it; `setRejected` adds the rejected lines. */
-export async function insertBatch(tx: Tx, scope: Scope, batch: { id: string; createdAt: Date }): Promise<void> {
+export async function insertScreeningBatch(
+  tx: Tx,
+  scope: Scope,
+  batch: { id: string; createdAt: Date },
+): Promise<void> {
   await tx.query(
     `INSERT INTO screening_batches (account_id, environment, id, accepted, rejected, created_at)
      VALUES ($1, $2, $3, 0, '[]', $4)`,
@@ -32,7 +36,7 @@ export async function setRejected(
   ])
 }
 
-export async function findBatch(tx: Tx, id: string): Promise<ScreeningBatchRow | undefined> {
+export async function findScreeningBatch(tx: Tx, id: string): Promise<ScreeningBatchRow | undefined> {
   const [row] = await tx.query<Omit<ScreeningBatchRow, 'counts'>>(
     'SELECT id, accepted, rejected, created_at AS "createdAt" FROM screening_batches WHERE id = $1',
     [id],

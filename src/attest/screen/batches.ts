@@ -3,14 +3,14 @@
 
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { BEYOND_CAP, ROOM_TAKEN, type Room, takeRoom } from '#src/account/usage/caps.ts'
+import { BEYOND_CAP, ROOM_TAKEN, takeRoom } from '#src/account/usage/caps.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createFairBudget, type FairBudget, type Hold } from '#src/platform/fair-budget.ts'
 import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
-import { createReport, parseLine, type RejectionReport } from '#src/platform/http/bulk.ts'
+import { createReport, nothingAccepted, parseLine, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
@@ -18,7 +18,7 @@ import { readLines } from '#src/platform/http/ndjson.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
-import { findBatch, insertBatch, type ScreeningBatchRow, setRejected } from './batch-rows.ts'
+import { findScreeningBatch, insertScreeningBatch, type ScreeningBatchRow, setRejected } from './batch-rows.ts'
 import { type ScreenLine, screenLine } from './requests.ts'
 
 /** Ten thousand lines of two ids each, with room for spaces. */
@@ -73,7 +73,7 @@ export function createScreeningBatches({
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
     let accepted = 0
-    const [room] = await Promise.all([takeRoom(tx, scope, at), insertBatch(tx, scope, { id, createdAt: at })])
+    const [room] = await Promise.all([takeRoom(tx, scope, at), insertScreeningBatch(tx, scope, { id, createdAt: at })])
     let isBeyondCap = false
     const pace = createBulkPace(scope.accountId)
     for (let start = 0; start < lines.length; start += CHUNK_LINES) {
@@ -90,7 +90,10 @@ export function createScreeningBatches({
       })
       await pace.pause()
     }
-    if (accepted === 0) throw nothingAccepted(report, isBeyondCap ? room : undefined)
+    if (accepted === 0) {
+      const rejected = report.rejections()
+      throw isBeyondCap ? room.refusal({ accepted: 0, rejected }) : nothingAccepted(rejected)
+    }
     await setRejected(tx, id, { accepted, rejected: report.rejections() })
     return getBatch(tx, id)
   }
@@ -129,7 +132,7 @@ export function createScreeningBatches({
       const hold = linesBudget.open(caller.accountId)
       try {
         const { lines, intake } = await readAll(caller, upload, hold)
-        if (lines.length === 0) throw nothingAccepted(intake)
+        if (lines.length === 0) throw nothingAccepted(intake.rejections())
         return await acceptWithSlot(caller, upload, lines, intake)
       } finally {
         hold.release()
@@ -176,7 +179,7 @@ function undefinedIfTaken(error: unknown): undefined {
 }
 
 async function getBatch(tx: Tx, id: string): Promise<ScreeningBatchRow> {
-  const row = await findBatch(tx, id)
+  const row = await findScreeningBatch(tx, id)
   if (row === undefined) throw new Failure('not_found', `There is no batch of screenings ${id}.`)
   return row
 }
@@ -186,12 +189,4 @@ function judgeLine(bytes: Buffer | undefined, scope: Scope): { body: ScreenLine 
   if ('errors' in parsed) return parsed
   const errors = checkLine(parsed.value, scope)
   return errors.length === 0 ? { body: parsed.value } : { errors }
-}
-
-// A batch without a line would have no results, and a 202 would promise nothing.
-function nothingAccepted(report: RejectionReport, spent?: Room): Failure {
-  const rejected = report.rejections()
-  if (spent !== undefined) return spent.refusal({ accepted: 0, rejected })
-  const detail = rejected.length === 0 ? 'The body has no lines.' : 'No line can be accepted: see rejected.'
-  return new Failure('invalid_request', { detail, members: { accepted: 0, rejected } })
 }

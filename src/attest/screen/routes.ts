@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
@@ -16,12 +17,11 @@ import {
   screeningBatchView,
   screeningSettingsView,
   screeningView,
-  toBatchView,
+  toScreeningBatchView,
   toScreeningView,
   toSettingsView,
 } from './views.ts'
 
-const NDJSON = 'application/x-ndjson'
 const JSON_ARRAY = 'application/json'
 
 const common = { tag: 'Screening', scope: 'screen', permission: 'screening.use' } as const
@@ -134,7 +134,7 @@ export function screenRoutes(
         meters: 'screen',
         // The body is read, so that a repeat is found by its Idempotency-Key.
         knowsRepeats: true,
-        rawBody: { contentTypes: [NDJSON, JSON_ARRAY], isKept: true },
+        rawBody: { contentTypes: [NDJSON_TYPE, JSON_ARRAY], isKept: true },
         maxBodyBytes: MAX_BATCH_BYTES,
         view: screeningBatchView,
         status: [202],
@@ -156,7 +156,7 @@ export function screenRoutes(
         view: screeningBatchView,
         status: [200],
       },
-      async ({ caller, params }) => toBatchView(await batches.get(caller, params.id)),
+      async ({ caller, params }) => toScreeningBatchView(await batches.get(caller, params.id)),
     ),
     endpoint(
       {
@@ -189,7 +189,7 @@ export function screenRoutes(
 }
 
 function accepted(row: ScreeningBatchRow) {
-  return reply(202, toBatchView(row), { Location: `/v1/media/screenings/batches/${row.id}` })
+  return reply(202, toScreeningBatchView(row), { Location: `/v1/media/screenings/batches/${row.id}` })
 }
 
 // A malformed id would match no row, and the caller would not see the typing error.

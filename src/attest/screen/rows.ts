@@ -148,7 +148,7 @@ export async function giveUp(tx: Tx, one: { id: string } | { jobId: string }): P
   )
 }
 
-export async function reopen(tx: Tx, id: string): Promise<void> {
+export async function reopenScreening(tx: Tx, id: string): Promise<void> {
   await tx.query(
     `UPDATE screenings SET status = 'queued', reason = NULL, completed_at = NULL
      WHERE id = $1 AND status = 'unavailable' AND reason = 'detector_failed'`,

@@ -30,7 +30,7 @@ import {
   findScreening,
   giveUp,
   noteObservations,
-  reopen,
+  reopenScreening,
   type ScreeningReason,
   type ScreeningRow,
 } from './rows.ts'
@@ -55,7 +55,7 @@ export interface ScreenDeps {
 }
 
 /** The largest file sent to a detector. Vendors reduce larger pictures, and eight at once must fit into a worker. */
-export const MAX_MEDIA_BYTES = 20_000_000
+const MAX_MEDIA_BYTES = 20_000_000
 /** How long a screening waits for a detector that accepts no calls; then it becomes unavailable. */
 export const MAX_WAIT_MS = 24 * 3_600_000
 // Another screening is asking about the same bytes; its answer takes a second or two.
@@ -272,7 +272,7 @@ export function createScreen({
     run,
     onDead: (tx, _scope, { screeningId }) => giveUp(tx, { id: screeningId }),
     onUnreadableDead: (tx, _scope, jobId) => giveUp(tx, { jobId }),
-    onRedrive: (tx, _scope, { screeningId }) => reopen(tx, screeningId),
+    onRedrive: (tx, _scope, { screeningId }) => reopenScreening(tx, screeningId),
   }
 }
 

@@ -91,7 +91,7 @@ export function toSettingsView({ thresholds, updatedAt }: ScreeningSettings): z.
   return { thresholds, updated_at: updatedAt?.toISOString() ?? null }
 }
 
-export function toBatchView(row: ScreeningBatchRow): z.input<typeof screeningBatchView> {
+export function toScreeningBatchView(row: ScreeningBatchRow): z.input<typeof screeningBatchView> {
   const { id, accepted, rejected, counts, createdAt } = row
   return { batch_id: id, accepted, rejected, counts, created_at: createdAt.toISOString() }
 }

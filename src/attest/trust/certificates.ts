@@ -39,7 +39,7 @@ const END = '-----END CERTIFICATE-----'
 
 function decodeCertificate(text: string): Buffer {
   if (!text.includes('-----BEGIN')) {
-    const der = decodeBase64(text)
+    const der = decodeStrictBase64(text)
     if (der !== undefined) return der
     throw invalidField(
       POINTER,
@@ -58,13 +58,13 @@ function decodeCertificate(text: string): Buffer {
   const [, block = '', ...others] = text.split(BEGIN)
   if (others.length > 0) throw invalidField(POINTER, 'too_many', 'must hold one certificate')
   const end = block.indexOf(END)
-  const der = end === -1 ? undefined : decodeBase64(block.slice(0, end).replaceAll(/\s/g, ''))
+  const der = end === -1 ? undefined : decodeStrictBase64(block.slice(0, end).replaceAll(/\s/g, ''))
   if (der === undefined) throw invalidField(POINTER, 'invalid_base64', 'is not a whole PEM block of one certificate')
   return der
 }
 
 /** Strict: Node's own decoder skips unknown characters, and accepts the URL alphabet too. */
-export function decodeBase64(text: string): Buffer | undefined {
+export function decodeStrictBase64(text: string): Buffer | undefined {
   if (text.length === 0 || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64')
   // RFC 4648 3.5: non-zero padding bits would give one certificate several encodings.

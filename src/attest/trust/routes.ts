@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { pemOf } from '#src/platform/crypto/x509.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
@@ -126,7 +127,9 @@ function registryRoutes<V extends z.ZodObject>(
 }
 
 function toFields({ name, certificate, createdAt }: CaRow) {
-  const lines = certificate.toString('base64').match(/.{1,64}/g) ?? []
-  const pem = ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
-  return { name, certificate: { ...toCertificateView(certificate), pem }, created_at: createdAt.toISOString() }
+  return {
+    name,
+    certificate: { ...toCertificateView(certificate), pem: pemOf(certificate) },
+    created_at: createdAt.toISOString(),
+  }
 }

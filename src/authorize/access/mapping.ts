@@ -5,16 +5,16 @@
 import { z } from 'zod'
 import type { VerifyRequest } from '#src/authorize/intents/bodies.ts'
 import { verifyRequest } from '#src/authorize/intents/bodies.ts'
-import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { type FieldError, invalidField } from '#src/failure.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
+import { isJsonObject } from '#src/platform/http/params.ts'
 import { invalidRequest, parseWith } from '#src/platform/http/validate.ts'
 
 /** The one type of subjects: whom a token was issued for. */
-export const SUBJECT_TYPE = 'agent_session'
+const SUBJECT_TYPE = 'agent_session'
 
 const object = z
-  .custom<JsonObject>(isObject, { message: 'must be an object', params: { code: 'invalid_type' } })
+  .custom<JsonObject>(isJsonObject, { message: 'must be an object', params: { code: 'invalid_type' } })
   .meta({ type: 'object' })
 const text = z.string().min(1).max(20_000)
 
@@ -40,9 +40,9 @@ export const evaluationRequest = z.object(parts).meta({
 })
 export type AccessEvaluation = z.output<typeof evaluationRequest>
 
-export const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const
+const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const
 /** One request must not cost more than a second of a busy process; each evaluation is a whole verification. */
-export const MAX_EVALUATIONS = 20
+const MAX_EVALUATIONS = 20
 
 export const evaluationsRequest = z
   .object({
@@ -126,8 +126,4 @@ const PLACES: Record<string, string> = {
 function placed({ pointer, ...error }: FieldError): FieldError {
   const [, name = '', rest = ''] = /^\/([^/]*)(.*)$/s.exec(pointer) ?? []
   return { pointer: `${PLACES[name] ?? `/${name}`}${rest}`, ...error }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

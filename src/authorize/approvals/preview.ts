@@ -1,7 +1,7 @@
 // What an event shows of an action's payload: enough to recognize the action, and not all of it. Receivers of events are
 // chat rooms and ticket systems; who decides sees the whole payload after signing in.
 
-import type { JsonObject } from '../policy/evaluate.ts'
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 
 type Value = JsonObject[string]
 

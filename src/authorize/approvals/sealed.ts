@@ -1,9 +1,8 @@
 // The action as people see it who decide: it is personal, so the row holds it under the master key.
 
-import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
+import { type Json, type JsonObject, parseJson } from '#src/platform/crypto/canonical.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
-import type { JsonObject } from '../policy/evaluate.ts'
 
 const useOfDescription = (id = '') => `approval description ${id}`
 const useOfPayload = (id = '') => `approval payload ${id}`

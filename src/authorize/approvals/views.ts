@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { JsonObject } from '../policy/evaluate.ts'
-import { isObject } from '../policy/json-object.ts'
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
+import { isJsonObject } from '#src/platform/http/params.ts'
 import type { ListedApproval, WholeApproval } from './approvals.ts'
 import { APPROVAL_STATUSES } from './facts.ts'
 import { approveUrl } from './open.ts'
@@ -73,7 +73,7 @@ export const approvalView = z
   .object({
     ...common,
     // A record would drop a member with the name `__proto__`, which is a part of what is hashed.
-    action_payload: z.custom<JsonObject>(isObject).meta({ type: 'object' }),
+    action_payload: z.custom<JsonObject>(isJsonObject).meta({ type: 'object' }),
     missing: z
       .array(z.object({ roles: z.array(text), approvals: whole }))
       .describe(

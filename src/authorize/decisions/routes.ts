@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { recordAudit } from '#src/account/audit/record.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, timestamp } from '#src/platform/http/params.ts'
 import { checkName } from '#src/platform/ids.ts'
@@ -25,7 +26,6 @@ import {
   toInclusionView,
 } from './views.ts'
 
-const LINES_TYPE = 'application/x-ndjson'
 const PATH = '/v1/decisions'
 
 const common = { tag: 'Decisions', scope: 'admin', permission: 'decisions.read', needsAccountKey: true } as const
@@ -126,7 +126,7 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         query: z.object({ after: count(0).optional().describe('The last position that the caller has.') }),
         view: z.never(),
         status: [200],
-        streams: { contentType: LINES_TYPE },
+        streams: { contentType: NDJSON_TYPE },
       },
       async ({ caller, query }) => {
         const lines = await exported(caller, query.after)

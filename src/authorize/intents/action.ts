@@ -1,10 +1,9 @@
 // What a request says of an action, as it is bound into tokens and compared: by hashes, each of bounded bytes.
 
-import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { boundedText } from '#src/authorize/policy/json-object.ts'
 import type { IntentClaims } from '#src/authorize/tokens/format.ts'
 import { hashDescription } from '#src/authorize/tokens/format.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { AuthorizeRequest, VerifyRequest } from './bodies.ts'
 import type { RequestFacts, TokenBindings, TokenFacts } from './facts.ts'

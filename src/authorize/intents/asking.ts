@@ -2,10 +2,11 @@
 // canaries. All are asked at once, outside of any transaction. What has no answer in time is unavailable.
 
 import type { CompiledPolicy } from '#src/authorize/policy/compile.ts'
-import type { CanaryAnswer, JsonObject, PolicyAnswers, PolicyNeed } from '#src/authorize/policy/evaluate.ts'
+import type { CanaryAnswer, PolicyAnswers, PolicyNeed } from '#src/authorize/policy/evaluate.ts'
 import { needsOf } from '#src/authorize/policy/requirements.ts'
 import type { PolicyWebhooks } from '#src/authorize/webhooks/policy-webhooks.ts'
 import { note } from '#src/platform/context.ts'
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'

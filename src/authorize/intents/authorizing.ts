@@ -27,23 +27,23 @@ import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfAuthorize } from './action.ts'
 import { type Authorization, bindingsOf, preflightOf, replayOf } from './authorization.ts'
 import type { AuthorizeRequest } from './bodies.ts'
+import {
+  type BoundState,
+  type BoundStateDeps,
+  isOwnId,
+  readBoundState,
+  readTogether,
+  type Subjects,
+  subjectLocksOf,
+  takeLocks,
+} from './bound-state.ts'
 import { type Draft, type Drafting, draftToken, foreseenFacts } from './drafting.ts'
 import type { StateFacts } from './facts.ts'
 import { runPipeline } from './pipeline.ts'
 import { decisionOfAuthorize } from './record.ts'
-import {
-  isOwnId,
-  locksOf,
-  readStanding,
-  readTogether,
-  type StandingDeps,
-  type Subjects,
-  type TokenStanding,
-  takeLocks,
-} from './standing.ts'
 import { readState, stateFactsOf, type Under } from './state.ts'
 
-export interface AuthorizingDeps extends StandingDeps {
+export interface AuthorizingDeps extends BoundStateDeps {
   db: Pick<Database, 'tenant' | 'readTenant'>
   signingKeys: Pick<SigningKeys, 'signToken'>
   sealer: Sealer
@@ -71,11 +71,11 @@ export function createAuthorizing(deps: AuthorizingDeps) {
 
   /** What of the decision is true now. No lock is needed on what verify will read again. */
   async function read(tx: Tx, subjects: Subjects, under: Under, revocations: RevocationSnapshot): Promise<Seen> {
-    const [rows, standing] = await Promise.all([
+    const [rows, bound] = await Promise.all([
       readState(tx, { ...under, jti: undefined }, 'none'),
-      readStanding(tx, deps, subjects, revocations),
+      readBoundState(tx, deps, subjects, revocations),
     ])
-    return { standing, state: stateFactsOf(rows, standing.at) }
+    return { bound, state: stateFactsOf(rows, bound.at) }
   }
 
   /** Outside of any transaction. @throws {Failure} where the model has no reading: a token without one was not asked for. */
@@ -94,17 +94,17 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     return taken.traceId
   }
 
-  async function sign(drafting: Drafting, { standing, state }: Seen): Promise<Signed> {
+  async function sign(drafting: Drafting, { bound, state }: Seen): Promise<Signed> {
     const at = now()
     const place = await statusIndexes.next(drafting.caller.environment)
-    const draft = draftToken(drafting, standing, state, { place, at, baseUrl })
+    const draft = draftToken(drafting, bound, state, { place, at, baseUrl })
     return { ...draft, place, token: await signIntentToken(signingKeys, draft.claims) }
   }
 
   async function store(
     tx: Tx,
     drafting: Drafting,
-    { standing, state, outcome: foreseen }: Seen & Pick<Draft, 'outcome'>,
+    { bound, state, outcome: foreseen }: Seen & Pick<Draft, 'outcome'>,
     signed: Signed,
     mayReplay: boolean,
   ) {
@@ -115,9 +115,9 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     const confirmed = assertion && (await assertions.consumeAssertion(tx, caller, assertion))
     const requesterUserId = confirmed?.userId ?? null
     const approval = await open(tx, drafting, signed, requesterUserId)
-    const approvals = approval === undefined ? [] : [approvalFactsOf(approval, new Date(standing.at))]
-    const facts = foreseenFacts(drafting, claims, standing, { ...state, approvals })
-    const outcome = approval === undefined ? foreseen : runPipeline(facts, standing.policy.compiled)
+    const approvals = approval === undefined ? [] : [approvalFactsOf(approval, new Date(bound.at))]
+    const facts = foreseenFacts(drafting, claims, bound, { ...state, approvals })
+    const outcome = approval === undefined ? foreseen : runPipeline(facts, bound.policy.compiled)
     const preflight = preflightOf(outcome)
     const tokenSha256 = hashToken(token)
     const expiresAt = new Date(claims.exp * 1_000)
@@ -127,7 +127,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
         principal: caller.principal,
         facts,
         outcome,
-        policy: standing.policy,
+        policy: bound.policy,
         tokenSha256: tokenSha256.toString('base64url'),
       },
       preflight,
@@ -217,9 +217,9 @@ export function createAuthorizing(deps: AuthorizingDeps) {
         const revocations = await trust.revocations()
         const subjects = { jti: undefined, agentId, agentSessionId, deviceId, traceId: body.trace_id ?? null }
         const seen = await readTogether(db, caller, (tx) => read(tx, subjects, under, revocations))
-        if (agentId === null && seen.standing.sessionAgentId !== null) {
+        if (agentId === null && seen.bound.sessionAgentId !== null) {
           // A registered session is its agent's, whether or not the caller names the agent.
-          agentId = seen.standing.sessionAgentId
+          agentId = seen.bound.sessionAgentId
           continue
         }
         refuse(seen, subjects, under)
@@ -236,8 +236,8 @@ export function createAuthorizing(deps: AuthorizingDeps) {
         const issue = async (tx: Tx) => {
           const current = await read(tx, subjects, under, revocations)
           refuse(current, subjects, under)
-          const { standing, state } = current
-          const { terms, outcome } = draftToken(drafting, standing, state, { place: signed.place, at: now(), baseUrl })
+          const { bound, state } = current
+          const { terms, outcome } = draftToken(drafting, bound, state, { place: signed.place, at: now(), baseUrl })
           if (terms !== signed.terms) throw CHANGED
           return store(tx, drafting, { ...current, outcome }, signed, key !== undefined)
         }
@@ -245,7 +245,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
           return await db.tenant(caller, async (tx) => {
             // Sent together: what follows the locks waits for them in Postgres.
             const [, made] = await Promise.all([
-              takeLocks(tx, locksOf(caller, subjects)),
+              takeLocks(tx, subjectLocksOf(caller, subjects)),
               once(tx, key, issue, ({ jti }) => jti),
             ])
             return made
@@ -269,7 +269,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
 }
 
 interface Seen {
-  standing: TokenStanding
+  bound: BoundState
   state: StateFacts
 }
 
@@ -292,12 +292,11 @@ function checkIds(caller: Caller, body: AuthorizeRequest): void {
 }
 
 /** Refuses what no verification could accept any more. */
-function refuse({ standing, state }: Seen, { agentId, agentSessionId, traceId }: Subjects, under: Under): void {
-  const { agent, revocation, stop, lock, sessionAgentId } = standing
+function refuse({ bound, state }: Seen, { agentId, agentSessionId, traceId }: Subjects, under: Under): void {
+  const { agent, revocation, stop, lock, sessionAgentId } = bound
   if (agent?.status === 'missing') throw new Failure('not_found', `There is no agent ${agentId}.`)
-  if (!standing.isSessionKnown) throw new Failure('not_found', `There is no agent session ${agentSessionId}.`)
-  if (traceId !== null && standing.reading_hash === null)
-    throw new Failure('not_found', `There is no trace ${traceId}.`)
+  if (!bound.isSessionKnown) throw new Failure('not_found', `There is no agent session ${agentSessionId}.`)
+  if (traceId !== null && bound.reading_hash === null) throw new Failure('not_found', `There is no trace ${traceId}.`)
   const { mandateId, scheduleId } = under
   if (mandateId !== null && state.mandate === null) throw new Failure('not_found', `There is no mandate ${mandateId}.`)
   if (scheduleId !== null && state.schedule === null)
@@ -316,7 +315,7 @@ function refuse({ standing, state }: Seen, { agentId, agentSessionId, traceId }:
     const code = revocation.scope === 'device' ? 'device_revoked' : 'session_revoked'
     throw new Failure(code, `The ${revocation.scope} was revoked at ${revocation.at}.`)
   }
-  if (standing.isSessionEnded) throw new Failure('conflict', `The session ${agentSessionId} has ended: open another.`)
+  if (bound.isSessionEnded) throw new Failure('conflict', `The session ${agentSessionId} has ended: open another.`)
   if (lock !== null) {
     throw new Failure('session_canary_locked', {
       detail: `The agent session or the agent is locked after a canary trip: a person has to clear ${lock.lock_id}.`,

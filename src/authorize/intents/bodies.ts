@@ -3,9 +3,10 @@
 
 import { z } from 'zod'
 import { passkeyAssertion } from '#src/authorize/passkeys/bodies.ts'
-import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
-import { isObject, isShallow, jsonObject, MAX_JSON_DEPTH } from '#src/authorize/policy/json-object.ts'
+import { hashedObject, isShallow, MAX_JSON_DEPTH } from '#src/authorize/policy/json-object.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
+import { isJsonObject } from '#src/platform/http/params.ts'
 import { inferenceInput } from '#src/trace/canaries/input.ts'
 
 const DEFAULT_TTL_SECONDS = 300
@@ -15,7 +16,7 @@ export const MAX_BODY_BYTES = 2 * 1024 * 1024
 export const MAX_BODY_VALUES = 40_000
 
 const evidence = z
-  .custom<string | JsonObject>((value) => typeof value === 'string' || isObject(value), {
+  .custom<string | JsonObject>((value) => typeof value === 'string' || isJsonObject(value), {
     message: 'must be an object or a string',
     abort: true,
     params: { code: 'invalid_type' },
@@ -23,7 +24,7 @@ const evidence = z
   .refine(isShallow, { message: `must have at most ${MAX_JSON_DEPTH} levels`, params: { code: 'too_deep' } })
   .meta({ type: ['object', 'string'], description: 'Hashed, not stored. At most 64 KiB as canonical JSON.' })
 
-const context = jsonObject
+const context = hashedObject
   .refine(({ transaction_amount: amount }) => amount === undefined || parseAmount(amount) !== undefined, {
     message: 'must be a number or a decimal string with at most 4 decimals, up to 10^15',
     path: ['transaction_amount'],
@@ -47,7 +48,7 @@ const boundId = z.string().min(1).max(64)
 export const authorizeRequest = z
   .strictObject({
     action_description: z.string().min(1).max(2_000),
-    action_payload: jsonObject,
+    action_payload: hashedObject,
     agent_session_id: name,
     device_id: name,
     action_type: z.string().min(1).max(100).optional(),
@@ -60,7 +61,7 @@ export const authorizeRequest = z
     agent_id: z.string().min(1).max(64).optional(),
     audience: name.optional(),
     ttl_seconds: z.number().int().min(30).max(3_600).default(DEFAULT_TTL_SECONDS),
-    metadata: jsonObject.optional(),
+    metadata: hashedObject.optional(),
     passkey_assertion: passkeyAssertion.optional().meta({
       description: 'Binds the token to the person who confirmed exactly this action: see POST /v1/intent/challenges.',
     }),
@@ -88,7 +89,7 @@ export const verifyRequest = z
   .strictObject({
     intent_token: z.string().min(1),
     action_description: z.string().max(20_000),
-    action_payload: jsonObject,
+    action_payload: hashedObject,
     context: context.optional(),
     context_evidence: evidence.optional(),
     trace_id: traceId.optional(),

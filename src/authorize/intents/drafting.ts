@@ -11,9 +11,9 @@ import type { Caller } from '#src/platform/http/endpoint.ts'
 import { newId } from '#src/platform/ids.ts'
 import { tokenFactsOf } from './action.ts'
 import type { AuthorizeRequest } from './bodies.ts'
+import { type BoundState, factsPart } from './bound-state.ts'
 import type { RequestFacts, StateFacts, VerifyFacts } from './facts.ts'
 import { runPipeline, type VerifyOutcome } from './pipeline.ts'
-import { factsPart, type TokenStanding } from './standing.ts'
 
 /** What is to be authorized, by whom. */
 export interface Drafting {
@@ -42,7 +42,7 @@ const AFTER_APPROVAL_SECONDS = 300
 /** @param baseUrl Who issues it. */
 export function draftToken(
   drafting: Drafting,
-  standing: TokenStanding,
+  bound: BoundState,
   state: StateFacts,
   { place, at, baseUrl }: { place: StatusPlace; at: Date; baseUrl: string },
 ): Draft {
@@ -61,7 +61,7 @@ export function draftToken(
     payload_hash: request.payload_hash,
     context_hash: request.context_hash ?? undefined,
     trace_id: body.trace_id,
-    reading_hash: standing.reading_hash ?? undefined,
+    reading_hash: bound.reading_hash ?? undefined,
     agent_id: agentId ?? undefined,
     agent_session_id: body.agent_session_id,
     device_id: body.device_id,
@@ -69,16 +69,16 @@ export function draftToken(
     schedule_id: body.schedule_id,
     cycle: state.schedule?.cycle?.number,
     biometric: assertion && { verified: true, credential: assertion.passkeyId, uv: true, at: issuedAt },
-    policy_version: standing.policy.version,
+    policy_version: bound.policy.version,
     status: { status_list: place.reference },
   }
-  const { compiled } = standing.policy
-  const outcome = runPipeline(foreseenFacts(drafting, plain, standing, state), compiled)
+  const { compiled } = bound.policy
+  const outcome = runPipeline(foreseenFacts(drafting, plain, bound, state), compiled)
   const { opens = [] } = outcome
   const rules = opens.length === 0 ? [] : compiled.rules.filter(({ id }) => opens.includes(id))
   const terms = JSON.stringify([
-    standing.policy.version,
-    standing.reading_hash,
+    bound.policy.version,
+    bound.reading_hash,
     plain.cycle ?? null,
     rules.map(({ id, hash }) => [id, hash]),
   ])
@@ -97,11 +97,11 @@ export function draftToken(
 export function foreseenFacts(
   { body, request }: Pick<Drafting, 'body' | 'request'>,
   claims: IntentClaims,
-  standing: TokenStanding,
+  bound: BoundState,
   state: StateFacts,
 ): VerifyFacts {
   return {
-    ...factsPart(standing),
+    ...factsPart(bound),
     ...state,
     token: tokenFactsOf(claims, body.audience ?? null),
     token_problem: null,

@@ -3,11 +3,11 @@
 
 import type { ApprovalFacts } from '#src/authorize/approvals/facts.ts'
 import type { MandateFacts } from '#src/authorize/mandates/judge.ts'
-import type { JsonObject, PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'
+import type { PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'
 import type { ScheduleFacts } from '#src/authorize/schedules/judge.ts'
 import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 
 /** Hashes are SHA-256 in base64url without padding. */
 export interface VerifyFacts {
@@ -24,7 +24,7 @@ export interface VerifyFacts {
   revocation: { scope: RevokedScope; at: string } | null
   lock: { lock_id: string } | null
   /** The registered agent; null where the token names none. */
-  agent: AgentStanding | null
+  agent: AgentState | null
   device: PolicyFacts['device']
   session: JsonObject
   /** As stored now for the trace that the request or the token names. */
@@ -95,7 +95,7 @@ export interface RequestFacts {
   execute: boolean
 }
 
-export interface AgentStanding {
+export interface AgentState {
   id: string
   status: 'active' | 'suspended' | 'missing'
   /** What rules of the policy see as `agent`. */

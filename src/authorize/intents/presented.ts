@@ -10,9 +10,9 @@ import type { Caller } from '#src/platform/http/endpoint.ts'
 import { tokenFactsOf } from './action.ts'
 import type { OutsideAnswers } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
+import { type BoundState, factsPart, type Subjects } from './bound-state.ts'
 import type { Executor } from './execution-keys.ts'
 import { NO_STATE, type RequestFacts, type VerifyFacts } from './facts.ts'
-import { factsPart, type Subjects, type TokenStanding } from './standing.ts'
 import { type StateRows, stateFactsOf, type Under } from './state.ts'
 
 /** As far as it is known without a database. */
@@ -48,25 +48,25 @@ export function withClaims(presented: Presented, claims: IntentClaims): Presente
 
 export interface ReadForToken {
   row: VerifiedIntent | undefined
-  standing: TokenStanding
+  bound: BoundState
   state: StateRows
 }
 
-export function factsOf(
+export function verifyFactsOf(
   sealer: Sealer,
   { request, claims, tokenSha256, execution }: PresentedToken,
-  { row, standing, state }: ReadForToken,
+  { row, bound, state }: ReadForToken,
   { answers }: OutsideAnswers,
 ): VerifyFacts {
   // Another encoding of a valid signature is another string, and not the token that was issued.
   if (row === undefined || !isEqualBytes(row.tokenSha256, tokenSha256)) {
-    return unknownFacts(request, standing.at, row === undefined ? 'unknown' : 'another_string')
+    return unknownFacts(request, bound.at, row === undefined ? 'unknown' : 'another_string')
   }
   const { action_type, context } = openFacts(sealer, row.jti, row.sealedFacts) as unknown as VerifyFacts['authorized']
   const isSameCaller = row.executedBy === execution.by && row.executionKey === execution.key
   return {
-    ...factsPart(standing),
-    ...stateFactsOf(state, standing.at),
+    ...factsPart(bound),
+    ...stateFactsOf(state, bound.at),
     token: tokenFactsOf(claims, row.audience),
     token_problem: null,
     request,

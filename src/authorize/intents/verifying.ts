@@ -19,14 +19,14 @@ import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfVerify } from './action.ts'
 import { type Ask, answersUnder, createPolicyMemory, NOTHING_ASKED, type OutsideAnswers } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
+import { type BoundStateDeps, readBoundState, readTogether, subjectLocksOf, takeLocks } from './bound-state.ts'
 import { checkKey, withKeyReuse } from './execution-keys.ts'
 import { runPipeline, type VerifyOutcome } from './pipeline.ts'
-import { factsOf, type Presented, type PresentedToken, unknownFacts, withClaims } from './presented.ts'
+import { type Presented, type PresentedToken, unknownFacts, verifyFactsOf, withClaims } from './presented.ts'
 import { createSettle, type SettlingDeps, type Verified } from './settling.ts'
-import { locksOf, readStanding, readTogether, type StandingDeps, takeLocks } from './standing.ts'
 import { readState } from './state.ts'
 
-export interface VerifyingDeps extends StandingDeps, SettlingDeps {
+export interface VerifyingDeps extends BoundStateDeps, SettlingDeps {
   db: Pick<Database, 'tenant' | 'readTenant'>
   signingKeys: Pick<SigningKeys, 'findTokenKey'>
   sealer: Sealer
@@ -86,18 +86,18 @@ export function createVerifying(deps: VerifyingDeps) {
     const { caller, subjects, under, decisionId, body, execution } = presented
     const { jti } = subjects
     const revocations = await trust.revocations()
-    const [row, state, executed, standing] = await readTogether(db, caller, (tx) =>
+    const [row, state, executed, bound] = await readTogether(db, caller, (tx) =>
       Promise.all([
         findVerified(tx, jti),
         readState(tx, { ...under, jti }, 'none'),
         findExecuted(tx, execution.key),
-        readStanding(tx, deps, subjects, revocations),
+        readBoundState(tx, deps, subjects, revocations),
       ]),
     )
     checkKey(actionOf(presented), executed)
-    const facts = factsOf(sealer, presented, { row, standing, state }, NOTHING_ASKED)
+    const facts = verifyFactsOf(sealer, presented, { row, bound, state }, NOTHING_ASKED)
     if (facts.token === null) return NOTHING_ASKED
-    const { needs } = runPipeline(facts, standing.policy.compiled)
+    const { needs } = runPipeline(facts, bound.policy.compiled)
     if (needs.length === 0) return NOTHING_ASKED
     const evaluation = { decisionId, facts, token: facts.token, needs, inferenceInput: body.inference_input }
     return ask(caller, evaluation, signal())
@@ -115,20 +115,20 @@ export function createVerifying(deps: VerifyingDeps) {
     const revocations = await trust.revocations()
     const judge = async (tx: Tx) => {
       // Sent together. Postgres runs them in this order: all locks, then all that is read.
-      const [, row, state, executed, standing] = await Promise.all([
-        takeLocks(tx, locksOf(caller, subjects), asked?.hasTripped ?? false),
+      const [, row, state, executed, bound] = await Promise.all([
+        takeLocks(tx, subjectLocksOf(caller, subjects), asked?.hasTripped ?? false),
         lockVerified(tx, jti),
         readState(tx, { ...under, jti }, request.execute ? 'update' : 'share'),
         findExecuted(tx, execution.key),
-        readStanding(tx, deps, subjects, revocations),
+        readBoundState(tx, deps, subjects, revocations),
       ])
       checkKey(actionOf(presented), executed)
-      const { policy } = standing
+      const { policy } = bound
       remembered.keep(caller, policy.compiled)
       const [root] = state.mandate?.levels ?? []
       if (mandateId !== null && root !== undefined) semaphore.learn(mandateId, root.mandate_id)
       const answered = answersUnder(policy.compiled, asked ?? NOTHING_ASKED)
-      const facts = factsOf(sealer, presented, { row, standing, state }, answered)
+      const facts = verifyFactsOf(sealer, presented, { row, bound, state }, answered)
       const outcome = runPipeline(facts, policy.compiled)
       // What phase 1 asked for has an answer, so these needs are new. Webhooks without an answer refuse.
       const isUnasked = outcome.needs.length > 0 && (asked === undefined || (outcome.valid && !isLast))

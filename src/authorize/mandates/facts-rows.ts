@@ -1,8 +1,8 @@
 // Reads a mandate with its ancestors for a decision. What depends on the time is computed by the clock of Postgres.
 
 import type { ActionPointers } from '#src/authorize/action-amounts.ts'
-import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { decimalOf } from '#src/platform/amounts.ts'
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import {
   type BudgetPeriod,

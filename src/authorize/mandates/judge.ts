@@ -3,9 +3,8 @@
 // does not matter.
 
 import type { ActionAmounts, ActionPointers } from '#src/authorize/action-amounts.ts'
-import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { formatAmount, parseAmount } from '#src/platform/amounts.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 
 /** `suspended`: a check-in is missed and still possible. `lapsed`: it is not possible any more. */
 export type MandateStatus = 'active' | 'suspended' | 'lapsed' | 'expired' | 'revoked'

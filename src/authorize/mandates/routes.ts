@@ -114,7 +114,7 @@ function changeRoutes(mandates: Mandates): Route[] {
         method: 'POST',
         path: '/v1/mandates/:id/heartbeat',
         operationId: 'checkInMandate',
-        summary: 'Check in for a mandate',
+        summary: 'Check in for a mandate, so that it is not suspended',
         params: idParams('mnd'),
         view: mandateView,
         status: [200],

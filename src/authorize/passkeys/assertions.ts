@@ -11,7 +11,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { PasskeyAssertion } from './bodies.ts'
-import { verifyAssertion } from './ceremony.ts'
+import { verifyPasskeyAssertion } from './ceremony.ts'
 import {
   consumeChallenge,
   findChallenge,
@@ -135,7 +135,7 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
       if (handle !== undefined && Buffer.from(handle, 'base64url').toString() !== passkey.userId) {
         throw invalidField(`${RESPONSE}/response/userHandle`, 'mismatch', 'must be that of the passkey’s user')
       }
-      const { counter, isBackedUp } = await verifyAssertion(response, passkey, {
+      const { counter, isBackedUp } = await verifyPasskeyAssertion(response, passkey, {
         rp,
         challenge: challenge.challenge,
         pointer: RESPONSE,

@@ -3,7 +3,7 @@
 
 import type { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server'
 import { type Failure, invalidField } from '#src/failure.ts'
-import { expectTag, readElements, readOnly } from '#src/platform/crypto/der.ts'
+import { expectTag, readDerElements, readOnly } from '#src/platform/crypto/der.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import {
   ALGORITHM_NAMES,
@@ -106,7 +106,7 @@ export async function verifyRegistration(response: RegistrationResponse, expecte
 }
 
 /** The counter is left to the caller, who judges it when the signature is known to be genuine. @throws {Failure} `invalid_request` */
-export async function verifyAssertion(
+export async function verifyPasskeyAssertion(
   response: AssertionResponse,
   known: KnownCredential,
   expected: Expected,
@@ -163,7 +163,7 @@ function placesOf(pointer: string) {
 // RFC 3279 2.2.3, in DER. The library accepts bytes after the sequence, and integers with more zeros than they need.
 function isDerSignature(bytes: Buffer): boolean {
   try {
-    const numbers = readElements(readOnly(bytes, SEQUENCE).content)
+    const numbers = readDerElements(readOnly(bytes, SEQUENCE).content)
     return numbers.length === 2 && numbers.every((number) => isShortest(expectTag(number, INTEGER).content))
   } catch {
     return false

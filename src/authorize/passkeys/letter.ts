@@ -1,7 +1,7 @@
 // The mails that tell users of a change of their passkeys, which an attacker with their session may have made. The text is made
 // when a mail is sent, from the entry of the audit log.
 
-import { findEntries } from '#src/account/audit/rows.ts'
+import { findAuditEntries } from '#src/account/audit/rows.ts'
 import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
 import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -22,7 +22,7 @@ export function createPasskeyLetter({ db, baseUrl }: { db: Pick<Database, 'tenan
   return async ({ subjectId, scope }) => {
     const [action = '', passkeyId = ''] = subjectId.split(' ')
     if (!isMailed(action)) return undefined
-    const [entry] = await db.tenant(scope, (tx) => findEntries(tx, { action, subjectId: passkeyId }, { limit: 1 }))
+    const [entry] = await db.tenant(scope, (tx) => findAuditEntries(tx, { action, subjectId: passkeyId }, { limit: 1 }))
     if (entry === undefined) return undefined
     const isNew = action === 'passkey.registered'
     const name = nameIn(isNew ? entry.after : entry.before)

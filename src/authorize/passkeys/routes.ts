@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { boundedText, jsonObject } from '#src/authorize/policy/json-object.ts'
+import { boundedText, hashedObject } from '#src/authorize/policy/json-object.ts'
 import { hashDescription } from '#src/authorize/tokens/format.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
@@ -23,7 +23,7 @@ const name = visibleText(MAX_NAME_LENGTH).meta({ description: 'For its owner.' }
 
 const challengeRequest = z.strictObject({
   action_description: z.string().min(1).max(2_000),
-  action_payload: jsonObject,
+  action_payload: hashedObject,
   agent_session_id: z.string().min(1).max(200),
   device_id: z.string().min(1).max(200),
 })

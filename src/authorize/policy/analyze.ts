@@ -12,7 +12,7 @@ import {
 import type { PolicyCondition, PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
 import { evaluatePolicy, NO_ANSWERS, type PolicyFacts } from './evaluate.ts'
 import { TIER_RANK } from './requirements.ts'
-import { factsOf } from './samples.ts'
+import { sampleFactsOf } from './samples.ts'
 import { bothOf, canBoth, type Terms, termsOf } from './satisfiability.ts'
 import { type AnalysisWork, createWork, MAX_STEPS_AT_ONCE, type Pausing, unitsOf } from './work.ts'
 
@@ -244,7 +244,7 @@ function* conflict(
   why: string,
 ): Pausing<PolicyFinding | undefined> {
   const [term] = (yield* bothOf(work, later.matching, other.matching)) ?? []
-  const facts = term && (yield* factsOf(work, term))
+  const facts = term && (yield* sampleFactsOf(work, term))
   if (facts === undefined) return undefined
   for (const one of [later, other]) if (!(yield* isMatch(work, one, facts))) return undefined
   return {

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
-import { type Compiling, compileCondition, createSlots, type FieldSlots, type Predicate } from './conditions.ts'
+import { type Compiling, compileCondition, createFieldSlots, type FieldSlots, type Predicate } from './conditions.ts'
 import type { ApproverRole, PolicyCondition, PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
 
 export type CompiledRequirement =
@@ -71,7 +71,7 @@ export const DEFAULT_RULE_IDS = { biometric: 'default:biometric_flag', hardware:
 
 /** @param document Checked by its schema. */
 export function compilePolicy(document: PolicyDocument): CompiledPolicy {
-  const slots = createSlots()
+  const slots = createFieldSlots()
   const enabled = document.rules.filter(({ enabled }) => enabled).toSorted(compareRules)
   const compiled = enabled.map((rule) => compileRule(rule, slots))
   const rules = compiled.filter(({ isShadow }) => !isShadow)

@@ -40,7 +40,7 @@ export interface FieldSlots {
   readonly fields: readonly PolicyField[]
 }
 
-export function createSlots(): FieldSlots {
+export function createFieldSlots(): FieldSlots {
   const fields: PolicyField[] = []
   const known = new Map<string, number>()
   return {

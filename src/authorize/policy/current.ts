@@ -33,7 +33,7 @@ export interface PolicyReader {
 const MAX_WEIGHT = 100_000
 const PATTERN_WEIGHT = 200
 
-export const DEFAULT_DIGEST = digestOf(DEFAULT_DOCUMENT)
+const DEFAULT_DIGEST = digestOf(DEFAULT_DOCUMENT)
 
 /** The defaults as version 0. */
 export const DEFAULT_VERSION: PolicyVersion = {

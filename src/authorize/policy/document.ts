@@ -6,13 +6,13 @@ import { hardwareTierView } from '#src/attest/judgement-views.ts'
 import { compilePattern, weighPattern } from '#src/platform/patterns.ts'
 import { checkCondition, checkRule } from './checks.ts'
 
-export const MAX_RULES = 1_000
+const MAX_RULES = 1_000
 const MAX_OPERANDS = 100
 const MAX_LIST = 1_000
 /** Comparisons of one document: what an evaluation may have to do. */
-export const MAX_COMPARISONS = 10_000
+const MAX_COMPARISONS = 10_000
 /** Regular expressions keep caches of their own in memory. */
-export const MAX_PATTERNS = 200
+const MAX_PATTERNS = 200
 // Of all regular expressions of a document: some 50 ms of compiling.
 const MAX_WEIGHT = 8_000
 
@@ -50,7 +50,7 @@ const text = z.string().max(1_000)
 const operand = z.union([text, z.number(), z.boolean()])
 const nested: z.ZodType<PolicyCondition> = z.lazy(() => conditionSchema)
 
-export const conditionSchema = z
+const conditionSchema = z
   .strictObject({
     all: z.array(nested).max(MAX_OPERANDS).optional().describe('Every one holds. Empty: always.'),
     any: z.array(nested).max(MAX_OPERANDS).optional().describe('At least one holds. Empty: never.'),
@@ -65,7 +65,7 @@ export const conditionSchema = z
 
 const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must have 1 to 64 of A-Z, a-z, 0-9, _, . and -')
 
-export const requireSchema = z
+const requireSchema = z
   .strictObject({
     deny: z.literal(true).optional(),
     biometric: z.literal(true).optional().describe('The token is bound to a biometric.'),
@@ -101,7 +101,7 @@ export const requireSchema = z
   .refine((require) => Object.values(require).some((one) => one !== undefined), 'must name at least one requirement')
   .meta({ id: 'PolicyRequirement' })
 
-export const ruleSchema = z
+const ruleSchema = z
   .strictObject({
     id: name,
     description: z.string().max(1_000).optional(),

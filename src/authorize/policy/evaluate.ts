@@ -2,12 +2,10 @@
 // have to ask outside. Pure: the same policy, facts and answers give the same evaluation.
 
 import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { CompiledPolicy, CompiledRule } from './compile.ts'
 import { createRun, MAX_PATTERN_STEPS, type PatternBudget, type Run } from './conditions.ts'
 import { failedBy, judgeRequirement } from './requirements.ts'
-
-export type JsonObject = { [key: string]: Json }
 
 /** What conditions read. A null is a missing field. */
 export interface PolicyFacts {
@@ -37,7 +35,7 @@ export interface CanaryAnswer {
   families: string[]
   set: string
   readings: Json
-  /** Which trace was read. Absent of answers that somebody supposes, and of older ones. */
+  /** Which trace was read. Absent in a simulation's answers, and in older ones. */
   trace_id?: string | null
   /** A client's own reading can refuse, and never satisfies a condition. */
   source: 'server' | 'client'

@@ -1,10 +1,12 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { createPolicyReader } from './current.ts'
 import { NOTES } from './notes.ts'
+import { pastDecisionRoutes } from './past-decision-routes.ts'
+import { createPastDecisions, type Replayable } from './past-decisions.ts'
 import { createPolicies } from './policies.ts'
 import { policyRoutes } from './routes.ts'
 import { trialRoutes } from './trial-routes.ts'
-import { createTrials, type Replayable } from './trials.ts'
+import { createTrials } from './trials.ts'
 
 export type IntentPolicyFeature = ReturnType<typeof intentPolicyFeature>
 
@@ -15,12 +17,13 @@ export type IntentPolicyFeature = ReturnType<typeof intentPolicyFeature>
 export function intentPolicyFeature(p: Platform, { replayable }: { replayable: Replayable }) {
   const reader = createPolicyReader()
   const policies = createPolicies({ ...p, reader })
-  const trials = createTrials({ ...p, policies, reader, replayable })
+  const trials = createTrials({ ...p, policies, reader })
+  const past = createPastDecisions({ ...p, policies, replayable })
   return defineFeature(
     {
       name: 'intent-policy',
       data: [{ table: 'policy_versions', key: ['version'] }],
-      routes: [...policyRoutes(policies), ...trialRoutes(trials, p)],
+      routes: [...policyRoutes(policies), ...trialRoutes(trials, p), ...pastDecisionRoutes(past, p)],
       notes: NOTES,
     },
     { policies, readPolicy: reader.readPolicy },

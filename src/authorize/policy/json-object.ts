@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { invalidField } from '#src/failure.ts'
-import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
-import type { JsonObject } from './evaluate.ts'
+import { canonicalize, type Json, type JsonObject } from '#src/platform/crypto/canonical.ts'
+import { isJsonObject } from '#src/platform/http/params.ts'
 
 /** Of each, as canonical JSON. */
 export const MAX_JSON_BYTES = 64 * 1024
@@ -11,8 +11,8 @@ export const MAX_JSON_BYTES = 64 * 1024
 export const MAX_JSON_DEPTH = 32
 
 // An object's schema would drop a member with the name `__proto__`, which is a part of what is hashed.
-export const jsonObject = z
-  .custom<JsonObject>(isObject, { message: 'must be an object', abort: true, params: { code: 'invalid_type' } })
+export const hashedObject = z
+  .custom<JsonObject>(isJsonObject, { message: 'must be an object', abort: true, params: { code: 'invalid_type' } })
   .refine(isShallow, { message: `must have at most ${MAX_JSON_DEPTH} levels`, params: { code: 'too_deep' } })
   .meta({ type: 'object', description: 'At most 64 KiB as canonical JSON (RFC 8785) and 32 levels.' })
 
@@ -21,10 +21,6 @@ export function boundedText(pointer: string, value: Json): string {
   const text = canonicalize(value)
   if (Buffer.byteLength(text) <= MAX_JSON_BYTES) return text
   throw invalidField(pointer, 'too_long', `must have at most ${MAX_JSON_BYTES} bytes as canonical JSON`)
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 // The reader of bodies bounds the depth of what arrives here, so this recursion ends.

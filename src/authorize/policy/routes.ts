@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { jsonObject } from '#src/platform/http/params.ts'
 import { fieldErrorView } from '#src/platform/http/rejection.ts'
 import { parseIfMatch } from '#src/platform/http/request-headers.ts'
 import { parseWith } from '#src/platform/http/validate.ts'
@@ -21,9 +22,7 @@ const validationView = z
   .meta({ id: 'PolicyValidation' })
 
 const validateBody = z.strictObject({
-  draft: z
-    .record(z.string(), z.unknown())
-    .describe('What PUT /v1/policy takes. Pointers of findings are of the document.'),
+  draft: jsonObject.describe('What PUT /v1/policy takes. Pointers of findings are of the document.'),
 })
 
 const rollbackBody = z.strictObject({

@@ -1,7 +1,7 @@
 // Facts to try a policy on: plain ones, and ones that a term of the analysis describes.
 
-import type { Json } from '#src/platform/crypto/canonical.ts'
-import type { JsonObject, PolicyFacts } from './evaluate.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
+import type { PolicyFacts } from './evaluate.ts'
 import type { Term } from './satisfiability.ts'
 import { sampleOf } from './value-sets.ts'
 import type { AnalysisWork, Pausing } from './work.ts'
@@ -22,7 +22,7 @@ export const PLAIN_FACTS: PolicyFacts = {
 }
 
 /** Facts that a term allows; undefined where none is found at the first try. */
-export function* factsOf(work: AnalysisWork, term: Term): Pausing<PolicyFacts | undefined> {
+export function* sampleFactsOf(work: AnalysisWork, term: Term): Pausing<PolicyFacts | undefined> {
   const facts: { [root: string]: unknown } = structuredClone({ ...PLAIN_FACTS })
   for (const { field, set } of term.values()) {
     const value = yield* sampleOf(work, set)

@@ -1,19 +1,18 @@
 import { z } from 'zod'
 import { hardwareTierView } from '#src/attest/judgement-views.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { timestamp } from '#src/platform/http/params.ts'
+import { jsonObject, timestamp } from '#src/platform/http/params.ts'
 import { documentSchema } from './document.ts'
-import type { JsonObject, PolicyAnswers, PolicyFacts } from './evaluate.ts'
+import type { PolicyAnswers, PolicyFacts } from './evaluate.ts'
 import { COMMON, DOCUMENT_LIMITS, PATH } from './routes.ts'
 import { PLAIN_FACTS } from './samples.ts'
-import type { Replay, Trials } from './trials.ts'
+import type { Trials } from './trials.ts'
 import { evaluationView, toEvaluationView } from './views.ts'
 
 const common = { ...COMMON, permission: 'policy.read' } as const
 const drafting = { ...common, ...DOCUMENT_LIMITS, method: 'POST' } as const
 
-const object = z.record(z.string(), z.unknown())
 const whole = z.number().int()
 const text = z.string()
 
@@ -24,18 +23,20 @@ const simulateRequest = z.strictObject({
     .strictObject({
       action_type: text.max(200).nullable().optional(),
       action_description: text.max(2_000).optional(),
-      action_payload: object.optional(),
-      context: object.optional(),
-      authorize_context: object.optional().describe('The context that authorize was given, where verify has another.'),
-      agent: object.nullable().optional(),
+      action_payload: jsonObject.optional(),
+      context: jsonObject.optional(),
+      authorize_context: jsonObject
+        .optional()
+        .describe('The context that authorize was given, where verify has another.'),
+      agent: jsonObject.nullable().optional(),
       device: z
         .strictObject({ id: text.max(200).default(''), tier: hardwareTierView, enrolled: z.boolean().default(true) })
         .optional()
         .describe('Default: a device that is not enrolled.'),
-      session: object.optional(),
-      mandate: object.nullable().optional(),
-      schedule: object.nullable().optional(),
-      canary: object.nullable().optional(),
+      session: jsonObject.optional(),
+      mandate: jsonObject.nullable().optional(),
+      schedule: jsonObject.nullable().optional(),
+      canary: jsonObject.nullable().optional(),
       at: timestamp.optional().describe('Default: now.'),
       token: z.strictObject({ biometric: z.boolean() }).optional(),
     })
@@ -100,54 +101,6 @@ const analysisView = z
   })
   .meta({ id: 'PolicyAnalysis' })
 
-const answered = z.object({ valid: z.boolean(), reason: text.nullable() })
-const replayView = z
-  .object({
-    object: z.literal('list'),
-    data: z.array(
-      z.object({
-        decision_id: text,
-        jti: text.nullable(),
-        at: z.iso.datetime(),
-        before: answered,
-        after: answered.extend({ matched_rule_id: text.nullable() }),
-      }),
-    ),
-    has_more: z.boolean(),
-    next_cursor: text.nullable(),
-    looked: whole.describe('Decisions that this page has examined, oldest first.'),
-    looked_to: z.iso.datetime().nullable().describe('When the last of them was made.'),
-    would_change: whole.describe('All are in `data`.'),
-    unaffected: whole.describe('Refused before the policy was asked, or while the account was stopped.'),
-    unknown: whole.describe('The draft needs an answer that was not asked for then, or no facts were recorded.'),
-    rules: z
-      .array(z.object({ rule_id: text, refused_before: whole, refuses_after: whole }))
-      .describe('Decisions that each rule refused then, and refuses under the draft.'),
-  })
-  .meta({ id: 'PolicyReplay' })
-
-const shadowReportView = z
-  .object({
-    looked: whole.describe('Decisions that this page has examined, oldest first.'),
-    looked_to: z.iso.datetime().nullable(),
-    from: z.iso.datetime(),
-    to: z.iso.datetime(),
-    next_cursor: text.nullable(),
-    rules: z.array(
-      z.object({
-        rule_id: text,
-        matched: whole,
-        would_deny: whole,
-        would_allow: whole,
-        shadow_webhook_unevaluated: whole.describe('Its webhook or canary was not asked: shadow rules never are.'),
-        errors: whole,
-        divergent: whole.describe('Valid decisions that the rule would have refused.'),
-        examples: z.array(text).describe('Some of those decisions.'),
-      }),
-    ),
-  })
-  .meta({ id: 'PolicyShadowReport' })
-
 export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route[] {
   const simulate = async ({ caller, body }: { caller: Parameters<Trials['simulate']>[0]; body: SimulateBody }) => {
     const { draft, version, input, answers } = body
@@ -160,10 +113,8 @@ export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route
     const { findings, isComplete } = await trials.analyze(caller, body.draft)
     return { findings, complete: isComplete }
   }
-  const replay = async ({ caller, body }: { caller: Parameters<Trials['replay']>[0]; body: ReplayBody }) =>
-    toReplayView(await trials.replay(caller, body))
 
-  // None of them creates anything that a repeated request could show: it is answered anew.
+  // Neither creates anything that a repeated request could show: it is answered anew.
   return [
     endpoint(
       {
@@ -191,80 +142,12 @@ export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route
       simulate,
       simulate,
     ),
-    endpoint(
-      {
-        ...drafting,
-        path: `${PATH}/replay`,
-        operationId: 'replayPolicy',
-        summary: 'Which past verifications a draft would answer otherwise',
-        body: replayRequest,
-        view: replayView,
-        status: [200],
-      },
-      replay,
-      replay,
-    ),
-    endpoint(
-      {
-        ...common,
-        method: 'GET',
-        path: `${PATH}/shadow-report`,
-        operationId: 'getShadowReport',
-        summary: 'What the shadow rules would have done, and where they differ from the answers',
-        query: z.object({
-          from: timestamp.optional().describe('Decisions made at or after; default: a week before `to`.'),
-          to: timestamp.optional().describe('Decisions made before; default: now.'),
-          cursor: text.max(1_024).optional().describe('next_cursor of the page before; send its from and to again.'),
-        }),
-        view: shadowReportView,
-        status: [200],
-      },
-      async ({ caller, query }) => {
-        const { from, to, looked, lookedTo, rules, nextCursor } = await trials.shadowReport(
-          caller,
-          rangeOf(query, now()),
-        )
-        return {
-          looked,
-          looked_to: lookedTo,
-          from,
-          to,
-          next_cursor: nextCursor,
-          rules: rules.map(({ ruleId, wouldDeny, wouldAllow, unevaluated, ...tally }) => ({
-            rule_id: ruleId,
-            would_deny: wouldDeny,
-            would_allow: wouldAllow,
-            shadow_webhook_unevaluated: unevaluated,
-            ...tally,
-          })),
-        }
-      },
-    ),
   ]
 }
 
 const analyzeRequest = z.strictObject({ draft: documentSchema.optional().describe('Default: the stored policy.') })
-const replayRequest = z.strictObject({
-  draft: documentSchema,
-  from: timestamp.describe('Decisions made at or after.'),
-  to: timestamp.describe('Decisions made before.'),
-  limit: whole.min(1).max(500).default(100).describe('Maximum number of changed decisions in the answer.'),
-  cursor: text.max(1_024).optional().describe('next_cursor of the page before.'),
-})
 type SimulateBody = z.output<typeof simulateRequest>
 type AnalyzeBody = z.output<typeof analyzeRequest>
-type ReplayBody = z.output<typeof replayRequest>
-
-const DEFAULT_RANGE_MS = 7 * 86_400_000
-
-function rangeOf(
-  { from, to, cursor }: { from?: string | undefined; to?: string | undefined; cursor?: string | undefined },
-  now: Date,
-) {
-  const end = to === undefined ? now : new Date(to)
-  const start = from === undefined ? new Date(end.getTime() - DEFAULT_RANGE_MS) : new Date(from)
-  return { from: start.toISOString(), to: end.toISOString(), cursor }
-}
 
 function contextsOf(input: SimulateBody['input'], now: Date): PolicyFacts[] {
   const { authorize_context: authorized, at, ...given } = input
@@ -278,29 +161,4 @@ function contextsOf(input: SimulateBody['input'], now: Date): PolicyFacts[] {
         { ...timed, context: authorized as JsonObject },
         { ...timed, context },
       ]
-}
-
-function toReplayView(replay: Replay): z.input<typeof replayView> {
-  return {
-    object: 'list',
-    data: replay.changes.map(({ entry, before, after }) => ({
-      decision_id: entry.id,
-      jti: entry.subject,
-      at: entry.at,
-      before,
-      after: { valid: after.valid, reason: after.reason, matched_rule_id: after.matchedRuleId },
-    })),
-    has_more: replay.nextCursor !== null,
-    next_cursor: replay.nextCursor,
-    looked: replay.looked,
-    looked_to: replay.lookedTo,
-    would_change: replay.changes.length,
-    unaffected: replay.unaffected,
-    unknown: replay.unknown,
-    rules: replay.tallies.map(({ ruleId, before, after }) => ({
-      rule_id: ruleId,
-      refused_before: before,
-      refuses_after: after,
-    })),
-  }
 }

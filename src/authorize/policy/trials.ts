@@ -1,124 +1,30 @@
-// What a policy would say, without making it apply: over facts that the caller writes, over decisions of the past, and by
-// analysis. Nothing here changes anything.
+// What a policy would say of facts that the caller writes, and by analysis, without making it apply. Nothing here changes
+// anything.
 
-import type { Json } from '#src/platform/crypto/canonical.ts'
-import type { Pager } from '#src/platform/http/page.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { DecisionEntry, Ledger } from '#src/platform/ledger/record.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import { analyzePolicy, type PolicyAnalysis, type PolicyFinding, unreachableApprovals } from './analyze.ts'
-import { type CompiledPolicy, compilePolicy, questionOf } from './compile.ts'
-import { digestOf, type PolicyReader } from './current.ts'
+import { type CompiledPolicy, compilePolicy } from './compile.ts'
+import type { PolicyReader } from './current.ts'
 import type { PolicyDocument } from './document.ts'
-import {
-  answeredReason,
-  evaluateContexts,
-  type PolicyAnswers,
-  type PolicyEvaluation,
-  type PolicyFacts,
-} from './evaluate.ts'
+import { evaluateContexts, type PolicyAnswers, type PolicyEvaluation, type PolicyFacts } from './evaluate.ts'
 import type { Policies } from './policies.ts'
-
-/** What a decision of the past was evaluated over; undefined where it was refused before the policy. */
-export type Replayable = (
-  facts: Json,
-  draft: CompiledPolicy,
-) => { contexts: readonly PolicyFacts[]; answers: PolicyAnswers } | undefined
 
 export interface TrialDeps {
   policies: Pick<Policies, 'countRoles' | 'get' | 'getVersion' | 'problemsOf'>
   reader: Pick<PolicyReader, 'compiledOf'>
-  ledger: Pick<Ledger, 'listDecisionsBetween'>
   outbound: Pick<Outbound, 'check'>
-  pager: Pager
-  replayable: Replayable
 }
-
-export interface ReplayRequest {
-  draft: PolicyDocument
-  from: string
-  to: string
-  limit: number
-  cursor?: string | undefined
-}
-
-interface Answered {
-  valid: boolean
-  reason: string | null
-}
-
-export interface ReplayChange {
-  entry: Pick<DecisionEntry, 'id' | 'at' | 'subject'>
-  before: Answered
-  after: Answered & { matchedRuleId: string | null }
-}
-
-export interface RuleTally {
-  ruleId: string
-  /** Decisions that the rule refused, under the policy of then and under the draft. */
-  before: number
-  after: number
-}
-
-export interface Replay {
-  changes: ReplayChange[]
-  looked: number
-  /** Refused before the policy was asked: no draft changes them. */
-  unaffected: number
-  /** They need an answer of a webhook or a canary that was not asked for then. */
-  unknown: number
-  tallies: RuleTally[]
-  lookedTo: string | null
-  nextCursor: string | null
-}
-
-export interface ShadowTally {
-  ruleId: string
-  matched: number
-  wouldDeny: number
-  wouldAllow: number
-  unevaluated: number
-  errors: number
-  /** It would have refused what was valid. */
-  divergent: number
-  examples: string[]
-}
-
-/** Decisions that one call examines; the next page continues. */
-const MAX_LOOKED = 2_000
-/** What a call may evaluate for; a draft can take 200 ms for each context of a decision. */
-const MAX_WORK_MS = 2_000
-const MAX_EXAMPLES = 10
-const REPLAY_ROUTE = 'POST /v1/policy/replay'
-const REPORT_ROUTE = 'GET /v1/policy/shadow-report'
 
 export type Trials = ReturnType<typeof createTrials>
 
-export function createTrials({ policies, reader, ledger, outbound, pager, replayable }: TrialDeps) {
+export function createTrials({ policies, reader, outbound }: TrialDeps) {
   async function getCompiled(scope: Scope, draft: PolicyDocument | undefined, version: number | undefined) {
-    if (draft !== undefined) {
-      const errors = policies.problemsOf(draft, scope.environment).map(inDraft)
-      if (errors.length > 0) throw invalidRequest(errors)
-      // Not kept: a draft is rarely tried twice.
-      return { version: null, compiled: compilePolicy(draft) }
-    }
+    if (draft !== undefined) return { version: null, compiled: compileDraft(policies, scope, draft) }
     const row = version === undefined ? await policies.get(scope) : await policies.getVersion(scope, version)
     return { version: row.version, compiled: reader.compiledOf(row.document, row.digest) }
-  }
-
-  /** At most MAX_LOOKED decisions after a cursor. */
-  async function* decisionsOf(scope: Scope, { from, to }: { from: string; to: string }, after: string | undefined) {
-    const range = { kind: 'verify' as const, from: new Date(from), to: new Date(to), after }
-    const slice = createSlice()
-    let looked = 0
-    for await (const decision of ledger.listDecisionsBetween(scope, range)) {
-      yield decision
-      looked += 1
-      if (looked === MAX_LOOKED) return
-      if (slice.isOver()) await slice.next()
-    }
   }
 
   return {
@@ -155,106 +61,6 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
         if (slice.isOver()) await slice.next()
       }
     },
-
-    /** @throws {Failure} `invalid_request`. */
-    async replay(scope: Scope, { draft, from, to, limit, cursor }: ReplayRequest): Promise<Replay> {
-      const { compiled } = await getCompiled(scope, draft, undefined)
-      const binding = { route: REPLAY_ROUTE, scope, query: { from, to, draft: digestOf(draft) } }
-      const replay: Replay = {
-        changes: [],
-        looked: 0,
-        unaffected: 0,
-        unknown: 0,
-        tallies: [],
-        lookedTo: null,
-        nextCursor: null,
-      }
-      const tallies = new Map<string, RuleTally>()
-      const staleOf = staleAnswersOf(scope, draft)
-      let workMs = 0
-      let isFull = false
-      let last: string | undefined
-      for await (const { entry, facts } of decisionsOf(scope, { from, to }, pager.decode(cursor, binding))) {
-        last = entry.id
-        replay.looked += 1
-        replay.lookedTo = entry.at
-        addBefore(tallies, entry)
-        const recorded = facts === undefined ? undefined : replayable(facts, compiled)
-        if (recorded === undefined) {
-          if (facts === undefined) replay.unknown += 1
-          else replay.unaffected += 1
-          continue
-        }
-        const stale = await staleOf(entry.policy_version ?? 0)
-        const startedAt = performance.now()
-        const evaluation = evaluateContexts(compiled, recorded.contexts, withoutAnswers(recorded.answers, stale))
-        workMs += performance.now() - startedAt
-        const [first] = evaluation.refusals
-        if (first?.isPending === true) replay.unknown += 1
-        else {
-          for (const ruleId of new Set(evaluation.refusals.map((one) => one.ruleId)))
-            tallyOf(tallies, ruleId).after += 1
-          const after = {
-            valid: first === undefined,
-            reason: answeredReason(first),
-            matchedRuleId: first?.ruleId ?? null,
-          }
-          const before = { valid: entry.valid === true, reason: entry.reason }
-          if (before.valid !== after.valid || before.reason !== after.reason)
-            replay.changes.push({ entry, before, after })
-        }
-        isFull = replay.changes.length >= limit || workMs >= MAX_WORK_MS
-        if (isFull) break
-      }
-      replay.tallies = [...tallies.values()].sort((a, b) => (a.ruleId < b.ruleId ? -1 : 1))
-      if ((isFull || replay.looked === MAX_LOOKED) && last !== undefined) replay.nextCursor = cursorAfter(last, binding)
-      return replay
-    },
-
-    /** What the shadow rules said of decisions, as it is on record. @throws {Failure} `invalid_request`. */
-    async shadowReport(scope: Scope, query: { from: string; to: string; cursor?: string | undefined }) {
-      const { from, to, cursor } = query
-      const binding = { route: REPORT_ROUTE, scope, query: { from, to } }
-      const tallies = new Map<string, ShadowTally>()
-      let last: string | undefined
-      let looked = 0
-      let lookedTo: string | null = null
-      for await (const { entry } of decisionsOf(scope, { from, to }, pager.decode(cursor, binding))) {
-        last = entry.id
-        looked += 1
-        lookedTo = entry.at
-        for (const [ruleId, results] of Map.groupBy(
-          entry.rule_results.filter(({ shadow, matched }) => shadow && matched),
-          ({ rule_id }) => rule_id,
-        )) {
-          addShadow(shadowTallyOf(tallies, ruleId), results, entry)
-        }
-      }
-      const rules = [...tallies.values()].sort((a, b) => (a.ruleId < b.ruleId ? -1 : 1))
-      const nextCursor = looked === MAX_LOOKED && last !== undefined ? cursorAfter(last, binding) : null
-      return { from, to, looked, lookedTo, rules, nextCursor }
-    },
-  }
-
-  // A rule of the same id that asks another receiver, or for another canary, has no answer of then. An approval covers
-  // a rule only as it was.
-  function staleAnswersOf(scope: Scope, draft: PolicyDocument) {
-    const byVersion = new Map<number, ReadonlySet<string>>()
-    return async (version: number): Promise<ReadonlySet<string>> => {
-      const known = byVersion.get(version)
-      if (known !== undefined) return known
-      const { document } = await policies.getVersion(scope, version)
-      const asked = new Map(document.rules.map((rule) => [rule.id, questionOf(rule)]))
-      const changed = draft.rules.filter((rule) => asked.has(rule.id) && asked.get(rule.id) !== questionOf(rule))
-      const stale = new Set(changed.map(({ id }) => id))
-      byVersion.set(version, stale)
-      return stale
-    }
-  }
-
-  // The pager gives a cursor only where another row follows.
-  function cursorAfter(id: string, binding: Parameters<Pager['page']>[3]): string | null {
-    return pager.page([id, ''], 1, (one) => one, binding).next_cursor
   }
 
   function unreachableOf({ rules }: PolicyDocument, { environment }: Scope): PolicyFinding[] {
@@ -267,58 +73,15 @@ export function createTrials({ policies, reader, ledger, outbound, pager, replay
   }
 }
 
-function withoutAnswers({ webhooks, canaries, approvals }: PolicyAnswers, ruleIds: ReadonlySet<string>): PolicyAnswers {
-  if (ruleIds.size === 0) return { webhooks, canaries, approvals }
-  const kept = <Value>(answers: Record<string, Value>) =>
-    Object.fromEntries(Object.entries(answers).filter(([ruleId]) => !ruleIds.has(ruleId)))
-  return { webhooks: kept(webhooks), canaries: kept(canaries), approvals: kept(approvals) }
-}
-
-function addBefore(tallies: Map<string, RuleTally>, { valid, rule_results: results }: DecisionEntry): void {
-  if (valid === true) return
-  const refusing = new Set(
-    results.filter(({ met, matched, shadow }) => matched && !met && !shadow).map((one) => one.rule_id),
-  )
-  for (const ruleId of refusing) tallyOf(tallies, ruleId).before += 1
-}
-
-function tallyOf(tallies: Map<string, RuleTally>, ruleId: string): RuleTally {
-  const known = tallies.get(ruleId) ?? { ruleId, before: 0, after: 0 }
-  tallies.set(ruleId, known)
-  return known
-}
-
-function shadowTallyOf(tallies: Map<string, ShadowTally>, ruleId: string): ShadowTally {
-  const known = tallies.get(ruleId) ?? {
-    ruleId,
-    matched: 0,
-    wouldDeny: 0,
-    wouldAllow: 0,
-    unevaluated: 0,
-    errors: 0,
-    divergent: 0,
-    examples: [],
-  }
-  tallies.set(ruleId, known)
-  return known
-}
-
-// One rule may have several requirements: it denies where one of them is surely unmet.
-function addShadow(tally: ShadowTally, results: DecisionEntry['rule_results'], { id, valid }: DecisionEntry): void {
-  tally.matched += 1
-  if (results.some(({ error }) => error !== undefined)) tally.errors += 1
-  const isDenied = results.some(({ met, note }) => !met && !isUnevaluated(note))
-  if (isDenied) {
-    tally.wouldDeny += 1
-    if (valid !== true) return
-    tally.divergent += 1
-    if (tally.examples.length < MAX_EXAMPLES) tally.examples.push(id)
-  } else if (results.some(({ note }) => isUnevaluated(note))) tally.unevaluated += 1
-  else tally.wouldAllow += 1
-}
-
-function isUnevaluated(note: string | undefined): boolean {
-  return note === 'shadow_webhook_unevaluated' || note === 'shadow_canary_unevaluated'
+/** Not kept: a draft is rarely tried twice. @throws {Failure} `invalid_request` with pointers below `/draft`. */
+export function compileDraft(
+  policies: Pick<Policies, 'problemsOf'>,
+  { environment }: Scope,
+  draft: PolicyDocument,
+): CompiledPolicy {
+  const errors = policies.problemsOf(draft, environment).map(inDraft)
+  if (errors.length > 0) throw invalidRequest(errors)
+  return compilePolicy(draft)
 }
 
 function inDraft<Problem extends { pointer: string }>(error: Problem): Problem {

@@ -127,7 +127,7 @@ export function reportRoutes(reports: Reports): Route[] {
         ...common,
         path: `${PATH}/unexecuted`,
         operationId: 'reportUnexecuted',
-        summary: 'Authorized and never executed, newest first',
+        summary: 'Tokens that were issued and never executed, newest first',
         query: z.object({ ...page, ...range }),
         view: unexecutedList,
         status: [200],

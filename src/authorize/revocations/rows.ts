@@ -145,7 +145,7 @@ export interface RevocationSubjects {
 }
 
 /** For `readTenant`: one row, or none. */
-export function selectRevocation({ jti, agentSessionId, deviceId }: RevocationSubjects): Statement {
+function selectRevocation({ jti, agentSessionId, deviceId }: RevocationSubjects): Statement {
   return { text: LIVE, values: [jti ?? null, agentSessionId, deviceId] }
 }
 

@@ -2,8 +2,8 @@
 // of the decision. The first reason of the published order answers.
 
 import type { ActionAmounts } from '#src/authorize/action-amounts.ts'
-import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import { calendarOf } from './calendar.ts'
 import type { ScheduleRow } from './rows.ts'
 

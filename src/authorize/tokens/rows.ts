@@ -1,7 +1,7 @@
 // The issued tokens. Only the first execution and the first outcome of a token count: both are guarded updates, and never a
 // read followed by a write.
 
-import type { Statement, Tx } from '#src/platform/db/database.ts'
+import type { Tx } from '#src/platform/db/database.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { idsBefore } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
@@ -103,11 +103,6 @@ export async function insertIntent(
       row.passkeyUserId,
     ],
   )
-}
-
-/** For `readTenant`: one row, or none. */
-export function selectIntent(jti: string): Statement {
-  return { text: `SELECT ${INTENT} FROM intents WHERE jti = $1`, values: [jti] }
 }
 
 export async function findIntent(tx: Tx, jti: string): Promise<IntentRow | undefined> {

@@ -11,10 +11,10 @@ import type { Environment } from '#src/platform/ids.ts'
 import { LIST_ENTRIES, listId, listUri } from './status-index.ts'
 import { findStatusList } from './status-rows.ts'
 
-export const STATUS_LIST_TYP = 'statuslist+jwt'
+const STATUS_LIST_TYP = 'statuslist+jwt'
 export const STATUS_LIST_TYPE = 'application/statuslist+jwt'
 /** For how long others may keep a list, in seconds. */
-export const TTL_SECONDS = 60
+const TTL_SECONDS = 60
 // Verifiers may use a list for an hour where they can't fetch a newer one.
 const EXP_SECONDS = 3_600
 // What is served is younger than this, and caches on the way keep it for `MAX_AGE_SECONDS`: 30 s together.

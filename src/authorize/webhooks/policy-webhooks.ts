@@ -11,7 +11,7 @@ import { MAX_ANSWER_BYTES, type PolicyWebhookAnswer, type ReadAnswer, readAnswer
 import type { PolicySecrets } from './secrets.ts'
 
 /** For all webhook rules of a verify together (specification, Limits). */
-export const POLICY_WEBHOOK_DEADLINE_MS = 3_000
+const POLICY_WEBHOOK_DEADLINE_MS = 3_000
 /** Questions of one account that this process waits for; further ones are unavailable at once. */
 export const MAX_IN_FLIGHT = 32
 

@@ -1,10 +1,10 @@
 // Shows one approval with its whole action, and lets a signed-in person decide. The hashes are computed here, of exactly what
 // is shown: what does not have the hashes of the token can't be approved on this page.
 
+import { canonical, hashOf, treeOf, visible } from './action.js'
+import { send } from './call.js'
+
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
-const { canonical, hashOf, treeOf, visible } = await import(
-  new URL(document.querySelector('[data-action]').dataset.action, root)
-)
 const names = [
   'message',
   'signin',
@@ -339,17 +339,7 @@ function reasonOf({ status, body }) {
   return 'Sign in to see what waits for your decision.'
 }
 
-async function call(method, path, { environment, sent } = {}) {
-  try {
-    const headers = {
-      ...(sent !== undefined && { 'Content-Type': 'application/json' }),
-      ...(environment !== undefined && { 'Service-Environment': environment }),
-      ...(csrfToken !== undefined && { 'X-CSRF-Token': csrfToken }),
-    }
-    const body = sent === undefined ? undefined : JSON.stringify(sent)
-    const answer = await fetch(new URL(path, root), { method, headers, body, credentials: 'same-origin' })
-    return { ok: answer.ok, status: answer.status, body: await answer.json() }
-  } catch {
-    return { ok: false, status: 0, body: { detail: 'The service can not be reached. Try again.' } }
-  }
+function call(method, path, { environment, sent } = {}) {
+  const headers = { 'Service-Environment': environment, 'X-CSRF-Token': csrfToken }
+  return send(new URL(path, root), { method, sent, headers })
 }

@@ -1,5 +1,7 @@
 // Accepts an invite after a press of the button. The token leaves the address at once: it must not stay in the history.
 
+import { send } from './call.js'
+
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
 const [message, form, close, signin] = ['message', 'accept', 'close', 'signin'].map((id) => document.getElementById(id))
 const token = /^#([A-Za-z0-9_-]{43})$/.exec(window.location.hash)?.[1]
@@ -11,12 +13,13 @@ if (token === undefined) {
   form.hidden = false
 }
 
-form.addEventListener('submit', (event) => send(event, { token }))
-close.addEventListener('submit', (event) => send(event, { token, close_own_account: true }))
+form.addEventListener('submit', (event) => accept(event, { token }))
+close.addEventListener('submit', (event) => accept(event, { token, close_own_account: true }))
 
-async function send(event, sent) {
+async function accept(event, sent) {
   event.preventDefault()
-  const { ok, body } = await accept(sent)
+  const address = new URL('v1/org/invites/accept', root)
+  const { ok, body } = await send(address, { method: 'POST', sent, headers: { 'X-CSRF-Token': csrfToken() } })
   if (ok) return end(`You are signed in as ${body.user.email}, ${body.role} of ${body.account.name}.`)
   const [finding] = body.errors ?? []
   if (finding?.pointer === '/token') return end('This invite does not work any more. Ask for another one.')
@@ -39,22 +42,7 @@ function say(text) {
   message.textContent = text
 }
 
-async function accept(sent) {
-  try {
-    const answer = await fetch(new URL('v1/org/invites/accept', root), {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...csrf() },
-      body: JSON.stringify(sent),
-      credentials: 'same-origin',
-    })
-    return { ok: answer.ok, body: await answer.json() }
-  } catch {
-    return { ok: false, body: { detail: 'The service can not be reached. Try again.' } }
-  }
-}
-
 // Of the session that the browser may have.
-function csrf() {
-  const value = /(?:^|; )svc_csrf=([A-Za-z0-9_-]+)/.exec(document.cookie)?.[1]
-  return value === undefined ? {} : { 'X-CSRF-Token': value }
+function csrfToken() {
+  return /(?:^|; )svc_csrf=([A-Za-z0-9_-]+)/.exec(document.cookie)?.[1]
 }

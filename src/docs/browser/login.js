@@ -1,6 +1,8 @@
 // Asks for a link, and signs in with one after a press of the button. The token leaves the address at once: it must not
 // stay in the history.
 
+import { send } from './call.js'
+
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
 const [message, confirm, request, shown, leave] = ['message', 'confirm', 'request', 'shown', 'leave'].map((id) =>
   document.getElementById(id),
@@ -70,16 +72,6 @@ function show(form, text = '') {
   message.textContent = text
 }
 
-async function call(method, path, sent) {
-  try {
-    const headers = {
-      ...(sent !== undefined && { 'Content-Type': 'application/json' }),
-      ...(csrfToken !== undefined && { 'X-CSRF-Token': csrfToken }),
-    }
-    const body = sent === undefined ? undefined : JSON.stringify(sent)
-    const answer = await fetch(new URL(path, root), { method, headers, body, credentials: 'same-origin' })
-    return { ok: answer.ok, body: await answer.json() }
-  } catch {
-    return { ok: false, body: { detail: 'The service can not be reached. Try again.' } }
-  }
+function call(method, path, sent) {
+  return send(new URL(path, root), { method, sent, headers: { 'X-CSRF-Token': csrfToken } })
 }

@@ -1,5 +1,7 @@
 // Lists, adds, names and removes the passkeys of the signed-in user. The service decides everything: this page only asks.
 
+import { send } from './call.js'
+
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
 const [message, signin, own, list, none, add] = ['message', 'signin', 'own', 'passkeys', 'none', 'add'].map((id) =>
   document.getElementById(id),
@@ -108,16 +110,6 @@ function say(text) {
   message.textContent = text
 }
 
-async function call(method, path, sent) {
-  try {
-    const headers = {
-      ...(sent !== undefined && { 'Content-Type': 'application/json' }),
-      ...(csrfToken !== undefined && { 'X-CSRF-Token': csrfToken }),
-    }
-    const body = sent === undefined ? undefined : JSON.stringify(sent)
-    const answer = await fetch(new URL(path, root), { method, headers, body, credentials: 'same-origin' })
-    return { ok: answer.ok, body: await answer.json() }
-  } catch {
-    return { ok: false, body: { detail: 'The service can not be reached. Try again.' } }
-  }
+function call(method, path, sent) {
+  return send(new URL(path, root), { method, sent, headers: { 'X-CSRF-Token': csrfToken } })
 }

@@ -2,6 +2,8 @@
 // keeps it, with the request whose code is on its way, so that both are there after a reload. Labels of neurons and all other texts are set
 // as text.
 
+import { send } from './call.js'
+
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
 const MOST_LINKS = 50
 const KEPT = 'countersign.share'
@@ -175,13 +177,6 @@ function say(text) {
   message.textContent = text
 }
 
-async function call(method, path, sent) {
-  try {
-    const headers = { 'Share-Token': token, ...(sent !== undefined && { 'Content-Type': 'application/json' }) }
-    const body = sent === undefined ? undefined : JSON.stringify(sent)
-    const answer = await fetch(new URL(path, root), { method, headers, body, credentials: 'omit' })
-    return { ok: answer.ok, body: await answer.json() }
-  } catch {
-    return { ok: false, body: { detail: 'The service can not be reached. Try again.' } }
-  }
+function call(method, path, sent) {
+  return send(new URL(path, root), { method, sent, headers: { 'Share-Token': token }, credentials: 'omit' })
 }

@@ -8,7 +8,8 @@ import { createSlice } from '#src/platform/slices.ts'
 import { parseInPieces, type ScanOptions, scanJson } from './json-scan.ts'
 import { invalidJson } from './json-tokens.ts'
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type Json = null | boolean | number | string | Json[] | JsonObject
+export type JsonObject = { [name: string]: Json }
 
 export interface JsonLimits extends ScanOptions {
   maxBytes: number

@@ -1,7 +1,7 @@
 // The parts of an X.509 certificate (RFC 5280 4.1) that a path check needs and node:crypto doesn't expose: the exact
 // bytes of names and key, critical extensions, key usage and path length.
 
-import { type Element, expectTag, formatOid, readElements, readOnly } from '#src/platform/crypto/der.ts'
+import { type Element, expectTag, formatOid, readDerElements, readOnly } from '#src/platform/crypto/der.ts'
 
 export interface CertificateFields {
   issuerDer: Buffer
@@ -21,13 +21,13 @@ export interface CertificateFields {
 
 /** @throws {RangeError} when the bytes are not exactly one certificate, or have one extension twice. */
 export function readCertificateFields(der: Buffer): CertificateFields {
-  const [tbs, algorithm] = readElements(readOnly(der, SEQUENCE).content)
-  const fields = readElements(expectTag(tbs, SEQUENCE).content)
+  const [tbs, algorithm] = readDerElements(readOnly(der, SEQUENCE).content)
+  const fields = readDerElements(expectTag(tbs, SEQUENCE).content)
   // Version 1 omits the version field.
   if (fields[0]?.tag === CONTEXT_0) fields.shift()
   const [serial, , issuer, , subject, spki, ...optional] = fields
   expectTag(serial, INTEGER)
-  const [signatureOid] = readElements(expectTag(algorithm, SEQUENCE).content)
+  const [signatureOid] = readDerElements(expectTag(algorithm, SEQUENCE).content)
   return {
     issuerDer: expectTag(issuer, SEQUENCE).bytes,
     subjectDer: expectTag(subject, SEQUENCE).bytes,
@@ -47,8 +47,8 @@ export interface Extension {
  * @throws {RangeError} as `readCertificateFields`.
  */
 export function readCertificateExtensions(der: Buffer): Map<string, Extension> {
-  const [tbs] = readElements(readOnly(der, SEQUENCE).content)
-  const fields = readElements(expectTag(tbs, SEQUENCE).content)
+  const [tbs] = readDerElements(readOnly(der, SEQUENCE).content)
+  const fields = readDerElements(expectTag(tbs, SEQUENCE).content)
   return readExtensions(fields.find(({ tag }) => tag === CONTEXT_3))
 }
 
@@ -70,8 +70,8 @@ const HARMLESS = new Set(['2.5.29.17' /* subjectAltName */, '2.5.29.32' /* polic
 function readExtensions(wrapper: Element | undefined): Map<string, Extension> {
   const extensions = new Map<string, Extension>()
   if (wrapper === undefined) return extensions
-  for (const extension of readElements(readOnly(wrapper.content, SEQUENCE).content)) {
-    const parts = readElements(expectTag(extension, SEQUENCE).content)
+  for (const extension of readDerElements(readOnly(wrapper.content, SEQUENCE).content)) {
+    const parts = readDerElements(expectTag(extension, SEQUENCE).content)
     const oid = formatOid(expectTag(parts.shift(), OID).content)
     const isCritical = parts[0]?.tag === BOOLEAN && isTrue(parts.shift())
     // RFC 5280 4.2. With two, one reader would take the first and another reader the last.
@@ -97,7 +97,7 @@ function judgeExtensions(extensions: Map<string, Extension>) {
 
 function readBasicConstraints(extension: Extension | undefined): Pick<CertificateFields, 'isCa' | 'pathLength'> {
   if (extension === undefined) return { isCa: false, pathLength: undefined }
-  const parts = readElements(readOnly(extension.value, SEQUENCE).content)
+  const parts = readDerElements(readOnly(extension.value, SEQUENCE).content)
   const isCa = parts[0]?.tag === BOOLEAN && isTrue(parts.shift())
   const [pathLength] = parts
   return { isCa, pathLength: pathLength && readCount(expectTag(pathLength, INTEGER)) }

@@ -13,7 +13,7 @@ export interface Element {
  * The consecutive elements of `bytes`, which they fill completely.
  * @throws {RangeError}
  */
-export function readElements(bytes: Buffer): Element[] {
+export function readDerElements(bytes: Buffer): Element[] {
   const elements: Element[] = []
   for (let at = 0; at < bytes.length; ) {
     const element = readElement(bytes, at)

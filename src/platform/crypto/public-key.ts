@@ -2,7 +2,7 @@
 // costs. OpenSSL bounds the public exponent of RSA only from 3,073-bit moduli on. Below that, an exponent as long as
 // the modulus makes one verification a hundred times as slow.
 
-import { expectTag, formatOid, readElements, readOnly } from '#src/platform/crypto/der.ts'
+import { expectTag, formatOid, readDerElements, readOnly } from '#src/platform/crypto/der.ts'
 import { ed25519Problem } from '#src/platform/crypto/ed25519.ts'
 
 // A verification costs the square of the modulus: 0.4 ms at this length, with the usual exponent of 17 bits.
@@ -70,8 +70,8 @@ const SEQUENCE = 0x30
 
 function readSpki(spki: Buffer): { algorithm: string; curve: string | undefined; bits: Buffer } | undefined {
   try {
-    const [identifier, key] = readElements(readOnly(spki, SEQUENCE).content)
-    const [algorithm, parameters] = readElements(expectTag(identifier, SEQUENCE).content)
+    const [identifier, key] = readDerElements(readOnly(spki, SEQUENCE).content)
+    const [algorithm, parameters] = readDerElements(expectTag(identifier, SEQUENCE).content)
     return {
       algorithm: formatOid(expectTag(algorithm, OID).content),
       curve: parameters?.tag === OID ? formatOid(parameters.content) : undefined,
@@ -86,7 +86,7 @@ function readSpki(spki: Buffer): { algorithm: string; curve: string | undefined;
 // RFC 8017 A.1.1: SEQUENCE { modulus INTEGER, publicExponent INTEGER }.
 function readNumbers(bits: Buffer): [modulus: Buffer, exponent: Buffer] | undefined {
   try {
-    const [modulus, exponent, ...rest] = readElements(readOnly(bits, SEQUENCE).content)
+    const [modulus, exponent, ...rest] = readDerElements(readOnly(bits, SEQUENCE).content)
     const numbers = [expectTag(modulus, INTEGER).content, expectTag(exponent, INTEGER).content] as const
     const isPositive = numbers.every((content) => content.length > 0 && (content[0] ?? 0x80) < 0x80)
     return isPositive && rest.length === 0 ? [...numbers] : undefined

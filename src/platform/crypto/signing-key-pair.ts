@@ -8,7 +8,7 @@ import { type KeyPlace, type NewSigningKey, sealPrivateKey } from './signing-key
 const generateEcKey = promisify(generateKeyPair)
 
 /** A new key, its private half sealed for its row. */
-export async function makeKey({ environment, family }: KeyPlace, sealer: Sealer): Promise<NewSigningKey> {
+export async function makeSigningKey({ environment, family }: KeyPlace, sealer: Sealer): Promise<NewSigningKey> {
   const { publicKey, privateKey } = await generateEcKey('ec', { namedCurve: 'P-256' })
   const { x, y } = publicKey.export({ format: 'jwk' })
   if (x === undefined || y === undefined) throw new Error('node:crypto exported a P-256 key without coordinates')

@@ -9,7 +9,7 @@ import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { createKeyMaterial, type TokenKey } from './signing-key-material.ts'
-import { makeKey } from './signing-key-pair.ts'
+import { makeSigningKey } from './signing-key-pair.ts'
 import {
   activateSigningKey,
   insertSigningKey,
@@ -134,7 +134,7 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
     const missing = withoutKey(await load(), now())
     if (missing.length === 0) return
     // Made before the transaction opens; a process that comes second discards its own.
-    const made = await Promise.all(missing.map((place) => makeKey(place, sealer)))
+    const made = await Promise.all(missing.map((place) => makeSigningKey(place, sealer)))
     const activeFrom = now()
     await db.system('signing keys', async (tx) => {
       await lockSigningKeys(tx)
@@ -190,7 +190,7 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
 
   async function rotate(environment: Environment, family: KeyFamily, { isImmediate = false } = {}): Promise<string> {
     const place = { environment, family }
-    const made = await makeKey(place, sealer)
+    const made = await makeSigningKey(place, sealer)
     const at = new Date(now().getTime() + (isImmediate ? 0 : ANNOUNCE_MS))
     const kid = await db.system('signing keys', async (tx) => {
       await lockSigningKeys(tx)
@@ -210,7 +210,7 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
     if (doubtedSince > at) throw invalidField('/doubted_since', 'out_of_range', 'must not be in the future')
     // Made before the transaction opens, in case that it is needed.
     const known = (await load(0)).find((key) => key.kid === kid)
-    const spare = known === undefined ? undefined : await makeKey(known, sealer)
+    const spare = known === undefined ? undefined : await makeSigningKey(known, sealer)
     const signing = await db.system('signing keys', async (tx) => {
       await lockSigningKeys(tx)
       const keys = await selectKeys(tx)

@@ -87,12 +87,12 @@ export function parseCertificate(der: Uint8Array, maxBytes: number = CHAIN_LIMIT
   // A copy: a cached certificate must not change with the request's buffer, nor keep it in memory.
   const bytes = Buffer.from(der)
   const fields = readFields(bytes)
-  if (fields === undefined) return { ok: false, code: 'not_a_certificate', detail: describeStranger(bytes) }
+  if (fields === undefined) return { ok: false, code: 'not_a_certificate', detail: describeUnreadable(bytes) }
   // Before OpenSSL parses the certificate and its key.
   const problem = keyProblem(fields.spki)
   if (problem !== undefined) return { ok: false, code: 'unsupported_key', detail: problem }
   const x509 = readX509(bytes)
-  if (x509 === undefined) return { ok: false, code: 'not_a_certificate', detail: describeStranger(bytes) }
+  if (x509 === undefined) return { ok: false, code: 'not_a_certificate', detail: describeUnreadable(bytes) }
   const publicKey = publicKeyOf(x509)
   const key = publicKey && describeKey(publicKey, fields.spki)
   if (publicKey === undefined || key === undefined) {
@@ -127,6 +127,15 @@ export function summarizeStored(der: Buffer | undefined = Buffer.alloc(0)): Cert
   const x509 = readX509(der)
   if (x509 === undefined) throw new Error(`a stored certificate can't be read any more: ${parsed.detail}`)
   return { ...describe(x509), fingerprint: sha256Hex(der) }
+}
+
+/** RFC 7468. */
+export function pemOf(der: Uint8Array): string {
+  const lines =
+    Buffer.from(der)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? []
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
 }
 
 /** Reads certificates in the order sent, leaf first. An empty chain is valid. Stops at the first refused one. */
@@ -219,16 +228,16 @@ function describeKey(key: KeyObject, spki: Buffer): { keyAlgorithm: KeyAlgorithm
   }
 }
 
-const STRANGERS: readonly (readonly [magic: Buffer, name: string])[] = [
+const OTHER_FORMATS: readonly (readonly [magic: Buffer, name: string])[] = [
   [Buffer.from('89504e470d0a1a0a', 'hex'), 'is a PNG image'],
   [Buffer.from('ffd8ff', 'hex'), 'is a JPEG image'],
   [Buffer.from('-----BEGIN'), 'is PEM text: send the base64 between its lines'],
   [Buffer.from('MII'), 'is base64 of a certificate, encoded twice'],
 ]
 
-function describeStranger(bytes: Buffer): string {
+function describeUnreadable(bytes: Buffer): string {
   if (bytes.length === 0) return 'is empty'
-  const name = STRANGERS.find(([magic]) => bytes.subarray(0, magic.length).equals(magic))?.[1]
+  const name = OTHER_FORMATS.find(([magic]) => bytes.subarray(0, magic.length).equals(magic))?.[1]
   return `${name ?? 'is not one well-formed X.509 certificate'} (DER is expected)`
 }
 

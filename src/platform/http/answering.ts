@@ -61,7 +61,7 @@ export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): Answe
     }
     // The client left. An error that the handler then throws is not ours, and the answer has no reader.
     const leave = (error: unknown): Answer => {
-      log.debug({ err: error }, 'the client left')
+      log.debug({ err: error }, 'the client disconnected before its answer')
       return { status: 499, headers: {}, text: '' }
     }
     // Koa's own respond supports neither early answers to unfinished uploads nor streams that break.
@@ -92,5 +92,5 @@ function logFailure(log: Log, failure: Failure): void {
   const { code, status } = failure
   if (code === 'internal_error') log.error({ code, status, err: failure.cause }, 'internal error')
   else if (status >= 500) log.warn({ code, status, err: failure.cause }, 'unavailable')
-  else log.info({ code, status }, 'refused')
+  else log.info({ code, status }, 'request refused')
 }

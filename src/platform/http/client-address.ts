@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache'
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /** Reads `10.0.0.0/8`, `2001:db8::/32` or one address. @throws {Error} with a sentence for people. */
-export function parseRange(text: string): Range {
+export function parseAddressRange(text: string): Range {
   const isAddress = isIP(text) !== 0
   if (!isAddress && !(text.includes('/') && isIP(text.slice(0, text.indexOf('/'))) !== 0)) {
     throw new Error(`${text} is neither an address nor a range such as 10.0.0.0/8`)
@@ -41,7 +41,7 @@ export function isListed(address: string, ranges: readonly string[]): boolean {
   const name = ranges.join(' ')
   let parsed = parsedLists.get(name)
   if (parsed === undefined) {
-    parsed = ranges.map(parseRange)
+    parsed = ranges.map(parseAddressRange)
     parsedLists.set(name, parsed)
   }
   return isWithin(address, parsed)
@@ -52,7 +52,7 @@ const MAX_HOPS = 32
 
 /** @param trusted The proxies whose word counts. */
 export function createClientAddress(trusted: readonly string[]) {
-  const proxies = trusted.map(parseRange)
+  const proxies = trusted.map(parseAddressRange)
   return (req: Pick<IncomingMessage, 'headersDistinct' | 'socket'>): string => {
     let address = unmapped(req.socket.remoteAddress ?? '')
     if (proxies.length === 0) return address

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineConfig, httpAddress, list, port, readableBy } from '#src/platform/config-keys.ts'
-import { parseRange } from './client-address.ts'
+import { parseAddressRange } from './client-address.ts'
 
 const hostNames = list.pipe(
   z.array(z.string().regex(/^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i, 'must be host names, separated by commas')),
@@ -11,7 +11,7 @@ export const httpConfig = defineConfig({
     BASE_URL: httpAddress.optional().describe('The public address, for links in answers.'),
     HOST: z.string().default('127.0.0.1').describe('Address that the API listens on; 0.0.0.0 in a container.'),
     PORT: port.default(8080).describe('Public port of the API.'),
-    TRUSTED_PROXIES: readableBy(list, (ranges) => ranges.map(parseRange)).describe(
+    TRUSTED_PROXIES: readableBy(list, (ranges) => ranges.map(parseAddressRange)).describe(
       'Addresses or ranges (10.0.0.0/8) of the proxies in front: their X-Forwarded-For names the caller’s address.',
     ),
     INTERNAL_HOST: z.string().default('127.0.0.1').describe('Address of the internal port; never a public one.'),

@@ -3,7 +3,7 @@
 
 import type { Readable } from 'node:stream'
 import { Failure } from '#src/failure.ts'
-import type { Line, LineLimits } from './ndjson.ts'
+import { createLineBuffer, type Line, type LineLimits } from './ndjson.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -28,24 +28,7 @@ export async function* readElements(
   let depth = 0
   let line = 0
   let received = 0
-  let parts: Buffer[] = []
-  let held = 0
-
-  function take(part: Buffer): void {
-    held += part.length
-    // Bytes over the limit are counted, not kept.
-    if (held <= maxLineBytes) parts.push(part)
-    else parts = []
-  }
-
-  function finish(): Line {
-    line += 1
-    if (line > maxLines) throw new Failure('payload_too_large', `The body has more than ${maxLines} elements.`)
-    const bytes = held <= maxLineBytes ? Buffer.concat(parts) : undefined
-    parts = []
-    held = 0
-    return { line, bytes }
-  }
+  const buffer = createLineBuffer(maxLineBytes)
 
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     received += chunk.length
@@ -72,20 +55,20 @@ export async function* readElements(
       } else if (byte === CLOSE_OBJECT || (byte === CLOSE_ARRAY && depth > 0)) {
         depth = Math.max(0, depth - 1)
       } else if (byte === CLOSE_ARRAY || (byte === COMMA && depth === 0)) {
-        take(chunk.subarray(start, at))
+        buffer.add(chunk.subarray(start, at))
         start = at + 1
         if (byte === CLOSE_ARRAY) place = 'after'
-        const isEmptyArray = place === 'after' && line === 0 && held <= maxLineBytes && isBlank(parts)
-        if (!isEmptyArray) yield finish()
+        const bytes = buffer.take()
+        const isEmptyArray = place === 'after' && line === 0 && bytes?.every(isSpace) === true
+        if (isEmptyArray) continue
+        line += 1
+        if (line > maxLines) throw new Failure('payload_too_large', `The body has more than ${maxLines} elements.`)
+        yield { line, bytes }
       }
     }
-    if (place === 'inside') take(chunk.subarray(start))
+    if (place === 'inside') buffer.add(chunk.subarray(start))
   }
   if (place !== 'after') throw notAnArray(place === 'before' ? 'it is empty' : 'it ends before the array does')
-}
-
-function isBlank(parts: readonly Buffer[]): boolean {
-  return parts.every((part) => part.every(isSpace))
 }
 
 function isSpace(byte: number): boolean {

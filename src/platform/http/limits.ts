@@ -6,7 +6,7 @@ import { Counter } from 'prom-client'
 import type { Rate } from '#src/catalogue/plans.ts'
 import { Failure } from '#src/failure.ts'
 import type { Guesses } from '#src/platform/limits/guesses.ts'
-import type { Limiter, Standing } from '#src/platform/limits/limiter.ts'
+import type { BucketState, Limiter } from '#src/platform/limits/limiter.ts'
 import { addressBlock } from './client-address.ts'
 import type { Caller, Route } from './endpoint.ts'
 
@@ -39,7 +39,7 @@ export interface RequestLimits {
 /** The limit that decides, or the one of which less is left. */
 interface Counted {
   limit: Limit
-  standing: Standing
+  bucket: BucketState
 }
 
 type Headers = Record<string, string>
@@ -64,25 +64,25 @@ export function createRequestLimits({ limiter, guesses, limitOf, registry }: Req
   // misses it, and its own rate refills it.
   async function takeBoth(narrow: Limit, wide: Limit): Promise<Counted> {
     const first = await takeOne(narrow)
-    if (!first.standing.isGranted) return first
+    if (!first.bucket.isGranted) return first
     const second = await takeOne(wide)
-    return !second.standing.isGranted || leftOf(second) < leftOf(first) ? second : first
+    return !second.bucket.isGranted || leftOf(second) < leftOf(first) ? second : first
   }
 
   function takeOne(limit: Limit): Counted | Promise<Counted> {
     const taken = limiter.take({ key: `${limit.name}:${limit.subject}`, rate: limit.rate })
-    return taken instanceof Promise ? taken.then((standing) => ({ limit, standing })) : { limit, standing: taken }
+    return taken instanceof Promise ? taken.then((bucket) => ({ limit, bucket })) : { limit, bucket: taken }
   }
 
   return {
     async admit(caller, route) {
       const narrow = limitOf(caller, route)
       const counted = narrow.within === undefined ? takeOne(narrow) : takeBoth(narrow, narrow.within)
-      const { limit, standing } = counted instanceof Promise ? await counted : counted
-      const headers = headersOf(limit, standing)
-      if (standing.isGranted) return { headers }
+      const { limit, bucket } = counted instanceof Promise ? await counted : counted
+      const headers = headersOf(limit, bucket)
+      if (bucket.isGranted) return { headers }
       refused.inc({ plan: caller.plan, bucket: limit.name })
-      return { headers, refusal: refusalOf(limit.name, limit.detail, standing.refillMs) }
+      return { headers, refusal: refusalOf(limit.name, limit.detail, bucket.refillMs) }
     },
     async countGuess(address) {
       const waitMs = await guesses.count(addressBlock(address))
@@ -104,11 +104,11 @@ function refusalOf(name: LimitName | 'guesses', detail: string, waitMs: number):
 
 // The window is one second, so that `q` is the rate. What a burst leaves above it is not shown: a client that paces
 // itself by these fields never needs it.
-function headersOf(limit: Limit, standing: Standing): Headers {
+function headersOf(limit: Limit, bucket: BucketState): Headers {
   const policy = limit.name === 'emergency' ? '"emergency"' : '"default"'
   const quota = quotaOf(limit)
-  const left = leftOf({ limit, standing })
-  const seconds = Math.max(1, Math.ceil(standing.refillMs / 1_000))
+  const left = leftOf({ limit, bucket })
+  const seconds = Math.max(1, Math.ceil(bucket.refillMs / 1_000))
   return {
     'RateLimit-Policy': `${policy};q=${quota};w=1`,
     RateLimit: `${policy};r=${left};t=${seconds}`,
@@ -119,6 +119,6 @@ function quotaOf({ rate: { perSecond } }: Limit): number {
   return Math.max(1, Math.floor(perSecond))
 }
 
-function leftOf({ limit, standing }: Counted): number {
-  return Math.min(quotaOf(limit), standing.remaining)
+function leftOf({ limit, bucket }: Counted): number {
+  return Math.min(quotaOf(limit), bucket.remaining)
 }

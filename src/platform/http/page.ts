@@ -70,6 +70,8 @@ export interface Pager {
   decode(cursor: string | undefined, binding: Binding): string | undefined
   /** `rows` are up to `limit + 1`, newest first: one row more than the limit means that there is a next page. */
   page<Row>(rows: Row[], limit: number, idOf: (row: Row) => string, binding: Binding): Page<Row>
+  /** For a list that knows otherwise that more follows. `decode` returns this id. */
+  cursorAfter(id: string, binding: Binding): string
 }
 
 /** The view of a list: `ClaimList` where the items are `Claim`. */
@@ -133,6 +135,7 @@ export function createPager({ key, previous = [] }: PagerKeys): Pager {
       const nextCursor = hasMore ? encode(idOf(last), binding) : null
       return { object: 'list', data, has_more: hasMore, next_cursor: nextCursor }
     },
+    cursorAfter: encode,
   }
 
   function encode(id: string, binding: Binding): string {

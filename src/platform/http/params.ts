@@ -1,4 +1,4 @@
-// Schemas that many requests share: ids in paths, times, and texts for people.
+// Schemas that many requests share: ids in paths, times, texts for people, and JSON objects of any members.
 //
 // Path parameters in the OpenAPI document: the pattern tells readers and generators which paths exist, and that
 // `/v1/claims/attest` is not one of `/v1/claims/{id}`. `checkId` refuses a wrong id, and its message describes a right
@@ -6,6 +6,7 @@
 
 import { z } from 'zod'
 import type { AccountType, ScopedType } from '#src/catalogue/ids.ts'
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import { visibleLength } from '#src/platform/sanitize.ts'
 
 /** The schema of an id in a path: `params: z.object({ id: idParam('clm') })`. */
@@ -57,4 +58,13 @@ export function visibleText(max: number) {
       message: 'must not be empty: nothing of it can be seen',
       params: { code: 'too_short' },
     })
+}
+
+/** A JSON object with every member that was sent: `z.record` drops one with the name `__proto__`. */
+export const jsonObject = z
+  .custom<JsonObject>(isJsonObject, { message: 'must be an object', abort: true, params: { code: 'invalid_type' } })
+  .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} })
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -3,8 +3,8 @@
 import { z } from 'zod'
 import { type Reply, reply } from './endpoint.ts'
 
-export const DEFAULT_WAIT_SECONDS = 10
-export const MAX_WAIT_SECONDS = 30
+const DEFAULT_WAIT_SECONDS = 10
+const MAX_WAIT_SECONDS = 30
 
 const WAIT = `must be a whole number from 0 to ${MAX_WAIT_SECONDS}`
 

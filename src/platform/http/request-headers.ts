@@ -31,7 +31,7 @@ const RANGE = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i
  * RFC 9110 section 14: one range of bytes. Multiple ranges, other units and invalid values are ignored, as the RFC allows.
  * @param size of the whole representation in bytes.
  */
-export function parseRange(header: string | undefined, size: number): RangeAnswer {
+export function parseByteRange(header: string | undefined, size: number): RangeAnswer {
   const [, from, to] = RANGE.exec(header ?? '') ?? []
   if (from === undefined || to === undefined || (from === '' && to === '')) return { kind: 'whole' }
   if (from === '') {

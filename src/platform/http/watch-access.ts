@@ -9,7 +9,7 @@ export type Recheck = () => Promise<unknown>
 
 // A request reads one row for it, together with those of other requests.
 const CHECK_MS = 2_000
-// While Postgres can't be reached nobody can tell; a restart of it must not cut downloads.
+// While Postgres can't be reached this is unknown; a restart of it must not cut downloads.
 const MAX_UNKNOWN_MS = 30_000
 
 /**

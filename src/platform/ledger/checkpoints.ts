@@ -17,7 +17,7 @@ import {
   type UnsignedHead,
 } from './tree-rows.ts'
 
-export const CHECKPOINT_EVERY_SECONDS = 60
+const CHECKPOINT_EVERY_SECONDS = 60
 const BATCH = 50
 
 interface CheckpointerDeps {

@@ -5,7 +5,7 @@ import { createHash, hash } from 'node:crypto'
 
 export const HASH_BYTES = 32
 /** Nodes of every eighth height are stored: a proof reads at most 256 nodes of a level on each side. */
-export const LEVEL_HEIGHT = 8
+const LEVEL_HEIGHT = 8
 /** Leaves below a node of level 1. */
 export const LEVEL_WIDTH = 2 ** LEVEL_HEIGHT
 
@@ -102,7 +102,7 @@ export function treeOf(size: number, bytes: Uint8Array): TreeState {
 }
 
 /** @throws {RangeError} when the length is no multiple of that of a hash. */
-export function splitHashes(bytes: Uint8Array): Buffer[] {
+function splitHashes(bytes: Uint8Array): Buffer[] {
   if (bytes.byteLength % HASH_BYTES !== 0) throw new RangeError(`${bytes.byteLength} bytes are no whole hashes`)
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return Array.from({ length: bytes.byteLength / HASH_BYTES }, (_, index) =>

@@ -9,7 +9,7 @@ import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { type DecisionEntry, entryHash, entryOf, entryText, jtiOf, type NewDecision } from './entry.ts'
-import { type DecisionFilter, findFacts, insertDecisions, listInOrder, type NewDecisionRow } from './rows.ts'
+import { type DecisionFilter, findSealedFacts, insertDecisions, listInOrder, type NewDecisionRow } from './rows.ts'
 
 export type { DecisionEntry, NewDecision, RuleResult } from './entry.ts'
 
@@ -104,10 +104,10 @@ export function createLedger({ sealer, db }: LedgerDeps): Ledger {
       return id
     },
     async readFacts(tx, decisionId) {
-      return open(decisionId, await findFacts(tx, decisionId))?.facts
+      return open(decisionId, await findSealedFacts(tx, decisionId))?.facts
     },
     async openFacts(tx, decisionId) {
-      return open(decisionId, await findFacts(tx, decisionId))
+      return open(decisionId, await findSealedFacts(tx, decisionId))
     },
     async *listDecisionsBetween(scope, { isNewestFirst, ...range }) {
       for (let after = range.after; ; ) {

@@ -52,7 +52,7 @@ const PENDING = `INSERT INTO ledger_pending (account_id, environment, decision_i
 const INSERT = `WITH entry AS (${ENTRY}) ${PENDING}`
 const INSERT_WITH_FACTS = `WITH entry AS (${ENTRY}), facts AS (${FACTS}) ${PENDING}`
 
-export async function findFacts(tx: Tx, decisionId: string): Promise<Buffer | null> {
+export async function findSealedFacts(tx: Tx, decisionId: string): Promise<Buffer | null> {
   const [row] = await tx.query<{ sealedFacts: Buffer }>(
     `SELECT sealed_facts AS "sealedFacts" FROM decision_facts WHERE decision_id = $1`,
     [decisionId],

@@ -11,7 +11,7 @@ export interface TokenBucket {
   rate: Rate
 }
 
-export interface Standing {
+export interface BucketState {
   isGranted: boolean
   /** As far as this process knows: the others use the bucket too. */
   remaining: number
@@ -21,7 +21,7 @@ export interface Standing {
 
 export interface Limiter {
   /** Takes one token. Not a promise where the answer is known here. Never rejects. */
-  take(bucket: TokenBucket): Standing | Promise<Standing>
+  take(bucket: TokenBucket): BucketState | Promise<BucketState>
   /** Of this process's memory. */
   size(): number
 }
@@ -50,7 +50,7 @@ interface Entry {
   remaining: number
   /** Until then the shared bucket has no token. */
   emptyUntilMs: number
-  waiting: ((standing: Standing) => void)[]
+  waiting: ((state: BucketState) => void)[]
   isAsking: boolean
   /** Requests of this lease's time and of the one before. */
   demand: number
@@ -79,13 +79,13 @@ export function createLimiter({
     return entry
   }
 
-  function takeHere(entry: Entry, rate: Rate): Standing {
-    const { usedUntilMs, ...standing } = takeToken(entry.usedUntilMs, now(), shareOf(rate, Math.max(1, processes())))
+  function takeHere(entry: Entry, rate: Rate): BucketState {
+    const { usedUntilMs, ...state } = takeToken(entry.usedUntilMs, now(), shareOf(rate, Math.max(1, processes())))
     entry.usedUntilMs = usedUntilMs
-    return standing
+    return state
   }
 
-  function takeShared(entry: Entry, bucket: TokenBucket): Standing | Promise<Standing> {
+  function takeShared(entry: Entry, bucket: TokenBucket): BucketState | Promise<BucketState> {
     const at = now()
     const lease = currentLease(entry, at)
     if (lease !== undefined) {
@@ -119,9 +119,9 @@ export function createLimiter({
     }
     settle(entry, waiting, taken, askedAt)
     for (const resolve of entry.waiting.splice(0)) {
-      const standing = takeShared(entry, bucket)
-      if (standing instanceof Promise) void standing.then(resolve)
-      else resolve(standing)
+      const state = takeShared(entry, bucket)
+      if (state instanceof Promise) void state.then(resolve)
+      else resolve(state)
     }
   }
 

@@ -153,7 +153,7 @@ export function interruption(deadline: Pick<Deadline, 'ended'>): CallProblem | u
   return code && { code, detail: code === 'timeout' ? 'not done in time' : 'the caller gave up' }
 }
 
-export function codeOf(error: unknown): string {
+export function errorCodeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
@@ -173,7 +173,7 @@ const POOL = {
 const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM'])
 
 function judgeConnectError(error: unknown, { protocol }: Target): CallProblem {
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
     return { code: 'timeout', detail: `no connection after ${CONNECT_TIMEOUT_MS} ms` }
   }
@@ -185,7 +185,7 @@ function judgeConnectError(error: unknown, { protocol }: Target): CallProblem {
 }
 
 function judgeError(error: unknown): CallProblem {
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') {
     return { code: 'response_too_large', detail: `headers of more than ${MAX_HEADER_BYTES} bytes` }
   }

@@ -9,7 +9,14 @@ import { buildConnector } from 'undici'
 import type { Environment } from '#src/platform/ids.ts'
 import { failSpan, inSpan } from '#src/platform/trace.ts'
 import { classifyAddress, isPublicAddress } from './address.ts'
-import { type CallProblem, CONNECT_TIMEOUT_MS, codeOf, createCaller, interruption, type Untimed } from './caller.ts'
+import {
+  type CallProblem,
+  CONNECT_TIMEOUT_MS,
+  createCaller,
+  errorCodeOf,
+  interruption,
+  type Untimed,
+} from './caller.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import { createEgress } from './egress.ts'
 import { createLookup, isUnanswered, type Lookup } from './lookup.ts'
@@ -171,7 +178,7 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
     } catch (error) {
       const ended = interruption(deadline)
       if (ended !== undefined) return { ...ended, isOurs: true }
-      return { code: 'dns_failed', detail: `${target.hostname}: ${codeOf(error)}`, isOurs: isUnanswered(error) }
+      return { code: 'dns_failed', detail: `${target.hostname}: ${errorCodeOf(error)}`, isOurs: isUnanswered(error) }
     }
   }
 

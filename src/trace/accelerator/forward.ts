@@ -8,7 +8,7 @@ import type { LoadedModel } from '../llama/model.ts'
 import type { FloatLayer, FloatSession, Floats, FloatTensor } from './floats.ts'
 
 // The scores of 256 tokens that see 2,048 are 19 MB for 9 heads; more at once are no faster.
-export const PIECE_TOKENS = 256
+const PIECE_TOKENS = 256
 
 export interface ForwardParts {
   floats: Floats

@@ -7,7 +7,7 @@ import { createRope } from '../llama/forward.ts'
 import { turn } from '../llama/generation.ts'
 import { activationsOf, dot, embeddingsOf, type FrozenPass, layerOf, readRow, weightsOf } from './frozen.ts'
 import type { Objective } from './objective.ts'
-import { createProducts } from './products.ts'
+import { createMatrixProducts } from './products.ts'
 import { createLargest, type TotalEffects } from './total-effects.ts'
 
 /** As `computeTotalEffects`, where an effect is gradient times activation. */
@@ -132,7 +132,7 @@ function createWork({ model, positions }: FrozenPass) {
     x: kernel.allocate(positions * widest * 4),
     y: kernel.allocate(positions * widest * 4),
   }
-  const { copy, transpose, multiply } = createProducts(model, kernel)
+  const { copy, transpose, multiply } = createMatrixProducts(model, kernel)
   return {
     product(
       matrix: Parameters<typeof copy>[0],

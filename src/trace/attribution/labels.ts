@@ -28,7 +28,7 @@ const labelsFile = z.strictObject({
   labels: z.array(z.array(z.string().max(MAX_LABEL))),
 })
 
-export const NO_LABELS: Labels = { find: () => undefined }
+const NO_LABELS: Labels = { find: () => undefined }
 
 /** The labels of a folder, by the hash of the model that they are of. A folder is read once. */
 export function createFindLabels(folder: URL): (sha256: string) => Labels {

@@ -5,7 +5,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { Accelerator } from '../llama/model.ts'
 import type { LlamaShape } from '../llama/shape.ts'
 import { type FrozenPass, weightsOf } from './frozen.ts'
-import { createProducts } from './products.ts'
+import { createMatrixProducts } from './products.ts'
 
 /** Addresses. */
 export interface Places {
@@ -54,7 +54,7 @@ export function createKernelProducts(
 ): RowProducts {
   const { width, heads, kvHeads, headSize, mlp } = pass.model.shape
   const groupWidth = (heads / kvHeads) * headSize
-  const { transpose, multiply } = createProducts(pass.model, kernel)
+  const { transpose, multiply } = createMatrixProducts(pass.model, kernel)
   const { floats } = kernel
 
   function add({ firstRow, positions }: Whole): void {

@@ -14,7 +14,7 @@ export interface ManifestContext {
   model: { versionId: string; sha256: string; backend: string }
   canary: { set: string; hash: string } | null
   generator: { version: string; url: string }
-  /** What a neuron reacts to; undefined where nobody knows. */
+  /** What a neuron reacts to; undefined where it is unknown. */
   findLabel(layer: number, neuron: number): string | undefined
 }
 
@@ -81,7 +81,7 @@ export function toCircuitTracer(manifest: Json): Json {
 
 /** The same of a manifest's RFC 8785 text. Nearly all of its megabytes are links, which stay as they are and are not parsed. */
 export function toCircuitTracerBytes(manifest: Buffer): Buffer {
-  // Links come first, and nobody chooses their texts.
+  // Links come first, and the texts in them are our own: this sequence can't occur in one.
   const end = manifest.indexOf('],"metadata":')
   if (end === -1) throw new Error('a manifest has no links')
   const [links, rest] = [manifest.subarray(0, end + 2), manifest.toString('utf8', end + 2)]

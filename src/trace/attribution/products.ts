@@ -17,7 +17,7 @@ export interface MatrixProduct {
 // Rows of x that stay in the processor's cache while the rows of a matrix pass by.
 const CHUNK_ROWS = 32
 
-export function createProducts(model: LoadedModel, kernel: Kernel) {
+export function createMatrixProducts(model: LoadedModel, kernel: Kernel) {
   const { floats } = kernel
 
   /** Calls `use` with the values of a few rows of a weight matrix at a time. */

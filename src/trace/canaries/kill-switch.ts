@@ -56,7 +56,7 @@ export const killSwitchBody = z
   })
   .meta({ id: 'KillSwitchInput' })
 
-export const DEFAULT_KILL_SWITCH: KillSwitch = {
+const DEFAULT_KILL_SWITCH: KillSwitch = {
   mode: 'monitor',
   max_age_s: DEFAULT_MAX_AGE_SECONDS,
   families: [],

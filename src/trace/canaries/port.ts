@@ -49,7 +49,7 @@ export interface TraceQuestion extends TripSubject {
 }
 
 /** What is stored of a trace. */
-export interface TraceStanding {
+export interface TraceReading {
   /** `canary_hash`, which never changes. */
   hash: string
   /** As for a condition without a family of its own, by the kill switch's age; undefined where it counts for nothing. */
@@ -80,7 +80,7 @@ export interface CanaryPort {
     signal: AbortSignal,
   ): Promise<{ traceId: string } | { unread: Unread }>
   /** undefined: there is no such trace. */
-  readTrace(tx: Tx, question: TraceQuestion): Promise<TraceStanding | undefined>
+  readTrace(tx: Tx, question: TraceQuestion): Promise<TraceReading | undefined>
   /**
    * Of a decision that a tripped condition denied: emits `trace.canary_tripped` once per token, and locks where the kill
    * switch says `block_and_lock`. The transaction holds the advisory locks on session and agent; shared ones are enough,

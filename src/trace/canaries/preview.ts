@@ -1,4 +1,4 @@
-// What a kill switch would have done: the checks and inferences on record, re-evaluated by settings that nobody has set
+// What a kill switch would have done: the checks and inferences on record, re-evaluated by settings that are not in force
 // yet. It changes nothing.
 
 import type { Json } from '#src/platform/crypto/canonical.ts'
@@ -16,7 +16,7 @@ const MAX_LOOKED = 5_000
 const MAX_AGENTS = 100
 
 /** What the service asked the kill switch about. */
-export const PREVIEWED_KINDS = ['trace_check', 'inference'] as const
+const PREVIEWED_KINDS = ['trace_check', 'inference'] as const
 export type PreviewedKind = (typeof PREVIEWED_KINDS)[number]
 
 /** A request of the past: what it was about, and when. */
@@ -111,7 +111,7 @@ export function pastFactsOf(facts: Json): PastFacts | undefined {
 }
 
 /** Requests are added in the order in which they were made. */
-export function createTally(settings: KillSwitch) {
+function createTally(settings: KillSwitch) {
   const looked = perKind()
   const refused = perKind()
   const reasons = new Map<CheckReason, number>()

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { ProbeStatus } from '../probes/probe-set.ts'
 
 /** From which score on a client's reading trips that names no threshold. */
-export const DEFAULT_THRESHOLD = 0.5
+const DEFAULT_THRESHOLD = 0.5
 const MAX_READINGS = 100
 
 export const canaryName = z

@@ -1,5 +1,5 @@
 // An account's own evaluation sets. Their prompts may be anything, personal data too, so they are sealed at rest and shown
-// to nobody again: the hash says which prompts a report is of.
+// to no caller again: the hash says which prompts a report is of.
 
 import { Failure } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
@@ -21,7 +21,7 @@ import {
 } from './eval-set-rows.ts'
 
 /** Of an account and environment. */
-export const MAX_EVAL_SETS = 50
+const MAX_EVAL_SETS = 50
 
 export const SEALED_PROMPTS: SealedColumn = {
   table: 'eval_sets',

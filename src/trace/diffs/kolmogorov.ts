@@ -10,7 +10,7 @@ export interface KolmogorovTest {
 }
 
 // The exact p takes as many steps: 10 ms.
-export const MAX_EXACT_STEPS = 4_000_000
+const MAX_EXACT_STEPS = 4_000_000
 // The counts are whole numbers up to the product of the sizes; this covers their rounding alone.
 const ROUNDING = 1e-9
 const MAX_TERMS = 100

@@ -11,7 +11,7 @@ import { DIFF_VERDICTS, type DiffThresholds, judgeDiff, MIN_PROMPTS, rounded } f
 import { topShifted } from './neurons.ts'
 import { CONFIDENCE, PSI_BINS, RESAMPLES } from './statistics.ts'
 
-export const TOP_NEURONS = 20
+const TOP_NEURONS = 20
 
 export const verdictView = z.enum(DIFF_VERDICTS).meta({ id: 'DiffVerdict' })
 const number = z.number()

@@ -18,7 +18,7 @@ export function stabilityIndex(base: readonly number[], target: readonly number[
   }, 0)
 }
 
-export function binShares(scores: readonly number[]): number[] {
+function binShares(scores: readonly number[]): number[] {
   const counts = Array.from({ length: PSI_BINS }, () => PSI_PRIOR)
   for (const score of scores) {
     if (!(score >= 0 && score <= 1)) throw new RangeError('a score is not between 0 and 1')

@@ -4,7 +4,7 @@
 import type { Tensor } from 'onnxruntime-node'
 import { modelError } from '../gguf/model-error.ts'
 import { loadOnnxRuntime, type OnnxSession } from '../onnx/runtime.ts'
-import { type ExportedFacts, factsOf } from './facts.ts'
+import { type ExportedFacts, exportedFactsOf } from './facts.ts'
 import { readExported } from './files.ts'
 import { instrument } from './instrument.ts'
 import type { ResidualWriters } from './writers.ts'
@@ -61,13 +61,13 @@ const MAX_PASS_TOKENS = 1_000_000
 
 /** @throws {ModelError} saying why the files are not a decoder that can be run here. */
 export function inspectExported(path: string, { maxBytes }: Pick<ExportedLimits, 'maxBytes'>): ExportedFacts {
-  return factsOf(readExported(path, maxBytes))
+  return exportedFactsOf(readExported(path, maxBytes))
 }
 
 /** @throws {ModelError} as `inspectExported`, or where ONNX Runtime is missing or refuses the graph. */
 export async function loadExported(path: string, limits: ExportedLimits): Promise<ExportedModel> {
   const files = readExported(path, limits.maxBytes)
-  const facts = factsOf(files)
+  const facts = exportedFactsOf(files)
   const { createSession, Tensor } = await loadOnnxRuntime()
   const { bytes, factors } = instrument(files.model, facts.writers)
   const session = await createSession(bytes)

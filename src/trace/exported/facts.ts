@@ -24,7 +24,7 @@ export interface ExportedFacts {
 }
 
 /** @throws {ModelError} saying why they are no decoder that can be run here. */
-export function factsOf(files: ExportedFiles): ExportedFacts {
+export function exportedFactsOf(files: ExportedFiles): ExportedFacts {
   const { model, config, builderConfig } = files
   checkOrder(model.graph)
   const decoder = readInterface(model.graph, headSizeOf(files))

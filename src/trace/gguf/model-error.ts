@@ -1,7 +1,7 @@
 // Why a model can't be used, or a request of it can't be answered. The service maps the codes to its own failures; a
 // command prints the sentence.
 
-export const MODEL_ERROR_CODES = [
+const MODEL_ERROR_CODES = [
   /** The file is damaged, or was made to do harm. */
   'model_file_invalid',
   /** The file is whole, and something in it is not supported. */

@@ -71,7 +71,7 @@ function bitsToFloat(bits: number): number {
 }
 
 /** IEEE 754 half precision. `DataView.getFloat16` is not in every supported Node. */
-export function readHalf(view: DataView, at: number): number {
+function readHalf(view: DataView, at: number): number {
   const half = view.getUint16(at, true)
   const exponent = (half >> 10) & 0x1f
   const fraction = half & 0x3ff

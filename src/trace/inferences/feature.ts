@@ -11,7 +11,7 @@ import { type CountedInference, type CountInference, createInferenceMetrics } fr
 import { NOTES } from './notes.ts'
 import { createRepeat } from './repeat.ts'
 import { inferenceRoutes } from './routes.ts'
-import { createTokens } from './tokens.ts'
+import { createTracedTokens } from './tokens.ts'
 
 export type InferencesFeature = ReturnType<typeof inferencesFeature>
 
@@ -53,7 +53,7 @@ export function inferencesFeature(
       routes: inferenceRoutes({
         inferences,
         repeat: createRepeat({ ...p, models }),
-        tokens: createTokens({ ...p, models }),
+        tokens: createTracedTokens({ ...p, models }),
       }),
       notes: NOTES,
       collect: {

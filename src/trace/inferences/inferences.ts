@@ -25,7 +25,7 @@ import type { Models } from '../models/models.ts'
 import type { CanaryRequest, InferenceRequest, InferenceResult, ModelInput } from '../models/protocol.ts'
 import { CONTENT_DAYS, completionHashOf, insertTraceContent, promptHashOf } from './contents.ts'
 import { type InferenceBody, inputOf, samplingOf } from './request.ts'
-import { canaryRequestOf, isBlocking, type RunStanding, readRunStanding, refuseRun } from './standing.ts'
+import { canaryRequestOf, isBlocking, type RunContext, readRunContext, refuseRun } from './run-context.ts'
 
 export interface InferenceAnswer {
   trace: TraceRow & { inference: TracedInference }
@@ -49,7 +49,7 @@ interface Ran {
   backend: TraceBackend
   request: InferenceRequest
   result: InferenceResult
-  startedWith: RunStanding
+  startedWith: RunContext
 }
 
 export type Inferences = ReturnType<typeof createInferences>
@@ -64,27 +64,27 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
   async function prepare(acting: Acting, body: InferenceBody, key: IdempotencyKey | undefined) {
     const names = { agentId: body.agent_id, agentSessionId: body.agent_session_id }
     checkNames(acting, names)
-    const { subject, standing } = await db.tenant(acting, async (tx) => {
+    const { subject, context } = await db.tenant(acting, async (tx) => {
       if (key !== undefined) await refuseRepeat(tx, key)
       const subject = await resolveSubject(tx, names)
-      return { subject, standing: await readRunStanding(tx, subject) }
+      return { subject, context: await readRunContext(tx, subject) }
     })
     note({ ...(subject.agentId && { agent: subject.agentId }) })
-    refuseRun(standing, subject)
-    return { subject, standing }
+    refuseRun(context, subject)
+    return { subject, context }
   }
 
   async function run(
     acting: Acting,
     body: InferenceBody,
-    { subject, standing }: { subject: TripSubject; standing: RunStanding },
+    { subject, context }: { subject: TripSubject; context: RunContext },
     signal: AbortSignal,
   ): Promise<Ran> {
     const backend = models.get(body.model)
     note({ model: backend.model })
     const { hasChat } = await backend.modelVersion()
     const input = inputOf(body, hasChat)
-    const canary = await askCanary(backend, input, body.canary_set, standing.killSwitch, subject)
+    const canary = await askCanary(backend, input, body.canary_set, context.killSwitch, subject)
     const request: InferenceRequest = {
       input,
       maxTokens: body.max_tokens,
@@ -95,7 +95,7 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
     note({ trace: id })
     const result = await backend.generate(request, { signal, lane: acting.accountId })
     failpoint('inference:generated')
-    return { id, subject, backend, request, result, startedWith: standing }
+    return { id, subject, backend, request, result, startedWith: context }
   }
 
   /** Undefined: the answer locks, and the locks are shared. */
@@ -106,13 +106,13 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
     { body, key, isExclusive }: { body: InferenceBody; key: IdempotencyKey | undefined; isExclusive: boolean },
   ): Promise<InferenceAnswer | undefined> {
     const { subject, result } = ran
-    const standing = await readRunStanding(tx, subject)
+    const context = await readRunContext(tx, subject)
     const trace = traceOf(acting, ran, now())
-    const found = judgeRun(trace, subject, standing, ran)
+    const found = judgeRun(trace, subject, context, ran)
     if (found.judgement.locks && !isExclusive) return undefined
     const isWithheld = isBlocking(found.judgement.mode) && found.judgement.tripped_families.length > 0
     // What was withheld is on record, also where the session was locked meanwhile. Nothing else leaves it.
-    if (!isWithheld) refuseRun(standing, subject)
+    if (!isWithheld) refuseRun(context, subject)
     if (!isWithheld && !found.judgement.allowed) throw changedMeanwhile()
     const settled = { ...trace, inference: inferenceOf(ran, body, trace.createdAt, isWithheld) }
     const decide = async (tx: Tx): Promise<InferenceAnswer> => {
@@ -219,7 +219,7 @@ async function askCanary(
   backend: TraceBackend,
   input: ModelInput,
   set: string | undefined,
-  killSwitch: RunStanding['killSwitch'],
+  killSwitch: RunContext['killSwitch'],
   { agentId }: TripSubject,
 ): Promise<CanaryRequest | undefined> {
   const probes = await backend.probeSet()
@@ -245,20 +245,20 @@ interface Found {
 }
 
 /** By the kill switch as it is now, unless the model withheld by what it was before. */
-function judgeRun(trace: TraceRow, subject: TripSubject, standing: RunStanding, { result, startedWith }: Ran): Found {
-  const by = (killSwitch: RunStanding['killSwitch']): Found => {
+function judgeRun(trace: TraceRow, subject: TripSubject, context: RunContext, { result, startedWith }: Ran): Found {
+  const by = (killSwitch: RunContext['killSwitch']): Found => {
     const facts: CheckFacts = {
       at: trace.createdAt.toISOString(),
       agent_session_id: subject.agentSessionId,
       agent_id: subject.agentId,
       kill_switch: killSwitch,
       reading: toCheckedReading(trace),
-      lock_id: standing.lock?.lockId ?? null,
-      is_subject_locked: standing.isSubjectLocked,
+      lock_id: context.lock?.lockId ?? null,
+      is_subject_locked: context.isSubjectLocked,
     }
     return { facts, judgement: judgeCheck(facts) }
   }
-  const found = by(standing.killSwitch)
+  const found = by(context.killSwitch)
   const isTrip = isBlocking(found.judgement.mode) && found.judgement.tripped_families.length > 0
   return result.finishReason === 'withheld' && !isTrip ? by(startedWith.killSwitch) : found
 }

@@ -11,7 +11,7 @@ import type { Models } from '../models/models.ts'
 import { completionHashOf, promptHashOf } from './contents.ts'
 import type { InferenceAnswer } from './inferences.ts'
 import { type InferenceBody, inputOf } from './request.ts'
-import { readRunStanding, refuseRun } from './standing.ts'
+import { readRunContext, refuseRun } from './run-context.ts'
 
 interface RepeatDeps extends Pick<Platform, 'db' | 'ledger'> {
   models: Pick<Models, 'version'>
@@ -53,7 +53,7 @@ export function createRepeat({ db, ledger, models }: RepeatDeps) {
       const [trace, facts] = await Promise.all([findTrace(tx, traceId), ledger.readFacts(tx, decisionId)])
       if (trace === undefined || trace.inference === null || facts === undefined) throw noTrace(traceId)
       // A completion was given once; a lock that came since holds back every further one.
-      if (trace.inference.completionHash !== null) refuseRun(await readRunStanding(tx, trace), trace)
+      if (trace.inference.completionHash !== null) refuseRun(await readRunContext(tx, trace), trace)
       return { trace, inference: trace.inference, facts }
     })
     const isWithheld = inference.completionHash === null

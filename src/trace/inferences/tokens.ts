@@ -30,15 +30,15 @@ export interface TokensQuery {
   lens: number
 }
 
-export type Tokens = ReturnType<typeof createTokens>
+export type Tokens = ReturnType<typeof createTracedTokens>
 
 interface TokensDeps extends Pick<Platform, 'db' | 'pager' | 'sealer'> {
   models: Pick<Models, 'version'>
 }
 
-export function createTokens({ db, pager, sealer, models }: TokensDeps) {
-  /** The texts and layers of the tokens from `from` to `to` of the completion. */
-  async function look(
+export function createTracedTokens({ db, pager, sealer, models }: TokensDeps) {
+  /** The texts of the tokens from `from` to `to` of the completion, and the logit lens of each layer at them. */
+  async function readLens(
     scope: Scope,
     { modelVersionId }: TraceRow,
     { promptTokens, completionTokens }: TraceContent,
@@ -79,7 +79,7 @@ export function createTokens({ db, pager, sealer, models }: TokensDeps) {
       const seen =
         content === undefined || shown.length === 0 || !needsModel
           ? undefined
-          : await look(scope, trace, content, { from, to: from + shown.length, top, signal })
+          : await readLens(scope, trace, content, { from, to: from + shown.length, top, signal })
       const told = rows.map((row, place) => ({
         ...row,
         token: content?.completionTokens[row.index] ?? null,

@@ -12,7 +12,7 @@ export interface NeuronPlace {
 }
 
 /** Of a `node_id` that the body has let through. */
-export function placeOf(nodeId: string): NeuronPlace {
+export function neuronPlaceOf(nodeId: string): NeuronPlace {
   const [layer = 0, neuron = 0, position = 0] = nodeId.split('_').map(Number)
   return { layer, neuron, position }
 }
@@ -96,7 +96,7 @@ export const interventionBody = z
         const named = new Set<string>()
         edits.forEach(({ node_id }, index) => {
           // Leading zeros are another spelling of the same neuron.
-          const place = Object.values(placeOf(node_id)).join('_')
+          const place = Object.values(neuronPlaceOf(node_id)).join('_')
           if (named.has(place)) {
             const path = [index, 'node_id']
             context.addIssue({ code: 'custom', path, message: 'is edited twice', params: { code: 'duplicate' } })

@@ -13,8 +13,8 @@ import type { Intervention } from '../attribution/intervene.ts'
 import type { ModelVersion } from '../models/backend.ts'
 import { capabilityMissing, hasCapability } from '../models/capabilities.ts'
 import type { Models } from '../models/models.ts'
-import { type InterventionBody, type NeuronPlace, placeOf } from './bodies.ts'
-import { checkInput, checkPosition, findKeptText, getExplainedTrace, repeatText } from './texts.ts'
+import { type InterventionBody, type NeuronPlace, neuronPlaceOf } from './bodies.ts'
+import { checkInput, checkTargetPosition, findKeptText, getExplainedTrace, repeatText } from './texts.ts'
 
 interface InterventionDeps extends Pick<Platform, 'db' | 'sealer'> {
   models: Pick<Models, 'version'>
@@ -41,13 +41,13 @@ export function createInterventions({ db, sealer, models }: InterventionDeps) {
         trace: await getExplainedTrace(tx, id),
         kept: await findKeptText(tx, sealer, id),
       }))
-      checkPosition(trace, body.target.position)
+      checkTargetPosition(trace, body.target.position)
       // A text that is kept needs no input; one that came all the same must not be another.
       const input = kept === undefined || body.input !== undefined ? checkInput(trace, body.input) : undefined
       const backend = await models.version(trace.modelVersionId)
       // Before it completes the input again, which costs something elsewhere.
       if (!hasCapability(await backend.capabilities(), 'intervene')) throw capabilityMissing(backend.model, 'intervene')
-      const edits = body.edits.map(({ node_id, factor }) => ({ ...placeOf(node_id), factor }))
+      const edits = body.edits.map(({ node_id, factor }) => ({ ...neuronPlaceOf(node_id), factor }))
       checkPlaces(edits, await backend.modelVersion(), trace.inference.promptTokens + body.target.position)
       const options = { signal, lane: scope.accountId }
       const text = kept ?? (input && (await repeatText(backend, trace, input, options)))

@@ -26,10 +26,10 @@ import {
   type TraceJobRow,
   type TraceJobState,
 } from './rows.ts'
-import { checkInput, checkPosition, findKeptText, getExplainedTrace } from './texts.ts'
+import { checkInput, checkTargetPosition, findKeptText, getExplainedTrace } from './texts.ts'
 
 /** Each takes a model for seconds to minutes. */
-export const MAX_OPEN_JOBS = 100
+const MAX_OPEN_JOBS = 100
 const RETRY_AFTER_SECONDS = '30'
 
 export interface JobListQuery extends ListQuery {
@@ -90,7 +90,7 @@ export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDep
       await refuseUnfit(by, body)
       const insert = async (tx: Tx) => {
         const trace = await getExplainedTrace(tx, body.trace_id)
-        checkPosition(trace, body.target.position)
+        checkTargetPosition(trace, body.target.position)
         if ((await countOpenJobs(tx)) >= MAX_OPEN_JOBS) throw tooManyOpen('trace_jobs', MAX_OPEN_JOBS)
         const isKept = (await findKeptText(tx, sealer, trace.id)) !== undefined
         // A text that is kept needs no input; one that came all the same must not be another.

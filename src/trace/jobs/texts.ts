@@ -38,7 +38,7 @@ export async function getExplainedTrace(tx: Tx, id: string): Promise<ExplainedTr
 }
 
 /** @throws {Failure} `invalid_request` at `/target/position`, for one behind the token after the completion. */
-export function checkPosition({ id, inference: { completionTokens } }: ExplainedTrace, position: number): void {
+export function checkTargetPosition({ id, inference: { completionTokens } }: ExplainedTrace, position: number): void {
   if (position <= completionTokens) return
   throw new Failure('invalid_request', {
     detail: `The completion of ${id} has ${completionTokens} tokens.`,

@@ -33,7 +33,7 @@ import {
 import { type ExplainedTrace, findKeptText, getExplainedTrace, repeatText, type TracedText } from './texts.ts'
 
 /** Of the manifest's members; the schema has a version of its own. */
-export const GENERATOR_VERSION = '1.1.0'
+const GENERATOR_VERSION = '1.1.0'
 const PROGRESS_MS = 1_000
 // The model is busy with others: no fault of this job.
 const BUSY_MS = 5_000

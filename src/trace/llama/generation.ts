@@ -41,28 +41,49 @@ export interface GenerationOptions {
   signal?: AbortSignal
 }
 
-export async function generate(
+/** Gives the logits behind the tokens that it has read so far. */
+export interface TokenReader {
+  /** Tokens that the context has room for. */
+  maxTokens: number
+  /** Tokens read so far. */
+  length(): number
+  read(tokens: readonly number[]): Promise<Float32Array>
+}
+
+export function generate(
   llama: Llama,
   tokenizer: Tokenizer,
+  request: GenerationRequest,
+  { onToken, internals, signal }: GenerationOptions = {},
+): Promise<Generation> {
+  const options = { logits: 'last' as const, ...(internals && { internals }), ...(signal && { signal }) }
+  llama.restart()
+  const reader: TokenReader = {
+    maxTokens: llama.maxTokens,
+    length: () => llama.position,
+    read: (tokens) => feedText(llama, tokens, options),
+  }
+  return generateFrom(reader, tokenizer, request, onToken)
+}
+
+/** Samples token by token until the model, `onToken` or a limit ends the text. */
+export async function generateFrom(
+  reader: TokenReader,
+  tokenizer: Tokenizer,
   { prompt, maxTokens, sampling }: GenerationRequest,
-  { onToken = () => 'continue', internals, signal }: GenerationOptions = {},
+  onToken: NonNullable<GenerationOptions['onToken']> = () => 'continue',
 ): Promise<Generation> {
   if (!Number.isInteger(maxTokens) || maxTokens < 1) throw modelError('request_invalid', 'max_tokens is at least 1.')
-  if (prompt.length >= llama.maxTokens) {
+  if (prompt.length >= reader.maxTokens) {
     throw modelError(
       'request_invalid',
-      `The prompt has ${prompt.length} tokens; with one more, the context has room for ${llama.maxTokens}.`,
+      `The prompt has ${prompt.length} tokens; with one more, the context has room for ${reader.maxTokens}.`,
     )
   }
   const sample = createSampler(sampling)
   const decoder = new TextDecoder()
   const made: Generation = { tokens: [], logProbabilities: [], text: '', finishReason: 'length' }
-  llama.restart()
-  let logits = await feedText(llama, prompt, {
-    logits: 'last',
-    ...(internals && { internals }),
-    ...(signal && { signal }),
-  })
+  let logits = await reader.read(prompt)
   for (;;) {
     const { token, logProbability } = sample(logits)
     if (tokenizer.endTokens.has(token)) return finish('stop')
@@ -71,9 +92,8 @@ export async function generate(
     made.tokens.push(token)
     made.logProbabilities.push(logProbability)
     made.text += text
-    if (made.tokens.length >= maxTokens || llama.position >= llama.maxTokens) return finish('length')
-    logits = llama.feed([token], internals && { internals })
-    await turn(signal)
+    if (made.tokens.length >= maxTokens || reader.length() >= reader.maxTokens) return finish('length')
+    logits = await reader.read([token])
   }
 
   function finish(finishReason: FinishReason): Generation {

@@ -6,7 +6,7 @@ import { isModelId } from './model-files.ts'
 export type ModelSettings = SettingsOf<typeof modelsConfig>
 
 // How the configuration names models that run elsewhere.
-export const REMOTE_KINDS = ['openai', 'neuronpedia'] as const
+const REMOTE_KINDS = ['openai', 'neuronpedia'] as const
 export type RemoteKind = (typeof REMOTE_KINDS)[number]
 
 /** One of `TRACE_MODELS`: `name=openai+https://host/v1#model`. */
@@ -26,7 +26,7 @@ export interface ModelEntry {
   remote: RemoteModel | undefined
 }
 
-export const ACCELERATORS = ['none', 'onnxruntime'] as const
+const ACCELERATORS = ['none', 'onnxruntime'] as const
 
 const MAX_MODELS = 32
 const ENTRY = /^(openai|neuronpedia)\+(https?:\/\/[^#]+)#([\w.:@/-]{1,128})$/

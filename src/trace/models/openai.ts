@@ -1,5 +1,5 @@
 // The backend of models behind a server that speaks the OpenAI API (chat completions and completions): OpenAI's own, vLLM,
-// llama.cpp and others. It completes texts and says how likely its tokens were. Nobody sees its insides, so there are no
+// llama.cpp and others. It completes texts and says how likely its tokens were. Its activations are not visible, so there are no
 // canary readings, and conditions that need them refuse.
 
 import { z } from 'zod'

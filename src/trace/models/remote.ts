@@ -35,7 +35,7 @@ const MAX_DEPTH = 32
 const RETRY_AFTER_SECONDS = { least: 1, usual: 30, most: 3_600 }
 
 /**
- * Of a model whose file nobody here has: the hash is that of its address and name, and says nothing of its weights. Sizes
+ * Of a model whose file this deployment does not have: the hash is that of its address and name, and says nothing of its weights. Sizes
  * that are not known are 0.
  */
 export function remoteVersion(id: string, { kind, address, model }: RemoteModel, hasChat: boolean): ModelVersion {

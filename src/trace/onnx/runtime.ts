@@ -19,7 +19,7 @@ export interface OnnxRuntime {
  * One thread, which does not spin while it waits: processes of models share the processors with the service, and sums in one
  * order have the same bits each time.
  */
-export const SESSION_OPTIONS = {
+const SESSION_OPTIONS = {
   executionProviders: ['cpu'],
   intraOpNumThreads: 1,
   interOpNumThreads: 1,

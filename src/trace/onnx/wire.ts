@@ -1,4 +1,4 @@
-// Protocol buffers of files that nobody vouches for. The library reads numbers and texts; where each field ends is decided
+// Protocol buffers of untrusted files. The library reads numbers and texts; where each field ends is decided
 // here, since it believes every length. Encoding works on lists of pieces, so that a weight is copied once.
 
 import { PbfReader, PbfWriter } from 'pbf'
@@ -14,7 +14,7 @@ export interface Field {
   bytes: Uint8Array
 }
 
-export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const
+const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const
 
 // Beyond it, a tag and a length take three bytes to make a value of nothing.
 const MAX_FIELDS = 4_000_000

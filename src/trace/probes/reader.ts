@@ -107,7 +107,7 @@ export function rawOf({ bias, weights }: Pick<Probe, 'bias' | 'weights'>, featur
 
 export const scoreOf = (raw: number): number => 1 / (1 + Math.exp(-raw))
 
-export function toReading(probe: Probe, version: string, raw: number, tokens: number): ProbeReading {
+function toReading(probe: Probe, version: string, raw: number, tokens: number): ProbeReading {
   const score = rounded(scoreOf(raw))
   return {
     family: probe.family,

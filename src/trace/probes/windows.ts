@@ -6,9 +6,9 @@ import type { LlamaShape } from '../llama/shape.ts'
 import type { ChatSpan } from '../tokenizer/chat.ts'
 
 /** Tokens of a window. Long enough to pass over a single odd token, and short enough to see a call within a long text. */
-export const WINDOW_TOKENS = 8
+const WINDOW_TOKENS = 8
 /** A window is read after so many tokens, and at the end. */
-export const STRIDE_TOKENS = 4
+const STRIDE_TOKENS = 4
 
 export interface Completion {
   internals: Internals

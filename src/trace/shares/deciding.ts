@@ -38,9 +38,9 @@ export type ListedRequest = RequestRow & { person: Person | undefined; share: Sh
 
 type DecidingDeps = Pick<Platform, 'db' | 'now' | 'pager' | 'sealer' | 'linkTokens' | 'baseUrl' | 'ledger' | 'log'>
 
-export type DisclosureDecisions = ReturnType<typeof createDeciding>
+export type DisclosureDecisions = ReturnType<typeof createDisclosureDecisions>
 
-export function createDeciding({ db, now, pager, sealer, linkTokens, baseUrl, ledger, log }: DecidingDeps) {
+export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, baseUrl, ledger, log }: DecidingDeps) {
   // The id of a request is that of its code's token: the token of its grant has another.
   const grantId = (id: string) => `${id} grant`
 

@@ -90,7 +90,11 @@ export async function takeTry(tx: Tx, id: string, shareId: string, at: Date): Pr
 }
 
 /** False when it was verified before. */
-export async function verifyRequest(tx: Tx, id: string, { at, endsAt }: { at: Date; endsAt: Date }): Promise<boolean> {
+export async function markRequestVerified(
+  tx: Tx,
+  id: string,
+  { at, endsAt }: { at: Date; endsAt: Date },
+): Promise<boolean> {
   const verified = await tx.query(
     `UPDATE disclosure_requests SET status = 'pending', verified_at = $2, ends_at = $3, tries_left = 0
      WHERE id = $1 AND status = 'unverified' AND ends_at > $2 RETURNING 1`,

@@ -21,8 +21,8 @@ import { newId, type Scope } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
 import { visibleLength } from '#src/platform/sanitize.ts'
 import type { DisclosureDecisions } from './deciding.ts'
-import { findRequest, insertRequest, type RequestRow, takeTry, verifyRequest } from './disclosure-rows.ts'
-import { CODE_DIGITS, codeLetter, codeOf, isCode, sealPerson } from './person.ts'
+import { findRequest, insertRequest, markRequestVerified, type RequestRow, takeTry } from './disclosure-rows.ts'
+import { CODE_DIGITS, codeLetter, isCode, mailedCodeOf, sealPerson } from './person.ts'
 import { findShare, type ShareRow, statusOf, subjectOf, type TokenOwner } from './rows.ts'
 import { noShare, type ShareTokens } from './viewing.ts'
 
@@ -146,7 +146,7 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
         const at = now()
         const share = await getActive(tx, owner.shareId, at)
         // Of two at the same time with the right code, one gets here.
-        if (!(await verifyRequest(tx, tried.id, { at, endsAt: share.expiresAt }))) throw wrongCode()
+        if (!(await markRequestVerified(tx, tried.id, { at, endsAt: share.expiresAt }))) throw wrongCode()
         await emit(tx, owner, {
           type: 'trace.disclosure_requested',
           data: { request_id: tried.id, status: 'pending', ...subjectOf(share) },
@@ -165,7 +165,7 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
       if (row?.status !== 'unverified' || row.triesLeft === 0) return undefined
       const token = linkTokens.recompute({ id: row.id, nonce: row.codeNonce, tokenHash: row.codeHash })
       if (token === undefined) return undefined
-      return codeLetter(baseUrl, { requestId: row.id, code: codeOf(token), minutes: CODE_MINUTES })
+      return codeLetter(baseUrl, { requestId: row.id, code: mailedCodeOf(token), minutes: CODE_MINUTES })
     }) satisfies LetterWriter,
   }
 }

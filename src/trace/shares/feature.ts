@@ -1,7 +1,7 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { keptByPlan } from '../locks/feature.ts'
-import { createDeciding } from './deciding.ts'
+import { createDisclosureDecisions } from './deciding.ts'
 import { createDisclosure } from './disclosure.ts'
 import { purgePersons, purgeUnverified } from './disclosure-rows.ts'
 import { createFindManifest, type FindManifest } from './manifests.ts'
@@ -10,7 +10,7 @@ import { SEALED_PERSON } from './person.ts'
 import { publicShareRoutes } from './public-routes.ts'
 import { shareRoutes } from './routes.ts'
 import { createShares } from './shares.ts'
-import { type AccountsOfShares, createTokens, createViewing } from './viewing.ts'
+import { type AccountsOfShares, createShareTokens, createViewing } from './viewing.ts'
 
 // After the end of their request.
 const PERSON_DAYS = 30
@@ -25,9 +25,9 @@ export function sharesFeature(
   { accounts, findManifest = createFindManifest(p) }: { accounts: AccountsOfShares; findManifest?: FindManifest },
 ) {
   const shares = createShares({ ...p, findManifest })
-  const tokens = createTokens({ ...p, accounts })
+  const tokens = createShareTokens({ ...p, accounts })
   const viewing = createViewing({ ...p, tokens, findManifest })
-  const deciding = createDeciding(p)
+  const deciding = createDisclosureDecisions(p)
   const disclosure = createDisclosure({ ...p, tokens, deciding })
   return defineFeature(
     {

@@ -34,13 +34,13 @@ export function openPerson(sealer: Sealer, id: string, sealed: Buffer): Person {
 export const CODE_DIGITS = 8
 
 /** The code that is mailed for a token. */
-export function codeOf(token: string): string {
+export function mailedCodeOf(token: string): string {
   const number = sha256(`disclosure code ${token}`).readBigUInt64BE() % 10n ** BigInt(CODE_DIGITS)
   return number.toString().padStart(CODE_DIGITS, '0')
 }
 
 export function isCode(given: string, token: string): boolean {
-  return isEqualBytes(Buffer.from(given), Buffer.from(codeOf(token)))
+  return isEqualBytes(Buffer.from(given), Buffer.from(mailedCodeOf(token)))
 }
 
 /** The token, or the id of a request, is in the fragment, which browsers send to no server. */

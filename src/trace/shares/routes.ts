@@ -202,7 +202,7 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
         method: 'GET',
         path: '/v1/trace/disclosure-requests/:id',
         operationId: 'getDisclosureRequest',
-        summary: 'One request',
+        summary: 'One request to see what a share masks',
         params: idParams('dsr'),
         view: requestView,
         status: [200],

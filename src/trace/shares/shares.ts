@@ -34,7 +34,7 @@ import {
 import { type MaskRule, resolveMask } from './rule.ts'
 import { countViews, findViews, hasGraphViews, type ShareViewRow } from './view-rows.ts'
 
-export const MAX_SHARE_DAYS = 366
+const MAX_SHARE_DAYS = 366
 // Each is read whenever one of them is looked at.
 const MAX_SHARES = 100
 const TOKEN_BYTES = 32

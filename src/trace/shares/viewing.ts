@@ -58,10 +58,10 @@ export interface SharedView {
   disclosure: { requestId: string; endsAt: Date; nodeIds: readonly string[] } | undefined
 }
 
-export type ShareTokens = ReturnType<typeof createTokens>
+export type ShareTokens = ReturnType<typeof createShareTokens>
 
 /** Finds what a token is for. */
-export function createTokens({ db, accounts }: Pick<Platform, 'db'> & { accounts: AccountsOfShares }) {
+export function createShareTokens({ db, accounts }: Pick<Platform, 'db'> & { accounts: AccountsOfShares }) {
   const withSlot = createFairSemaphore(TURNS)
 
   /** @throws {Failure} `not_found`, `rate_limited`; `service_unavailable` while too many ask. */

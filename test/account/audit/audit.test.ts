@@ -1,7 +1,7 @@
 // The audit log over HTTP: what is recorded, by whom, and what an account reads of it.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findEntries } from '#src/account/audit/rows.ts'
+import { findAuditEntries } from '#src/account/audit/rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newAccountId, newId } from '#src/platform/ids.ts'
 import { BARE_PHOTO, makePhone, type Phone, shoot } from '../../attest/claims/phone.ts'
@@ -272,7 +272,7 @@ describe('the log', () => {
           return scannedBy(row?.['QUERY PLAN'][0]?.Plan)
         })
       await service.test.db.tenant({ accountId, environment: 'live' }, (tx) =>
-        findEntries({ ...tx, adhoc: explained }, filter, range),
+        findAuditEntries({ ...tx, adhoc: explained }, filter, range),
       )
       expect([filter, touched]).toEqual([filter, expect.toSatisfy((rows: number) => rows > 0 && rows < 60)])
     }

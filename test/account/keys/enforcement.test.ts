@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeKey } from '#src/account/keys/format.ts'
+import { makeRawKey } from '#src/account/keys/format.ts'
 import type { NewKey } from '#src/account/keys/new-key.ts'
 import { newId } from '#src/platform/ids.ts'
 import { makeAccount } from '../../support/database.ts'
@@ -50,12 +50,12 @@ it('a refused key is named by its id in the line of its refusal, where it is kno
     [elsewhere, 'ip_not_allowed'],
   ] as const) {
     expect((await holder.ask('')).json.code).toBe(code)
-    const line = logged.findLast(({ msg }) => msg === 'refused')
+    const line = logged.findLast(({ msg }) => msg === 'request refused')
     expect(line).toMatchObject({ code, key: holder.id, account: holder.accountId })
     expect(JSON.stringify(line)).not.toContain(holder.key)
   }
-  await keys.send({ key: makeKey('sandbox') }, KEYS)
-  expect(logged.findLast(({ msg }) => msg === 'refused')).not.toHaveProperty('key')
+  await keys.send({ key: makeRawKey('sandbox') }, KEYS)
+  expect(logged.findLast(({ msg }) => msg === 'request refused')).not.toHaveProperty('key')
   keys.service.clock.now = NOW
 })
 
@@ -135,8 +135,8 @@ describe('the codes of keys, by rows of the database', () => {
     const last = holder.key.endsWith('0') ? '1' : '0'
     for (const [headers, ...expected] of [
       [{}, 401, 'authentication_required'],
-      [{ 'X-API-Key': makeKey('sandbox') }, 401, 'invalid_api_key'],
-      [{ 'X-API-Key': makeKey('live') }, 401, 'invalid_api_key'],
+      [{ 'X-API-Key': makeRawKey('sandbox') }, 401, 'invalid_api_key'],
+      [{ 'X-API-Key': makeRawKey('live') }, 401, 'invalid_api_key'],
       [{ 'X-API-Key': holder.key.slice(0, -1) + last }, 401, 'invalid_api_key'],
       [{ 'X-API-Key': holder.key.replace('svc_test_', 'svc_live_') }, 401, 'invalid_api_key'],
       [{ 'X-API-Key': holder.key, Authorization: `Bearer ${other.key}` }, 400, 'invalid_request'],

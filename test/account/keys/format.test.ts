@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checksumOf, makeKey, parseKey } from '#src/account/keys/format.ts'
+import { checksumOf, makeRawKey, parseKey } from '#src/account/keys/format.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
 
 interface Vectors {
@@ -29,7 +29,7 @@ describe('the format of a key', () => {
     const made = new Set<string>()
     for (let i = 0; i < 500; i += 1) {
       const environment = i % 2 === 0 ? 'live' : 'sandbox'
-      const raw = makeKey(environment)
+      const raw = makeRawKey(environment)
       expect(raw).toMatch(environment === 'live' ? /^svc_live_[0-9A-Za-z]{32}$/ : /^svc_test_[0-9A-Za-z]{32}$/)
       expect(parseKey(raw)).toMatchObject({ environment, hasChecksum: true, last4: raw.slice(-4) })
       made.add(raw)
@@ -52,7 +52,7 @@ describe('the format of a key', () => {
     fc.assert(
       fc.property(fc.nat(31), fc.nat(60), (at, shift) => {
         const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-        const raw = makeKey('sandbox')
+        const raw = makeRawKey('sandbox')
         const index = 9 + at
         const changed = alphabet.charAt((alphabet.indexOf(raw.charAt(index)) + 1 + shift) % 62)
         return parseKey(raw.slice(0, index) + changed + raw.slice(index + 1))?.hasChecksum === false

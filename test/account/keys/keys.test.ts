@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createAccounts } from '#src/account/keys/accounts.ts'
-import { makeKey } from '#src/account/keys/format.ts'
+import { makeRawKey } from '#src/account/keys/format.ts'
 import { createKeys } from '#src/account/keys/keys.ts'
 import type { NewKey } from '#src/account/keys/new-key.ts'
 import { Failure } from '#src/failure.ts'
@@ -85,7 +85,7 @@ describe('making a key', () => {
     ['a name with U+0000', 'sandbox', { name: 'a\0' }, '/name'],
     ['an expiry that is over', 'sandbox', { expiresAt: new Date('2026-11-20T12:00:00.000Z') }, '/expires_at'],
     ['an expiry that is no date', 'sandbox', { expiresAt: new Date(Number.NaN) }, '/expires_at'],
-    ['a raw key of live in sandbox', 'sandbox', { raw: makeKey('live') }, '/raw'],
+    ['a raw key of live in sandbox', 'sandbox', { raw: makeRawKey('live') }, '/raw'],
     ['a raw key that is none', 'sandbox', { raw: 'svc_test_short' }, '/raw'],
   ])('refuses %s', async (_name, environment, wanted, pointer) => {
     const code = await codeOf(keys.create({ ...sandbox, environment }, { name: 'x', scopes: ['verify'], ...wanted }))
@@ -142,7 +142,7 @@ describe('looking up a key', () => {
   })
 
   it('does not find a key whose prefix names another environment', async () => {
-    const raw = makeKey('live')
+    const raw = makeRawKey('live')
     const { id } = await keys.create(sandbox, { name: 'moved', scopes: ['verify'] })
     await test.owner(`UPDATE api_keys SET hash = sha256($2::bytea) WHERE id = $1`, [id, Buffer.from(raw)])
     expect(await keys.find(raw)).toBeUndefined()
@@ -163,7 +163,7 @@ describe('looking up a key', () => {
     const made = await Promise.all(
       Array.from({ length: 20 }, (_, i) => keys.create(sandbox, { name: `k${i}`, scopes: ['verify'] })),
     )
-    const asked = [...made, ...made, { id: undefined, key: makeKey('sandbox') }]
+    const asked = [...made, ...made, { id: undefined, key: makeRawKey('sandbox') }]
     const found = await Promise.all(asked.map(({ key }) => counting.find(key)))
     expect(found.map((row) => row?.keyId)).toEqual(asked.map(({ id }) => id))
     expect(transactions).toBeLessThan(5)
@@ -311,7 +311,7 @@ describe('a key in a request to the application', () => {
     expect((await call(app, '/v1/me', { key })).json).toEqual({ account: sandbox.accountId, plan: 'growth' })
     await keys.revoke(sandbox, id)
     expect((await call(app, '/v1/me', { key })).json.code).toBe('api_key_revoked')
-    expect((await call(app, '/v1/me', { key: makeKey('sandbox') })).json.code).toBe('invalid_api_key')
+    expect((await call(app, '/v1/me', { key: makeRawKey('sandbox') })).json.code).toBe('invalid_api_key')
     await app.close()
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createFold } from '#src/account/usage/fold.ts'
-import { purgeEntries } from '#src/account/usage/fold-rows.ts'
+import { purgeFoldedEntries } from '#src/account/usage/fold-rows.ts'
 import { countBatch, countOperations, giveBackLines, recountLines } from '#src/account/usage/meter.ts'
 import type { NoticeRow } from '#src/account/usage/notice-rows.ts'
 import { eraseUsage } from '#src/account/usage/rows.ts'
@@ -153,7 +153,7 @@ test('retention deletes old entries that are in the sums, and no others; an eras
   await makeFold().fold()
   await count(4)
   await test_.owner(`UPDATE usage_entries SET at = at - interval '100 days'`)
-  expect(await test_.db.system('test', (tx) => purgeEntries(tx, 92, 1_000))).toBeGreaterThan(0)
+  expect(await test_.db.system('test', (tx) => purgeFoldedEntries(tx, 92, 1_000))).toBeGreaterThan(0)
   const left = await test_.owner<{ units: number }>('SELECT units FROM usage_entries WHERE account_id = $1', [
     live.accountId,
   ])

@@ -52,6 +52,22 @@ describe('an agent', () => {
     }
   })
 
+  it('keeps every member of its metadata and of those of its sessions, one that is called __proto__ among them', async () => {
+    const metadata = JSON.parse('{"__proto__": {"tier": 1}, "constructor": "x"}')
+    const { json } = await on.post(caller, '/v1/agents', { name: 'A', owner: 'o', metadata })
+    const id = String(json.agent_id)
+    const opened = (await on.post(caller, `/v1/agents/${id}/sessions`, { metadata })).json
+    for (const shown of [
+      json,
+      (await patch(id, { metadata })).json,
+      await on.get(caller, `/v1/agents/${id}`),
+      opened,
+    ]) {
+      expect(JSON.stringify(shown.metadata)).toBe(JSON.stringify(metadata))
+    }
+    expect(JSON.stringify((await read(id))?.metadata)).toBe(JSON.stringify(metadata))
+  })
+
   it('is refused with a private key, a point off the curve, another curve, and too much metadata', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const jwk = publicKey.export({ format: 'jwk' })
@@ -73,6 +89,11 @@ describe('an agent', () => {
       expect(await pointers({ public_key: { kty: 'OKP', crv: 'Ed25519', x } })).toEqual(['/public_key'])
     }
     expect(await pointers({ metadata: { text: 'x'.repeat(5_000) } })).toEqual(['/metadata'])
+    expect(await pointers({ metadata: { '': 1, [`a${'b'.repeat(100)}`]: 2 } })).toEqual([
+      '/metadata/',
+      `/metadata/a${'b'.repeat(100)}`,
+    ])
+    expect(await pointers({ metadata: [] })).toEqual(['/metadata'])
     expect(await on.service.call(caller, '/v1/agents').then(({ json }) => json.data)).toEqual([])
   })
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { toSubmission } from '#src/attest/claims/submission.ts'
 import { type CaptureContext, markCounterReused, verifyCapture } from '#src/attest/claims/verify-capture.ts'
 import type { Facts } from '#src/attest/factors/facts.ts'
-import { findRevocation } from '#src/attest/hardware/revocations.ts'
+import { lookUpRevocation } from '#src/attest/hardware/revocations.ts'
 import { type Certificate, parseCertificate, parseChain } from '#src/platform/crypto/x509.ts'
 import { createAuthority } from '../../../capture-kit/authority.ts'
 import { createDevice } from '../../../capture-kit/device.ts'
@@ -101,7 +101,7 @@ describe('a counter that another attestation took', () => {
       hardwareTier: 'none',
       hardware: {
         reasons: [],
-        revocation: findRevocation([], 'never_fetched', now),
+        revocation: lookUpRevocation([], 'never_fetched', now),
         userGate: null,
         authTimeoutSeconds: null,
         assertion: { state: 'valid', counter: 7, usedBy: null },

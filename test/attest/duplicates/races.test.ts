@@ -4,10 +4,10 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type CompareDeps, createCompare } from '#src/attest/duplicates/compare.ts'
-import { loosePictures } from '#src/attest/duplicates/loose.ts'
 import { distanceOf } from '#src/attest/duplicates/phash.ts'
 import { eraseFingerprints, insertFingerprints } from '#src/attest/duplicates/rows.ts'
 import { MAX_NAMED, RADIUS_BITS } from '#src/attest/duplicates/search.ts'
+import { unreferencedPictures } from '#src/attest/duplicates/unreferenced.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
@@ -380,7 +380,7 @@ describe('the hash of a photo', () => {
     const shown = await makeAttestations([1, 2].map((claim) => ({ claim, media: claim - 1 })))
     for (const one of shown) await settle(one)
     await compareAll()
-    const rule = loosePictures({ db: test.db })
+    const rule = unreferencedPictures({ db: test.db })
     const { signal } = new AbortController()
     const purge = () => (rule.per === 'tenant' ? rule.purge(scope, new Date(), signal) : expect.fail())
     expect([await purge(), await countPictures()]).toEqual([0, 2])

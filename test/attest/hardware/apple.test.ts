@@ -1,6 +1,6 @@
 import { decode, encode } from 'cborg'
 import { describe, expect, test } from 'vitest'
-import { enrollmentHash, verifyAssertion } from '#src/attest/hardware/apple.ts'
+import { enrollmentHash, verifyAppleAssertion } from '#src/attest/hardware/apple.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { AppleRequest } from '../../../capture-kit/vendor.ts'
 import { apps, CHALLENGE, codesOf, flip, NOW, spki, vendor, verifyApple } from './simulated.ts'
@@ -144,9 +144,15 @@ describe('an assertion', () => {
   test('signs one bundle and increases its counter', async () => {
     const { key, assert } = await makeKey()
     const input = { spki: key, appId, clientDataHash: bundleHash, counterAbove: 0 }
-    expect(await verifyAssertion({ ...input, assertion: assert(bundleHash) })).toEqual({ isValid: true, counter: 1 })
-    expect(await verifyAssertion({ ...input, assertion: assert(bundleHash) })).toEqual({ isValid: true, counter: 2 })
-    expect(await verifyAssertion({ ...input, assertion: assert(bundleHash, 4_294_967_295) })).toEqual({
+    expect(await verifyAppleAssertion({ ...input, assertion: assert(bundleHash) })).toEqual({
+      isValid: true,
+      counter: 1,
+    })
+    expect(await verifyAppleAssertion({ ...input, assertion: assert(bundleHash) })).toEqual({
+      isValid: true,
+      counter: 2,
+    })
+    expect(await verifyAppleAssertion({ ...input, assertion: assert(bundleHash, 4_294_967_295) })).toEqual({
       isValid: true,
       counter: 4_294_967_295,
     })
@@ -166,7 +172,7 @@ describe('an assertion', () => {
       [{ assertion: Buffer.from(encode({ signature: 'text', authenticatorData: [] })) }, { code: 'malformed' }],
     ] as const
     for (const [changes, expected] of cases) {
-      expect(await verifyAssertion({ ...input, ...changes })).toMatchObject({ isValid: false, ...expected })
+      expect(await verifyAppleAssertion({ ...input, ...changes })).toMatchObject({ isValid: false, ...expected })
     }
   })
 
@@ -179,8 +185,8 @@ describe('an assertion', () => {
     const input = { spki: key, appId, clientDataHash: bundleHash, counterAbove: 0 }
     const assertion = assert(bundleHash)
     expect(decode(assertion).authenticatorData).toHaveLength(length)
-    expect(await verifyAssertion({ ...input, assertion })).toEqual({ isValid: true, counter: 1 })
-    expect(await verifyAssertion({ ...input, assertion, clientDataHash: sha256('another') })).toMatchObject({
+    expect(await verifyAppleAssertion({ ...input, assertion })).toEqual({ isValid: true, counter: 1 })
+    expect(await verifyAppleAssertion({ ...input, assertion, clientDataHash: sha256('another') })).toMatchObject({
       code: 'bad_signature',
     })
   })
@@ -190,7 +196,7 @@ describe('an assertion', () => {
     const assertion = assert(bundleHash)
     const verdicts = await Promise.all(
       Array.from({ length: assertion.length * 8 }, (_, bit) =>
-        verifyAssertion({
+        verifyAppleAssertion({
           assertion: flip(assertion, bit),
           spki: key,
           appId,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type AndroidInput, verifyKeyAttestation } from '#src/attest/hardware/android.ts'
 import { checkAndroidChain } from '#src/attest/hardware/android-chain.ts'
-import { verifyAppAttestation, verifyAssertion } from '#src/attest/hardware/apple.ts'
+import { verifyAppAttestation, verifyAppleAssertion } from '#src/attest/hardware/apple.ts'
 import { type Authorizations, type KeyDescription, parseKeyDescription } from '#src/attest/hardware/key-description.ts'
 import { readVendorRoots } from '#src/attest/hardware/roots.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
@@ -139,8 +139,8 @@ describe.skipIf(!existsSync(APPLE))(`real App Attest objects (CORPUS: ${document
       counterAbove: 0,
     }
     const counter = Number(document.counter)
-    expect(await verifyAssertion(input)).toEqual({ isValid: true, counter })
-    expect(await verifyAssertion({ ...input, counterAbove: counter })).toMatchObject({ code: 'counter_not_above' })
+    expect(await verifyAppleAssertion(input)).toEqual({ isValid: true, counter })
+    expect(await verifyAppleAssertion({ ...input, counterAbove: counter })).toMatchObject({ code: 'counter_not_above' })
   })
 })
 

@@ -4,7 +4,7 @@ import { readdir, readlink, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { parseRange } from '#src/platform/http/request-headers.ts'
+import { parseByteRange } from '#src/platform/http/request-headers.ts'
 import { newId } from '#src/platform/ids.ts'
 import { type Service, startService } from './service.ts'
 
@@ -203,7 +203,7 @@ describe('ranges', () => {
     for (const size of [1, 10]) {
       for (const from of numbers) {
         for (const to of numbers) {
-          const range = parseRange(`bytes=${from}-${to}`, size)
+          const range = parseByteRange(`bytes=${from}-${to}`, size)
           if (range.kind !== 'part') continue
           expect(range.first >= 0 && range.first <= range.last && range.last < size).toBe(true)
         }

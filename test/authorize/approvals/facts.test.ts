@@ -11,7 +11,7 @@ import { previewOf } from '#src/authorize/approvals/preview.ts'
 import type { ApprovalRow } from '#src/authorize/approvals/rows.ts'
 import { compilePolicy } from '#src/authorize/policy/compile.ts'
 import { documentSchema } from '#src/authorize/policy/document.ts'
-import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 
 const rule = (id: string, approval: object, more: object = {}) => ({ id, require: { approval }, ...more })
 const policyOf = (...rules: object[]) => compilePolicy(documentSchema.parse({ rules }))

@@ -12,8 +12,8 @@ import {
 } from '#src/authorize/mandates/judge.ts'
 import { findInconsistent, findWiderBudget, findWiderConstraints } from '#src/authorize/mandates/narrowing.ts'
 import { createRootSemaphore } from '#src/authorize/mandates/root-semaphore.ts'
-import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { formatAmount } from '#src/platform/amounts.ts'
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 
 const AT = '2026-11-20T12:00:00.000Z'
 const ACTION: ActionAmounts = {

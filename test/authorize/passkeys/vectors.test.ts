@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readAlgorithm, readAuthenticatorFacts, readMap } from '#src/authorize/passkeys/authenticator-data.ts'
 import { assertionResponse, registrationResponse } from '#src/authorize/passkeys/bodies.ts'
-import { verifyAssertion, verifyRegistration } from '#src/authorize/passkeys/ceremony.ts'
+import { verifyPasskeyAssertion, verifyRegistration } from '#src/authorize/passkeys/ceremony.ts'
 import { relyingPartyOf } from '#src/authorize/passkeys/config.ts'
 import { readConfig } from '#src/config.ts'
 import { Failure } from '#src/failure.ts'
@@ -61,7 +61,7 @@ describe('the test vectors of the W3C', () => {
     const known = { credentialId: bytes(id), publicKey, isBackupEligible: facts.isBackupEligible, ...key }
     const asserted = assertionResponse.parse({ ...credential, response: authentication })
     const verified = () =>
-      verifyAssertion(asserted, known, { rp, challenge: bytes(authentication.challenge), pointer: '' })
+      verifyPasskeyAssertion(asserted, known, { rp, challenge: bytes(authentication.challenge), pointer: '' })
     expect([await answerOf(verified), authentication.reason]).toEqual([authentication.answer, authentication.reason])
   })
 })
@@ -85,7 +85,7 @@ describe('our vectors of assertions', () => {
     } as const
     const response = assertionResponse.parse(given.response)
     const verified = () =>
-      verifyAssertion(response, known, { rp: { id, origins }, challenge: bytes(challenge), pointer: '' })
+      verifyPasskeyAssertion(response, known, { rp: { id, origins }, challenge: bytes(challenge), pointer: '' })
     expect([await answerOf(verified), given.reason]).toEqual([given.answer, given.reason])
   })
 })

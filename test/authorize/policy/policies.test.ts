@@ -185,6 +185,11 @@ describe('the policy', () => {
       valid: false,
       errors: [{ pointer: '/rules' }],
     })
+    const draft = JSON.parse('{"rules": [], "__proto__": {}}')
+    expect((await post('/validate', { draft })).json).toMatchObject({
+      valid: false,
+      errors: [{ pointer: '/__proto__', code: 'unknown_field' }],
+    })
     expect((await post('/validate', { draft: document(rule('a')) })).json).toEqual({ valid: true, errors: [] })
     expect((await post('/simulate', { draft: wellFormed, input: {} })).json.errors).toMatchObject(
       pointers.map((one) => ({ ...one, pointer: `/draft${one.pointer}` })),
@@ -286,6 +291,13 @@ describe('a simulation', () => {
     expect((await post('/simulate', { version: 7, input: {} })).status).toBe(404)
     const contexts = { context: {}, authorize_context: { transaction_amount: 900 } }
     expect((await post('/simulate', { input: contexts })).json.reason).toBe('hardware_required_above_500')
+  })
+
+  it('reads every member of the facts, one that is called __proto__ among them', async () => {
+    const draft = document(rule('nested', { when: { field: 'action_payload.__proto__.tier', op: 'eq', value: 1 } }))
+    const payload = JSON.parse('{"__proto__": {"tier": 1}}')
+    const answer = await post('/simulate', { draft, input: { action_payload: payload } })
+    expect(answer.json).toMatchObject({ would_be_valid: false, matched_rule_id: 'nested' })
   })
 
   it('calls no webhook: it is pending, or answers what the caller says', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatOid, readElements } from '#src/platform/crypto/der.ts'
+import { formatOid, readDerElements } from '#src/platform/crypto/der.ts'
 
 describe('an object identifier', () => {
   it.each([
@@ -32,6 +32,6 @@ describe('elements of DER', () => {
     ['more than there is', '3003020100aa'.slice(0, 8)],
     ['four gigabytes', '3084ffffffff00'],
   ])('with %s are refused', (_name, hex) => {
-    expect(() => readElements(Buffer.from(hex, 'hex'))).toThrow(RangeError)
+    expect(() => readDerElements(Buffer.from(hex, 'hex'))).toThrow(RangeError)
   })
 })

@@ -1,10 +1,10 @@
 // Lists by time read the rows of their range and of an hour beside it, also in plans that are made for all values.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { countEntries, findEntries } from '#src/account/audit/rows.ts'
+import { countEntries, findAuditEntries } from '#src/account/audit/rows.ts'
 import { countDeliveries, listDeliveries } from '#src/account/webhooks/delivery-rows.ts'
 import { countAgents, findAgents } from '#src/agents/registry/rows.ts'
-import { countSessions, findSessions } from '#src/agents/registry/session-rows.ts'
+import { countSessions, findAgentSessions } from '#src/agents/registry/session-rows.ts'
 import { countBatches, findBatches } from '#src/attest/batches/rows.ts'
 import { countCases, findCases } from '#src/attest/cases/rows.ts'
 import { findReevaluations } from '#src/attest/causes/rows.ts'
@@ -170,7 +170,7 @@ const LISTS: List[] = [
   {
     table: 'agent_sessions',
     type: 'ses',
-    list: (tx, scope, range, page) => findSessions(tx, scope, { ...fromBefore(range), agentId }, page),
+    list: (tx, scope, range, page) => findAgentSessions(tx, scope, { ...fromBefore(range), agentId }, page),
     count: (tx, scope, range) => countSessions(tx, scope, { ...fromBefore(range), agentId }),
   },
   {
@@ -210,7 +210,7 @@ const LISTS: List[] = [
     table: 'audit_entries',
     type: 'aud',
     time: 'at',
-    list: (tx, _scope, range, { before, limit }) => findEntries(tx, gteLt(range), { below: before, limit }),
+    list: (tx, _scope, range, { before, limit }) => findAuditEntries(tx, gteLt(range), { below: before, limit }),
     count: (tx, _scope, range) => countEntries(tx, gteLt(range)),
   },
 ]

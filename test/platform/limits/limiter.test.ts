@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createGuesses } from '#src/platform/limits/guesses.ts'
-import { createLimiter, type Limiter, type Standing } from '#src/platform/limits/limiter.ts'
+import { type BucketState, createLimiter, type Limiter } from '#src/platform/limits/limiter.ts'
 import { createSharedBuckets, type SharedBuckets } from '#src/platform/limits/shared-buckets.ts'
 import { type Relay, startRelay } from '../../../faults/proxy.ts'
 import { until } from '../../support/until.ts'
@@ -13,8 +13,8 @@ const nameOf = () => randomBytes(6).toString('hex')
 
 /** How many of `count` requests at once are granted. */
 async function rush(limiter: Limiter, bucket: Parameters<Limiter['take']>[0], count: number): Promise<number> {
-  const standings = await Promise.all(Array.from({ length: count }, () => limiter.take(bucket)))
-  return standings.filter(({ isGranted }) => isGranted).length
+  const states = await Promise.all(Array.from({ length: count }, () => limiter.take(bucket)))
+  return states.filter(({ isGranted }) => isGranted).length
 }
 
 describe('a limiter without Redis', () => {
@@ -74,14 +74,14 @@ describe.skipIf(redisUrl === '')('limiters that share Redis', () => {
     const bucket = { key: nameOf(), rate }
     const limiters = await Promise.all([1, 2].map(async () => createLimiter({ shared: await share() })))
     const grantedAt: number[] = []
-    let lastRefusal: Standing | undefined
+    let lastRefusal: BucketState | undefined
     const startedAt = performance.now()
     const enough = rate.burst + rate.perSecond
     const send = async (limiter: Limiter) => {
       while (grantedAt.length < enough) {
-        const standing = await limiter.take(bucket)
-        if (standing.isGranted) grantedAt.push(performance.now())
-        else lastRefusal = standing
+        const state = await limiter.take(bucket)
+        if (state.isGranted) grantedAt.push(performance.now())
+        else lastRefusal = state
         await new Promise(setImmediate)
       }
     }

@@ -56,7 +56,7 @@ export interface DetectorDeps {
 }
 
 // Vendors answer in one to five seconds; a detector that takes longer than this is considered down.
-export const DETECTOR_TIMEOUT_MS = 30_000
+const DETECTOR_TIMEOUT_MS = 30_000
 // An answer has a few kilobytes.
 const MAX_ANSWER_BYTES = 256 * 1024
 const MAX_ANSWER_DEPTH = 32

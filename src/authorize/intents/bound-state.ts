@@ -1,16 +1,16 @@
-// What a decision about a token reads: the row of the token and the standing of everything that it is bound to, in one
+// What a decision about a token reads: the row of the token and the state of everything that it is bound to, in one
 // statement, which runs after the locks.
 
 import { agentFacts, agentFactsOf } from '#src/agents/registry/rows.ts'
 import { type AgentSessionRow, agentSession } from '#src/agents/registry/session-rows.ts'
 import { withState } from '#src/attest/devices/devices.ts'
-import { type DeviceStanding, deviceStanding } from '#src/attest/devices/rows.ts'
+import { type DeviceStateRow, deviceStateRow } from '#src/attest/devices/rows.ts'
 import type { Trust } from '#src/attest/hardware/evidence.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import type { CurrentCompiled, PolicyReader } from '#src/authorize/policy/current.ts'
-import type { JsonObject } from '#src/authorize/policy/evaluate.ts'
 import { CURRENT_DIGEST } from '#src/authorize/policy/rows.ts'
 import { LIVE_STOP, liveRevocation } from '#src/authorize/revocations/rows.ts'
+import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import { lockExclusive, lockShared, type SubjectLock, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import { type JsonRow, oneRow, readsOfOneRow } from '#src/platform/db/reads.ts'
@@ -19,7 +19,7 @@ import type { CanaryPort, CanaryReading } from '#src/trace/canaries/port.ts'
 import { liveLock } from '#src/trace/locks/rows.ts'
 import type { VerifyFacts } from './facts.ts'
 
-export interface StandingDeps extends Pick<PolicyReader, 'readPolicy'> {
+export interface BoundStateDeps extends Pick<PolicyReader, 'readPolicy'> {
   canaries: Pick<CanaryPort, 'readTrace'>
   trust: Pick<Trust, 'revocations'>
 }
@@ -34,12 +34,12 @@ export interface Subjects {
   traceId: string | null
 }
 
-type StandingFacts = Pick<
+type BoundFacts = Pick<
   VerifyFacts,
   'at' | 'stop' | 'revocation' | 'lock' | 'agent' | 'device' | 'session' | 'reading_hash' | 'canary'
 >
 
-export interface TokenStanding extends StandingFacts {
+export interface BoundState extends BoundFacts {
   policy: CurrentCompiled
   /** The agent of a registered session. */
   sessionAgentId: string | null
@@ -48,8 +48,8 @@ export interface TokenStanding extends StandingFacts {
 }
 
 /** What of it the pipeline reads. */
-export function factsPart(standing: TokenStanding): StandingFacts {
-  const { at, stop, revocation, lock, agent, device, session, reading_hash, canary } = standing
+export function factsPart(bound: BoundState): BoundFacts {
+  const { at, stop, revocation, lock, agent, device, session, reading_hash, canary } = bound
   return { at, stop, revocation, lock, agent, device, session, reading_hash, canary }
 }
 
@@ -58,7 +58,7 @@ export const isOwnId = (id: string, type: 'ses' | 'dev' | 'agt' | 'trc'): boolea
   id.startsWith(`${type}_test_`) || id.startsWith(`${type}_live_`)
 
 /** The locks on what a decision depends on: shared by decisions, exclusive for what changes it. */
-export function locksOf(scope: Scope, { agentId, agentSessionId, deviceId }: Subjects): SubjectLock[] {
+export function subjectLocksOf(scope: Scope, { agentId, agentSessionId, deviceId }: Subjects): SubjectLock[] {
   return [
     subjectLock(scope, 'session', agentSessionId),
     subjectLock(scope, 'device', deviceId),
@@ -80,18 +80,18 @@ const readRows = readsOfOneRow({
   lock: liveLock('$2', '$4'),
   agent: agentFacts('$4'),
   session: agentSession('$2'),
-  device: deviceStanding('$3'),
+  device: deviceStateRow('$3'),
   // After every lock of the transaction, whose start may be long ago.
   clock: oneRow<{ at: Date }>('SELECT clock_timestamp() AS at'),
 })
 
 /** @param revocations Of the keys that attest hardware: read before, since it may be fetched. */
-export async function readStanding(
+export async function readBoundState(
   tx: Tx,
-  { canaries, readPolicy }: Omit<StandingDeps, 'trust'>,
+  { canaries, readPolicy }: Omit<BoundStateDeps, 'trust'>,
   { jti, agentId, agentSessionId, deviceId, traceId }: Subjects,
   revocations: RevocationSnapshot,
-): Promise<TokenStanding> {
+): Promise<BoundState> {
   const [trace, rows] = await Promise.all([
     traceId === null ? undefined : canaries.readTrace(tx, { traceId, agentSessionId, agentId }),
     readRows(tx, [jti ?? null, agentSessionId, deviceId, agentId]),
@@ -166,18 +166,18 @@ function agentOf(id: string, row: Parameters<typeof agentFactsOf>[0] | null): Ve
 
 function deviceOf(
   id: string,
-  row: JsonRow<DeviceStanding> | null,
+  row: JsonRow<DeviceStateRow> | null,
   at: string,
   revocations: RevocationSnapshot,
 ): VerifyFacts['device'] {
   if (row === null) return { id, tier: 'none', enrolled: false }
   const { notAfter, revokedAt, ...hardware } = row
-  const standing = {
+  const stored = {
     ...hardware,
     notAfter: new Date(notAfter),
     revokedAt: revokedAt === null ? null : new Date(revokedAt),
   }
-  const { hardwareTier, state } = withState(standing, new Date(at), revocations)
+  const { hardwareTier, state } = withState(stored, new Date(at), revocations)
   return { id, tier: hardwareTier, enrolled: state === 'enrolled' }
 }
 

@@ -3,18 +3,18 @@
 
 import type { Database } from '#src/platform/db/database.ts'
 import { DAY_MS, finishRule, type RetentionRule } from '#src/platform/retention.ts'
-import { deleteLoosePictures, findLoosePictures } from './picture-rows.ts'
+import { deleteUnreferencedPictures, findUnreferencedPictures } from './picture-rows.ts'
 
 const STEP = 2_000
 
-export function loosePictures({ db }: { db: Pick<Database, 'tenant'> }): RetentionRule {
+export function unreferencedPictures({ db }: { db: Pick<Database, 'tenant'> }): RetentionRule {
   const rule = finishRule('pictures', async (scope, signal) => {
     let deleted = 0
     for (let after: string | null = ''; after !== null && !signal.aborted; ) {
       const from: string = after
       after = await db.tenant(scope, async (tx) => {
-        const { last, loose } = await findLoosePictures(tx, { after: from, limit: STEP })
-        deleted += await deleteLoosePictures(tx, loose)
+        const { last, unreferenced } = await findUnreferencedPictures(tx, { after: from, limit: STEP })
+        deleted += await deleteUnreferencedPictures(tx, unreferenced)
         return last
       })
     }

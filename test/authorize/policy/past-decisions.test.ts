@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PolicyFacts } from '#src/authorize/policy/evaluate.ts'
 import { intentPolicyFeature } from '#src/authorize/policy/feature.ts'
-import type { Replayable } from '#src/authorize/policy/trials.ts'
+import type { Replayable } from '#src/authorize/policy/past-decisions.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { NewDecision, RuleResult } from '#src/platform/ledger/record.ts'

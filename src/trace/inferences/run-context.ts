@@ -10,7 +10,7 @@ import type { TripSubject } from '../locks/locks.ts'
 import { findLockOf, type LiveLock, readLiveLock } from '../locks/rows.ts'
 import type { CanaryRequest, ProbeSetFacts } from '../models/protocol.ts'
 
-export interface RunStanding {
+export interface RunContext {
   killSwitch: KillSwitch
   /** In force for the session or its agent. */
   lock: LiveLock | undefined
@@ -20,7 +20,7 @@ export interface RunStanding {
   sessionStatus: AgentSessionStatus | undefined
 }
 
-export async function readRunStanding(tx: Tx, subject: TripSubject): Promise<RunStanding> {
+export async function readRunContext(tx: Tx, subject: TripSubject): Promise<RunContext> {
   const { agentId, agentSessionId } = subject
   const [{ settings }, lock, own, agents, session] = await Promise.all([
     findKillSwitch(tx),
@@ -34,7 +34,7 @@ export async function readRunStanding(tx: Tx, subject: TripSubject): Promise<Run
 }
 
 /** @throws {Failure} `session_canary_locked` with `lock_id`; `agent_suspended`; `conflict` for a session that has ended. */
-export function refuseRun({ lock, agent, sessionStatus }: RunStanding, { agentSessionId }: TripSubject): void {
+export function refuseRun({ lock, agent, sessionStatus }: RunContext, { agentSessionId }: TripSubject): void {
   if (lock !== undefined) {
     throw new Failure('session_canary_locked', {
       detail: `The agent session or the agent is locked after a canary trip: a person has to clear ${lock.lockId}.`,

@@ -1,0 +1,160 @@
+import { z } from 'zod'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { timestamp } from '#src/platform/http/params.ts'
+import { documentSchema } from './document.ts'
+import type { PastDecisions, Replay } from './past-decisions.ts'
+import { COMMON, DOCUMENT_LIMITS, PATH } from './routes.ts'
+
+const common = { ...COMMON, permission: 'policy.read' } as const
+const whole = z.number().int()
+const text = z.string()
+
+const replayRequest = z.strictObject({
+  draft: documentSchema,
+  from: timestamp.describe('Decisions made at or after.'),
+  to: timestamp.describe('Decisions made before.'),
+  limit: whole.min(1).max(500).default(100).describe('Maximum number of changed decisions in the answer.'),
+  cursor: text.max(1_024).optional().describe('next_cursor of the page before.'),
+})
+type ReplayBody = z.output<typeof replayRequest>
+
+const answered = z.object({ valid: z.boolean(), reason: text.nullable() })
+const replayView = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(
+      z.object({
+        decision_id: text,
+        jti: text.nullable(),
+        at: z.iso.datetime(),
+        before: answered,
+        after: answered.extend({ matched_rule_id: text.nullable() }),
+      }),
+    ),
+    has_more: z.boolean(),
+    next_cursor: text.nullable(),
+    looked: whole.describe('Decisions that this page has examined, oldest first.'),
+    looked_to: z.iso.datetime().nullable().describe('When the last of them was made.'),
+    would_change: whole.describe('All are in `data`.'),
+    unaffected: whole.describe('Refused before the policy was asked, or while the account was stopped.'),
+    unknown: whole.describe('The draft needs an answer that was not asked for then, or no facts were recorded.'),
+    rules: z
+      .array(z.object({ rule_id: text, refused_before: whole, refuses_after: whole }))
+      .describe('Decisions that each rule refused then, and refuses under the draft.'),
+  })
+  .meta({ id: 'PolicyReplay' })
+
+const shadowReportView = z
+  .object({
+    looked: whole.describe('Decisions that this page has examined, oldest first.'),
+    looked_to: z.iso.datetime().nullable(),
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
+    next_cursor: text.nullable(),
+    rules: z.array(
+      z.object({
+        rule_id: text,
+        matched: whole,
+        would_deny: whole,
+        would_allow: whole,
+        shadow_webhook_unevaluated: whole.describe('Its webhook or canary was not asked: shadow rules never are.'),
+        errors: whole,
+        divergent: whole.describe('Valid decisions that the rule would have refused.'),
+        examples: z.array(text).describe('Some of those decisions.'),
+      }),
+    ),
+  })
+  .meta({ id: 'PolicyShadowReport' })
+
+export function pastDecisionRoutes(past: PastDecisions, { now }: { now: () => Date }): Route[] {
+  const replay = async ({ caller, body }: { caller: Parameters<PastDecisions['replay']>[0]; body: ReplayBody }) =>
+    toReplayView(await past.replay(caller, body))
+
+  return [
+    endpoint(
+      {
+        ...common,
+        ...DOCUMENT_LIMITS,
+        method: 'POST',
+        path: `${PATH}/replay`,
+        operationId: 'replayPolicy',
+        summary: 'Which past verifications a draft would answer otherwise',
+        body: replayRequest,
+        view: replayView,
+        status: [200],
+      },
+      replay,
+      // It creates nothing that a repeated request could show: that is answered anew.
+      replay,
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: `${PATH}/shadow-report`,
+        operationId: 'getShadowReport',
+        summary: 'What the shadow rules would have done, and where they differ from the answers',
+        query: z.object({
+          from: timestamp.optional().describe('Decisions made at or after; default: a week before `to`.'),
+          to: timestamp.optional().describe('Decisions made before; default: now.'),
+          cursor: text.max(1_024).optional().describe('next_cursor of the page before; send its from and to again.'),
+        }),
+        view: shadowReportView,
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { from, to, looked, lookedTo, rules, nextCursor } = await past.shadowReport(caller, rangeOf(query, now()))
+        return {
+          looked,
+          looked_to: lookedTo,
+          from,
+          to,
+          next_cursor: nextCursor,
+          rules: rules.map(({ ruleId, wouldDeny, wouldAllow, unevaluated, ...tally }) => ({
+            rule_id: ruleId,
+            would_deny: wouldDeny,
+            would_allow: wouldAllow,
+            shadow_webhook_unevaluated: unevaluated,
+            ...tally,
+          })),
+        }
+      },
+    ),
+  ]
+}
+
+const DEFAULT_RANGE_MS = 7 * 86_400_000
+
+function rangeOf(
+  { from, to, cursor }: { from?: string | undefined; to?: string | undefined; cursor?: string | undefined },
+  now: Date,
+) {
+  const end = to === undefined ? now : new Date(to)
+  const start = from === undefined ? new Date(end.getTime() - DEFAULT_RANGE_MS) : new Date(from)
+  return { from: start.toISOString(), to: end.toISOString(), cursor }
+}
+
+function toReplayView(replay: Replay): z.input<typeof replayView> {
+  return {
+    object: 'list',
+    data: replay.changes.map(({ entry, before, after }) => ({
+      decision_id: entry.id,
+      jti: entry.subject,
+      at: entry.at,
+      before,
+      after: { valid: after.valid, reason: after.reason, matched_rule_id: after.matchedRuleId },
+    })),
+    has_more: replay.nextCursor !== null,
+    next_cursor: replay.nextCursor,
+    looked: replay.looked,
+    looked_to: replay.lookedTo,
+    would_change: replay.changes.length,
+    unaffected: replay.unaffected,
+    unknown: replay.unknown,
+    rules: replay.tallies.map(({ ruleId, before, after }) => ({
+      rule_id: ruleId,
+      refused_before: before,
+      refuses_after: after,
+    })),
+  }
+}

@@ -1,0 +1,117 @@
+// Routes that take bodies of every kind, for the tests of reading them.
+
+import { createHash } from 'node:crypto'
+import { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
+import { endpoint, publicEndpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { DEFAULT_MINIMUM_RATE } from '#src/platform/http/minimum-rate.ts'
+import { makeKeyRow, startApp } from '../../support/http.ts'
+
+export const MEGABYTE = 1024 * 1024
+export const PACE = { ...DEFAULT_MINIMUM_RATE, windowMs: 400, minBytes: 64 }
+
+const keys = new Map(['k', 'other'].map((raw) => [raw, makeKeyRow({ scopes: ['attest'] })]))
+export const findKey = async (raw: string) => keys.get(raw)
+
+export const startBodies = () => startApp(routes, { findKey, pace: PACE })
+
+/** What the routes have done, in the whole process. */
+export const seen = { handled: 0, started: 0, uploads: [] as string[] }
+
+export const routes: Route[] = [
+  endpoint(
+    {
+      method: 'POST',
+      path: '/v1/notes',
+      tag: 'notes',
+      summary: 'Write',
+      operationId: 'test',
+      scope: 'attest',
+      body: z.strictObject({ text: z.string(), list: z.array(z.number()).optional() }),
+      view: z.object({ length: z.number() }),
+      status: [200],
+    },
+    async ({ body }) => {
+      seen.handled += 1
+      return { length: body.text.length }
+    },
+  ),
+  endpoint(
+    {
+      method: 'POST',
+      path: '/v1/optional',
+      tag: 'notes',
+      summary: 'Write or not',
+      operationId: 'test',
+      scope: 'attest',
+      body: z.strictObject({ text: z.string() }).optional(),
+      view: z.object({ text: z.string().nullable() }),
+      status: [200],
+    },
+    async ({ body }) => ({ text: body?.text ?? null }),
+  ),
+  endpoint(
+    {
+      method: 'POST',
+      path: '/v1/bare',
+      tag: 'notes',
+      summary: 'No body',
+      operationId: 'test',
+      scope: 'attest',
+      view: z.object({ ok: z.boolean() }),
+      status: [200],
+    },
+    async () => ({ ok: true }),
+  ),
+  endpoint(
+    {
+      method: 'POST',
+      path: '/v1/uploads',
+      tag: 'uploads',
+      summary: 'Bytes',
+      operationId: 'test',
+      scope: 'attest',
+      rawBody: { contentTypes: ['image/*', 'application/x-ndjson'] },
+      maxBodyBytes: 8 * MEGABYTE,
+      view: z.object({ sha256: z.string() }),
+      status: [200],
+    },
+    async ({ stream, header, signal }) => {
+      const hash = createHash('sha256')
+      seen.started += 1
+      try {
+        if (header('x-slow-store') !== undefined) await delay(700)
+        for await (const chunk of stream) hash.update(chunk)
+      } catch (error) {
+        seen.uploads.push(signal.aborted ? 'aborted' : 'refused')
+        throw error
+      }
+      return { sha256: hash.digest('hex') }
+    },
+  ),
+  publicEndpoint(
+    {
+      method: 'POST',
+      path: '/v1/broken-store',
+      tag: 'uploads',
+      summary: 'A store that fails in the middle',
+      operationId: 'test',
+      public: 'for the test',
+      rawBody: { contentTypes: ['image/png'] },
+      maxBodyBytes: 64 * MEGABYTE,
+      view: z.object({}),
+      status: [200],
+    },
+    async ({ stream }) => {
+      await pipeline(
+        stream,
+        new Writable({
+          write: (_chunk, _encoding, done) => done(Object.assign(new Error('full'), { code: 'ENOSPC' })),
+        }),
+      )
+      return {}
+    },
+  ),
+]
