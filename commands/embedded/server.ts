@@ -26,6 +26,8 @@ export interface Launch {
   isDurable: boolean
   holders: string
   transientFolders: string[]
+  /** After how long without a sign of life the server or its watchdog counts as frozen. */
+  silentAfterMs: number
   /** undefined: a free one. */
   port?: number
 }
@@ -63,11 +65,12 @@ export async function runningPort(layout: InstallLayout, password: string): Prom
 }
 
 /**
- * Starts another watchdog, and the server if it is gone: at its old port, which its holders' connection addresses
- * contain.
+ * Starts another watchdog in place of one that is frozen or gone, and the server if it is gone: at its old port, which
+ * its holders' connection addresses contain.
  */
 export async function restore(launching: Launch & { port: number }): Promise<void> {
   const { layout, password } = launching
+  await killWatchdog(layout)
   const running = await runningPort(layout, password)
   if (running === undefined) await launch(launching)
   else adopt(launching, running)
@@ -89,10 +92,21 @@ function startWatchdog(options: WatchdogOptions, layout: InstallLayout, log: num
   return watchdog
 }
 
-function watchdogOptions({ layout, isDurable, holders, transientFolders }: Launch, port: number): WatchdogOptions {
+// Another process may have its pid by now.
+async function killWatchdog(layout: InstallLayout): Promise<void> {
+  const pid = watchdogPid(layout)
+  while (await isAlive(pid, layout.directory)) {
+    sendSignal(pid, 'SIGKILL')
+    await delay(10)
+  }
+}
+
+function watchdogOptions(launching: Launch, port: number): WatchdogOptions {
+  const { layout, isDurable, holders, transientFolders, silentAfterMs } = launching
   const { identity, directory, binaries } = layout
   const args = ['-D', directory, '-p', String(port), ...settings(isDurable)]
-  return { command: binaries.postgres, args, identity, directory, holders, transientFolders }
+  const pulseFile = watchdogFile(layout)
+  return { command: binaries.postgres, args, identity, directory, holders, pulseFile, silentAfterMs, transientFolders }
 }
 
 /**
@@ -173,6 +187,9 @@ async function untilReady(connectionString: string, hasEnded: () => boolean): Pr
 export async function stop(layout: InstallLayout): Promise<void> {
   const pidFile = join(layout.directory, 'postmaster.pid')
   const pid = postmasterPid(layout)
+  const watchdog = watchdogPid(layout)
+  // A suspended process acts on no other signal, and does not notice that its child has ended.
+  for (const one of [pid, watchdog]) if (await isAlive(one, layout.directory)) sendSignal(one, 'SIGCONT')
   // SIGINT is Postgres's fast shutdown: roll back open transactions, write a checkpoint, end. SIGQUIT after that loses
   // nothing committed either, but the next start replays the log.
   for (const [signal, patienceMs] of [
@@ -183,7 +200,6 @@ export async function stop(layout: InstallLayout): Promise<void> {
     if (!sendSignal(pid, signal)) break
     for (const deadline = Date.now() + patienceMs; Date.now() < deadline && existsSync(pidFile); ) await delay(25)
   }
-  const watchdog = Number(readText(watchdogFile(layout)))
   for (const deadline = Date.now() + 5_000; Date.now() < deadline && (await isAlive(watchdog, layout.directory)); ) {
     await delay(10)
   }
@@ -208,9 +224,13 @@ function logFile(layout: InstallLayout): string {
   return join(dirname(layout.directory), 'postgres.log')
 }
 
-/** Whether its watchdog runs. */
-export function isWatched(layout: InstallLayout): boolean {
-  return isRunning(Number(readText(watchdogFile(layout))))
+/** When its watchdog last touched its file; undefined when the watchdog is gone. */
+export function pulseOf(layout: InstallLayout): number | undefined {
+  return isRunning(watchdogPid(layout)) ? statSync(watchdogFile(layout), { throwIfNoEntry: false })?.mtimeMs : undefined
+}
+
+function watchdogPid(layout: InstallLayout): number {
+  return Number(readText(watchdogFile(layout)))
 }
 
 function watchdogFile(layout: InstallLayout): string {

@@ -33,6 +33,8 @@ afterEach(async () => {
 
 // Each wait takes a second or two, and longer on a machine with fifteen times as much work as it can do.
 const PATIENCE_MS = 150_000
+// A watchdog that starts on a busy machine must be faster.
+const SILENT_AFTER_MS = 6_000
 
 describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
   it('serves every process that holds it, and ends with the last of them', async () => {
@@ -111,6 +113,36 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     expect(serverPid()).not.toBe(server)
     await holder.release()
     expect(await isServed()).toBe(false)
+  })
+
+  it('comes back at its address when it was killed while its watchdog is frozen', async () => {
+    const holder = await startHolder({ silentAfterMs: SILENT_AFTER_MS })
+    const [server, watchdog] = [serverPid(), watchdogPid()]
+    process.kill(watchdog, 'SIGSTOP')
+    process.kill(server, 'SIGKILL')
+    await untilAnswers(holder)
+    expect(serverPid()).not.toBe(server)
+    expect(await isAlive(watchdog)).toBe(false)
+    await holder.release()
+    expect(await isServed()).toBe(false)
+  })
+
+  it('comes back at its address when it is frozen', async () => {
+    const holder = await startHolder({ silentAfterMs: SILENT_AFTER_MS })
+    const [server, watchdog] = [serverPid(), watchdogPid()]
+    process.kill(server, 'SIGSTOP')
+    await untilAnswers(holder)
+    expect(serverPid()).not.toBe(server)
+    expect(watchdogPid()).toBe(watchdog)
+    await holder.release()
+  })
+
+  it('ends with its last holder, also when it and its watchdog are frozen', async () => {
+    const holder = await startHolder()
+    const watchdog = watchdogPid()
+    for (const pid of [watchdog, serverPid()]) process.kill(pid, 'SIGSTOP')
+    await holder.release()
+    expect([await isServed(), await isAlive(watchdog)]).toEqual([false, false])
   })
 
   it('ends with its last holder, also under the watchdog that adopted it', async () => {
@@ -194,7 +226,7 @@ const SCRIPT = `
   })
 `
 
-function startHolder(options: { transient?: string } = {}): Promise<Holder> {
+function startHolder(options: { transient?: string; silentAfterMs?: number } = {}): Promise<Holder> {
   const args = ['--input-type=module', '-e', SCRIPT, MODULE, JSON.stringify({ directory, ...options })]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   children.push(child)
