@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path'
 import pg from 'pg'
 import { type InstallLayout, prepareLayout, sharedFolderOf } from './install-layout.ts'
 import { hold, whileLocked } from './process-lock.ts'
-import { type Launch, launch, OWNER, pulseOf, restore, runningPort, stop, url } from './server.ts'
+import { type Launch, launch, OWNER, pulseOf, restore, runningPort, socketUrl, stop, url } from './server.ts'
 import { monitorWatchdog, type WatchdogMonitor } from './watchdog-monitor.ts'
 
 export interface EmbeddedPostgres {
@@ -67,7 +67,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     const launching: Launch = { layout, password, isDurable, holders, transientFolders, silentAfterMs }
     const port = running ?? (await launch(launching))
     await createDatabase(url(password, port, 'postgres'), options.database)
-    const ownerUrl = url(password, port, options.database)
+    const ownerUrl = socketUrl(layout, url(password, port, options.database))
     monitor = monitorWatchdog({
       pulse: () => pulseOf(layout),
       // Other holders notice the loss at the same moment: the first one restores the server.

@@ -5,6 +5,7 @@ import {
   closeSync,
   existsSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   renameSync,
@@ -41,6 +42,8 @@ const MAX_CONNECTIONS = 200
 const SILENCE_DEADLINE_MS = 60_000
 const TRANSIENT_REFUSAL_MS = 30_000
 const MAX_LOG_BYTES = 20_000_000
+// sockaddr_un of the platform, without the NUL at the end of the path.
+const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103
 
 /** The port of the live server; waits while it still recovers. undefined when a dead server left its file behind. */
 export async function runningPort(layout: InstallLayout, password: string): Promise<number | undefined> {
@@ -104,7 +107,7 @@ async function killWatchdog(layout: InstallLayout): Promise<void> {
 function watchdogOptions(launching: Launch, port: number): WatchdogOptions {
   const { layout, isDurable, holders, transientFolders, silentAfterMs } = launching
   const { identity, directory, binaries } = layout
-  const args = ['-D', directory, '-p', String(port), ...settings(isDurable)]
+  const args = ['-D', directory, '-p', String(port), ...settings(isDurable, socketFolder(layout))]
   const pulseFile = watchdogFile(layout)
   return { command: binaries.postgres, args, identity, directory, holders, pulseFile, silentAfterMs, transientFolders }
 }
@@ -117,6 +120,7 @@ export async function launch(launching: Launch): Promise<number> {
   const { layout, password } = launching
   const file = logFile(layout)
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`)
+  removeSockets(layout)
   for (const deadline = Date.now() + TRANSIENT_REFUSAL_MS; ; await delay(250)) {
     const port = launching.port ?? (await freePort())
     const log = openSync(file, 'a+', 0o600)
@@ -150,10 +154,22 @@ function lastReason(log: number, from: number): string {
   return (said.findLast((line) => /FATAL|PANIC/.test(line)) ?? said.at(-1) ?? '').replace(/^.*?(?:FATAL|PANIC):\s*/, '')
 }
 
-function settings(isDurable: boolean): string[] {
+// Of a server that was killed: nothing else would remove them.
+function removeSockets({ directory }: InstallLayout): void {
+  for (const name of readdirSync(directory)) if (name.startsWith('.s.PGSQL.')) rmSync(join(directory, name))
+}
+
+// The data directory, which only the server's user can enter, and root. Empty where the path would be too long or would
+// have to be quoted: then there is TCP alone.
+function socketFolder({ directory }: InstallLayout): string {
+  const isShort = Buffer.byteLength(join(directory, '.s.PGSQL.65535')) <= MAX_SOCKET_PATH
+  return isShort && !/[",]/.test(directory) ? directory : ''
+}
+
+function settings(isDurable: boolean, sockets: string): string[] {
   const options: Record<string, string> = {
     listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
+    unix_socket_directories: sockets,
     max_connections: String(MAX_CONNECTIONS),
     shared_buffers: '128MB',
     // Bulk settles write whole pages after each checkpoint: fewer, larger checkpoints write less.
@@ -254,4 +270,13 @@ function freePort(): Promise<number> {
 
 export function url(password: string, port: number, database: string): string {
   return `postgres://${OWNER}:${password}@127.0.0.1:${port}/${database}`
+}
+
+/**
+ * The same by way of the server's Unix socket, where it has one: a round trip takes a fifth less of the processors than
+ * by TCP. A server that an earlier release started has none.
+ */
+export function socketUrl({ directory }: InstallLayout, tcpUrl: string): string {
+  const { port } = new URL(tcpUrl)
+  return existsSync(join(directory, `.s.PGSQL.${port}`)) ? `${tcpUrl}?host=${encodeURIComponent(directory)}` : tcpUrl
 }
