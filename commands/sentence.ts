@@ -49,6 +49,7 @@ export function reasonOf(error: unknown): string {
 
 const UNREACHABLE: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there',
+  ENOENT: 'nothing listens there',
   ECONNRESET: 'the connection was cut',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the host name could not be looked up',

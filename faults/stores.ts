@@ -100,6 +100,8 @@ export async function startPostgresServer(directory: string): Promise<PostgresSe
     loginUrl: (port) => {
       const url = new URL(loginOf(ownerUrl))
       url.port = String(port)
+      // Not by the server's Unix socket.
+      url.search = ''
       return url.href
     },
     owner,

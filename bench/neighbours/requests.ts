@@ -7,17 +7,8 @@ import { PLAIN_READS } from './account-routes.ts'
 import { ADJUSTER, type HonestData, POLICY } from './data.ts'
 import { intentRequests } from './intent-requests.ts'
 import { policyRequests } from './policy-requests.ts'
+import { paced } from './rates.ts'
 import type { Ask, Routine } from './steady.ts'
-
-// Of all routines together: a tenth to a third of a core. At 80 and more the figures were about the honest tenant's own
-// queue.
-const REQUESTS_PER_SECOND = 35
-// How often each route is called, relative to the others.
-const OFTEN = 5
-// What takes tens of milliseconds of processor time, or serves once.
-const SELDOM = 2
-// A document takes a thread of its own, and half a second of a processor.
-const HARDLY = 1
 
 const JSON_BODY = { 'content-type': 'application/json' }
 const NDJSON = { 'content-type': 'application/x-ndjson' }
@@ -287,26 +278,8 @@ export function honestRoutines(data: HonestData): Routine[] {
       send('POST', `/v1/webhook-endpoints/${endpointId}/test`, {}, { status: 202, headers: {}, body: '' }),
     'GET /v1/webhook-endpoints/:id/deliveries': () => get(`/v1/webhook-endpoints/${endpointId}/deliveries`),
   }
-  const weightOf = (name: string) => (name.endsWith('(PDF)') ? HARDLY : RARE.has(name) ? SELDOM : OFTEN)
-  const names = Object.keys(routines)
-  const unit = REQUESTS_PER_SECOND / names.reduce((sum, name) => sum + weightOf(name), 0)
-  return Object.entries(routines).map(([name, next]) => ({ name, next, perSecond: weightOf(name) * unit }))
+  return paced(routines)
 }
-
-const RARE: ReadonlySet<string> = new Set([
-  'GET /v1/claims/:id/evidence',
-  'GET /v1/media/:id/thumbnail',
-  'POST /v1/claims/batches',
-  'POST /v1/media/screenings/batches',
-  'POST /v1/account/risk-policy/dry-run',
-  'PUT /v1/account/risk-policy',
-  'POST /v1/attestations/:id/retry',
-  'DELETE /v1/claims/:id',
-  'POST /v1/cases',
-  'POST /v1/admin/devices/:id/revoke',
-  'POST /v1/admin/devices/:id/attestation',
-  'POST /v1/admin/devices/attestations',
-])
 
 interface Anchors {
   register(make: (body: object, after: (id: string) => void) => Ask): () => Ask | undefined

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path'
 import pg from 'pg'
 import { type InstallLayout, prepareLayout, sharedFolderOf } from './install-layout.ts'
 import { hold, whileLocked } from './process-lock.ts'
-import { isWatched, type Launch, launch, OWNER, restore, runningPort, stop, url } from './server.ts'
+import { type Launch, launch, OWNER, pulseOf, restore, runningPort, socketUrl, stop, url } from './server.ts'
 import { monitorWatchdog, type WatchdogMonitor } from './watchdog-monitor.ts'
 
 export interface EmbeddedPostgres {
@@ -32,7 +32,12 @@ interface EmbeddedOptions {
   isDurable?: boolean
   /** A folder that is removed with the server, when the last holder has left or was killed. */
   transient?: string
+  /** The server or its watchdog is replaced when it is frozen for this long. */
+  silentAfterMs?: number
 }
+
+// As the supervisor of the service's own processes: far above what a heavily overloaded machine takes.
+const SILENT_AFTER_MS = 60_000
 
 /**
  * Starts the server of `directory`, or joins the one that already serves it.
@@ -58,17 +63,19 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     }
     const password = await initialize(layout)
     const running = await runningPort(layout, password)
-    const launching: Launch = { layout, password, isDurable: options.isDurable ?? true, holders, transientFolders }
+    const { isDurable = true, silentAfterMs = SILENT_AFTER_MS } = options
+    const launching: Launch = { layout, password, isDurable, holders, transientFolders, silentAfterMs }
     const port = running ?? (await launch(launching))
     await createDatabase(url(password, port, 'postgres'), options.database)
-    const ownerUrl = url(password, port, options.database)
+    const ownerUrl = socketUrl(layout, url(password, port, options.database))
     monitor = monitorWatchdog({
-      isWatched: () => isWatched(layout),
+      pulse: () => pulseOf(layout),
       // Other holders notice the loss at the same moment: the first one restores the server.
-      restore: () =>
+      restore: (last) =>
         whileLocked(holders, async () => {
-          if (!isWatched(layout)) await restore({ ...launching, port })
+          if (pulseOf(layout) === last) await restore({ ...launching, port })
         }),
+      silentAfterMs,
     })
     return { ownerUrl, directory: layout.directory, isJoined: running !== undefined, lost: monitor.lost, release }
   } catch (error) {

@@ -87,6 +87,12 @@ export async function isAlive(pid: number, mention?: string): Promise<boolean> {
   )
 }
 
+/** Whether a signal such as SIGSTOP has suspended `pid`, whose command line contains `mention`. */
+export async function isSuspended(pid: number, mention: string): Promise<boolean> {
+  const found = await describe(pid)
+  return found?.isSuspended === true && found.command?.includes(mention) === true
+}
+
 /** Whether any process has this pid. Cheaper than `isAlive`, and does not detect a reused pid. */
 export function isRunning(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false
@@ -141,6 +147,7 @@ async function breakLock(file: string): Promise<void> {
 interface Found {
   /** When the process started, in the system's format. */
   started: string
+  isSuspended: boolean
   command: string | undefined
 }
 
@@ -165,7 +172,8 @@ async function describe(pid: number): Promise<Found | undefined> {
     // `Ss   Thu Nov 20 19:26:41 2025 node ...`
     const match = /^\s*(\S+)\s+((?:\S+\s+){4}\S+)\s*(.*)$/.exec(stdout)
     if (match?.[2] === undefined || match[1]?.startsWith('Z')) return undefined
-    return { started: match[2].replaceAll(/\s+/g, ' '), command: match[3] }
+    const isSuspended = match[1]?.startsWith('T') === true
+    return { started: match[2].replaceAll(/\s+/g, ' '), isSuspended, command: match[3] }
   } catch {
     return undefined
   }
@@ -177,7 +185,8 @@ function describeByProc(pid: number): Found | undefined {
   const words = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state] = words ?? []
   if (words === undefined || state === 'Z' || state === 'X') return undefined
-  return { started: words[19] ?? '', command: readText(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ') }
+  const command = readText(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ')
+  return { started: words[19] ?? '', isSuspended: state === 'T', command }
 }
 
 function readText(file: string): string | undefined {

@@ -5,6 +5,7 @@ import {
   closeSync,
   existsSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   renameSync,
@@ -26,6 +27,8 @@ export interface Launch {
   isDurable: boolean
   holders: string
   transientFolders: string[]
+  /** After how long without a sign of life the server or its watchdog counts as frozen. */
+  silentAfterMs: number
   /** undefined: a free one. */
   port?: number
 }
@@ -39,6 +42,8 @@ const MAX_CONNECTIONS = 200
 const SILENCE_DEADLINE_MS = 60_000
 const TRANSIENT_REFUSAL_MS = 30_000
 const MAX_LOG_BYTES = 20_000_000
+// sockaddr_un of the platform, without the NUL at the end of the path.
+const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103
 
 /** The port of the live server; waits while it still recovers. undefined when a dead server left its file behind. */
 export async function runningPort(layout: InstallLayout, password: string): Promise<number | undefined> {
@@ -63,11 +68,12 @@ export async function runningPort(layout: InstallLayout, password: string): Prom
 }
 
 /**
- * Starts another watchdog, and the server if it is gone: at its old port, which its holders' connection addresses
- * contain.
+ * Starts another watchdog in place of one that is frozen or gone, and the server if it is gone: at its old port, which
+ * its holders' connection addresses contain.
  */
 export async function restore(launching: Launch & { port: number }): Promise<void> {
   const { layout, password } = launching
+  await killWatchdog(layout)
   const running = await runningPort(layout, password)
   if (running === undefined) await launch(launching)
   else adopt(launching, running)
@@ -89,10 +95,21 @@ function startWatchdog(options: WatchdogOptions, layout: InstallLayout, log: num
   return watchdog
 }
 
-function watchdogOptions({ layout, isDurable, holders, transientFolders }: Launch, port: number): WatchdogOptions {
+// Another process may have its pid by now.
+async function killWatchdog(layout: InstallLayout): Promise<void> {
+  const pid = watchdogPid(layout)
+  while (await isAlive(pid, layout.directory)) {
+    sendSignal(pid, 'SIGKILL')
+    await delay(10)
+  }
+}
+
+function watchdogOptions(launching: Launch, port: number): WatchdogOptions {
+  const { layout, isDurable, holders, transientFolders, silentAfterMs } = launching
   const { identity, directory, binaries } = layout
-  const args = ['-D', directory, '-p', String(port), ...settings(isDurable)]
-  return { command: binaries.postgres, args, identity, directory, holders, transientFolders }
+  const args = ['-D', directory, '-p', String(port), ...settings(isDurable, socketFolder(layout))]
+  const pulseFile = watchdogFile(layout)
+  return { command: binaries.postgres, args, identity, directory, holders, pulseFile, silentAfterMs, transientFolders }
 }
 
 /**
@@ -103,6 +120,7 @@ export async function launch(launching: Launch): Promise<number> {
   const { layout, password } = launching
   const file = logFile(layout)
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`)
+  removeSockets(layout)
   for (const deadline = Date.now() + TRANSIENT_REFUSAL_MS; ; await delay(250)) {
     const port = launching.port ?? (await freePort())
     const log = openSync(file, 'a+', 0o600)
@@ -136,10 +154,22 @@ function lastReason(log: number, from: number): string {
   return (said.findLast((line) => /FATAL|PANIC/.test(line)) ?? said.at(-1) ?? '').replace(/^.*?(?:FATAL|PANIC):\s*/, '')
 }
 
-function settings(isDurable: boolean): string[] {
+// Of a server that was killed: nothing else would remove them.
+function removeSockets({ directory }: InstallLayout): void {
+  for (const name of readdirSync(directory)) if (name.startsWith('.s.PGSQL.')) rmSync(join(directory, name))
+}
+
+// The data directory, which only the server's user can enter, and root. Empty where the path would be too long or would
+// have to be quoted: then there is TCP alone.
+function socketFolder({ directory }: InstallLayout): string {
+  const isShort = Buffer.byteLength(join(directory, '.s.PGSQL.65535')) <= MAX_SOCKET_PATH
+  return isShort && !/[",]/.test(directory) ? directory : ''
+}
+
+function settings(isDurable: boolean, sockets: string): string[] {
   const options: Record<string, string> = {
     listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
+    unix_socket_directories: sockets,
     max_connections: String(MAX_CONNECTIONS),
     shared_buffers: '128MB',
     // Bulk settles write whole pages after each checkpoint: fewer, larger checkpoints write less.
@@ -173,6 +203,9 @@ async function untilReady(connectionString: string, hasEnded: () => boolean): Pr
 export async function stop(layout: InstallLayout): Promise<void> {
   const pidFile = join(layout.directory, 'postmaster.pid')
   const pid = postmasterPid(layout)
+  const watchdog = watchdogPid(layout)
+  // A suspended process acts on no other signal, and does not notice that its child has ended.
+  for (const one of [pid, watchdog]) if (await isAlive(one, layout.directory)) sendSignal(one, 'SIGCONT')
   // SIGINT is Postgres's fast shutdown: roll back open transactions, write a checkpoint, end. SIGQUIT after that loses
   // nothing committed either, but the next start replays the log.
   for (const [signal, patienceMs] of [
@@ -183,7 +216,6 @@ export async function stop(layout: InstallLayout): Promise<void> {
     if (!sendSignal(pid, signal)) break
     for (const deadline = Date.now() + patienceMs; Date.now() < deadline && existsSync(pidFile); ) await delay(25)
   }
-  const watchdog = Number(readText(watchdogFile(layout)))
   for (const deadline = Date.now() + 5_000; Date.now() < deadline && (await isAlive(watchdog, layout.directory)); ) {
     await delay(10)
   }
@@ -208,9 +240,13 @@ function logFile(layout: InstallLayout): string {
   return join(dirname(layout.directory), 'postgres.log')
 }
 
-/** Whether its watchdog runs. */
-export function isWatched(layout: InstallLayout): boolean {
-  return isRunning(Number(readText(watchdogFile(layout))))
+/** When its watchdog last touched its file; undefined when the watchdog is gone. */
+export function pulseOf(layout: InstallLayout): number | undefined {
+  return isRunning(watchdogPid(layout)) ? statSync(watchdogFile(layout), { throwIfNoEntry: false })?.mtimeMs : undefined
+}
+
+function watchdogPid(layout: InstallLayout): number {
+  return Number(readText(watchdogFile(layout)))
 }
 
 function watchdogFile(layout: InstallLayout): string {
@@ -234,4 +270,13 @@ function freePort(): Promise<number> {
 
 export function url(password: string, port: number, database: string): string {
   return `postgres://${OWNER}:${password}@127.0.0.1:${port}/${database}`
+}
+
+/**
+ * The same by way of the server's Unix socket, where it has one: a round trip takes a fifth less of the processors than
+ * by TCP. A server that an earlier release started has none.
+ */
+export function socketUrl({ directory }: InstallLayout, tcpUrl: string): string {
+  const { port } = new URL(tcpUrl)
+  return existsSync(join(directory, `.s.PGSQL.${port}`)) ? `${tcpUrl}?host=${encodeURIComponent(directory)}` : tcpUrl
 }

@@ -1,13 +1,13 @@
 // The watchdog: the parent process of an embedded server. It stops the server when no holder is left, however the
-// holders ended, and restarts it when it crashed while a holder is left. When the watchdog itself is killed, a holder
-// starts another one, which adopts the running server (watchdog-monitor.ts).
+// holders ended, and restarts it when it crashed or froze while a holder is left. When the watchdog itself is killed or
+// freezes, a holder starts another one, which adopts the running server (watchdog-monitor.ts).
 
 import { spawn } from 'node:child_process'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { isAlive, isHeld, whenUnheld } from './process-lock.ts'
+import { isAlive, isHeld, isSuspended, whenUnheld } from './process-lock.ts'
 
 export interface WatchdogOptions {
   command: string
@@ -16,6 +16,10 @@ export interface WatchdogOptions {
   /** The server's data, and its working directory. */
   directory: string
   holders: string
+  /** Its time changes while the watchdog runs. */
+  pulseFile: string
+  /** A server that is suspended for this long is killed, and restarted. */
+  silentAfterMs: number
   /** Folders to remove when the holders were killed: no other process would remove them. */
   transientFolders: string[]
   /** The pid of a server that still runs after its watchdog died. */
@@ -27,6 +31,8 @@ const CHECK_MS = 1_000
 const RESTART_MS = 500
 const MAX_RESTARTS = 120
 const ADOPTED_CHECK_MS = 250
+// Within `silentAfterMs`.
+const PULSES = 6
 
 /** Starts the watchdog, which starts the server. `log` is a file descriptor for the output of both. */
 export function spawnWatchdog(options: WatchdogOptions, log: number) {
@@ -64,6 +70,7 @@ interface Server {
   /** Its exit code. */
   ended: Promise<number>
   end(): void
+  kill(): void
 }
 
 function start({ command, args, identity, directory }: WatchdogOptions): Server {
@@ -73,7 +80,7 @@ function start({ command, args, identity, directory }: WatchdogOptions): Server 
     server.on('exit', (code) => done(code ?? 1))
   })
   // SIGINT is Postgres's fast shutdown: it rolls back open transactions, writes a checkpoint and ends.
-  return { pid: server.pid ?? 0, ended, end: () => void server.kill('SIGINT') }
+  return { pid: server.pid ?? 0, ended, end: () => void server.kill('SIGINT'), kill: () => void server.kill('SIGKILL') }
 }
 
 // Only a parent can read an exit code. A server that stopped in order has removed its pid file.
@@ -82,20 +89,20 @@ function adopt({ directory }: WatchdogOptions, pid: number): Server {
     while (await isAlive(pid, directory)) await delay(ADOPTED_CHECK_MS)
     return existsSync(join(directory, 'postmaster.pid')) ? 1 : 0
   })()
-  const end = () => {
+  const send = (signal: NodeJS.Signals) => {
     try {
-      process.kill(pid, 'SIGINT')
+      process.kill(pid, signal)
     } catch {
       // The server has already stopped.
     }
   }
-  return { pid, ended, end }
+  return { pid, ended, end: () => send('SIGINT'), kill: () => send('SIGKILL') }
 }
 
 /** Waits for the server's end, and stops it when no holder is left. */
 async function untilEnded(
   server: Server,
-  { holders }: WatchdogOptions,
+  { holders, directory, pulseFile, silentAfterMs }: WatchdogOptions,
 ): Promise<{ code: number; isAbandoned: boolean }> {
   let isAbandoned = false
   const timer = setInterval(async () => {
@@ -108,10 +115,17 @@ async function untilEnded(
     }).catch(server.end)
     if (hasEnded === false) isAbandoned = false
   }, CHECK_MS)
+  let suspended = 0
+  const pulse = setInterval(async () => {
+    touch(pulseFile)
+    suspended = (await isSuspended(server.pid, directory)) ? suspended + 1 : 0
+    if (suspended >= PULSES) server.kill()
+  }, silentAfterMs / PULSES)
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const signal of signals) process.on(signal, server.end)
   const code = await server.ended
   clearInterval(timer)
+  clearInterval(pulse)
   for (const signal of signals) process.removeListener(signal, server.end)
   return { code, isAbandoned }
 }
@@ -129,6 +143,15 @@ function wasReadyOnce(directory: string, pid: number): boolean {
 // Without the folder there is no holder either.
 function hasHolder(holders: string): Promise<boolean> {
   return isHeld(holders).catch(() => false)
+}
+
+function touch(file: string): void {
+  const now = new Date()
+  try {
+    utimesSync(file, now, now)
+  } catch {
+    // Its folder may be gone: then there is no holder that reads it either.
+  }
 }
 
 // Processes that lost their parent may still write for a moment.

@@ -36,8 +36,13 @@ export function isLockTimeout(error: unknown): boolean {
 export function isUnavailable(error: unknown): boolean {
   return (
     codesOf(error).some((code) => SQLSTATE.test(code) || ERRNO.has(code)) ||
-    chainOf(error).some(({ message }) => PG_MESSAGE.test(message))
+    chainOf(error).some((one) => PG_MESSAGE.test(one.message) || isRefusedSocket(one))
   )
+}
+
+// A Unix socket is a file: without its server it is missing (ENOENT), and a server with too many callers says EAGAIN.
+function isRefusedSocket(error: Error): boolean {
+  return 'syscall' in error && error.syscall === 'connect'
 }
 
 function codesOf(error: unknown): string[] {

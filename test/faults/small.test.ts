@@ -1,7 +1,7 @@
 // The small form: real processes, an attack by another account, a kill of each kind, Redis killed, Postgres restarted
 // during the load, while two insurers submit, cancel and submit again. The large one is `npm run faults`.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -14,6 +14,8 @@ import { hasRedis } from '../../faults/stores.ts'
 const SEED = 1
 const engine = hasRedis() ? 'redis' : 'postgres'
 const directory = mkdtempSync(join(tmpdir(), 'countersign-faults-'))
+// As root, Postgres runs as another user. Where that one can't enter, it gets a folder that outlives the test.
+chmodSync(directory, 0o711)
 
 afterAll(() => {
   if (!process.env.KEEP) rmSync(directory, { recursive: true, force: true })

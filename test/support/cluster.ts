@@ -2,7 +2,7 @@
 // cloned from a migrated template. The projects that need them share them.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +44,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function start(): Promise<Cluster> {
   const directory = mkdtempSync(join(tmpdir(), 'countersign-test-'))
-  const postgres = await startEmbeddedPostgres({ directory, database: TEMPLATE, isDurable: false })
+  const postgres = await startEmbeddedPostgres({
+    directory,
+    database: TEMPLATE,
+    isDurable: false,
+    // Failed tests leave their data on purpose: KEEP=1 shows it.
+    ...(process.env.KEEP ? {} : { transient: directory }),
+  })
   await migrate({ ownerUrl: postgres.ownerUrl, loginUrl: loginUrl(postgres.ownerUrl, LOGIN), migrateEngine })
   const redis = await startRedis(directory)
   if (redis === undefined && process.env.CI)
@@ -56,8 +62,6 @@ async function start(): Promise<Cluster> {
     async stop() {
       redis?.child.kill('SIGKILL')
       await postgres.release()
-      // Failed tests leave their data on purpose: KEEP=1 shows it.
-      if (!process.env.KEEP) rmSync(directory, { recursive: true, force: true })
     },
   }
 }

@@ -16,7 +16,7 @@ export interface Clock {
 }
 
 interface ClockDeps {
-  db: Pick<Database, 'system'>
+  db: Pick<Database, 'readSystem'>
   /** Called when the machine's clock was found off, or right again. */
   onOffset?: (offsetMs: number) => void
   /** The machine's clock, milliseconds of Unix time. */
@@ -32,19 +32,17 @@ export function createClock({ db, onOffset = () => {}, machine = () => Date.now(
   let timer: NodeJS.Timeout | undefined
 
   async function sync(): Promise<void> {
-    const asked = await db.system('clock', async (tx) => {
+    let before = machine()
+    const [row] = await db.readSystem<{ ms: number }>('clock', () => {
       // The connection is open, so that only the statement is timed.
-      await tx.query('SELECT 1')
-      const before = machine()
-      const [row] = await tx.query<{ ms: number }>(
-        'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms',
-      )
-      const after = machine()
-      return row && { offsetMs: row.ms - (before + after) / 2, uncertainMs: (after - before) / 2 }
+      before = machine()
+      return { text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms', values: [] }
     })
-    if (asked === undefined) return
-    const isRight = Math.abs(asked.offsetMs) <= TOLERATED_MS + asked.uncertainMs
-    const found = isRight ? 0 : Math.round(asked.offsetMs)
+    const after = machine()
+    if (row === undefined) return
+    const measuredMs = row.ms - (before + after) / 2
+    const isRight = Math.abs(measuredMs) <= TOLERATED_MS + (after - before) / 2
+    const found = isRight ? 0 : Math.round(measuredMs)
     if (Math.abs(found - offsetMs) > TOLERATED_MS) onOffset(found)
     offsetMs = found
   }

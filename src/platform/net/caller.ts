@@ -1,7 +1,7 @@
 // Calls to one checked address, over pools of connections to it. The same code serves http, in the calling thread, and
 // https, in an egress thread. Every behaviour of the receiver becomes an answer, never an exception.
 
-import { type buildConnector, Pool } from 'undici'
+import type { buildConnector, Pool } from 'undici'
 import type { Deadline } from './deadline.ts'
 import { exchange } from './exchange.ts'
 import type { OutboundAnswer, OutboundRequest } from './outbound.ts'
@@ -30,8 +30,11 @@ interface CallerOptions {
   /** Calls with the same key share connections. The key must contain origin and address. */
   keyOf(to: Destination): string
   /** Made once per key. */
-  connectorOf(to: Destination): buildConnector.connector
+  connectorOf(to: Destination, build: typeof buildConnector): buildConnector.connector
 }
+
+// A hundred modules, loaded at the first call: most processes make none.
+let library: typeof import('undici') | undefined
 
 interface ConnectTimes {
   connectMs: number | null
@@ -66,14 +69,17 @@ export function createCaller({ keyOf, connectorOf }: CallerOptions): Connector {
   const pools = new Map<string, TimedPool>()
   const connectErrors = new WeakSet<Error>()
 
-  function poolOf(to: Destination): TimedPool {
+  function poolOf(to: Destination, undici: typeof import('undici')): TimedPool {
     const key = keyOf(to)
     const known = pools.get(key)
     pools.delete(key)
     const fresh: Fresh = { times: undefined }
     const made = known ?? {
       fresh,
-      pool: new Pool(to.target.origin, { ...POOL, connect: marked(connectorOf(to), to.target, fresh) }),
+      pool: new undici.Pool(to.target.origin, {
+        ...POOL,
+        connect: marked(connectorOf(to, undici.buildConnector), to.target, fresh),
+      }),
     }
     pools.set(key, made)
     for (const [oldest, idle] of pools) {
@@ -106,7 +112,8 @@ export function createCaller({ keyOf, connectorOf }: CallerOptions): Connector {
   return {
     async call(to, { method, headers, body = null, maxResponseBytes }, deadline) {
       const { target, address } = to
-      const { pool, fresh } = poolOf(to)
+      library ??= await import('undici')
+      const { pool, fresh } = poolOf(to, library)
       let connected: ConnectTimes = { connectMs: null, tlsMs: null }
       const answer = await exchange(
         pool,

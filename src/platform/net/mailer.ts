@@ -4,7 +4,6 @@
 
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import nodemailer from 'nodemailer'
 
 export interface OutgoingMail {
   /** Of the row. The Message-ID is made from it, so that a mail that is sent twice has one. */
@@ -46,6 +45,9 @@ const CLOSED = { disableFileAccess: true, disableUrlAccess: true }
 const MAX_FILES = 200
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
+// Loaded at the first mail, which one process of all sends.
+const loadLibrary = async () => (await import('nodemailer')).default
+
 /** Opens no connection before the first mail. */
 export function createMailer(settings: MailerSettings): Mailer {
   const { smtpUrl, directory } = settings
@@ -59,19 +61,19 @@ export function createMailer(settings: MailerSettings): Mailer {
 
 function createSmtpMailer(settings: MailerSettings, smtpUrl: string): Mailer {
   const options = { ...smtpOptions(smtpUrl), ...TIMEOUTS, ...CLOSED, pool: true, maxConnections: settings.connections }
+  const open = async () => (await loadLibrary()).createTransport(options)
   let transport: ReturnType<typeof open> | undefined
-  const open = () => nodemailer.createTransport(options)
   return {
     async send(mail, signal) {
       transport ??= open()
       try {
-        await transport.sendMail({ ...messageOf(mail, settings), signal })
+        await (await transport).sendMail({ ...messageOf(mail, settings), signal })
         return { kind: 'sent' }
       } catch (error) {
         return resultOf(error)
       }
     },
-    close: () => transport?.close(),
+    close: () => void transport?.then((opened) => opened.close()),
   }
 }
 
@@ -95,10 +97,13 @@ export function smtpOptions(smtpUrl: string) {
 }
 
 function createFileMailer(settings: MailerSettings, directory: string): Mailer {
-  const transport = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'unix', ...CLOSED })
+  const open = async () =>
+    (await loadLibrary()).createTransport({ streamTransport: true, buffer: true, newline: 'unix', ...CLOSED })
+  let transport: ReturnType<typeof open> | undefined
   return {
     async send(mail) {
-      const { message } = await transport.sendMail(messageOf(mail, settings))
+      transport ??= open()
+      const { message } = await (await transport).sendMail(messageOf(mail, settings))
       await mkdir(directory, { recursive: true, mode: 0o700 })
       // Ids sort by time. A mail that is sent again replaces its file.
       await writeFile(join(directory, `${mail.id}.eml`), message, { mode: 0o600 })
@@ -106,7 +111,7 @@ function createFileMailer(settings: MailerSettings, directory: string): Mailer {
       await Promise.all(files.slice(0, -MAX_FILES).map((name) => rm(join(directory, name), { force: true })))
       return { kind: 'sent' }
     },
-    close: () => transport.close(),
+    close() {},
   }
 }
 

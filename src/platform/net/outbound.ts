@@ -5,7 +5,6 @@
 
 import { setMaxListeners } from 'node:events'
 import { LRUCache } from 'lru-cache'
-import { buildConnector } from 'undici'
 import type { Environment } from '#src/platform/ids.ts'
 import { failSpan, inSpan } from '#src/platform/trace.ts'
 import { classifyAddress, isPublicAddress } from './address.ts'
@@ -129,8 +128,8 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
   // contains the account, whose connections to one origin are bounded.
   const plain = createCaller({
     keyOf: ({ account, target, address }) => `${account} ${target.origin} ${address}`,
-    connectorOf({ address }) {
-      const connect = buildConnector({ allowH2: false, timeout: CONNECT_TIMEOUT_MS, signal: closing.signal })
+    connectorOf({ address }, build) {
+      const connect = build({ allowH2: false, timeout: CONNECT_TIMEOUT_MS, signal: closing.signal })
       return ({ servername: _, ...options }, callback) => connect({ ...options, hostname: address }, callback)
     },
   })

@@ -1,26 +1,54 @@
 // Real servers and real deaths: each holder is another process, as in production.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { startEmbeddedPostgres } from '../../../commands/embedded/postgres.ts'
 import { isAlive } from '../../../commands/embedded/process-lock.ts'
 import { until } from '../../support/until.ts'
 
 const MODULE = pathToFileURL(join(import.meta.dirname, '../../../commands/embedded/postgres.ts')).href
+const PEER = 'SELECT inet_client_addr()::text AS peer'
 const isRoot = userInfo().uid === 0
 
 let root: string
 let directory: string
 let children: ChildProcess[]
 
+// Data that initdb made once: it takes as long as everything else that a test does.
+const template = mkdtempSync(join(tmpdir(), 'countersign-initialized-'))
+
+beforeAll(async () => {
+  chmodSync(template, 0o711)
+  root = template
+  directory = join(root, 'embedded')
+  children = []
+  const holder = await startHolder()
+  await holder.release()
+}, 200_000)
+
+afterAll(() => rmSync(template, { recursive: true, force: true }))
+
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'countersign-embedded-'))
+  // As root, Postgres runs as another user. Where that one can't enter, it gets a folder that outlives the test.
+  chmodSync(root, 0o711)
   directory = join(root, 'embedded')
+  execFileSync('cp', ['-a', join(template, 'embedded'), directory])
   children = []
 })
 
@@ -33,6 +61,8 @@ afterEach(async () => {
 
 // Each wait takes a second or two, and longer on a machine with fifteen times as much work as it can do.
 const PATIENCE_MS = 150_000
+// A watchdog that starts on a busy machine must be faster.
+const SILENT_AFTER_MS = 6_000
 
 describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
   it('serves every process that holds it, and ends with the last of them', async () => {
@@ -113,6 +143,36 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     expect(await isServed()).toBe(false)
   })
 
+  it('comes back at its address when it was killed while its watchdog is frozen', async () => {
+    const holder = await startHolder({ silentAfterMs: SILENT_AFTER_MS })
+    const [server, watchdog] = [serverPid(), watchdogPid()]
+    process.kill(watchdog, 'SIGSTOP')
+    process.kill(server, 'SIGKILL')
+    await untilAnswers(holder)
+    expect(serverPid()).not.toBe(server)
+    expect(await isAlive(watchdog)).toBe(false)
+    await holder.release()
+    expect(await isServed()).toBe(false)
+  })
+
+  it('comes back at its address when it is frozen', async () => {
+    const holder = await startHolder({ silentAfterMs: SILENT_AFTER_MS })
+    const [server, watchdog] = [serverPid(), watchdogPid()]
+    process.kill(server, 'SIGSTOP')
+    await untilAnswers(holder)
+    expect(serverPid()).not.toBe(server)
+    expect(watchdogPid()).toBe(watchdog)
+    await holder.release()
+  })
+
+  it('ends with its last holder, also when it and its watchdog are frozen', async () => {
+    const holder = await startHolder()
+    const watchdog = watchdogPid()
+    for (const pid of [watchdog, serverPid()]) process.kill(pid, 'SIGSTOP')
+    await holder.release()
+    expect([await isServed(), await isAlive(watchdog)]).toEqual([false, false])
+  })
+
   it('ends with its last holder, also under the watchdog that adopted it', async () => {
     const holder = await startHolder()
     const watchdog = watchdogPid()
@@ -122,10 +182,15 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     await until(async () => !(await isServed()), { timeoutMs: PATIENCE_MS })
   })
 
-  it('deletes a transient folder, also when its holder was killed', async () => {
+  it('deletes a transient folder and what stands apart from it, also when its holder was killed', async () => {
+    // As root: a folder that the user of Postgres can't enter.
+    chmodSync(root, 0o700)
+    rmSync(directory, { recursive: true })
     const holder = await startHolder({ transient: root })
+    const data = serverDirectory()
+    expect(existsSync(data)).toBe(true)
     holder.child.kill('SIGKILL')
-    await until(() => !existsSync(root), { timeoutMs: PATIENCE_MS })
+    await until(() => !existsSync(root) && !existsSync(dirname(data)), { timeoutMs: PATIENCE_MS })
   })
 
   it('never creates new data in place of data that it has no password for', async () => {
@@ -139,11 +204,24 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
   })
 
   it('starts over where initdb was interrupted', async () => {
-    mkdirSync(join(directory, 'postgres'), { recursive: true })
-    for (const name of ['initdb-password', 'postgres/PG_VERSION']) writeFileSync(join(directory, name), '')
+    // Renamed at its end.
+    renameSync(join(directory, 'postgres-password'), join(directory, 'initdb-password'))
     const holder = await startHolder()
     expect(await query(holder.ownerUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     await holder.release()
+  })
+
+  it('is reached by its Unix socket, and by TCP alone where the path of one would be too long', async () => {
+    const short = await startHolder()
+    expect(new URL(short.ownerUrl).searchParams.get('host')).toBe(serverDirectory())
+    expect(await query(short.ownerUrl, PEER)).toEqual([{ peer: null }])
+    expect(await query(short.ownerUrl.replace(/\?.*/, ''), PEER)).toEqual([{ peer: '127.0.0.1/32' }])
+    await short.release()
+
+    directory = join(root, 'x'.repeat(100), 'embedded')
+    const long = await startHolder()
+    expect(await query(long.ownerUrl, PEER)).toEqual([{ peer: '127.0.0.1/32' }])
+    await long.release()
   })
 
   it.runIf(isRoot)('runs as an unprivileged user, from a closed home', async () => {
@@ -194,7 +272,7 @@ const SCRIPT = `
   })
 `
 
-function startHolder(options: { transient?: string } = {}): Promise<Holder> {
+function startHolder(options: { transient?: string; silentAfterMs?: number } = {}): Promise<Holder> {
   const args = ['--input-type=module', '-e', SCRIPT, MODULE, JSON.stringify({ directory, ...options })]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   children.push(child)

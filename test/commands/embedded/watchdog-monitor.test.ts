@@ -2,30 +2,54 @@ import { describe, expect, it } from 'vitest'
 import { monitorWatchdog } from '../../../commands/embedded/watchdog-monitor.ts'
 import { until } from '../../support/until.ts'
 
+// No watchdog is silent for so long in a test.
+const NEVER_MS = 1e9
+
 describe('the monitor of a watchdog', () => {
   it('restores once for each death of the watchdog', async () => {
-    let isAlive = true
-    let restored = 0
+    let pulse: number | undefined = 1
+    const restored: unknown[] = []
     const monitor = monitorWatchdog({
-      isWatched: () => isAlive,
-      restore: async () => {
-        restored += 1
-        isAlive = true
+      pulse: () => pulse,
+      restore: async (last) => {
+        restored.push(last)
+        pulse = 1
       },
+      silentAfterMs: NEVER_MS,
       checkEveryMs: 1,
     })
     for (const expected of [1, 2, 3]) {
-      isAlive = false
-      await until(() => restored === expected)
+      pulse = undefined
+      await until(() => restored.length === expected)
     }
     await monitor.stop()
-    expect(restored).toBe(3)
+    expect(restored).toEqual([undefined, undefined, undefined])
+  })
+
+  it('restores once for a watchdog that is silent, and spares one whose pulse comes late', async () => {
+    let [pulse, checks] = [0, 0]
+    const restored: unknown[] = []
+    const monitor = monitorWatchdog({
+      pulse() {
+        checks += 1
+        // In every ninth check another one, then never again, and after it was restored in every check.
+        if (checks <= 90 ? checks % 9 === 0 : restored.length > 0) pulse += 1
+        return pulse
+      },
+      restore: async (last) => void restored.push(last),
+      silentAfterMs: 10,
+      checkEveryMs: 1,
+    })
+    await until(() => checks > 150)
+    await monitor.stop()
+    expect(restored).toEqual([10])
   })
 
   it('reports why the server can’t be restored, and does not retry endlessly', async () => {
     let tried = 0
     const monitor = monitorWatchdog({
-      isWatched: () => false,
+      pulse: () => undefined,
+      silentAfterMs: NEVER_MS,
       restore: async () => {
         tried += 1
         throw new Error(`the disk is full (${tried})`)
@@ -45,7 +69,8 @@ describe('the monitor of a watchdog', () => {
       begun = resolve
     })
     const monitor = monitorWatchdog({
-      isWatched: () => false,
+      pulse: () => undefined,
+      silentAfterMs: NEVER_MS,
       restore: async () => {
         begun()
         await new Promise((done) => setImmediate(done))

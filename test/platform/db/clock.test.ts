@@ -32,7 +32,7 @@ describe('the clock', () => {
     let isAway = false
     const db: TestDatabase['db'] = {
       ...test.db,
-      system: (...given) => (isAway ? Promise.reject(new Error('away')) : test.db.system(...given)),
+      readSystem: (...given) => (isAway ? Promise.reject(new Error('away')) : test.db.readSystem(...given)),
     }
     const clock = createClock({ db, machine: () => Date.now() + 10 * MINUTE })
     await clock.sync()

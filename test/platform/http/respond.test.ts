@@ -54,6 +54,10 @@ describe('an error of the store', () => {
     expect(toFailure(new Error('with meaning', { cause: coded(code) })).code).toBe('service_unavailable')
   })
 
+  it.each(['ENOENT', 'EAGAIN'])('%s of a Unix socket is service_unavailable', (code) => {
+    expect(toFailure(Object.assign(coded(code), { syscall: 'connect' })).code).toBe('service_unavailable')
+  })
+
   it.each(['23505', '42501', '42P01', '22P02', '22021', 'ENOENT', 'ERR_ASSERTION'])('%s is internal_error', (code) => {
     expect(toFailure(coded(code)).code).toBe('internal_error')
   })
