@@ -129,7 +129,13 @@ export function collectList(
     labelNames: ['outcome'],
     registers: [registry],
   })
-  const row = () => db.system('revocation list', (tx) => findList(tx, NAME, undefined))
+  // The list itself, of some 300 KB, comes with the first scrape alone.
+  let known: Buffer | undefined
+  const row = async () => {
+    const found = await db.system('revocation list', (tx) => findList(tx, NAME, known))
+    known = found?.digest ?? undefined
+    return found
+  }
   new Gauge({
     name: 'countersign_revocation_list_age_seconds',
     help: 'Age of the list of revoked attestation keys; -1 while it was never fetched, and no Android evidence counts.',
