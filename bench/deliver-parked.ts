@@ -6,7 +6,7 @@ import { type Delivering, resetTables, untilDrained } from './delivering.ts'
 import { judgeLimit, judgeRatio, median, type Options, print, type Verdict } from './harness.ts'
 
 const PARKED = 1_000_000
-const EVENTS = 60
+const EVENTS = 240
 const EVENTS_AT_ONCE = 20
 const HOUR_MS = 3_600_000
 const MIN_RATIO = 0.9

@@ -61,12 +61,19 @@ async function runRate(on: Delivering, options: Options): Promise<Verdict[]> {
   }
   const floorRate = (isRecorded: boolean) =>
     floor.ask<number>({ url: `${base}/0`, count: events * ENDPOINTS, body: JSON.stringify(eventOf()), isRecorded })
+  const bareMs: number[] = []
+  const bareRate = async () => {
+    const before = processorMsOf([floor.pid]) ?? Number.NaN
+    const rate = await floorRate(false)
+    bareMs.push(((processorMsOf([floor.pid]) ?? Number.NaN) - before) / (events * ENDPOINTS))
+    return rate
+  }
   const bare: number[] = []
   const recorded: number[] = []
   const own: number[] = []
   // The first round warms up.
   for (let round = 0; round <= options.rounds; round += 1) {
-    bare.push(await floorRate(false))
+    bare.push(await bareRate())
     recorded.push(await floorRate(true))
     own.push(await ours())
   }
@@ -85,6 +92,7 @@ async function runRate(on: Delivering, options: Options): Promise<Verdict[]> {
     judge('the same with one durable record each', recorded, 0.6),
     note('deliver, written per delivery', summarize(writes.slice(1))),
     note('deliver, processor time per delivery', summarizeSpent(spent.slice(1))),
+    note('deliver, of the process alone', compareSpent(bareMs.slice(1), spent.slice(1))),
   ]
 }
 
@@ -228,4 +236,10 @@ function describeSpent(before: Spent, after: Spent, deliveries: number): Spent {
 function summarizeSpent(spent: readonly Spent[]): string {
   const of = (name: keyof Spent) => median(spent.map((one) => one[name]))
   return NAMES.map((name) => `${name} ${of(name).toFixed(3)} ms`).join(', ')
+}
+
+/** What the ratio of rates would be if the worker had a processor of its own, as the floor's process nearly has. */
+function compareSpent(bareMs: readonly number[], spent: readonly Spent[]): string {
+  const [floor, own] = [median(bareMs), median(spent.map(({ deliver }) => deliver))]
+  return `${own.toFixed(3)} ms of processor time per delivery, bare ${floor.toFixed(3)} ms; ratio ${(floor / own).toFixed(2)}`
 }
