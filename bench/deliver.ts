@@ -2,6 +2,7 @@
 // what a receiver that never answers, or a million parked deliveries, cost the others.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
 import { runParked } from './deliver-parked.ts'
 import {
   type Delivering,
@@ -24,7 +25,7 @@ const EVENTS_AT_ONCE = 20
 const EVENTS_PER_SECOND = 6
 const STEADY_SECONDS = 10
 
-const PARTS = { rate: runRate, arrival: runArrival, hanging: runHanging, parked: runParked }
+const PARTS = { rate: runRate, arrival: runArrival, hanging: runHanging, parked: runParked, snapshot: runSnapshot }
 
 export async function runDeliver(options: Options): Promise<Verdict[]> {
   const on = await openDelivering(options)
@@ -126,6 +127,32 @@ async function runArrival({ stage, emit, arrivals }: Delivering, options: Option
       `p50 ${describe(p50, 'ms')}, p99 ${describe(p99, 'ms')} at ${rate} deliveries/s`,
     ),
   ]
+}
+
+/**
+ * Beside a transaction that began before the deliveries, as pg_dump's does: until it ends, no version of a row that it could
+ * see is removed, and each look for due jobs passes over those of jobs that are done.
+ */
+async function runSnapshot({ stage, emit }: Delivering, options: Options): Promise<Verdict[]> {
+  const events = options.isQuick ? EVENTS_AT_ONCE : 5 * EVENTS
+  const rate = async (isHeld: boolean): Promise<number> => {
+    await stage.pause('deliver')
+    for (let emitted = 0; emitted < events; emitted += EVENTS_AT_ONCE) await emit(EVENTS_AT_ONCE)
+    const holder = new pg.Client({ connectionString: stage.ownerUrl })
+    await holder.connect()
+    if (isHeld) await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM jobs LIMIT 1')
+    await stage.resume('deliver')
+    await untilSettled(stage, 'deliver')
+    await holder.end()
+    const { rate } = await recordOf(stage)
+    await resetTables(stage)
+    return rate
+  }
+  await rate(false)
+  const [without, beside] = [await rate(false), await rate(true)]
+  const figures = [beside, without].map((one) => `${Math.round(one).toLocaleString('en')} deliveries/s`)
+  const count = (events * ENDPOINTS).toLocaleString('en')
+  return [note('deliver beside a snapshot', `${count} deliveries at ${figures[0]}, without ${figures[1]}`)]
 }
 
 async function runHanging({ stage, addEndpoint, emit }: Delivering, options: Options): Promise<Verdict[]> {
