@@ -33,7 +33,6 @@ const SMALL: Record<string, readonly string[]> = {
     'src/attest/reevaluate/refresh.ts',
     'src/attest/video/padding.ts',
     'src/platform/amounts.ts',
-    'src/platform/net/retry-after.ts',
     'src/platform/sanitize.ts',
     'src/platform/sequence-interval.ts',
   ],

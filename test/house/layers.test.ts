@@ -96,7 +96,6 @@ const PURE = [
   'src/platform/jobs/poll-interval.ts',
   'src/platform/ledger/merkle.ts',
   'src/platform/ledger/proofs.ts',
-  'src/platform/net/retry-after.ts',
   'src/platform/sequence-interval.ts',
   'src/account/webhooks/latency.ts',
   'src/account/webhooks/schedule.ts',

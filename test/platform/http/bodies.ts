@@ -1,6 +1,7 @@
 // Routes that take bodies of every kind, for the tests of reading them.
 
 import { createHash } from 'node:crypto'
+import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -115,3 +116,26 @@ export const routes: Route[] = [
     },
   ),
 ]
+
+/**
+ * Sends the head of a POST to /v1/notes and the first piece of its body, then a drop each 50 ms until there is an answer.
+ * @param framing The header that says how long the body is.
+ * @returns All that came back until the connection was closed.
+ */
+export function trickle(port: number, { framing, first, drop }: Record<'framing' | 'first' | 'drop', string>) {
+  return new Promise<string>((resolve) => {
+    let all = ''
+    const socket = connect(port, '127.0.0.1')
+    socket
+      .on('data', (bytes) => {
+        all += bytes
+      })
+      .on('error', () => {})
+      .on('close', () => resolve(all))
+    socket.write(
+      `POST /v1/notes HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\n${framing}\r\n\r\n${first}`,
+    )
+    const drip = setInterval(() => (all === '' ? socket.write(drop) : socket.end()), 50)
+    socket.on('close', () => clearInterval(drip))
+  })
+}

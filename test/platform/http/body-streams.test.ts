@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { call, callRaw, return503, type TestApp } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
-import { MEGABYTE, seen, startBodies } from './bodies.ts'
+import { MEGABYTE, seen, startBodies, trickle } from './bodies.ts'
 
 return503()
 
@@ -22,21 +22,7 @@ describe('slow bodies and broken connections', () => {
     ['of a length', 'Content-Length: 5000', '{', ' '],
     ['in chunks', 'Transfer-Encoding: chunked', '1\r\n{\r\n', '1\r\n \r\n'],
   ])('end with an answer that says so: a body %s that trickles', async (_name, framing, first, drop) => {
-    const text = await new Promise<string>((resolve) => {
-      let all = ''
-      const socket = connect(app.port, '127.0.0.1')
-      socket
-        .on('data', (bytes) => {
-          all += bytes
-        })
-        .on('error', () => {})
-        .on('close', () => resolve(all))
-      socket.write(
-        `POST /v1/notes HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\n${framing}\r\n\r\n${first}`,
-      )
-      const drip = setInterval(() => (all === '' ? socket.write(drop) : socket.end()), 50)
-      socket.on('close', () => clearInterval(drip))
-    })
+    const text = await trickle(app.port, { framing, first, drop })
     expect(text).toMatch(/^HTTP\/1\.1 408 /)
     expect(text).toContain('"code":"request_timeout"')
   })

@@ -1,9 +1,9 @@
-import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { endpoint } from '#src/platform/http/endpoint.ts'
 import { createRateJudge, DEFAULT_MINIMUM_RATE, type Kept } from '#src/platform/http/minimum-rate.ts'
 import { makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
+import { trickle } from './bodies.ts'
 
 const KIB = 1024
 const PHOTO_BYTES = 4_700_000
@@ -100,23 +100,9 @@ describe('over HTTP', () => {
     ['of a length', 'Content-Length: 1000000', (text: string) => text],
     ['in chunks', 'Transfer-Encoding: chunked', (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`],
   ])('a large body %s whose end comes in drops is answered 408', async (_name, framing, frame) => {
-    const text = await new Promise<string>((resolve) => {
-      let all = ''
-      const socket = connect(app.port, '127.0.0.1')
-      socket
-        .on('data', (bytes) => {
-          all += bytes
-        })
-        .on('error', () => {})
-        .on('close', () => resolve(all))
-      socket.write(
-        `POST /v1/notes HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`,
-      )
-      socket.write(frame(`{"text":"${'a'.repeat(800_000)}`))
-      // Far above what every body must bring.
-      const drip = setInterval(() => (all === '' ? socket.write(frame('a'.repeat(100))) : socket.end()), 50)
-      socket.on('close', () => clearInterval(drip))
-    })
+    const first = frame(`{"text":"${'a'.repeat(800_000)}`)
+    // Far above what every body must bring.
+    const text = await trickle(app.port, { framing, first, drop: frame('a'.repeat(100)) })
     expect(text).toMatch(/^HTTP\/1\.1 408 /)
     expect(text).toContain('"code":"request_timeout"')
   })

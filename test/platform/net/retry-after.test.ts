@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseRetryAfter } from '#src/platform/net/retry-after.ts'
+import { parseRetryAfter } from '#src/platform/net/exchange.ts'
 
 interface Vectors {
   retry_after: { now: string; cases: { value: string; delay_ms: number | null }[] }

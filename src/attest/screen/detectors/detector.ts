@@ -4,7 +4,7 @@
 import { z } from 'zod'
 import { parseJson } from '#src/platform/crypto/canonical.ts'
 import { OPERATOR, type Outbound, type OutboundAnswer } from '#src/platform/net/outbound.ts'
-import { parseRetryAfter } from '#src/platform/net/retry-after.ts'
+import { parseRetryAfter } from '#src/platform/net/exchange.ts'
 
 export interface DetectorInput {
   /** 64 lower-case hexadecimal digits. */
