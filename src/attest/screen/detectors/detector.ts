@@ -3,8 +3,8 @@
 
 import { z } from 'zod'
 import { parseJson } from '#src/platform/crypto/canonical.ts'
-import { OPERATOR, type Outbound, type OutboundAnswer } from '#src/platform/net/outbound.ts'
 import { parseRetryAfter } from '#src/platform/net/exchange.ts'
+import { OPERATOR, type Outbound, type OutboundAnswer } from '#src/platform/net/outbound.ts'
 
 export interface DetectorInput {
   /** 64 lower-case hexadecimal digits. */
