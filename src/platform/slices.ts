@@ -2,6 +2,7 @@
 // account runs, and the accounts take turns: other requests wait for one slice, however many large bodies there are.
 
 import { currentSubject } from './context.ts'
+import { createFairQueue } from './fair-queue.ts'
 
 /**
  * A request makes some five round trips to Postgres, and each may wait for one slice. A shorter slice costs throughput:
@@ -22,25 +23,23 @@ export function createSlice(): Slice {
   return {
     isOver: () => performance.now() - startedAt >= SLICE_MS,
     async next() {
-      await turnOf(currentSubject()?.account ?? '')
+      await nextTurn()
       startedAt = performance.now()
     },
   }
 }
 
-// Of this process, as the event loop is. A Map iterates in insertion order: an account that had its turn is inserted
-// again behind the others.
-const waiting = new Map<string, (() => void)[]>()
-let isScheduled = false
-
-function turnOf(account: string): Promise<void> {
+/** Resolves in a later turn of the loop: for short computations that would otherwise run many in one turn. */
+export function nextTurn(): Promise<void> {
   return new Promise((resume) => {
-    const queue = waiting.get(account)
-    if (queue === undefined) waiting.set(account, [resume])
-    else queue.push(resume)
+    waiting.push(currentSubject()?.account ?? '', resume)
     schedule()
   })
 }
+
+// Of this process, as the event loop is.
+const waiting = createFairQueue<() => void>()
+let isScheduled = false
 
 function schedule(): void {
   if (isScheduled) return
@@ -50,12 +49,6 @@ function schedule(): void {
 
 function resumeOne(): void {
   isScheduled = false
-  for (const [account, queue] of waiting) {
-    const resume = queue.shift()
-    waiting.delete(account)
-    if (queue.length > 0) waiting.set(account, queue)
-    resume?.()
-    break
-  }
+  waiting.shift()?.()
   if (waiting.size > 0) schedule()
 }

@@ -11,6 +11,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment, Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
+import { nextTurn } from '#src/platform/slices.ts'
 import type { OpenCase } from '../cases/escalation.ts'
 import { judge } from '../factors/judge.ts'
 import { createLoadSubmission } from './load.ts'
@@ -44,6 +45,8 @@ export function createVerify({ signRecord, random = Math.random, openCase, ...de
 
   async function verify(attestationId: string, job: RunningJob): Promise<JobOutcome> {
     const found = await load(job.scope, attestationId)
+    // Submissions are loaded many at a time, and would be verified without a pause between them.
+    await nextTurn()
     if (found === undefined) return { kind: 'dead', error: 'the attestation is gone' }
     const { submitted, captureContext, policy } = found
     note({ claim: submitted.claimId })

@@ -27,7 +27,7 @@ export interface C2paReadOptions {
   anchors(): Promise<readonly Uint8Array[]>
   /** The time at which certificates must be valid; the same time gives the same facts. */
   at: Date
-  /** The owner of the file: slow files of one owner leave seats for those of others. */
+  /** The owner of the file: files of several owners are read in turn, and slow ones leave seats to other owners'. */
   owner?: string
 }
 
@@ -88,7 +88,8 @@ export function createC2paReader({
       maxWaiting,
       workerData: (isAside): C2paThreadData => ({ module, isAside }),
       isSlow: ({ size }) => size > MAX_QUICK_BYTES,
-      seats: { ...SEATS, ownerOf: ({ owner }) => owner },
+      ownerOf: ({ owner }) => owner,
+      seats: SEATS,
     })
   }
 

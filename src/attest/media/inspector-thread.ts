@@ -11,6 +11,7 @@ import type { Inspection, ThreadAnswer } from './threads.ts'
 
 export interface ThreadRequest {
   path: string
+  owner: string
 }
 
 lowerThreadPriority()

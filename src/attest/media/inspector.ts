@@ -5,8 +5,11 @@ import type { ThreadRequest } from './inspector-thread.ts'
 import { createThreads, type Inspection } from './threads.ts'
 
 export interface Inspector {
-  /** Format, sides, EXIF and declarations of an image; and for any file, whether it holds a C2PA manifest. */
-  inspect(path: string): Promise<Inspection<FileFacts>>
+  /**
+   * Format, sides, EXIF and declarations of an image; and for any file, whether it holds a C2PA manifest. Files of several
+   * owners are read in turn.
+   */
+  inspect(path: string, owner?: string): Promise<Inspection<FileFacts>>
   close(): Promise<void>
 }
 
@@ -32,10 +35,11 @@ export function createInspector(options: InspectorOptions = {}): Inspector {
     limitMs,
     quickMs,
     maxWaiting,
+    ownerOf: ({ owner }) => owner,
   })
 
   return {
-    inspect: (path) => pool.submit({ path }),
+    inspect: (path, owner = '') => pool.submit({ path, owner }),
     close: async () => pool.close(),
   }
 }

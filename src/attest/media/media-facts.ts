@@ -46,7 +46,7 @@ export function createReadMedia({ c2paAnchorsOf, store, inspector, c2pa }: Media
 
   /** @throws when the media can't be read now: `MEDIA_BUSY`, or an error. */
   async function read(path: string, job: Job, submitted: Submitted): Promise<MediaFacts> {
-    const inspection = await inspector.inspect(path)
+    const inspection = await inspector.inspect(path, job.scope.accountId)
     if (!inspection.ok) {
       const { code, detail } = inspection
       if (code !== 'unreadable' && !isOfTheFile(code, job)) throw notNow('the media', code)

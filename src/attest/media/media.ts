@@ -122,7 +122,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
   // For files that the head does not decide: HEIC, AVIF and TIFF, sides beyond the first 256 KiB, and damaged headers.
   // An image without readable sides is refused.
   async function inspectSides({ accountId }: Scope, type: MediaType, { path }: StagedBlob): Promise<Dimensions> {
-    const inspection = await withSlot(accountId, () => inspector.inspect(path))
+    const inspection = await withSlot(accountId, () => inspector.inspect(path, accountId))
     if (!inspection.ok) {
       if (isBusy(inspection)) throw tryAgain(inspection.detail)
       throw badBody('unreadable_media', `The image can't be read: ${inspection.detail}`)

@@ -3,6 +3,7 @@
 // none of them. Slow requests, known or detected, run in a separate thread for slow ones.
 
 import { Worker } from 'node:worker_threads'
+import { createFairQueue } from '#src/platform/fair-queue.ts'
 
 /** The result of an inspection. A refusal is a value: a stuck or unreadable file is an answer about that file. */
 export type Inspection<V> = { ok: true; value: V } | { ok: false; code: InspectionCode; detail: string }
@@ -31,8 +32,10 @@ export interface ThreadsOptions<Request> {
   workerData?: (isAside: boolean) => unknown
   /** Which requests start in the slow thread. */
   isSlow?: (request: Request) => boolean
+  /** Requests of one owner keep their order, and owners take turns. Without it, all have one owner. */
+  ownerOf?: (request: Request) => string
   /** Limits of unanswered slow requests: of all owners, and of one. Beyond them the answer is `busy`. */
-  seats?: { all: number; each: number; ownerOf(request: Request): string }
+  seats?: { all: number; each: number }
 }
 
 export interface Threads<Request> {
@@ -72,21 +75,22 @@ export function createThreads<Request>({
   maxWaiting,
   workerData = () => undefined,
   isSlow = () => false,
+  ownerOf = () => '',
   seats,
 }: ThreadsOptions<Request>): Threads<Request> {
   const lanes: Lane<Request>[] = [...Array.from({ length: threads }, () => newLane(false)), newLane(true)]
-  const quick: Task<Request>[] = []
-  const slow: Task<Request>[] = []
+  const quick = createFairQueue<Task<Request>>()
+  const slow = createFairQueue<Task<Request>>()
   const seated = new Set<Task<Request>>()
   let isClosed = false
 
   function submit<V>(request: Request): Promise<Inspection<V>> {
     if (isClosed) return Promise.resolve(CLOSED)
-    if (quick.length + slow.length >= maxWaiting) return Promise.resolve(BUSY)
+    if (quick.size + slow.size >= maxWaiting) return Promise.resolve(BUSY)
     return new Promise((settle) => {
       const queue = isSlow(request) ? slow : quick
       // The thread answers a request with its own kind of value; the thread's file ties the two types together.
-      queue.push({ request, settle: (inspection) => settle(inspection as Inspection<V>) })
+      queue.push(ownerOf(request), { request, settle: (inspection) => settle(inspection as Inspection<V>) })
       for (const lane of lanes) advance(lane)
     })
   }
@@ -141,7 +145,7 @@ export function createThreads<Request>({
     lane.task = undefined
     if (isSeatLeft(task)) {
       seated.add(task)
-      slow.push(task)
+      slow.push(ownerOf(task.request), task)
     } else {
       task.settle(BUSY)
     }
@@ -150,7 +154,7 @@ export function createThreads<Request>({
 
   function isSeatLeft({ request }: Task<Request>): boolean {
     if (seats === undefined) return true
-    const { all, each, ownerOf } = seats
+    const { all, each } = seats
     const own = [...seated].filter((other) => ownerOf(other.request) === ownerOf(request))
     return seated.size < all && own.length < each
   }
@@ -199,7 +203,7 @@ export function createThreads<Request>({
     submit,
     close() {
       isClosed = true
-      for (const task of [...quick.splice(0), ...slow.splice(0)]) task.settle(CLOSED)
+      for (const task of [...quick.clear(), ...slow.clear()]) task.settle(CLOSED)
       for (const lane of lanes) {
         if (lane.worker !== undefined) drop(lane, lane.worker, CLOSED.code, CLOSED.detail)
       }

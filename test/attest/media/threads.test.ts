@@ -80,7 +80,7 @@ it('a task that is known to be slow starts in a side thread', async () => {
 })
 
 it('stuck tasks of one owner leave side threads for other owners', async () => {
-  const threads = threadsThat({ seats: { all: 3, each: 2, ownerOf: ({ owner = '' }) => owner } })
+  const threads = threadsThat({ ownerOf: ({ owner = '' }) => owner, seats: { all: 3, each: 2 } })
   const owners = ['a', 'a', 'a', 'b', 'c']
   const answers = owners.map((owner) => threads.submit({ op: 'inspect', path: 'never', owner }))
   expect(await Promise.all([answers[2], answers[4]])).toMatchObject([{ code: 'busy' }, { code: 'busy' }])
@@ -93,7 +93,7 @@ it('stuck tasks of one owner leave side threads for other owners', async () => {
 })
 
 it('a side thread is free again after any outcome of its task', async () => {
-  const threads = threadsThat({ limitMs: 400, seats: { all: 1, each: 1, ownerOf: () => '' } })
+  const threads = threadsThat({ limitMs: 400, seats: { all: 1, each: 1 } })
   for (const path of ['never', 'slow', 'never'])
     expect(await orderOf(threads, paths(path))).toEqual([`${path} timeout`])
   threads.close()
