@@ -36,9 +36,10 @@ export const QUEUES = {
     // 2 s doubling to 5 min: ten attempts outlast a blob store that is away for ten minutes.
     maxAttempts: 10,
     // A job waits for Postgres and the photo most of its time, and for others of its batch.
-    concurrency: 32,
+    concurrency: 64,
     batchSize: 8,
     laneCap: 100_000,
+    leavesRoom: true,
     retryBaseMs: 2_000,
     retryCapMs: 300_000,
     isAwaited: true,

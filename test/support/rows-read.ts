@@ -13,26 +13,36 @@ export async function readingRows<R>(
   table: string,
   work: (tx: Tx) => Promise<R>,
 ): Promise<{ answer: R; most: number }> {
+  const counter = countingRows(table)
+  const answer = await db.tenant(scope, (tx) => work(counter.watch(tx)))
+  return { answer, most: counter.most() }
+}
+
+/** Counts the rows of a table that the statements of transactions read. Each runs twice: once to be explained. */
+export function countingRows(table: string): { watch(tx: Tx): Tx; most(): number } {
   const plans: Plan[] = []
-  const answer = await db.tenant(scope, (tx) => {
-    let last: Promise<unknown> = Promise.resolve()
-    const explained =
-      (run: Tx['query'], mode: string): Tx['query'] =>
-      (text, values = []) => {
-        const next = last.then(async () => {
-          plans.push(await explain(tx, { text, values, mode }))
-          return run<never>(text, values)
-        })
-        last = next
-        return next
-      }
-    // A fixed statement is prepared, and Postgres may plan it once for all values.
-    const query = explained(tx.query, 'force_generic_plan')
-    return work({ ...tx, query, adhoc: explained(tx.adhoc, 'force_custom_plan') })
-  })
-  const counts = plans.map((plan) => rowsRead(plan, table))
-  expect(plans.some((plan) => reads(plan, table))).toBe(true)
-  return { answer, most: Math.max(...counts) }
+  return {
+    watch(tx) {
+      let last: Promise<unknown> = Promise.resolve()
+      const explained =
+        (run: Tx['query'], mode: string): Tx['query'] =>
+        (text, values = []) => {
+          const next = last.then(async () => {
+            plans.push(await explain(tx, { text, values, mode }))
+            return run<never>(text, values)
+          })
+          last = next
+          return next
+        }
+      // A fixed statement is prepared, and Postgres may plan it once for all values.
+      const query = explained(tx.query, 'force_generic_plan')
+      return { ...tx, query, adhoc: explained(tx.adhoc, 'force_custom_plan') }
+    },
+    most() {
+      expect(plans.some((plan) => reads(plan, table))).toBe(true)
+      return Math.max(...plans.map((plan) => rowsRead(plan, table)))
+    },
+  }
 }
 
 interface Plan {

@@ -83,7 +83,7 @@ export async function takeLink(tx: Tx, tokenHash: Buffer, at: Date): Promise<Lin
 export function purgeLinks(db: Pick<Database, 'system'>, before: Date): Promise<number> {
   return deleteInSteps(db, (tx, limit) =>
     tx.query(
-      `DELETE FROM login_links WHERE id IN (SELECT id FROM login_links WHERE expires_at < $1 LIMIT $2) RETURNING 1`,
+      `DELETE FROM login_links WHERE id = ANY(ARRAY(SELECT id FROM login_links WHERE expires_at < $1 LIMIT $2)) RETURNING 1`,
       [before, limit],
     ),
   )

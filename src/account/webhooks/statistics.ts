@@ -145,8 +145,8 @@ async function findPending(tx: Tx, endpointId: string): Promise<EndpointStatisti
 /** Hours that no window reaches. */
 export const purgeStatistics: PurgeStep = async (tx, _scope, { before, limit }) => {
   const gone = await tx.query(
-    `DELETE FROM endpoint_statistics WHERE (endpoint_id, hour, shard, kind, bucket) IN (
-       SELECT endpoint_id, hour, shard, kind, bucket FROM endpoint_statistics WHERE hour < $1 LIMIT $2) RETURNING 1`,
+    `DELETE FROM endpoint_statistics WHERE ctid = ANY(ARRAY(
+       SELECT ctid FROM endpoint_statistics WHERE hour < $1 LIMIT $2)) RETURNING 1`,
     [before, limit],
   )
   return gone.length

@@ -160,11 +160,11 @@ function nonceOf(submission: unknown): string | undefined {
 /** Deletes old chunks of streams that were never assembled. Their bytes are unreferenced media. */
 export const purgeChunks: PurgeStep = async (tx, _scope, { before, limit }) => {
   const gone = await tx.query(
-    `DELETE FROM capture_chunks WHERE (session_id, chunk_index) IN (
-       SELECT session_id, chunk_index FROM capture_chunks WHERE arrived_at < $1
+    `DELETE FROM capture_chunks WHERE ctid = ANY(ARRAY(
+       SELECT ctid FROM capture_chunks WHERE arrived_at < $1
          AND EXISTS (SELECT FROM capture_sessions WHERE capture_sessions.id = capture_chunks.session_id
            AND stream_media_id IS NULL OFFSET 0)
-       ORDER BY arrived_at LIMIT $2)
+       ORDER BY arrived_at LIMIT $2))
      RETURNING 1`,
     [before, limit],
   )

@@ -104,8 +104,8 @@ const RELEASE = `WITH released AS (
 /** Of tokens whose outcome can't be reported any more. */
 export const purgeCharges: PurgeStep = async (tx, { environment }, { before, limit }) => {
   const gone = await tx.query(
-    `DELETE FROM mandate_charges WHERE (jti, mandate_id) IN (
-       SELECT jti, mandate_id FROM mandate_charges WHERE jti < $1 AND charged_at < $2 ORDER BY jti LIMIT $3) RETURNING 1`,
+    `DELETE FROM mandate_charges WHERE ctid = ANY(ARRAY(
+       SELECT ctid FROM mandate_charges WHERE jti < $1 AND charged_at < $2 ORDER BY jti LIMIT $3)) RETURNING 1`,
     [idsBefore('jti', environment, before), before, limit],
   )
   return gone.length
@@ -114,12 +114,12 @@ export const purgeCharges: PurgeStep = async (tx, { environment }, { before, lim
 /** Of periods that ended, and of mandates that are gone. The sum of a total stays with its mandate. */
 export const purgeSpend: PurgeStep = async (tx, _scope, { before, limit }) => {
   const gone = await tx.query(
-    `DELETE FROM mandate_spend WHERE (mandate_id, period_start) IN (
-       SELECT s.mandate_id, s.period_start FROM mandate_spend s LEFT JOIN mandates m ON m.id = s.mandate_id
+    `DELETE FROM mandate_spend WHERE ctid = ANY(ARRAY(
+       SELECT s.ctid FROM mandate_spend s LEFT JOIN mandates m ON m.id = s.mandate_id
        WHERE m.id IS NULL
          OR CASE m.budget_period WHEN 'day' THEN s.period_start + 1
               WHEN 'month' THEN (s.period_start + interval '1 month')::date END <= ($1::timestamptz AT TIME ZONE m.timezone)::date
-       LIMIT $2) RETURNING 1`,
+       LIMIT $2)) RETURNING 1`,
     [before, limit],
   )
   return gone.length

@@ -198,8 +198,9 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
     : shareFairly(lanes, free, laneCap)
   if (quotas.length === 0) return []
 
-  const rows = await tx.query<Omit<Chosen, 'ahead'> & { lane: string }>(
-    // The lists stand behind a SELECT: see settleAll.
+  const rows = await tx.query<Omit<Chosen, 'ahead'> & { lane: string; runAt: number }>(
+    // The lists stand behind a SELECT: see settleAll. So do the chosen ids: the planner expects thousands of them in a deep
+    // backlog, and would join them by reading the whole table.
     `WITH due AS (
        SELECT due.id, due.lane, due.priority, due.run_at, quotas.quota
        FROM unnest((SELECT $2::text[]), (SELECT $3::int[])) AS quotas (lane, quota)
@@ -213,8 +214,9 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
        SELECT id, quota, row_number() OVER (PARTITION BY lane ORDER BY priority, run_at) AS turn FROM due
      )
      UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now(), lease_until = NULL
-     FROM ranked WHERE jobs.id = ranked.id AND ranked.turn <= ranked.quota
-     RETURNING jobs.id, jobs.dispatches, jobs.account_id AS account, jobs.priority, jobs.traceparent, jobs.lane`,
+     WHERE id = ANY(ARRAY(SELECT id FROM ranked WHERE turn <= quota))
+     RETURNING id, dispatches, account_id AS account, priority, traceparent, lane,
+       extract(epoch FROM run_at)::float8 AS "runAt"`,
     [queue, quotas.map((quota) => quota.lane), quotas.map((quota) => quota.take)],
   )
   const rated = new Set(due.flatMap(({ lane, tokens }) => (tokens === null ? [] : [lane])))
@@ -225,7 +227,8 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
     dispatched.filter((lane) => rated.has(lane)),
   )
   const ahead = new Map(accountsInFlight)
-  return rows.map(({ lane: _, ...job }) => {
+  const sorted = rows.toSorted((a, b) => a.priority - b.priority || a.runAt - b.runAt)
+  return sorted.map(({ lane: _, runAt: __, ...job }) => {
     const before = ahead.get(job.account) ?? 0
     ahead.set(job.account, before + 1)
     return { ...job, ahead: before }
@@ -280,8 +283,8 @@ async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number
     // with it until the attempts of all are spent.
     `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = 'the lease lapsed',
        run_at = CASE WHEN attempts < 3 THEN run_at ELSE now() + random() * ${APART} END
-     WHERE id IN (SELECT id FROM jobs WHERE queue = $1 AND ${RUNNING} AND lease_until < now()
-       FOR UPDATE SKIP LOCKED) RETURNING id`,
+     WHERE id = ANY(ARRAY(SELECT id FROM jobs WHERE queue = $1 AND ${RUNNING} AND lease_until < now()
+       FOR UPDATE SKIP LOCKED)) RETURNING id`,
     [queue],
   )
   const unclaimed = await tx.query<Ticket>(

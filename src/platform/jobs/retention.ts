@@ -12,8 +12,8 @@ export async function purgeSettledJobs(db: Database): Promise<number> {
   for (let total = 0; ; ) {
     const gone = await db.system('retention', (tx) =>
       tx.query(
-        `DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE state IN ('succeeded', 'cancelled')
-           AND settled_at < now() - interval '24 hours' LIMIT $1 FOR UPDATE SKIP LOCKED) RETURNING id`,
+        `DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM jobs WHERE state IN ('succeeded', 'cancelled')
+           AND settled_at < now() - interval '24 hours' LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING id`,
         [STEP],
       ),
     )

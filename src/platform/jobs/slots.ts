@@ -30,6 +30,7 @@ const PATIENCE_MS = 250
 export function createSlots({ count, leavesRoom }: SlotsOptions): Slots {
   const owners = new Map<string, Owner>()
   let free = count
+  let waiting = 0
 
   const mayStart = ({ running }: Owner) => free > 0 && (!leavesRoom || running < free)
 
@@ -53,11 +54,14 @@ export function createSlots({ count, leavesRoom }: SlotsOptions): Slots {
       const passing = setInterval(() => {
         if (free > 0) onPassed()
       }, PATIENCE_MS)
+      waiting += 1
       owner.waiting.push(() => {
         clearInterval(passing)
+        waiting -= 1
         start()
       })
       startNext()
+      if (free > 0 && waiting <= count / 2) onPassed()
     })
     try {
       return await work()

@@ -38,10 +38,13 @@ describe.each(testedEngines())('a worker that is stopped, on %s', (kind) => {
     timeout: 60_000,
   }, async () => {
     const hung: RunningJob[] = []
-    const worker = await on.start((job) => {
-      hung.push(job)
-      return new Promise(() => {})
-    })
+    const worker = await on.start(
+      (job) => {
+        hung.push(job)
+        return new Promise(() => {})
+      },
+      { concurrency: 6 },
+    )
     const ids = await on.addJobs(3)
     await dispatchUntil(async () => hung.length === 3)
 
@@ -71,10 +74,10 @@ describe.each(testedEngines())('a worker that is stopped, on %s', (kind) => {
         await released
         return on.settleNow(job)
       },
-      { concurrency: 1 },
+      { concurrency: 2 },
     )
     const ids = await on.addJobs(2)
-    // The window of one slot: one job runs, and the worker has fetched one more.
+    // An account alone gets half of the slots and of the window: one job runs, and the worker has fetched one more.
     await dispatchUntil(async () => ran.length === 1 && (await states(ids)).every(({ state }) => state !== 'queued'))
     const producer = on.engine.producer('attest')
     await until(async () => (await producer.waiting()) === 0)
@@ -99,7 +102,7 @@ describe.each(testedEngines())('a worker that is stopped, on %s', (kind) => {
         if (!job.signal.aborted) await new Promise((done) => job.signal.addEventListener('abort', done))
         return { kind: 'defer', reason: 'the worker stopped waiting', delayMs: 0 }
       },
-      { concurrency: 1, endsAtOnce: true },
+      { concurrency: 2, endsAtOnce: true },
     )
     const ids = await on.addJobs(2)
     // One runs, and one waits for its slot.
