@@ -14,8 +14,8 @@ interface QueueSettings {
   /** Jobs of one lane dispatched or running at once. */
   laneCap: number
   /**
-   * Half of the room is always left to other accounts (see shareByAccount): for jobs that wait for what a tenant
-   * chooses, and that a tenant can so prolong.
+   * Half of the room is always left to other accounts (see shareByAccount): for jobs that callers wait for, or that
+   * take as long as a tenant chooses.
    */
   leavesRoom?: boolean
   /** First delay after a failure; doubles with each attempt, with jitter, up to `retryCapMs`. */
@@ -35,10 +35,11 @@ export const QUEUES = {
     payload: z.strictObject({ attestationId: z.string() }),
     // 2 s doubling to 5 min: ten attempts outlast a blob store that is away for ten minutes.
     maxAttempts: 10,
-    // A job waits for Postgres and the photo most of its time, and for others of its batch.
-    concurrency: 64,
+    // A job waits for Postgres and the photo most of its time, and for others of its batch. One account takes half of it.
+    concurrency: 128,
     batchSize: 8,
     laneCap: 100_000,
+    // A single claim beside another account's bulk starts at once.
     leavesRoom: true,
     retryBaseMs: 2_000,
     retryCapMs: 300_000,

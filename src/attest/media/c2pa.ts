@@ -55,7 +55,7 @@ export const MAX_C2PA_BYTES = 64 * 1024 * 1024
 // Reading takes 10 ms, and 4 ms more per MB hashed.
 const QUICK_MS = 1_000
 const MAX_QUICK_BYTES = 16 * 1024 * 1024
-// A worker runs 16 jobs at once, each of which waits for its file; most of them must stay free for other owners.
+// Each slow file holds one of a worker's jobs for seconds; most of them must stay free for other owners.
 const SEATS = { all: 4, each: 2 }
 
 // Memory of one thread's WebAssembly, in pages of 64 KiB: the largest file twice, and the same again for its parsed

@@ -19,11 +19,15 @@ interface SlotsOptions {
 export type Slots = <R>(
   owner: string,
   work: () => Promise<R>,
-  /** Called when the work has waited for PATIENCE_MS, and slots are free for other owners. */
+  /**
+   * Called while the work waits and slots are free for other owners: at once when few works wait, otherwise after
+   * PATIENCE_MS.
+   */
   onPassed?: () => void,
 ) => Promise<R>
 
-// As long as this a quick owner's works may wait for each other; others then overtake them.
+// When as many works wait as one owner may run, a quick owner's works wait for each other this long before others can
+// overtake them: a worker that fetched all that it could would keep it from other workers.
 const PATIENCE_MS = 250
 
 /** The waiting owner with the fewest running works goes first; the works of one owner keep their order. */
@@ -51,17 +55,20 @@ export function createSlots({ count, leavesRoom }: SlotsOptions): Slots {
     const owner = owners.get(name) ?? { running: 0, waiting: [] }
     owners.set(name, owner)
     await new Promise<void>((start) => {
-      const passing = setInterval(() => {
+      const passIfFree = () => {
         if (free > 0) onPassed()
-      }, PATIENCE_MS)
+      }
+      const passing = setInterval(passIfFree, PATIENCE_MS)
+      let isWaiting = true
       waiting += 1
       owner.waiting.push(() => {
         clearInterval(passing)
+        isWaiting = false
         waiting -= 1
         start()
       })
       startNext()
-      if (free > 0 && waiting <= count / 2) onPassed()
+      if (isWaiting && waiting <= count / 2) passIfFree()
     })
     try {
       return await work()

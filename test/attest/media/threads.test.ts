@@ -92,6 +92,17 @@ it('stuck tasks of one owner leave side threads for other owners', async () => {
   ])
 })
 
+it('owners take turns, so that many tasks of one delay the task of another by one', async () => {
+  const { path: slow, open } = makeGate('turns')
+  const threads = threadsThat({ quickMs: 20_000, ownerOf: ({ owner = '' }) => owner })
+  const tasks = ['loud', 'loud', 'loud', 'quiet'].map((owner) => ({ path: 'fine', owner }))
+  const order = orderOf(threads, [{ path: slow, owner: 'loud' }, ...tasks])
+  open()
+  // The first runs when the others come, and one more of its owner was there before the other owner's.
+  expect((await order).indexOf('fine quiet ok')).toBe(2)
+  threads.close()
+})
+
 it('a side thread is free again after any outcome of its task', async () => {
   const threads = threadsThat({ limitMs: 400, seats: { all: 1, each: 1 } })
   for (const path of ['never', 'slow', 'never'])

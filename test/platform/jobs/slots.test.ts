@@ -73,6 +73,15 @@ describe('the slots of a worker', () => {
     await until(() => works.running.length === 1)
   })
 
+  it('say at once that a work was passed over while no more wait than one owner may run, and of the others later', async () => {
+    const works = createWorks(createSlots({ count: 8, leavesRoom: true }))
+    const passed: number[] = []
+    for (let n = 0; n < 12; n += 1) void works.add('bulk', () => void passed.push(n))
+    // Four run, four wait, and the others wait longer.
+    expect(passed).toEqual([4, 5, 6, 7])
+    await until(() => passed.includes(11))
+  })
+
   it('say that a work was passed over only while slots are free for others', async () => {
     const works = createWorks(createSlots({ count: 2, leavesRoom: true }))
     let passed = 0
