@@ -58,7 +58,8 @@ export function measure(evidence: Evidence): Figures {
     submitted: [...captures].reduce((sum, one) => sum + Number(one.split(' ')[2]), 0),
     accepted: attestations.length,
     requests: asked.length,
-    repeats: answered.length + unanswered.length - asked.length,
+    // A request that was asked when the load ended may have no answer of either kind.
+    repeats: answered.length + unanswered.length - new Set([...answered, ...unanswered].map(({ n }) => n)).size,
     unanswered: unanswered.length,
     statuses,
     deliveries: received.length,

@@ -69,6 +69,7 @@ export async function consumeChallenges(
 
 /** Which device answered each of these challenges, if any. */
 export async function findConsumers(tx: Tx, challenges: readonly string[]): Promise<Map<string, string>> {
+  if (challenges.length === 0) return new Map()
   const rows = await tx.query<{ challenge: string; deviceId: string }>(
     `SELECT challenge, consumed_by AS "deviceId" FROM device_challenges
      WHERE challenge = ANY($1::text[]) AND consumed_by IS NOT NULL`,

@@ -174,27 +174,22 @@ async function replaceAll(
 ): Promise<RefreshResult> {
   const result: RefreshResult = { rejected: [], devices: [] }
   let count = 0
-  // Every transaction locks devices in this order.
-  for (const chunk of chunksOf(judged.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1)))) {
-    const states = await consumeChallenges(tx, chunk, at)
-    const consumers = isReplayed
-      ? await findConsumers(
-          tx,
-          chunk.map(({ challenge }) => challenge),
-        )
-      : new Map<string, string>()
-    for (const [index, one] of chunk.entries()) {
-      const { line, deviceId, request } = one
-      const verdict = withChallenge(one.verdict, states[index] ?? 'unknown')
-      const isDone = states[index] === 'used' && consumers.get(one.challenge) === deviceId
-      if (!isDone && !isProven(verdict.reasons)) {
-        result.rejected.push({ line, errors: reasonsOf(request, verdict.reasons, '/attestation') })
-      } else if (!isDone && !(await replaceVerdict(tx, acting, deviceId, verdict, at))) {
-        result.rejected.push({ line, errors: [revoked(deviceId)] })
-      } else {
-        if (!isDone) count += 1
-        result.devices.push({ line, deviceId, provenTier: one.verdict.provenTier })
-      }
+  // Every transaction locks challenges before devices, and each of the two in one order.
+  const sorted = judged.toSorted((a, b) => (a.deviceId < b.deviceId ? -1 : 1))
+  const states = await consumeChallenges(tx, sorted, at)
+  const answered = isReplayed ? sorted.map(({ challenge }) => challenge) : []
+  const consumers = await findConsumers(tx, answered)
+  for (const [index, one] of sorted.entries()) {
+    const { line, deviceId, request } = one
+    const verdict = withChallenge(one.verdict, states[index] ?? 'unknown')
+    const isDone = states[index] === 'used' && consumers.get(one.challenge) === deviceId
+    if (!isDone && !isProven(verdict.reasons)) {
+      result.rejected.push({ line, errors: reasonsOf(request, verdict.reasons, '/attestation') })
+    } else if (!isDone && !(await replaceVerdict(tx, acting, deviceId, verdict, at))) {
+      result.rejected.push({ line, errors: [revoked(deviceId)] })
+    } else {
+      if (!isDone) count += 1
+      result.devices.push({ line, deviceId, provenTier: one.verdict.provenTier })
     }
   }
   // One entry for all: the history of each device names it and the caller.

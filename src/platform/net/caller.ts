@@ -177,13 +177,16 @@ const POOL = {
   bodyTimeout: 0,
 } satisfies Pool.Options
 
-const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'EACCES', 'EPERM'])
+const UNREACHABLE = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EACCES', 'EPERM'])
+// This machine has no descriptor, port or memory left for a connection.
+const EXHAUSTED = new Set(['EMFILE', 'ENFILE', 'EADDRNOTAVAIL', 'ENOBUFS', 'ENOMEM'])
 
 function judgeConnectError(error: unknown, { protocol }: Target): CallProblem {
   const code = errorCodeOf(error)
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
     return { code: 'timeout', detail: `no connection after ${CONNECT_TIMEOUT_MS} ms` }
   }
+  if (EXHAUSTED.has(code)) return { code: 'connect_failed', detail: code, isOurs: true }
   if (UNREACHABLE.has(code) || protocol === 'http:') return { code: 'connect_failed', detail: code }
   // Until the handshake is done, every other error belongs to the handshake: certificates, versions, a peer that isn't
   // TLS.
