@@ -1,7 +1,13 @@
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 // The first ports that a newcomer tries; the next free one when one is in use.
 const USUAL_PORTS = Array.from({ length: 20 }, (_, index) => 8080 + index)
+
+// Connections that are made get their ports from 32768 up (Linux), or from 49152 up (RFC 6335, section 6). A port from there
+// that is free now may be in use when a server that was told of it starts.
+const [FIRST_SPARE, LAST_SPARE] = [10_000, 32_767]
+const TRIES = 50
 
 interface Wanted {
   port: number | undefined
@@ -25,10 +31,10 @@ export async function choosePorts({ port, internalPort = 0, host = '127.0.0.1' }
   await requireFree('INTERNAL_PORT', internalPort, '127.0.0.1')
   if (port !== undefined) {
     await requireFree('PORT', port, host)
-    return { web: port || (await anyPort(host)), internal: internalPort, taken: [] }
+    return { web: port || (await freePort(host)), internal: internalPort, taken: [] }
   }
   // Fails with a sentence when no port can be listened on.
-  const spare = await anyPort(host)
+  const spare = await freePort(host)
   const taken: number[] = []
   for (const usual of USUAL_PORTS) {
     if (await isFree(usual, host)) return { web: usual, internal: internalPort, taken }
@@ -49,11 +55,19 @@ async function requireFree(key: string, port: number, host: string): Promise<voi
   )
 }
 
-async function anyPort(host: string): Promise<number> {
-  const { port, code } = await tryPort(0, host)
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new Error(`HOST=${host} is no address of this machine.`)
-  if (port === undefined) throw new Error(`No port could be listened on at ${host} (${code}).`)
-  return port
+/**
+ * A free port for a server that starts later, or again.
+ * @throws {Error} when none can be listened on.
+ */
+export async function freePort(host = '127.0.0.1'): Promise<number> {
+  let code: string | undefined
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const found = await tryPort(randomInt(FIRST_SPARE, LAST_SPARE + 1), host)
+    if (found.port !== undefined) return found.port
+    code = found.code
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new Error(`HOST=${host} is no address of this machine.`)
+  }
+  throw new Error(`No port could be listened on at ${host} (${code}).`)
 }
 
 // Users say localhost. Where that is ::1 first, another program's server there would answer them.

@@ -2,7 +2,6 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -10,6 +9,7 @@ import pg from 'pg'
 import { migrate } from '#src/platform/db/migrate.ts'
 import { migrateEngine } from '#src/platform/jobs/bull.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../commands/embedded/postgres.ts'
+import { freePort } from '../commands/ports.ts'
 
 export interface RedisServer {
   port: number
@@ -159,13 +159,4 @@ function isRunning(pid: number): boolean {
   } catch {
     return false
   }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => done(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }

@@ -13,10 +13,10 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { freePort } from '../ports.ts'
 import type { InstallLayout } from './install-layout.ts'
 import { isAlive, isRunning } from './process-lock.ts'
 import { spawnWatchdog, type WatchdogOptions } from './watchdog.ts'
@@ -255,17 +255,6 @@ function watchdogFile(layout: InstallLayout): string {
 
 function readText(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done, fail) => {
-    const server = createServer()
-    server.on('error', fail)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => (address && typeof address === 'object' ? done(address.port) : fail(new Error('no port'))))
-    })
-  })
 }
 
 export function url(password: string, port: number, database: string): string {

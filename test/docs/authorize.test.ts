@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newAccountId } from '#src/platform/ids.ts'
+import { freePort } from '../../commands/ports.ts'
 import { OWNER_EMAIL } from '../../commands/seed.ts'
-import { freePort, type Guide, missingTools, openGuide } from '../support/guide.ts'
+import { type Guide, missingTools, openGuide } from '../support/guide.ts'
 import { type System, startSystem } from '../support/system.ts'
 
 const TOOLS = ['bash', 'curl', 'python3']

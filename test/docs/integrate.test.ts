@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { renderPhoto } from '../../capture-kit/photo.ts'
-import { freePort, type Guide, missingTools, openGuide } from '../support/guide.ts'
+import { freePort } from '../../commands/ports.ts'
+import { type Guide, missingTools, openGuide } from '../support/guide.ts'
 import { type System, startSystem } from '../support/system.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')

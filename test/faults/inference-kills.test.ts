@@ -2,10 +2,10 @@
 // repeats its request under one key gets one answer, and one trace, one entry, one lock and one event are left.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '../../commands/ports.ts'
 import { check } from '../../faults/check.ts'
 import { readInferences } from '../../faults/inferences.ts'
 import { sampleEvidence } from '../../faults/sample.ts'
-import { freePort } from '../support/guide.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
 

@@ -3,7 +3,6 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -11,6 +10,7 @@ import type { TestProject } from 'vitest/node'
 import { migrate } from '#src/platform/db/migrate.ts'
 import { migrateEngine } from '#src/platform/jobs/bull.ts'
 import { startEmbeddedPostgres } from '../../commands/embedded/postgres.ts'
+import { freePort } from '../../commands/ports.ts'
 import { LOGIN, loginUrl, TEMPLATE } from './database.ts'
 
 declare module 'vitest' {
@@ -90,13 +90,4 @@ async function startRedis(directory: string): Promise<{ url: string; child: Chil
   await client.ping()
   client.disconnect()
   return { url: `redis://127.0.0.1:${port}`, child }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => done(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }
