@@ -15,8 +15,8 @@ import { startRedis } from './redis.ts'
 // No floors: doing nothing costs nothing.
 const MAX_PERCENT = 2
 const MAX_WAKEUPS = 150
-// V8 collects garbage twice in a process that has nothing to do, some 110 and 220 s after its start (170 and 280 s where it
-// collected some in between), for a tenth of a second each; and not again while nothing happens.
+// V8 collects garbage twice in a process that has nothing to do: for a tenth of a second each, the second time 215 to 285 s
+// after its start, and not again while nothing happens.
 const SETTLE_MS = 300_000
 // Of the periods 1, 2.5, 5, 10 and 30 s.
 const MEASURE_MS = 30_000

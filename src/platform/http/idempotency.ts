@@ -7,6 +7,7 @@ import { Failure } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { deleteInSteps } from '#src/platform/retention.ts'
 import { actorOf, type Principal } from './principal.ts'
 import type { Parsed } from './validate.ts'
 
@@ -157,24 +158,17 @@ export function createKeepStatus(db: Pick<Database, 'tenant'>): KeepStatus {
   }
 }
 
-// Small steps: a delete of a million rows at once would hold its snapshot for minutes.
-const STEP = 5_000
-
 /** Deletes keys a day after their effect. Returns how many. */
-export async function purgeIdempotencyKeys(db: Pick<Database, 'system'>): Promise<number> {
-  for (let total = 0; ; ) {
-    const gone = await db.system('retention', (tx) =>
-      tx.query(
-        `DELETE FROM idempotency_keys WHERE (key_digest, route, account_id, environment) IN (
-           SELECT key_digest, route, account_id, environment FROM idempotency_keys
-           WHERE created_at < now() - interval '24 hours' ORDER BY created_at LIMIT $1)
-         RETURNING 1`,
-        [STEP],
-      ),
-    )
-    total += gone.length
-    if (gone.length < STEP) return total
-  }
+export function purgeIdempotencyKeys(db: Pick<Database, 'system'>): Promise<number> {
+  return deleteInSteps(db, (tx, limit) =>
+    tx.query(
+      `DELETE FROM idempotency_keys WHERE (key_digest, route, account_id, environment) IN (
+         SELECT key_digest, route, account_id, environment FROM idempotency_keys
+         WHERE created_at < now() - interval '24 hours' ORDER BY created_at LIMIT $1)
+       RETURNING 1`,
+      [limit],
+    ),
+  )
 }
 
 function inProgress(): Failure {

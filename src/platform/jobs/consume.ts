@@ -125,7 +125,8 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
 
   // The engine's job is done when the row is claimed: from then on the lease says which worker runs it. A job that
   // waits for its turn keeps its batch, and with it one of the few fetchers, so that no worker hoards jobs that others
-  // could run. What waits for its own account's jobs keeps it only for a moment: jobs of other accounts must get past.
+  // could run. What waits for its own account's jobs gives it back at once, or after a moment when many wait: jobs of other
+  // accounts must get past.
   function begin(ticket: Ticket): Promise<void> {
     unclaimed.add(ticket)
     return new Promise((taken, refused) => {

@@ -199,8 +199,8 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
   if (quotas.length === 0) return []
 
   const rows = await tx.query<Omit<Chosen, 'ahead'> & { lane: string; runAt: number }>(
-    // The lists stand behind a SELECT: see settleAll. So do the chosen ids: the planner expects thousands of them in a deep
-    // backlog, and would join them by reading the whole table.
+    // The lists stand behind a SELECT: see settleAll. The chosen ids are an array: as a join the planner, which expects
+    // thousands of them in a deep backlog, would read the whole table for it.
     `WITH due AS (
        SELECT due.id, due.lane, due.priority, due.run_at, quotas.quota
        FROM unnest((SELECT $2::text[]), (SELECT $3::int[])) AS quotas (lane, quota)
@@ -228,10 +228,10 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
   )
   const ahead = new Map(accountsInFlight)
   const sorted = rows.toSorted((a, b) => a.priority - b.priority || a.runAt - b.runAt)
-  return sorted.map(({ lane: _, runAt: __, ...job }) => {
-    const before = ahead.get(job.account) ?? 0
-    ahead.set(job.account, before + 1)
-    return { ...job, ahead: before }
+  return sorted.map(({ id, dispatches, account, priority, traceparent }) => {
+    const before = ahead.get(account) ?? 0
+    ahead.set(account, before + 1)
+    return { id, dispatches, account, priority, traceparent, ahead: before }
   })
 }
 

@@ -1,25 +1,22 @@
+// What the process `clock` deletes of the queues: settled and dead jobs, and workers that are gone. Jobs by the hundred
+// thousand, so in steps: one long delete would hold its snapshot, and each look for due jobs would pass over what it kept.
+
 import type { Database } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-
-// Small steps: a delete of a million rows at once would hold its snapshot for minutes and bloat the hot table.
-const STEP = 5_000
+import { deleteInSteps } from '#src/platform/retention.ts'
 
 /**
  * Deletes jobs that succeeded or were cancelled over a day ago. Dead jobs stay until an operator has handled them.
  * Returns how many.
  */
-export async function purgeSettledJobs(db: Database): Promise<number> {
-  for (let total = 0; ; ) {
-    const gone = await db.system('retention', (tx) =>
-      tx.query(
-        `DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM jobs WHERE state IN ('succeeded', 'cancelled')
-           AND settled_at < now() - interval '24 hours' LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING id`,
-        [STEP],
-      ),
-    )
-    total += gone.length
-    if (gone.length < STEP) return total
-  }
+export function purgeSettledJobs(db: Pick<Database, 'system'>): Promise<number> {
+  return deleteInSteps(db, (tx, limit) =>
+    tx.query(
+      `DELETE FROM jobs WHERE id = ANY(ARRAY(SELECT id FROM jobs WHERE state IN ('succeeded', 'cancelled')
+         AND settled_at < now() - interval '24 hours' LIMIT $1 FOR UPDATE SKIP LOCKED)) RETURNING id`,
+      [limit],
+    ),
+  )
 }
 
 /**

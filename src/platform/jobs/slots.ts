@@ -58,7 +58,7 @@ export function createSlots({ count, leavesRoom }: SlotsOptions): Slots {
       const passIfFree = () => {
         if (free > 0) onPassed()
       }
-      const passing = setInterval(passIfFree, PATIENCE_MS)
+      let passing: NodeJS.Timeout | undefined
       let isWaiting = true
       waiting += 1
       owner.waiting.push(() => {
@@ -68,7 +68,10 @@ export function createSlots({ count, leavesRoom }: SlotsOptions): Slots {
         start()
       })
       startNext()
-      if (isWaiting && waiting <= count / 2) passIfFree()
+      // Most works start at once, and need no timer.
+      if (!isWaiting) return
+      if (waiting <= count / 2) passIfFree()
+      passing = setInterval(passIfFree, PATIENCE_MS)
     })
     try {
       return await work()

@@ -1,4 +1,5 @@
-// Concurrent requests: one external id is one submission, one reference one claim, one nonce one capture.
+// Concurrent requests: one external id is one submission, one reference one claim, one nonce one capture. Concurrent jobs:
+// no capture waits while many others are verified.
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -329,4 +330,34 @@ describe('one nonce', () => {
     const json = await service.judge(caller, shoot(phone, { sessionNonce: session?.session_nonce }))
     expect(evidenceOf(json, 'session_nonce_mismatch').found).toEqual(['unknown'])
   })
+})
+
+it('captures that were loaded together are verified in turns of the event loop, one in each', async () => {
+  const ids = await concurrently(async () =>
+    String((await service.attest(caller, shoot(phone, { claim: { reference: nameOf() } }))).json.attestation_id),
+  )
+  let inTurn = 0
+  let most = 0
+  let verified = 0
+  const work = service.makeVerify({
+    // Read once for each capture, when its verification begins.
+    revocations: async () => {
+      inTurn += 1
+      most = Math.max(most, inTurn)
+      verified += 1
+      return 'off'
+    },
+  })
+  let isOver = false
+  const turns = async () => {
+    while (!isOver) {
+      await new Promise(setImmediate)
+      inTurn = 0
+    }
+  }
+  const counting = turns()
+  await Promise.all(ids.map((id) => service.run(id, work)))
+  isOver = true
+  await counting
+  expect([verified, most]).toEqual([CONCURRENCY, 1])
 })

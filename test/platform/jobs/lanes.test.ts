@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import pino from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
+import type { JobBatch } from '#src/platform/jobs/bull.ts'
 import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
 import {
   cancelQueued,
@@ -159,6 +160,35 @@ describe('a lane and its direct lane', () => {
     const states = await readQueues(on.database.db)
     expect(states.find((state) => state.queue === queue)?.oldestDueSeconds).toBeLessThan(60)
   })
+})
+
+it('jobs that callers wait for go to the engine before those of a bulk, and both by their age', async () => {
+  const sent: JobBatch[] = []
+  const producer: typeof on.engine.producer = (name) => {
+    const real = on.engine.producer(name)
+    return {
+      ...real,
+      add(batches) {
+        sent.push(...batches)
+        return real.add(batches)
+      },
+    }
+  }
+  const log = pino({ level: 'silent' })
+  const watched = createDispatcher({ db: on.database.db, engine: { ...on.engine, producer }, log })
+  await on.database.owner('INSERT INTO workers (id, queue, concurrency) VALUES ($1, $2, 100)', [randomUUID(), queue])
+  const add = async (priority: 'interactive' | 'bulk', at: string) => {
+    const job = { payload: { deliveryId: randomUUID() }, lane: 'one', priority }
+    const [id = ''] = await tenant((tx) => enqueue(tx, queue, on.scope, [job]))
+    await on.database.owner('UPDATE jobs SET run_at = $2 WHERE id = $1', [id, at])
+    return id
+  }
+  const bulk = [await add('bulk', '2026-01-04'), await add('bulk', '2026-01-01'), await add('bulk', '2026-01-02')]
+  const waited = [await add('interactive', '2026-01-06'), await add('interactive', '2026-01-05')]
+  expect(await watched.dispatch(queue)).toMatchObject({ count: 5 })
+  await watched.close()
+  const order = sent.toSorted((a, b) => a.priority - b.priority).flatMap(({ tickets }) => tickets.map(({ id }) => id))
+  expect(order).toEqual([waited[1], waited[0], bulk[1], bulk[2], bulk[0]])
 })
 
 it('queued jobs of a lane are cancelled in steps, without those that are dispatched', async () => {
