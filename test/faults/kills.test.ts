@@ -22,8 +22,9 @@ describe(`a batch of ${CLAIMS} survives`, () => {
     system = await startSystem({
       engine,
       only: ['web', 'dispatch', 'attest'],
-      environment: redisUrl === null ? {} : { REDIS_URL: ownRedis },
-      // The first dispatcher dies in the first batch.
+      // The window is twice 16, of which one account gets half: a batch takes at least 13 rounds of dispatch.
+      environment: { ATTEST_CONCURRENCY: '16', ...(redisUrl !== null && { REDIS_URL: ownRedis }) },
+      // The first dispatcher dies in the first batch, in one of these rounds.
       environmentOf: (name, launch): Record<string, string> =>
         name === 'dispatch' && launch === 1 ? { FAILPOINT: 'dispatch:committed@8' } : {},
     })
