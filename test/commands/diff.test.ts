@@ -62,7 +62,8 @@ describe('npm run diff', () => {
     expect(wordsFault(args)).toSatisfy(isUsageError)
   })
 
-  it('ends with 1 for drift, and flags exactly the family that was planted', () => {
+  // The least number of prompts for a verdict, by two models: a minute of processor time.
+  it('ends with 1 for drift, and flags exactly the family that was planted', { timeout: 600_000 }, () => {
     const junit = join(place.folder, 'junit.xml')
     const planted = plant('planted', 'exfiltration', 9)
     const args = ['countersign-tiny', planted, '--eval', prompts(200), '--junit', junit, '--json']
