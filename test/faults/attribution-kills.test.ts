@@ -66,7 +66,7 @@ async function startDying(queue: Queue, point: string): Promise<() => Promise<vo
   }
 }
 
-it('attributions and diffs whose workers are killed at each step end once', { timeout: 180_000 }, async () => {
+it('attributions and diffs whose workers are killed at each step end once', { timeout: 500_000 }, async () => {
   const ids = await submit()
   await Promise.all(
     QUEUES.map(async (queue) => {
@@ -76,7 +76,7 @@ it('attributions and diffs whose workers are killed at each step end once', { ti
   )
   const { owner } = system.database
   const open = () => owner("SELECT FROM jobs WHERE queue IN ('trace', 'diff') AND state <> 'succeeded'")
-  await until(async () => (await open()).length === 0, { everyMs: 50, timeoutMs: 60_000, what: 'all jobs succeeded' })
+  await until(async () => (await open()).length === 0, { everyMs: 50, timeoutMs: 200_000, what: 'all jobs succeeded' })
   const answered = ids.map((id) => ({ request: id, id }))
   const shown = await Promise.all(
     ids.map(async (id) => ({ id, sha256: hashOf(id, await (await send(pathOf(id))).text()) })),
