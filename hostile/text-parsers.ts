@@ -210,7 +210,11 @@ export const TEXT_PARSERS: readonly Parser[] = [
     [SIGNED, `${SIGNED},v1=${'0'.repeat(64)}`],
     ['missing_header', 'malformed_header', 'no_v1_signature', 'timestamp_out_of_tolerance', 'signature_mismatch'],
     (text) => {
-      const verdict = verifyWebhookSignature(DELIVERY, { 'Service-Signature': text }, [SECRET], NOW)
+      const verdict = verifyWebhookSignature(
+        { rawBody: DELIVERY, headers: { 'Service-Signature': text } },
+        [SECRET],
+        NOW,
+      )
       if (!verdict.valid) return verdict.reason
       hold(
         SIGNED.split(',').every((part) => text.split(',').includes(part)),
