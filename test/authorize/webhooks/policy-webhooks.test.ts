@@ -64,9 +64,10 @@ async function ask(urls: string[], { scope = caller, timeoutMs = 10_000, signal,
   const outcomes = new Map<string, PolicyWebhookOutcome>()
   const needs = urls.map((url, index) => ({ ruleId: `rule-${index}`, url, timeoutMs }))
   const asked = webhooks ?? service.services.authorize.webhooks.policyWebhooks
-  const answers = await asked.ask(scope, needs, question(), signal ?? new AbortController().signal, (outcome) =>
-    outcomes.set(outcome.ruleId, outcome),
-  )
+  const answers = await asked.ask(scope, needs, question(), {
+    signal: signal ?? new AbortController().signal,
+    onEach: (outcome) => outcomes.set(outcome.ruleId, outcome),
+  })
   expect(Object.keys(answers).sort()).toEqual(needs.map(({ ruleId }) => ruleId).sort())
   return {
     answers: needs.map(({ ruleId }) => answers[ruleId]),
