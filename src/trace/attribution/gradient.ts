@@ -99,7 +99,7 @@ function attentionGradient(pass: FrozenPass, layer: number, gradient: Float32Arr
     const group = Math.floor((head * kvHeads) / heads)
     const ofHead = (rows: Float32Array, position: number) => rowOf(rows, position * heads + head, headSize)
     const ofGroup = (rows: Float32Array, position: number) => rowOf(rows, position * kvHeads + group, headSize)
-    // Views that the loop over pairs of positions needs are made before it: it makes nothing.
+    // Made once for a head: a view for each pair of positions would cost more than its sum.
     const attended = Array.from({ length: positions }, (_, position) => ({
       key: ofGroup(keys, position),
       value: ofGroup(values, position),
@@ -194,7 +194,7 @@ function addScaled(sum: Float32Array, values: Float32Array, factor: number): voi
   }
 }
 
-/** A view. */
+/** A view of one row, not a copy. */
 function rowOf(rows: Float32Array, row: number, width: number): Float32Array {
   return rows.subarray(row * width, (row + 1) * width)
 }
