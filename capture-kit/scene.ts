@@ -49,16 +49,18 @@ function sky(dice: Dice, width: number, height: number): string[] {
   ]
   const clouds = Array.from({ length: 8 }, () =>
     ellipse(
-      width * dice(),
-      height * 0.4 * dice(),
-      width * 0.2 * dice(),
-      height * 0.06 * dice(),
+      {
+        x: width * dice(),
+        y: height * 0.4 * dice(),
+        radiusX: width * 0.2 * dice(),
+        radiusY: height * 0.06 * dice(),
+      },
       'rgb(255 255 255 / 30%)',
     ),
   )
   return [
     `<defs><linearGradient id="light" x2="${dice() / 5}" y2="1">${stops.join('')}</linearGradient></defs>`,
-    rect(0, 0, width, height, 'url(#light)'),
+    rect({ x: 0, y: 0, width, height }, 'url(#light)'),
     ...clouds,
   ]
 }
@@ -69,14 +71,14 @@ function houses(dice: Dice, width: number, height: number): string[] {
   for (let left = -width * 0.1 * dice(); left < width; ) {
     const wide = width * (0.12 + 0.2 * dice())
     const tall = height * (0.15 + 0.4 * dice())
-    shapes.push(rect(left, ground - tall, wide, tall, hsl(dice, 15, 55)))
+    shapes.push(rect({ x: left, y: ground - tall, width: wide, height: tall }, hsl(dice, 15, 55)))
     const columns = 2 + Math.floor(3 * dice())
     const rows = 2 + Math.floor(3 * dice())
     const pane = hsl(dice, 30, 35)
     for (let cell = 0; cell < columns * rows; cell += 1) {
       const x = left + (wide * ((cell % columns) + 0.25)) / columns
       const y = ground - tall + (tall * (Math.floor(cell / columns) + 0.25)) / rows
-      if (dice() > 0.15) shapes.push(rect(x, y, wide / columns / 2, tall / rows / 2, pane))
+      if (dice() > 0.15) shapes.push(rect({ x, y, width: wide / columns / 2, height: tall / rows / 2 }, pane))
     }
     left += wide + width * 0.06 * dice()
   }
@@ -85,10 +87,7 @@ function houses(dice: Dice, width: number, height: number): string[] {
 
 function road(dice: Dice, width: number, height: number): string {
   return rect(
-    0,
-    height * (0.68 + 0.08 * dice()),
-    width,
-    height,
+    { x: 0, y: height * (0.68 + 0.08 * dice()), width, height },
     `hsl(${int(360 * dice())} 5% ${int(22 + 20 * dice())}%)`,
   )
 }
@@ -123,7 +122,15 @@ function car(dice: Dice, width: number, height: number): string[] {
     `<rect x="${int(left)}" y="${int(top)}" width="${int(long)}" height="${int(high)}" rx="${int(high / 4)}" fill="${paint}"/>`,
     ...[0.2, 0.8].map((at) => circle(left + long * at, bottom, wheel, '#161616')),
     ...[0.2, 0.8].map((at) => circle(left + long * at, bottom, wheel * 0.55, '#9a9da0')),
-    ellipse(left + long * dice(), top + high * dice(), long * 0.08 * dice(), high * 0.4 * dice(), 'rgb(0 0 0 / 35%)'),
+    ellipse(
+      {
+        x: left + long * dice(),
+        y: top + high * dice(),
+        radiusX: long * 0.08 * dice(),
+        radiusY: high * 0.4 * dice(),
+      },
+      'rgb(0 0 0 / 35%)',
+    ),
     ...marks,
   ]
 }
@@ -132,16 +139,30 @@ function hsl(dice: Dice, saturation: number, lightness: number): string {
   return `hsl(${int(360 * dice())} ${int(saturation * (0.6 + 0.8 * dice()))}% ${int(lightness * (0.6 + 0.8 * dice()))}%)`
 }
 
-function rect(x: number, y: number, width: number, height: number, fill: string): string {
+interface Box {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+function rect({ x, y, width, height }: Box, fill: string): string {
   return `<rect x="${int(x)}" y="${int(y)}" width="${int(width) + 1}" height="${int(height) + 1}" fill="${fill}"/>`
 }
 
 function circle(x: number, y: number, radius: number, fill: string): string {
-  return ellipse(x, y, radius, radius, fill)
+  return ellipse({ x, y, radiusX: radius, radiusY: radius }, fill)
 }
 
-function ellipse(x: number, y: number, rx: number, ry: number, fill: string): string {
-  return `<ellipse cx="${int(x)}" cy="${int(y)}" rx="${int(rx) + 1}" ry="${int(ry) + 1}" fill="${fill}"/>`
+interface Ellipse {
+  x: number
+  y: number
+  radiusX: number
+  radiusY: number
+}
+
+function ellipse({ x, y, radiusX, radiusY }: Ellipse, fill: string): string {
+  return `<ellipse cx="${int(x)}" cy="${int(y)}" rx="${int(radiusX) + 1}" ry="${int(radiusY) + 1}" fill="${fill}"/>`
 }
 
 function int(number: number): number {

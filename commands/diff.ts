@@ -57,7 +57,7 @@ async function measure(pair: DiffModels, set: EvalPrompts, seed: number): Promis
   const pairing = await pairModels(pair, settings)
   const measures = startMeasures(pairing)
   for (const prompt of set.prompts) {
-    await measurePrompt(pair, pairing, prompt, measures, settings)
+    await measurePrompt(pair, prompt, { pairing, measures }, settings)
     if (process.stderr.isTTY) process.stderr.write(`\r${measures.done} of ${set.prompts.length} prompts`)
   }
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')

@@ -55,7 +55,11 @@ function checkSignatures({ endpoints, received }: DeliveryEvidence): string[] {
   return received.flatMap(({ receiver, headers, body, at }) => {
     const endpoint = byReceiver.get(receiver)
     if (endpoint === undefined) return [`something was sent to ${receiver}, which is no endpoint`]
-    const verdict = verifyWebhookSignature(Buffer.from(body), headers, [endpoint.secret], Math.floor(at / 1_000))
+    const verdict = verifyWebhookSignature(
+      { rawBody: Buffer.from(body), headers },
+      [endpoint.secret],
+      Math.floor(at / 1_000),
+    )
     return verdict.valid ? [] : [`${headers['service-delivery-id']} at ${receiver}: ${verdict.reason}`]
   })
 }

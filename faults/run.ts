@@ -161,7 +161,10 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     instances.sort((a, b) => (a.name < b.name ? -1 : 1))
     await relays.target('web', webPorts)
 
-    const tenants = await settleTenants(options, postgres, journals.clients, baseUrl, relays.ports.receivers)
+    const tenants = await settleTenants(options, postgres, journals.clients, {
+      url: baseUrl,
+      receiversPort: relays.ports.receivers,
+    })
     const assaults = options.faults.flatMap((fault) => (fault.name === 'attack' ? [fault.how] : []))
     const attackers = await startAttackers(postgres, { url: baseUrl, assaults })
     stack.defer(() => attackers.close())
@@ -229,8 +232,7 @@ async function settleTenants(
   { accounts }: RunOptions,
   postgres: PostgresServer,
   journal: Journal,
-  url: string,
-  receiversPort: number,
+  { url, receiversPort }: { url: string; receiversPort: number },
 ): Promise<Tenant[]> {
   const db = createDatabase({ url: postgres.loginUrl(postgres.port()) })
   const tenants: Tenant[] = []

@@ -68,6 +68,11 @@ const FREQUENCIES = [
   'monthly',
 ]
 
+interface Sending {
+  method?: string
+  headers?: readonly Header[]
+}
+
 export async function intentParsers(web: Web): Promise<Parser[]> {
   const { auth, ask, post } = web
   const soon = new Date(Date.now() + 86_400_000).toISOString()
@@ -99,7 +104,7 @@ export async function intentParsers(web: Web): Promise<Parser[]> {
 
   const parser: Web['parser'] = (name, make, options) =>
     web.parser(name, make, { ...options, refusals: INTENT_REFUSALS })
-  const json = (path: string, seeds: readonly object[], dice: Dice, method = 'POST', ...headers: Header[]) =>
+  const json = (path: string, seeds: readonly object[], dice: Dice, { method = 'POST', headers = [] }: Sending = {}) =>
     requestBytes({ method, path, headers: [auth, JSON_BODY, ...headers] }, mutateJson(seeds.map(jsonOf), dice))
   const posted = (path: string, ...seeds: object[]) => parser(`POST ${path}`, (dice) => json(path, seeds, dice))
 
@@ -140,12 +145,9 @@ export async function intentParsers(web: Web): Promise<Parser[]> {
       { ...MANDATE, parent_mandate_id: mandate.mandate_id, expires_at: soon },
     ),
     parser('PATCH /v1/mandates/:id', (dice) =>
-      json(
-        `/v1/mandates/${mandate.mandate_id}`,
-        [{ constraints: { max_amount: 400 }, expires_at: soon }],
-        dice,
-        'PATCH',
-      ),
+      json(`/v1/mandates/${mandate.mandate_id}`, [{ constraints: { max_amount: 400 }, expires_at: soon }], dice, {
+        method: 'PATCH',
+      }),
     ),
     posted('/v1/schedules', SCHEDULE),
     parser('POST /v1/schedules: frequencies', (dice) =>
@@ -158,7 +160,10 @@ export async function intentParsers(web: Web): Promise<Parser[]> {
     posted('/v1/agents', { name: 'Buyer', owner: 'owner@example.com', metadata: { team: 'a' } }),
     posted('/v1/decisions/verify-chain', { from: 0, limit: 256 }),
     parser('PUT /v1/policy', (dice) =>
-      json('/v1/policy', [RULES], dice, 'PUT', ['If-Match', dice.once(4) ? mutateText(['"0"', '*'], dice, 20) : '*']),
+      json('/v1/policy', [RULES], dice, {
+        method: 'PUT',
+        headers: [['If-Match', dice.once(4) ? mutateText(['"0"', '*'], dice, 20) : '*']],
+      }),
     ),
   ]
 }

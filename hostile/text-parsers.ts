@@ -24,17 +24,13 @@ import { CHAIN } from './seeds.ts'
 const LIMIT = { kind: 'thread', ms: 100 } as const
 
 function parser(
-  name: string,
-  source: string,
+  described: Pick<Parser, 'name' | 'source' | 'refusals'>,
   seeds: readonly string[],
-  refusals: readonly string[],
   run: (text: string) => string | Promise<string>,
 ): Parser {
   return {
-    name,
-    source,
+    ...described,
     limit: LIMIT,
-    refusals,
     make: (dice) => Buffer.from(mutateText(seeds, dice), 'utf16le'),
     run: (input) => run(input.toString('utf16le')),
   }
@@ -56,23 +52,24 @@ const SIGNED =
   signDelivery({ rawBody: DELIVERY, eventId: 'evt_1', secrets: [SECRET], nowSeconds: NOW })['service-signature'] ?? ''
 
 export const TEXT_PARSERS: readonly Parser[] = [
-  parser('id', 'platform/ids', [MEDIA_ID, newId('dev', 'live', 1)], ['not_found', 'environment_mismatch'], (text) =>
-    refusalOf(() => {
-      checkId(text, 'med', 'sandbox')
-      hold(/^med_test_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text), 'an accepted id has the form of one')
-    }),
+  parser(
+    { name: 'id', source: 'platform/ids', refusals: ['not_found', 'environment_mismatch'] },
+    [MEDIA_ID, newId('dev', 'live', 1)],
+    (text) =>
+      refusalOf(() => {
+        checkId(text, 'med', 'sandbox')
+        hold(/^med_test_[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text), 'an accepted id has the form of one')
+      }),
   ),
-  parser('cursor', 'platform/http/page', [CURSOR], ['invalid_request'], (text) =>
+  parser({ name: 'cursor', source: 'platform/http/page', refusals: ['invalid_request'] }, [CURSOR], (text) =>
     refusalOf(() => {
       pager.decode(text, binding)
       hold(text === CURSOR, 'only the service can make a cursor')
     }),
   ),
   parser(
-    'base64',
-    'attest/devices/enrollment',
+    { name: 'base64', source: 'attest/devices/enrollment', refusals: ['invalid'] },
     [CHAIN[0]?.toString('base64') ?? '', 'YQ==', 'YWI='],
-    ['invalid'],
     (text) => {
       const bytes = decodeStrictBase64(text)
       if (bytes === undefined) return 'invalid'
@@ -80,17 +77,19 @@ export const TEXT_PARSERS: readonly Parser[] = [
       return 'accepted'
     },
   ),
-  parser('API key', 'account/keys/format', [KEY], ['invalid'], (text) => {
+  parser({ name: 'API key', source: 'account/keys/format', refusals: ['invalid'] }, [KEY], (text) => {
     const parts = parseKey(text)
     if (parts === undefined) return 'invalid'
     hold(text.length === 41 && parts.prefix.length === 8, 'a key has 41 characters')
     return 'accepted'
   }),
   parser(
-    'Authorization, X-API-Key',
-    'platform/http/caller',
+    {
+      name: 'Authorization, X-API-Key',
+      source: 'platform/http/caller',
+      refusals: ['authentication_required', 'invalid_request', 'invalid_api_key'],
+    },
     [`Bearer ${KEY}`, `bearer  ${KEY}`, 'Basic YTpi'],
-    ['authentication_required', 'invalid_request', 'invalid_api_key'],
     (text) =>
       refusalOf(() => {
         const [first = '', ...rest] = text.split('|')
@@ -101,10 +100,8 @@ export const TEXT_PARSERS: readonly Parser[] = [
       }),
   ),
   parser(
-    'Idempotency-Key',
-    'platform/http/idempotency',
+    { name: 'Idempotency-Key', source: 'platform/http/idempotency', refusals: ['invalid_value'] },
     ['a7c8e0f2-2f1c-4a57-9d5e-0c9f6f0e1b2a', 'A'.repeat(255)],
-    ['invalid_value'],
     (text) => {
       const parsed = parseIdempotencyKey(text)
       if (!parsed.ok) return parsed.errors[0]?.code ?? ''
@@ -113,10 +110,8 @@ export const TEXT_PARSERS: readonly Parser[] = [
     },
   ),
   parser(
-    'Prefer',
-    'platform/http/prefer',
+    { name: 'Prefer', source: 'platform/http/prefer', refusals: [] },
     ['wait=5', 'respond-async, wait="10"; foo="a\\"b"', 'a=b,wait=30'],
-    [],
     (text) => {
       const { waitSeconds, applied } = parsePrefer(text)
       hold(Number.isInteger(waitSeconds) && waitSeconds >= 0 && waitSeconds <= 30, 'no wait is longer than 30 s')
@@ -125,10 +120,8 @@ export const TEXT_PARSERS: readonly Parser[] = [
     },
   ),
   parser(
-    'Range',
-    'attest/media/request-headers',
+    { name: 'Range', source: 'attest/media/request-headers', refusals: ['unsatisfiable', 'whole'] },
     ['bytes=0-99', 'bytes=-500', 'bytes=500-', 'bytes=0-1,4-5'],
-    ['unsatisfiable', 'whole'],
     (text) => {
       const size = 1_000
       const range = parseByteRange(text, size)
@@ -139,38 +132,36 @@ export const TEXT_PARSERS: readonly Parser[] = [
     },
   ),
   parser(
-    'Content-Digest',
-    'attest/media/request-headers',
+    { name: 'Content-Digest', source: 'attest/media/request-headers', refusals: ['invalid_request'] },
     [DIGEST, `sha-512=:AA==:, ${DIGEST}`],
-    ['invalid_request'],
     (text) => refusalOf(() => hold(/^[0-9a-f]{64}$/.test(parseContentDigest(text)), 'a digest has 32 bytes')),
   ),
   parser(
-    'Accept-Encoding',
-    'platform/http/represent',
+    { name: 'Accept-Encoding', source: 'platform/http/represent', refusals: [] },
     ['gzip, br;q=0.5', '*;q=0, identity', 'x-gzip;q=1.0'],
-    [],
     (text) => {
       hold([undefined, 'br', 'gzip'].includes(chooseCoding(text)), 'a coding that there is')
       return 'accepted'
     },
   ),
-  parser('If-None-Match', 'platform/http/represent', [ETAG, `"x", ${ETAG}`, '*'], ['changed'], async (text) => {
-    const answer = { status: 200, headers: { ETag: ETAG, 'Content-Type': 'text/plain' }, text: 'abc' }
-    const req = { method: 'GET', headers: { 'if-none-match': text } } as Parameters<typeof represent>[0]
-    const { status } = await represent(req, answer)
-    hold(status === 304 || status === 200, 'the whole, or nothing new')
-    return status === 304 ? 'accepted' : 'changed'
-  }),
   parser(
-    'query string',
-    'platform/http/validate',
+    { name: 'If-None-Match', source: 'platform/http/represent', refusals: ['changed'] },
+    [ETAG, `"x", ${ETAG}`, '*'],
+    async (text) => {
+      const answer = { status: 200, headers: { ETag: ETAG, 'Content-Type': 'text/plain' }, text: 'abc' }
+      const req = { method: 'GET', headers: { 'if-none-match': text } } as Parameters<typeof represent>[0]
+      const { status } = await represent(req, answer)
+      hold(status === 304 || status === 200, 'the whole, or nothing new')
+      return status === 304 ? 'accepted' : 'changed'
+    },
+  ),
+  parser(
+    { name: 'query string', source: 'platform/http/validate', refusals: ['refused'] },
     [
       `limit=20&cursor=${CURSOR}`,
       'created_gte=2026-01-01T00%3A00%3A00Z&include=total_count',
       'reference=a+b&limit=100',
     ],
-    ['refused'],
     (text) => {
       const parsed = parseQuery(QUERY, text)
       if (parsed.ok) return 'accepted'
@@ -183,8 +174,20 @@ export const TEXT_PARSERS: readonly Parser[] = [
     },
   ),
   parser(
-    'webhook URL',
-    'platform/net/url',
+    {
+      name: 'webhook URL',
+      source: 'platform/net/url',
+      refusals: [
+        'too_long',
+        'not_a_url',
+        'scheme_not_allowed',
+        'userinfo_not_allowed',
+        'fragment_not_allowed',
+        'host_not_allowed',
+        'port_not_allowed',
+        'address_not_public',
+      ],
+    },
     [
       'https://example.com/hook?a=1',
       'https://93.184.216.34:8443/',
@@ -192,25 +195,27 @@ export const TEXT_PARSERS: readonly Parser[] = [
       'https://10.0.0.1/',
       'http://0x7f000001/',
     ],
-    [
-      'too_long',
-      'not_a_url',
-      'scheme_not_allowed',
-      'userinfo_not_allowed',
-      'fragment_not_allowed',
-      'host_not_allowed',
-      'port_not_allowed',
-      'address_not_public',
-    ],
     judgeUrl,
   ),
   parser(
-    'Service-Signature',
-    'account/webhooks/signature',
+    {
+      name: 'Service-Signature',
+      source: 'account/webhooks/signature',
+      refusals: [
+        'missing_header',
+        'malformed_header',
+        'no_v1_signature',
+        'timestamp_out_of_tolerance',
+        'signature_mismatch',
+      ],
+    },
     [SIGNED, `${SIGNED},v1=${'0'.repeat(64)}`],
-    ['missing_header', 'malformed_header', 'no_v1_signature', 'timestamp_out_of_tolerance', 'signature_mismatch'],
     (text) => {
-      const verdict = verifyWebhookSignature(DELIVERY, { 'Service-Signature': text }, [SECRET], NOW)
+      const verdict = verifyWebhookSignature(
+        { rawBody: DELIVERY, headers: { 'Service-Signature': text } },
+        [SECRET],
+        NOW,
+      )
       if (!verdict.valid) return verdict.reason
       hold(
         SIGNED.split(',').every((part) => text.split(',').includes(part)),

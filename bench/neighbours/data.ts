@@ -54,6 +54,13 @@ export const POLICY = {
   geofence_m: 1_000,
 }
 
+interface Sending {
+  method?: 'POST' | 'PUT'
+  /** The answer's. */
+  status?: number
+  type?: string
+}
+
 interface Sizes {
   /** How many of each thing that can be used once: cases, erasures, retries, revocations, evidence. */
   each: number
@@ -67,9 +74,7 @@ export async function makeHonestData(
   const post = async (
     path: string,
     body: unknown,
-    status = 200,
-    type = 'application/json',
-    method: 'POST' | 'PUT' = 'POST',
+    { method = 'POST', status = 200, type = 'application/json' }: Sending = {},
   ) => {
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
     const request = requestOf({ method, path, key, headers: { 'Content-Type': type }, body: bytes })
@@ -84,7 +89,7 @@ export async function makeHonestData(
       ])
       .then((rows) => rows.map(({ id }) => id))
 
-  await post('/v1/account/risk-policy', POLICY, 200, 'application/json', 'PUT')
+  await post('/v1/account/risk-policy', POLICY, { method: 'PUT' })
   const captures = await createCaptures({ port, key }, { isSmall: true })
   const photographer = await createPhotographer({ isSmall: true })
   const bodies = await captures.take(8)
@@ -127,7 +132,7 @@ export async function makeHonestData(
       JSON.stringify({ certificate_chain: await makeChain(1_000 + index) }),
     ),
   )
-  const enrolled = await post('/v1/admin/devices', lines.join('\n'), 200, 'application/x-ndjson')
+  const enrolled = await post('/v1/admin/devices', lines.join('\n'), { type: 'application/x-ndjson' })
 
   const { challenges } = await post('/v1/admin/devices/challenges', { count: Math.min(1_000, 2 * each) })
   const evidence: object[] = []
@@ -149,12 +154,10 @@ export async function makeHonestData(
   const mediaIds = await ids('media')
   const { screening_id: screeningId } = await post('/v1/media/screen', { media: { media_id: mediaIds[0] } })
   const screenLines = mediaIds.slice(0, 4).map((media_id) => JSON.stringify({ media_id }))
-  const { batch_id: screeningBatchId } = await post(
-    '/v1/media/screenings/batches',
-    screenLines.join('\n'),
-    202,
-    'application/x-ndjson',
-  )
+  const { batch_id: screeningBatchId } = await post('/v1/media/screenings/batches', screenLines.join('\n'), {
+    status: 202,
+    type: 'application/x-ndjson',
+  })
   const authorities = Array.from({ length: 24 }, (_, index) => authorityOf(`Anchor ${index}`))
   const { root_ca_id: rootId } = await post('/v1/admin/root-cas', { name: 'Kept', certificate: authorityOf('Kept') })
   const { c2pa_anchor_id: anchorId } = await post('/v1/admin/c2pa-anchors', {

@@ -46,7 +46,7 @@ export async function letAgentBuy({ baseUrl, key, link, directory, say, signal }
     { id: 'no-large-purchases', when: above(DENIED_ABOVE), require: { deny: true } },
     { id: 'ask-a-person', when: above(APPROVED_ABOVE), require: { approval: { min_approvals: 1 } } },
   ]
-  await call('PUT', '/v1/policy', { name: 'demo', rules }, { 'If-Match': '*' })
+  await call('PUT', '/v1/policy', { name: 'demo', rules }, { headers: { 'If-Match': '*' } })
   const agent = await call('POST', '/v1/agents', { name: 'Buyer', owner: 'purchasing' })
   const session = await call('POST', `/v1/agents/${agent.agent_id}/sessions`, {})
   const { mandate_id } = await call('POST', '/v1/mandates', {
@@ -131,7 +131,7 @@ export async function letAgentBuy({ baseUrl, key, link, directory, say, signal }
 async function untilProven(call: Call, decisionId: string, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + LEDGER_PATIENCE_MS
   for (;;) {
-    const { status, checkpoint } = await call('GET', `/v1/decisions/${decisionId}/proof`, undefined, {}, true)
+    const { status, checkpoint } = await call('GET', `/v1/decisions/${decisionId}/proof`, undefined, { mayFail: true })
     if (status === undefined && checkpoint !== undefined && checkpoint !== null) return
     if (performance.now() > deadline)
       throw new Error(`The decision ${decisionId} has no signed proof yet: is sequence running?`)
@@ -156,6 +156,12 @@ async function signIn(link: string, baseUrl: string, signal: AbortSignal): Promi
 
 type Call = ReturnType<typeof createCall>
 
+interface CallOptions {
+  headers?: Record<string, string>
+  /** An answer that is an error is returned too. */
+  mayFail?: boolean
+}
+
 function createCall({
   baseUrl,
   headers: own,
@@ -165,8 +171,7 @@ function createCall({
     method: string,
     path: string,
     json?: Members,
-    headers: Record<string, string> = {},
-    mayFail = false,
+    { headers = {}, mayFail = false }: CallOptions = {},
   ): Promise<Members> => {
     const response = await fetch(`${baseUrl}${path}`, {
       method,

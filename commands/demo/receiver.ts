@@ -40,7 +40,7 @@ export async function startReceiver(): Promise<Receiver> {
       deliveries += 1
       const rawBody = Buffer.concat(chunks)
       const secrets = secret === undefined ? ['unknown'] : [secret]
-      const verdict = verifyWebhookSignature(rawBody, req.headers, secrets, Date.now() / 1_000)
+      const verdict = verifyWebhookSignature({ rawBody, headers: req.headers }, secrets, Date.now() / 1_000)
       if (verdict.valid) note(JSON.parse(rawBody.toString()))
       else invalid.push(verdict.reason)
       res.writeHead(verdict.valid ? 200 : 400).end()

@@ -34,7 +34,7 @@ const DELIVERY_PATIENCE_MS = 60_000
 
 /** @throws {Error} when the service can't be used; wrong results are in the outcome. */
 export async function rehearse(options: RehearsalOptions): Promise<Outcome> {
-  const { claims, seed, scenes, baseUrl, key, vendor, say, signal } = options
+  const { claims, seed, baseUrl, key, vendor, say, signal } = options
   const client = createClient({ url: baseUrl, key, signal })
   const receiver = await startReceiver()
   try {
@@ -52,7 +52,7 @@ export async function rehearse(options: RehearsalOptions): Promise<Outcome> {
     const videos = planVideos(plan)
     const sent = await sendVideos(client, videos, { crew, deviceIds: links.deviceIds })
     say(`Filmed ${videos.length} videos, and sent them chunk by chunk.`)
-    const bodies = await upload(client, plan, crew, scenes, links, signal)
+    const bodies = await upload(client, { plan, crew, links }, options)
     const startedAt = performance.now()
     const batches = await submit(client, bodies)
     await untilSettled(client, batches, claims, signal)
@@ -107,6 +107,12 @@ interface FleetLinks {
   nonces: string[]
 }
 
+interface PreparedFleet {
+  plan: FleetPlan
+  crew: Crew
+  links: FleetLinks
+}
+
 async function prepareFleet(client: Client, plan: FleetPlan, crew: Crew): Promise<FleetLinks> {
   await client.registerRoot('Demo fleet', crew.authority.rootDer)
   const deviceIds = await enrollFleet(client, plan, crew)
@@ -116,11 +122,8 @@ async function prepareFleet(client: Client, plan: FleetPlan, crew: Crew): Promis
 
 async function upload(
   client: Client,
-  plan: FleetPlan,
-  crew: Crew,
-  scenes: Scenes,
-  links: FleetLinks,
-  signal: AbortSignal,
+  { plan, crew, links }: PreparedFleet,
+  { scenes, signal }: RehearsalOptions,
 ): Promise<AttestBody[]> {
   const progress = createProgress('Uploading photos', plan.captures.length)
   const bodies = new Array<AttestBody>(plan.captures.length)

@@ -33,7 +33,7 @@ export function createForwarder({ url, secret }: { url: string; secret: string }
       const took = () => Math.round(performance.now() - startedAt)
       const nowSeconds = Math.floor(Date.now() / 1_000)
       const signed = signDelivery({ rawBody, eventId: event.event_id, secrets: [secret], nowSeconds })
-      const verdict = verifyWebhookSignature(rawBody, signed, [secret], nowSeconds)
+      const verdict = verifyWebhookSignature({ rawBody, headers: signed }, [secret], nowSeconds)
       const problem = verdict.valid ? problemOf(event) : `its signature is not valid: ${verdict.reason}`
       try {
         const { statusCode, body } = await request(url, {

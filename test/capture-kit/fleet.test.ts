@@ -47,29 +47,27 @@ test('a fleet expects a score that is the sum of its factors, with the status an
 })
 
 test.each([
-  ['honest', ['hardware_backing_absent'], [], 40, 'review', 'verified'],
-  ['wrong_hash', ['hardware_backing_absent', 'sensor_hash_mismatch'], [], 90, 'failed', 'broken'],
-  ['wrong_signer', ['hardware_backing_absent', 'signature_invalid'], [], 110, 'failed', 'broken'],
+  ['honest', ['hardware_backing_absent'], [], [40, 'review', 'verified']],
+  ['wrong_hash', ['hardware_backing_absent', 'sensor_hash_mismatch'], [], [90, 'failed', 'broken']],
+  ['wrong_signer', ['hardware_backing_absent', 'signature_invalid'], [], [110, 'failed', 'broken']],
   [
     'unknown_ca',
     ['cert_unknown_ca', 'device_not_enrolled', 'hardware_backing_absent'],
     [],
-    100,
-    'failed',
-    'attested_unverified',
+    [100, 'failed', 'attested_unverified'],
   ],
-  ['not_enrolled', ['device_not_enrolled', 'hardware_backing_absent'], [], 60, 'failed', 'attested_unverified'],
-  ['revoked', ['device_revoked', 'hardware_backing_absent'], [], 120, 'failed', 'broken'],
-  ['stale', ['hardware_backing_absent', 'timestamp_stale'], [], 65, 'failed', 'verified'],
-  ['replayed_nonce', ['hardware_backing_absent', 'session_nonce_mismatch'], [], 110, 'failed', 'broken'],
-  ['no_gps', ['gps_absent', 'hardware_backing_absent'], [], 70, 'failed', 'verified'],
-  ['no_biometric', ['biometric_absent', 'hardware_backing_absent'], [], 50, 'failed', 'verified'],
-  ['edited_exif', ['hardware_backing_absent'], ['exif_editor_trace'], 40, 'review', 'verified'],
-  ['missing_exif', ['hardware_backing_absent'], ['exif_missing'], 40, 'review', 'verified'],
-  ['exif_time', ['hardware_backing_absent'], ['exif_timestamp_mismatch'], 40, 'review', 'verified'],
-  ['far_from_loss', ['hardware_backing_absent'], ['geofence_mismatch'], 40, 'review', 'verified'],
-  ['no_manifest', ['no_manifest'], [], 60, 'failed', 'unattested'],
-] as const)('%s: %j', (kind, factors, advisory, riskScore, riskStatus, provenanceStatus) => {
+  ['not_enrolled', ['device_not_enrolled', 'hardware_backing_absent'], [], [60, 'failed', 'attested_unverified']],
+  ['revoked', ['device_revoked', 'hardware_backing_absent'], [], [120, 'failed', 'broken']],
+  ['stale', ['hardware_backing_absent', 'timestamp_stale'], [], [65, 'failed', 'verified']],
+  ['replayed_nonce', ['hardware_backing_absent', 'session_nonce_mismatch'], [], [110, 'failed', 'broken']],
+  ['no_gps', ['gps_absent', 'hardware_backing_absent'], [], [70, 'failed', 'verified']],
+  ['no_biometric', ['biometric_absent', 'hardware_backing_absent'], [], [50, 'failed', 'verified']],
+  ['edited_exif', ['hardware_backing_absent'], ['exif_editor_trace'], [40, 'review', 'verified']],
+  ['missing_exif', ['hardware_backing_absent'], ['exif_missing'], [40, 'review', 'verified']],
+  ['exif_time', ['hardware_backing_absent'], ['exif_timestamp_mismatch'], [40, 'review', 'verified']],
+  ['far_from_loss', ['hardware_backing_absent'], ['geofence_mismatch'], [40, 'review', 'verified']],
+  ['no_manifest', ['no_manifest'], [], [60, 'failed', 'unattested']],
+] as const)('%s: %j', (kind, factors, advisory, [riskScore, riskStatus, provenanceStatus]) => {
   const advisoryFactors = ['c2pa_absent', ...advisory]
   expect(expectationOf(kind)).toEqual({ factors, advisoryFactors, riskScore, riskStatus, provenanceStatus })
 })

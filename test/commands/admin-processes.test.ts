@@ -37,7 +37,7 @@ beforeAll(async () => {
     const verdict =
       secret === undefined
         ? undefined
-        : verifyWebhookSignature(Buffer.from(body), request.headers, [secret], Date.now() / 1_000)
+        : verifyWebhookSignature({ rawBody: Buffer.from(body), headers: request.headers }, [secret], Date.now() / 1_000)
     received.push({ path, isSigned: verdict?.valid === true })
     response.end()
   })

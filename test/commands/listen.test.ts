@@ -99,7 +99,7 @@ it('forwards the events from then on, signed with the secret that it prints, and
   ])
   expect(received.map(({ json }) => json.event_id)).toEqual([first, second])
   for (const { body, headers } of received) {
-    expect(verifyWebhookSignature(body, headers, [secret], Date.now() / 1_000)).toEqual({ valid: true })
+    expect(verifyWebhookSignature({ rawBody: body, headers }, [secret], Date.now() / 1_000)).toEqual({ valid: true })
     expect(headers['service-event-type']).toBe('claim.escalated')
   }
 })
@@ -164,7 +164,7 @@ it('replays one event with the secret of an endpoint, and says by its exit code 
   const accepted = await listen(['--url', url, '--replay', eventId], { env }).ended
   expect([accepted.code, accepted.out]).toEqual([0, expect.stringContaining(`${eventId} `)])
   const [{ body, headers } = { body: Buffer.of(), headers: {} }] = received
-  expect(verifyWebhookSignature(body, headers, [secret], Date.now() / 1_000)).toEqual({ valid: true })
+  expect(verifyWebhookSignature({ rawBody: body, headers }, [secret], Date.now() / 1_000)).toEqual({ valid: true })
   expect(JSON.parse(body.toString())).not.toHaveProperty('position')
   code = 400
   expect((await listen(['--url', url, '--replay', eventId]).ended).code).toBe(1)

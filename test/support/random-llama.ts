@@ -4,7 +4,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { type Gguf, readGguf } from '#src/trace/gguf/gguf.ts'
 import { decodeTensor, TENSOR_TYPES } from '#src/trace/gguf/tensor-types.ts'
-import { readShape } from '#src/trace/llama/shape.ts'
+import { type LlamaShape, readShape } from '#src/trace/llama/shape.ts'
 import { ggufBytes, type TestTensor } from './gguf.ts'
 
 export interface RandomSizes {
@@ -135,7 +135,7 @@ export function computeReference(path: string, tokens: readonly number[], consta
     made.residuals.push(x)
     const h = normed(x, norm(`blk.${layer}.attn_norm.weight`))
     const turned = (part: string, count: number) =>
-      times(weights(part), h).map((row, position) => rotated(row, position, count, headSize, shape.ropeBase))
+      times(weights(part), h).map((row, position) => rotated(row, position, count, shape))
     const [q, k, v] = [turned('attn_q', heads), turned('attn_k', kvHeads), times(weights('attn_v'), h)]
     const patterns: number[][][] = []
     const mixed = x.map(() => new Array<number>(heads * headSize).fill(0))
@@ -207,12 +207,13 @@ const times = (matrix: readonly number[][], x: readonly number[][]) =>
 const added = (one: number[][], other: number[][]) =>
   one.map((row, position) => row.map((value, index) => value + (other[position]?.[index] ?? 0)))
 
-function rotated(row: readonly number[], position: number, heads: number, size: number, base: number): number[] {
+function rotated(row: readonly number[], position: number, heads: number, shape: LlamaShape): number[] {
+  const { headSize, ropeBase } = shape
   const turned = [...row]
   for (let head = 0; head < heads; head += 1) {
-    for (let pair = 0; pair < size / 2; pair += 1) {
-      const angle = position * base ** ((-2 * pair) / size)
-      const at = head * size + pair * 2
+    for (let pair = 0; pair < headSize / 2; pair += 1) {
+      const angle = position * ropeBase ** ((-2 * pair) / headSize)
+      const at = head * headSize + pair * 2
       const [even, odd] = [row[at] ?? 0, row[at + 1] ?? 0]
       turned[at] = even * Math.cos(angle) - odd * Math.sin(angle)
       turned[at + 1] = even * Math.sin(angle) + odd * Math.cos(angle)

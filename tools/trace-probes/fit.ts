@@ -39,6 +39,12 @@ interface Collected extends Transcript {
   windows: Activations[]
 }
 type Kind = Probe['kind']
+interface Wanted {
+  family: string
+  kind: Kind
+  /** The layer whose residuals are read. */
+  at: number
+}
 type TrainedOn = 'one_order' | 'both_orders'
 type Fitted = { kind: Kind; layer: number | null } & Linear
 
@@ -66,14 +72,18 @@ const families = [...new Set(collected.flatMap(({ label }) => label ?? []))].toS
 
 const directionsOf = new Map(layers.map((one) => [one, axesOf(one)]))
 const layer = best(layers, (one) =>
-  mean(families.map((family) => -lossOf(family, calibrated(family, fitRows(family, 'residual', one, train))))),
+  mean(
+    families.map(
+      (family) => -lossOf(family, calibrated(family, fitRows({ family, kind: 'residual', at: one }, train))),
+    ),
+  ),
 )
 console.log(`residuals before layer ${layer}`)
 const oneOrder = train.filter(({ control }) => control === 'one_order')
 const fits = families.map((family) => {
   // Attention first: of two that are equal it is the one that does not learn the words.
   const both = best(
-    KINDS.map((kind) => fitFamily(family, kind, layer, train)),
+    KINDS.map((kind) => fitFamily({ family, kind, at: layer }, train)),
     (one) => -lossOf(family, one),
   )
   const { kind } = both
@@ -81,7 +91,7 @@ const fits = families.map((family) => {
   return {
     family,
     fitted: toCommitted(both),
-    compared: { one_order: fitFamily(family, kind, layer, oneOrder), both_orders: both },
+    compared: { one_order: fitFamily({ family, kind, at: layer }, oneOrder), both_orders: both },
   }
 })
 // All that the probes read of a residual, and so all that is committed of it.
@@ -134,8 +144,8 @@ for (const { family, kind, threshold, card } of probes) {
 console.log('benign', set.benign)
 
 /** A probe whose scores are calibrated, so that those of two models mean the same. */
-function fitFamily(family: string, kind: Kind, at: number, from: readonly Collected[]): Fitted {
-  return calibrated(family, fitWindows(family, kind, at, from))
+function fitFamily(wanted: Wanted, from: readonly Collected[]): Fitted {
+  return calibrated(wanted.family, fitWindows(wanted, from))
 }
 
 /** In an order in which prompts with the same beginning follow each other. */
@@ -155,21 +165,19 @@ async function collect(all: readonly Transcript[]): Promise<Collected[]> {
   return made
 }
 
-function fitWindows(family: string, kind: Kind, at: number, from: readonly Collected[]): Fitted {
-  let fitted = fitRows(family, kind, at, from)
+function fitWindows(wanted: Wanted, from: readonly Collected[]): Fitted {
+  let fitted = fitRows(wanted, from)
   for (let refit = 0; refit < REFITS; refit += 1) {
     const last = fitted
     const peaks = new Map(from.map((one) => [one, highest(one, last)]))
-    fitted = fitRows(family, kind, at, from, (one, window) => readOf(last, window) === peaks.get(one))
+    fitted = fitRows(wanted, from, (one, window) => readOf(last, window) === peaks.get(one))
   }
   return fitted
 }
 
 /** Of the transcripts with the behaviour only the windows that count, and all of the others. */
 function fitRows(
-  family: string,
-  kind: Kind,
-  at: number,
+  { family, kind, at }: Wanted,
   from: readonly Collected[],
   counts: (one: Collected, window: Activations) => boolean = () => true,
 ): Fitted {

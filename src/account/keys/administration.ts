@@ -177,7 +177,7 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
       if (rotated === undefined) throw notFound(id)
       const key = toKey(await getRow(tx, row.id), at)
       const predecessor = toKey(rotated, at)
-      await auditRotated(tx, acting, before, predecessor, key)
+      await auditRotated(tx, acting, { before, after: predecessor, successor: key })
       await auditCreated(tx, acting, row, id)
       return { key, predecessor, raw }
     }

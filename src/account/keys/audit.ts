@@ -34,7 +34,14 @@ export async function auditRevoked(tx: Tx, by: By, before: Key, after: Key): Pro
   })
 }
 
-export async function auditRotated(tx: Tx, by: By, before: Key, after: Key, successor: Key): Promise<void> {
+export interface Rotation {
+  before: Key
+  after: Key
+  /** The key that replaces it. */
+  successor: Key
+}
+
+export async function auditRotated(tx: Tx, by: By, { before, after, successor }: Rotation): Promise<void> {
   await recordAudit(tx, by, {
     action: 'key.rotated',
     subjectId: after.id,

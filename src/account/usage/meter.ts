@@ -7,7 +7,7 @@
 import type { MeteredOperation } from '#src/catalogue/metered.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { type CountedLine, insertUsageEntries, turnLines } from './rows.ts'
+import { type CountedLine, insertUsageEntries, type LineTurn, turnLines } from './rows.ts'
 
 /** Counts one operation per subject. A subject counts once, however often this is called. */
 export async function countOperations(
@@ -49,7 +49,7 @@ export async function giveBackLines(
   operation: MeteredOperation,
   lines: readonly MeteredLine[],
 ): Promise<void> {
-  await turn(tx, scope, operation, lines, -1)
+  await turn(tx, scope, operation, { lines, units: -1 })
 }
 
 /** Counts lines again that were given back, because they are tried again. Idempotent. */
@@ -59,18 +59,17 @@ export async function recountLines(
   operation: MeteredOperation,
   lines: readonly MeteredLine[],
 ): Promise<void> {
-  await turn(tx, scope, operation, lines, 1)
+  await turn(tx, scope, operation, { lines, units: 1 })
 }
 
 async function turn(
   tx: Tx,
   scope: Scope,
   operation: MeteredOperation,
-  lines: readonly MeteredLine[],
-  units: 1 | -1,
+  { lines, units }: Pick<LineTurn, 'units'> & { lines: readonly MeteredLine[] },
 ): Promise<void> {
   const counted = lines.flatMap(({ id, batchId }): CountedLine[] => (batchId === null ? [] : [{ id, batchId }]))
-  if (isMetered(scope) && counted.length > 0) await turnLines(tx, scope, operation, counted, units)
+  if (isMetered(scope) && counted.length > 0) await turnLines(tx, scope, operation, { lines: counted, units })
 }
 
 /** The sandbox is free. */

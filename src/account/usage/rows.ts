@@ -39,16 +39,18 @@ export interface CountedLine {
   batchId: string
 }
 
-/**
- * Gives back lines that their batch has counted, or counts again lines that were given back. A line that is where it
- * should be already is left alone, and so is one whose batch was not counted.
- */
+export interface LineTurn {
+  lines: readonly CountedLine[]
+  /** -1 gives back what their batch has counted, 1 counts again what was given back. */
+  units: 1 | -1
+}
+
+/** A line that is where it should be already is left alone, and so is one whose batch was not counted. */
 export async function turnLines(
   tx: Tx,
   scope: Scope,
   operation: MeteredOperation,
-  lines: readonly CountedLine[],
-  units: 1 | -1,
+  { lines, units }: LineTurn,
 ): Promise<void> {
   await tx.query(
     `WITH wanted AS MATERIALIZED (

@@ -51,15 +51,21 @@ export function signDelivery({ rawBody, eventId, secrets, nowSeconds }: Delivery
   }
 }
 
+type DeliveryHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+
+export interface ReceivedDelivery {
+  rawBody: Uint8Array
+  /** Names in any case, as in node's `request.headers` or a plain object. */
+  headers: DeliveryHeaders
+}
+
 /**
  * Checks `Service-Signature` of a delivery over the raw body, before anything parses it.
- * @param headers Names in any case, as in node's `request.headers` or a plain object.
  * @param secrets One, or both during a rotation. An empty one throws: anyone could make a signature that it accepts.
  * @param nowSeconds Unix seconds. The signature may be `toleranceSeconds` older or newer, not more.
  */
 export function verifyWebhookSignature(
-  rawBody: Uint8Array,
-  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  { rawBody, headers }: ReceivedDelivery,
   secrets: readonly string[],
   nowSeconds: number,
   toleranceSeconds: number = TOLERANCE_SECONDS,
@@ -84,7 +90,7 @@ export function verifyWebhookSignature(
   return isJson(rawBody) ? { valid: true } : invalid('invalid_json')
 }
 
-function findHeader(headers: Readonly<Record<string, string | readonly string[] | undefined>>): string[] | undefined {
+function findHeader(headers: DeliveryHeaders): string[] | undefined {
   const values: string[] = []
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && name.toLowerCase() === SIGNATURE_HEADER) values.push(...[value].flat())

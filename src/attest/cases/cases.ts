@@ -161,11 +161,11 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
     ): Promise<Page<CaseRow> & { totalCount: number | undefined }> {
       const binding = { route: 'GET /v1/cases', scope, query: { ...filter } }
       const before = pager.decode(query.cursor, binding)
-      const at = now()
+      const filterAt = { ...filter, now: now() }
       return db.tenant(scope, async (tx) => {
         const [rows, totalCount] = await Promise.all([
-          findCases(tx, scope, filter, at, { before, limit: query.limit + 1 }),
-          query.include === undefined ? undefined : countCases(tx, scope, filter, at),
+          findCases(tx, scope, filterAt, { before, limit: query.limit + 1 }),
+          query.include === undefined ? undefined : countCases(tx, scope, filterAt),
         ])
         return { ...pager.page(rows, query.limit, ({ id }) => id, binding), totalCount }
       })

@@ -224,15 +224,17 @@ export interface CaseFilter {
   createdBefore?: Date | undefined
 }
 
+/** A filter with the time at which `dueBefore` and `isOverdue` are judged. */
+export type CaseFilterAt = CaseFilter & { now: Date }
+
 /** Newest first. */
 export async function findCases(
   tx: Tx,
   scope: Scope,
-  filter: CaseFilter,
-  now: Date,
+  filter: CaseFilterAt,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<CaseRow[]> {
-  const { where, values } = conditionsOf(scope, filter, now)
+  const { where, values } = conditionsOf(scope, filter)
   if (before !== undefined) where.push(`id < $${values.push(before)}`)
   return tx.adhoc<CaseRow>(
     `SELECT ${CASE} FROM cases WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
@@ -240,13 +242,13 @@ export async function findCases(
   )
 }
 
-export async function countCases(tx: Tx, scope: Scope, filter: CaseFilter, now: Date): Promise<number> {
-  const { where, values } = conditionsOf(scope, filter, now)
+export async function countCases(tx: Tx, scope: Scope, filter: CaseFilterAt): Promise<number> {
+  const { where, values } = conditionsOf(scope, filter)
   const [row] = await tx.adhoc<{ count: number }>(countOf(`cases WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
 }
 
-function conditionsOf({ environment }: Scope, filter: CaseFilter, now: Date): { where: string[]; values: unknown[] } {
+function conditionsOf({ environment }: Scope, filter: CaseFilterAt): { where: string[]; values: unknown[] } {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
@@ -261,12 +263,12 @@ function conditionsOf({ environment }: Scope, filter: CaseFilter, now: Date): { 
   )
   if (filter.dueBefore !== undefined) {
     const due = `$${values.push(filter.dueBefore)}::timestamptz`
-    const at = `$${values.push(now)}::timestamptz`
+    const at = `$${values.push(filter.now)}::timestamptz`
     // sla.ts: a pause delays the date by its duration.
     where.push(`due_at < ${due} AND (paused_at IS NULL OR due_at + greatest(${at} - paused_at, interval '0') < ${due})`)
   }
   if (filter.isOverdue !== undefined) {
-    const at = `$${values.push(now)}::timestamptz`
+    const at = `$${values.push(filter.now)}::timestamptz`
     where.push(`coalesce(due_at < coalesce(least(paused_at, ${at}), ${at}), false) = ${filter.isOverdue}`)
   }
   return { where, values }

@@ -47,10 +47,13 @@ export interface ClaimsDeps {
   now: () => Date
 }
 
-export interface Submitting {
-  bytesOf: BytesOf
+export interface Waiting {
   waitSeconds: number
   signal: AbortSignal
+}
+
+export interface Submitting extends Waiting {
+  bytesOf: BytesOf
   /** Why nothing new is accepted now. */
   overCap?: Failure | undefined
   key?: IdempotencyKey | undefined
@@ -95,22 +98,21 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     return row ?? refuseUnknown(id)
   }
 
-  async function settledOrNow(scope: Scope, id: string, jobId: string, waitSeconds: number, signal: AbortSignal) {
+  async function settledOrNow(
+    scope: Scope,
+    { id, jobId }: Pick<AttestationRow, 'id' | 'jobId'>,
+    { waitSeconds, signal }: Waiting,
+  ): Promise<AttestationRow> {
     await waiters.settled(jobId, waitSeconds * 1_000, signal)
     return readAttestation(scope, id)
   }
 
   /** Waits up to `waitSeconds` while it is queued. @throws {Failure} `not_found`, `environment_mismatch`. */
-  async function awaitAttestation(
-    scope: Scope,
-    id: string,
-    waitSeconds: number,
-    signal: AbortSignal,
-  ): Promise<AttestationRow> {
+  async function awaitAttestation(scope: Scope, id: string, waiting: Waiting): Promise<AttestationRow> {
     checkId(id, 'att', scope.environment)
     const row = await readAttestation(scope, id)
-    if (row.status !== 'queued' || waitSeconds === 0) return row
-    return settledOrNow(scope, id, row.jobId, waitSeconds, signal)
+    if (row.status !== 'queued' || waiting.waitSeconds === 0) return row
+    return settledOrNow(scope, row, waiting)
   }
 
   // A repeat of what was accepted before is answered, and not counted.
@@ -135,7 +137,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     async attest(
       caller: Caller,
       request: AttestRequest,
-      { bytesOf, waitSeconds, signal, overCap, key }: Submitting,
+      { bytesOf, overCap, key, ...waiting }: Submitting,
     ): Promise<AttestationRow> {
       const errors = checkSubmission(request, caller.environment, now().getTime())
       if (errors.length > 0) throw refusalOf(errors)
@@ -145,10 +147,10 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
       const { attestationId, claimId, jobId, isRepeat, row } = await whileCounted(() => accept(caller, body, key))
       note({ attestation: attestationId, claim: claimId })
       // An attestation that was evaluated long ago has no job left to wait for.
-      if (isRepeat) return awaitAttestation(caller, attestationId, waitSeconds, signal)
+      if (isRepeat) return awaitAttestation(caller, attestationId, waiting)
       dispatchIfIdle(jobId)
-      if (waitSeconds === 0 && row !== undefined) return row
-      return settledOrNow(caller, attestationId, jobId, waitSeconds, signal)
+      if (waiting.waitSeconds === 0 && row !== undefined) return row
+      return settledOrNow(caller, { id: attestationId, jobId }, waiting)
     },
 
     awaitAttestation,

@@ -48,7 +48,7 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
       },
       async ({ caller, header, signal }, id, status) => {
         const { waitSeconds, applied } = parsePrefer(header('prefer'))
-        return answer(await claims.awaitAttestation(caller, id, waitSeconds, signal), applied, status)
+        return answer(await claims.awaitAttestation(caller, id, { waitSeconds, signal }), applied, status)
       },
     ),
     endpoint(
@@ -66,7 +66,7 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
         status: [200, 202],
       },
       async ({ caller, params, query, signal }) =>
-        answer(await claims.awaitAttestation(caller, params.id, query.wait, signal)),
+        answer(await claims.awaitAttestation(caller, params.id, { waitSeconds: query.wait, signal })),
     ),
     endpoint(
       {
@@ -85,7 +85,7 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
       async ({ caller, params, idempotencyKey }) =>
         toAttestationView(await claims.retry(caller, params.id, idempotencyKey), await jwks()),
       async ({ caller, params, signal }) =>
-        toAttestationView(await claims.awaitAttestation(caller, params.id, 0, signal), await jwks()),
+        toAttestationView(await claims.awaitAttestation(caller, params.id, { waitSeconds: 0, signal }), await jwks()),
     ),
     endpoint(
       {

@@ -185,12 +185,12 @@ export function checkSubmission(
     refuse('/bundle/captured_at', 'in_future', 'lies more than 5 minutes in the future')
   }
   if (body.bundle?.device_id !== undefined) {
-    checkWord(body.bundle.device_id, 'dev', '/bundle/device_id', environment, errors)
+    errors.push(...findingsOfId(body.bundle.device_id, 'dev', '/bundle/device_id', environment))
   }
   if ('media_id' in body.media) {
-    checkWord(body.media.media_id, 'med', '/media/media_id', environment, errors)
+    errors.push(...findingsOfId(body.media.media_id, 'med', '/media/media_id', environment))
   } else if ('session_id' in body.media) {
-    checkWord(body.media.session_id, 'cap', '/media/session_id', environment, errors)
+    errors.push(...findingsOfId(body.media.session_id, 'cap', '/media/session_id', environment))
     if (body.media_type !== 'video') refuse('/media/session_id', 'wrong_media_type', 'is of a video, not of an image')
   } else {
     const kind = /^\s*(image|video)\//i.exec(body.media.content_type)?.[1]?.toLowerCase()
@@ -218,19 +218,19 @@ const ARTICLE: Readonly<Record<string, string>> = { image: 'an image', video: 'a
 const withoutChunks = (name: string, value: unknown): unknown => (name === 'chunks' ? undefined : value)
 
 // An id of the other environment gets its own message; a malformed id is not found, for every caller.
-function checkWord(
+function findingsOfId(
   id: string,
   type: 'dev' | 'med' | 'cap',
   pointer: string,
   environment: Environment,
-  errors: FieldError[],
-): void {
+): FieldError[] {
   try {
     checkId(id, type, environment)
+    return []
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     // A malformed device id is a finding of the evaluation, like an unknown device.
-    if (type === 'dev' && error.code === 'not_found') return
-    errors.push({ pointer, code: error.code, detail: error.message })
+    if (type === 'dev' && error.code === 'not_found') return []
+    return [{ pointer, code: error.code, detail: error.message }]
   }
 }

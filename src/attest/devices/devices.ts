@@ -209,7 +209,7 @@ export function createDevices({
         const [state = 'unknown'] = await consumeChallenges(tx, [{ challenge: request.challenge, deviceId: id }], at)
         const verdict = withChallenge(judged, state)
         if (!isProven(verdict.reasons)) throw refusedEvidence(request, verdict.reasons)
-        if (!(await replaceVerdict(tx, scope, id, verdict, at))) {
+        if (!(await replaceVerdict(tx, scope, id, { verdict, at }))) {
           throw new Failure('conflict', { detail: `${id} is revoked: it accepts no more attestations.` })
         }
         const row = await findDeviceById(tx, id)

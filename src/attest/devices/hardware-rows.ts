@@ -90,8 +90,7 @@ export async function replaceVerdict(
   tx: Tx,
   acting: Acting,
   deviceId: string,
-  verdict: EvidenceVerdict,
-  at: Date,
+  { verdict, at }: { verdict: EvidenceVerdict; at: Date },
 ): Promise<boolean> {
   const values: unknown[] = [deviceId, JSON.stringify(columnsOf(verdict, at))]
   const entries = entriesOfWritten(acting, { at, ...ATTESTED }, values)

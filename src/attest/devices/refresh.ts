@@ -185,7 +185,7 @@ async function replaceAll(
     const isDone = states[index] === 'used' && consumers.get(one.challenge) === deviceId
     if (!isDone && !isProven(verdict.reasons)) {
       result.rejected.push({ line, errors: reasonsOf(request, verdict.reasons, '/attestation') })
-    } else if (!isDone && !(await replaceVerdict(tx, acting, deviceId, verdict, at))) {
+    } else if (!isDone && !(await replaceVerdict(tx, acting, deviceId, { verdict, at }))) {
       result.rejected.push({ line, errors: [revoked(deviceId)] })
     } else {
       if (!isDone) count += 1

@@ -24,14 +24,21 @@ const DEVICES = 100
 
 export async function findTouched(tx: Tx, row: ReevaluationRow, limit: number): Promise<Chunk> {
   const { cause, subject, cursor } = row
-  const after = cursor ?? ''
+  const next = { after: cursor ?? '', limit }
   if (cause === 'device_revoked') {
-    return chunkOf(await signedBy(tx, String(subject.deviceId), sinceOf(row), after, limit), limit)
+    return chunkOf(await signedBy(tx, String(subject.deviceId), sinceOf(row), next), limit)
   }
-  if (cause === 'screening') return chunkOf(await showing(tx, String(subject.mediaSha256), after, limit), limit)
-  if (cause === 'requested') return chunkOf(await named(tx, textsOf(subject.attestationIds), after, limit), limit)
-  if (cause === 'revocation_list') return signedByListed(tx, textsOf(subject.serials), after, limit)
-  return judgedOtherwise(tx, Number(subject.version), after, limit)
+  if (cause === 'screening') return chunkOf(await showing(tx, String(subject.mediaSha256), next), limit)
+  if (cause === 'requested') return chunkOf(await named(tx, textsOf(subject.attestationIds), next), limit)
+  if (cause === 'revocation_list') return signedByListed(tx, textsOf(subject.serials), next)
+  return judgedOtherwise(tx, Number(subject.version), next)
+}
+
+/** At most `limit` rows, in the order of their ids. */
+interface Next {
+  /** The cursor of the chunk before; empty for the first. */
+  after: string
+  limit: number
 }
 
 interface Found {
@@ -49,7 +56,7 @@ function sinceOf({ subject: { effectiveAt }, createdAt }: ReevaluationRow): Date
   return effective < createdAt ? effective : createdAt
 }
 
-async function signedBy(tx: Tx, deviceId: string, since: Date, after: string, limit: number): Promise<Found[]> {
+async function signedBy(tx: Tx, deviceId: string, since: Date, { after, limit }: Next): Promise<Found[]> {
   return tx.query<Found>(
     `SELECT id FROM (
        (SELECT id FROM attestations WHERE device_id = $1 AND id > $3 AND accepted_at >= $2 AND ${JUDGED} ORDER BY id LIMIT $4)
@@ -60,7 +67,7 @@ async function signedBy(tx: Tx, deviceId: string, since: Date, after: string, li
   )
 }
 
-async function showing(tx: Tx, sha256: string, after: string, limit: number): Promise<Found[]> {
+async function showing(tx: Tx, sha256: string, { after, limit }: Next): Promise<Found[]> {
   return tx.query<Found>(
     `SELECT id FROM attestations
      WHERE media_id = ANY(ARRAY(SELECT id FROM media WHERE sha256 = decode($1, 'hex'))) AND id > $2 AND ${JUDGED}
@@ -69,7 +76,7 @@ async function showing(tx: Tx, sha256: string, after: string, limit: number): Pr
   )
 }
 
-async function named(tx: Tx, ids: readonly string[] | null, after: string, limit: number): Promise<Found[]> {
+async function named(tx: Tx, ids: readonly string[] | null, { after, limit }: Next): Promise<Found[]> {
   return tx.query<Found>(
     `SELECT id FROM attestations WHERE id = ANY($1) AND id > $2 AND ${JUDGED} ORDER BY id LIMIT $3`,
     [ids ?? [], after, limit],
@@ -78,7 +85,7 @@ async function named(tx: Tx, ids: readonly string[] | null, after: string, limit
 
 // Devices in the order of their ids, a few at a time, with their attestations. The cursor is the last device before
 // these, and the last of their attestations.
-async function signedByListed(tx: Tx, serials: string[] | null, cursor: string, limit: number): Promise<Chunk> {
+async function signedByListed(tx: Tx, serials: string[] | null, { after: cursor, limit }: Next): Promise<Chunk> {
   const [deviceCursor = '', after = ''] = cursor.split(' ')
   const devices = await tx.query<Found>(
     `SELECT id FROM devices WHERE id > $1 AND
@@ -114,7 +121,7 @@ export const STORED_RESULT = `risk_status AS "riskStatus", risk_score AS "riskSc
 
 // Evaluating a chunk takes some milliseconds. That is cheaper than a job for each attestation of the account, of which a
 // policy change affects few.
-async function judgedOtherwise(tx: Tx, version: number, after: string, limit: number): Promise<Chunk> {
+async function judgedOtherwise(tx: Tx, version: number, { after, limit }: Next): Promise<Chunk> {
   const newest = await findPolicy(tx)
   // The re-evaluation of the newer policy covers it.
   if (newest !== undefined && newest.version > version)

@@ -15,6 +15,8 @@ export interface Source {
   /** What is accepted takes from it. Without it there is no cap. */
   room?: Room
   now: Date
+  /** Where a line has the members that a refusal points to. */
+  pointers?: typeof POINTERS
 }
 
 /** In the order of the lines: the screening, or the reasons for the refusal. */
@@ -36,7 +38,7 @@ export function checkLine(line: Partial<ScreenLine>, { environment }: Scope, poi
   return errors
 }
 
-export const POINTERS = { media: '/media_id', claim: '/claim_id' }
+const POINTERS = { media: '/media_id', claim: '/claim_id' }
 
 /**
  * Writes the valid lines. Claims and media stay locked until the transaction ends, so that an erasure sees the new
@@ -46,8 +48,7 @@ export async function acceptScreenings(
   tx: Tx,
   scope: Scope,
   lines: readonly ScreenLine[],
-  { batch, priority, room = UNLIMITED, now }: Source,
-  pointers = POINTERS,
+  { batch, priority, room = UNLIMITED, now, pointers = POINTERS }: Source,
 ): Promise<ScreeningAcceptance[]> {
   const claims = await holdClaims(tx, [...new Set(lines.flatMap((line) => line.claim_id ?? []))])
   const held = await holdMedia(tx, [...new Set(lines.map((line) => line.media_id))])

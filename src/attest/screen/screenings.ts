@@ -65,8 +65,8 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
       if (errors.length > 0) throw refusalOf(errors)
       const line = { claim_id: request.claim_id, ...(await storeIfInline(storeInline, scope, media, bytesOf)) }
       const accept = async (tx: Tx) => {
-        const source = { priority: 'interactive' as const, now: now() }
-        const [verdict] = await acceptScreenings(tx, scope, [line], source, POINTERS)
+        const source = { priority: 'interactive' as const, now: now(), pointers: POINTERS }
+        const [verdict] = await acceptScreenings(tx, scope, [line], source)
         if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
         return verdict.screening
       }

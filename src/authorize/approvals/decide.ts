@@ -116,7 +116,7 @@ export function createDeciding({ db, ledger, readPolicy, assertions }: DecidingD
     const isApproved = decision === 'approve' && missingVotes(row, votes).length === 0
     const outcome = decision === 'deny' ? 'denied' : isApproved ? 'approved' : undefined
     await Promise.all([
-      outcome === undefined ? undefined : settle(tx, acting, row, outcome, at),
+      outcome === undefined ? undefined : settle(tx, acting, row, { outcome, at }),
       ledger.record(tx, acting, {
         kind: 'approval_decision',
         at,
@@ -144,8 +144,7 @@ export function createDeciding({ db, ledger, readPolicy, assertions }: DecidingD
     tx: Tx,
     acting: Acting,
     row: ApprovalRow,
-    outcome: 'approved' | 'denied',
-    at: Date,
+    { outcome, at }: { outcome: 'approved' | 'denied'; at: Date },
   ): Promise<void> {
     const settled = await settleApproval(tx, row.id, outcome, at)
     // It expired while the vote was written: nothing of this transaction is kept.

@@ -91,8 +91,11 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
     const causes = new Map<string, string>()
     const canaryNeeds = needs.filter((need) => need.kind === 'canary')
     const [webhooks, read] = await Promise.all([
-      policyWebhooks.ask(acting, webhookNeeds, questionOf(decisionId, facts, token), signal, ({ ruleId, cause }) => {
-        if (cause !== null) causes.set(ruleId, cause)
+      policyWebhooks.ask(acting, webhookNeeds, questionOf(decisionId, facts, token), {
+        signal,
+        onEach: ({ ruleId, cause }) => {
+          if (cause !== null) causes.set(ruleId, cause)
+        },
       }),
       readAll(acting, evaluation, canaryNeeds, signal),
     ])

@@ -105,11 +105,10 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     tx: Tx,
     drafting: Drafting,
     { bound, state, outcome: foreseen }: Seen & Pick<Draft, 'outcome'>,
-    signed: Signed,
-    mayReplay: boolean,
+    signed: Signed & { mayReplay: boolean },
   ) {
     const { caller, body, assertion } = drafting
-    const { claims, place, token } = signed
+    const { claims, place, token, mayReplay } = signed
     const { jti } = claims
     const audience = body.audience ?? null
     const confirmed = assertion && (await assertions.consumeAssertion(tx, caller, assertion))
@@ -239,7 +238,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
           const { bound, state } = current
           const { terms, outcome } = draftToken(drafting, bound, state, { place: signed.place, at: now(), baseUrl })
           if (terms !== signed.terms) throw CHANGED
-          return store(tx, drafting, { ...current, outcome }, signed, key !== undefined)
+          return store(tx, drafting, { ...current, outcome }, { ...signed, mayReplay: key !== undefined })
         }
         try {
           return await db.tenant(caller, async (tx) => {

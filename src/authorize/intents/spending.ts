@@ -48,5 +48,5 @@ export function judgeBoundSchedule({ facts, token }: StepInput): StepRefusal | u
   // A check is no attempt to run the action again.
   const isRetry = execution?.is_same_caller === true || !request.execute
   const prior = execution === null ? 'none' : isRetry ? 'same_caller' : 'other_caller'
-  return judgeSchedule(schedule, amountsOf(facts), token.jti, facts.at, { prior })
+  return judgeSchedule(schedule, amountsOf(facts), { jti: token.jti, at: facts.at, prior })
 }

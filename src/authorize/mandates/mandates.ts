@@ -63,9 +63,8 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
   function record(
     tx: Tx,
     acting: Acting,
-    change: 'granted' | 'narrowed' | 'revoked',
     row: MandateRow,
-    reason?: string,
+    { change, reason }: { change: 'granted' | 'narrowed' | 'revoked'; reason?: string },
   ) {
     return ledger.record(tx, acting, {
       kind: 'mandate_change',
@@ -101,7 +100,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
       throw invalidField('/expires_at', 'out_of_range', 'must be in the future, and at most 366 days from now')
     }
     const row = await getMandate(tx, id)
-    await record(tx, acting, 'granted', row)
+    await record(tx, acting, row, { change: 'granted' })
     return row
   }
 
@@ -191,7 +190,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
           throw new Failure('not_found', `There is no agent ${agentId}.`)
         }
         await narrowMandate(tx, id, terms, { restartsHeartbeat: needsActive })
-        await record(tx, acting, 'narrowed', await getMandate(tx, id))
+        await record(tx, acting, await getMandate(tx, id), { change: 'narrowed' })
       })
     },
 
@@ -199,7 +198,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
     revoke(acting: Acting, id: string, reason: string, key?: IdempotencyKey): Promise<MandateRow> {
       return change(acting, id, key, async (tx) => {
         if (!(await revokeMandate(tx, id, { id: actorOf(acting.principal).id, reason }))) return
-        await record(tx, acting, 'revoked', await getMandate(tx, id), reason)
+        await record(tx, acting, await getMandate(tx, id), { change: 'revoked', reason })
       })
     },
 

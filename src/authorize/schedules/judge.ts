@@ -46,18 +46,23 @@ export type ScheduleReason = (typeof SCHEDULE_REASONS)[number]
 /** Whether the token was executed before: by the caller who asks now (a retry), or by another one. */
 export type PriorExecution = 'none' | 'same_caller' | 'other_caller'
 
-/**
- * undefined: the schedule allows the action.
- * @param at ISO 8601: the time for which the facts were made.
- * @param prior A retry of the execution that used a cycle is not asked for a cycle again. Whether the schedule was
- * paused or cancelled since is asked.
- */
+/** The token that asks for a cycle. */
+export interface ScheduleUse {
+  jti: string
+  /** ISO 8601: the time for which the facts were made. */
+  at: string
+  /**
+   * A retry of the execution that used a cycle is not asked for a cycle again. Whether the schedule was paused or
+   * cancelled since is asked.
+   */
+  prior?: PriorExecution | undefined
+}
+
+/** undefined: the schedule allows the action. */
 export function judgeSchedule(
   facts: ScheduleFacts,
   action: ActionAmounts,
-  jti: string,
-  at: string,
-  { prior = facts.executed_by === jti ? 'same_caller' : 'none' }: { prior?: PriorExecution } = {},
+  { jti, at, prior = facts.executed_by === jti ? 'same_caller' : 'none' }: ScheduleUse,
 ): { reason: ScheduleReason } | undefined {
   const { status, cycle } = facts
   if (action.counterparty !== facts.counterparty) return { reason: 'schedule_counterparty_mismatch' }

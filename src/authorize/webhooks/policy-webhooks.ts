@@ -54,6 +54,12 @@ export interface PolicyWebhooksDeps {
   onOutcome?: (scope: Scope, outcome: PolicyWebhookOutcome) => void
 }
 
+export interface AskOptions {
+  signal: AbortSignal
+  /** Called with what came of each question, so that a caller can record why one was not answered. */
+  onEach?: (outcome: PolicyWebhookOutcome) => void
+}
+
 export type PolicyWebhooks = ReturnType<typeof createPolicyWebhooks>
 
 export function createPolicyWebhooks({ outbound, secrets, now, onOutcome = () => {} }: PolicyWebhooksDeps) {
@@ -97,15 +103,13 @@ export function createPolicyWebhooks({ outbound, secrets, now, onOutcome = () =>
   return {
     /**
      * Asks for every need, and never rejects for what a receiver does. The answers have each rule's id.
-     * @param onEach Called with what came of each question, so that a caller can record why one was not answered.
      * @throws when the secrets can't be read.
      */
     async ask(
       scope: Scope,
       needs: readonly PolicyWebhookNeed[],
       question: PolicyQuestion,
-      signal: AbortSignal,
-      onEach: (outcome: PolicyWebhookOutcome) => void = () => {},
+      { signal, onEach = () => {} }: AskOptions,
     ): Promise<Record<string, PolicyWebhookAnswer | 'unavailable'>> {
       if (needs.length === 0) return {}
       const startedAt = performance.now()

@@ -98,7 +98,8 @@ function decode(bytes: Uint8Array, { maxBytes, offsetOf = (offset) => offset }: 
   try {
     return utf8.decode(bytes)
   } catch (cause) {
-    throw invalidJson('', 'invalid_utf8', 'the bytes are not UTF-8', offsetOf(firstInvalidByte(bytes)), cause)
+    const finding = { pointer: '', code: 'invalid_utf8', detail: 'the bytes are not UTF-8' } as const
+    throw invalidJson(finding, offsetOf(firstInvalidByte(bytes)), cause)
   }
 }
 

@@ -1,6 +1,6 @@
 // The scalars of the strict JSON scan: strings, numbers and words, and how a refusal says where it is.
 
-import { Failure } from '#src/failure.ts'
+import { Failure, type FieldError } from '#src/failure.ts'
 
 export type JsonErrorCode =
   | 'malformed'
@@ -36,11 +36,9 @@ export function scanScalar(scan: Scan, depth: number): undefined {
   }
 }
 
-/** The refusal of a body: `offset` in bytes, `pointer` as in RFC 6901. */
+/** The refusal of a body. `offset` is in bytes. */
 export function invalidJson(
-  pointer: string,
-  code: JsonErrorCode,
-  detail: string,
+  { pointer, code, detail }: FieldError & { code: JsonErrorCode },
   offset: number,
   cause?: unknown,
 ): Failure {
@@ -201,7 +199,7 @@ export function failLength(scan: Scan, depth: number, isObject: boolean): never 
 
 export function fail(scan: Scan, depth: number, code: JsonErrorCode, detail: string): never {
   const offset = scan.offsetOf(Buffer.byteLength(scan.text.slice(0, scan.at)))
-  throw invalidJson(pointerTo(scan.path.slice(0, depth)), code, detail, offset)
+  throw invalidJson({ pointer: pointerTo(scan.path.slice(0, depth)), code, detail }, offset)
 }
 
 // A hostile key may be a megabyte long, or contain U+0000, which the storage of a finding may reject: the pointer then

@@ -100,7 +100,9 @@ async function resealOnce(deps: ResealDeps, onPlace: (pass: ResealPass) => void)
     for (const [index, column] of place.columns.entries()) {
       for (let rows = first[index] ?? []; rows.length > 0; ) {
         pass.found += rows.length
-        pass.resealed += await resealBatch(deps.sealer, place, column, rows, pass.unopened)
+        const { resealed, unopened } = await resealBatch(deps.sealer, place, column, rows)
+        pass.resealed += resealed
+        pass.unopened.push(...unopened)
         const last = rows.at(-1)
         if (last === undefined || rows.length < BATCH_ROWS) break
         rows = (await place.read<Found>([findStatement(column, deps.sealer, last.id)]))[0] ?? []
@@ -117,8 +119,8 @@ async function resealBatch(
   place: Place,
   column: SealedColumn,
   rows: readonly Found[],
-  unopened: UnopenedValue[],
-): Promise<number> {
+): Promise<Pick<ResealPass, 'resealed' | 'unopened'>> {
+  const unopened: UnopenedValue[] = []
   const opened = rows.flatMap((row) => {
     const use = column.use(row.used)
     try {
@@ -129,7 +131,7 @@ async function resealBatch(
       return []
     }
   })
-  if (opened.length === 0) return 0
+  if (opened.length === 0) return { resealed: 0, unopened }
   const changed = await place.write((tx) =>
     tx.query(changeText(column), [
       opened.map(({ id }) => id),
@@ -137,7 +139,7 @@ async function resealBatch(
       opened.map(({ fresh }) => fresh),
     ]),
   )
-  return changed.length
+  return { resealed: changed.length, unopened }
 }
 
 interface Found {

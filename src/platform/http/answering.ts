@@ -26,6 +26,13 @@ interface AnsweringDeps {
 /** @param headers It adds what its answer must carry whatever comes of it. */
 type Produce = (requestId: string, headers: Record<string, string>) => Promise<Answer>
 
+interface Routed {
+  /** The route's, as declared, or UNMATCHED. */
+  path: string
+  requestId: string
+  produce: Produce
+}
+
 /** Answers one request with what `produce` returns or throws. `path` is the route's, as declared, or UNMATCHED. */
 export type AnswerWith = (ctx: Context, path: string, produce: Produce) => Promise<void>
 
@@ -39,11 +46,13 @@ export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): Answe
       attributes: { 'http.request.method': ctx.method, 'http.route': path, ...attributesOf(subject) },
     })
     return within(subject, () =>
-      inServerSpan(ctx.get('traceparent'), describe, (span) => answer(ctx, path, subject.requestId, span, produce)),
+      inServerSpan(ctx.get('traceparent'), describe, (span) =>
+        answer(ctx, span, { path, requestId: subject.requestId, produce }),
+      ),
     )
   }
 
-  async function answer(ctx: Context, path: string, requestId: string, span: Span, produce: Produce): Promise<void> {
+  async function answer(ctx: Context, span: Span, { path, requestId, produce }: Routed): Promise<void> {
     const { req, res } = ctx
     const startedAt = performance.now()
     const traceresponse = traceresponseOf(span)

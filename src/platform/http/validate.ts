@@ -105,9 +105,8 @@ function findingOf(issue: Issue, base: readonly PropertyKey[], asked: Asked): Fi
       if (issue.input === undefined) return one('required', 'is required')
       return one('invalid_value', `must be ${listOf(issue.values.map((value) => JSON.stringify(value)))}`)
     case 'too_small':
-      return one(...boundOf(issue.origin, 'small', issue.minimum, issue.inclusive !== false, issue.exact === true))
     case 'too_big':
-      return one(...boundOf(issue.origin, 'big', issue.maximum, issue.inclusive !== false, issue.exact === true))
+      return one(...boundOf(issue))
     case 'invalid_format':
       return one('invalid_format', formatOf(issue.format, place) ?? ownWords(issue.message) ?? 'has the wrong format')
     case 'not_multiple_of':
@@ -172,15 +171,11 @@ function weightOf(issues: readonly Issue[]): number {
   return issues.reduce((sum, one) => sum + (one.code === 'unrecognized_keys' ? one.keys.length : 1), 0)
 }
 
-function boundOf(
-  origin: string,
-  side: 'small' | 'big',
-  bound: number | bigint,
-  isInclusive: boolean,
-  isExact: boolean,
-): [code: string, detail: string] {
-  const few = side === 'small'
-  const amount = `${isExact ? 'exactly' : few ? 'at least' : 'at most'} ${bound}`
+function boundOf(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): [code: string, detail: string] {
+  const { origin, inclusive = true } = issue
+  const few = issue.code === 'too_small'
+  const bound = few ? issue.minimum : issue.maximum
+  const amount = `${issue.exact === true ? 'exactly' : few ? 'at least' : 'at most'} ${bound}`
   const plural = Number(bound) === 1 ? '' : 's'
   if (origin === 'string') return [few ? 'too_short' : 'too_long', `must have ${amount} character${plural}`]
   if (origin === 'array' || origin === 'set') return [few ? 'too_few' : 'too_many', `must have ${amount} item${plural}`]
@@ -191,7 +186,7 @@ function boundOf(
   if (origin === 'object' || origin === 'record' || origin === 'map') {
     return [few ? 'too_few' : 'too_many', `must have ${amount} member${plural}`]
   }
-  return ['out_of_range', isInclusive ? `must be ${amount}` : `must be ${few ? 'more' : 'less'} than ${bound}`]
+  return ['out_of_range', inclusive ? `must be ${amount}` : `must be ${few ? 'more' : 'less'} than ${bound}`]
 }
 
 const NAMES: Record<string, string> = {

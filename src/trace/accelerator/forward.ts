@@ -17,6 +17,15 @@ export interface ForwardParts {
   weights(): readonly FloatLayer[]
 }
 
+/** Tokens that are fed together. */
+interface Piece {
+  count: number
+  /** What every layer is fed. */
+  common: Record<string, FloatTensor>
+  internals: Internals | undefined
+  edits: readonly NeuronEdit[]
+}
+
 export function createFeeder(model: LoadedModel, { floats, layer: session, weights }: ForwardParts): TextFeeder {
   const { shape, kernel, llama } = model
   const { layers, width, heads, kvHeads, headSize, mlp, vocabulary, normEpsilon } = shape
@@ -55,8 +64,9 @@ export function createFeeder(model: LoadedModel, { floats, layer: session, weigh
     }
     let residual = embed(tokens)
     const common = { ...turns(position, count), mask: floats.tensor(maskOf(position, count), [count, seen]) }
+    const piece = { count, common, internals, edits }
     for (let number = 0; number < layers; number += 1) {
-      residual = await runLayer(number, residual, count, common, internals, edits)
+      residual = await runLayer(number, residual, piece)
     }
     const at = position
     position = seen
@@ -67,10 +77,7 @@ export function createFeeder(model: LoadedModel, { floats, layer: session, weigh
   async function runLayer(
     number: number,
     x: Float32Array,
-    count: number,
-    common: Record<string, FloatTensor>,
-    internals: Internals | undefined,
-    edits: readonly NeuronEdit[],
+    { count, common, internals, edits }: Piece,
   ): Promise<Float32Array> {
     const [layer, cache, own] = [weights()[number], caches[number], internals?.layers[number]]
     if (layer === undefined || cache === undefined) throw new RangeError(`there is no layer ${number}`)

@@ -94,12 +94,11 @@ function turn(
   rows: string,
   heads: number,
   { cos, sin }: { cos: string; sin: string },
-  headSize = -1,
 ): string {
   const [even, odd] = halve(reshape(rows, [0, heads, -1, 2]), 3)
   const turned = [
     apply('Sub', [apply('Mul', [even, cos]), apply('Mul', [odd, sin])]),
     apply('Add', [apply('Mul', [even, sin]), apply('Mul', [odd, cos])]),
   ]
-  return reshape(apply('Concat', turned, { axis: 3 }), [0, heads, headSize])
+  return reshape(apply('Concat', turned, { axis: 3 }), [0, heads, -1])
 }

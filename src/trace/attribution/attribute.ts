@@ -128,7 +128,6 @@ export async function attribute(
   const options = { signal, onLayer: advance, onNeuron: advance }
   const pass = await freeze(model, request.tokens, { maxBytes: maxInternalsBytes, signal })
   advance()
-  const frame = { tokens: request.tokens, layers }
   const objective = chooseObjective(pass, request.target)
   const most = request.maxLogits
   const logits = chooseLogits(pass.logits, objective.token, { most, probability: request.desiredLogitProbability })
@@ -137,6 +136,7 @@ export async function attribute(
       ? await computeGradients(pass, objective, maxFeatureNodes, options)
       : await computeTotalEffects(pass, readObjective(pass, objective), maxFeatureNodes, options)
   const { selected, remainderShare } = effects
+  const frame = { tokens: request.tokens, layers, selected, logits }
   const order = selected.toSorted(byEffect)
   const verified = await ablate(
     pass,
@@ -146,9 +146,12 @@ export async function attribute(
   )
   const { dense, sumCheck } =
     method === 'exact'
-      ? await exactGraph(pass, effects, logits, { signal, onRows: (count) => advance(count / ROWS_PER_STEP) })
-      : { dense: starGraph(frame, effects, logits, method === 'ablation' ? verified : undefined), sumCheck: null }
-  const { scores, ...assembled } = assemble(frame, dense, effects, logits, request.thresholds)
+      ? await exactGraph(pass, frame, { signal, onRows: (count) => advance(count / ROWS_PER_STEP) })
+      : {
+          dense: starGraph(frame, effects.embeddings, method === 'ablation' ? verified : undefined),
+          sumCheck: null,
+        }
+  const { scores, ...assembled } = assemble(frame, dense, request.thresholds)
   const top = verified.slice(0, VERIFIED_NEURONS)
   onProgress(steps, steps)
   return {
@@ -171,31 +174,32 @@ export async function attribute(
 
 async function exactGraph(
   pass: FrozenPass,
-  { selected }: TotalEffects,
-  logits: readonly LogitTarget[],
+  frame: GraphFrame,
   options: { signal: AbortSignal | undefined; onRows: (count: number) => void },
 ): Promise<{ dense: DenseGraph; sumCheck: SumCheck }> {
-  const tokens = logits.map(({ token }) => token)
-  const { rows, sumCheck } = await computeExactRows(pass, selected, tokens, options)
-  const frame = { tokens: pass.tokens, layers: pass.model.shape.layers }
-  return { dense: denseGraph(frame, selected, logits, rows, { needsInputs: true }), sumCheck }
+  const tokens = frame.logits.map(({ token }) => token)
+  const { rows, sumCheck } = await computeExactRows(pass, frame.selected, tokens, options)
+  return { dense: denseGraph(frame, rows, { needsInputs: true }), sumCheck }
 }
 
-/** What the size of a graph follows from. */
+/** What the nodes of a graph follow from. */
 export interface GraphFrame {
   tokens: readonly number[]
   layers: number
+  /** The neurons that have nodes of their own. */
+  selected: readonly NeuronEffect[]
+  logits: readonly LogitTarget[]
 }
 
 /** Each node's effect on the objective, as an edge to the logit that is explained. */
 export function starGraph(
   frame: GraphFrame,
-  { selected, embeddings }: Pick<TotalEffects, 'selected' | 'embeddings'>,
-  logits: readonly LogitTarget[],
+  embeddings: TotalEffects['embeddings'],
   measured: readonly (NeuronEffect & { measured: number })[] | undefined,
 ): DenseGraph {
-  const positions = frame.tokens.length
-  const columns = selected.length + frame.layers * positions + positions
+  const { tokens, layers, selected, logits } = frame
+  const positions = tokens.length
+  const columns = selected.length + layers * positions + positions
   const rows = Array.from({ length: selected.length + logits.length }, () => new Float64Array(columns))
   const row = rows[selected.length + logits.findIndex(({ isTarget }) => isTarget)]
   selected.forEach((neuron, column) => {
@@ -206,13 +210,11 @@ export function starGraph(
     if (row !== undefined) row[column] = measured === undefined ? neuron.effect : -(found?.measured ?? 0)
   })
   if (measured === undefined) row?.set(embeddings, columns - positions)
-  return denseGraph(frame, selected, logits, rows, { needsInputs: false })
+  return denseGraph(frame, rows, { needsInputs: false })
 }
 
 function denseGraph(
-  { tokens, layers }: GraphFrame,
-  selected: readonly NeuronEffect[],
-  logits: readonly LogitTarget[],
+  { tokens, layers, selected, logits }: GraphFrame,
   rows: readonly Float64Array[],
   { needsInputs }: Pick<DenseGraph, 'needsInputs'>,
 ): DenseGraph {
@@ -229,10 +231,8 @@ function denseGraph(
 }
 
 export function assemble(
-  { tokens, layers }: GraphFrame,
+  { tokens, layers, selected, logits }: GraphFrame,
   dense: DenseGraph,
-  { selected }: Pick<TotalEffects, 'selected'>,
-  logits: readonly LogitTarget[],
   thresholds: PruningThresholds,
 ) {
   const positions = tokens.length

@@ -94,26 +94,33 @@ function attentionGradient(pass: FrozenPass, layer: number, gradient: Float32Arr
     values: new Float32Array(values.length),
   }
   const factor = 1 / Math.sqrt(headSize)
+  const whole = { count: headSize }
   for (let head = 0; head < heads; head += 1) {
     const group = Math.floor((head * kvHeads) / heads)
-    const atQuery = (position: number) => (position * heads + head) * headSize
-    const atKey = (position: number) => (position * kvHeads + group) * headSize
-    for (let query = 0; query < positions; query += 1) {
-      const pattern = attention.subarray((head * positions + query) * positions)
-      const byShare = new Float64Array(query + 1)
-      let mean = 0
-      for (let key = 0; key <= query; key += 1) {
-        const place = { oneFrom: atQuery(query), otherFrom: atKey(key), count: headSize }
-        byShare[key] = dot(byMixed, values, place)
-        mean += (pattern[key] ?? 0) * (byShare[key] ?? 0)
-      }
-      for (let key = 0; key <= query; key += 1) {
-        const share = pattern[key] ?? 0
-        const byScore = share * ((byShare[key] ?? 0) - mean) * factor
-        addScaled(by.queries, atQuery(query), keys, atKey(key), byScore, headSize)
-        addScaled(by.keys, atKey(key), queries, atQuery(query), byScore, headSize)
-        addScaled(by.values, atKey(key), byMixed, atQuery(query), share, headSize)
-      }
+    const ofHead = (rows: Float32Array, position: number) => rowOf(rows, position * heads + head, headSize)
+    const ofGroup = (rows: Float32Array, position: number) => rowOf(rows, position * kvHeads + group, headSize)
+    // Made once for a head: a view for each pair of positions would cost more than its sum.
+    const attended = Array.from({ length: positions }, (_, position) => ({
+      key: ofGroup(keys, position),
+      value: ofGroup(values, position),
+      byKey: ofGroup(by.keys, position),
+      byValue: ofGroup(by.values, position),
+    }))
+    for (let position = 0; position < positions; position += 1) {
+      const query = ofHead(queries, position)
+      const byQuery = ofHead(by.queries, position)
+      const byOutput = ofHead(byMixed, position)
+      const pattern = attention.subarray((head * positions + position) * positions)
+      const seen = attended.slice(0, position + 1)
+      const byShare = Float64Array.from(seen, ({ value }) => dot(byOutput, value, whole))
+      const mean = byShare.reduce((sum, one, index) => sum + (pattern[index] ?? 0) * one, 0)
+      seen.forEach(({ key, byKey, byValue }, index) => {
+        const share = pattern[index] ?? 0
+        const byScore = share * ((byShare[index] ?? 0) - mean) * factor
+        addScaled(byQuery, key, byScore)
+        addScaled(byKey, query, byScore)
+        addScaled(byValue, byOutput, share)
+      })
     }
   }
   const byInput = work.product(own.query, turned(by.queries, heads, -1), { isTransposed: true })
@@ -181,15 +188,13 @@ function addTo(sum: Float32Array, values: Float32Array): void {
   for (let index = 0; index < sum.length; index += 1) sum[index] = (sum[index] ?? 0) + (values[index] ?? 0)
 }
 
-function addScaled(
-  sum: Float32Array,
-  sumFrom: number,
-  values: Float32Array,
-  from: number,
-  factor: number,
-  count: number,
-): void {
-  for (let index = 0; index < count; index += 1) {
-    sum[sumFrom + index] = (sum[sumFrom + index] ?? 0) + (values[from + index] ?? 0) * factor
+function addScaled(sum: Float32Array, values: Float32Array, factor: number): void {
+  for (let index = 0; index < sum.length; index += 1) {
+    sum[index] = (sum[index] ?? 0) + (values[index] ?? 0) * factor
   }
+}
+
+/** A view of one row, not a copy. */
+function rowOf(rows: Float32Array, row: number, width: number): Float32Array {
+  return rows.subarray(row * width, (row + 1) * width)
 }

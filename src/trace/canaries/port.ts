@@ -127,7 +127,7 @@ export function createCanaryPort({
       const { digest: hash, canarySet: set } = trace
       if (set === null) return { hash, reading: undefined }
       const condition = { set, maxAgeSeconds: settings.max_age_s }
-      return { hash, reading: readingOf(trace, settings, subject, condition, now()) }
+      return { hash, reading: readingOf(trace, condition, subject, { settings, at: now() }) }
     },
 
     async read(acting, source, conditions, signal) {
@@ -139,7 +139,7 @@ export function createCanaryPort({
       const { settings } = await db.tenant(acting, findKillSwitch)
       return conditions.map((condition) => {
         const found = [taken, stored].flatMap((trace) => {
-          const reading = trace && readingOf(trace, settings, source, condition, now())
+          const reading = trace && readingOf(trace, condition, source, { settings, at: now() })
           return reading === undefined ? [] : [reading]
         })
         return found.find(({ families }) => families.some(({ tripped }) => tripped)) ?? found[0]
@@ -178,10 +178,9 @@ export async function storeReading(tx: Tx, scope: Scope, trace: TraceRow): Promi
 /** undefined: of another set or another subject, old, or a client's own that did not trip. */
 function readingOf(
   trace: TraceRow,
-  settings: KillSwitch,
-  { agentSessionId, agentId }: TripSubject,
   { set, families: asked, maxAgeSeconds }: CanaryCondition,
-  at: Date,
+  { agentSessionId, agentId }: TripSubject,
+  { settings, at }: { settings: KillSwitch; at: Date },
 ): CanaryReading | undefined {
   const subject = { agent_session_id: agentSessionId, agent_id: agentId }
   const isFresh = ageOf(trace.readingAt.toISOString(), at.toISOString()) <= maxAgeSeconds

@@ -17,8 +17,14 @@ export function originOf({ base, target, families }: Pairing, { sha256 }: Pick<E
   return JSON.stringify([...sides, families, sha256])
 }
 
+export interface CheckpointKey {
+  diffId: string
+  /** See `originOf`. */
+  origin: string
+}
+
 /** undefined when there is none, or it is of other models or prompts. */
-export async function findCheckpoint(tx: Tx, diffId: string, origin: string): Promise<Measures | undefined> {
+export async function findCheckpoint(tx: Tx, { diffId, origin }: CheckpointKey): Promise<Measures | undefined> {
   const [row] = await tx.query<{ done: number; measures: StoredMeasures; neurons: Buffer }>(
     'SELECT done, measures, neurons FROM diff_checkpoints WHERE diff_id = $1',
     [diffId],
@@ -32,8 +38,7 @@ export async function findCheckpoint(tx: Tx, diffId: string, origin: string): Pr
 export async function storeCheckpoint(
   tx: Tx,
   { accountId, environment }: Scope,
-  diffId: string,
-  origin: string,
+  { diffId, origin }: CheckpointKey,
   { done, neurons, ...measures }: Measures,
 ): Promise<boolean> {
   const running = await tx.query(

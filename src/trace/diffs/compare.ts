@@ -113,12 +113,16 @@ export function startMeasures({ families, neurons }: Pairing): Measures {
   }
 }
 
+export interface Comparison {
+  pairing: Pairing
+  measures: Measures
+}
+
 /** Adds the next prompt to the measures. @throws {Failure} when a model can't answer now. */
 export async function measurePrompt(
   models: DiffModels,
-  pairing: Pairing,
   { messages }: EvalPrompt,
-  measures: Measures,
+  { pairing, measures }: Comparison,
   settings: CallSettings,
 ): Promise<void> {
   const request = { input: { messages }, maxTokens: DIFF_MAX_TOKENS, maxDistributions: pairing.distributions }

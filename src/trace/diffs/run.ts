@@ -73,14 +73,14 @@ export function createDiff(deps: DiffDeps): Work<'diff'> {
     const pairing = await pairModels(pair, settings)
     const set: EvalPrompts =
       row.evalSet === DEFAULT_EVAL_SET ? readDefaultEvalSet() : await evalSets.read(scope, row.evalSet)
-    const origin = originOf(pairing, set)
-    const measures = (await db.tenant(scope, (tx) => findCheckpoint(tx, row.id, origin))) ?? startMeasures(pairing)
-    const store = () => db.tenant(scope, (tx) => storeCheckpoint(tx, scope, row.id, origin, measures))
+    const key = { diffId: row.id, origin: originOf(pairing, set) }
+    const measures = (await db.tenant(scope, (tx) => findCheckpoint(tx, key))) ?? startMeasures(pairing)
+    const store = () => db.tenant(scope, (tx) => storeCheckpoint(tx, scope, key, measures))
     if (!(await store())) return { kind: 'done' }
     let storedAt = performance.now()
     for (const prompt of set.prompts.slice(measures.done)) {
       signal.throwIfAborted()
-      await measurePrompt(pair, pairing, prompt, measures, settings)
+      await measurePrompt(pair, prompt, { pairing, measures }, settings)
       if (performance.now() - storedAt < checkpointMs) continue
       if (!(await store())) return { kind: 'done' }
       storedAt = performance.now()

@@ -71,21 +71,21 @@ export async function attributeExported(
     done = Math.min(steps - 1, done + count)
     onProgress(done, steps)
   }
+  const explainedText = { tokens, objective }
   const removed = groups.map((group) => [{ ...group, neuron: undefined, factor: 0 }])
-  const changes = await measureEdits(model, tokens, objective, removed, { signal, onDone })
+  const changes = await measureEdits(model, explainedText, removed, { signal, onDone })
   const sized = groups.map((group, index) => ({ ...group, size: Math.abs(changes[index] ?? 0) }))
-  const candidates = chooseCandidates(writers, written, direct, sized, maxFeatureNodes)
+  const candidates = chooseCandidates({ writers, written, direct }, sized, maxFeatureNodes)
   const edits = candidates.map(({ layer, position, neuron }) => [{ layer, position, neuron, factor: 0 }])
-  const measured = await measureEdits(model, tokens, objective, edits, { signal, onDone })
+  const measured = await measureEdits(model, explainedText, edits, { signal, onDone })
   const selected = candidates.map((one, index) => ({ ...one, effect: -(measured[index] ?? 0) }))
-  const frame = { tokens, layers: writers.layers.length }
+  const frame = { tokens, layers: writers.layers.length, selected, logits }
   const dense = starGraph(
     frame,
-    { selected, embeddings: [] },
-    logits,
+    [],
     selected.map((one) => ({ ...one, measured: -one.effect })),
   )
-  const { nodes, links, linksFound } = assemble(frame, dense, { selected }, logits, thresholds)
+  const { nodes, links, linksFound } = assemble(frame, dense, thresholds)
   const verified = verifiedOf(selected, tokens.length)
   onProgress(steps, steps)
   return {
@@ -108,11 +108,15 @@ export async function attributeExported(
   }
 }
 
+interface ExplainedText {
+  tokens: readonly number[]
+  objective: Objective
+}
+
 /** The change of the objective for each list of edits. @throws {ModelError} `aborted`. */
 async function measureEdits(
   model: ExportedModel,
-  tokens: readonly number[],
-  objective: Objective,
+  { tokens, objective }: ExplainedText,
   edits: readonly (readonly ActivationEdit[])[],
   { signal, onDone = () => {} }: { signal?: AbortSignal | undefined; onDone?: (count: number) => void } = {},
 ): Promise<number[]> {
@@ -149,11 +153,16 @@ function groupsOf({ layers }: ResidualWriters, positions: number): { layer: numb
   )
 }
 
+/** What one pass showed of the inside. */
+interface KnownInside {
+  writers: ResidualWriters
+  written: Written
+  direct: DirectParts
+}
+
 /** Places share the named neurons by what removing all of theirs did. */
 function chooseCandidates(
-  writers: ResidualWriters,
-  written: Written,
-  direct: DirectParts,
+  { writers, written, direct }: KnownInside,
   groups: readonly { layer: number; position: number; size: number }[],
   most: number,
 ): Candidate[] {

@@ -52,6 +52,11 @@ interface Ran {
   startedWith: RunContext
 }
 
+interface Prepared {
+  subject: TripSubject
+  context: RunContext
+}
+
 export type Inferences = ReturnType<typeof createInferences>
 
 interface InferenceDeps extends Pick<Platform, 'db' | 'now' | 'ledger' | 'sealer'> {
@@ -61,7 +66,7 @@ interface InferenceDeps extends Pick<Platform, 'db' | 'now' | 'ledger' | 'sealer
 
 export function createInferences({ db, now, ledger, sealer, models, recordTrip }: InferenceDeps) {
   /** What may be refused before the model runs. */
-  async function prepare(acting: Acting, body: InferenceBody, key: IdempotencyKey | undefined) {
+  async function prepare(acting: Acting, body: InferenceBody, key: IdempotencyKey | undefined): Promise<Prepared> {
     const names = { agentId: body.agent_id, agentSessionId: body.agent_session_id }
     checkNames(acting, names)
     const { subject, context } = await db.tenant(acting, async (tx) => {
@@ -77,14 +82,14 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
   async function run(
     acting: Acting,
     body: InferenceBody,
-    { subject, context }: { subject: TripSubject; context: RunContext },
+    { subject, context }: Prepared,
     signal: AbortSignal,
   ): Promise<Ran> {
     const backend = models.get(body.model)
     note({ model: backend.model })
     const { hasChat } = await backend.modelVersion()
     const input = inputOf(body, hasChat)
-    const canary = await askCanary(backend, input, body.canary_set, context.killSwitch, subject)
+    const canary = await askCanary(backend, { input, set: body.canary_set }, { subject, context })
     const request: InferenceRequest = {
       input,
       maxTokens: body.max_tokens,
@@ -125,8 +130,8 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
         const content = { input, promptTokens: result.prompt, completionTokens: tokens, sampling, spans: result.spans }
         await insertTraceContent(tx, acting, sealer, { traceId: trace.id, content, at: trace.createdAt })
       }
-      const lockId = (await recordFound(tx, acting, settled, subject, found)) ?? found.facts.lock_id
-      const decisionId = await record(tx, acting, settled, subject, { ...found, lockId, isWithheld })
+      const lockId = (await recordFound(tx, acting, settled, found)) ?? found.facts.lock_id
+      const decisionId = await record(tx, acting, settled, { ...found, lockId, isWithheld })
       failpoint('inference:settling')
       return {
         trace: settled,
@@ -143,20 +148,28 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
     tx: Tx,
     acting: Acting,
     trace: TraceRow,
-    subject: TripSubject,
     { judgement: { emits, locks, mode, families } }: Found,
   ): Promise<string | null> {
     if (!emits) return null
     const reading = { traceId: trace.id, hash: trace.digest, families }
-    const trip = { ...subject, at: trace.createdAt, mode, isLocking: locks, reading, jti: null, matchedRuleId: null }
-    return (await recordTrip(tx, acting, { ...trip, source: 'inference' })).lockId
+    const { lockId } = await recordTrip(tx, acting, {
+      at: trace.createdAt,
+      source: 'inference',
+      mode,
+      isLocking: locks,
+      reading,
+      agentSessionId: trace.agentSessionId,
+      agentId: trace.agentId,
+      jti: null,
+      matchedRuleId: null,
+    })
+    return lockId
   }
 
   async function record(
     tx: Tx,
     acting: Acting,
     trace: InferenceAnswer['trace'],
-    { agentSessionId, agentId }: TripSubject,
     { judgement, facts, lockId, isWithheld }: Found & { lockId: string | null; isWithheld: boolean },
   ): Promise<string> {
     const [decisionId] = await Promise.all([
@@ -173,8 +186,8 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
           canary_hash: trace.canarySet === null ? null : trace.digest,
           prompt_hash: trace.inference.promptHash,
           completion_hash: trace.inference.completionHash,
-          agent_session_id: agentSessionId,
-          agent_id: agentId,
+          agent_session_id: trace.agentSessionId,
+          agent_id: trace.agentId,
           lock_id: lockId,
         },
         facts: JSON.parse(JSON.stringify(facts)) as Json,
@@ -217,10 +230,8 @@ function subjectOf({ trace, decisionId, lockId }: InferenceAnswer): string {
  */
 async function askCanary(
   backend: TraceBackend,
-  input: ModelInput,
-  set: string | undefined,
-  killSwitch: RunContext['killSwitch'],
-  { agentId }: TripSubject,
+  { input, set }: { input: ModelInput; set: string | undefined },
+  { subject: { agentId }, context: { killSwitch } }: Prepared,
 ): Promise<CanaryRequest | undefined> {
   const probes = await backend.probeSet()
   // Probes compare the parts of a conversation.

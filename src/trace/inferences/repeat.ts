@@ -6,7 +6,7 @@ import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { type CheckFacts, judgeCheck } from '../canaries/judge.ts'
-import { findTrace, noTrace, type TracedInference, type TraceRow } from '../canaries/traces.ts'
+import { findTrace, noTrace } from '../canaries/traces.ts'
 import type { Models } from '../models/models.ts'
 import { completionHashOf, promptHashOf } from './contents.ts'
 import type { InferenceAnswer } from './inferences.ts'
@@ -24,8 +24,7 @@ export function createRepeat({ db, ledger, models }: RepeatDeps) {
   async function makeAgain(
     acting: Acting,
     body: InferenceBody,
-    { modelVersionId }: TraceRow,
-    inference: TracedInference,
+    { modelVersionId, inference }: InferenceAnswer['trace'],
     signal: AbortSignal,
   ): Promise<string | null> {
     const { promptHash, completionHash, maxTokens, sampling } = inference
@@ -49,17 +48,17 @@ export function createRepeat({ db, ledger, models }: RepeatDeps) {
    */
   return async (acting: Acting, body: InferenceBody, made: string, signal: AbortSignal): Promise<InferenceAnswer> => {
     const [traceId = '', decisionId = '', lockId = ''] = made.split(' ')
-    const { trace, inference, facts } = await db.tenant(acting, async (tx) => {
+    const { trace, facts } = await db.tenant(acting, async (tx) => {
       const [trace, facts] = await Promise.all([findTrace(tx, traceId), ledger.readFacts(tx, decisionId)])
       if (trace === undefined || trace.inference === null || facts === undefined) throw noTrace(traceId)
       // A completion was given once; a lock that came since holds back every further one.
       if (trace.inference.completionHash !== null) refuseRun(await readRunContext(tx, trace), trace)
-      return { trace, inference: trace.inference, facts }
+      return { trace: { ...trace, inference: trace.inference }, facts }
     })
-    const isWithheld = inference.completionHash === null
+    const isWithheld = trace.inference.completionHash === null
     return {
-      trace: { ...trace, inference },
-      completion: isWithheld ? null : await makeAgain(acting, body, trace, inference, signal),
+      trace,
+      completion: isWithheld ? null : await makeAgain(acting, body, trace, signal),
       judgement: judgedBy(facts),
       lockId: lockId === '' ? null : lockId,
       decisionId,

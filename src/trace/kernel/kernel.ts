@@ -38,14 +38,20 @@ export interface Matrix {
   address: number
 }
 
+/** Floats, row by row: where the first begins, and how far apart they are, in bytes. */
+export interface Rows {
+  address: number
+  stride: number
+}
+
 export interface Kernel {
   readonly bytes: Uint8Array
   readonly floats: Float32Array
   /** Returns the address of so many bytes that begin at a multiple of 16. */
   allocate(bytes: number): number
-  /** y[t] = matrix . x[t] for `count` rows of x. Addresses and strides are in bytes. */
-  multiply(matrix: Matrix, x: number, xStride: number, count: number, y: number, yStride: number): void
-  /** As `multiply`, where the matrix is floats that lie `stride` bytes apart, such as cached keys. */
+  /** y[t] = matrix . x[t] for `count` rows of x. */
+  multiply(matrix: Matrix, x: Rows, count: number, y: Rows): void
+  /** As `multiply`, where the matrix is floats that lie `weightStride` bytes apart, such as cached keys. */
   multiplyRows: Exports['multiply_rows']
   mixRows: Exports['mix_rows']
   /** Writes rows of a matrix as floats. */
@@ -116,24 +122,24 @@ export function createKernel(bytes: number, widestRow: number): Kernel {
     else bytesOfMemory.copyWithin(to, from, from + elements * 4)
   }
 
-  function multiply(matrix: Matrix, x: number, xStride: number, count: number, y: number, yStride: number): void {
+  function multiply(matrix: Matrix, x: Rows, count: number, y: Rows): void {
     const { type, rows, columns, address } = matrix
     const width = columns * 4
     if (type === 'F32') {
-      exports.multiply_rows(x, xStride, count, address, width, rows, width, y, yStride)
+      exports.multiply_rows(x.address, x.stride, count, address, width, rows, width, y.address, y.stride)
       return
     }
     // One token uses a row once: it is not worth writing down.
     if (count === 1 && rows % 2 === 0 && (type === 'Q4_1' || type === 'Q8_0')) {
       const run = type === 'Q4_1' ? exports.multiply_q4_1 : exports.multiply_q8_0
-      run(x, address, rows, columns / 32, y)
+      run(x.address, address, rows, columns / 32, y.address)
       return
     }
     const step = Math.min(PANEL_ROWS.most, Math.max(PANEL_ROWS.least, Math.floor(PANEL_BYTES / width / 8) * 8))
     for (let row = 0; row < rows; row += step) {
       const taken = Math.min(step, rows - row)
       decodeRows(matrix, row, taken, panel)
-      exports.multiply_rows(x, xStride, count, panel, width, taken, width, y + row * 4, yStride)
+      exports.multiply_rows(x.address, x.stride, count, panel, width, taken, width, y.address + row * 4, y.stride)
     }
   }
 

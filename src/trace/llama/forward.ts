@@ -42,6 +42,13 @@ export interface FeedOptions {
   edits?: readonly NeuronEdit[]
 }
 
+/** Tokens that are fed together. */
+interface Piece {
+  count: number
+  internals: Internals | undefined
+  edits: readonly NeuronEdit[]
+}
+
 export interface NeuronEdit {
   layer: number
   position: number
@@ -84,8 +91,16 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
   const rope = createRope(shape, weights.ropeDivisors)
   const queryBytes = heads * headSize * 4
   const cacheBytes = kvHeads * headSize * 4
-  const mlpBytes = mlp * 4
   const widthBytes = width * 4
+  // Made once, as each layer multiplies them.
+  const rows = {
+    normed: { address: at.normed, stride: widthBytes },
+    queries: { address: at.queries, stride: queryBytes },
+    mixed: { address: at.mixed, stride: queryBytes },
+    added: { address: at.added, stride: widthBytes },
+    gate: { address: at.gate, stride: mlp * 4 },
+    up: { address: at.up, stride: mlp * 4 },
+  }
   let position = 0
 
   function feed(tokens: readonly number[], { internals, logits = 'last', edits = [] }: FeedOptions = {}): Float32Array {
@@ -103,26 +118,27 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
       }
       kernel.decodeRows(weights.embedding, token, 1, at.residual + row * widthBytes)
     })
+    const piece = { count, internals, edits }
     weights.layers.forEach((layer, number) => {
-      attend(layer, number, count, internals)
-      transform(layer, number, count, internals, edits)
+      attend(layer, number, piece)
+      transform(layer, number, piece)
     })
-    const rows = finish(count, logits, internals)
+    const found = finish(count, logits, internals)
     position += count
     if (internals !== undefined) internals.filled = position
-    return rows
+    return found
   }
 
-  function attend(layer: LlamaLayer, number: number, count: number, internals: Internals | undefined): void {
+  function attend(layer: LlamaLayer, number: number, { count, internals }: Piece): void {
     const own = internals?.layers[number]
     if (internals?.wanted.residuals) copyRows(own?.residual, at.residual, count, width)
     normalize(layer.attentionNorm, count, own?.attentionScale)
     const cacheAt = number * maxTokens * cacheBytes
     const [keys, values] = [at.keys + cacheAt, at.values + cacheAt]
     const row = position * cacheBytes
-    kernel.multiply(layer.query, at.normed, widthBytes, count, at.queries, queryBytes)
-    kernel.multiply(layer.key, at.normed, widthBytes, count, keys + row, cacheBytes)
-    kernel.multiply(layer.value, at.normed, widthBytes, count, values + row, cacheBytes)
+    kernel.multiply(layer.query, rows.normed, count, rows.queries)
+    kernel.multiply(layer.key, rows.normed, count, { address: keys + row, stride: cacheBytes })
+    kernel.multiply(layer.value, rows.normed, count, { address: values + row, stride: cacheBytes })
     for (let index = 0; index < count; index += 1) {
       rope.turn(floats, (at.queries + index * queryBytes) / 4, heads, position + index)
       rope.turn(floats, (keys + row + index * cacheBytes) / 4, kvHeads, position + index)
@@ -140,22 +156,16 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
         kernel.mixRows(at.scores, seen, values + shared, cacheBytes, headSize * 4, at.mixed + place)
       }
     }
-    kernel.multiply(layer.output, at.mixed, queryBytes, count, at.added, widthBytes)
+    kernel.multiply(layer.output, rows.mixed, count, rows.added)
     addTo(floats, at.residual / 4, at.added / 4, count * width)
   }
 
-  function transform(
-    layer: LlamaLayer,
-    number: number,
-    count: number,
-    internals: Internals | undefined,
-    edits: readonly NeuronEdit[],
-  ): void {
+  function transform(layer: LlamaLayer, number: number, { count, internals, edits }: Piece): void {
     const own = internals?.layers[number]
     if (internals?.wanted.residuals) copyRows(own?.middle, at.residual, count, width)
     normalize(layer.mlpNorm, count, own?.mlpScale)
-    kernel.multiply(layer.gate, at.normed, widthBytes, count, at.gate, mlpBytes)
-    kernel.multiply(layer.up, at.normed, widthBytes, count, at.up, mlpBytes)
+    kernel.multiply(layer.gate, rows.normed, count, rows.gate)
+    kernel.multiply(layer.up, rows.normed, count, rows.up)
     const [gate, up] = [at.gate / 4, at.up / 4]
     for (let index = 0; index < count * mlp; index += 1) floats[gate + index] = silu(floats[gate + index] ?? 0)
     if (internals?.wanted.neurons) {
@@ -171,22 +181,21 @@ export function createLlama({ shape, weights, kernel }: LoadedWeights, maxTokens
       const place = gate + row * mlp + edit.neuron
       floats[place] = (floats[place] ?? 0) * edit.factor
     }
-    kernel.multiply(layer.down, at.gate, mlpBytes, count, at.added, widthBytes)
+    kernel.multiply(layer.down, rows.gate, count, rows.added)
     addTo(floats, at.residual / 4, at.added / 4, count * width)
   }
 
   function finish(count: number, logits: 'none' | 'last' | 'all', internals: Internals | undefined): Float32Array {
-    const rows = logits === 'all' ? count : logits === 'last' ? 1 : 0
-    if (rows === 0 && internals === undefined) return new Float32Array()
+    const wanted = logits === 'all' ? count : logits === 'last' ? 1 : 0
+    if (wanted === 0 && internals === undefined) return new Float32Array()
     copyRows(internals?.final, at.residual, count, width)
     normalize(weights.norm, count, internals?.finalScale)
     copyRows(internals?.normed, at.normed, count, width)
-    const first = count - rows
-    if (rows > 0) {
-      const from = at.normed + first * widthBytes
-      kernel.multiply(weights.unembedding, from, widthBytes, rows, at.logits, vocabulary * 4)
+    if (wanted > 0) {
+      const last = { address: at.normed + (count - wanted) * widthBytes, stride: widthBytes }
+      kernel.multiply(weights.unembedding, last, wanted, { address: at.logits, stride: vocabulary * 4 })
     }
-    return floats.subarray(at.logits / 4, at.logits / 4 + rows * vocabulary)
+    return floats.subarray(at.logits / 4, at.logits / 4 + wanted * vocabulary)
   }
 
   /** Residual rows divided by their root mean square and multiplied by the norm's weights. Sums have 64 bits. */

@@ -69,6 +69,12 @@ export function masksIn(manifest: Manifest, shares: readonly Pick<ShareRow, 'mas
   }))
 }
 
+interface EndedShare {
+  shareId: string
+  ended: readonly EndedRequest[]
+  at: Date
+}
+
 export type Shares = ReturnType<typeof createShares>
 
 export function createShares({ db, now, pager, ledger, findManifest }: SharesDeps) {
@@ -146,7 +152,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
   }
 
   /** What a grant showed ends with its share: an entry each, as where the grant itself ends. */
-  async function recordGrants(tx: Tx, acting: Acting, shareId: string, ended: readonly EndedRequest[], at: Date) {
+  async function recordGrants(tx: Tx, acting: Acting, { shareId, ended, at }: EndedShare): Promise<void> {
     const entries = ended
       .filter(({ before }) => before === 'granted')
       .map(({ id, status }) => ({
@@ -217,7 +223,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
             const ended = await endRequestsOfShare(tx, id, at)
             const after = { requests_ended: ended.length }
             await recordAudit(tx, acting, { action: 'share.revoked', subjectId: id, after })
-            await recordGrants(tx, acting, id, ended, at)
+            await recordGrants(tx, acting, { shareId: id, ended, at })
           }
           return getShare(tx, id)
         }),

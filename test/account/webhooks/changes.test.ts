@@ -150,7 +150,7 @@ describe('changing an endpoint', () => {
 
 describe('rotating the secret', () => {
   const isValid = ({ body, headers }: Received, secret: string) =>
-    verifyWebhookSignature(body, headers, [secret], Date.now() / 1_000).valid
+    verifyWebhookSignature({ rawBody: body, headers }, [secret], Date.now() / 1_000).valid
 
   it('signs with both during the overlap, newest first, with the two newest after one more, and then with one', async () => {
     const owner = await makeOwner()

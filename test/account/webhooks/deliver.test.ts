@@ -77,7 +77,9 @@ describe('a delivery', () => {
       'service-delivery-attempt': '1',
       'webhook-id': call.json.event_id,
     })
-    expect(verifyWebhookSignature(call.body, call.headers, [secret], Date.now() / 1_000)).toEqual({ valid: true })
+    expect(verifyWebhookSignature({ rawBody: call.body, headers: call.headers }, [secret], Date.now() / 1_000)).toEqual(
+      { valid: true },
+    )
 
     expect(await fixture.deliveryOf(deliveryId)).toMatchObject({
       status: 'delivered',
@@ -141,7 +143,7 @@ describe('a delivery', () => {
       expect(calls[0]?.json).toMatchObject({ event_id: eventId, data: { claim_id: `clm_test_${'ab'[index]}` } })
       for (const { secret } of ends) {
         const verdicts = calls.map(({ body, headers }) =>
-          verifyWebhookSignature(body, headers, [secret], Date.now() / 1_000),
+          verifyWebhookSignature({ rawBody: body, headers }, [secret], Date.now() / 1_000),
         )
         expect(verdicts.filter(({ valid }) => valid)).toHaveLength(1)
       }
@@ -158,7 +160,7 @@ describe('a delivery', () => {
     ])
     await fixture.runOnce(deliveryId)
     const verdicts = received.map(({ body, headers }) =>
-      [secret, next].map((one) => verifyWebhookSignature(body, headers, [one], Date.now() / 1_000).valid),
+      [secret, next].map((one) => verifyWebhookSignature({ rawBody: body, headers }, [one], Date.now() / 1_000).valid),
     )
     expect(verdicts).toEqual([
       [true, false],

@@ -58,7 +58,9 @@ describe('the log of an attempt', () => {
     const { host: _h, connection: _c, 'content-length': _l, ...sent } = call?.headers ?? {}
     expect(request?.headers).toEqual(sent)
     const now = Date.now() / 1_000
-    expect(verifyWebhookSignature(Buffer.from(body), request?.headers ?? {}, [secret], now)).toEqual({ valid: true })
+    expect(
+      verifyWebhookSignature({ rawBody: Buffer.from(body), headers: request?.headers ?? {} }, [secret], now),
+    ).toEqual({ valid: true })
     expect(JSON.stringify(attempts)).not.toContain(secret)
     expect(response).toMatchObject({
       headers: { 'retry-after': '7' },

@@ -281,7 +281,9 @@ describe('testing an endpoint and reading its log', () => {
       data: { endpoint_id: made.endpoint_id },
     })
     for (const { body, headers } of received) {
-      expect(verifyWebhookSignature(body, headers, [String(made.signing_secret)], Date.now() / 1_000)).toEqual({
+      expect(
+        verifyWebhookSignature({ rawBody: body, headers }, [String(made.signing_secret)], Date.now() / 1_000),
+      ).toEqual({
         valid: true,
       })
     }

@@ -34,7 +34,7 @@ describe('a new secret', () => {
     expect(new Webhook(fresh).verify(BODY, headers)).toEqual(JSON.parse(BODY))
     for (const secret of [fresh, older]) {
       const now = Number(headers['webhook-timestamp'])
-      expect(verifyWebhookSignature(Buffer.from(BODY), headers, [secret], now)).toEqual({ valid: true })
+      expect(verifyWebhookSignature({ rawBody: Buffer.from(BODY), headers }, [secret], now)).toEqual({ valid: true })
     }
   })
 })

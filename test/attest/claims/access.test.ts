@@ -24,18 +24,18 @@ const good = (): Body => ({ ...shoot(phone), media: { media_id: mediaId } })
 describe('media is refused', () => {
   const mp4 = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from('ftypisom\0\0\x02\0isomiso2'), Buffer.alloc(64)])
   const words = Buffer.from('just some words, and no picture at all')
-  const cases: [name: string, type: string, data: Buffer | string, at: 'content_type' | 'data', finding: string][] = [
-    ['another type than the bytes', 'image/png', PHOTO, 'data', 'content_type_mismatch'],
-    ['no bytes', 'image/jpeg', '', 'data', 'empty_body'],
-    ['wrong base64', 'image/jpeg', '/9j/4*==', 'data', 'invalid_format'],
-    ['base64url', 'image/jpeg', '_9j_4AAQ', 'data', 'invalid_format'],
-    ['a broken image', 'image/jpeg', PHOTO.subarray(0, 30), 'data', 'unreadable_media'],
-    ['text', 'image/jpeg', words, 'data', 'content_type_mismatch'],
-    ['50,000 pixels', 'image/png', pngOf(50_000, 50_000), 'data', 'too_many_pixels'],
-    ['video', 'video/mp4', mp4, 'content_type', 'wrong_media_type'],
-    ['video in capitals', ' Video/MP4; x=1', mp4, 'content_type', 'wrong_media_type'],
+  const cases: [name: string, [type: string, data: Buffer | string], at: 'content_type' | 'data', finding: string][] = [
+    ['another type than the bytes', ['image/png', PHOTO], 'data', 'content_type_mismatch'],
+    ['no bytes', ['image/jpeg', ''], 'data', 'empty_body'],
+    ['wrong base64', ['image/jpeg', '/9j/4*=='], 'data', 'invalid_format'],
+    ['base64url', ['image/jpeg', '_9j_4AAQ'], 'data', 'invalid_format'],
+    ['a broken image', ['image/jpeg', PHOTO.subarray(0, 30)], 'data', 'unreadable_media'],
+    ['text', ['image/jpeg', words], 'data', 'content_type_mismatch'],
+    ['50,000 pixels', ['image/png', pngOf(50_000, 50_000)], 'data', 'too_many_pixels'],
+    ['video', ['video/mp4', mp4], 'content_type', 'wrong_media_type'],
+    ['video in capitals', [' Video/MP4; x=1', mp4], 'content_type', 'wrong_media_type'],
   ]
-  it.each(cases)('inline: %s', async (_name, content_type, data, at, finding) => {
+  it.each(cases)('inline: %s', async (_name, [content_type, data], at, finding) => {
     const body = {
       media_type: 'image',
       media: { content_type, data: typeof data === 'string' ? data : data.toString('base64') },

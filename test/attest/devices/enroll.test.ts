@@ -162,26 +162,25 @@ describe('enrollment refuses, and stores nothing', async () => {
     expect(JSON.stringify(json.errors)).toContain('A-Z a-z 0-9 + /')
   })
 
-  it.each([
-    ['no body', '', 400, 'invalid_json', ''],
-    ['truncated JSON', '{"certificate_chain": ["', 400, 'invalid_json', ''],
-    ['a duplicate key', '{"name":"a","name":"b"}', 400, 'invalid_json', '/name'],
-    ['no chain', '{}', 400, 'invalid_request', '/certificate_chain'],
-    ['a chain that is a string', '{"certificate_chain":"MII"}', 400, 'invalid_request', '/certificate_chain'],
-    ['a certificate that is a number', '{"certificate_chain":[1]}', 400, 'invalid_request', '/certificate_chain/0'],
-    ['an unknown field', `{"certificate_chain":["${good}"],"tier":"tee"}`, 400, 'invalid_request', '/tier'],
-    ['an empty name', `{"name":"","certificate_chain":["${good}"]}`, 400, 'invalid_request', '/name'],
-    ['a long name', `{"name":"${'n'.repeat(201)}","certificate_chain":["${good}"]}`, 400, 'invalid_request', '/name'],
-    ['U+0000 in the name', `{"name":"a\\u0000","certificate_chain":["${good}"]}`, 400, 'invalid_request', '/name'],
-    ['nesting', `{"certificate_chain":${'['.repeat(2000)}`, 400, 'invalid_json', '/certificate_chain'],
+  it.each<[string, string, [status: number, code: string], pointer: string | undefined]>([
+    ['no body', '', [400, 'invalid_json'], ''],
+    ['truncated JSON', '{"certificate_chain": ["', [400, 'invalid_json'], ''],
+    ['a duplicate key', '{"name":"a","name":"b"}', [400, 'invalid_json'], '/name'],
+    ['no chain', '{}', [400, 'invalid_request'], '/certificate_chain'],
+    ['a chain that is a string', '{"certificate_chain":"MII"}', [400, 'invalid_request'], '/certificate_chain'],
+    ['a certificate that is a number', '{"certificate_chain":[1]}', [400, 'invalid_request'], '/certificate_chain/0'],
+    ['an unknown field', `{"certificate_chain":["${good}"],"tier":"tee"}`, [400, 'invalid_request'], '/tier'],
+    ['an empty name', `{"name":"","certificate_chain":["${good}"]}`, [400, 'invalid_request'], '/name'],
+    ['a long name', `{"name":"${'n'.repeat(201)}","certificate_chain":["${good}"]}`, [400, 'invalid_request'], '/name'],
+    ['U+0000 in the name', `{"name":"a\\u0000","certificate_chain":["${good}"]}`, [400, 'invalid_request'], '/name'],
+    ['nesting', `{"certificate_chain":${'['.repeat(2000)}`, [400, 'invalid_json'], '/certificate_chain'],
     [
       'more than a megabyte',
       `{"certificate_chain":["${'A'.repeat(1024 * 1024)}"]}`,
-      413,
-      'payload_too_large',
+      [413, 'payload_too_large'],
       undefined,
     ],
-  ])('%s', async (_name, body, status, code, pointer) => {
+  ])('%s', async (_name, body, [status, code], pointer) => {
     const answer = await send('', { method: 'POST', body, headers: { 'Content-Type': 'application/json' } })
     expect({ status: answer.status, code: answer.json.code }).toEqual({ status, code })
     if (pointer !== undefined) expect(answer.json.errors?.[0]?.pointer.startsWith(pointer)).toBe(true)

@@ -76,8 +76,8 @@ export function directories(count: number, shared = 0, isRing = false): Buffer {
     let at = from + index * bytes
     file.writeUInt16LE(plain.length + 1, at)
     at += 2
-    for (const [tag = 0, value = 0] of plain) at = entry(file, at, tag, 3, 1, value)
-    at = entry(file, at, 700, 1, shared, 10)
+    for (const [tag = 0, value = 0] of plain) at = writeEntry(file, at, { tag, type: 3, count: 1, value })
+    at = writeEntry(file, at, { tag: 700, type: 1, count: shared, value: 10 })
     file.writeUInt32LE(index < count - 1 ? at + 4 : isRing ? from : 0, at)
   }
   return file
@@ -135,7 +135,15 @@ function u16be(...values: number[]): Buffer {
   return bytes
 }
 
-function entry(file: Buffer, at: number, tag: number, type: number, count: number, value: number): number {
+interface Entry {
+  tag: number
+  type: number
+  count: number
+  value: number
+}
+
+/** Returns where the next one begins. */
+function writeEntry(file: Buffer, at: number, { tag, type, count, value }: Entry): number {
   file.writeUInt16LE(tag, at)
   file.writeUInt16LE(type, at + 2)
   file.writeUInt32LE(count, at + 4)

@@ -124,7 +124,7 @@ async function perform(real: Real, operation: Operation): Promise<(model: Model)
   switch (operation.do) {
     case 'verify': {
       keys += 1
-      const answer = await under.verify(caller, token.token, token.amount, {}, `key-${keys}`)
+      const answer = await under.verify(caller, token.token, token.amount, { key: `key-${keys}` })
       return (model) => {
         const known = model.tokens[index]
         if (known === undefined || answer.valid !== true) return

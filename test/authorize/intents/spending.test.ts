@@ -21,7 +21,7 @@ afterAll(() => service?.close())
 
 const issue = (amount: string, bound: object) => under.issue(caller, amount, { ...bound })
 const verify = (token: string, amount: string, more: object = {}, key?: string) =>
-  under.verify(caller, token, amount, { ...more }, key)
+  under.verify(caller, token, amount, { ...more, key })
 /** A token, and the answer to its first verification. */
 const execute = async (amount: string, bound: object, more: object = {}) => {
   const { token, jti } = await issue(amount, bound)

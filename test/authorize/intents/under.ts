@@ -4,6 +4,7 @@ import type { TestCaller } from '../../support/callers.ts'
 import type { Intents } from './service.ts'
 
 type Members = Record<string, unknown>
+type Verifying = Members & { key?: string | undefined }
 
 const DAY_MS = 86_400_000
 // The same for all: a child ends with its parent at the latest.
@@ -44,10 +45,8 @@ export function createUnder(service: Intents) {
     /** A token for an amount. */
     issue: (caller: TestCaller, amount: string, bound: Members) =>
       service.issue(caller, { ...payload(amount), ...bound }),
-    /**
-     * As a client does: what is busy is asked again, with the same key.
-     */
-    async verify(caller: TestCaller, token: string, amount: string, more: Members = {}, key?: string) {
+    /** As a client does: a request that finds the service busy is sent again, with the same idempotency key. */
+    async verify(caller: TestCaller, token: string, amount: string, { key, ...more }: Verifying = {}) {
       for (;;) {
         const answer = await service.post(
           caller,

@@ -241,12 +241,10 @@ describe('for all mandates and actions', () => {
   it('terms that are no wider never allow more', () => {
     fc.assert(
       fc.property(
-        constraintsArb,
-        constraintsArb,
-        amounts,
-        amounts,
+        fc.tuple(constraintsArb, constraintsArb),
+        fc.tuple(amounts, amounts),
         actionArb,
-        (outer, change, limit, lower, action) => {
+        ([outer, change], [limit, lower], action) => {
           const inner = { ...outer, ...change }
           const [before, after] = [budget(limit), budget(lower)]
           const wider = findWiderConstraints(outer, change)

@@ -22,7 +22,7 @@ afterAll(() => service?.close())
 
 const registerBody = (response: unknown, name = 'Laptop') => ({ name, response })
 const register = (by: SignedIn, response: unknown, headers: Record<string, string> = {}) =>
-  service.send(by, 'POST', '/v1/passkeys/register', registerBody(response), headers)
+  service.send(by, 'POST', '/v1/passkeys/register', { json: registerBody(response), headers })
 const list = async (by: SignedIn) => {
   const { json } = await service.send(by, 'GET', '/v1/passkeys')
   return (json as { data: { passkey_id: string; name: string }[] }).data
@@ -101,7 +101,7 @@ describe('a registration', () => {
 
   it('begins once for an Idempotency-Key: a replay shows the challenge that is open, and voids none', async () => {
     const path = '/v1/passkeys/registration-options'
-    const begin = (headers = {}) => service.send(user, 'POST', path, undefined, headers)
+    const begin = (headers = {}) => service.send(user, 'POST', path, { headers })
     const key = { 'Idempotency-Key': 'begin-1' }
     const first = await begin(key)
     const replayed = { status: 200, headers: { 'idempotent-replayed': 'true' } }
@@ -314,9 +314,9 @@ describe('a passkey', () => {
       ['PATCH', { name: 'Mine' }],
       ['DELETE', undefined],
     ] as const) {
-      expect(await service.send(stranger, method, path, json)).toMatchObject({ status: 404 })
+      expect(await service.send(stranger, method, path, { json })).toMatchObject({ status: 404 })
     }
-    expect(await service.send(user, 'PATCH', path, { name: '  Phone ' })).toMatchObject({
+    expect(await service.send(user, 'PATCH', path, { json: { name: '  Phone ' } })).toMatchObject({
       status: 200,
       json: { passkey_id: id, name: 'Phone' },
     })
@@ -347,7 +347,7 @@ describe('a passkey', () => {
 
   it('is renamed once for an Idempotency-Key: a replay shows the name that it has since', async () => {
     const path = `/v1/passkeys/${await service.register(user, service.makeAuthenticator())}`
-    const rename = (name: string, headers = {}) => service.send(user, 'PATCH', path, { name }, headers)
+    const rename = (name: string, headers = {}) => service.send(user, 'PATCH', path, { json: { name }, headers })
     const key = { 'Idempotency-Key': 'rename-1' }
     expect((await rename('Phone', key)).json.name).toBe('Phone')
     expect((await rename('Tablet')).json.name).toBe('Tablet')

@@ -8,6 +8,11 @@ import { type SignedIn, startTestService, type TestServiceOptions } from '../../
 
 type Members = Record<string, unknown>
 
+interface Sending {
+  json?: unknown
+  headers?: Record<string, string>
+}
+
 export const ORIGIN = 'https://claims.example.test'
 const RP_ID = 'example.test'
 export const BOUND: Bound = {
@@ -27,7 +32,7 @@ export async function startPasskeys(options: TestServiceOptions = {}) {
   })
   const { assertions } = service.services.authorize.passkeys
 
-  const send = (user: SignedIn, method: string, path: string, json?: unknown, headers: Record<string, string> = {}) =>
+  const send = (user: SignedIn, method: string, path: string, { json, headers = {} }: Sending = {}) =>
     service.call({}, path, { method, ...(json !== undefined && { json }), headers: { ...user.headers, ...headers } })
 
   async function begin(user: SignedIn): Promise<Parameters<Authenticator['register']>[0]> {
@@ -47,7 +52,7 @@ export async function startPasskeys(options: TestServiceOptions = {}) {
     /** Registers a passkey; returns its id. */
     async register(user: SignedIn, authenticator: Authenticator, lies: RegistrationLies = {}): Promise<string> {
       const response = authenticator.register(await begin(user), lies)
-      const answer = await send(user, 'POST', '/v1/passkeys/register', { name: 'Test passkey', response })
+      const answer = await send(user, 'POST', '/v1/passkeys/register', { json: { name: 'Test passkey', response } })
       expect(answer).toMatchObject({ status: 200 })
       return String((answer.json as Members).passkey_id)
     },

@@ -169,10 +169,9 @@ describe('the evaluation of a policy', () => {
         document,
         facts,
         answers,
-        condition,
-        fc.integer({ min: 0, max: 5 }),
-        (policy, of, given, when, priority) => {
-          const [added] = documentOf({ rules: [{ id: 'added', when, priority, require: { deny: true } }] }).rules
+        fc.record({ when: condition, priority: fc.integer({ min: 0, max: 5 }) }),
+        (policy, of, given, rule) => {
+          const [added] = documentOf({ rules: [{ id: 'added', ...rule, require: { deny: true } }] }).rules
           const before = evaluate(policy, of, given).refusals
           const after = evaluate({ ...policy, rules: [...policy.rules, ...(added ? [added] : [])] }, of, given).refusals
           if (before.length > 0) expect(after.length).toBeGreaterThan(0)

@@ -33,7 +33,7 @@ async function report(path: string, query = ''): Promise<Row & { data: Row[] }> 
 /** Executes under a mandate, and reports how it ended. Returns the token's id. */
 async function run(mandate_id: string, amount: string, outcome?: 'succeeded' | 'failed' | 'not_run'): Promise<string> {
   const { token, jti } = await under.issue(caller, amount, { mandate_id })
-  expect(await under.verify(caller, token, amount, {}, jti)).toMatchObject({ valid: true })
+  expect(await under.verify(caller, token, amount, { key: jti })).toMatchObject({ valid: true })
   if (outcome !== undefined) await under.outcome(caller, jti, outcome)
   return jti
 }

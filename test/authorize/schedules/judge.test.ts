@@ -52,7 +52,7 @@ interface Given {
 }
 const factsOf = (row: Partial<ScheduleRow> = {}, at = OPEN) => scheduleFactsOf({ ...ROW, ...row }, new Date(at))
 const reasonOf = ({ row, action, at = OPEN, prior }: Given = {}) =>
-  judgeSchedule(factsOf(row, at), { ...GOOD, ...action }, JTI, at, prior === undefined ? {} : { prior })?.reason ?? null
+  judgeSchedule(factsOf(row, at), { ...GOOD, ...action }, { jti: JTI, at, prior })?.reason ?? null
 
 // What makes each reason true by itself. Of the last two, what a person did and what time did.
 const CAUSES: Record<(typeof SCHEDULE_REASONS)[number], Given[]> = {
@@ -99,7 +99,8 @@ describe('a schedule', () => {
 
   it('compares amounts exactly, in its currency, and none that is missing, malformed or negative', () => {
     const amount = (payload: object, row: Partial<ScheduleRow> = {}) =>
-      judgeSchedule(factsOf(row), actionAmountsOf({ counterparty: 'Landlord', ...payload }), JTI, OPEN)?.reason ?? null
+      judgeSchedule(factsOf(row), actionAmountsOf({ counterparty: 'Landlord', ...payload }), { jti: JTI, at: OPEN })
+        ?.reason ?? null
     const max = { amountType: 'max', amount: '100.1' } as const
     const refused = 'schedule_amount_exceeded'
     expect(amount({ amount: 100, currency: 'EUR' })).toBeNull()

@@ -64,9 +64,10 @@ async function ask(urls: string[], { scope = caller, timeoutMs = 10_000, signal,
   const outcomes = new Map<string, PolicyWebhookOutcome>()
   const needs = urls.map((url, index) => ({ ruleId: `rule-${index}`, url, timeoutMs }))
   const asked = webhooks ?? service.services.authorize.webhooks.policyWebhooks
-  const answers = await asked.ask(scope, needs, question(), signal ?? new AbortController().signal, (outcome) =>
-    outcomes.set(outcome.ruleId, outcome),
-  )
+  const answers = await asked.ask(scope, needs, question(), {
+    signal: signal ?? new AbortController().signal,
+    onEach: (outcome) => outcomes.set(outcome.ruleId, outcome),
+  })
   expect(Object.keys(answers).sort()).toEqual(needs.map(({ ruleId }) => ruleId).sort())
   return {
     answers: needs.map(({ ruleId }) => answers[ruleId]),
@@ -116,7 +117,7 @@ describe('the secret of policy webhooks', () => {
       const last = questions.at(-1)
       if (last === undefined) throw new Error('no question came')
       return secrets.map((one) => {
-        const verdict = verifyWebhookSignature(last.rawBody, last.headers, [one], Math.floor(Date.now() / 1_000))
+        const verdict = verifyWebhookSignature(last, [one], Math.floor(Date.now() / 1_000))
         return verdict.valid || verdict.reason
       })
     }
@@ -188,7 +189,7 @@ describe('a question', () => {
       'webhook-id': `${question().evaluation_id}-1`,
     })
     const now = Math.floor(Date.now() / 1_000)
-    expect(verifyWebhookSignature(asked?.rawBody ?? Buffer.of(), asked?.headers ?? {}, [secret], now)).toEqual({
+    expect(verifyWebhookSignature(asked ?? { rawBody: Buffer.of(), headers: {} }, [secret], now)).toEqual({
       valid: true,
     })
   })

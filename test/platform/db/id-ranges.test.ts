@@ -98,8 +98,8 @@ const LISTS: List[] = [
     table: 'cases',
     type: 'cas',
     columns: { claim_id: `replace(made.id, 'cas_', 'clm_')` },
-    list: (tx, scope, range, page) => findCases(tx, scope, fromBefore(range), now, page),
-    count: (tx, scope, range) => countCases(tx, scope, fromBefore(range), now),
+    list: (tx, scope, range, page) => findCases(tx, scope, { ...fromBefore(range), now }, page),
+    count: (tx, scope, range) => countCases(tx, scope, { ...fromBefore(range), now }),
   },
   {
     table: 'batches',

@@ -50,7 +50,10 @@ describe('the kernel', () => {
   ])('multiplies %i rows by %i of %i columns, each sum in the order that it declares', (count, rows, columns) => {
     const { kernel, weights, x, y } = createProduct(count, rows, columns)
     const matrix = { type: 'F32', rows, columns, address: weights.address } as const
-    kernel.multiply(matrix, x.address, columns * 4, count, y.address, rows * 4)
+    kernel.multiply(matrix, { address: x.address, stride: columns * 4 }, count, {
+      address: y.address,
+      stride: rows * 4,
+    })
     const sum = (t: number, row: number) => {
       const partial = [0, 0, 0, 0]
       for (let index = 0; index < columns; index += 1) {
@@ -122,10 +125,10 @@ describe('the kernel', () => {
         for (let index = 0; index < 3 * columns; index += 1) kernel.floats[x / 4 + index] = numbers() - 0.5
         const matrix = { type, rows: taken, columns, address: from }
         const results = (at: number) => Buffer.from(kernel.bytes.slice(at, at + taken * 4)).toString('hex')
-        kernel.multiply(matrix, x, columns * 4, 3, y, rows * 4)
+        kernel.multiply(matrix, { address: x, stride: columns * 4 }, 3, { address: y, stride: rows * 4 })
         const several = [0, 1, 2].map((t) => results(y + t * rows * 4))
         const alone = [0, 1, 2].map((t) => {
-          kernel.multiply(matrix, x + t * columns * 4, 0, 1, y, 0)
+          kernel.multiply(matrix, { address: x + t * columns * 4, stride: 0 }, 1, { address: y, stride: 0 })
           return results(y)
         })
         expect(taken).toBeGreaterThan(1)
