@@ -72,7 +72,9 @@ async function explain(
 
 function textOf(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
-  return Array.isArray(value) ? `{${value.join(',')}}` : String(value)
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`
+  if (!Array.isArray(value)) return String(value)
+  return `{${value.map((one) => (Buffer.isBuffer(one) ? `"\\${textOf(one)}"` : one)).join(',')}}`
 }
 
 function reads(plan: Plan, table: string): boolean {

@@ -31,15 +31,17 @@ export function systemSettings(reason: string, mode: Mode = {}): Statement {
   return { text: textFor(SYSTEM, mode), values: [`countersign ${reason.replaceAll(/[^a-z0-9 _-]/gi, '')}`] }
 }
 
+// A statement is planned once per connection. If its table was small then, the plan would read the whole table each time
+// until autovacuum analyzes it again, and a batch of 10,000 lines fills a table within seconds.
+const NO_SEQSCAN = `set_config('enable_seqscan', 'off', true)`
 const TENANT = textsOf(
   `SELECT set_config('role', '${APP_ROLE}', true), set_config('app.account_id', $1, true),
-     set_config('app.environment', $2, true)`,
+     set_config('app.environment', $2, true), ${NO_SEQSCAN}`,
   `, set_config('lock_timeout', '${TENANT_LOCK_TIMEOUT_MS}', true)`,
 )
-// If the backlog was empty when statistics were taken, the planner would read all of it each time once it has filled.
 const SYSTEM = textsOf(
   `SELECT set_config('role', '${SYSTEM_ROLE}', true), set_config('application_name', $1, true),
-     set_config('enable_seqscan', 'off', true)`,
+     ${NO_SEQSCAN}`,
   '',
 )
 

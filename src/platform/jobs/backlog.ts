@@ -106,7 +106,7 @@ export async function claimAll(
   const sorted = inLockOrder(tickets)
   const rows = await db.writeSystem<ClaimRow>(`claim ${queue}`, () => ({
     text: `UPDATE jobs SET fence = fence + 1, attempts = attempts + 1, started_at = now(), lease_until = now() + ${LEASE}
-           FROM unnest($1::uuid[], $2::int[]) AS delivered (id, dispatches)
+           FROM unnest((SELECT $1::uuid[]), (SELECT $2::int[])) AS delivered (id, dispatches)
            WHERE jobs.id = delivered.id AND jobs.dispatches = delivered.dispatches AND jobs.queue = $3
              AND ${IS_IN_FLIGHT}
            RETURNING jobs.id, jobs.dispatches, account_id, environment, payload, fence, attempts, priority`,

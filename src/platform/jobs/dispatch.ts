@@ -260,8 +260,9 @@ async function findRoom(tx: Tx, queue: QueueName): Promise<Room> {
       [queue],
     ),
     tx.query<AccountLane>(
+      // Behind a SELECT the queue is unknown to the planner, so that one plan serves every queue: see settleAll.
       `SELECT lane, account_id AS account, count(*)::int AS "inFlight" FROM jobs
-       WHERE queue = $1 AND state IN ('dispatched', 'running') GROUP BY lane, account_id`,
+       WHERE queue = (SELECT $1) AND state IN ('dispatched', 'running') GROUP BY lane, account_id`,
       [queue],
     ),
   ])
