@@ -1,8 +1,6 @@
 // What one tenant's worst requests cost another: the p99 of each route and of webhooks, at a low and steady rate,
 // during the other tenant's attack, against the same without it.
 
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys } from '#src/account/keys/keys.ts'
@@ -28,6 +26,7 @@ const QUICK_PHASE_SECONDS = 1.5
 const LEAD_MS = 1_000
 /** The remains of an attack must not count against the calm phase that follows. */
 const SETTLE_MS = 20_000
+const QUIET_MS = 1_000
 const WORKERS = ['dispatch', 'attest', 'screen', 'compare', 'reevaluate', 'deliver', 'clock']
 const DELIVERIES = 'webhook, from event to receipt'
 const SERVING = ['web', ...WORKERS] as const
@@ -60,8 +59,8 @@ export async function runNeighbours(options: Options): Promise<Verdict[]> {
     const stage = await openStage({ redis: true })
     stack.defer(() => stage.close())
     const vendor = await createVendor({ now: () => new Date() })
-    const detector = await startDetector()
-    stack.defer(detector.close)
+    const detector = await startProcess('bench/neighbours/detector.ts', {})
+    stack.defer(() => detector.stop())
     const receiver = await startReceiver()
     stack.defer(receiver.close)
     const environment = {
@@ -69,7 +68,7 @@ export async function runNeighbours(options: Options): Promise<Verdict[]> {
       ATTESTATION_TEST_ROOTS: vendor.roots,
       ATTESTATION_APPS: vendor.apps,
       SCREENING_DETECTOR: 'http',
-      SCREENING_URL: detector.url,
+      SCREENING_URL: `http://127.0.0.1:${detector.port}/`,
     }
     const serving = new Map<string, Process>()
     for (const name of SERVING) {
@@ -161,16 +160,21 @@ async function observe({ stage, steady, receiver, phaseSeconds }: Play): Promise
   return observed
 }
 
-/** Waits until the attacker has no running or retrying work, and web answers as it should. */
+/** Waits until the attacker has no running or retrying work, no more of it is accepted, and web answers as it should. */
 async function settle({ stage, enemies, serving }: Play): Promise<void> {
   const port = serving.get('web')?.port ?? 0
+  let quietSince = performance.now()
   await until(async () => {
-    await stage.owner(
+    // Web stores the lines of a batch whose client is gone to the last one.
+    const cancelled = await stage.owner(
       `UPDATE jobs SET state = 'cancelled', settled_at = now()
-       WHERE account_id = ANY($1) AND state = 'queued' AND run_at < now() + interval '1 hour'`,
+       WHERE account_id = ANY($1) AND state = 'queued' AND run_at < now() + interval '1 hour' RETURNING 1`,
       [enemies],
     )
-    return (await openJobs(stage, enemies)) === 0 && (await isPrompt(port))
+    if (cancelled.length > 0 || (await openJobs(stage, enemies)) > 0 || !(await isPrompt(port))) {
+      quietSince = performance.now()
+    }
+    return performance.now() - quietSince > QUIET_MS
   }, "the attacker's work had ended and web answered at once")
 }
 
@@ -274,24 +278,4 @@ async function addRows(
 
 async function order(attacker: Process, task: AttackTask): Promise<void> {
   await attacker.ask(task)
-}
-
-/** A detector of synthetic media that is faster than real ones, so that only our own time is measured. */
-async function startDetector() {
-  const server = createServer((req, res) => {
-    req.resume()
-    req.on('end', () =>
-      res.writeHead(200, { 'content-type': 'application/json' }).end('{"genai_score":0.1,"deepfake_score":null}'),
-    )
-  })
-  server.keepAliveTimeout = 75_000
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    close: () =>
-      new Promise<void>((done) => {
-        server.close(() => done())
-        server.closeAllConnections()
-      }),
-  }
 }
