@@ -41,7 +41,7 @@ import {
   countRunning,
   findBatch,
   findBatches,
-  findOpenJobs,
+  findOpenCaptures,
   insertBatch,
   markCancelled,
   tryLockBatches,
@@ -251,16 +251,23 @@ export function createBatches({
       const run = <R>(work: (tx: Tx) => Promise<R>) => retryDeadlocks(() => db.tenant(scope, work))
       const open = await run(async (tx) => {
         if (key !== undefined) await refuseRepeat(tx, key)
-        const found = await findOpenJobs(tx, id)
+        const found = await findOpenCaptures(tx, id)
         if (found.length > 0) await markCancelled(tx, id, now())
         return found
       })
       let cancelled = 0
       for (let from = 0; from < open.length; from += CANCELLED_AT_ONCE) {
         cancelled += await run(async (tx) => {
-          const jobIds = await cancelJobs(tx, open.slice(from, from + CANCELLED_AT_ONCE))
-          await resetClaims(tx, await cancelCaptures(tx, scope, { batchId: id, jobIds }))
-          return jobIds.length
+          const step = open.slice(from, from + CANCELLED_AT_ONCE)
+          const jobIds = new Set(
+            await cancelJobs(
+              tx,
+              step.map(({ jobId }) => jobId),
+            ),
+          )
+          const captures = step.filter(({ jobId }) => jobIds.has(jobId))
+          await resetClaims(tx, await cancelCaptures(tx, scope, { batchId: id, captures }))
+          return captures.length
         })
       }
       const answer = async (tx: Tx) => ({ ...(await stateOf(tx, scope, id)), cancelled })

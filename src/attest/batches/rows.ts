@@ -3,6 +3,7 @@ import { boundsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Rejection } from '#src/platform/http/bulk.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { RUNNING } from '#src/platform/jobs/backlog.ts'
+import type { OpenCapture } from '../claims/cancelled-rows.ts'
 import type { AttestationRow, AttestationStatus } from '../claims/rows.ts'
 import type { RiskStatus } from '../factors/judge.ts'
 
@@ -167,13 +168,12 @@ export async function findLines(tx: Tx, id: string, afterLine: number, limit: nu
   )
 }
 
-/** The jobs of the batch's own lines that are not settled. */
-export async function findOpenJobs(tx: Tx, id: string): Promise<string[]> {
-  const rows = await tx.query<{ jobId: string }>(
-    `SELECT job_id AS "jobId" FROM attestations WHERE batch_id = $1 AND status = 'queued' ORDER BY job_id`,
+/** The batch's own lines that are not settled, in the order of their jobs. */
+export async function findOpenCaptures(tx: Tx, id: string): Promise<OpenCapture[]> {
+  return tx.query<OpenCapture>(
+    `SELECT id, job_id AS "jobId" FROM attestations WHERE batch_id = $1 AND status = 'queued' ORDER BY job_id`,
     [id],
   )
-  return rows.map((row) => row.jobId)
 }
 
 /** Marks the batch as cancelled; the first time is kept. */

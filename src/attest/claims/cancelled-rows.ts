@@ -13,17 +13,23 @@ interface Cancelled {
   nonce: string | null
 }
 
-/** Cancels the captures of a batch whose jobs will not run. Returns the ids of their claims. */
+export interface OpenCapture {
+  id: string
+  jobId: string
+}
+
+/** Cancels captures of a batch whose jobs will not run. Returns the ids of their claims. */
 export async function cancelCaptures(
   tx: Tx,
   scope: Scope,
-  { batchId, jobIds }: { batchId: string; jobIds: readonly string[] },
+  { batchId, captures }: { batchId: string; captures: readonly OpenCapture[] },
 ): Promise<string[]> {
   const cancelled = await tx.query<Cancelled>(
+    // By their ids: by the batch, each step of a long one would read all its lines. A retried capture has another job.
     `UPDATE attestations SET status = 'cancelled', cancelled_external_id = external_id, external_id = NULL
-     WHERE batch_id = $1 AND job_id = ANY($2::uuid[]) AND status = 'queued'
+     WHERE id = ANY((SELECT $1::text[])::text[]) AND job_id = ANY((SELECT $2::uuid[])::uuid[]) AND status = 'queued'
      RETURNING id, claim_id AS "claimId", submission #>> '{bundle,session_nonce}' AS nonce`,
-    [batchId, jobIds],
+    [captures.map(({ id }) => id), captures.map(({ jobId }) => jobId)],
   )
   if (cancelled.length === 0) return []
   await Promise.all([
