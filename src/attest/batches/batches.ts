@@ -259,12 +259,7 @@ export function createBatches({
       for (let from = 0; from < open.length; from += CANCELLED_AT_ONCE) {
         cancelled += await run(async (tx) => {
           const step = open.slice(from, from + CANCELLED_AT_ONCE)
-          const jobIds = new Set(
-            await cancelJobs(
-              tx,
-              step.map(({ jobId }) => jobId),
-            ),
-          )
+          const jobIds = new Set(await cancelJobs(tx, jobIdsOf(step)))
           const captures = step.filter(({ jobId }) => jobIds.has(jobId))
           await resetClaims(tx, await cancelCaptures(tx, scope, { batchId: id, captures }))
           return captures.length
@@ -277,6 +272,8 @@ export function createBatches({
 }
 
 export type Batches = ReturnType<typeof createBatches>
+
+const jobIdsOf = (captures: readonly { jobId: string }[]) => captures.map(({ jobId }) => jobId)
 
 function linesOf({ stream, isArray }: BatchUpload, { isAccountBearing }: Caller): AsyncGenerator<Line, void> {
   const limits = { maxLines: isAccountBearing ? MAX_LINES : MAX_PUBLIC_LINES, maxLineBytes: MAX_LINE_BYTES }
