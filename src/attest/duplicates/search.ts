@@ -1,8 +1,8 @@
 // Finds other claims of the account that show the same picture. The hash is stored in three bands. If two hashes differ
 // in at most six bits, then the first band differs in at most one bit, or the second in at most one, or the third in at
-// most two; otherwise at least seven bits differ. So 320 probes of three indexes find all of them. They find pictures;
-// the attestations of each are read oldest first from an index alone, and no more of them than are counted, however
-// many show one picture.
+// most two; otherwise at least seven bits differ. So 320 probes of three indexes find all of them. They find pictures.
+// The claims that show each are read in the order of their ids from an index alone, one probe for each claim, however
+// many captures of the picture it has, and no more claims than are counted.
 
 import type { Tx } from '#src/platform/db/database.ts'
 
@@ -14,10 +14,13 @@ export const RADIUS_BITS = 6
 /** Other claims that an attestation's findings name, of each kind. */
 export const MAX_NAMED = 10
 /**
- * Attestations that are read of each kind: a picture that everyone submits must not make each search slower. With 1,000 a
- * search of such a picture takes 11 ms of a core, with 100 it takes 4 ms, and an adjuster looks at ten.
+ * Claims that are counted of each kind: a picture that everyone submits must not make each search slower, and an adjuster
+ * looks at ten.
  */
 export const MAX_MATCHES = 100
+// Claims that are read of each kind, as a multiple of those that are counted. Those between them have shown the picture
+// later than the attestation that is compared.
+const READ_PER_MATCH = 10
 
 export interface Other {
   attestationId: string
@@ -47,8 +50,9 @@ export interface Found {
 export type Search = (tx: Tx, own: Searched) => Promise<Found>
 
 /**
- * A search that reads up to `maxMatches` earlier attestations with the same bytes, and as many that look similar: of the
- * nearest pictures, each one's oldest. A claim with the same bytes among them is not counted as similar.
+ * A search that counts up to `maxMatches` claims with an earlier attestation of the same bytes, and as many that show a
+ * similar picture: those with the lowest ids, of the nearest pictures first. A claim with the same bytes among them is
+ * not counted as similar.
  */
 export function createSearch(maxMatches: number = MAX_MATCHES): Search {
   const sameBytes = textOf(maxMatches, `SELECT NULL::text AS media_id, 0 AS distance WHERE false`)
@@ -97,35 +101,53 @@ const alikeOf = (limit: number) => BANDS.map((band, index) => probe(band, index,
 const nearest = (claims: string) =>
   `(SELECT claim_id, attestation_id, distance FROM ${claims} ORDER BY distance, attestation_id LIMIT ${MAX_NAMED})`
 
-// $1: the attestation, $2: its claim, $3: its media. An attestation that comes after `limit` others, whichever single
-// claim is left out of them, is in no finding of a later one. So `same` reads a few more than count.
+/** The first attestation with the media in the first such claim, by its id, that is `from`: '> $2' is the one after $2. */
+const firstOf = (media: string, from: string) =>
+  `SELECT * FROM fingerprints WHERE media_id = ${media} AND claim_id ${from} ORDER BY claim_id, attestation_id LIMIT 1`
+
+// $1: the attestation, $2: its claim, $3: its media.
+//
+// `laterMedia`: an attestation of a claim that comes after `limit` others, whichever single claim is left out of them, is in
+// no finding of a later one; so `same` reads one more than count. Nor does it change one if an earlier attestation of its
+// own claim with the same media has been compared: later ones know of that.
 const textOf = (limit: number, alike: string) => `
-  WITH same AS MATERIALIZED (
-    SELECT claim_id, min(attestation_id) AS attestation_id, min(place) <= ${limit} AS is_counted, count(*) AS captures
-    FROM (SELECT claim_id, attestation_id, row_number() OVER (ORDER BY attestation_id) AS place FROM (
-      SELECT claim_id, attestation_id FROM fingerprints
-      WHERE media_id = $3 AND attestation_id < $1 AND claim_id <> $2
-      ORDER BY attestation_id LIMIT ${limit + Math.ceil(limit / 10)}) AS oldest) AS placed
-    GROUP BY claim_id
+  WITH RECURSIVE showing (claim_id, attestation_id) AS (
+    SELECT claim_id, attestation_id FROM (${firstOf('$3', `> ''`)}) AS first
+    UNION ALL
+    SELECT following.claim_id, following.attestation_id
+    FROM showing CROSS JOIN LATERAL (${firstOf('$3', '> showing.claim_id')}) AS following
+  ), same AS MATERIALIZED (
+    SELECT claim_id, attestation_id, row_number() OVER (ORDER BY claim_id) <= ${limit} AS is_counted
+    FROM (SELECT * FROM (SELECT * FROM showing LIMIT ${READ_PER_MATCH * limit}) AS read
+      WHERE attestation_id < $1 AND claim_id <> $2 LIMIT ${limit + 1}) AS others
   ), exact AS (
     SELECT claim_id, attestation_id, NULL::int AS distance FROM same WHERE is_counted
   ), alike AS MATERIALIZED (
-    SELECT media_id, distance FROM (${alike}) AS pictures ORDER BY distance, media_id LIMIT ${limit}
+    SELECT array_agg(media_id ORDER BY distance, media_id) AS media, array_agg(distance ORDER BY distance, media_id) AS distances
+    FROM (SELECT media_id, distance FROM (${alike}) AS pictures ORDER BY distance, media_id LIMIT ${limit}) AS nearest
+  ), showing_alike (place, claim_id, attestation_id) AS (
+    SELECT 1, '' COLLATE "C", NULL::text COLLATE "C"
+    UNION ALL
+    SELECT following.* FROM showing_alike AS last CROSS JOIN LATERAL (
+      (SELECT last.place, claim_id, attestation_id
+       FROM (${firstOf('(SELECT media FROM alike)[last.place]', '> last.claim_id')}) AS of_media)
+      UNION ALL SELECT last.place + 1, '', NULL WHERE last.place < cardinality((SELECT media FROM alike))
+      LIMIT 1) AS following
   ), near AS MATERIALIZED (
     SELECT DISTINCT ON (claim_id) claim_id, attestation_id, distance FROM (
-      SELECT oldest.*, distance FROM alike CROSS JOIN LATERAL (
-        SELECT claim_id, attestation_id FROM fingerprints
-        WHERE media_id = alike.media_id AND attestation_id < $1 AND claim_id <> $2
-        ORDER BY attestation_id LIMIT ${limit}) AS oldest
-      ORDER BY distance, media_id, attestation_id LIMIT ${limit}) AS nearest
+      SELECT claim_id, attestation_id, (SELECT distances FROM alike)[place] AS distance
+      FROM (SELECT * FROM showing_alike LIMIT ${READ_PER_MATCH * limit}) AS read
+      WHERE attestation_id < $1 AND claim_id <> $2 LIMIT ${limit}) AS others
     WHERE claim_id NOT IN (SELECT claim_id FROM exact)
     ORDER BY claim_id, distance, attestation_id
   )
   SELECT (SELECT count(*)::int FROM exact) AS "exactCount", (SELECT count(*)::int FROM near) AS "similarCount",
     (SELECT coalesce(jsonb_agg(jsonb_build_object('claimId', claim_id, 'attestationId', attestation_id,
         'distanceBits', distance)), '[]') FROM (${nearest('exact')} UNION ALL ${nearest('near')}) AS named) AS findings,
-    CASE WHEN (SELECT sum(captures) - max(captures) >= ${limit} FROM same) THEN '{}'
-      ELSE ARRAY(SELECT media_id FROM (SELECT $3 AS media_id UNION ALL SELECT media_id FROM alike) AS matching
+    CASE WHEN (SELECT count(*) > ${limit} FROM same WHERE claim_id < $2)
+        OR EXISTS (SELECT FROM (${firstOf('$3', '>= $2')}) AS own WHERE claim_id = $2 AND attestation_id < $1
+          AND state = 'compared' AND not_comparable IS DISTINCT FROM 'failed') THEN '{}'
+      ELSE ARRAY(SELECT media_id FROM (SELECT $3 AS media_id UNION ALL SELECT unnest(media) FROM alike) AS matching
         CROSS JOIN LATERAL (SELECT FROM fingerprints
           WHERE media_id = matching.media_id AND attestation_id > $1 AND claim_id <> $2 LIMIT 1) AS later)
       END AS "laterMedia"`

@@ -123,25 +123,35 @@ async function countPictures(): Promise<number> {
 function expectedOf(shown: readonly Shown[]): Row[] {
   return shown.map((own, index) => {
     const earlier = shown.slice(0, index).filter(({ claim }) => claim !== own.claim)
-    const exact = nearestOf(earlier.filter(({ media }) => media === own.media).slice(0, MAX_MATCHES), () => null)
+    const exact = claimsOf(
+      earlier.filter(({ media }) => media === own.media),
+      () => 0,
+    )
     const bitsTo = (media: number) => {
       const [one, other] = [hashes[own.media], hashes[media]]
       return one == null || other == null || media === own.media ? 64 : distanceOf(one, other)
     }
-    const alike = earlier
-      .filter(({ media }) => bitsTo(media) <= RADIUS_BITS)
-      .toSorted((a, b) => bitsTo(a.media) - bitsTo(b.media) || a.media - b.media || (a.id < b.id ? -1 : 1))
-      .slice(0, MAX_MATCHES)
-      .filter(({ claim }) => !exact.some((one) => one.claim === idOf('clm', claim)))
+    const alike = claimsOf(
+      earlier.filter(({ media }) => bitsTo(media) <= RADIUS_BITS),
+      ({ media }) => bitsTo(media),
+    ).filter(({ claim }) => !exact.some((one) => one.claim === claim))
     const similar = nearestOf(alike, ({ media }) => bitsTo(media))
     return {
       id: own.id,
       state: 'compared',
       exact: exact.length,
       similar: similar.length,
-      findings: [...exact.slice(0, MAX_NAMED), ...similar.slice(0, MAX_NAMED)],
+      findings: [...nearestOf(exact, () => null).slice(0, MAX_NAMED), ...similar.slice(0, MAX_NAMED)],
     }
   })
+}
+
+/** The oldest of each media and claim, up to as many as count: of the nearest media, of the claims with the lowest ids. */
+function claimsOf(shown: readonly Shown[], bitsOf: (one: Shown) => number): Shown[] {
+  const oldest = new Map(shown.toReversed().map((one) => [`${one.media} ${one.claim}`, one]))
+  return [...oldest.values()]
+    .toSorted((a, b) => bitsOf(a) - bitsOf(b) || a.media - b.media || a.claim - b.claim)
+    .slice(0, MAX_MATCHES)
 }
 
 function nearestOf(shown: readonly Shown[], bitsOf: (one: Shown) => number | null): Row['findings'] {

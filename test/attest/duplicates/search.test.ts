@@ -6,6 +6,7 @@ import { createSearch, MAX_MATCHES, MAX_NAMED, RADIUS_BITS, type Searched } from
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
+import { readingRows } from '../../support/rows-read.ts'
 
 const OWN = '5a3c96e10f7782d4'
 
@@ -98,35 +99,72 @@ it('finds all hashes within six bits in its own account, the nearest and oldest 
   expect(await test.db.tenant(await makeAccount(test), (tx) => search(tx, own))).toMatchObject({ findings: [] })
 })
 
-it('counts up to a bound, and says where later attestations are only before it is reached', async () => {
+it('counts claims up to a bound, and says where later attestations are only before it is reached', async () => {
   const account = await makeAccount(test)
   await fillPictures(account, [OWN, flipped(OWN, 2)])
-  // Two captures in each claim, and some in the own one.
-  const own = idOf('clm', 0)
-  await fillFingerprints(account, 4 * MAX_MATCHES, {
-    claim: 'CASE WHEN i % 10 = 0 THEN 0 ELSE i / 2 + 1 END',
-    media: '0',
-  })
-  const at = (index: number, hash: string | null = OWN) =>
+  // Two captures in each of the claims 1 to 200.
+  const count = 4 * MAX_MATCHES
+  await fillFingerprints(account, count, { claim: 'i / 2 + 1', media: '0' })
+  const at = (index: number, claim: number) =>
     test.db.tenant(account, (tx) =>
-      search(tx, { attestationId: idOf('att', index), claimId: own, mediaId: idOf('med', 0), hash }),
+      search(tx, {
+        attestationId: idOf('att', index),
+        claimId: idOf('clm', claim),
+        mediaId: idOf('med', 0),
+        hash: OWN,
+      }),
     )
-  const early = await at(21)
-  expect(early).toMatchObject({ exactCount: 10, similarCount: 0, laterMedia: [idOf('med', 0)] })
-  // The own claim's are passed over: 18 of 20 captures count.
-  const last = await at(4 * MAX_MATCHES - 1)
+  expect(await at(20, 11)).toMatchObject({ exactCount: 10, similarCount: 0, laterMedia: [idOf('med', 0)] })
+  // The first capture of each claim is named, and its own claim is passed over.
+  const last = await at(count, 2)
   expect(last.findings.map(({ attestationId }) => attestationId)).toEqual(
-    [1, 2, 4, 6, 8, 11, 12, 14, 16, 18].map((index) => idOf('att', index)),
+    [0, 4, 6, 8, 10, 12, 14, 16, 18, 20].map((index) => idOf('att', index)),
   )
-  expect(last.exactCount).toBeGreaterThan(MAX_MATCHES / 2)
-  expect(last.exactCount).toBeLessThanOrEqual(MAX_MATCHES)
-  expect(last.laterMedia).toEqual([])
-  expect((await at(Math.ceil(MAX_MATCHES * 0.9))).laterMedia).toEqual([idOf('med', 0)])
-  // The same attestations count as similar for other media, and as one kind only.
+  expect(last.exactCount).toBe(MAX_MATCHES)
+  // One more claim than count comes first, in case one of them is the later attestation's own.
+  expect((await at(count / 2 + 1, MAX_MATCHES + 1)).laterMedia).toEqual([idOf('med', 0)])
+  expect((await at(count / 2 + 3, MAX_MATCHES + 2)).laterMedia).toEqual([])
+  // The same claims count as similar for other media, and as one kind only.
   const other = { attestationId: LAST, claimId: 'none', mediaId: idOf('med', 1), hash: flipped(OWN, 0) }
   const similar = await test.db.tenant(account, (tx) => search(tx, other))
-  expect(similar).toMatchObject({ exactCount: 0, findings: { length: MAX_NAMED } })
-  expect(similar.similarCount).toBeGreaterThan(MAX_MATCHES / 2)
+  expect(similar).toMatchObject({ exactCount: 0, similarCount: MAX_MATCHES, findings: { length: MAX_NAMED } })
+})
+
+it('later attestations know of a claim as soon as one of its captures is compared', async () => {
+  const account = await makeAccount(test)
+  await fillFingerprints(account, 3, { claim: 'i / 2', media: '0' })
+  const second = { attestationId: idOf('att', 1), claimId: idOf('clm', 0), mediaId: idOf('med', 0), hash: null }
+  const laterOf = async () => (await test.db.tenant(account, (tx) => search(tx, second))).laterMedia
+  const setFirst = (values: string) =>
+    test.owner(`UPDATE fingerprints SET ${values} WHERE account_id = $1 AND attestation_id = $2`, [
+      account.accountId,
+      idOf('att', 0),
+    ])
+  expect(await laterOf()).toEqual([second.mediaId])
+  // It has looked for the same bytes alone.
+  await setFirst(`state = 'compared', not_comparable = 'failed'`)
+  expect(await laterOf()).toEqual([second.mediaId])
+  await setFirst('not_comparable = NULL')
+  expect(await laterOf()).toEqual([])
+})
+
+it('reads one entry of an index for a claim, however many captures of a photo it has', async () => {
+  const account = await makeAccount(test)
+  const count = 5_000
+  await fillPictures(account, [OWN, flipped(OWN, 2)])
+  // Claim 0 has two photos that look alike, and claim 1 one capture of each.
+  await fillFingerprints(account, count, { claim: `CASE WHEN i < 2 THEN 1 ELSE 0 END`, media: 'i % 2' })
+  await test.owner('ANALYZE fingerprints, pictures')
+  await test.owner(`UPDATE fingerprints SET state = 'compared' WHERE account_id = $1 AND attestation_id < $2`, [
+    account.accountId,
+    idOf('att', 10),
+  ])
+  const own: Searched = { attestationId: idOf('att', 4_000), claimId: idOf('clm', 0), mediaId: idOf('med', 0), hash: OWN }
+  for (const claimId of [own.claimId, idOf('clm', 7)]) {
+    const { most } = await readingRows(test.db, account, 'fingerprints', (tx) => search(tx, { ...own, claimId }))
+    expect(most).toBeLessThan(50)
+  }
+  expect(await test.db.tenant(account, (tx) => search(tx, own))).toMatchObject({ exactCount: 1, similarCount: 0 })
 })
 
 it('one claim with most captures of a photo does not hide from its others that it is shown elsewhere', async () => {
