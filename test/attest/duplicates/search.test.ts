@@ -159,7 +159,12 @@ it('reads one entry of an index for a claim, however many captures of a photo it
     account.accountId,
     idOf('att', 10),
   ])
-  const own: Searched = { attestationId: idOf('att', 4_000), claimId: idOf('clm', 0), mediaId: idOf('med', 0), hash: OWN }
+  const own: Searched = {
+    attestationId: idOf('att', 4_000),
+    claimId: idOf('clm', 0),
+    mediaId: idOf('med', 0),
+    hash: OWN,
+  }
   for (const claimId of [own.claimId, idOf('clm', 7)]) {
     const { most } = await readingRows(test.db, account, 'fingerprints', (tx) => search(tx, { ...own, claimId }))
     expect(most).toBeLessThan(50)
