@@ -42,6 +42,17 @@ it('every tenant table is declared by one feature, to be exported or with the re
   }
 })
 
+it('no table has a foreign key to accounts beside one to a parent: each row would look up and lock the account', async () => {
+  const doubled = await database.owner(
+    `SELECT own.conrelid::regclass::text AS name FROM pg_constraint own
+     WHERE own.contype = 'f' AND own.confrelid = 'accounts'::regclass AND EXISTS (
+       SELECT FROM pg_constraint k WHERE k.conrelid = own.conrelid AND k.contype = 'f' AND k.oid <> own.oid
+         AND k.confrelid <> k.conrelid AND NOT EXISTS (
+           SELECT FROM pg_attribute a WHERE a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey) AND NOT a.attnotnull))`,
+  )
+  expect(doubled).toEqual([])
+})
+
 it('the declarations fit the schema: keys, environments and secrets', () => {
   for (const { table, key, isOfAccount = false, secrets = [] } of declared) {
     const keys = columns.filter((one) => one.table === table && one.isKey).map(({ column }) => column)
