@@ -5,6 +5,7 @@ import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Binding, Pager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { createSlice } from '#src/platform/slices.ts'
 import { findLines } from './rows.ts'
 import { resultEnd, resultLine, toResultLine } from './views.ts'
 
@@ -50,7 +51,9 @@ export function readResults(
       const keys = await signingKeys.jwks()
       hasMore = rows.length === PAGE_LINES
       let text = ''
+      const slice = createSlice()
       for (const row of rows) {
+        if (slice.isOver()) await slice.next()
         if (row.status === 'queued') {
           settledTo ??= line
           if (!showsPending) {

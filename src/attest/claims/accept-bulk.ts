@@ -4,10 +4,12 @@
 import { type Room, UNLIMITED } from '#src/account/usage/caps.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { createSlice } from '#src/platform/slices.ts'
 import { holdMedia } from '../media/rows.ts'
 import {
   type Acceptance,
   acceptanceOf,
+  type Candidate,
   decideByName,
   insertPlaced,
   knownSubmissions,
@@ -36,7 +38,12 @@ export async function acceptBulk(
   lines: readonly { line: number; body: BatchLine }[],
   { batchId, claims, room = UNLIMITED, now }: BulkSource,
 ): Promise<Acceptance[]> {
-  const candidates = lines.map(({ line, body }) => makeCandidate(body, scope, { now, batchId, batchLine: line }))
+  const candidates: Candidate[] = []
+  const slice = createSlice()
+  for (const { line, body } of lines) {
+    if (slice.isOver()) await slice.next()
+    candidates.push(makeCandidate(body, scope, { now, batchId, batchLine: line }))
+  }
   // Sent together: the connection pipelines the queries.
   const [media, known] = await Promise.all([
     holdMedia(tx, mediaIdsOf(lines.map(({ body }) => body))),

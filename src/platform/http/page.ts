@@ -1,7 +1,7 @@
 // Lists: newest first, a keyset on the id, and cursors that only we can make. A cursor is bound to what it was made for
 // (route, account, environment, filters): elsewhere it would silently skip rows.
 
-import { createHmac, hkdfSync } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
 import { invalidField } from '#src/failure.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
@@ -143,8 +143,9 @@ export function createPager({ key, previous = [] }: PagerKeys): Pager {
   }
 }
 
-function deriveKey(key: Uint8Array): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, '', 'countersign list cursor v1', 32))
+// As a key object: bytes are turned into one at each signature, and a page of results has a cursor in each line.
+function deriveKey(key: Uint8Array): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'countersign list cursor v1', 32)))
 }
 
 function textOf({ route, scope, query = {} }: Binding): string {
