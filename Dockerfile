@@ -1,6 +1,6 @@
 # One image for every process: web by default, the others by `node workers/<name>.ts`; `node commands/migrate.ts` and
-# `node commands/admin.ts` are in it too. Pin the base by digest in your own registry.
-FROM node:24-bookworm-slim AS packages
+# `node commands/admin.ts` are in it too. docs/operate.md says how to change the digest of the base.
+FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Each package is checked against its hash in the lock file, and none runs a script. Out of the image stay the embedded Postgres,
@@ -13,7 +13,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
       case "$library" in */linux/$(node -p process.arch)) ;; *) rm -rf "$library" ;; esac; \
     done
 
-FROM node:24-bookworm-slim
+FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 # Every embedded default is refused. Both ports listen on all addresses of the container: publish 8080 alone, and keep 9090
 # (metrics, readiness, the board) inside the network.
 ENV MODE=production \

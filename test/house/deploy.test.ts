@@ -47,6 +47,13 @@ describe('a deployment', () => {
     expect(dockerfile).toContain('CMD ["node", "workers/web.ts"]')
   })
 
+  it('names each image of others by its digest', () => {
+    const images = [...`${compose}\n${kubernetes}`.matchAll(/^ +image: (.*)$/gm), ...dockerfile.matchAll(/^FROM (\S+)/gm)]
+    const others = images.map(([, image]) => image).filter((image) => image !== 'countersign')
+    expect(others.length).toBeGreaterThanOrEqual(5)
+    for (const image of others) expect(image).toMatch(/^[a-z/]+:[\w.-]+@sha256:[0-9a-f]{64}$/)
+  })
+
   it('scrapes every process, and accepts its name as the host of the internal port', () => {
     const scraped = /targets:\s*\[([^\]]*)\]/.exec(read('deploy/prometheus/prometheus.yaml'))?.[1] ?? ''
     expect(scraped.match(/[a-z]+:\d+/g)?.sort()).toEqual(names.map((name) => `${name}:9090`).sort())
