@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
-import { type JsonBodyLimits, parseJsonBody } from '#src/platform/http/body.ts'
+import { type JsonBodyLimits, parseWholeBody } from '#src/platform/http/body.ts'
 import { parseLines } from '#src/platform/http/bulk.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
@@ -196,7 +196,8 @@ async function readRequest(stream: Readable): Promise<EnrollRequest> {
     }
     chunks.push(chunk)
   }
-  const parsed = parseWith(enrollRequest, parseJsonBody(Buffer.concat(chunks), JSON_LIMITS), 'body')
+  const value = await parseWholeBody(Buffer.concat(chunks), JSON_LIMITS)
+  const parsed = parseWith(enrollRequest, value, 'body')
   if (!parsed.ok) throw invalidRequest(parsed.errors)
   return parsed.value as EnrollRequest // The schema has just checked it.
 }

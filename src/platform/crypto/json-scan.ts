@@ -3,7 +3,16 @@
 // integers and never reports where.
 
 import type { Json } from './canonical.ts'
-import { fail, failExpected, failLength, type Scan, scanScalar, scanString, skipSpace } from './json-tokens.ts'
+import {
+  continueString,
+  fail,
+  failExpected,
+  failLength,
+  type Scan,
+  scanScalar,
+  skipSpace,
+  startString,
+} from './json-tokens.ts'
 
 export interface ScanOptions {
   /** Nested containers: 1 allows `[]`, 0 only a scalar. */
@@ -44,11 +53,13 @@ function* scanText(text: string, options: ScanOptions, piece: number): Generator
     onNul: options.onNul,
     piece,
     pauseAt: piece,
+    isEscaped: false,
+    hasNul: false,
   }
   if (text.charCodeAt(0) === 0xfeff) fail(scan, 0, 'malformed', 'a byte order mark is not allowed')
   skipSpace(scan)
   if (scan.at === text.length) fail(scan, 0, 'malformed', 'there is no JSON value')
-  const built = isContainer(scan) ? yield* scanContainer(scan, 0) : scanScalar(scan, 0)
+  const built = yield* scanValue(scan, 0)
   skipSpace(scan)
   if (scan.at < text.length) fail(scan, 0, 'malformed', 'text follows the JSON value')
   return built
@@ -60,6 +71,20 @@ const PIECE = 32 * 1024
 function isContainer({ text, at }: Scan): boolean {
   const code = text.charCodeAt(at)
   return code === 0x7b || code === 0x5b
+}
+
+function* scanValue(scan: Scan, depth: number): Generator<void, Json | undefined, void> {
+  if (isContainer(scan)) return yield* scanContainer(scan, depth)
+  if (!scanScalar(scan, depth)) yield* endString(scan, depth, false)
+  return undefined
+}
+
+// A string may be a megabyte of escapes, each of which is read by itself.
+function* endString(scan: Scan, depth: number, isName: boolean): Generator<void, void, void> {
+  do {
+    scan.pauseAt = scan.at + scan.piece
+    yield
+  } while (!continueString(scan, depth, isName))
 }
 
 // Returns the value of a container that is longer than a piece. A shorter one is parsed later, with its neighbours: the
@@ -78,8 +103,15 @@ function* scanContainer(scan: Scan, depth: number): Generator<void, Json | undef
     const memberAt = scan.at
     if (index >= (isObject ? scan.maxMembers : scan.maxElements)) failLength(scan, depth, isObject)
     if (keys === undefined) scan.path[depth] = index
-    else scanName(scan, depth, keys)
-    const value = isContainer(scan) ? yield* scanContainer(scan, depth + 1) : scanScalar(scan, depth + 1)
+    else {
+      if (scan.text.charCodeAt(scan.at) !== 0x22) failExpected(scan, depth, 'a key in double quotes')
+      if (!startString(scan, depth, true)) yield* endString(scan, depth, true)
+      takeName(scan, depth, { keyAt: memberAt, keys })
+    }
+    // Not `scanValue`: a generator for each scalar would cost more than the scalar.
+    let value: Json | undefined
+    if (isContainer(scan)) value = yield* scanContainer(scan, depth + 1)
+    else if (!scanScalar(scan, depth + 1)) yield* endString(scan, depth + 1, false)
     if (scan.at >= scan.pauseAt) {
       // Before the piece is parsed: a single string may be a megabyte long.
       scan.pauseAt = scan.at + scan.piece
@@ -90,12 +122,10 @@ function* scanContainer(scan: Scan, depth: number): Generator<void, Json | undef
   }
 }
 
-function scanName(scan: Scan, depth: number, keys: Set<string>): void {
-  if (scan.text.charCodeAt(scan.at) !== 0x22) failExpected(scan, depth, 'a key in double quotes')
-  const keyAt = scan.at
-  const isEscaped = scanString(scan, depth, true)
+// The name that was read last, and the colon after it.
+function takeName(scan: Scan, depth: number, { keyAt, keys }: { keyAt: number; keys: Set<string> }): void {
   const raw = scan.text.slice(keyAt + 1, scan.at - 1)
-  const key = isEscaped ? (JSON.parse(`"${raw}"`) as string) : raw
+  const key = scan.isEscaped ? (JSON.parse(`"${raw}"`) as string) : raw
   scan.path[depth] = key
   if (keys.has(key)) {
     scan.at = keyAt

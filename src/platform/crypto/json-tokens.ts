@@ -22,18 +22,23 @@ export interface Scan {
   readonly piece: number
   at: number
   pauseAt: number
+  /** Of the last string so far: whether it has escapes, and U+0000 among them. */
+  isEscaped: boolean
+  hasNul: boolean
 }
 
-export function scanScalar(scan: Scan, depth: number): undefined {
+/** Returns whether the value has ended: a string that reaches `pauseAt` goes on with `continueString`. */
+export function scanScalar(scan: Scan, depth: number): boolean {
   const { text } = scan
   const code = text.charCodeAt(scan.at)
-  if (code === 0x22) scanString(scan, depth, false)
-  else if (code === 0x2d || isDigit(code)) scanNumber(scan, depth)
+  if (code === 0x22) return startString(scan, depth, false)
+  if (code === 0x2d || isDigit(code)) scanNumber(scan, depth)
   else {
     const word = code === 0x74 ? 'true' : code === 0x66 ? 'false' : code === 0x6e ? 'null' : undefined
     if (word === undefined || !text.startsWith(word, scan.at)) failExpected(scan, depth, 'a value')
     scan.at += word.length
   }
+  return true
 }
 
 /** The refusal of a body. `offset` is in bytes. */
@@ -50,23 +55,32 @@ export function invalidJson(
   })
 }
 
-// Returns whether the string has escapes. Decoded text can't contain a raw lone surrogate; escapes can.
-export function scanString(scan: Scan, depth: number, isName: boolean): boolean {
-  const { text } = scan
-  let isEscaped = false
-  let hasNul = false
-  for (let at = scan.at + 1; ; at += 1) {
+export function startString(scan: Scan, depth: number, isName: boolean): boolean {
+  scan.at += 1
+  scan.isEscaped = false
+  scan.hasNul = false
+  return continueString(scan, depth, isName)
+}
+
+/**
+ * Reads a string on to its end, or to `pauseAt`. Returns whether it has ended. Decoded text can't contain a raw lone
+ * surrogate; escapes can.
+ */
+export function continueString(scan: Scan, depth: number, isName: boolean): boolean {
+  const { text, pauseAt } = scan
+  let { at } = scan
+  for (; at < pauseAt; at += 1) {
     const code = text.charCodeAt(at)
     if (code === 0x22) {
       scan.at = at + 1
-      if (hasNul) scan.onNul?.(pointerTo(scan.path.slice(0, depth)), isName)
-      return isEscaped
+      if (scan.hasNul) scan.onNul?.(pointerTo(scan.path.slice(0, depth)), isName)
+      return true
     }
     if (code === 0x5c) {
-      isEscaped = true
+      scan.isEscaped = true
       scan.at = at
       const unit = unitOfEscape(text, at)
-      hasNul ||= unit === 0
+      scan.hasNul ||= unit === 0
       at = unit === undefined ? endOfEscape(scan, depth) : at + 5
     } else if (!(code >= 0x20)) {
       // Also NaN, which charCodeAt returns past the end.
@@ -74,6 +88,8 @@ export function scanString(scan: Scan, depth: number, isName: boolean): boolean 
       failExpected(scan, depth, at < text.length ? 'an escape in place of a control character' : 'a closing quote')
     }
   }
+  scan.at = at
+  return false
 }
 
 // The code unit of an escape such as \u0041 that is no surrogate: the expression below is slow for a megabyte of them.

@@ -225,10 +225,18 @@ export async function readJson(
   const limits = { maxBytes, maxValues, maxDepth: MAX_DEPTH, offsetOf: longStrings?.offsetOf }
   const bytes =
     longStrings?.end() ?? (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
-  const isLarge = bytes.length > LARGE_BODY_BYTES || countCommas(bytes, DEFAULT_BODY_VALUES) === DEFAULT_BODY_VALUES
+  const isLarge = isLargeBody(bytes)
   const value = isLarge ? await parseInSlices(bytes, limits) : parseJsonBody(bytes, limits)
   return { value, isLarge }
 }
+
+/** `parseJsonBody`, in slices where the body is large. */
+export async function parseWholeBody(bytes: Buffer, limits: JsonBodyLimits): Promise<Json> {
+  return isLargeBody(bytes) ? parseInSlices(bytes, limits) : parseJsonBody(bytes, limits)
+}
+
+const isLargeBody = (bytes: Buffer): boolean =>
+  bytes.length > LARGE_BODY_BYTES || countCommas(bytes, DEFAULT_BODY_VALUES) === DEFAULT_BODY_VALUES
 
 /**
  * Parses the JSON of a stranger, in a body, a line or an element of one: `parseJson`, a bound on its values, no U+0000.

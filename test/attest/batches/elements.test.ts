@@ -65,3 +65,18 @@ test.each([
 ])('the parser refuses %j', async (text, code) => {
   for (const chunkBytes of [1, 50_000]) await expect(elementsOf(text, chunkBytes)).rejects.toMatchObject({ code })
 })
+
+test('other work gets turns of the event loop while a long array is read that has arrived whole', async () => {
+  const text = `[${Array(400_000).fill('"AAAA"').join(',')}]`
+  let turns = 0
+  let isRead = false
+  const count = () => {
+    turns += 1
+    if (!isRead) setImmediate(count)
+  }
+  setImmediate(count)
+  const limits = { maxLines: 1e6, maxLineBytes: 1_000, maxBytes: 1e7 }
+  for await (const { bytes } of readElements(Readable.from([Buffer.from(text)]), limits)) if (bytes === undefined) break
+  isRead = true
+  expect(turns).toBeGreaterThan(10)
+})

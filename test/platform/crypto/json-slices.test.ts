@@ -11,7 +11,25 @@ describe('a long text in pieces', () => {
   it('is interrupted often, whether it has many values or one', () => {
     expect(pausesOf(JSON.stringify(manifest()))).toBeGreaterThan(40)
     expect(pausesOf(JSON.stringify({ bundle: { video_manifest: manifest() } }))).toBeGreaterThan(40)
-    expect(pausesOf(JSON.stringify({ one: 'x'.repeat(1e6), other: 1 }))).toBeGreaterThan(0)
+    expect(pausesOf(JSON.stringify({ one: 'x'.repeat(1e6), other: 1 }))).toBeGreaterThan(25)
+    const escapes = '\\u0041'.repeat(200_000)
+    for (const text of [`"${escapes}"`, `["${escapes}"]`, `{"${escapes}":1}`]) {
+      expect(pausesOf(text)).toBeGreaterThan(25)
+      expect(parsedFrom(text)).toEqual(JSON.parse(text))
+    }
+  })
+
+  it('reads a string that is interrupted at any of its characters', () => {
+    const character = fc.constantFrom('x', '"', '\\', '\n', '\0', 'é', '😀')
+    fc.assert(
+      fc.property(fc.array(character, { minLength: 10, maxLength: 40 }), fc.nat(40), (tail, shift) => {
+        const string = `${'x'.repeat(32_700 + shift)}${tail.join('')}`
+        const escaped = JSON.stringify(string).replaceAll('é', '\\u00e9')
+        expect(parsedFrom(`[${escaped}]`)).toEqual([string])
+        expect(parsedFrom(`{${escaped}:${escaped}}`)).toEqual({ [string]: string })
+      }),
+      { seed: SEED, numRuns: 100 },
+    )
   })
 
   it('has the same value as when it is parsed at once', () => {
@@ -57,6 +75,10 @@ describe('a long text in pieces', () => {
     ['ten thousand and one elements', `[${pad},[${'1,'.repeat(10_000)}1]]`],
     ['a short escape that does not exist', `[${pad},"\\x"]`],
     ['an escape without its digits', `[${pad},"\\u12G4"]`],
+    ['a long string without its end', `[${pad},"${'x'.repeat(100_000)}`],
+    ['a wrong escape late in a long string', `[${pad},"${'\\u0041'.repeat(30_000)}\\x"]`],
+    ['a long name that was used before', `{"${'x'.repeat(100_000)}":1,"${'x'.repeat(100_000)}":2}`],
+    ['half of a surrogate pair at the end of a piece', `["${'x'.repeat(32_764)}\\ud83d","${'x'.repeat(40_000)}"]`],
   ]
   it.each(refused)('is refused for %s, as when it is parsed at once', async (_name, text) => {
     const bytes = Buffer.from(text)
