@@ -1,13 +1,14 @@
-// Bulk work of one account takes at most half of the time while other accounts have requests: after each part of it, as
-// long a pause as the part took. Its statements keep a processor of Postgres busy, which has no priorities. Alone, bulk
-// work has no pauses. An account has one bulk transaction in a process at a time.
+// Bulk work of one account takes at most a third of the time while other accounts have requests: after each part of it,
+// twice as long a pause as the part took. Its statements keep a processor of Postgres busy, which has no priorities. Alone,
+// bulk work has no pauses. An account has one bulk transaction in a process at a time.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { createFairSemaphore, type FairSemaphore } from './fair-semaphore.ts'
 
 /** How long after a request its account counts as active. */
 const ACTIVE_MS = 1_000
-/** A part takes some 100 ms; longer, it waited itself. Must stay below the idle time-out of a transaction. */
+const PAUSE_PER_PART = 2
+/** A part takes 20 to 100 ms; longer, it waited itself. Must stay below the idle time-out of a transaction. */
 const MAX_PAUSE_MS = 250
 
 export interface BulkPace {
@@ -52,7 +53,7 @@ export function createBulkPace(
   let since = now()
   return {
     async pause() {
-      if (activity.isOtherActive(account)) await sleep(Math.min(MAX_PAUSE_MS, now() - since))
+      if (activity.isOtherActive(account)) await sleep(Math.min(MAX_PAUSE_MS, PAUSE_PER_PART * (now() - since)))
       since = now()
     },
   }

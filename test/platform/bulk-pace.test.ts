@@ -23,13 +23,13 @@ describe('bulk work', () => {
     await pace.pause()
   }
 
-  it('takes half of the time while another account has requests', async () => {
+  it('takes a third of the time while another account has requests', async () => {
     activity.note('other')
     activity.note('bulk')
     await workFor(100)
     activity.note('other')
     await workFor(40)
-    expect(pauses).toEqual([100, 40])
+    expect(pauses).toEqual([200, 80])
   })
 
   it('has no pauses while only its own account has requests, or none has', async () => {

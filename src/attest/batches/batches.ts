@@ -256,6 +256,7 @@ export function createBatches({
         return found
       })
       let cancelled = 0
+      const pace = createBulkPace(scope.accountId)
       for (let from = 0; from < open.length; from += CANCELLED_AT_ONCE) {
         cancelled += await run(async (tx) => {
           const step = open.slice(from, from + CANCELLED_AT_ONCE)
@@ -264,6 +265,7 @@ export function createBatches({
           await resetClaims(tx, await cancelCaptures(tx, scope, { batchId: id, captures }))
           return captures.length
         })
+        await pace.pause()
       }
       const answer = async (tx: Tx) => ({ ...(await stateOf(tx, scope, id)), cancelled })
       return run((tx) => once(tx, key, answer, () => String(cancelled)))
