@@ -48,7 +48,10 @@ describe('a deployment', () => {
   })
 
   it('names each image of others by its digest', () => {
-    const images = [...`${compose}\n${kubernetes}`.matchAll(/^ +image: (.*)$/gm), ...dockerfile.matchAll(/^FROM (\S+)/gm)]
+    const images = [
+      ...`${compose}\n${kubernetes}`.matchAll(/^ +image: (.*)$/gm),
+      ...dockerfile.matchAll(/^FROM (\S+)/gm),
+    ]
     const others = images.map(([, image]) => image).filter((image) => image !== 'countersign')
     expect(others.length).toBeGreaterThanOrEqual(5)
     for (const image of others) expect(image).toMatch(/^[a-z/]+:[\w.-]+@sha256:[0-9a-f]{64}$/)
