@@ -37,7 +37,7 @@ export async function openDelivering(options: Options) {
     const base = `http://127.0.0.1:${receivers.port}`
     /** With limits that dispatch counts, and that are never reached. */
     const addEndpoint = async (path: string): Promise<string> => {
-      const settings = { event_types: ['*'], max_per_second: 1_000, max_concurrency: 7 }
+      const settings = { event_types: ['*'], max_per_second: 1_000, max_concurrency: 31 }
       const body = Buffer.from(JSON.stringify({ url: `${base}${path}`, ...settings }))
       const headers = { 'Content-Type': 'application/json' }
       const request = requestOf({ method: 'POST', path: '/v1/webhook-endpoints', key: stage.key, headers, body })

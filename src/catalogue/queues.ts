@@ -11,7 +11,7 @@ interface QueueSettings {
   concurrency: number
   /** Most jobs in one batch of the engine. Larger batches cost less; smaller ones spread better over workers. */
   batchSize: number
-  /** Jobs of one lane dispatched or running at once. */
+  /** Jobs of one lane dispatched or running at once, unless the lane has a cap of its own. */
   laneCap: number
   /**
    * Half of the room is always left to other accounts (see shareByAccount): for jobs that callers wait for, or that
@@ -103,10 +103,11 @@ export const QUEUES = {
     payload: z.union([z.strictObject({ deliveryId: z.string() }), z.strictObject({ recoveryId: z.string() })]),
     // The webhook schedule counts its own ten attempts; this number bounds crashes in addition.
     maxAttempts: 40,
-    // A delivery waits for its receiver most of its time, and for the disk. One account takes half of it.
-    concurrency: 512,
+    // A delivery waits for its receiver most of its time, and twice for the disk, so that many are needed to keep a worker
+    // busy. One account takes half of it.
+    concurrency: 1024,
     batchSize: 32,
-    // A receiver that hangs may hold at most this many of our connections.
+    // A receiver that hangs may hold at most this many of our connections. Its endpoint may set another number.
     laneCap: 8,
     leavesRoom: true,
     leavesNoRow: true,

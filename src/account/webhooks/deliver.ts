@@ -18,11 +18,12 @@ import { type Begun, beginAttempts, endDelivery, finishDelivered, outcomeOf, reo
 import { recordSuccesses } from './circuit-rows.ts'
 import { bodyOf, envelopeOf } from './envelope.ts'
 import { createFailedAttempts } from './failed-attempts.ts'
+import { createOutcomeBuffer } from './outcome-buffer.ts'
 import { createRecover } from './recover.ts'
 import { ATTEMPT_TIMEOUT_MS, MAX_ATTEMPTS } from './schedule.ts'
 import { openSecret } from './secret.ts'
 import { signDelivery } from './signature.ts'
-import { countOutcomes } from './statistics.ts'
+import { type AttemptOutcome, countOutcomes } from './statistics.ts'
 
 export interface DeliverDeps {
   db: Pick<Database, 'tenant'>
@@ -55,6 +56,7 @@ export function createDeliver({
 }: DeliverDeps): Work<'deliver'> {
   const failed = createFailedAttempts({ now, random, timeDivisor, onDisabled, onParked })
   const recover = createRecover({ db })
+  const outcomes = createOutcomeBuffer()
   const secrets = new LRUCache<string, string>({ max: MAX_SECRETS })
 
   // Cached by the sealed bytes: a rotated secret is never found again.
@@ -82,6 +84,23 @@ export function createDeliver({
     }
 
     note({ endpoint: begun.endpointId })
+    const account = keyOf(scope)
+    outcomes.enter(account)
+    try {
+      return await call(begun, job)
+    } finally {
+      await writeLeft(scope, outcomes.leave(account), job.signal)
+    }
+  }
+
+  async function writeLeft(scope: Scope, left: readonly AttemptOutcome[], signal: AbortSignal): Promise<void> {
+    if (left.length === 0) return
+    const writing = retryWhileAway(() => db.tenant(scope, (tx) => countOutcomes(tx, scope, left)), signal)
+    await writing.catch(() => outcomes.add(keyOf(scope), left))
+  }
+
+  async function call(begun: Ready, job: RunningJob): Promise<JobOutcome> {
+    const { scope } = job
     // The receiver has answered. If a restart of Postgres lost the result, the receiver would be called again.
     const record = <R>(work: () => Promise<R>) => retryWhileAway(work, job.signal)
     const { answer, log } = await send(begun, job.signal)
@@ -123,22 +142,34 @@ export function createDeliver({
   const succeed = createBatcher<Success, boolean>({
     keyOf: ({ job }) => keyOf(job.scope),
     isSplitOnFailure: true,
-    run(items) {
+    async run(items) {
       const jobs = items.map(({ job }) => job)
-      return db.tenant(items[0].job.scope, async (tx) => {
+      const { scope } = items[0].job
+      const account = keyOf(scope)
+      const earlier = outcomes.take(account, items.length)
+      let own: AttemptOutcome[] = []
+      const settling = db.tenant(scope, async (tx) => {
         const isMine = await settleAll(tx, 'deliver', jobs)
         const mine = items.filter((_, index) => isMine[index])
         const news = new Set(mine.flatMap(({ begun }) => (begun.isSuccessNews ? [begun.endpointId] : [])))
         const results = mine.map(({ begun, ...result }) => ({ ...begun, ...result }))
-        const outcomes = mine.map(({ begun, durationMs }) => outcomeOf(begun, { isDelivered: true, durationMs }))
+        own = mine.map(({ begun, durationMs }) => outcomeOf(begun, { isDelivered: true, durationMs }))
         // Sent together, in this order: each answer awaited alone would be a round trip more.
         await Promise.all([
           recordSuccesses(tx, [...news]),
           finishDelivered(tx, results),
-          countOutcomes(tx, items[0].job.scope, outcomes),
+          earlier && countOutcomes(tx, scope, [...earlier, ...own]),
         ])
         return isMine
       })
+      try {
+        const isMine = await settling
+        if (earlier === undefined) outcomes.add(account, own)
+        return isMine
+      } catch (error) {
+        outcomes.add(account, earlier ?? [])
+        throw error
+      }
     },
   })
 

@@ -25,7 +25,7 @@ export interface EndpointRow {
   metadata: Record<string, string>
   /** Deliveries a second; null for no limit of its own. */
   maxPerSecond: number | null
-  /** Deliveries in flight, 1 to 8. */
+  /** Deliveries in flight, 1 to 32. */
   maxConcurrency: number
   lastSuccessAt: Date | null
   createdAt: Date

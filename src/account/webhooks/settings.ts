@@ -1,13 +1,14 @@
 // What an owner sets of an endpoint: what is accepted, and what the audit log says of it.
 
 import { EVENT_TYPES, isEventType } from '#src/catalogue/events.ts'
+import { QUEUES } from '#src/catalogue/queues.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import type { EndpointRow, EndpointSettings } from './rows.ts'
 
-/** A receiver that needs less says so. Beyond it, an account's other endpoints would wait. */
-export const MAX_CONCURRENCY = 8
+/** A sixteenth of what an account alone gets of a worker: a few receivers that hang leave most of it to its others. */
+export const MAX_CONCURRENCY = 32
 /** More than one endpoint gets from one process. */
 export const MAX_PER_SECOND = 1_000
 
@@ -15,7 +16,7 @@ export const DEFAULTS = {
   description: '',
   metadata: {},
   maxPerSecond: null,
-  maxConcurrency: MAX_CONCURRENCY,
+  maxConcurrency: QUEUES.deliver.laneCap,
 } satisfies Partial<EndpointSettings>
 
 /** Of a request: what it leaves out stays as it is, or is the default. */

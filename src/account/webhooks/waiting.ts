@@ -22,8 +22,8 @@ export async function limitDeliveries(
   scope: Scope,
   { id, maxConcurrency, maxPerSecond }: Pick<EndpointRow, 'id' | 'maxConcurrency' | 'maxPerSecond'>,
 ): Promise<void> {
-  // The largest is the cap of the queue, which holds without a row.
-  const mostInFlight = maxConcurrency < QUEUES.deliver.laneCap ? maxConcurrency : null
+  // The cap of the queue holds without a row.
+  const mostInFlight = maxConcurrency === QUEUES.deliver.laneCap ? null : maxConcurrency
   await limitLane(tx, scope, { queue: 'deliver', lane: id, mostInFlight, perSecond: maxPerSecond })
 }
 

@@ -2,7 +2,7 @@ export interface Lane {
   lane: string
   /** Dispatched or running. */
   inFlight: number
-  /** Where it is below the cap of the queue: the most that the lane may have in flight. */
+  /** The most that the lane may have in flight, where it is not the cap of the queue. */
   cap?: number
 }
 
@@ -12,7 +12,7 @@ export interface Lane {
  */
 export function shareFairly(lanes: readonly Lane[], room: number, cap: number): { lane: string; take: number }[] {
   const open = lanes
-    .map(({ lane, inFlight, cap: own = cap }) => ({ lane, inFlight, most: Math.min(own, cap), take: 0 }))
+    .map(({ lane, inFlight, cap: own = cap }) => ({ lane, inFlight, most: own, take: 0 }))
     .filter(({ inFlight, most }) => inFlight < most)
     .sort((a, b) => a.inFlight - b.inFlight)
   let left = Math.max(0, Math.floor(room))
@@ -55,7 +55,7 @@ export function shareByAccount(
     .map(([account, own]) => ({
       lanes: own,
       inFlight: inFlight.get(account) ?? 0,
-      wanted: own.reduce((sum, lane) => sum + Math.max(0, Math.min(lane.cap ?? cap, cap) - lane.inFlight), 0),
+      wanted: own.reduce((sum, lane) => sum + Math.max(0, (lane.cap ?? cap) - lane.inFlight), 0),
       take: 0,
     }))
     .sort((a, b) => a.inFlight - b.inFlight)

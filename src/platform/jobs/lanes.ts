@@ -10,7 +10,7 @@ import { SUSPENDED_ACCOUNTS } from './backlog.ts'
 import type { AccountLane } from './fair-share.ts'
 
 export interface LaneLimits {
-  /** Jobs dispatched or running at once, at most the queue's own cap. null: that cap. */
+  /** Jobs dispatched or running at once. null: the cap of the queue. */
   mostInFlight: number | null
   /** Jobs per second. null: no limit. */
   perSecond: number | null
@@ -179,7 +179,7 @@ export function capLanes(
     const limited = limitedBy(lane)
     const direct = directLaneOf(limited)
     const running = (inFlight.get(limited) ?? 0) + (inFlight.get(direct) ?? 0)
-    const free = Math.max(0, Math.min(laneCap - running, (mostInFlight ?? laneCap) - running, tokens ?? laneCap))
+    const free = Math.max(0, Math.min((mostInFlight ?? laneCap) - running, tokens ?? Number.POSITIVE_INFINITY))
     const half = lane === direct ? Math.ceil(free / 2) : Math.floor(free / 2)
     const own = inFlight.get(lane) ?? 0
     const cap = own + (lanes.has(limited) && lanes.has(direct) ? half : free)

@@ -130,7 +130,7 @@ describe('creating an endpoint', () => {
       [{ status: 'enabled' }, '/status'],
       [{ max_per_second: 0 }, '/max_per_second'],
       [{ max_per_second: 1.5 }, '/max_per_second'],
-      [{ max_concurrency: 9 }, '/max_concurrency'],
+      [{ max_concurrency: 33 }, '/max_concurrency'],
       [{ max_concurrency: null }, '/max_concurrency'],
       [{ description: 'x'.repeat(501) }, '/description'],
       [{ metadata: { team: 5 } }, '/metadata/team'],

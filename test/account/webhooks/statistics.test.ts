@@ -79,6 +79,17 @@ describe('the statistics of an endpoint', () => {
     expect((await one.stats('?window=1h')).code).toBe('invalid_request')
   })
 
+  it('count every attempt of many that end at about the same time', async () => {
+    const one = await makeEndpoint()
+    const deliveries = await Promise.all(Array.from({ length: 40 }, one.emit))
+    await Promise.all(deliveries.map((id) => fixture.runOnce(id)))
+    expect(await one.stats()).toMatchObject({ delivered: 40, failed: 0 })
+    one.answerWith(500)
+    const last = await one.emit()
+    await fixture.runOnce(last)
+    expect(await one.stats()).toMatchObject({ delivered: 40, failed: 1 })
+  })
+
   it('lose no attempt of transactions that count at once, leave out hours before the window, and are deleted after it', async () => {
     const { scope, id, stats } = await makeEndpoint()
     const outcome = { endpointId: id, isDelivered: true, durationMs: 20, arrivalMs: 30 }

@@ -82,6 +82,15 @@ it('a lane has no more jobs in flight than its own cap', async () => {
   expect(await dispatch()).toBe(5)
 })
 
+it('a lane may have more jobs in flight than the cap of the queue, where its own cap is larger', async () => {
+  await fill('wide', 40)
+  await limit('wide', { mostInFlight: 20, perSecond: null })
+  expect([await dispatch(), await dispatch()]).toEqual([20, 0])
+  await limit('wide', { mostInFlight: 20, perSecond: 30 })
+  await end()
+  expect(await dispatch()).toBe(20)
+})
+
 it('a lane gets the jobs that its rate admits, over all dispatchers, and its tokens come back with time', async () => {
   await fill('slow', 40)
   await limit('slow', { mostInFlight: null, perSecond: 4 })
