@@ -14,7 +14,7 @@ export interface FolderOptions {
 }
 
 const PHOTOS = new Set(['.jpg', '.jpeg', '.png', '.webp', '.heic', '.heif', '.avif', '.tif', '.tiff', '.dng'])
-// Videos are not verified yet: this command tells their sender.
+// Not submitted: this command tells their sender how.
 const VIDEOS = new Set(['.mp4', '.mov', '.webm'])
 const BODY_MEMBERS = ['bundle', 'signature', 'media', 'media_type']
 const MAX_DEPTH = 64
