@@ -9,7 +9,7 @@ interface ServiceRouteDeps {
   /** Public keys only; the view drops every other member. */
   jwks: () => Promise<{ keys: object[] }>
   /** Writes the OpenAPI document. */
-  describe: () => object
+  describe: () => Promise<object>
   /** Without a trailing slash. */
   baseUrl: string
 }
@@ -130,12 +130,12 @@ function openapiRoute(describe: ServiceRouteDeps['describe']): Route {
     },
     async () => ({ openapi: '3.1.1' }),
   )
-  // Written at the first request: most processes never get one, and it takes a fifth of a second.
-  let prepared: Prepared | undefined
+  // Written at the first request: most processes never get one, and it takes a third of a second.
+  let prepared: Promise<Prepared> | undefined
   const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' }
   const handle = async ({ req }: Exchange) => {
-    prepared ??= prepare(JSON.stringify(describe()), headers)
-    return prepared.answer(req.headers['accept-encoding'])
+    prepared ??= describe().then((document) => prepare(JSON.stringify(document), headers))
+    return (await prepared).answer(req.headers['accept-encoding'])
   }
   return { ...route, handle }
 }

@@ -39,6 +39,7 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
   const assets = createAssets()
   const guides = createGuides({ baseUrl })
   const kept = new Map<string, Prepared>()
+  let searchIndex: Promise<Prepared> | undefined
 
   const keep = (key: string, make: () => Prepared): Prepared => {
     const known = kept.get(key) ?? make()
@@ -164,10 +165,16 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
         summary: 'The index of the search of these pages',
         contentType: 'application/json',
       },
-      ({ req }) =>
-        keep('/docs/search.json', () =>
-          prepare(buildSearchIndex({ guides, routes: routes() }), { ...CACHED, 'Content-Type': 'application/json' }),
-        ).answer(req.headers['accept-encoding']),
+      async ({ req }) => {
+        searchIndex ??= buildSearchIndex({ guides, routes: routes() }).then(
+          (index) => prepare(index, { ...CACHED, 'Content-Type': 'application/json' }),
+          (error: unknown) => {
+            searchIndex = undefined
+            throw error
+          },
+        )
+        return (await searchIndex).answer(req.headers['accept-encoding'])
+      },
     ),
     page(
       { path: '/docs/:name', operationId: 'showGuide', summary: 'One guide; with .md at its end, as Markdown' },

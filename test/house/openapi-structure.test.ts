@@ -14,7 +14,7 @@ const FILE = join(import.meta.dirname, 'openapi.structure.json')
 const baseUrl = 'https://api.example.test'
 const services = makeServices()
 const routes = allRoutes({ routes: routesOf(services), jwks: async () => ({ keys: [] }), baseUrl })
-const document = describeRoutes(routes, { baseUrl, notes: notesOf(services.features) })
+const document = await describeRoutes(routes, { baseUrl, notes: notesOf(services.features) })
 afterAll(() => services.close())
 
 describe('the structure of the OpenAPI document', () => {

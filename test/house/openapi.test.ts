@@ -15,7 +15,7 @@ const baseUrl = 'https://api.example.test'
 const services = makeServices()
 const routes = allRoutes({ routes: routesOf(services), jwks: async () => ({ keys: [] }), baseUrl })
 const NOTES = notesOf(services.features)
-const document = describeRoutes(routes, { baseUrl, notes: NOTES })
+const document = await describeRoutes(routes, { baseUrl, notes: NOTES })
 afterAll(() => services.close())
 
 describe('the prose of the OpenAPI document', () => {

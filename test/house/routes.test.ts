@@ -307,8 +307,8 @@ describe('the routes', () => {
     expect(hidden).toEqual([])
   })
 
-  it('support Idempotency-Key wherever they change something', () => {
-    const { paths } = describeRoutes(routes, { baseUrl: 'http://localhost' })
+  it('support Idempotency-Key wherever they change something', async () => {
+    const { paths } = await describeRoutes(routes, { baseUrl: 'http://localhost' })
     for (const { method, path, isIdempotent, ...route } of routes) {
       if (route.public !== undefined) continue
       expect(isIdempotent, `${method} ${path}`).toBe(method !== 'GET')
@@ -325,12 +325,12 @@ describe('the routes', () => {
     }
   })
 
-  it('are all in the OpenAPI document, with a summary and a shape for each answer', () => {
+  it('are all in the OpenAPI document, with a summary and a shape for each answer', async () => {
     interface Operation {
       summary?: string
       responses?: Record<string, unknown>
     }
-    const { paths } = describeRoutes(routes, { baseUrl: 'http://localhost' })
+    const { paths } = await describeRoutes(routes, { baseUrl: 'http://localhost' })
     for (const route of routes) {
       const path = route.path.replaceAll(/:([A-Za-z_]+)/g, '{$1}')
       const operation: Operation | undefined = paths[path]?.[route.method.toLowerCase()]

@@ -4,6 +4,7 @@
 import type { z } from 'zod'
 import { rolesWith } from '#src/catalogue/permissions.ts'
 import type { FailureCode } from '#src/failure.ts'
+import { createSlice } from '#src/platform/slices.ts'
 import type { Route } from './endpoint.ts'
 import { describeParameters, describeRequestBody, describeSuccesses, headerParameters } from './openapi-content.ts'
 import { addProblemSchema, problemCodes, problemReferences } from './openapi-problems.ts'
@@ -70,15 +71,20 @@ const PARAMETER = /:([A-Za-z0-9_]+)/g
 const BASE_URL = '{base_url}'
 const NO_NOTES: Notes = { description: '', tags: [], operations: {}, webhooks: {} }
 
-/** @param baseUrl Without a trailing slash. */
-export function describeRoutes(
+/**
+ * Takes a third of a second, in slices.
+ * @param baseUrl Without a trailing slash.
+ */
+export async function describeRoutes(
   routes: readonly Route[],
   { baseUrl, notes = NO_NOTES }: { baseUrl: string; notes?: Notes },
 ) {
   const components = { schemas: {} as Components, responses: {} as Components }
   addProblemSchema(components.schemas, baseUrl)
   const paths: Record<string, Record<string, Schema>> = {}
+  const slice = createSlice()
   for (const route of routes) {
+    if (slice.isOver()) await slice.next()
     const path = route.path.replaceAll(PARAMETER, '{$1}')
     const operations = paths[path] ?? {}
     const note = notes.operations[`${route.method} ${route.path}`]

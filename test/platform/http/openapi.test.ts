@@ -82,7 +82,7 @@ const routes: Route[] = [
 const table = allRoutes({ routes, jwks: async () => ({ keys: [] }), baseUrl: 'https://api.example.test' })
 
 type Node = { [key: string]: unknown }
-const document = describeRoutes(table, { baseUrl: 'https://api.example.test', notes: notesOf([]) })
+const document = await describeRoutes(table, { baseUrl: 'https://api.example.test', notes: notesOf([]) })
 const paths = document.paths as Record<string, Record<string, Node>>
 
 function* nodes(value: unknown): Generator<Node> {
