@@ -56,7 +56,9 @@ export function createDeliver({
 }: DeliverDeps): Work<'deliver'> {
   const failed = createFailedAttempts({ now, random, timeDivisor, onDisabled, onParked })
   const recover = createRecover({ db })
-  const outcomes = createOutcomeBuffer()
+  const outcomes = createOutcomeBuffer({
+    write: (scope, left) => db.tenant(scope, (tx) => countOutcomes(tx, scope, left)),
+  })
   const secrets = new LRUCache<string, string>({ max: MAX_SECRETS })
 
   // Cached by the sealed bytes: a rotated secret is never found again.
@@ -84,19 +86,12 @@ export function createDeliver({
     }
 
     note({ endpoint: begun.endpointId })
-    const account = keyOf(scope)
-    outcomes.enter(account)
+    outcomes.enter(scope)
     try {
       return await call(begun, job)
     } finally {
-      await writeLeft(scope, outcomes.leave(account), job.signal)
+      await outcomes.leave(scope)
     }
-  }
-
-  async function writeLeft(scope: Scope, left: readonly AttemptOutcome[], signal: AbortSignal): Promise<void> {
-    if (left.length === 0) return
-    const writing = retryWhileAway(() => db.tenant(scope, (tx) => countOutcomes(tx, scope, left)), signal)
-    await writing.catch(() => outcomes.add(keyOf(scope), left))
   }
 
   async function call(begun: Ready, job: RunningJob): Promise<JobOutcome> {
@@ -145,8 +140,7 @@ export function createDeliver({
     async run(items) {
       const jobs = items.map(({ job }) => job)
       const { scope } = items[0].job
-      const account = keyOf(scope)
-      const earlier = outcomes.take(account, items.length)
+      const earlier = outcomes.take(scope, items.length)
       let own: AttemptOutcome[] = []
       const settling = db.tenant(scope, async (tx) => {
         const isMine = await settleAll(tx, 'deliver', jobs)
@@ -164,10 +158,10 @@ export function createDeliver({
       })
       try {
         const isMine = await settling
-        if (earlier === undefined) outcomes.add(account, own)
+        if (earlier === undefined) outcomes.add(scope, own)
         return isMine
       } catch (error) {
-        outcomes.add(account, earlier ?? [])
+        outcomes.add(scope, earlier ?? [])
         throw error
       }
     },

@@ -1,5 +1,5 @@
-// How an endpoint does: counters by hour, which each attempt adds to in the transaction that writes its row. Read from
-// attempts themselves, a week of a busy endpoint would be millions of rows.
+// How an endpoint does: counters by hour, which each attempt adds to when it ends, or up to two seconds later
+// (outcome-buffer.ts). Read from attempts themselves, a week of a busy endpoint would be millions of rows.
 
 import { randomInt } from 'node:crypto'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -33,7 +33,7 @@ export interface AttemptOutcome {
 
 type Kind = 'arrival' | 'answer' | 'failed'
 
-/** Counts attempts, in the transaction that ends them. */
+/** Counts attempts that have ended, or end in this transaction. */
 export async function countOutcomes(tx: Tx, scope: Scope, outcomes: readonly AttemptOutcome[]): Promise<void> {
   const counts = new Map<string, { endpointId: string; kind: Kind; bucket: number; count: number }>()
   const add = (endpointId: string, kind: Kind, ms: number) => {

@@ -226,7 +226,10 @@ export function selectDueQueues(queues: readonly QueueName[]): Statement {
   }
 }
 
-/** SQL: the lane of the row `lanes` of queue $1 waits by a limit of its own, not for workers. */
+/**
+ * SQL: the lane of the row `lanes` of queue $1 waits by a limit of its own, not for workers. $2 is the cap of the queue: a
+ * lane with a larger one asks for more.
+ */
 export const IS_LIMITED = `EXISTS (SELECT FROM job_lanes limits WHERE limits.lane = ${LIMITED_BY} AND limits.queue = $1
   AND (${IS_OWN} AND (limits.held_until IS NOT NULL OR limits.is_trial)
-    OR limits.per_second IS NOT NULL OR limits.most_in_flight IS NOT NULL) OFFSET 0)`
+    OR limits.per_second IS NOT NULL OR limits.most_in_flight < $2) OFFSET 0)`

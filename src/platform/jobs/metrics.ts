@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
+import { QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { SHOWN_STATE, SUSPENDED_ACCOUNTS } from './backlog.ts'
 import { IS_LIMITED } from './lanes.ts'
@@ -178,7 +178,7 @@ async function readQueue(tx: Tx, queue: QueueName): Promise<QueueState> {
        (SELECT coalesce(sum(concurrency), 0)::int FROM workers
         WHERE queue = $1 AND heartbeat_at > now() - ${WORKER_ALIVE}) AS concurrency
      FROM oldest`,
-    [queue],
+    [queue, QUEUES[queue].laneCap],
   )
   const depth = { queued: 0, dispatched: 0, running: 0, dead: 0 }
   for (const { state, count } of counts) depth[state] = count

@@ -2,6 +2,7 @@
 // https, in an egress thread. Every behaviour of the receiver becomes an answer, never an exception.
 
 import type { buildConnector, Pool } from 'undici'
+import { QUEUES } from '#src/catalogue/queues.ts'
 import type { Deadline } from './deadline.ts'
 import { exchange } from './exchange.ts'
 import type { OutboundAnswer, OutboundRequest } from './outbound.ts'
@@ -59,9 +60,9 @@ export const CONNECT_TIMEOUT_MS = 5_000
 const MAX_HEADER_BYTES = 16 * 1024
 // Idle sockets close by themselves after seconds; this bounds the number of empty pools.
 const MAX_POOLS = 256
-// An account's calls at once to one origin: its half of a deliver worker (queues.ts). More wait for a connection, within
-// their deadline.
-const MAX_CONNECTIONS = 256
+// An account's calls at once to one origin: its half of a deliver worker. More would wait for a connection, within their
+// deadline.
+const MAX_CONNECTIONS = QUEUES.deliver.concurrency / 2
 const KEEP_ALIVE_MS = 4_000
 const KEEP_ALIVE_MAX_MS = 30_000
 
