@@ -6,8 +6,10 @@ export async function up(knex: Knex): Promise<void> {
     -- attestations it read all captures of its own claim to pass over them, at each further capture.
     CREATE INDEX fingerprints_showing_idx ON fingerprints (media_id, account_id, environment, claim_id, attestation_id);
     -- For later attestations, compared or not. No search is answered from it alone any more.
+    CREATE INDEX fingerprints_later_idx ON fingerprints (media_id, account_id, environment, attestation_id);
+    -- Last: from here on readers wait, too.
     DROP INDEX fingerprints_media_idx, fingerprints_compared_idx;
-    CREATE INDEX fingerprints_media_idx ON fingerprints (media_id, account_id, environment, attestation_id);
+    ALTER INDEX fingerprints_later_idx RENAME TO fingerprints_media_idx;
   `)
 }
 

@@ -2,7 +2,7 @@
 // in at most six bits, then the first band differs in at most one bit, or the second in at most one, or the third in at
 // most two; otherwise at least seven bits differ. So 320 probes of three indexes find all of them. They find pictures.
 // The claims that show each are read in the order of their ids from an index alone, one probe for each claim, however
-// many captures of the picture it has, and no more claims than are counted.
+// many captures of the picture it has, and at most ten times as many claims as are counted.
 
 import type { Tx } from '#src/platform/db/database.ts'
 
@@ -21,6 +21,8 @@ export const MAX_MATCHES = 100
 // Claims that are read of each kind, as a multiple of those that are counted. Those between them have shown the picture
 // later than the attestation that is compared.
 const READ_PER_MATCH = 10
+// Earlier attestations of its own claim with the same media: the first may still wait, or have failed.
+const OWN_READ = 10
 
 export interface Other {
   attestationId: string
@@ -101,9 +103,9 @@ const alikeOf = (limit: number) => BANDS.map((band, index) => probe(band, index,
 const nearest = (claims: string) =>
   `(SELECT claim_id, attestation_id, distance FROM ${claims} ORDER BY distance, attestation_id LIMIT ${MAX_NAMED})`
 
-/** The first attestation with the media in the first such claim, by its id, that is `from`: '> $2' is the one after $2. */
-const firstOf = (media: string, from: string) =>
-  `SELECT * FROM fingerprints WHERE media_id = ${media} AND claim_id ${from} ORDER BY claim_id, attestation_id LIMIT 1`
+/** The first attestations with the media in claims, by their ids, that are `from`: '> $2' are those after $2. */
+const firstOf = (media: string, from: string, limit = 1) =>
+  `SELECT * FROM fingerprints WHERE media_id = ${media} AND claim_id ${from} ORDER BY claim_id, attestation_id LIMIT ${limit}`
 
 // $1: the attestation, $2: its claim, $3: its media.
 //
@@ -145,7 +147,7 @@ const textOf = (limit: number, alike: string) => `
     (SELECT coalesce(jsonb_agg(jsonb_build_object('claimId', claim_id, 'attestationId', attestation_id,
         'distanceBits', distance)), '[]') FROM (${nearest('exact')} UNION ALL ${nearest('near')}) AS named) AS findings,
     CASE WHEN (SELECT count(*) > ${limit} FROM same WHERE claim_id < $2)
-        OR EXISTS (SELECT FROM (${firstOf('$3', '>= $2')}) AS own WHERE claim_id = $2 AND attestation_id < $1
+        OR EXISTS (SELECT FROM (${firstOf('$3', '>= $2', OWN_READ)}) AS own WHERE claim_id = $2 AND attestation_id < $1
           AND state = 'compared' AND not_comparable IS DISTINCT FROM 'failed') THEN '{}'
       ELSE ARRAY(SELECT media_id FROM (SELECT $3 AS media_id UNION ALL SELECT unnest(media) FROM alike) AS matching
         CROSS JOIN LATERAL (SELECT FROM fingerprints
