@@ -112,7 +112,7 @@ function* scanContainer(scan: Scan, depth: number): Generator<void, Json | undef
     let value: Json | undefined
     if (isContainer(scan)) value = yield* scanContainer(scan, depth + 1)
     else if (!scanScalar(scan, depth + 1)) yield* endString(scan, depth + 1, false)
-    if (scan.at >= scan.pauseAt) {
+    if (scan.at >= scan.pauseAt || scan.at - memberAt >= scan.piece) {
       // Before the piece is parsed: a single string may be a megabyte long.
       scan.pauseAt = scan.at + scan.piece
       yield
