@@ -265,7 +265,7 @@ export function createBatches({
           await resetClaims(tx, await cancelCaptures(tx, scope, { batchId: id, captures }))
           return captures.length
         })
-        await pace.pause()
+        if (from + CANCELLED_AT_ONCE < open.length) await pace.pause()
       }
       const answer = async (tx: Tx) => ({ ...(await stateOf(tx, scope, id)), cancelled })
       return run((tx) => once(tx, key, answer, () => String(cancelled)))
