@@ -4,6 +4,7 @@
 // A pair is stored with the later of the two. A comparison holds its fingerprint from before its search until its end, so
 // of two attestations either the later one sees the earlier, or the earlier one finds the later compared.
 
+import { LRUCache } from 'lru-cache'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -25,6 +26,10 @@ const PICTURES = 16
 // While the store is unreachable every waiting photo comes back after this time.
 const STORE_AWAY_MS = 30_000
 const DECODER_BUSY_MS = 5_000
+// A file that times out or crashes its decoder is tried once more, after this time: the cause may be the machine. Thousands
+// of attestations may show the file, and each try is a second of a processor.
+const CONFIRM_AFTER_MS = 5_000
+const MAX_FAILED = 10_000
 // The steps before the comparison must be visible to others before it starts. Its commit waits for the disk, and so for
 // theirs too.
 const VISIBLE = { isDurable: false }
@@ -40,6 +45,8 @@ export interface CompareDeps {
   store: Pick<BlobStore, 'withLocalFile' | 'exists'>
   hasher: Pick<Hasher, 'hash'>
   random?: () => number
+  /** Monotonic milliseconds. */
+  elapsed?: () => number
   /** See `createSearch`. */
   maxMatches?: number
 }
@@ -49,9 +56,12 @@ export function createCompare({
   store,
   hasher,
   random = Math.random,
+  elapsed = () => performance.now(),
   maxMatches = MAX_MATCHES,
 }: CompareDeps): Work<'compare'> {
   const search = createSearch(maxMatches)
+  // When each file failed in the decoder for the first time.
+  const failedAt = new LRUCache<string, number>({ max: MAX_FAILED })
   const withSlot = createFairSemaphore({
     slots: PICTURES,
     slotsEach: 1,
@@ -90,6 +100,11 @@ export function createCompare({
     job: RunningJob,
   ): Promise<Hashed | JobOutcome> {
     if (contentType.startsWith('video/')) return { notComparable: 'video' }
+    const file = `${scope.accountId} ${sha256}`
+    const failed = failedAt.get(file)
+    if (job.attempt === 1 && failed !== undefined && elapsed() - failed < CONFIRM_AFTER_MS) {
+      return defer('the decoder failed on the same file just now', CONFIRM_AFTER_MS)
+    }
     const inspection = await store.withLocalFile(scope, sha256, hasher.hash).catch((error: unknown) => ({ error }))
     if ('error' in inspection) return unread(scope, sha256, inspection.error)
     if (inspection.ok) {
@@ -102,8 +117,10 @@ export function createCompare({
       return { notComparable: detail.includes('pixel limit') ? 'too_large' : 'unreadable' }
     }
     if (code === 'timeout' || code === 'crashed') {
-      // If a file times out or crashes its decoder on a retry too, the cause is the file and not this machine.
-      return job.attempt > 1 ? { notComparable: code } : { kind: 'retry', error: `the decoder: ${code}` }
+      // Twice, on a retry or in another job: the cause is the file and not this machine.
+      if (job.attempt > 1 || failed !== undefined) return { notComparable: code }
+      failedAt.set(file, elapsed())
+      return { kind: 'retry', error: `the decoder: ${code}` }
     }
     return defer(`the decoder: ${code}`, DECODER_BUSY_MS)
   }

@@ -167,6 +167,33 @@ describe('a comparison', () => {
     expect(await makeCompare({ hasher: refusing }).run(payload, stopping)).toMatchObject({ kind: 'defer', delayMs: 0 })
   })
 
+  it('of a file that the decoder fails on has it tried twice, however many attestations show it', async () => {
+    const photo = await draw()
+    const sent = [await submit(photo), await submit(photo), await submit(photo)]
+    let tries = 0
+    let nowMs = 0
+    const work = makeCompare({
+      hasher: {
+        async hash() {
+          tries += 1
+          return { ok: false, code: 'crashed', detail: 'too large' }
+        },
+      },
+      elapsed: () => nowMs,
+    })
+    const runAll = async () => {
+      const outcomes = []
+      for (const one of sent) outcomes.push(await jobs.run(await takeOf(one), work))
+      return outcomes
+    }
+    expect(await runAll()).toEqual(['retry', 'defer', 'defer'])
+    expect(tries).toBe(1)
+    nowMs += 5_000
+    expect(await runAll()).toEqual(['settled', 'settled', 'settled'])
+    expect(tries).toBe(2)
+    for (const one of sent) expect(await rowOf(one)).toMatchObject({ state: 'compared', not_comparable: 'crashed' })
+  })
+
   it('does not wait for a picture that is being decoded when the worker stops', async () => {
     const { job, payload } = await takeOf(await submit(await draw()))
     const stopping = new AbortController()
