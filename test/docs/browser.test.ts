@@ -166,7 +166,10 @@ describe.skipIf(!hasBrowser)(
       await browser.evaluate(
         `document.querySelector('#query').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }))`,
       )
-      await browser.see(`document.querySelector(':target')?.id === 'idempotency_key_reused'`)
+      // Its script runs once the document has been read.
+      await browser.see(
+        `document.querySelector(':target')?.id === 'idempotency_key_reused' && document.readyState === 'complete'`,
+      )
       await type('<img src=x onerror=alert(1)>')
       await browser.see(`document.querySelector('#found p')?.innerText === 'Nothing was found.'`)
       expect(browser.asked().filter((asked) => !asked.startsWith(root))).toEqual([])

@@ -122,7 +122,16 @@ export async function startBrowser(): Promise<Browser> {
     },
     evaluate,
     send,
-    see: (expression) => until(() => evaluate<boolean>(`Boolean(${expression})`), PATIENCE),
+    see: (expression) =>
+      until(
+        () =>
+          evaluate<boolean>(`Boolean(${expression})`).catch((error: Error) => {
+            // The page changes just now.
+            if (/navigated or closed|context/i.test(error.message)) return false
+            throw error
+          }),
+        PATIENCE,
+      ),
     asked: () => asked.filter((url) => !/^(?:data|blob):/.test(url)),
     complaints: () => complaints,
     setScripts: async (isOn) => void (await send('Emulation.setScriptExecutionDisabled', { value: !isOn })),
