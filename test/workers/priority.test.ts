@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { slowAvif } from '../support/slow-avif.ts'
 import { type System, startSystem } from '../support/system.ts'
@@ -24,6 +24,14 @@ describe.runIf(process.platform === 'linux')('the priority', () => {
     expect(Math.min(...priorities)).toBeGreaterThan(0)
   })
 
+  // Between sessions the kernel looks at this one alone.
+  it.runIf(hasAutogroups())('of the session of a process is that of the process', () => {
+    const ofSession = (name: string) =>
+      readFileSync(`/proc/${system.supervisor.children.get(name)?.pid}/autogroup`, 'utf8').replace(/^.* nice /s, '')
+    for (const name of ['web', 'dispatch', 'deliver']) expect([name, Number(ofSession(name))]).toEqual([name, 0])
+    for (const name of ['attest', 'clock']) expect([name, Number(ofSession(name))]).toEqual([name, 5])
+  })
+
   it('of the thread in which web reads pictures is lower', async () => {
     expect(prioritiesOf('web').filter((priority) => priority > 0)).toEqual([])
     const response = await fetch(`${system.baseUrl}/v1/media`, {
@@ -37,6 +45,11 @@ describe.runIf(process.platform === 'linux')('the priority', () => {
     expect(priorities[0]).toBe(0)
   })
 })
+
+function hasAutogroups(): boolean {
+  const setting = '/proc/sys/kernel/sched_autogroup_enabled'
+  return existsSync(setting) && readFileSync(setting, 'utf8').trim() === '1'
+}
 
 /** Nice values of a process's threads, its main thread first. */
 function threadPriorities(pid: number): number[] {
