@@ -1,7 +1,7 @@
 // The other tenant, in its own process: it prepares its data, and then sends requests until it is told to stop. It runs
 // at a low priority, because a real attacker's machine is not the service's.
 
-import { setPriority } from 'node:os'
+import { lowerProcessPriority } from '#src/platform/priority.ts'
 import { openTarget, runAttack, type Tally } from '../../test/support/attack-loop.ts'
 import { ATTACKS, type Attack } from '../../test/support/attacks.ts'
 import { setting, work } from '../floors/floor.ts'
@@ -10,7 +10,7 @@ import { SCENARIOS, type ScenarioName } from './scenarios.ts'
 export type AttackTask = { act: 'prepare' | 'start'; scenario: ScenarioName } | { act: 'stop' }
 
 const NICE = 10
-setPriority(NICE)
+lowerProcessPriority(NICE)
 
 const NONE: Tally = { sent: 0, outcomes: {}, slowestMs: 0, seconds: 0 }
 const target = openTarget(`http://127.0.0.1:${setting('WEB_PORT')}`, {
