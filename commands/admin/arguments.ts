@@ -33,8 +33,17 @@ const OPTIONS = {
 
 export type Values = ReturnType<typeof parseWords>['values']
 
+// One kid in 64 begins with a hyphen: 43 characters of base64url (RFC 7638). No option is as long.
+const HYPHENED_KID = /^-[A-Za-z0-9_-]{42}$/
+
+/** Words that begin with a hyphen and are kids come last. */
 export function parseWords(args: string[]) {
-  return parseArgs({ args, options: OPTIONS, allowPositionals: true })
+  const { values, positionals } = parseArgs({
+    args: args.filter((arg) => !HYPHENED_KID.test(arg)),
+    options: OPTIONS,
+    allowPositionals: true,
+  })
+  return { values, positionals: [...positionals, ...args.filter((arg) => HYPHENED_KID.test(arg))] }
 }
 
 export function required(name: string, value: string | undefined): string {

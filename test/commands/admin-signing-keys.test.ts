@@ -123,6 +123,13 @@ describe('admin -- signing-key', () => {
     })
   })
 
+  it.each(['-', '--'])('takes a kid that begins with %s for what it is', async (beginning) => {
+    const kid = `${beginning}${'k'.repeat(43 - beginning.length)}`
+    await expect(run(`signing-key revoke ${kid} --doubted-since 2026-01-01T00:00:00Z --yes`)).rejects.toThrow(
+      `There is no signing key ${kid}:`,
+    )
+  })
+
   it.each([
     'signing-key rotate',
     'signing-key rotate --environment live',
