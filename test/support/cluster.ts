@@ -2,7 +2,7 @@
 // cloned from a migrated template. The projects that need them share them.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -43,7 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function start(): Promise<Cluster> {
-  const directory = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+  const directory = mkdtempSync(join(quickFolder(), 'countersign-test-'))
   const postgres = await startEmbeddedPostgres({
     directory,
     database: TEMPLATE,
@@ -63,6 +63,20 @@ async function start(): Promise<Cluster> {
       redis?.child.kill('SIGKILL')
       await postgres.release()
     },
+  }
+}
+
+const IN_MEMORY = '/dev/shm'
+// Databases of 14 MB that are dropped with their files, and at most 1 GB of WAL.
+const MIN_FREE_BYTES = 4 * 1024 ** 3
+
+/** A file system in memory, where there is a large one: cloning a database there takes 16 ms instead of 270 on ext4. */
+function quickFolder(): string {
+  try {
+    const { bavail, bsize } = statfsSync(IN_MEMORY)
+    return bavail * bsize >= MIN_FREE_BYTES ? IN_MEMORY : tmpdir()
+  } catch {
+    return tmpdir()
   }
 }
 

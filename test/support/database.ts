@@ -24,7 +24,8 @@ export async function createTestDatabase(
 ): Promise<TestDatabase> {
   const clusterUrl = inject('postgresUrl')
   const name = `t_${randomBytes(6).toString('hex')}`
-  await onCluster(clusterUrl, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE}`)
+  // Copied by files: nothing of it has to survive a crash, and the other strategy writes each page to the WAL.
+  await onCluster(clusterUrl, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY FILE_COPY`)
 
   const ownerUrl = withDatabase(clusterUrl, name)
   const url = loginUrl(ownerUrl, LOGIN)
