@@ -11,7 +11,7 @@ const LOWEST = 19
 // Before it was lowered.
 let initial: number | undefined
 
-/** Lowers the priority of this process. */
+/** Lowers the priority of this process, by `step` nice values. */
 export function lowerProcessPriority(step = STEP): void {
   initial ??= getPriority()
   const priority = Math.min(LOWEST, initial + step)
@@ -38,8 +38,8 @@ function threads(): number[] {
 
 /**
  * Linux schedules each session as one group where no cgroups do (sched_autogroup of sched(7)), and between groups the
- * priorities of their threads count for nothing. A supervisor starts each process in a session of its own. The group of a
- * process that shares its session is left alone: others are in it.
+ * priorities of their threads count for nothing. A supervisor starts each process in a session of its own. A process that
+ * does not lead its session leaves the group as it is: others are in it.
  */
 function setGroupQuietly(priority: number): void {
   if (process.platform !== 'linux') return

@@ -108,6 +108,7 @@ export function createCompare({
     const inspection = await store.withLocalFile(scope, sha256, hasher.hash).catch((error: unknown) => ({ error }))
     if ('error' in inspection) return unread(scope, sha256, inspection.error)
     if (inspection.ok) {
+      failedAt.delete(file)
       const { hash, contrast } = inspection.value
       return contrast < MIN_CONTRAST ? { notComparable: 'flat' } : { hash }
     }
