@@ -47,7 +47,8 @@ const MAX_ENTRIES = 500
 const MAX_EARLIER = 5
 // A packet takes some megabytes of memory while it is made, and a document as much again. An account makes one at a
 // time: a document with slow pictures takes up to its whole picture time.
-const SLOTS = { slots: 2, slotsEach: 1, maxWaitingEach: 5, maxWaiting: 20 }
+export const PACKETS_AT_ONCE = 2
+const SLOTS = { slots: PACKETS_AT_ONCE, slotsEach: 1, maxWaitingEach: 5, maxWaiting: 20 }
 // For all pictures of one document. A picture that is not decoded by then is left out, and the document says so.
 const PICTURES_MS = 20_000
 

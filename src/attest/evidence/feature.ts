@@ -1,7 +1,7 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import type { HardwareFeature } from '../hardware/feature.ts'
 import type { MediaFeature } from '../media/feature.ts'
-import { createEvidence, createThumbnailReader } from './evidence.ts'
+import { createEvidence, createThumbnailReader, PACKETS_AT_ONCE } from './evidence.ts'
 import { NOTES } from './notes.ts'
 import { createRenderer } from './renderer.ts'
 import { evidenceRoutes } from './routes.ts'
@@ -12,13 +12,15 @@ type Below = Pick<MediaFeature, 'media'> & Pick<HardwareFeature, 'revocations'>
 
 /** Everything known about a claim in one signed packet, as JSON and as PDF. */
 export function evidenceFeature(p: Platform, { media, revocations }: Below) {
+  const renderer = createRenderer({ threads: PACKETS_AT_ONCE })
+  p.onClose(() => renderer.close(), 'renderer')
   const evidence = createEvidence({
     ...p,
     signRecord: p.signingKeys.signRecord,
     jwks: p.signingKeys.jwks,
     revocations,
     thumbnail: createThumbnailReader(media),
-    renderPdf: createRenderer(),
+    renderPdf: renderer.renderPdf,
   })
   return defineFeature({ name: 'evidence', routes: evidenceRoutes(evidence), notes: NOTES }, { evidence })
 }

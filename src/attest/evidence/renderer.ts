@@ -1,8 +1,9 @@
 // Lays out documents in worker threads: a hundred photos take a second of CPU time, and some of the text is untrusted.
-// Each document has its own thread.
+// A thread has one document at a time and stays for the next ones, because to load the libraries and to compile them takes
+// four times as long as a document of one photo.
 
-import { Worker } from 'node:worker_threads'
 import { Failure } from '#src/failure.ts'
+import { createThreads } from '../media/threads.ts'
 import type { PictureMissing } from './sentences.ts'
 import type { SignedPacket } from './views.ts'
 
@@ -14,45 +15,48 @@ export interface Rendering {
 
 export type RenderPdf = (rendering: Rendering) => Promise<Uint8Array>
 
-export type RendererAnswer = { pdf: Uint8Array } | { failure: string }
+export interface Renderer {
+  /** @throws {Failure} `service_unavailable` when a document takes too long. */
+  renderPdf: RenderPdf
+  close(): void
+}
 
 // The largest packet takes some seconds on a busy machine.
 const LIMIT_MS = 60_000
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 }
 
-/** @throws {Failure} from the returned function: `service_unavailable` when a document takes too long. */
+/** @param threads The most documents at the same time. */
 export function createRenderer({
+  threads,
   limitMs = LIMIT_MS,
   thread = new URL('./pdf-thread.ts', import.meta.url),
 }: {
+  threads: number
   limitMs?: number
   thread?: URL
-} = {}): RenderPdf {
-  return (rendering) =>
-    new Promise((resolve, reject) => {
-      // No environment and no flags, as with the inspector's thread.
-      const worker = new Worker(thread, {
-        env: {},
-        execArgv: [],
-        resourceLimits: RESOURCE_LIMITS,
-        workerData: rendering,
-      })
-      const timer = setTimeout(() => settle(() => reject(tooSlow(limitMs))), limitMs)
-      const settle = (end: () => void) => {
-        clearTimeout(timer)
-        void worker.terminate()
-        end()
-      }
-      worker.on('message', (answer: RendererAnswer) =>
-        settle(() =>
-          'pdf' in answer ? resolve(answer.pdf) : reject(new Error(`the document failed: ${answer.failure}`)),
-        ),
-      )
-      worker.on('error', (error) =>
-        settle(() => reject(new Error('the thread of a document crashed', { cause: error }))),
-      )
-      worker.on('exit', () => settle(() => reject(new Error('the thread of a document ended without it'))))
-    })
+}): Renderer {
+  const pool = createThreads<Rendering>({
+    thread,
+    threads,
+    limitMs,
+    // A slow document has its thread to itself.
+    quickMs: limitMs,
+    // The callers limit how many wait.
+    maxWaiting: Number.POSITIVE_INFINITY,
+    resourceLimits: RESOURCE_LIMITS,
+    endsIdle: true,
+  })
+  return {
+    async renderPdf(rendering) {
+      const rendered = await pool.submit<Uint8Array>(rendering)
+      if (rendered.ok) return rendered.value
+      const { code, detail } = rendered
+      if (code === 'timeout') throw tooSlow(limitMs)
+      if (code === 'closed') throw new Failure('service_unavailable', { detail: 'The service is shutting down.' })
+      throw new Error(`the document failed: ${code}: ${detail}`)
+    },
+    close: () => pool.close(),
+  }
 }
 
 function tooSlow(limitMs: number): Failure {

@@ -2,14 +2,17 @@
 // and only its request fails. A thread has one request at a time and all others wait here, so ending the thread affects
 // none of them. Slow requests, known or detected, run in a separate thread for slow ones.
 
-import { Worker } from 'node:worker_threads'
+import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { createFairQueue } from '#src/platform/fair-queue.ts'
 
 /** The result of an inspection. A refusal is a value: a stuck or unreadable file is an answer about that file. */
 export type Inspection<V> = { ok: true; value: V } | { ok: false; code: InspectionCode; detail: string }
 
-/** `missing` (not there, or can't be opened), `busy` and `closed` say nothing about the file's content: retry later. */
-export type InspectionCode = 'unreadable' | 'timeout' | 'crashed' | 'missing' | 'busy' | 'closed'
+/**
+ * `missing` (not there, or can't be opened), `busy` and `closed` say nothing about the file's content: retry later. Only the
+ * decoder answers `too_large`.
+ */
+export type InspectionCode = 'unreadable' | 'too_large' | 'timeout' | 'crashed' | 'missing' | 'busy' | 'closed'
 
 /**
  * Messages of a thread: `ready` once, then `done` once per request. `isSpent` asks for a new thread for the next
@@ -34,6 +37,10 @@ export interface ThreadsOptions<Request> {
   isSlow?: (request: Request) => boolean
   /** Requests of one owner keep their order, and owners take turns. Without it, all have one owner. */
   ownerOf?: (request: Request) => string
+  /** Of one thread's JavaScript memory and stack. */
+  resourceLimits?: ResourceLimits
+  /** Ends each thread that had no request for 30 s, and not only the slow one. */
+  endsIdle?: boolean
   /** Limits of unanswered slow requests: of all owners, and of one. Beyond them the answer is `busy`. */
   seats?: { all: number; each: number }
 }
@@ -61,7 +68,7 @@ const START_LIMIT_MS = 30_000
 // Limits JavaScript memory only; the libraries' own limits bound pixels and WebAssembly.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 }
 
-// A slow thread is seldom needed, so it is ended when idle to free its memory.
+// A thread that is seldom needed is ended when idle, to free its memory.
 const IDLE_MS = 30_000
 
 const CLOSED = { ok: false, code: 'closed', detail: 'The inspector is shutting down.' } as const
@@ -76,6 +83,8 @@ export function createThreads<Request>({
   workerData = () => undefined,
   isSlow = () => false,
   ownerOf = () => '',
+  resourceLimits = RESOURCE_LIMITS,
+  endsIdle = false,
   seats,
 }: ThreadsOptions<Request>): Threads<Request> {
   const lanes: Lane<Request>[] = [...Array.from({ length: threads }, () => newLane(false)), newLane(true)]
@@ -109,7 +118,7 @@ export function createThreads<Request>({
     const worker = new Worker(thread, {
       env: {},
       execArgv: [],
-      resourceLimits: RESOURCE_LIMITS,
+      resourceLimits,
       workerData: workerData(lane.isAside),
     })
     // The timer of a request keeps the process alive while there is work; an idle thread must not.
@@ -193,7 +202,7 @@ export function createThreads<Request>({
     if (task !== undefined) seated.delete(task)
     task?.settle(inspection)
     advance(lane)
-    if (lane.isAside && lane.task === undefined && worker !== undefined) {
+    if ((lane.isAside || endsIdle) && lane.task === undefined && worker !== undefined) {
       watch(lane, IDLE_MS, () => endThread(lane, worker))
       lane.timer?.unref()
     }

@@ -1,7 +1,7 @@
 // A packet as a caller gets it: access, contents, and the packets of erased, large and hostile claims.
 
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { changesOf } from '#src/attest/evidence/document-words.ts'
 import { readAttachment } from '#src/attest/evidence/pdf-file.ts'
 import { createRenderer } from '#src/attest/evidence/renderer.ts'
@@ -209,13 +209,21 @@ describe('a document', () => {
     ).toEqual([])
   })
 
-  it('that takes too long is refused, and its thread is ended', async () => {
+  it('that takes too long is refused, and one that fails does not keep the next from being made', async () => {
     const signed = await evidence.packet(claimId)
-    await expect(createRenderer({ limitMs: 1 })({ signed, pictures: {} })).rejects.toMatchObject({
-      code: 'service_unavailable',
-    })
+    const impatient = createRenderer({ threads: 1, limitMs: 1 })
+    onTestFinished(() => impatient.close())
+    await expect(impatient.renderPdf({ signed, pictures: {} })).rejects.toMatchObject({ code: 'service_unavailable' })
+
+    const renderer = createRenderer({ threads: 1 })
     const broken = { ...signed, packet: { ...signed.packet, attestations: [null as never] } }
-    await expect(createRenderer()({ signed: broken, pictures: {} })).rejects.toThrow('the document failed')
+    const documents = [broken, signed, signed].map((one) => renderer.renderPdf({ signed: one, pictures: {} }))
+    await expect(documents[0]).rejects.toThrow('the document failed')
+    for (const pdf of await Promise.all(documents.slice(1)))
+      expect(Buffer.from(pdf.subarray(0, 5)).toString()).toBe('%PDF-')
+    const closed = renderer.renderPdf({ signed, pictures: {} })
+    renderer.close()
+    await expect(closed).rejects.toMatchObject({ code: 'service_unavailable' })
   })
 
   it('describes changes of a case that have no reason', () => {

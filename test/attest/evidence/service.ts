@@ -37,7 +37,9 @@ export async function startEvidence(deps?: Partial<EvidenceDeps>): Promise<Evide
       const { signRecord, jwks } = platform.signingKeys
       const thumbnail = createThumbnailReader(media.media)
       const { revocations } = hardware
-      const own = { ...platform, signRecord, jwks, revocations, thumbnail, renderPdf: createRenderer() }
+      const { renderPdf, close } = createRenderer({ threads: 2 })
+      platform.onClose(close)
+      const own = { ...platform, signRecord, jwks, revocations, thumbnail, renderPdf }
       return [{ name: 'evidence', routes: evidenceRoutes(createEvidence({ ...own, ...deps })) }]
     },
   })
