@@ -35,7 +35,7 @@ export const SCENARIOS = {
     perSecond: 20,
   },
   pictures: {
-    says: 'thumbnails and evidence PDFs of an AVIF of 1 KB with 8,000 x 8,000 pixels',
+    says: 'thumbnails and evidence PDFs of an AVIF of 1 KB with 6,000 x 6,000 pixels',
     atOnce: 3,
     perSecond: 3,
     hasPublishable: true,

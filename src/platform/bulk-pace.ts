@@ -17,6 +17,10 @@ export interface BulkPace {
 }
 
 interface PaceOptions {
+  /** Shorter parts have no pause. */
+  minPartMs?: number
+  /** The longest pause. */
+  maxPauseMs?: number
   activity?: Activity
   now?: () => number
   sleep?: (delayMs: number) => Promise<unknown>
@@ -48,12 +52,21 @@ export const requestActivity = createActivity()
 /** Begins the first part now. */
 export function createBulkPace(
   account: string,
-  { activity = requestActivity, now = () => performance.now(), sleep = (delayMs) => delay(delayMs) }: PaceOptions = {},
+  {
+    minPartMs = 0,
+    maxPauseMs = MAX_PAUSE_MS,
+    activity = requestActivity,
+    now = () => performance.now(),
+    sleep = (delayMs) => delay(delayMs),
+  }: PaceOptions = {},
 ): BulkPace {
   let since = now()
   return {
     async pause() {
-      if (activity.isOtherActive(account)) await sleep(Math.min(MAX_PAUSE_MS, PAUSE_PER_PART * (now() - since)))
+      const partMs = now() - since
+      if (partMs >= minPartMs && activity.isOtherActive(account)) {
+        await sleep(Math.min(maxPauseMs, PAUSE_PER_PART * partMs))
+      }
       since = now()
     },
   }

@@ -32,6 +32,18 @@ describe('bulk work', () => {
     expect(pauses).toEqual([200, 80])
   })
 
+  it('has pauses after its long parts alone, where that is asked for', async () => {
+    activity.note('other')
+    const sleep = async (delayMs: number) => void pauses.push(delayMs)
+    pace = createBulkPace('bulk', { minPartMs: 300, maxPauseMs: 10_000, activity, now: () => nowMs, sleep })
+    for (const partMs of [299, 300, 8_000]) {
+      nowMs += partMs
+      activity.note('other')
+      await pace.pause()
+    }
+    expect(pauses).toEqual([600, 10_000])
+  })
+
   it('has no pauses while only its own account has requests, or none has', async () => {
     await workFor(100)
     activity.note('bulk')

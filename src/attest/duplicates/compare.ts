@@ -112,11 +112,9 @@ export function createCompare({
       const { hash, contrast } = inspection.value
       return contrast < MIN_CONTRAST ? { notComparable: 'flat' } : { hash }
     }
-    const { code, detail } = inspection
-    if (code === 'unreadable') {
-      if (contentType === 'image/heic') return { notComparable: 'no_decoder' }
-      return { notComparable: detail.includes('pixel limit') ? 'too_large' : 'unreadable' }
-    }
+    const { code } = inspection
+    if (code === 'too_large') return { notComparable: code }
+    if (code === 'unreadable') return { notComparable: contentType === 'image/heic' ? 'no_decoder' : code }
     if (code === 'timeout' || code === 'crashed') {
       // Twice, on a retry or in another job: the cause is the file and not this machine.
       if (job.attempt > 1 || failed !== undefined) return { notComparable: code }

@@ -1,13 +1,13 @@
 // Decodes untrusted pictures in child processes. Native decoding ignores time-outs, and ending a thread does not stop
 // native work: a flat AVIF of 8,000 x 8,000 pixels has 1 KB and takes seconds and a gigabyte. A process can be killed.
-// One process decodes quick pictures. A picture that takes longer than `quickMs` starts again in a second process for
-// slow ones, and the first process is killed and replaced. Callers submit one picture per account at a time (see
+// One process decodes quick pictures, a second one the slow ones: those whose header says so, and those that take longer than
+// `quickMs` in the first process, which is then killed and replaced. Callers submit one picture per account at a time (see
 // fair-semaphore.ts), so no account waits longer than that for another's picture.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { DecodedPicture, DecodeRequest } from './decoder-child.ts'
-import type { Inspection, ThreadAnswer } from './threads.ts'
+import type { DecodedPicture, DecodeRequest, DecoderAnswer, DecoderMessage } from './decoder-child.ts'
+import type { Inspection } from './threads.ts'
 
 export interface Decoder {
   /** A small upright picture without metadata (WebP), `maxSide` pixels at its longest side. */
@@ -27,12 +27,14 @@ export interface EndedDecoder {
 export interface DecoderOptions {
   onEnded?: (ended: EndedDecoder) => void
   /**
-   * After this time a picture moves to the slow process: the longest that one picture delays the others. Photos take 10
-   * to 100 ms.
+   * After this much processor time a picture moves to the slow process: the longest that one picture delays the others. Photos
+   * take 10 to 100 ms.
    */
   quickMs?: number
-  /** Per picture in the slow process. In the supported formats, 64 megapixels take one to five seconds. */
+  /** Processor time per picture in the slow process. In the supported formats, 64 megapixels take one to five seconds. */
   limitMs?: number
+  /** How many times as long as that the clock may run: a busy machine is not the picture's fault. */
+  patience?: number
   /** Resident memory of one process. 64 megapixels of PNG, JPEG, WebP or TIFF take up to 290 MB, 24 of AVIF 500 MB. */
   maxMegabytes?: number
   /** An idle process is ended after this time. */
@@ -61,6 +63,7 @@ const START_LIMIT_MS = 30_000
 // Limits JavaScript memory, which holds no pixels.
 const MAX_HEAP_MEGABYTES = 96
 
+const NO_ANSWER = 'The decoder ended without an answer.'
 const CLOSED = { ok: false, code: 'closed', detail: 'The decoder is shutting down.' } as const
 const NOT_STARTED = { ok: false, code: 'busy', detail: 'The decoder could not be started.' } as const
 const BUSY = { ok: false, code: 'busy', detail: 'Too many pictures are waiting to be decoded.' } as const
@@ -69,6 +72,7 @@ export function createDecoder({
   onEnded = () => {},
   quickMs = 700,
   limitMs = 8_000,
+  patience = 5,
   maxMegabytes = 768,
   idleMs = 30_000,
   maxWaiting = 256,
@@ -103,31 +107,37 @@ export function createDecoder({
   }
 
   function start(lane: Lane): void {
-    // No environment and no flags of this process: the child needs no secret, and its file decides what it loads.
+    // No environment and no flags of this process: the child needs no secret, and its file decides what it loads. The fixed
+    // threshold, glibc's own at the start, returns the memory of each picture: a growing one kept it in the heap, and after some
+    // large pictures the next had too little (mallopt(3), M_MMAP_THRESHOLD).
     const child = fork(fileURLToPath(file), [String(maxMegabytes)], {
-      env: {},
+      env: { MALLOC_MMAP_THRESHOLD_: '131072' },
       execArgv: [`--max-old-space-size=${MAX_HEAP_MEGABYTES}`],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',
+      // A session of its own, with a priority of its own: see platform/priority.ts.
+      detached: true,
     })
     // The timer of a request keeps this process alive while there is work; an idle decoder must not.
     child.unref()
     child.channel?.unref()
     lane.child = child
     lane.isReady = false
-    child.on('message', (answer) => receive(lane, child, answer as ThreadAnswer<DecodedPicture>))
-    child.on('error', () => drop(lane, child, 'crashed', 'The decoder ended without an answer.'))
-    child.on('exit', () => drop(lane, child, 'crashed', 'The decoder ended without an answer.'))
+    child.on('message', (answer) => receive(lane, child, answer as DecoderAnswer))
+    child.on('error', () => drop(lane, child, 'crashed', NO_ANSWER))
+    child.on('exit', () => drop(lane, child, 'crashed', NO_ANSWER))
     watch(lane, START_LIMIT_MS, () => stop(lane, child, START_LIMIT_MS))
   }
 
   function send(lane: Lane, task: Task): void {
     const { child } = lane
     if (child === undefined) return
-    if (lane.isAside) watch(lane, limitMs, () => stop(lane, child, limitMs))
-    else watch(lane, quickMs, () => takeAside(lane, child, task))
+    if (lane.isAside) watch(lane, limitMs * patience, () => stop(lane, child, limitMs * patience))
+    else watch(lane, quickMs * patience, () => moveAside(lane, child, task, true))
     // If the child has just ended, its exit event reports it.
-    child.send(task.request, () => {})
+    const isQuick = !lane.isAside
+    const message: DecoderMessage = { ...task.request, isQuick, limitMs: isQuick ? quickMs : limitMs }
+    child.send(message, () => {})
   }
 
   function watch(lane: Lane, delayMs: number, act: () => void): void {
@@ -139,16 +149,25 @@ export function createDecoder({
     drop(lane, child, 'timeout', `Decoding it takes longer than ${afterMs / 1_000} s.`)
   }
 
-  function takeAside(lane: Lane, child: ChildProcess, task: Task): void {
-    kill(lane, child, 'slow')
+  /** A process that has not begun the picture, because its header says that it is slow, goes on with the next one. */
+  function moveAside(lane: Lane, child: ChildProcess, task: Task, isSpent: boolean): void {
+    // No process for slow pictures asks for this, unless a picture has taken it over: the picture would come again for ever.
+    if (lane.isAside) {
+      drop(lane, child, 'crashed', NO_ANSWER)
+      return
+    }
+    clearTimeout(lane.timer)
+    if (isSpent) kill(lane, child, 'slow')
     lane.task = undefined
     slow.push(task)
     advanceAll()
-    // The replacement starts now, and not when the next picture arrives.
+    if (lane.task !== undefined) return
+    // A replacement starts now, and not when the next picture arrives.
     if (lane.child === undefined) start(lane)
+    else rest(lane, child)
   }
 
-  function receive(lane: Lane, child: ChildProcess, answer: ThreadAnswer<DecodedPicture>): void {
+  function receive(lane: Lane, child: ChildProcess, answer: DecoderAnswer): void {
     if (lane.child !== child) return
     if (answer.op === 'ready') {
       lane.isReady = true
@@ -156,8 +175,13 @@ export function createDecoder({
       else send(lane, lane.task)
       return
     }
-    if (answer.isSpent === true) kill(lane, child, 'memory')
-    finish(lane, answer.inspection)
+    if (answer.op === 'slow') {
+      if (lane.task !== undefined) moveAside(lane, child, lane.task, answer.isSpent === true)
+      return
+    }
+    const { inspection, isSpent } = answer
+    if (isSpent === true) kill(lane, child, !inspection.ok && inspection.code === 'timeout' ? 'timeout' : 'memory')
+    finish(lane, inspection)
   }
 
   /** Ends a process that can't be trusted any more. Its request is answered; waiting requests get a new process. */

@@ -4,6 +4,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { Failure } from '#src/failure.ts'
+import { createBulkPace } from '#src/platform/bulk-pace.ts'
 import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { BlobStore, OpenBlob } from '#src/platform/store/blobs.ts'
@@ -31,6 +32,10 @@ const PICTURES_AT_ONCE = 8
 const MAX_WAITING_EACH = 64
 const MAX_WAITING = 1_000
 const RETRY_AFTER_SECONDS = 2
+// Photos take less than half of this.
+const SLOW_MS = 300
+// A picture takes up to 8 s, and longer behind those of other accounts.
+const MAX_PAUSE_MS = 10_000
 const MAX_REMEMBERED = 10_000
 // A machine that was overloaded once must not hide a picture as long as the process runs.
 const TOO_COSTLY_MS = 10 * 60_000
@@ -67,9 +72,7 @@ export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
   }
 
   async function make(key: string, scope: Scope, media: Media): Promise<NoThumbnail | undefined> {
-    const decoded = await withSlot(scope.accountId, () =>
-      store.withLocalFile(scope, media.sha256, (path) => decoder.thumbnail(path, SIDE)),
-    )
+    const decoded = await decode(scope, media)
     if (!decoded.ok) {
       const { code, detail } = decoded
       if (code === 'busy' || code === 'closed') {
@@ -80,13 +83,24 @@ export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
       const none: NoThumbnail =
         code === 'unreadable' ? { why: code, detail: UNREADABLE } : { why: 'too_costly', detail }
       // 0: until it is evicted.
-      missing.set(key, none, { ttl: code === 'unreadable' ? 0 : TOO_COSTLY_MS })
+      missing.set(key, none, { ttl: code === 'unreadable' || code === 'too_large' ? 0 : TOO_COSTLY_MS })
       return none
     }
     await store.putVariant(scope, media.sha256, VARIANT, decoded.value.data)
     // The original may have been erased meanwhile, and its thumbnail must be deleted with it.
     if (!(await store.exists(scope, media.sha256))) await store.delete(scope, media.sha256, { variant: VARIANT })
     return undefined
+  }
+
+  // After a slow picture, the account's next one waits: the slow ones of one account use a third of a processor.
+  function decode(scope: Scope, media: Media): ReturnType<Decoder['thumbnail']> {
+    return new Promise((resolve, reject) => {
+      withSlot(scope.accountId, async () => {
+        const pace = createBulkPace(scope.accountId, { minPartMs: SLOW_MS, maxPauseMs: MAX_PAUSE_MS })
+        resolve(await store.withLocalFile(scope, media.sha256, (path) => decoder.thumbnail(path, SIDE)))
+        await pace.pause()
+      }).catch(reject)
+    })
   }
 }
 

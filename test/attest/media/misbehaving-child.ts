@@ -1,15 +1,15 @@
 // A process that does what hostile pictures make decoders do: the path names the misbehaviour.
 
 import { pbkdf2Sync } from 'node:crypto'
-import type { DecodedPicture, DecodeRequest } from '#src/attest/media/decoder-child.ts'
-import type { ThreadAnswer } from '#src/attest/media/threads.ts'
+import type { DecoderAnswer, DecoderMessage } from '#src/attest/media/decoder-child.ts'
 
-const answer = (message: ThreadAnswer<DecodedPicture>): void => void process.send?.(message)
+const answer = (message: DecoderAnswer): void => void process.send?.(message)
 
-process.on('message', ({ path }: DecodeRequest) => {
+process.on('message', ({ path, isQuick }: DecoderMessage) => {
   // Native work on this thread: neither a message nor a signal that can be handled interrupts it.
   if (path === 'native') pbkdf2Sync('', '', 2 ** 31 - 1, 64, 'sha512')
   if (path === 'never') return
+  if (path === 'always slow' || (path === 'slow' && isQuick)) return answer({ op: 'slow' })
   if (path === 'throw') throw new Error('a decoder fell over')
   if (path === 'exit') process.exit(0)
   if (path === 'heap') for (const strings: string[] = []; ; ) strings.push(`${strings.length}`.repeat(1_000))
