@@ -32,7 +32,7 @@ describe.runIf(process.platform === 'linux')('the priority', () => {
     for (const name of ['attest', 'clock']) expect([name, Number(ofSession(name))]).toEqual([name, 5])
   })
 
-  it('of the thread in which web reads pictures is lower', async () => {
+  it('of the thread in which web reads pictures is lower, and of the processes in which it decodes them still lower', async () => {
     expect(prioritiesOf('web').filter((priority) => priority > 0)).toEqual([])
     const response = await fetch(`${system.baseUrl}/v1/media`, {
       method: 'POST',
@@ -43,8 +43,23 @@ describe.runIf(process.platform === 'linux')('the priority', () => {
     const priorities = prioritiesOf('web')
     expect(priorities.some((priority) => priority > 0)).toBe(true)
     expect(priorities[0]).toBe(0)
+
+    const { media_id: id } = (await response.json()) as { media_id: string }
+    const headers = { authorization: `Bearer ${system.key}` }
+    expect((await fetch(`${system.baseUrl}/v1/media/${id}/thumbnail`, { headers })).status).toBe(200)
+    const decoders = decodersOf(system.supervisor.children.get('web')?.pid ?? 0)
+    expect(decoders.length).toBeGreaterThan(0)
+    for (const pid of decoders) {
+      expect(Math.min(...threadPriorities(pid))).toBe(10)
+      if (hasAutogroups()) expect(readFileSync(`/proc/${pid}/autogroup`, 'utf8')).toMatch(/ nice 10\s*$/)
+    }
   })
 })
+
+function decodersOf(parent: number): number[] {
+  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ').map(Number)
+  return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('decoder-child.ts'))
+}
 
 function hasAutogroups(): boolean {
   const setting = '/proc/sys/kernel/sched_autogroup_enabled'

@@ -113,8 +113,9 @@ export function createCompare({
       return contrast < MIN_CONTRAST ? { notComparable: 'flat' } : { hash }
     }
     const { code } = inspection
-    if (code === 'too_large') return { notComparable: code }
-    if (code === 'unreadable') return { notComparable: contentType === 'image/heic' ? 'no_decoder' : code }
+    if (code === 'unreadable' || code === 'too_large') {
+      return { notComparable: contentType === 'image/heic' ? 'no_decoder' : code }
+    }
     if (code === 'timeout' || code === 'crashed') {
       // Twice, on a retry or in another job: the cause is the file and not this machine.
       if (job.attempt > 1 || failed !== undefined) return { notComparable: code }

@@ -1,5 +1,5 @@
 // The decoder's child process: it decodes one picture at a time and keeps no state between two of them. It knows
-// nothing of the service: it has no environment and no connection, and reads only the file named in the request.
+// nothing of the service: it has nothing of its environment and no connection, and reads only the file named in the request.
 
 import { constants, writeFileSync } from 'node:fs'
 import { access } from 'node:fs/promises'

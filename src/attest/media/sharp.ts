@@ -56,7 +56,8 @@ export function openImage(input: string | Buffer, { maxPixels }: { maxPixels: nu
  */
 export async function openPixels(path: string): Promise<{ image: Sharp; isSlow: boolean }> {
   const image = openImage(path, { maxPixels: MAX_DECODED_PIXELS })
-  const { width, height, format, compression } = await openImage(path, { maxPixels: MAX_METADATA_PIXELS }).metadata()
+  const header = sharp(path, { limitInputPixels: MAX_METADATA_PIXELS, failOn: 'error' })
+  const { width, height, format, compression } = await header.metadata()
   const kind = compression === 'av1' ? 'avif' : format === 'jpeg' ? 'jpeg' : 'other'
   const maxPixels = kind === 'avif' ? MAX_DECODED_AVIF_PIXELS : MAX_DECODED_PIXELS
   if (width * height > maxPixels) {

@@ -15,6 +15,7 @@ import { MEDIA_TYPES } from './sniff.ts'
 export interface ThumbnailsDeps {
   store: Pick<BlobStore, 'openRead' | 'withLocalFile' | 'putVariant' | 'exists' | 'delete'>
   decoder: Pick<Decoder, 'thumbnail'>
+  paceOf?: typeof createBulkPace
 }
 
 /** Why there is no thumbnail: the picture can't be decoded here, or not within the limits of time and memory. */
@@ -40,7 +41,7 @@ const MAX_REMEMBERED = 10_000
 // A machine that was overloaded once must not hide a picture as long as the process runs.
 const TOO_COSTLY_MS = 10 * 60_000
 
-export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
+export function createThumbnails({ store, decoder, paceOf = createBulkPace }: ThumbnailsDeps) {
   const making = new Map<string, Promise<NoThumbnail | undefined>>()
   const missing = new LRUCache<string, NoThumbnail>({ max: MAX_REMEMBERED })
   const withSlot = createFairSemaphore({
@@ -96,7 +97,7 @@ export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
   function decode(scope: Scope, media: Media): ReturnType<Decoder['thumbnail']> {
     return new Promise((resolve, reject) => {
       withSlot(scope.accountId, async () => {
-        const pace = createBulkPace(scope.accountId, { minPartMs: SLOW_MS, maxPauseMs: MAX_PAUSE_MS })
+        const pace = paceOf(scope.accountId, { minPartMs: SLOW_MS, maxPauseMs: MAX_PAUSE_MS })
         resolve(await store.withLocalFile(scope, media.sha256, (path) => decoder.thumbnail(path, SIDE)))
         await pace.pause()
       }).catch(reject)

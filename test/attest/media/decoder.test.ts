@@ -100,6 +100,14 @@ describe('the decoder', () => {
     expect(await decoder.thumbnail(fine, 320)).toMatchObject({ ok: true })
   })
 
+  it('moves a picture that takes long to the second process, by its processor time', async () => {
+    // Its header says nothing of it: below the size from which an AVIF begins there.
+    const path = await write('quick.avif', await picture(2_800, 2_800).avif({ effort: 0, quality: 1 }).toBuffer())
+    const decoder = make({ quickMs: 50, patience: 10_000 })
+    expect(await decoder.thumbnail(path, 8)).toMatchObject({ ok: true })
+    expect(ended.map(({ reason }) => reason)).toEqual(['slow'])
+  })
+
   it('decodes many of the largest AVIF in one process, which keeps the memory of none', async () => {
     const decoder = make({ limitMs: 120_000 })
     const path = await writeSlow()

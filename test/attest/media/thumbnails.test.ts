@@ -54,6 +54,35 @@ describe('thumbnails of a picture that is too slow', () => {
     expect(ended.length).toBe(kills)
   })
 
+  it('are answered before the pause after them, in which the next one of the account waits', async () => {
+    const small = await picture(20).png().toBuffer()
+    let endPause = () => {}
+    const paused = new Promise<void>((resolve) => {
+      endPause = resolve
+    })
+    const begun: string[] = []
+    const find = createThumbnails({
+      store: service.store,
+      decoder: {
+        async thumbnail(path) {
+          begun.push(path.includes(service.scope.accountId) ? 'own' : 'other')
+          return { ok: true, value: { data: small, width: 20, height: 20 } }
+        },
+      },
+      paceOf: (account) => ({ pause: () => (account === service.scope.accountId ? paused : Promise.resolve()) }),
+    })
+    const ask = async (scope: Scope) =>
+      find(scope, await service.media.storeInline(scope, { contentType: 'image/png', data: distinct(small) }))
+    await ask(service.scope)
+    const next = ask(service.scope)
+    await ask(service.strangerScope)
+    await ask(service.strangerScope)
+    expect(begun).toEqual(['own', 'other', 'other'])
+    endPause()
+    await next
+    expect(begun).toEqual(['own', 'other', 'other', 'own'])
+  })
+
   it('queue up to a limit per account, are refused beyond it, and do not affect other accounts', async () => {
     const small = await picture(20).png().toBuffer()
     let release = () => {}
