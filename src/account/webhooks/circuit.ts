@@ -9,7 +9,7 @@ const MINUTE = 60 * SECOND
 /** Failures in a row that open a circuit, within `CIRCUIT_WINDOW_MS`. An endpoint with little traffic keeps to the schedule. */
 export const OPEN_AFTER = 10
 export const CIRCUIT_WINDOW_MS = 5 * MINUTE
-/** A probe that has not ended after this died with its worker: an attempt takes 15 s, and a lease 20 s to lapse. */
+/** A probe that has not ended after this died with its worker: an attempt takes 15 s, and so does a lease to lapse. */
 export const PROBE_MS = MINUTE
 
 const FIRST_WAIT_MS = 30 * SECOND

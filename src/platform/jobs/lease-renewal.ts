@@ -4,7 +4,7 @@
 import type { QueueName } from '#src/catalogue/queues.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Log } from '#src/platform/log.ts'
-import { type Lease, RENEW_EVERY_MS, renew } from './backlog.ts'
+import { LEASE_MS, type Lease, RENEW_EVERY_MS, renew } from './backlog.ts'
 import { deregister, IDLE_HEARTBEAT_MS } from './live-rows.ts'
 
 export interface LeaseRenewal {
@@ -28,8 +28,6 @@ interface LeaseRenewalDeps {
   now: () => number
 }
 
-// As long as a lease itself. Then the job may run elsewhere, and to go on would only do work that the fence refuses.
-const ABORT_AFTER_MS = 20_000
 // Timers are late and early by some milliseconds; without it every other heartbeat would slip to the next renewal.
 const HALF_RENEWAL_MS = RENEW_EVERY_MS / 2
 
@@ -67,7 +65,8 @@ export function createLeaseRenewal({ db, log, worker, onRenewed, now }: LeaseRen
         if (kept.size > 0) onRenewed()
       } catch (error) {
         log.warn({ queue: worker.queue, err: error }, 'leases could not be renewed')
-        for (const job of jobs) if (now() - job.renewedAt > ABORT_AFTER_MS) job.controller.abort(error)
+        // The job may run elsewhere by now, and to go on would only do work that the fence refuses.
+        for (const job of jobs) if (now() - job.renewedAt > LEASE_MS) job.controller.abort(error)
       }
     },
 

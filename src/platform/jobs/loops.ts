@@ -8,7 +8,7 @@ export interface Loop {
   close(): Promise<void>
 }
 
-// Reconcile finds a lapsed lease within 22.5 s of the worker's death.
+// Reconcile finds a lapsed lease within 17.5 s of the worker's death.
 const RECONCILE_EVERY_MS = 2_500
 // An idle queue is dispatched when a job is due. This period also dispatches it, in case the query misses a due job.
 const IDLE_ROUND_MS = 120_000

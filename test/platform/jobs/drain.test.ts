@@ -8,7 +8,7 @@ import { type Dispatching, startDispatching, testedEngines } from '../../support
 import { until } from '../../support/until.ts'
 
 const DEADLINE_MS = 2_000
-// What a loaded machine may add to a timer. A lease would lapse after 20 s.
+// What a loaded machine may add to a timer. A lease would lapse after 15 s.
 const SLACK_MS = 3_000
 
 describe.each(testedEngines())('a worker that is stopped, on %s', (kind) => {
