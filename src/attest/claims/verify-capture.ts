@@ -53,6 +53,15 @@ export async function verifyCapture(
   return { facts: { bundle: bundleFacts(bundle), signature, chain, device, session }, counterUse }
 }
 
+/** The facts of a capture that was verified for an earlier result. What the bundle says is read again. */
+export function verifiedBefore(
+  { submission: { bundle } }: Pick<SubmittedRow, 'submission'>,
+  { signature, chain, device, session }: Omit<CaptureFacts, 'bundle'>,
+): CaptureFacts {
+  if (bundle === undefined) return UNSIGNED
+  return { bundle: bundleFacts(bundle), signature, chain, device, session }
+}
+
 /** The facts of a capture whose assertion has a counter that the attestation `usedBy` took first. */
 export function markCounterReused(facts: CaptureFacts, usedBy: string): CaptureFacts {
   const { device } = facts
@@ -94,6 +103,21 @@ export function certificatesOf(ders: readonly Buffer[]): Certificate[] {
   })
 }
 
+/**
+ * The chain that the device had at that time: a renewal replaces it, and captures from before may arrive after it. The
+ * present one where no other was valid then.
+ */
+export function chainAt(
+  { certificateChain, formerChains }: Pick<DeviceRow, 'certificateChain' | 'formerChains'>,
+  at: Date,
+): Certificate[] {
+  const present = certificatesOf(certificateChain)
+  const wasValid = ([leaf]: Certificate[]) => leaf !== undefined && leaf.notBefore <= at && at <= leaf.notAfter
+  if (formerChains.length === 0 || wasValid(present)) return present
+  const former = formerChains.map((text) => certificatesOf(text.split(',').map((der) => Buffer.from(der, 'base64'))))
+  return former.find(wasValid) ?? present
+}
+
 function bundleFacts(bundle: Bundle): Facts['bundle'] {
   const { gps, biometric } = bundle
   return {
@@ -122,7 +146,7 @@ async function signatureFacts(
 }
 
 function chainFacts({ sent, signing, anchors }: CaptureContext, at: Date): Facts['chain'] {
-  const chain = sent.length > 0 ? [...sent] : certificatesOf(signing?.certificateChain ?? [])
+  const chain = sent.length > 0 ? [...sent] : signing === undefined ? [] : chainAt(signing, at)
   const subject = chain[0]?.subject ?? null
   if (chain.length === 0) {
     return {

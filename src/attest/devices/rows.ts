@@ -11,6 +11,9 @@ import type { HardwareTier } from '../hardware/verdict.ts'
 import { HARDWARE, type HardwareColumns, tierCondition } from './hardware-rows.ts'
 import { entriesOfWritten } from './history-rows.ts'
 
+// A capture arrives within 30 days, in which few certificates succeed each other.
+const MAX_FORMER_CHAINS = 8
+
 export type DeviceState = 'enrolled' | 'expired' | 'revoked'
 
 export interface DeviceRow extends HardwareColumns {
@@ -22,6 +25,8 @@ export interface DeviceRow extends HardwareColumns {
   spkiDigest: Buffer
   /** DER, leaf first, as sent at the enrollment. */
   certificateChain: Buffer[]
+  /** Those that renewals replaced, newest first, each as base64 of its certificates with commas between them. */
+  formerChains: string[]
   notBefore: Date
   notAfter: Date
   enrolledAt: Date
@@ -97,8 +102,11 @@ export async function enrollDevices(
      ORDER BY new.digest
      ON CONFLICT ON CONSTRAINT devices_spki_key DO UPDATE SET
        certificate_chain = excluded.certificate_chain,
+       -- Captures from before the renewal may still arrive: they are judged by the chain of their time.
+       former_chains = (ARRAY[(SELECT string_agg(replace(encode(der, 'base64'), E'\\n', ''), ',' ORDER BY place)
+         FROM unnest(devices.certificate_chain) WITH ORDINALITY AS former (der, place))]
+         || devices.former_chains)[1:${MAX_FORMER_CHAINS}],
        certificate_subject = excluded.certificate_subject,
-       -- Captures from before the renewal may still arrive: what was valid then stays valid.
        not_before = least(devices.not_before, excluded.not_before),
        not_after = excluded.not_after
      WHERE devices.revoked_at IS NULL AND devices.not_after < $3
@@ -212,7 +220,7 @@ export async function revokeDevice(
 }
 
 const DEVICE = `id, name, spki, spki_digest AS "spkiDigest", certificate_chain AS "certificateChain",
-  not_before AS "notBefore", not_after AS "notAfter", ${HARDWARE}, enrolled_at AS "enrolledAt",
+  former_chains AS "formerChains", not_before AS "notBefore", not_after AS "notAfter", ${HARDWARE}, enrolled_at AS "enrolledAt",
   revoked_at AS "revokedAt", revoke_effective_at AS "revokeEffectiveAt", revoke_reason AS "revokeReason"`
 
 function deviceConditions({ environment }: Scope, filter: DeviceFilter, now: Date) {

@@ -3,12 +3,13 @@
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { PublishedKey } from '#src/platform/crypto/signing-keys.ts'
-import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts'
+import type { Certificate } from '#src/platform/crypto/x509.ts'
 import { contentId, type Scope } from '#src/platform/ids.ts'
 import type { CaseRow, EntryRow } from '../cases/rows.ts'
 import { toCaseView, toEntryView } from '../cases/views.ts'
 import type { ListedClaim } from '../claims/claim-rows.ts'
 import type { ClaimEvidence } from '../claims/claims.ts'
+import { certificatesOf, chainAt } from '../claims/verify-capture.ts'
 import { revocationMember, toAttestationView, toClaimView } from '../claims/views.ts'
 import type { Device } from '../devices/devices.ts'
 import { toDeviceView } from '../devices/views.ts'
@@ -179,15 +180,8 @@ function signerOf({ submission, deviceId }: ClaimEvidence, devices: readonly Dev
   }
   const device = devices.find(({ id }) => id === (submission.bundle?.device_id ?? deviceId))
   if (device === undefined || submission.bundle === undefined) return { key: null, source: 'none', chain: [] }
-  const chain = certificatesOf(device.certificateChain)
+  const chain = chainAt(device, new Date(submission.bundle.captured_at))
   return { key: { source: 'device', spki: device.spki.toString('base64') }, source: 'device', chain }
-}
-
-function certificatesOf(ders: readonly Buffer[]): Certificate[] {
-  return ders.flatMap((der) => {
-    const parsed = parseCertificate(der)
-    return parsed.ok ? [parsed.certificate] : []
-  })
 }
 
 function describeCertificate(one: Certificate): PacketAttestation['certificates']['chain'][number] {

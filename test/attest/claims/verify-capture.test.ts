@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { toSubmission } from '#src/attest/claims/submission.ts'
-import { type CaptureContext, markCounterReused, verifyCapture } from '#src/attest/claims/verify-capture.ts'
+import { type CaptureContext, chainAt, markCounterReused, verifyCapture } from '#src/attest/claims/verify-capture.ts'
 import type { Facts } from '#src/attest/factors/facts.ts'
 import { lookUpRevocation } from '#src/attest/hardware/revocations.ts'
 import { type Certificate, parseCertificate, parseChain } from '#src/platform/crypto/x509.ts'
@@ -85,6 +85,34 @@ describe('verifying a capture', () => {
     const { bundle: _bundle, signature: _signature, ...submission } = submitted().submission
     const { facts } = await verifyCapture({ id: 'att_1', submission }, context(), KNOWN)
     expect(facts).toEqual({ bundle: null, signature: null, chain: null, device: null, session: null })
+  })
+})
+
+describe('the chain of a device', () => {
+  const issue = async (notBefore: string, notAfter: string) => {
+    const chain = await authority.issue({
+      publicKey: device.publicKey,
+      subject: 'Phone',
+      notBefore: new Date(notBefore),
+      notAfter: new Date(notAfter),
+    })
+    return chain.map((der) => Buffer.from(der))
+  }
+  const textOf = (chain: Buffer[]) => chain.map((der) => der.toString('base64')).join(',')
+
+  it('is the one that was valid at the time of the capture, else the present one', async () => {
+    const [first, second, third] = await Promise.all([
+      issue('2024-01-01', '2025-01-01'),
+      issue('2025-01-01', '2026-01-01'),
+      issue('2026-06-01', '2027-01-01'),
+    ])
+    const renewed = { certificateChain: third, formerChains: [textOf(second), textOf(first)] }
+    const leafAt = (at: string) => chainAt(renewed, new Date(at))[0]?.der
+    expect(leafAt('2026-07-01')).toEqual(third[0])
+    expect(leafAt('2025-07-01')).toEqual(second[0])
+    expect(leafAt('2024-07-01')).toEqual(first[0])
+    expect(leafAt('2026-03-01')).toEqual(third[0])
+    expect(chainAt({ certificateChain: first, formerChains: [] }, new Date('2030-01-01'))[0]?.der).toEqual(first[0])
   })
 })
 
