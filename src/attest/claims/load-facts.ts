@@ -10,7 +10,7 @@ import type { ReadRevocations } from '../hardware/lists.ts'
 import type { LoadedSubmission } from './load.ts'
 import type { SubmittedRow } from './rows.ts'
 import { createSingleUse } from './single-use.ts'
-import { type CaptureFacts, verifyCapture } from './verify-capture.ts'
+import { type CaptureFacts, verifiedBefore, verifyCapture } from './verify-capture.ts'
 import { createReadVideo, withVideo } from './video-facts.ts'
 
 export interface LoadFactsDeps extends MediaFactsDeps {
@@ -21,8 +21,12 @@ export interface LoadFactsDeps extends MediaFactsDeps {
   revocations?: ReadRevocations
 }
 
-/** @throws when the media can't be read now: `MEDIA_BUSY`, or an error. */
-export type LoadFacts = (job: RunningJob, loaded: LoadedSubmission) => Promise<Facts>
+/**
+ * @param judged The facts of an earlier result. The capture is not verified again then: its nonce was used up, and its
+ *   session, its root CA or the chain that its device had may be gone.
+ * @throws when the media can't be read now: `MEDIA_BUSY`, or an error.
+ */
+export type LoadFacts = (job: RunningJob, loaded: LoadedSubmission, judged?: Facts) => Promise<Facts>
 
 export function createLoadFacts({
   db,
@@ -34,8 +38,8 @@ export function createLoadFacts({
   const readVideo = createReadVideo({ db, store: deps.store })
   const singleUse = createSingleUse({ db, now })
 
-  async function loadMedia(job: RunningJob, submitted: SubmittedRow) {
-    return { ...(await readMedia(job, submitted)), ...withVideo(await readVideo(job, submitted)) }
+  async function loadMedia(job: RunningJob, submitted: SubmittedRow, judged: Facts | undefined) {
+    return { ...(await readMedia(job, submitted)), ...withVideo(await readVideo(job, submitted, judged?.video)) }
   }
 
   async function verifySubmitted(
@@ -48,11 +52,14 @@ export function createLoadFacts({
     return singleUse.takeCounter(scope, submitted.id, verified)
   }
 
-  return async (job, loaded) => {
+  return async (job, loaded, judged) => {
     const { submitted, policy, screening } = loaded
     // The media are read in other threads. What the capture takes it takes for this attestation, so it may have taken it when
     // the media can't be read now, and the job runs again.
-    const [media, capture] = await Promise.all([loadMedia(job, submitted), verifySubmitted(job, loaded)])
+    const [media, capture] = await Promise.all([
+      loadMedia(job, submitted, judged),
+      judged === undefined ? verifySubmitted(job, loaded) : verifiedBefore(submitted, judged),
+    ])
     return { ...capture, ...submissionFacts(submitted), ...media, policy, screening }
   }
 }

@@ -21,16 +21,27 @@ export interface VideoFactsDeps {
 
 type Submitted = Pick<SubmittedRow, 'submission' | 'mediaSha256' | 'mediaContentType'>
 
-export type ReadVideo = (job: Pick<RunningJob, 'scope' | 'signal'>, submitted: Submitted) => Promise<VideoFacts | null>
+export type ReadVideo = (
+  job: Pick<RunningJob, 'scope' | 'signal'>,
+  submitted: Submitted,
+  judged?: VideoFacts | null,
+) => Promise<VideoFacts | null>
 
-/** Null for media that is no video. @throws {Error} when the bytes can't be read now. */
+/**
+ * Null for media that is no video. A stream whose session was deleted since it was `judged` keeps the facts of that
+ * result: its nonce and the arrival times of its chunks stand nowhere else. @throws {Error} when the bytes can't be read now.
+ */
 export function createReadVideo({ db, store }: VideoFactsDeps): ReadVideo {
-  return async (job, submitted) => {
+  return async (job, submitted, judged = null) => {
     const { submission, mediaSha256, mediaContentType } = submitted
     if (submission.media_type !== 'video') return null
     const manifest = submission.bundle?.video_manifest ?? null
     const { stream: sessionId } = submission
     const sent = sessionId === undefined ? undefined : await findSent(job.scope, sessionId)
+    if (sent === 'gone') {
+      if (judged === null) throw new Error('the session of the stream is gone')
+      return judged
+    }
     const sizes = sent?.chunks.map(({ bytes }) => bytes) ?? sizesOf(manifest?.chunks ?? [])
     const sha256 = mediaSha256.toString('hex')
     const told = sent?.chunks ?? manifest?.chunks ?? []
@@ -58,12 +69,11 @@ export function createReadVideo({ db, store }: VideoFactsDeps): ReadVideo {
     })
   }
 
-  async function findSent(scope: Scope, sessionId: string): Promise<Sent> {
+  async function findSent(scope: Scope, sessionId: string): Promise<Sent | 'gone'> {
     const [stream, chunks] = await db.tenant(scope, (tx) =>
       Promise.all([findStream(tx, sessionId), findChunks(tx, sessionId)]),
     )
-    if (stream === undefined) throw new Error('the session of the stream is gone')
-    return { nonce: stream.nonce, chunks }
+    return stream === undefined ? 'gone' : { nonce: stream.nonce, chunks }
   }
 
   async function open(scope: Scope, sha256: string): Promise<Readable> {

@@ -31,7 +31,7 @@ export function judgeSession(facts: CapturedFacts): ScoredFactor<'session_nonce_
     // An accepted nonce was used by this attestation itself; only another one is worth naming.
     used_by: session?.state === 'reused' ? session.consumedBy : null,
     issued_for: session?.deviceId ?? null,
-    device_id: signerOf(facts),
+    device_id: signerOf(facts) ?? bundle.deviceId,
     claim_issued_for: quote(session?.claimReference ?? ''),
     claim_reference: quote(facts.claimReference ?? ''),
     ...(facts.video?.manifest ? { chain_seed: quote(facts.video.manifest.seed ?? '') } : {}),
@@ -75,6 +75,8 @@ function isInTime(capturedAt: Date, issuedAt: Date | null, expiresAt: Date | nul
   return at >= issuedAt.getTime() - CLOCK_SKEW_MS && at <= expiresAt.getTime() + CLOCK_SKEW_MS
 }
 
-function signerOf({ bundle, device }: CapturedFacts): string | null {
-  return device?.id ?? bundle.deviceId
+// The device whose key signed. A bundle may name any device, so a name alone makes nobody the device that a nonce was
+// issued for.
+function signerOf({ device }: CapturedFacts): string | null {
+  return device === null || device.state === 'not_enrolled' ? null : device.id
 }

@@ -7,6 +7,7 @@ import { createLoadSubmission } from '#src/attest/claims/load.ts'
 import { createLoadFacts, type LoadFactsDeps } from '#src/attest/claims/load-facts.ts'
 import { deferWhileBusy } from '#src/attest/media/media-facts.ts'
 import type { Work } from '#src/platform/jobs/consume.ts'
+import type { Facts } from '../factors/facts.ts'
 import type { ReadRevocations } from '../hardware/lists.ts'
 import { createRejudge, type RejudgeDeps } from './rejudge.ts'
 import { createWalk, type WalkDeps } from './walk.ts'
@@ -35,10 +36,10 @@ export function createReevaluate({
     async run(payload, job) {
       if ('reevaluationId' in payload) return walk(job, payload.reevaluationId)
       const { attestationId } = payload
-      const loadAll = async () => {
+      const loadAll = async (judged?: Facts) => {
         const loaded = await load(job.scope, attestationId)
         if (loaded === undefined) throw new Error('the attestation is gone')
-        return loadFacts(job, loaded)
+        return loadFacts(job, loaded, judged)
       }
       return deferWhileBusy(() => rejudge(job, attestationId, loadAll), random)
     },

@@ -32,10 +32,14 @@ export interface RejudgeDeps {
 }
 
 /**
- * `loadFacts` loads all facts again, including the media: for results whose facts were not kept, or were loaded
- * under other rules.
+ * `loadFacts` loads all facts again, including the media, for results whose facts were not kept. For facts that were
+ * loaded under other rules it keeps what was verified of the capture.
  */
-export type Rejudge = (job: RunningJob, attestationId: string, loadFacts: () => Promise<Facts>) => Promise<JobOutcome>
+export type Rejudge = (
+  job: RunningJob,
+  attestationId: string,
+  loadFacts: (judged?: Facts) => Promise<Facts>,
+) => Promise<JobOutcome>
 
 // Two jobs of one attestation may overlap: the one that settles second starts over.
 const MAX_TRIES = 3
@@ -109,14 +113,15 @@ async function loadResult(tx: Tx, attestationId: string): Promise<Found | undefi
 async function factsOf(
   { facts, rulesVersion, isErased, isMediaStored }: CurrentResult,
   known: Known,
-  loadFacts: () => Promise<Facts>,
+  loadFacts: (judged?: Facts) => Promise<Facts>,
 ): Promise<Facts | undefined> {
   if (isErased) return undefined
-  // Other rules may need other facts.
-  if (facts !== null && rulesVersion === RULES_VERSION) return refresh(decodeFacts(facts), known)
+  const judged = facts === null ? undefined : decodeFacts(facts)
+  if (judged !== undefined && rulesVersion === RULES_VERSION) return refresh(judged, known)
   if (!isMediaStored) return undefined
-  const captureContext = { ...(await loadFacts()), policy: known.policy }
-  return facts === null ? captureContext : refresh({ ...captureContext, device: decodeFacts(facts).device }, known)
+  // Other rules may need other facts of the media.
+  const loaded = { ...(await loadFacts(judged)), policy: known.policy }
+  return judged === undefined ? loaded : refresh(loaded, known)
 }
 
 /** Whether a caller could tell two results apart; the version of the rules alone makes no difference. */
