@@ -57,6 +57,12 @@ export async function findMedia(tx: Tx, id: string): Promise<Media | undefined> 
   return row === undefined ? undefined : toMedia(row)
 }
 
+/** Without erased ones, in no order. */
+export async function findMediaByIds(tx: Tx, ids: readonly string[]): Promise<Media[]> {
+  const rows = await tx.query<Row>(`SELECT ${COLUMNS} FROM media WHERE id = ANY($1) AND state = 'stored'`, [ids])
+  return rows.map(toMedia)
+}
+
 /**
  * The media whose bytes are stored, in no order, locked until the transaction ends: a row that refers to one in this
  * transaction can't lose it to an erasure. The foreign key takes the same lock, but later.

@@ -37,6 +37,23 @@ export async function findKnownScores(tx: Tx, asked: Asked): Promise<KnownScores
   return row
 }
 
+/** The same for several files at once; those without scores are left out. Digests must be distinct. */
+export async function findScoresOf(
+  tx: Tx,
+  digests: readonly Buffer[],
+  { name, version }: { name: string; version: string },
+): Promise<(KnownScores & { sha256: string })[]> {
+  if (digests.length === 0) return []
+  return tx.query<KnownScores & { sha256: string }>(
+    // The array stands in a subquery: see settleAll of the backlog.
+    `SELECT encode(asked.digest, 'hex') AS sha256, known.* FROM unnest((SELECT $1::bytea[])) AS asked (digest)
+     CROSS JOIN LATERAL (SELECT genai_score AS genai, deepfake_score AS deepfake, models FROM screenings
+       WHERE media_sha256 = asked.digest AND status = 'scored' AND detector = $2 AND detector_version = $3
+       ORDER BY completed_at DESC, id DESC LIMIT 1) AS known`,
+    [digests, name, version],
+  )
+}
+
 /** Whether another screening is asking about the same bytes now. */
 export async function isBeingAsked(tx: Tx, asked: Asked): Promise<boolean> {
   const rows = await tx.query(

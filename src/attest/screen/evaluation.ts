@@ -16,14 +16,23 @@ export function createObserve(deps: MediaFactsDeps): ScreenDeps['observe'] {
     declaredProvenance(await readMedia(job, { mediaSha256, acceptedAt: createdAt }))
 }
 
-/** Re-evaluates the attestations of the screened bytes. */
+/** Re-evaluates the attestations of the screened bytes, once for bytes that were screened together. */
 export async function rejudgeAttested(
   tx: Tx,
   scope: Scope,
-  { id, mediaId, mediaSha256 }: Pick<ScreeningRow, 'id' | 'mediaId' | 'mediaSha256'>,
+  screenings: readonly Pick<ScreeningRow, 'id' | 'mediaId' | 'mediaSha256'>[],
 ): Promise<void> {
   // Photos screened in bulk may have no attestation at all; then there is nothing to re-evaluate.
-  const attested = await tx.query('SELECT FROM attestations WHERE media_id = $1 LIMIT 1', [mediaId])
-  if (attested.length === 0) return
-  await requestReevaluation(tx, scope, { cause: 'screening', mediaSha256: mediaSha256.toString('hex'), key: id })
+  const attested = await tx.query<{ id: string }>(
+    `SELECT id FROM unnest((SELECT $1::text[])) AS screened (id)
+     WHERE EXISTS (SELECT FROM attestations WHERE media_id = screened.id OFFSET 0)`,
+    [[...new Set(screenings.map(({ mediaId }) => mediaId))]],
+  )
+  const ids = new Set(attested.map(({ id }) => id))
+  const causes = new Map(
+    screenings.flatMap(({ id, mediaId, mediaSha256 }) => (ids.has(mediaId) ? [[mediaSha256.toString('hex'), id]] : [])),
+  )
+  for (const [mediaSha256, key] of causes) {
+    await requestReevaluation(tx, scope, { cause: 'screening', mediaSha256, key })
+  }
 }

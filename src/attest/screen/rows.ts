@@ -88,6 +88,11 @@ export async function findScreening(tx: Tx, id: string): Promise<ScreeningRow | 
   return row
 }
 
+/** In no order. */
+export async function findScreeningsByIds(tx: Tx, ids: readonly string[]): Promise<ScreeningRow[]> {
+  return tx.query<ScreeningRow>(`SELECT ${SCREENING} FROM screenings WHERE id = ANY($1)`, [ids])
+}
+
 export interface Conclusion {
   status: Exclude<ScreeningStatus, 'queued'>
   reason: ScreeningReason | null
@@ -102,30 +107,34 @@ export interface Conclusion {
   isCached: boolean
 }
 
-/** Ends a queued screening; false when it had ended before. */
-export async function concludeScreening(tx: Tx, id: string, one: Conclusion): Promise<boolean> {
-  const rows = await tx.query(
-    `UPDATE screenings SET status = $2, reason = $3, detector = $4, detector_version = $5, thresholds = $6,
-       genai_score = $7, deepfake_score = $8, models = $9, factors = $10, factor_codes = $11, observations = $12,
-       is_cached = $13, completed_at = now()
-     WHERE id = $1 AND status = 'queued' RETURNING id`,
+/** Ends queued screenings. Answers the ids of those that had not ended before. */
+export async function concludeScreenings(
+  tx: Tx,
+  ended: readonly (Conclusion & { id: string })[],
+): Promise<Set<string>> {
+  const rows = await tx.query<{ id: string }>(
+    `UPDATE screenings SET status = ended.status, reason = ended.reason, detector = ended.detector,
+       detector_version = ended.version, thresholds = ended.thresholds, genai_score = ended.genai,
+       deepfake_score = ended.deepfake, models = ended.models, factors = ended.factors, factor_codes = ended.codes,
+       observations = ended.observations, is_cached = ended.is_cached, completed_at = now()
+     FROM jsonb_to_recordset((SELECT $1::jsonb)) AS ended (id text, status text, reason text, detector text, version text,
+       thresholds jsonb, genai float8, deepfake float8, models jsonb, factors jsonb, codes text[], observations jsonb,
+       is_cached boolean)
+     WHERE screenings.id = ended.id AND screenings.status = 'queued' RETURNING screenings.id`,
     [
-      id,
-      one.status,
-      one.reason,
-      one.detector,
-      one.detectorVersion,
-      JSON.stringify(one.thresholds),
-      one.genaiScore,
-      one.deepfakeScore,
-      JSON.stringify(one.models),
-      JSON.stringify(one.factors),
-      one.factors.map(({ code }) => code),
-      JSON.stringify(one.observations),
-      one.isCached,
+      JSON.stringify(
+        ended.map(({ detectorVersion: version, genaiScore: genai, deepfakeScore: deepfake, isCached, ...one }) => ({
+          ...one,
+          version,
+          genai,
+          deepfake,
+          codes: one.factors.map(({ code }) => code),
+          is_cached: isCached,
+        })),
+      ),
     ],
   )
-  return rows.length === 1
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** What the file itself declares, stored now in case no detector ever answers. */

@@ -1,10 +1,7 @@
 // The handler of the screen queue: asks the detector about the bytes of one screening and stores the answer. A call
 // costs money, so it is recorded before it is made, and bytes that this account has a score for are not sent again.
 
-import { countOperations } from '#src/account/usage/meter.ts'
-import { emit } from '#src/account/webhooks/emit.ts'
 import { note } from '#src/platform/context.ts'
-import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryWhileAway } from '#src/platform/db/retry.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
@@ -12,7 +9,7 @@ import type { Log } from '#src/platform/log.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { Observation } from '../factors/judge.ts'
 import { deferWhileBusy } from '../media/media-facts.ts'
-import { findMedia, type Media } from '../media/rows.ts'
+import type { Media } from '../media/rows.ts'
 import { MEDIA_TYPES } from '../media/sniff.ts'
 import { afterFailure, afterNothing, afterSuccess, ask, type Circuit, CLOSED, closedForMs, pause } from './breaker.ts'
 import {
@@ -27,28 +24,22 @@ import {
 import type { Detection, Detector } from './detectors/detector.ts'
 import type { ScreeningMetrics } from './metrics.ts'
 import {
-  concludeScreening,
-  findScreening,
+  type Conclusion,
   giveUp,
   noteObservations,
   reopenScreening,
   type ScreeningReason,
   type ScreeningRow,
 } from './rows.ts'
-import { findSettings } from './settings.ts'
-import { judgeScores, type ScreeningCode, type Thresholds } from './thresholds.ts'
+import { createLoad, createSettle, type SettleDeps } from './settle.ts'
+import { judgeScores, type Thresholds } from './thresholds.ts'
 
-export interface ScreenDeps {
-  db: Pick<Database, 'tenant'>
+export interface ScreenDeps extends SettleDeps {
   store: Pick<BlobStore, 'openRead'>
   /** undefined: this deployment has none. */
   detector: Detector | undefined
   /** What the file declares about how it was made; the same bytes always declare the same. */
   observe(job: RunningJob, row: ScreeningRow): Promise<Observation[]>
-  /** Adds the screening's codes to those of its claim, in the transaction that stores the score. */
-  addAdvisoryCodes(tx: Tx, claimId: string, codes: readonly ScreeningCode[]): Promise<void>
-  /** Runs in the transaction that stores the score. */
-  onScored?: ((tx: Tx, scope: Scope, screening: ScreeningRow) => Promise<void>) | undefined
   now: () => Date
   random?: () => number
   metrics: ScreeningMetrics
@@ -77,6 +68,8 @@ export function createScreen({
   metrics,
   log,
 }: ScreenDeps): Work<'screen'> {
+  const load = createLoad(db, detector)
+  const settle = createSettle({ db, addAdvisoryCodes, onScored })
   let circuit: Circuit = CLOSED
   const setCircuit = (next: Circuit) => {
     circuit = next
@@ -84,7 +77,7 @@ export function createScreen({
   }
 
   async function screen(screeningId: string, job: RunningJob): Promise<JobOutcome> {
-    const found = await db.tenant(job.scope, (tx) => read(tx, screeningId))
+    const found = await load(job.scope, screeningId)
     if (found === undefined) return { kind: 'dead', error: 'the screening is gone' }
     const { row, media, known, thresholds } = found
     if (row.claimId !== null) note({ claim: row.claimId })
@@ -123,17 +116,6 @@ export function createScreen({
     const durationMs = performance.now() - startedAt
     weigh(detector, detection, durationMs)
     return answer(about, detection, { seq: begun.seq, durationMs })
-  }
-
-  async function read(tx: Tx, id: string) {
-    const row = await findScreening(tx, id)
-    if (row === undefined) return undefined
-    const [media, { thresholds }, known] = await Promise.all([
-      findMedia(tx, row.mediaId),
-      findSettings(tx),
-      detector === undefined ? undefined : findKnownScores(tx, askedOf(row, detector)),
-    ])
-    return { row, media, thresholds, known }
   }
 
   async function begin(scope: Scope, asked: Asked): Promise<Begun> {
@@ -225,47 +207,27 @@ export function createScreen({
     const version = detector?.version ?? null
     const by = { detector: name ?? '', version: version ?? '', screeningId: row.id }
     const factors = judgeScores(scores, thresholds, by)
-    const write = async (tx: Tx) => {
-      await job.settle(tx)
-      if (call !== undefined) {
-        const outcome = isScored ? 'scored' : 'unsupported'
-        await finishCall(tx, { screeningId: row.id, seq: call.seq }, { ...call, outcome })
-      }
-      const isOurs = await concludeScreening(tx, row.id, {
-        status: end.status,
-        reason: isScored ? null : end.reason,
-        detector: name,
-        detectorVersion: version,
-        thresholds,
-        genaiScore: scores.genai,
-        deepfakeScore: scores.deepfake,
-        models: scores.models,
-        factors,
-        observations,
-        isCached: isScored && end.isCached,
-      })
-      if (!isOurs || !isScored) return
-      const codes = factors.map(({ code }) => code)
-      await Promise.all([
-        countOperations(tx, job.scope, 'screen', [row.id]),
-        emit(tx, job.scope, {
-          type: 'screening.completed',
-          dedupKey: `screening.completed:${row.id}`,
-          data: {
-            screening_id: row.id,
-            claim_id: row.claimId,
-            genai_score: scores.genai,
-            deepfake_score: scores.deepfake,
-            factors: codes,
-            detector: { name: by.detector, version: by.version },
-          },
-        }),
-      ])
-      if (row.claimId !== null) await addAdvisoryCodes(tx, row.claimId, codes)
-      await onScored?.(tx, job.scope, row)
+    const conclusion: Conclusion = {
+      status: end.status,
+      reason: isScored ? null : end.reason,
+      detector: name,
+      detectorVersion: version,
+      thresholds,
+      genaiScore: scores.genai,
+      deepfakeScore: scores.deepfake,
+      models: scores.models,
+      factors,
+      observations,
+      isCached: isScored && end.isCached,
+    }
+    const ended = {
+      job,
+      row,
+      conclusion,
+      call: call && { ...call, outcome: isScored ? 'scored' : 'unsupported' },
     }
     // The call is paid: losing its answer to a restart of Postgres would mean paying again.
-    await retryWhileAway(() => db.tenant(job.scope, write), job.signal)
+    await retryWhileAway(() => settle(ended), job.signal)
     return { kind: 'settled' }
   }
 
