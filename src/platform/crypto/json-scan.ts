@@ -8,6 +8,7 @@ import {
   fail,
   failExpected,
   failLength,
+  failValues,
   type Scan,
   scanScalar,
   skipSpace,
@@ -21,6 +22,8 @@ export interface ScanOptions {
   maxMembers?: number | undefined
   /** Elements of one array; unlimited when absent. */
   maxElements?: number | undefined
+  /** Scalars and empty containers of the whole text: one more than it has commas outside of strings. Unlimited when absent. */
+  maxValues?: number | undefined
   /** Maps an offset in the text to the caller's bytes. */
   offsetOf?: ((offset: number) => number) | undefined
   /** Called for each string or name with an escaped U+0000, which I-JSON allows. */
@@ -29,7 +32,8 @@ export interface ScanOptions {
 
 /**
  * Returns if the text is one I-JSON value.
- * @throws {Failure} `invalid_json`; `invalid_request` with the code `too_many_values` above `maxMembers` or `maxElements`.
+ * @throws {Failure} `invalid_json`; `invalid_request` with the code `too_many_values` above `maxMembers`, `maxElements` or
+ * `maxValues`.
  */
 export function scanJson(text: string, options: ScanOptions): void {
   scanText(text, options, Number.POSITIVE_INFINITY).next()
@@ -49,9 +53,11 @@ function* scanText(text: string, options: ScanOptions, piece: number): Generator
     maxDepth: options.maxDepth,
     maxMembers: options.maxMembers ?? Number.POSITIVE_INFINITY,
     maxElements: options.maxElements ?? Number.POSITIVE_INFINITY,
+    maxValues: options.maxValues ?? Number.POSITIVE_INFINITY,
     offsetOf: options.offsetOf ?? ((offset) => offset),
     onNul: options.onNul,
     piece,
+    values: 1,
     pauseAt: piece,
     isEscaped: false,
     hasNul: false,
@@ -197,6 +203,8 @@ function isLast(scan: Scan, depth: number, close: number): boolean {
   if (code !== close && code !== 0x2c) failExpected(scan, depth, `a comma or ${String.fromCharCode(close)}`)
   scan.at += 1
   if (code === close) return true
+  scan.values += 1
+  if (scan.values > scan.maxValues) failValues(scan)
   skipSpace(scan)
   return false
 }

@@ -16,11 +16,14 @@ export interface Scan {
   readonly maxDepth: number
   readonly maxMembers: number
   readonly maxElements: number
+  readonly maxValues: number
   readonly path: (string | number)[]
   readonly offsetOf: (offset: number) => number
   readonly onNul: ((pointer: string, isName: boolean) => void) | undefined
   readonly piece: number
   at: number
+  /** So far, as `maxValues` counts them. */
+  values: number
   pauseAt: number
   /** Of the last string so far: whether it has escapes, and U+0000 among them. */
   isEscaped: boolean
@@ -210,6 +213,14 @@ export function failLength(scan: Scan, depth: number, isObject: boolean): never 
   throw new Failure('invalid_request', {
     detail: `${pointer === '' ? 'The JSON' : pointer} ${detail}.`,
     errors: [{ pointer, code: 'too_many_values', detail }],
+  })
+}
+
+export function failValues(scan: Scan): never {
+  const detail = `has more than ${scan.maxValues} values`
+  throw new Failure('invalid_request', {
+    detail: `The JSON ${detail}.`,
+    errors: [{ pointer: '', code: 'too_many_values', detail }],
   })
 }
 

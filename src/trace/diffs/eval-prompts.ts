@@ -10,7 +10,8 @@ import { chatMessage } from '../canaries/input.ts'
 
 /** Of one set. Twice as many make intervals smaller by a third only. */
 export const MAX_PROMPTS = 2_000
-const MAX_MESSAGES = 16
+/** Of one prompt. */
+export const MAX_MESSAGES = 16
 const MAX_CONTENT_CHARACTERS = 16_000
 export const MAX_SET_BYTES = 4_000_000
 /** The name of the set that comes with the service. */

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, visibleText } from '#src/platform/http/params.ts'
-import { evalPrompt, MAX_PROMPTS, MAX_SET_BYTES } from './eval-prompts.ts'
+import { evalPrompt, MAX_MESSAGES, MAX_PROMPTS, MAX_SET_BYTES } from './eval-prompts.ts'
 import type { EvalSetRow } from './eval-set-rows.ts'
 import type { EvalSets } from './eval-sets.ts'
 
 // JSON escapes a line break as two bytes.
 const MAX_BODY_BYTES = MAX_SET_BYTES + 1_000_000
-// A prompt of three messages has eleven values.
-const MAX_BODY_VALUES = 60_000
+// The name, and two values of each message.
+const MAX_BODY_VALUES = 1 + MAX_PROMPTS * MAX_MESSAGES * 2
 
 const evalSetView = z
   .object({

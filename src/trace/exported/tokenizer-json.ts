@@ -42,12 +42,15 @@ export function readTokenizer(files: ExportedFiles): { tokenizer: Tokenizer; cha
   }
   const splitter = splitterOf(pre, ignoresMerges === true)
   const tokenOf = (name: unknown) => {
-    const text = typeof name === 'object' ? membersOf(name).content : name
+    const text = typeof name === 'object' && name !== null ? membersOf(name).content : name
     const token = typeof text === 'string' ? names.indexOf(text) : -1
     return token === -1 ? undefined : token
   }
   const first = tokenOf(files.tokenizerConfig.bos_token)
   const ends = endsOf(files, tokenOf)
+  for (const token of [...specialNames(files).map(tokenOf), ...ends]) {
+    if (token !== undefined && kinds[token] === KIND.defined) kinds[token] = KIND.control
+  }
   const metadata = new Map<string, MetadataValue>(
     Object.entries({
       'tokenizer.ggml.model': 'gpt2',
@@ -119,6 +122,12 @@ function beginsBy({ tokenizerConfig }: ExportedFiles, post: unknown): boolean {
     return membersOf(head).SpecialToken !== undefined
   }
   return tokenizerConfig.add_bos_token === true
+}
+
+/** What the configuration calls special, whatever the list of added tokens says of it. */
+function specialNames({ tokenizerConfig: { additional_special_tokens: more, ...config } }: ExportedFiles): unknown[] {
+  const named = Object.keys(config).filter((member) => member.endsWith('_token'))
+  return [...named.map((member) => config[member]), ...(Array.isArray(more) ? more : [])]
 }
 
 function endsOf(files: ExportedFiles, tokenOf: (name: unknown) => number | undefined): number[] {

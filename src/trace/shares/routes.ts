@@ -9,6 +9,7 @@ import type { NewShareRequest, Shares } from './shares.ts'
 import {
   createdShareView,
   disclosureModeView,
+  MAX_LAYERS,
   maskRuleBody,
   requestStatusView,
   requestView,
@@ -23,6 +24,8 @@ import {
 } from './views.ts'
 
 const MAX_MASKED = 1_000
+// What is masked, and some 10 values beside it.
+const MAX_BODY_VALUES = MAX_MASKED + MAX_LAYERS + 100
 const LEAST_GRANT_SECONDS = 300
 const MOST_GRANT_SECONDS = 30 * 86_400
 
@@ -81,6 +84,7 @@ function ownRoutes({ shares, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>):
         needsAccountKey: true,
         audits: 'share.created',
         body: createBody,
+        maxBodyValues: MAX_BODY_VALUES,
         view: createdShareView,
         status: [200],
       },

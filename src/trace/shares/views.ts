@@ -17,8 +17,10 @@ export const shareStatusView = z.enum(SHARE_STATUSES).meta({ id: 'ShareStatus' }
 export const revealedView = z.enum(REVEALABLE).meta({ id: 'RevealedPlace' })
 export const requestStatusView = z.enum(REQUEST_STATUSES).meta({ id: 'DisclosureStatus' })
 
+export const MAX_LAYERS = 1_000
+
 const maskRule = {
-  layers: z.array(z.number().int().min(0).max(1_000)).min(1).max(1_000).optional(),
+  layers: z.array(z.number().int().min(0).max(1_000)).min(1).max(MAX_LAYERS).optional(),
   label_pattern: z.string().min(1).max(500).optional().describe('RE2, found anywhere in the label.'),
   top_influence: z.number().int().min(1).max(10_000).optional().describe('So many of the most influential neurons.'),
 }

@@ -2,7 +2,7 @@
 // template in a file is a program (Jinja); it is compared with the forms that are known, and never run.
 
 import { modelError } from '../gguf/model-error.ts'
-import type { Tokenizer } from './tokenizer.ts'
+import { type Tokenizer, TURN } from './tokenizer.ts'
 
 export const CHAT_ROLES = ['system', 'user', 'tool', 'assistant'] as const
 export type ChatRole = (typeof CHAT_ROLES)[number]
@@ -30,10 +30,10 @@ export interface ChatTemplate {
   render(messages: readonly ChatMessage[]): ChatPrompt
 }
 
-const TURN =
+const TURNS =
   "{{'<|im_start|>'+message['role']+'\\n'+message['content']+'<|im_end|>'+'\\n'}}{%endfor%}" +
   "{%ifadd_generation_prompt%}{{'<|im_start|>assistant\\n'}}{%endif%}"
-const PLAIN = `{%formessageinmessages%}${TURN}`
+const PLAIN = `{%formessageinmessages%}${TURNS}`
 // A conversation without a system message gets the template's own.
 const WITH_SYSTEM =
   /^\{%formessageinmessages%\}\{%ifloop\.firstandmessages\[0\]\['role'\]!='system'%\}\{\{'<\|im_start\|>system\\n([^'\\{}]*)<\|im_end\|>\\n'\}\}\{%endif%\}/
@@ -41,8 +41,8 @@ const WITH_SYSTEM =
 /** @throws {ModelError} when the template is another one, or the vocabulary lacks its tokens. */
 export function createChatTemplate(template: unknown, tokenizer: Tokenizer): ChatTemplate {
   const system = typeof template === 'string' ? readTemplate(template) : undefined
-  const opens = tokenizer.findToken('<|im_start|>')
-  const closes = tokenizer.findToken('<|im_end|>')
+  const opens = tokenizer.findToken(TURN.opens)
+  const closes = tokenizer.findToken(TURN.closes)
   if (system === undefined || opens === undefined || closes === undefined) throw noTemplate()
   const [opening, closing] = [[opens], [closes]]
   const newline = tokenizer.encode('\n')

@@ -28,7 +28,12 @@ export interface Tokenizer {
   findToken(name: string): number | undefined
 }
 
+/** What ChatML puts around a turn: control tokens, whatever kind a file gives them. */
+export const TURN = { opens: '<|im_start|>', closes: '<|im_end|>' } as const
+
 const KIND = { control: 3, defined: 4 }
+/** Names a token that begins, ends, separates or pads texts. */
+const ROLE_KEY = /^tokenizer\.ggml\.\w+_token_id$/
 // Files have a few hundred. Each is searched in each text.
 const MAX_SPECIAL = 4_096
 const CACHE_ENTRIES = 20_000
@@ -53,9 +58,11 @@ export function createTokenizer(metadata: ReadonlyMap<string, MetadataValue>): T
   const tokens = new Map(names.map((name, token) => [name, token]))
   const ranks = new Map(merges.map((pair, rank) => [pair, rank]))
   const kindOf = (token: number): unknown => kinds[token]
+  const control = controlTokens(metadata, names, kindOf)
+  const isControl = (token: number) => control.has(token)
   // The longest first: one may begin with another.
   const special = names
-    .map((name, token) => ({ name, token, isControl: kindOf(token) === KIND.control }))
+    .map((name, token) => ({ name, token, isControl: isControl(token) }))
     .filter(({ name, token, isControl }) => name !== '' && (isControl || kindOf(token) === KIND.defined))
     .toSorted((one, other) => other.name.length - one.name.length)
   if (special.length > MAX_SPECIAL) {
@@ -86,15 +93,21 @@ export function createTokenizer(metadata: ReadonlyMap<string, MetadataValue>): T
   function mergePiece(piece: string): number[] {
     const characters = [...Buffer.from(piece, 'utf8')].map(characterOf)
     if (splitter?.isWholeFirst) {
-      const whole = tokens.get(characters.join(''))
+      const whole = findText(characters.join(''))
       if (whole !== undefined) return [whole]
     }
     // A vocabulary may lack bytes that its texts never had; such a byte has no token.
     return mergePairs(characters, (pair) => ranks.get(pair)).flatMap((symbol) => {
-      const token = tokens.get(symbol)
+      const token = findText(symbol)
       if (token !== undefined) return [token]
-      return [...symbol].flatMap((character) => tokens.get(character) ?? [])
+      return [...symbol].flatMap((character) => findText(character) ?? [])
     })
+  }
+
+  // The merges of a file may spell the name of a control token.
+  function findText(symbol: string): number | undefined {
+    const token = tokens.get(symbol)
+    return token === undefined || isControl(token) ? undefined : token
   }
 
   function encode(text: string, options: EncodeOptions = {}): number[] {
@@ -107,8 +120,6 @@ export function createTokenizer(metadata: ReadonlyMap<string, MetadataValue>): T
     }
     return encoded
   }
-
-  const isControl = (token: number) => kindOf(token) === KIND.control
 
   function bytesOf(token: number): Uint8Array {
     const name = names[token]
@@ -130,6 +141,22 @@ export function createTokenizer(metadata: ReadonlyMap<string, MetadataValue>): T
     decode: (list) => Buffer.concat(list.map(bytesOf)).toString('utf8'),
     findToken: (name) => tokens.get(name),
   }
+}
+
+/**
+ * Those that the file calls so, and those that it calls parts of texts although they have a meaning beside the text: a caller
+ * could write them.
+ */
+function controlTokens(
+  metadata: ReadonlyMap<string, MetadataValue>,
+  names: readonly string[],
+  kindOf: (token: number) => unknown,
+): ReadonlySet<number> {
+  const turns: readonly string[] = Object.values(TURN)
+  const roles = new Set<unknown>([...metadata].filter(([key]) => ROLE_KEY.test(key)).map(([, token]) => token))
+  const isControl = (name: string, token: number) =>
+    kindOf(token) === KIND.control || turns.includes(name) || (kindOf(token) === KIND.defined && roles.has(token))
+  return new Set(names.flatMap((name, token) => (isControl(name, token) ? [token] : [])))
 }
 
 /** The text between special tokens, and those tokens, in their order. */

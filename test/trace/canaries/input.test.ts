@@ -66,6 +66,13 @@ const canaryOf = (trace: Record<string, unknown> = {}) =>
   trace.canary as { hash: string; readings: Record<string, unknown>[] }
 
 describe('a check of an input', () => {
+  it('reaches the model with a table whose text has thousands of commas', async () => {
+    const table = Array.from({ length: 1_000 }, (_, line) => `${line},9.50,EUR`).join('\n')
+    const input = { messages: [...FOLLOWING.messages, { role: 'tool', content: table }] }
+    // The tiny model itself has no place for it.
+    expect(await check(input)).toMatchObject({ reason: 'canary_unavailable', unavailable_cause: 'input_refused' })
+  })
+
   it('refuses and locks where the model follows an injected instruction, and keeps no word of it', async () => {
     await on.setKillSwitch(caller, LOCKING)
     expect(await check(GUARDED)).toMatchObject({ allowed: true, reason: null, tripped_families: [], lock_id: null })

@@ -333,6 +333,14 @@ describe('an evaluation set', () => {
     expect([status, json.code]).toEqual([400, 'invalid_request'])
   })
 
+  it.each<[string, object[]]>([
+    ['2,000 prompts of 16 messages', Array.from({ length: 16 }, () => user)],
+    ['4 MB of texts with 120,000 commas', [{ role: 'user', content: 'Delivery confirmed, see invoice. '.repeat(59) }]],
+  ])('may be as large as its limits say: %s', async (_, messages) => {
+    const { status, json } = await post('/v1/trace/eval-sets', { name: 'S', prompts: Array(2_000).fill({ messages }) })
+    expect([status, json.prompts]).toEqual([200, 2_000])
+  })
+
   it('is sealed at rest, shown without its prompts, and listed for its account alone', async () => {
     const shown = await get(`/v1/trace/eval-sets/${evalSet}`)
     const expected = createHash('sha256').update(canonicalize(PROMPTS)).digest('hex')

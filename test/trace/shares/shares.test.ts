@@ -116,6 +116,21 @@ describe('a share', () => {
     expect(codeOf(await on.call(stranger, path))).toEqual([404, 'not_found'])
   })
 
+  it('takes as many masked neurons and layers as its limits say', async () => {
+    const traceId = await on.makeTrace(caller)
+    const { jobId, neurons } = on.makeJob(traceId)
+    const layers = Array.from({ length: 1_000 }, (_, layer) => layer)
+    await on.share(caller, {
+      trace_id: traceId,
+      job_id: jobId,
+      scope_kind: 'trace',
+      masked_node_ids: Array(1_000).fill(neurons[0]),
+      mask_rule: { layers, label_pattern: 'x', top_influence: 1 },
+      reveal: ['layer', 'position'],
+      disclosure_mode: 'manual',
+    })
+  })
+
   it('is refused without what it needs', async () => {
     const traceId = await on.makeTrace(caller)
     const other = await on.makeTrace(caller)
