@@ -111,8 +111,9 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
   async function bringUpToDate(databaseUrl: string, ownerUrl: string | undefined): Promise<void> {
     if (ownerUrl !== undefined) {
       await reachPostgres('DATABASE_OWNER_URL', ownerUrl)
-      const { applied } = await migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine })
+      const { applied, newer } = await migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine, onWait: say })
       if (applied.length > 0) say(`Migrated the database (${applied.length} steps).`)
+      if (newer.length > 0) say(`The database is newer than this code (it has ${newer.join(', ')}).`)
     }
     await reachPostgres(
       'DATABASE_URL',

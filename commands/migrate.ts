@@ -42,8 +42,9 @@ async function main([word]: string[]): Promise<number> {
     } else {
       requirePostgresUrl('DATABASE_URL', databaseUrl)
       await reachPostgres('DATABASE_OWNER_URL', ownerUrl)
-      const { applied } = await migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine })
+      const { applied, newer } = await migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine, onWait: say })
       for (const file of applied) say(`applied ${file}`)
+      if (newer.length > 0) say(`The database is newer than this code (it has ${newer.join(', ')}): nothing to do.`)
       await reachPostgres(
         'DATABASE_URL',
         databaseUrl,

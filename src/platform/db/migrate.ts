@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Knex } from 'knex'
 import pg from 'pg'
 import { APP_ROLE, type Database, SYSTEM_ROLE } from './database.ts'
 
@@ -12,44 +14,115 @@ interface MigrateOptions {
   loginUrl: string
   /** Prepares the job engine's own schema under the same lock; `login` is the role to grant it to. */
   migrateEngine?: (client: pg.Client, login: string) => Promise<void>
+  /** Called when a migration waits for a table that something else uses: what an operator may want to know. */
+  onWait?: (sentence: string) => void
+}
+
+export interface Migrated {
+  /** The migrations that were applied now. */
+  applied: string[]
+  /** Those that the database has beyond this code's: a later version was here. */
+  newer: string[]
 }
 
 // Any constant works, as long as nothing else in the database locks it.
 const MIGRATION_LOCK = 7_251_630_449
 
-/** Migrates the database to the newest version. Safe to run from several processes at once: the others wait. */
-export async function migrate({ ownerUrl, loginUrl, migrateEngine }: MigrateOptions): Promise<{ applied: string[] }> {
+// What a table lock waits for, a dump for example, may last for hours, and every later statement on the table would queue
+// behind the lock. So it gives up soon, and the service goes on in between.
+const LOCK_TIMEOUT_MS = 2_000
+const RETRY_MS = 1_000
+const TRIES = 300
+const BLOCKED: readonly unknown[] = ['55P03', '40P01']
+
+/**
+ * Migrates the database to the newest version, each migration in its own transaction. Safe to run from several processes
+ * at once: the others wait. A database that has all of this code's migrations, and later ones, stays as it is.
+ * @throws {Error} for a database with later migrations that lacks one of these; when a table is in use for five minutes.
+ */
+export async function migrate({
+  ownerUrl,
+  loginUrl,
+  migrateEngine,
+  onWait = () => {},
+}: MigrateOptions): Promise<Migrated> {
   // Only here: no other process needs its three hundred modules, a seventh of what every process would load.
   const { default: knexFactory } = await import('knex')
   const guard = new pg.Client({ connectionString: ownerUrl, application_name: 'countersign migrate' })
   await guard.connect()
-  const knex = knexFactory({ client: 'pg', connection: ownerUrl, pool: { min: 0, max: 1 } })
+  const knex = knexFactory({
+    client: 'pg',
+    connection: ownerUrl,
+    // What fails is thrown too, and a table in use is no failure.
+    log: { warn() {}, error() {} },
+    pool: {
+      min: 0,
+      max: 1,
+      afterCreate: (connection: pg.Client, done: (error: unknown) => void) =>
+        void connection.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`).then(() => done(null), done),
+    },
+  })
   try {
     await guard.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
-    const config = {
-      directory: MIGRATIONS,
-      loadExtensions: ['.ts'],
-      tableName: 'migrations',
-    }
-    // knex keeps its own lock row, which a killed migration leaves set. Only our lock counts.
-    await knex.migrate.forceFreeMigrationsLock(config)
-    const [, applied]: [number, string[]] = await knex.migrate.latest(config).catch(refuseNewer)
+    const before = await findApplied(guard)
+    const newer = findNewer(before)
+    const applied = newer.length > 0 ? [] : await applyAll(knex, { isNew: before.size === 0, onWait })
     await guard.query(`GRANT SELECT ON migrations TO ${SYSTEM_ROLE}`)
     const login = await grantLogin(guard, loginUrl)
-    await migrateEngine?.(guard, login)
-    return { applied: applied.map((file) => file.split('/').pop() ?? file) }
+    // A later version has prepared its own engine.
+    if (newer.length === 0) await migrateEngine?.(guard, login)
+    return { applied, newer }
   } finally {
     await knex.destroy()
     await guard.end()
   }
 }
 
-function refuseNewer(error: unknown): never {
-  const missing = error instanceof Error && /files are missing: (.*)$/.exec(error.message)?.[1]
-  if (!missing) throw error
-  throw new Error(`The database is newer than this code (it has ${missing}): bring the code up to date.`, {
-    cause: error,
-  })
+async function applyAll(
+  knex: Knex,
+  { isNew, onWait }: { isNew: boolean; onWait: (sentence: string) => void },
+): Promise<string[]> {
+  const config = { directory: MIGRATIONS, loadExtensions: ['.ts'], tableName: 'migrations' }
+  // knex keeps its own lock row, which a killed migration leaves set. Only our lock counts.
+  await knex.migrate.forceFreeMigrationsLock(config)
+  // Nobody uses a new database yet, and one step takes a third of the time of seventy.
+  const step = () => (isNew ? knex.migrate.latest(config) : knex.migrate.up(config)) as Promise<[number, string[]]>
+  const applied: string[] = []
+  for (let tries = 1; ; ) {
+    try {
+      const [, files] = await step()
+      applied.push(...files.map((file) => file.split('/').pop() ?? file))
+      if (isNew || files.length === 0) return applied
+      tries = 1
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      if (!BLOCKED.includes(code) || tries === TRIES) throw error
+      if (tries === 1) onWait('A migration waits for a table that something else uses (a dump, or a long report).')
+      tries += 1
+      await delay(RETRY_MS)
+    }
+  }
+}
+
+async function findApplied(client: pg.Client): Promise<Set<string>> {
+  const { rows: tables } = await client.query("SELECT FROM pg_class WHERE oid = to_regclass('migrations')")
+  if (tables.length === 0) return new Set()
+  const { rows } = await client.query<{ name: string }>('SELECT name FROM migrations')
+  return new Set(rows.map(({ name }) => name))
+}
+
+const ownMigrations = () => readdirSync(MIGRATIONS).filter((file) => file.endsWith('.ts'))
+
+function findNewer(applied: ReadonlySet<string>): string[] {
+  const own = new Set(ownMigrations())
+  const newer = [...applied].filter((name) => !own.has(name)).toSorted()
+  const missing = [...own].filter((name) => !applied.has(name))
+  if (newer.length > 0 && missing.length > 0) {
+    throw new Error(
+      `The database is newer than this code (it has ${newer.join(', ')}) and lacks ${missing.join(', ')}: bring the code up to date.`,
+    )
+  }
+  return newer
 }
 
 async function grantLogin(client: pg.Client, loginUrl: string): Promise<string> {
@@ -81,7 +154,7 @@ export async function requireMigrated(db: Pick<Database, 'system'>): Promise<voi
       return []
     })
   const applied = new Set(rows.map((row) => row.name))
-  const missing = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.ts') && !applied.has(file))
+  const missing = ownMigrations().filter((file) => !applied.has(file))
   if (missing.length > 0) throw new Error(`The database lacks ${missing.join(', ')}: run \`npm run migrate\` first.`)
 }
 

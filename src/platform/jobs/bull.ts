@@ -104,10 +104,16 @@ export async function migrateEngine(client: pg.Client, login: string): Promise<v
   await client.query(`
     GRANT USAGE, CREATE ON SCHEMA ${ENGINE_SCHEMA} TO ${role};
     GRANT ALL ON ALL TABLES IN SCHEMA ${ENGINE_SCHEMA} TO ${role};
-    GRANT ALL ON ALL SEQUENCES IN SCHEMA ${ENGINE_SCHEMA} TO ${role};
     GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${ENGINE_SCHEMA} TO ${role};
     GRANT TEMPORARY ON DATABASE ${client.escapeIdentifier(client.database ?? '')} TO ${role};
   `)
+  // Those that the login made itself belong to it, and an owner that is no superuser may not grant them.
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT oid::regclass::text AS name FROM pg_class
+     WHERE relkind = 'S' AND relnamespace = $1::regnamespace AND pg_has_role(relowner, 'USAGE')`,
+    [ENGINE_SCHEMA],
+  )
+  if (rows.length > 0) await client.query(`GRANT ALL ON SEQUENCE ${rows.map(({ name }) => name).join(', ')} TO ${role}`)
 }
 
 type Options = Omit<RedisOptions, 'replyMapping'>

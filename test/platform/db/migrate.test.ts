@@ -1,0 +1,92 @@
+// Migrating a database that is in use, that a later version has migrated, or whose owner is no superuser.
+
+import pg from 'pg'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { migrate } from '#src/platform/db/migrate.ts'
+import { migrateEngine } from '#src/platform/jobs/bull.ts'
+import { createTestDatabase, loginUrl, makeAccount, type TestDatabase } from '../../support/database.ts'
+
+// It adds a column, so it needs its table for itself.
+const LAST = '0078_former_chains.ts'
+let database: TestDatabase
+
+beforeEach(async () => {
+  database = await createTestDatabase()
+})
+afterEach(() => database?.close())
+
+const run = (more: Partial<Parameters<typeof migrate>[0]> = {}) =>
+  migrate({ ownerUrl: database.ownerUrl, loginUrl: database.url, migrateEngine, ...more })
+
+it('gives way to what uses a table, while the service goes on, and is done when that has ended', async () => {
+  const scope = await makeAccount(database)
+  await database.owner('ALTER TABLE devices DROP COLUMN former_chains')
+  await database.owner('DELETE FROM migrations WHERE name = $1', [LAST])
+  const dump = new pg.Client({ connectionString: database.ownerUrl })
+  await dump.connect()
+  try {
+    await dump.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM devices')
+    const waiting = Promise.withResolvers<string>()
+    const migrated = run({ onWait: waiting.resolve })
+    expect(await waiting.promise).toMatch(/waits for a table/)
+    // Between two tries: a statement of the service waits for 0.9 s at most.
+    const read = () => database.db.tenant(scope, (tx) => tx.query('SELECT FROM devices')).catch(() => 'busy')
+    await expect.poll(read).toEqual([])
+    await dump.query('COMMIT')
+    expect(await migrated).toEqual({ applied: [LAST], newer: [] })
+  } finally {
+    await dump.end()
+  }
+  const columns = await database.owner(
+    "SELECT FROM information_schema.columns WHERE table_name = 'devices' AND column_name = 'former_chains'",
+  )
+  expect(columns).toHaveLength(1)
+})
+
+it('applies what is missing once, and then nothing', async () => {
+  await database.owner('ALTER TABLE devices DROP COLUMN former_chains')
+  await database.owner('DELETE FROM migrations WHERE name = $1', [LAST])
+  const both = await Promise.all([run(), run()])
+  expect(both.flatMap(({ applied }) => applied)).toEqual([LAST])
+  expect(await run()).toEqual({ applied: [], newer: [] })
+})
+
+it('leaves a database as it is that a later version has migrated, unless it lacks something', async () => {
+  await database.owner("INSERT INTO migrations (name, batch, migration_time) VALUES ('9999_later.ts', 99, now())")
+  expect(await run()).toEqual({ applied: [], newer: ['9999_later.ts'] })
+  await database.owner('DELETE FROM migrations WHERE name = $1', [LAST])
+  await expect(run()).rejects.toThrow(`(it has 9999_later.ts) and lacks ${LAST}: bring the code up to date`)
+})
+
+it('prepares the engine again where the service made a sequence and the owner is no superuser', async () => {
+  const name = new URL(database.ownerUrl).pathname.slice(1)
+  const owner = `engine_owner_${name}`
+  await database.owner(`CREATE ROLE ${owner} LOGIN NOSUPERUSER PASSWORD 'test'`)
+  try {
+    await database.owner(`ALTER DATABASE ${name} OWNER TO ${owner}`)
+    await database.owner(`ALTER SCHEMA bullmq OWNER TO ${owner}`)
+    for (const kind of ['TABLE', 'SEQUENCE'] as const) {
+      const objects = await database.owner<{ name: string }>(
+        `SELECT c.oid::regclass::text AS name FROM pg_class c WHERE relnamespace = 'bullmq'::regnamespace AND relkind = $1
+           AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype IN ('a', 'i'))`,
+        [kind === 'TABLE' ? 'r' : 'S'],
+      )
+      for (const { name: object } of objects) await database.owner(`ALTER ${kind} ${object} OWNER TO ${owner}`)
+    }
+    const functions = await database.owner<{ name: string }>(
+      "SELECT oid::regprocedure::text AS name FROM pg_proc WHERE pronamespace = 'bullmq'::regnamespace",
+    )
+    for (const { name: one } of functions) await database.owner(`ALTER FUNCTION ${one} OWNER TO ${owner}`)
+    const service = new pg.Client({ connectionString: database.url })
+    await service.connect()
+    await service.query('CREATE SEQUENCE bullmq.made_by_the_service').finally(() => service.end())
+
+    const client = new pg.Client({ connectionString: loginUrl(database.ownerUrl, owner) })
+    await client.connect()
+    await migrateEngine(client, new URL(database.url).username).finally(() => client.end())
+  } finally {
+    await database.owner(`REASSIGN OWNED BY ${owner} TO CURRENT_USER`)
+    await database.owner(`DROP OWNED BY ${owner}`)
+    await database.owner(`DROP ROLE ${owner}`)
+  }
+})
