@@ -13,9 +13,11 @@ export interface MandateNarrowing {
   constraints?: MandateTerms['constraints'] | undefined
   budget?: { limit: string; currency?: string | undefined; period?: MandateBudget['period'] | undefined } | undefined
   expiresAt?: Date | undefined
-  heartbeat?: MandateHeartbeat | undefined
+  heartbeat?: { intervalSeconds: number; windowSeconds?: number | undefined } | undefined
 }
 
+/** The reactivation window of a new heartbeat that names none. */
+export const DEFAULT_WINDOW_SECONDS = 86_400
 /** A root and four levels below it: each charge writes a row on every level. */
 export const MAX_DEPTH = 5
 
@@ -59,12 +61,8 @@ export function termsOf({ limit, currency, period, intervalSeconds, windowSecond
 export function narrowedTerms(terms: MandateTerms, narrowing: MandateNarrowing, now: Date): MandateTerms {
   const errors: FieldError[] = []
   const refuse = (pointer: string, detail: string, code = 'wider') => errors.push({ pointer, code, detail })
-  const {
-    agentId = terms.agentId,
-    constraints = {},
-    expiresAt = terms.expiresAt,
-    heartbeat = terms.heartbeat,
-  } = narrowing
+  const { agentId = terms.agentId, constraints = {}, expiresAt = terms.expiresAt } = narrowing
+  const heartbeat = narrowedHeartbeat(terms.heartbeat, narrowing.heartbeat)
   if (terms.agentId !== null && agentId !== terms.agentId) refuse('/agent_id', `must be ${terms.agentId}`)
   if (expiresAt > terms.expiresAt) refuse('/expires_at', `must not be after ${terms.expiresAt.toISOString()}`)
   if (narrowing.expiresAt !== undefined && expiresAt <= now) {
@@ -82,6 +80,15 @@ export function narrowedTerms(terms: MandateTerms, narrowing: MandateNarrowing, 
   errors.push(...findInconsistent(narrowed).filter(isConsistent))
   if (errors.length > 0) throw refusalOf(errors)
   return narrowed
+}
+
+function narrowedHeartbeat(
+  current: MandateHeartbeat | null,
+  wanted: MandateNarrowing['heartbeat'],
+): MandateHeartbeat | null {
+  if (wanted === undefined) return current
+  const { intervalSeconds, windowSeconds = current?.windowSeconds ?? DEFAULT_WINDOW_SECONDS } = wanted
+  return { intervalSeconds, windowSeconds }
 }
 
 function narrowedBudget(
