@@ -34,8 +34,7 @@ export function checkParent(
   const { levels } = parent
   const stopped = levels.find(({ status }) => status !== 'active')
   if (stopped !== undefined) throw stateFailure(stopped.mandate_id, stopped.status, ['active'])
-  const currency = levels.map(currencyOf).find((one) => one !== undefined)
-  const errors = [...findInconsistent(request, currency), ...findBeyondParent(parent, request)]
+  const errors = [...findInconsistent(request, currencyIn(parent)), ...findBeyondParent(parent, request)]
   if (levels.length >= MAX_DEPTH) {
     const detail = `must be a mandate with fewer than ${MAX_DEPTH - 1} ancestors`
     errors.push({ pointer: '/parent_id', code: 'too_deep', detail })
@@ -57,8 +56,13 @@ export function termsOf({ limit, currency, period, intervalSeconds, windowSecond
   }
 }
 
-/** @throws {Failure} `invalid_request` for each member that would allow more. */
-export function narrowedTerms(terms: MandateTerms, narrowing: MandateNarrowing, now: Date): MandateTerms {
+/** @throws {Failure} `invalid_request` for each member that would allow more than the mandate, or its ancestors, did. */
+export function narrowedTerms(
+  terms: MandateTerms,
+  narrowing: MandateNarrowing,
+  { ancestors, timezone }: { ancestors: MandateFacts | undefined; timezone: string },
+  now: Date,
+): MandateTerms {
   const errors: FieldError[] = []
   const refuse = (pointer: string, detail: string, code = 'wider') => errors.push({ pointer, code, detail })
   const { agentId = terms.agentId, constraints = {}, expiresAt = terms.expiresAt } = narrowing
@@ -75,11 +79,28 @@ export function narrowedTerms(terms: MandateTerms, narrowing: MandateNarrowing, 
   const budget = narrowedBudget(terms.budget, narrowing.budget, refuse)
   if (terms.budget !== null && budget !== null) errors.push(...findWiderBudget(terms.budget, budget))
   const narrowed = { agentId, constraints: { ...terms.constraints, ...constraints }, budget, expiresAt, heartbeat }
-  // An ancestor may name the currency: what is granted already has one.
-  const isConsistent = (error: FieldError) => error.code !== 'required' || terms.constraints.max_amount === undefined
-  errors.push(...findInconsistent(narrowed).filter(isConsistent))
+  errors.push(...findInconsistent(narrowed, ancestors && currencyIn(ancestors)))
+  if (ancestors !== undefined) {
+    errors.push(...findBeyondParent(ancestors, { ...limitedFirst(terms, narrowed), timezone }))
+  }
   if (errors.length > 0) throw refusalOf(errors)
   return narrowed
+}
+
+/**
+ * What was limited by ancestors alone until now. The rest is not compared with them: it is less than before, and they may
+ * have been narrowed since.
+ */
+function limitedFirst(before: MandateTerms, { constraints, budget }: Pick<MandateTerms, 'constraints' | 'budget'>) {
+  const isNew = ([name]: [string, unknown]) => !(name in before.constraints)
+  return {
+    constraints: Object.fromEntries(Object.entries(constraints).filter(isNew)) as MandateTerms['constraints'],
+    budget: before.budget === null ? budget : null,
+  }
+}
+
+function currencyIn({ levels }: MandateFacts): string | undefined {
+  return levels.map(currencyOf).find((currency) => currency !== undefined)
 }
 
 function narrowedHeartbeat(
