@@ -79,6 +79,7 @@ describe('the execution of a token', () => {
     const [first, second] = [await service.issue(caller), await service.issue(caller)]
     const ask = (token: string, body: object = {}, key = 'a') =>
       service.post(caller, '/v1/intent/verify', { ...ACTION, intent_token: token, ...body }, withKey(key))
+    const tokenOfAnotherAccount = async () => (await service.issue(await service.makeCaller())).token
     // A key belongs to nothing before it executes.
     expect(await ask(first.token, { action_payload: {} })).toMatchObject({ json: { reason: 'payload_hash_mismatch' } })
     expect(await ask(second.token, { execute: false })).toMatchObject({ json: { valid: true } })
@@ -88,6 +89,8 @@ describe('the execution of a token', () => {
     expect(await ask(second.token, { execute: false })).toMatchObject(reused)
     expect(await ask(first.token, { action_payload: {} })).toMatchObject(reused)
     expect(await ask(first.token, { action_description: 'Pay more' })).toMatchObject(reused)
+    expect(await service.decisions(caller)).toEqual(before)
+    for (const none of ['none', await tokenOfAnotherAccount()]) expect(await ask(none)).toMatchObject(reused)
     expect(await service.decisions(caller)).toEqual(before)
     expect(await ask(first.token)).toMatchObject({ json: { valid: true, already_executed: true } })
     // Nothing is replayed: what ends the token ends the repeat.
