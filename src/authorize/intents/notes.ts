@@ -185,7 +185,8 @@ A policy that was tightened since authorize may require an approval now: this re
     headers: {
       'Idempotency-Key':
         'Says who executes: a repeat with the same key is the same execution. The answer is always evaluated anew. A key ' +
-        'that has executed a token answers 422 idempotency_key_reused for any other token or action, as long as the token is kept.',
+        'that has executed a token answers 422 idempotency_key_reused for any other token or action, as long as the token is kept. The ' +
+        'successor of a rotated API key is another caller.',
     },
     examples: { payment: { intent_token: authorized.intent_token, ...action, execute: true, receipt: false } },
     answers: { 200: { examples: ANSWERS } },
@@ -197,8 +198,9 @@ A policy that was tightened since authorize may require an approval now: this re
     problems: ['environment_mismatch'],
   },
   'POST /v1/intent/executions/:jti/outcome': {
-    description: `Reports once how an executed action ended. Only the caller that executed it may. \`failed\` and \`not_run\` give
-back what the execution charged to a mandate, or the cycle of a schedule. They do not make the token usable again.`,
+    description: `Reports once how an executed action ended. Only the caller that executed it may; the successor
+of a rotated API key is the same caller here. \`failed\` and \`not_run\` give back what the execution charged to a mandate, or the cycle
+of a schedule. They do not make the token usable again.`,
     examples: { succeeded: { status: 'succeeded' } },
     answers: { 200: { example: { ...executed, status: 'succeeded', outcome_at: '2026-11-20T15:11:09.120Z' } } },
     problems: ['environment_mismatch', 'invalid_state_transition', 'conflict'],
