@@ -130,7 +130,8 @@ A mandate with an agent is for that agent only. \`passkey_assertion\` binds the 
 with a passkey: ask for a challenge with \`POST /v1/intent/challenges\`.
 
 Where a rule of the policy requires an approval and nothing else refuses, people are asked: the answer has \`approval_id\`, and the
-token lives 300 seconds longer than its approval can be decided. Once approved, it is valid for \`ttl_seconds\`, and for one execution.
+token lives 300 seconds longer than its approval can be decided. Once approved, it is valid for \`ttl_seconds\` from the decision on,
+never longer than it lives, and for one execution.
 
 \`preflight\` says what verify would answer now. A rule that asks a webhook shows as \`policy_webhook_pending\`: it is asked at verify only.
 
