@@ -11,8 +11,9 @@ import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, checkName, type Scope } from '#src/platform/ids.ts'
 import type { AwaitedRow, PolledWaits } from '#src/platform/polled-waits.ts'
 import type { Assertions, PasskeyChallenge } from '../passkeys/assertions.ts'
+import type { PolicyReader } from '../policy/current.ts'
 import { boundOf, type Deciding, type Decision, noApproval } from './decide.ts'
-import { type MissingVotes, missingVotes } from './facts.ts'
+import { countedVotes, type MissingVotes, missingVotes, requiresHumanSession } from './facts.ts'
 import { letterOf } from './letter.ts'
 import {
   type ApprovalFilter,
@@ -43,6 +44,7 @@ export interface ApprovalsDeps {
   sealer: Sealer
   pager: Pager
   baseUrl: string
+  readPolicy: PolicyReader['readPolicy']
   deciding: Deciding
   assertions: Pick<Assertions, 'issueChallenge' | 'reissueChallenge'>
   waits: Pick<PolledWaits<AwaitedRow>, 'ended' | 'tell'>
@@ -59,21 +61,28 @@ const LIST_ROUTE = 'GET /v1/approvals'
 // Of a letter: enough to know whether the recipient is among them.
 const MAX_APPROVERS = 10_000
 
-export function createApprovals({ db, sealer, pager, baseUrl, deciding, assertions, waits }: ApprovalsDeps) {
+export function createApprovals(deps: ApprovalsDeps) {
+  const { db, sealer, pager, baseUrl, readPolicy, deciding, assertions, waits } = deps
+
   // What looks expired may have been decided in time by a transaction that has not committed.
   async function findSettled(tx: Tx, id: string): Promise<ShownApproval | undefined> {
     const row = await findApproval(tx, id)
     return row?.status === 'expired' ? findApprovalAfterDecisions(tx, id) : row
   }
 
+  async function readMissing(tx: Tx, { environment }: Scope, row: ShownApproval): Promise<MissingVotes[]> {
+    const [live, { compiled }] = await Promise.all([readLiveVotes(tx, row.id), readPolicy(tx)])
+    return missingVotes(row, countedVotes(live, requiresHumanSession(compiled.document, environment)))
+  }
+
   async function read(scope: Scope, id: string): Promise<WholeApproval> {
     return db.tenant(scope, async (tx) => {
       const row = await findSettled(tx, id)
       if (row === undefined) throw noApproval(id)
-      const [votes, sealed, live] = await Promise.all([
+      const [votes, sealed, missing] = await Promise.all([
         findVotes(tx, [id]),
         findSealedPayload(tx, id),
-        row.status === 'pending' ? readLiveVotes(tx, id) : [],
+        row.status === 'pending' ? readMissing(tx, scope, row) : [],
       ])
       if (sealed === undefined) throw new Error('an approval without a payload')
       return {
@@ -81,7 +90,7 @@ export function createApprovals({ db, sealer, pager, baseUrl, deciding, assertio
         votes,
         description: openDescription(sealer, id, row.sealedDescription),
         payload: openPayload(sealer, id, sealed),
-        missing: row.status === 'pending' ? missingVotes(row, live) : [],
+        missing,
       }
     })
   }

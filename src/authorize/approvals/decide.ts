@@ -13,7 +13,7 @@ import { normalizeAddress } from '#src/platform/mail-address.ts'
 import type { Assertions, CheckedAssertion } from '../passkeys/assertions.ts'
 import type { PasskeyAssertion } from '../passkeys/bodies.ts'
 import type { PolicyReader } from '../policy/current.ts'
-import { type CountedVote, missingVotes } from './facts.ts'
+import { type CountedVote, countedVotes, missingVotes, requiresHumanSession } from './facts.ts'
 import { resolvedEvent } from './resolutions.ts'
 import { type ApprovalRow, findApproval, lockApproval, settleApproval } from './rows.ts'
 import {
@@ -59,7 +59,7 @@ export function createDeciding({ db, ledger, readPolicy, assertions }: DecidingD
     const { principal } = acting
     const { decision, comment, checked } = given
     const keyId = principal.kind === 'key' ? principal.keyId : undefined
-    const [policy, approver, live, roots, origins, creator, at] = await Promise.all([
+    const [policy, approver, cast, roots, origins, creator, at] = await Promise.all([
       readPolicy(tx),
       lockApprover(tx, acting, approverOf(acting, given)),
       readLiveVotes(tx, id),
@@ -70,12 +70,14 @@ export function createDeciding({ db, ledger, readPolicy, assertions }: DecidingD
     ])
     const { approvals: settings } = policy.compiled.document
     const isLive = acting.environment === 'live'
+    const isHumanOnly = requiresHumanSession(policy.compiled.document, acting.environment)
+    const live = countedVotes(cast, isHumanOnly)
     // In sandbox one person tries out everything, with keys that one key has made.
     const isStrict = row.hasSeparation && (settings?.separation_of_duties ?? isLive)
     const kin = isStrict && keyId !== undefined ? kinOf(keyId, origins) : new Set<string>()
     if (keyId !== undefined) {
       const isOwn = roots?.get(keyId) === roots?.get(row.actorId) || kin.has(row.actorId)
-      checkKey(row, { isHumanOnly: settings?.require_human_session ?? isLive, isOwn })
+      checkKey(row, { isHumanOnly, isOwn })
       if (isStrict && creator !== null && row.excludedIds.includes(creator)) throw separated()
     }
     checkApprover(row, approver)

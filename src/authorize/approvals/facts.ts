@@ -1,8 +1,9 @@
 // What an approval demands and whether it has it: over plain data, so that verify, the preflight of authorize and explain
 // judge the same way. Whether an approval has expired follows from a time that the caller gives, and from no job.
 
+import type { Environment } from '#src/platform/ids.ts'
 import type { CompiledPolicy, CompiledRule } from '../policy/compile.ts'
-import type { ApproverRole } from '../policy/document.ts'
+import type { ApproverRole, PolicyDocument } from '../policy/document.ts'
 import type { PolicyAnswers } from '../policy/evaluate.ts'
 import type { ApprovalRow } from './rows.ts'
 
@@ -106,6 +107,19 @@ export interface CountedVote {
   userId: string
   /** As it is now. */
   role: string
+}
+
+/** Whether only people who are signed in decide. In live they do, unless the policy says otherwise. */
+export function requiresHumanSession({ approvals }: PolicyDocument, environment: Environment): boolean {
+  return approvals?.require_human_session ?? environment === 'live'
+}
+
+/** Where only people decide, earlier votes of keys don't count either: an account turns this on when a key has leaked. */
+export function countedVotes<Vote extends { keyRootId: string | null }>(
+  votes: readonly Vote[],
+  isHumanOnly: boolean,
+): Vote[] {
+  return votes.filter(({ keyRootId }) => keyRootId === null || !isHumanOnly)
 }
 
 /** How many more approvals are missing, from people with one of the roles. */

@@ -27,7 +27,7 @@ export function approvalsFeature(p: Platform, { assertions, readPolicy }: Below)
   const opening = createOpening({ ...p, readPolicy })
   const resolutions = createResolutions(p)
   const deciding = createDeciding({ ...p, readPolicy, assertions })
-  const approvals = createApprovals({ ...p, deciding, assertions, waits })
+  const approvals = createApprovals({ ...p, readPolicy, deciding, assertions, waits })
   return defineFeature(
     {
       name: 'approvals',

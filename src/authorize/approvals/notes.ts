@@ -111,8 +111,9 @@ export const NOTES: Record<string, Note> = {
     description:
       'Each person counts once. When enough people have approved, the same token verifies valid. An API key names the person ' +
       'for whom it speaks, has one vote for each approval, and never decides what it authorized; in live keys decide ' +
-      'nothing unless the policy has `approvals.require_human_session: false`. 409 `approval_already_decided` where the approval ' +
-      'has ended, and for a second decision of a person or of a key.',
+      'nothing unless the policy has `approvals.require_human_session: false`. Where it is turned on later, or the key is ' +
+      'revoked, the vote of a key does not count any more, and its person decides again. 409 `approval_already_decided` ' +
+      'where the approval has ended, and for a second decision of a person or of a key.',
     examples: {
       'A person who is signed in': { comment: voted.comment },
       'With a passkey': { passkey_assertion: ASSERTION },

@@ -1,5 +1,5 @@
 // What people decided about approvals, and who may decide. A vote counts while its person is a member: one who was removed is
-// counted no more, in either environment, also after another invite.
+// counted no more, in either environment, also after another invite. One that a key cast counts while the key is not revoked.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -38,7 +38,13 @@ const VOTE = `approval_id AS "approvalId", user_id AS "userId", decision, via, a
 
 // On plans without teams only owners act.
 const MAY_ACT = `u.deprovisioned_at IS NULL AND (u.role = 'owner' OR (SELECT plan FROM accounts WHERE id = u.account_id) = 'enterprise')`
-const COUNTS = '(u.reactivated_at IS NULL OR v.decided_at > u.reactivated_at)'
+// A revocation of the key, or of one that rotations made of it, ends its vote: after a leak an account may revoke the successor
+// alone. An expiry or the end of a grace period is no revocation.
+const COUNTS = `(u.reactivated_at IS NULL OR v.decided_at > u.reactivated_at) AND (v.key_root_id IS NULL OR NOT EXISTS (
+    WITH RECURSIVE line (id, successor_id, revoked_at) AS (
+      SELECT k.id, k.successor_id, k.revoked_at FROM api_keys k WHERE k.id = v.actor_id
+      UNION SELECT k.id, k.successor_id, k.revoked_at FROM line JOIN api_keys k ON k.id = line.successor_id
+    ) SELECT FROM line WHERE revoked_at IS NOT NULL))`
 
 /** All of some approvals, in the order in which they were given. */
 export async function findVotes(tx: Tx, approvalIds: readonly string[]): Promise<VoteRow[]> {

@@ -36,7 +36,7 @@ export interface Draft {
   outcome: VerifyOutcome
 }
 
-/** Those who approve at the last moment leave this long to use the token. */
+/** Those who approve at the last moment leave this long to use the token, also where its `ttl_seconds` is longer. */
 const AFTER_APPROVAL_SECONDS = 300
 
 /** @param baseUrl Who issues it. */

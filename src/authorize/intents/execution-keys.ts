@@ -1,5 +1,5 @@
 // An Idempotency-Key of verify says who executes. It names one token and its action for as long as the token is kept: the same
-// key with anything else is a mistake of the caller, whatever the answer would be. No verdict is stored with it.
+// key with anything else is a mistake of the caller, whatever the reason would be. No verdict is stored with it.
 
 import type { Executed } from '#src/authorize/tokens/rows.ts'
 import { Failure } from '#src/failure.ts'
@@ -10,15 +10,19 @@ export interface Executor {
   key: string | null
 }
 
-/** @param executed What the key has executed. @throws {Failure} `idempotency_key_reused`. */
-export function checkKey(asked: Executed, executed: Executed | undefined): void {
+/**
+ * @param asked undefined: no token of this account.
+ * @param executed What the key has executed.
+ * @throws {Failure} `idempotency_key_reused`.
+ */
+export function checkKey(asked: Executed | undefined, executed: Executed | undefined): void {
   if (executed === undefined) return
   const { jti, actionHash, payloadHash } = executed
-  const isSame = jti === asked.jti && actionHash === asked.actionHash && payloadHash === asked.payloadHash
+  const isSame = jti === asked?.jti && actionHash === asked.actionHash && payloadHash === asked.payloadHash
   if (!isSame) throw keyReused()
 }
 
-/** RootSemaphore the error of two verifications that execute two tokens with one key at once into `idempotency_key_reused`. */
+/** Turns the error of two verifications that execute two tokens with one key at once into `idempotency_key_reused`. */
 export function withKeyReuse(error: unknown): unknown {
   const isTaken = error instanceof Error && 'constraint' in error && error.constraint === 'intents_execution_key'
   return isTaken ? keyReused() : error

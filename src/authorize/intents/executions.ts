@@ -1,6 +1,7 @@
 // What became of actions: a token is executed by the first valid verification that was no mere check, and the executing
 // caller reports once how the action ended.
 
+import { findKeyRoots } from '#src/authorize/approvals/vote-rows.ts'
 import {
   findIntent,
   type IntentOutcome,
@@ -59,14 +60,14 @@ export function createExecutions({ db, ledger }: ExecutionsDeps) {
       const report = async (tx: Tx) => {
         const row = await lockIntent(tx, jti)
         if (row === undefined) throw unknown(jti)
-        refuse(row, actor.id)
+        const executedBy = await checkReporter(tx, row, actor.id)
         // What did not happen is not spent. The token stays used.
         const [at, released] = await Promise.all([
           readClock(tx),
           outcome === 'succeeded' ? {} : release(tx, caller, row),
         ])
         const [isRecorded] = await Promise.all([
-          recordOutcome(tx, jti, { by: actor.id, outcome }),
+          recordOutcome(tx, jti, { by: executedBy, outcome }),
           ledger.record(tx, caller, {
             kind: 'outcome',
             at,
@@ -89,14 +90,19 @@ export function createExecutions({ db, ledger }: ExecutionsDeps) {
 
 export type Executions = ReturnType<typeof createExecutions>
 
-function refuse({ jti, executedAt, executedBy, outcome }: IntentRow, actorId: string): void {
-  if (executedAt === null) {
+/** Returns who executed it. @throws {Failure} as `report`. */
+async function checkReporter(
+  tx: Tx,
+  { jti, executedAt, executedBy, outcome }: IntentRow,
+  actorId: string,
+): Promise<string> {
+  if (executedAt === null || executedBy === null) {
     throw new Failure('invalid_state_transition', {
       detail: `No verification has executed ${jti}: there is no outcome to report.`,
       members: { allowed: [] },
     })
   }
-  if (executedBy !== actorId) {
+  if (executedBy !== actorId && !(await isSameLine(tx, executedBy, actorId))) {
     throw new Failure('conflict', `Another caller executed ${jti}: only that caller reports its outcome.`)
   }
   if (outcome !== null) {
@@ -105,6 +111,13 @@ function refuse({ jti, executedAt, executedBy, outcome }: IntentRow, actorId: st
       members: { allowed: [] },
     })
   }
+  return executedBy
+}
+
+/** Whether both are keys of one line of rotations: the successor reports what the key before it has executed. */
+async function isSameLine(tx: Tx, one: string, other: string): Promise<boolean> {
+  const roots = await findKeyRoots(tx, [one, other])
+  return roots.get(one) === roots.get(other)
 }
 
 function executionOf(row: IntentRow): Execution | undefined {

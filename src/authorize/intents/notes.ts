@@ -130,7 +130,8 @@ A mandate with an agent is for that agent only. \`passkey_assertion\` binds the 
 with a passkey: ask for a challenge with \`POST /v1/intent/challenges\`.
 
 Where a rule of the policy requires an approval and nothing else refuses, people are asked: the answer has \`approval_id\`, and the
-token lives 300 seconds longer than its approval can be decided. Once approved, it is valid for \`ttl_seconds\`, and for one execution.
+token lives 300 seconds longer than its approval can be decided. Once approved, it is valid for \`ttl_seconds\` from the decision on,
+never longer than it lives, and for one execution.
 
 \`preflight\` says what verify would answer now. A rule that asks a webhook shows as \`policy_webhook_pending\`: it is asked at verify only.
 
@@ -185,7 +186,8 @@ A policy that was tightened since authorize may require an approval now: this re
     headers: {
       'Idempotency-Key':
         'Says who executes: a repeat with the same key is the same execution. The answer is always evaluated anew. A key ' +
-        'that has executed a token answers 422 idempotency_key_reused for any other token or action, as long as the token is kept.',
+        'that has executed a token answers 422 idempotency_key_reused for any other token or action, as long as the token is kept. The ' +
+        'successor of a rotated API key is another caller.',
     },
     examples: { payment: { intent_token: authorized.intent_token, ...action, execute: true, receipt: false } },
     answers: { 200: { examples: ANSWERS } },
@@ -197,8 +199,9 @@ A policy that was tightened since authorize may require an approval now: this re
     problems: ['environment_mismatch'],
   },
   'POST /v1/intent/executions/:jti/outcome': {
-    description: `Reports once how an executed action ended. Only the caller that executed it may. \`failed\` and \`not_run\` give
-back what the execution charged to a mandate, or the cycle of a schedule. They do not make the token usable again.`,
+    description: `Reports once how an executed action ended. Only the caller that executed it may; the successor
+of a rotated API key is the same caller here. \`failed\` and \`not_run\` give back what the execution charged to a mandate, or the cycle
+of a schedule. They do not make the token usable again.`,
     examples: { succeeded: { status: 'succeeded' } },
     answers: { 200: { example: { ...executed, status: 'succeeded', outcome_at: '2026-11-20T15:11:09.120Z' } } },
     problems: ['environment_mismatch', 'invalid_state_transition', 'conflict'],

@@ -147,9 +147,10 @@ export function createVerifying(deps: VerifyingDeps) {
   function refuseUnknown(presented: Presented, problem: string): Promise<Verified> {
     const facts = unknownFacts(presented.request, now().toISOString(), problem)
     const outcome: VerifyOutcome = { ...INVALID }
-    return db.tenant(presented.caller, (tx) =>
-      settle(tx, presented, { facts, outcome, policy: null, asked: undefined, row: undefined }),
-    )
+    return db.tenant(presented.caller, async (tx) => {
+      checkKey(undefined, await findExecuted(tx, presented.execution.key))
+      return settle(tx, presented, { facts, outcome, policy: null, asked: undefined, row: undefined })
+    })
   }
 
   return { verify }

@@ -7,12 +7,11 @@ import { amountRequest as amount, currencyRequest as currency } from '#src/platf
 import { timestamp, visibleText } from '#src/platform/http/params.ts'
 import type { MandateConstraints } from './judge.ts'
 import type { MandateRequest } from './mandates.ts'
-import type { MandateNarrowing } from './terms.ts'
+import { DEFAULT_WINDOW_SECONDS, type MandateNarrowing } from './terms.ts'
 import { budgetPeriodView as period } from './views.ts'
 
 /** Each list is read by every decision, and answered where it refuses. */
 const MAX_NAMES = 100
-const DEFAULT_WINDOW_SECONDS = 86_400
 
 const names = z
   .array(z.string().min(1).max(200))
@@ -47,16 +46,13 @@ const constraints = z
     window: window.optional().describe("When actions may run, in the mandate's time zone."),
   })
   .meta({ id: 'MandateConstraints' })
+const interval = z.number().int().min(300).max(2_592_000).describe('A check-in is missed 60 s after it.')
+const reactivationWindow = z.number().int().min(0).max(2_592_000)
+const WINDOW_IS = 'How long after a missed check-in the next one makes the mandate active again.'
 const heartbeat = z
   .strictObject({
-    interval_seconds: z.number().int().min(300).max(2_592_000).describe('A check-in is missed 60 s after it.'),
-    reactivation_window_seconds: z
-      .number()
-      .int()
-      .min(0)
-      .max(2_592_000)
-      .default(DEFAULT_WINDOW_SECONDS)
-      .describe('How long after a missed check-in the next one makes the mandate active again.'),
+    interval_seconds: interval,
+    reactivation_window_seconds: reactivationWindow.default(DEFAULT_WINDOW_SECONDS).describe(WINDOW_IS),
   })
   .meta({ id: 'NewMandateHeartbeat' })
 const pointer = z.string().refine(isPointer, {
@@ -108,7 +104,16 @@ export const narrowingRequest = z
       .optional()
       .describe('`currency` and `period` are needed where the mandate has no budget yet.'),
     expires_at: timestamp.optional(),
-    heartbeat: heartbeat.optional(),
+    heartbeat: z
+      .strictObject({
+        interval_seconds: interval,
+        reactivation_window_seconds: reactivationWindow
+          .optional()
+          .describe(
+            `${WINDOW_IS} Stays as it is when absent; ${DEFAULT_WINDOW_SECONDS} where the mandate has no heartbeat yet.`,
+          ),
+      })
+      .optional(),
   })
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
   .meta({ id: 'MandateNarrowing' })
@@ -123,7 +128,7 @@ export function toMandateRequest(body: z.output<typeof mandateRequest>): Mandate
     budget: body.budget ?? null,
     pointers: definedOf(body.payload_pointers ?? {}),
     expiresAt: new Date(body.expires_at),
-    heartbeat: heartbeatOf(body.heartbeat) ?? null,
+    heartbeat: body.heartbeat === undefined ? null : heartbeatOf(body.heartbeat),
     parentId: body.parent_id ?? null,
   }
 }
@@ -134,12 +139,14 @@ export function toNarrowing(body: z.output<typeof narrowingRequest>): MandateNar
     constraints: body.constraints === undefined ? undefined : constraintsOf(body.constraints),
     budget: body.budget,
     expiresAt: body.expires_at === undefined ? undefined : new Date(body.expires_at),
-    heartbeat: heartbeatOf(body.heartbeat),
+    heartbeat: body.heartbeat && {
+      intervalSeconds: body.heartbeat.interval_seconds,
+      windowSeconds: body.heartbeat.reactivation_window_seconds,
+    },
   }
 }
 
-function heartbeatOf(given: z.output<typeof heartbeat> | undefined) {
-  if (given === undefined) return undefined
+function heartbeatOf(given: z.output<typeof heartbeat>) {
   return { intervalSeconds: given.interval_seconds, windowSeconds: given.reactivation_window_seconds }
 }
 

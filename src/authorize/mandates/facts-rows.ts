@@ -44,6 +44,16 @@ export async function readMandateFacts(
   }
 }
 
+/** What stands above a mandate, locked as `share`; undefined of a root. Called before the mandate is locked: root first. */
+export async function readAncestors(tx: Tx, mandateId: string): Promise<MandateFacts | undefined> {
+  const [row] = await tx.query<{ parentId: string | null }>(
+    'SELECT parent_id AS "parentId" FROM mandates WHERE id = $1',
+    [mandateId],
+  )
+  const parentId = row?.parentId ?? null
+  return parentId === null ? undefined : readMandateFacts(tx, parentId, 'share')
+}
+
 interface LevelRow {
   id: string
   agentId: string | null

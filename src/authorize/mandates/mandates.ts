@@ -11,7 +11,8 @@ import type { CountedPage, Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
-import { readMandateFacts } from './facts-rows.ts'
+import { readAncestors, readMandateFacts } from './facts-rows.ts'
+import type { MandateFacts } from './judge.ts'
 import { findInconsistent } from './narrowing.ts'
 import {
   checkIn,
@@ -104,19 +105,22 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
     return row
   }
 
-  /** Runs `work` on the mandate while its row is locked, once per idempotency key, and returns the mandate after it. */
+  /**
+   * Runs `work` on the mandate while its row is locked, once per idempotency key, and returns the mandate after it.
+   * `locksAncestors`: they are locked first, since whatever locks several levels begins at the root, and passed to `work`.
+   */
   function change(
     acting: Acting,
-    id: string,
-    key: IdempotencyKey | undefined,
-    work: (tx: Tx, row: MandateRow) => Promise<void>,
+    { id, key, locksAncestors = false }: { id: string; key: IdempotencyKey | undefined; locksAncestors?: boolean },
+    work: (tx: Tx, row: MandateRow, ancestors: MandateFacts | undefined) => Promise<void>,
   ): Promise<MandateRow> {
     checkId(id, 'mnd', acting.environment)
     note({ mandate: id })
     const locked = async (tx: Tx) => {
+      const ancestors = locksAncestors ? await readAncestors(tx, id) : undefined
       const row = await lockMandate(tx, id)
       if (row === undefined) throw noMandate(id)
-      await work(tx, row)
+      await work(tx, row, ancestors)
       return getMandate(tx, id)
     }
     return db.tenant(acting, (tx) => once(tx, key, locked, () => id))
@@ -181,10 +185,11 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
      */
     narrow(acting: Acting, id: string, narrowing: MandateNarrowing, key?: IdempotencyKey): Promise<MandateRow> {
       if (narrowing.agentId !== undefined) checkId(narrowing.agentId, 'agt', acting.environment)
-      return change(acting, id, key, async (tx, row) => {
+      return change(acting, { id, key, locksAncestors: true }, async (tx, row, ancestors) => {
         const needsActive = narrowing.heartbeat !== undefined
         requireState(row, needsActive ? ['active'] : ['active', 'suspended'])
-        const terms = narrowedTerms(termsOf(row), narrowing, now())
+        const { timezone } = row
+        const terms = narrowedTerms(termsOf(row), narrowing, { ancestors, timezone }, now())
         const { agentId } = terms
         if (agentId !== row.agentId && agentId !== null && !(await readAgents(tx, [agentId])).has(agentId)) {
           throw new Failure('not_found', `There is no agent ${agentId}.`)
@@ -196,7 +201,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
 
     /** One that is revoked stays as it is. @throws {Failure} `environment_mismatch`, `not_found`. */
     revoke(acting: Acting, id: string, reason: string, key?: IdempotencyKey): Promise<MandateRow> {
-      return change(acting, id, key, async (tx) => {
+      return change(acting, { id, key }, async (tx) => {
         if (!(await revokeMandate(tx, id, { id: actorOf(acting.principal).id, reason }))) return
         await record(tx, acting, await getMandate(tx, id), { change: 'revoked', reason })
       })
@@ -208,7 +213,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
      * `invalid_state_transition` when its state is final.
      */
     heartbeat(acting: Acting, id: string, key?: IdempotencyKey): Promise<MandateRow> {
-      return change(acting, id, key, async (tx, row) => {
+      return change(acting, { id, key }, async (tx, row) => {
         if (row.lastCheckInAt === null) throw new Failure('conflict', `The mandate ${id} has no heartbeat.`)
         const checked = await checkIn(tx, id)
         if (checked === undefined) {

@@ -57,10 +57,10 @@ export interface ChildTerms {
   timezone: string
 }
 
-/** What of a child is not within its parent and all of its ancestors, as they are now. */
+/** What of a child is not within its parent and all of its ancestors, as they are now. An expiry may be left out. */
 export function findBeyondParent(
   { levels }: MandateFacts,
-  { constraints, budget, expiresAt, timezone }: ChildTerms,
+  { constraints, budget, expiresAt, timezone }: Omit<ChildTerms, 'expiresAt'> & { expiresAt?: Date | undefined },
 ): FieldError[] {
   const errors = levels.flatMap((level) => {
     const isSameZone = level.timezone === timezone
@@ -70,7 +70,9 @@ export function findBeyondParent(
         ? [wider('/budget/currency', `must be ${currency}`)]
         : []
     const late =
-      expiresAt.toISOString() > level.expires_at ? [wider('/expires_at', `must not be after ${level.expires_at}`)] : []
+      expiresAt !== undefined && expiresAt.toISOString() > level.expires_at
+        ? [wider('/expires_at', `must not be after ${level.expires_at}`)]
+        : []
     const outer = currency === undefined ? level.constraints : { ...level.constraints, currency }
     return [...findWiderConstraints(outer, constraints, { isSameZone }), ...foreign, ...late]
   })

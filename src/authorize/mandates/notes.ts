@@ -89,7 +89,8 @@ export const NOTES: Record<string, Note> = {
   'PATCH /v1/mandates/:id': {
     description:
       'Members that are absent stay as they are. What is limited can be limited further, and what is not limited can be ' +
-      'limited; a member that would allow more is refused with the code `wider`. A change of `heartbeat` counts as a check-in.',
+      'limited, in a child within its ancestors; a member that would allow more is refused with the code `wider`. A change of `heartbeat` counts as a check-in; without ' +
+      '`reactivation_window_seconds` its window stays as it is.',
     examples: { 'A lower amount': { constraints: { max_amount: '200' } } },
     answers: { 200: { example: narrower } },
     problems: ['invalid_state_transition'],

@@ -13,9 +13,11 @@ export interface MandateNarrowing {
   constraints?: MandateTerms['constraints'] | undefined
   budget?: { limit: string; currency?: string | undefined; period?: MandateBudget['period'] | undefined } | undefined
   expiresAt?: Date | undefined
-  heartbeat?: MandateHeartbeat | undefined
+  heartbeat?: { intervalSeconds: number; windowSeconds?: number | undefined } | undefined
 }
 
+/** The reactivation window of a new heartbeat that names none. */
+export const DEFAULT_WINDOW_SECONDS = 86_400
 /** A root and four levels below it: each charge writes a row on every level. */
 export const MAX_DEPTH = 5
 
@@ -32,8 +34,7 @@ export function checkParent(
   const { levels } = parent
   const stopped = levels.find(({ status }) => status !== 'active')
   if (stopped !== undefined) throw stateFailure(stopped.mandate_id, stopped.status, ['active'])
-  const currency = levels.map(currencyOf).find((one) => one !== undefined)
-  const errors = [...findInconsistent(request, currency), ...findBeyondParent(parent, request)]
+  const errors = [...findInconsistent(request, currencyIn(parent)), ...findBeyondParent(parent, request)]
   if (levels.length >= MAX_DEPTH) {
     const detail = `must be a mandate with fewer than ${MAX_DEPTH - 1} ancestors`
     errors.push({ pointer: '/parent_id', code: 'too_deep', detail })
@@ -55,16 +56,17 @@ export function termsOf({ limit, currency, period, intervalSeconds, windowSecond
   }
 }
 
-/** @throws {Failure} `invalid_request` for each member that would allow more. */
-export function narrowedTerms(terms: MandateTerms, narrowing: MandateNarrowing, now: Date): MandateTerms {
+/** @throws {Failure} `invalid_request` for each member that would allow more than the mandate, or its ancestors, did. */
+export function narrowedTerms(
+  terms: MandateTerms,
+  narrowing: MandateNarrowing,
+  { ancestors, timezone }: { ancestors: MandateFacts | undefined; timezone: string },
+  now: Date,
+): MandateTerms {
   const errors: FieldError[] = []
   const refuse = (pointer: string, detail: string, code = 'wider') => errors.push({ pointer, code, detail })
-  const {
-    agentId = terms.agentId,
-    constraints = {},
-    expiresAt = terms.expiresAt,
-    heartbeat = terms.heartbeat,
-  } = narrowing
+  const { agentId = terms.agentId, constraints = {}, expiresAt = terms.expiresAt } = narrowing
+  const heartbeat = narrowedHeartbeat(terms.heartbeat, narrowing.heartbeat)
   if (terms.agentId !== null && agentId !== terms.agentId) refuse('/agent_id', `must be ${terms.agentId}`)
   if (expiresAt > terms.expiresAt) refuse('/expires_at', `must not be after ${terms.expiresAt.toISOString()}`)
   if (narrowing.expiresAt !== undefined && expiresAt <= now) {
@@ -77,11 +79,37 @@ export function narrowedTerms(terms: MandateTerms, narrowing: MandateNarrowing, 
   const budget = narrowedBudget(terms.budget, narrowing.budget, refuse)
   if (terms.budget !== null && budget !== null) errors.push(...findWiderBudget(terms.budget, budget))
   const narrowed = { agentId, constraints: { ...terms.constraints, ...constraints }, budget, expiresAt, heartbeat }
-  // An ancestor may name the currency: what is granted already has one.
-  const isConsistent = (error: FieldError) => error.code !== 'required' || terms.constraints.max_amount === undefined
-  errors.push(...findInconsistent(narrowed).filter(isConsistent))
+  errors.push(...findInconsistent(narrowed, ancestors && currencyIn(ancestors)))
+  if (ancestors !== undefined) {
+    errors.push(...findBeyondParent(ancestors, { ...limitedFirst(terms, narrowed), timezone }))
+  }
   if (errors.length > 0) throw refusalOf(errors)
   return narrowed
+}
+
+/**
+ * What was limited by ancestors alone until now. The rest is not compared with them: it is less than before, and they may
+ * have been narrowed since.
+ */
+function limitedFirst(before: MandateTerms, { constraints, budget }: Pick<MandateTerms, 'constraints' | 'budget'>) {
+  const isNew = ([name]: [string, unknown]) => !(name in before.constraints)
+  return {
+    constraints: Object.fromEntries(Object.entries(constraints).filter(isNew)) as MandateTerms['constraints'],
+    budget: before.budget === null ? budget : null,
+  }
+}
+
+function currencyIn({ levels }: MandateFacts): string | undefined {
+  return levels.map(currencyOf).find((currency) => currency !== undefined)
+}
+
+function narrowedHeartbeat(
+  current: MandateHeartbeat | null,
+  wanted: MandateNarrowing['heartbeat'],
+): MandateHeartbeat | null {
+  if (wanted === undefined) return current
+  const { intervalSeconds, windowSeconds = current?.windowSeconds ?? DEFAULT_WINDOW_SECONDS } = wanted
+  return { intervalSeconds, windowSeconds }
 }
 
 function narrowedBudget(

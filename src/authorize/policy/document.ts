@@ -149,7 +149,7 @@ export const documentSchema = z
           .boolean()
           .optional()
           .describe(
-            'API keys decide no approvals, only people who are signed in. Default: true in live, false in sandbox.',
+            'API keys decide no approvals, only people who are signed in; earlier votes of keys do not count. Default: true in live, false in sandbox.',
           ),
         separation_of_duties: z
           .boolean()

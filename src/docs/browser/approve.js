@@ -246,8 +246,9 @@ function leftUntil(end) {
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }
 
+// Not through a key: whether that counts depends on the policy and on the key, which only the service knows.
 function hasDecided({ decisions }) {
-  return decisions.some(({ by }) => by === user.user_id)
+  return decisions.some(({ by, via }) => by === user.user_id && via !== 'api_key')
 }
 
 // What the service would refuse is not offered. It decides what this page can't know.

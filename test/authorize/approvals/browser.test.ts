@@ -177,6 +177,22 @@ describe.skipIf(!hasBrowser)(
       expect(browser.complaints()).toEqual([])
     })
 
+    it('are approved again by the person for whom a key spoke, where votes of keys do not count any more', async () => {
+      const row = await open()
+      await service.test.owner(
+        `INSERT INTO approval_votes (account_id, environment, approval_id, user_id, decision, via, actor_id, key_root_id, decided_at)
+         VALUES ($1, 'sandbox', $2, $3, 'approve', 'api_key', 'key_test_desk', 'key_test_desk', now())`,
+        [caller.accountId, row.id, userId],
+      )
+      await service.setPolicy(caller, { approvals: { require_human_session: true } })
+      await show(row.id)
+      await reads('votes', 'You: approved through an API key')
+      expect(await browser.evaluate(`document.querySelector('#decide').hidden`)).toBe(false)
+      await press('approve')
+      await sees('is approved')
+      expect(await service.read(caller, row.id)).toMatchObject({ decisions: [{ by: userId, via: 'session' }] })
+    })
+
     it('are approved with a passkey where the rule demands one, bound to this approval', async () => {
       const [row, other] = [await open({ demands: [{ require_passkey: true }] }), await open()]
       await show(row.id)

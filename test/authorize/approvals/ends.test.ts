@@ -127,6 +127,55 @@ describe('an API key', () => {
     expect((await on.approve(approver, live.id, {}, sent)).json.status).toBe('approved')
   })
 
+  it('has a vote that does not count while the policy wants people who are signed in; its person votes again', async () => {
+    const [user, other] = [await on.join(caller), await on.join(caller)]
+    const email = await emailOf(user.userId)
+    const policy = (wantsPeople: boolean) =>
+      on.setPolicy(caller, { approvals: { require_human_session: wantsPeople, separation_of_duties: false } })
+    await policy(false)
+    const row = await on.open(caller, { demands: [{ min_approvals: 2 }] })
+    expect((await byKey(otherKey(), row.id, email)).json).toMatchObject({ missing: [{ approvals: 1 }] })
+    await policy(true)
+    expect(await on.read(caller, row.id)).toMatchObject({ missing: [{ approvals: 2 }] })
+    expect((await on.approve(other, row.id)).json).toMatchObject({ status: 'pending', missing: [{ approvals: 1 }] })
+    expect((await on.approve(user, row.id)).json).toMatchObject({
+      status: 'approved',
+      decisions: [{ by: other.userId }, { by: user.userId, via: 'session' }],
+    })
+  })
+
+  it('has a vote that does not count once the key, or one that rotations made of it, is revoked', async () => {
+    const owner = await on.join(caller, 'owner')
+    const [user, other] = [await on.join(caller), await on.join(caller)]
+    const email = await emailOf(user.userId)
+    await on.setPolicy(caller, { approvals: { separation_of_duties: false } })
+    const manage = async (path: string, json: object) => {
+      const answer = await on.as(owner, `/v1/account/keys${path}`, json)
+      expect(answer).toMatchObject({ status: 200 })
+      return { id: String(answer.json.id), key: String(answer.json.key) }
+    }
+    const revoke = (id: string) => manage(`/${id}/revoke`, {})
+    const rotate = (id: string) => manage(`/${id}/rotate`, { grace_period_seconds: 0 })
+    const old = await manage('', { name: 'desk', scopes: ['escalate'] })
+    const row = await on.open(caller, { demands: [{ min_approvals: 2 }] })
+    expect((await byKey(old, row.id, email)).json).toMatchObject({ missing: [{ approvals: 1 }] })
+    const successor = await rotate(old.id)
+    expect(await on.read(caller, row.id)).toMatchObject({ missing: [{ approvals: 1 }] })
+    await revoke(successor.id)
+    expect(await on.read(caller, row.id)).toMatchObject({ missing: [{ approvals: 2 }] })
+    expect((await on.approve(other, row.id)).json).toMatchObject({ status: 'pending' })
+
+    const next = await manage('', { name: 'desk', scopes: ['escalate'] })
+    expect((await byKey(next, row.id, email)).json.status).toBe('approved')
+    // What was decided stays, and the key before a rotation says nothing of the one after it.
+    const later = await on.open(caller, { demands: [{ min_approvals: 2 }] })
+    const last = await rotate(next.id)
+    expect((await byKey(last, later.id, email)).json.status).toBe('pending')
+    await revoke(next.id)
+    expect(await on.read(caller, later.id)).toMatchObject({ missing: [{ approvals: 1 }] })
+    expect(await on.read(caller, row.id)).toMatchObject({ status: 'approved' })
+  })
+
   it('needs the scope escalate to decide, and intent to read', async () => {
     const user = await on.join(caller)
     const row = await on.open(caller)

@@ -112,6 +112,15 @@ describe('an approval that the policy requires', () => {
     expect(await verify(authorized)).toMatchObject({ reason: 'token_expired' })
   })
 
+  it('ends its token 300 s after it can be decided, however long the lifetime is that the token asks for', async () => {
+    await service.setPolicy(caller, [ask('all', { ttl_seconds: 60 })])
+    for (const ttl_seconds of [30, 3_600]) {
+      const { expires_at, approval } = await authorize({ ttl_seconds })
+      const left = timeOf(expires_at) - timeOf((approval as Members).expires_at)
+      expect(Math.floor(left / 1_000)).toBe(300)
+    }
+  })
+
   it('is cancelled with what is revoked', async () => {
     await service.setPolicy(caller, [ask('all')])
     const authorized = await authorize()

@@ -4,6 +4,7 @@ import { INTENT_EXPLAINERS } from '#src/authorize/intents/explain.ts'
 import { newId } from '#src/platform/ids.ts'
 import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
 import type { TestCaller } from '../../support/callers.ts'
+import type { SignedIn } from '../../support/service.ts'
 import { createReceivers, decide } from '../webhooks/receivers.ts'
 import { ACTION, type Intents, startIntents } from './service.ts'
 
@@ -79,6 +80,7 @@ describe('the execution of a token', () => {
     const [first, second] = [await service.issue(caller), await service.issue(caller)]
     const ask = (token: string, body: object = {}, key = 'a') =>
       service.post(caller, '/v1/intent/verify', { ...ACTION, intent_token: token, ...body }, withKey(key))
+    const tokenOfAnotherAccount = async () => (await service.issue(await service.makeCaller())).token
     // A key belongs to nothing before it executes.
     expect(await ask(first.token, { action_payload: {} })).toMatchObject({ json: { reason: 'payload_hash_mismatch' } })
     expect(await ask(second.token, { execute: false })).toMatchObject({ json: { valid: true } })
@@ -88,6 +90,8 @@ describe('the execution of a token', () => {
     expect(await ask(second.token, { execute: false })).toMatchObject(reused)
     expect(await ask(first.token, { action_payload: {} })).toMatchObject(reused)
     expect(await ask(first.token, { action_description: 'Pay more' })).toMatchObject(reused)
+    expect(await service.decisions(caller)).toEqual(before)
+    for (const none of ['none', await tokenOfAnotherAccount()]) expect(await ask(none)).toMatchObject(reused)
     expect(await service.decisions(caller)).toEqual(before)
     expect(await ask(first.token)).toMatchObject({ json: { valid: true, already_executed: true } })
     // Nothing is replayed: what ends the token ends the repeat.
@@ -135,6 +139,38 @@ describe('the execution of a token', () => {
     const unknown = `/v1/intent/executions/${newId('jti', 'sandbox')}`
     expect(await service.call(caller, unknown)).toMatchObject({ status: 404 })
     expect(await service.post(caller, `${unknown}/outcome`, { status: 'failed' })).toMatchObject({ status: 404 })
+  })
+})
+
+describe('a key that was rotated', () => {
+  const manage = async (owner: SignedIn, path: string, json: object) => {
+    const headers = { ...owner.headers, 'Service-Environment': 'sandbox' }
+    const answer = await service.call({}, `/v1/account/keys${path}`, { method: 'POST', json, headers })
+    expect(answer).toMatchObject({ status: 200 })
+    return { id: String(answer.json.id), key: String(answer.json.key) }
+  }
+
+  it('is the caller that executed: the outcome is reported by any key of its line, and by no other', async () => {
+    const owner = await service.signIn(caller.accountId)
+    const old = await manage(owner, '', { name: 'tool', scopes: ['verify'] })
+    const other = await manage(owner, '', { name: 'other', scopes: ['verify'] })
+    const [first, second] = [await service.issue(caller), await service.issue(caller)]
+    await service.verify(old, first.token)
+    const next = await manage(owner, `/${old.id}/rotate`, { grace_period_seconds: 600 })
+    const last = await manage(owner, `/${next.id}/rotate`, { grace_period_seconds: 600 })
+    await service.verify(last, second.token)
+    const report = (key: { key: string }, jti: string) =>
+      service.post(key, `/v1/intent/executions/${jti}/outcome`, { status: 'failed' })
+    for (const { jti } of [first, second]) {
+      expect(await report(other, jti)).toMatchObject({ status: 409, json: { code: 'conflict' } })
+    }
+    expect(await report(last, first.jti)).toMatchObject({ status: 200, json: { status: 'failed' } })
+    expect(await report(old, second.jti)).toMatchObject({ status: 200, json: { status: 'failed' } })
+    expect(await report(last, first.jti)).toMatchObject({ status: 409, json: { code: 'invalid_state_transition' } })
+    expect(await service.entries(caller, 'outcome')).toMatchObject([
+      { subject: first.jti, actor: { id: last.id } },
+      { subject: second.jti, actor: { id: old.id } },
+    ])
   })
 })
 

@@ -112,7 +112,7 @@ it('verify, outcome, approve, revoke, narrow, delegate, check in, pause and susp
     limit -= 1
     count(
       'narrow',
-      await service.call(caller, `/v1/mandates/${pick([root, left, right])}`, {
+      await service.call(caller, `/v1/mandates/${pick(mandates)}`, {
         method: 'PATCH',
         json: { constraints: { max_amount: limit, currency: 'EUR' } },
       }),

@@ -1,0 +1,213 @@
+// PATCH of a mandate: each term allows less than before, and a child stays within its ancestors.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readMandateFacts } from '#src/authorize/mandates/facts-rows.ts'
+import { lockMandate, narrowMandate } from '#src/authorize/mandates/rows.ts'
+import { termsOf } from '#src/authorize/mandates/terms.ts'
+import { newId } from '#src/platform/ids.ts'
+import type { TestCaller } from '../../support/callers.ts'
+import { until } from '../../support/until.ts'
+import { codes, expectRefused, inDays, type MandatesService, type Members, startMandates } from './service.ts'
+
+let service: MandatesService
+let caller: TestCaller
+
+beforeAll(async () => {
+  service = await startMandates()
+})
+beforeEach(async () => {
+  caller = await service.enter()
+})
+afterAll(() => service?.close())
+
+const total = (limit: number) => ({ limit, currency: 'EUR', period: 'total' })
+const SHORT_BEAT = { heartbeat: { interval_seconds: 300, reactivation_window_seconds: 600 } }
+
+describe('a narrowing', () => {
+  const TERMS = {
+    timezone: 'Europe/Berlin',
+    constraints: {
+      max_amount: 500,
+      currency: 'EUR',
+      action_types: ['purchase', 'refund'],
+      counterparties: ['a', 'b'],
+      window: { weekdays: [1, 2, 3], from: '08:00', to: '18:00' },
+    },
+    budget: { limit: 1_000, currency: 'EUR', period: 'day' },
+    heartbeat: { interval_seconds: 3_600, reactivation_window_seconds: 7_200 },
+  }
+
+  const NARROWER = {
+    max_amount: '499.99',
+    counterparties: ['b'],
+    window: { weekdays: [2], from: '08:00', to: '12:00' },
+  }
+
+  it('makes each term allow less', async () => {
+    const { mandate_id: id } = await service.grant(TERMS)
+    const agentId = await service.makeAgent()
+    const expiresAt = inDays(2)
+    const { status, json } = await service.patch(id, {
+      agent_id: agentId,
+      constraints: NARROWER,
+      budget: { limit: 900 },
+      expires_at: expiresAt,
+      heartbeat: { interval_seconds: 300, reactivation_window_seconds: 60 },
+    })
+    expect(status).toBe(200)
+    expect(json).toMatchObject({
+      agent_id: agentId,
+      constraints: { ...TERMS.constraints, ...NARROWER },
+      budget: { limit: '900', currency: 'EUR', period: 'day' },
+      expires_at: expiresAt,
+      heartbeat: { interval_seconds: 300, reactivation_window_seconds: 60 },
+    })
+    expect((await service.ledgerOf('mandate_change')).map(({ reason }) => reason)).toEqual(['granted', 'narrowed'])
+  })
+
+  it('is refused where a term would allow more, and changes nothing', async () => {
+    const agentId = await service.makeAgent()
+    const made = await service.grant({ ...TERMS, agent_id: agentId })
+    const refused: [Members, string[]][] = [
+      [{ agent_id: newId('agt', 'sandbox') }, ['/agent_id wider']],
+      [{ constraints: { max_amount: 501 } }, ['/constraints/max_amount wider']],
+      [{ constraints: { currency: 'USD' } }, ['/budget/currency mismatch', '/constraints/currency wider']],
+      [{ constraints: { action_types: ['purchase', 'wire'] } }, ['/constraints/action_types wider']],
+      [{ constraints: { counterparties: ['c'] } }, ['/constraints/counterparties wider']],
+      [{ constraints: { window: { weekdays: [1, 4], from: '08:00', to: '18:00' } } }, ['/constraints/window wider']],
+      [{ constraints: { window: { weekdays: [1], from: '07:59', to: '18:00' } } }, ['/constraints/window wider']],
+      [{ constraints: { window: { weekdays: [1], from: '08:00' } } }, ['/constraints/window wider']],
+      [{ budget: { limit: 1_001 } }, ['/budget/limit wider']],
+      [{ budget: { limit: 1, period: 'month' } }, ['/budget/period wider']],
+      [{ expires_at: inDays(31) }, ['/expires_at wider']],
+      [{ expires_at: inDays(-1) }, ['/expires_at out_of_range']],
+      [
+        { heartbeat: { interval_seconds: 3_601, reactivation_window_seconds: 7_201 } },
+        ['/heartbeat/interval_seconds wider', '/heartbeat/reactivation_window_seconds wider'],
+      ],
+    ]
+    await expectRefused(refused, (members) => service.patch(made.mandate_id, members))
+    expect(await service.patch(made.mandate_id, {})).toMatchObject({ status: 400 })
+    expect(await service.get(made.mandate_id)).toEqual(made)
+  })
+
+  it('limits what was not limited: a constraint, a budget, a heartbeat', async () => {
+    const { mandate_id: id } = await service.grant({ constraints: { action_types: ['purchase'] } })
+    const incomplete = await service.patch(id, { budget: { limit: 5 } })
+    expect(codes(incomplete.json)).toEqual(['/budget/currency required', '/budget/period required'])
+    expect(codes((await service.patch(id, { constraints: { max_amount: 5 } })).json)).toEqual([
+      '/constraints/currency required',
+    ])
+    const { json } = await service.patch(id, {
+      constraints: { max_amount: 5, currency: 'EUR' },
+      budget: total(10),
+      heartbeat: { interval_seconds: 300 },
+    })
+    expect(json).toMatchObject({
+      status: 'active',
+      constraints: { action_types: ['purchase'], max_amount: '5', currency: 'EUR' },
+      remaining: '10',
+      heartbeat: { interval_seconds: 300, reactivation_window_seconds: 86_400 },
+    })
+  })
+
+  it('of the interval alone leaves the reactivation window as it is', async () => {
+    for (const reactivation_window_seconds of [2_592_000, 3_600]) {
+      const { mandate_id: id } = await service.grant({
+        heartbeat: { interval_seconds: 900, reactivation_window_seconds },
+      })
+      const { status, json } = await service.patch(id, { heartbeat: { interval_seconds: 600 } })
+      expect({ status, json }).toMatchObject({
+        status: 200,
+        json: { heartbeat: { interval_seconds: 600, reactivation_window_seconds } },
+      })
+    }
+  })
+
+  it('is refused of a mandate whose state is final, and of the heartbeat of a suspended one', async () => {
+    const { mandate_id: id } = await service.grant(SHORT_BEAT)
+    await service.shift(id, { last_check_in_at: '-400 seconds' })
+    const heartbeat = await service.patch(id, SHORT_BEAT)
+    expect(heartbeat).toMatchObject({ status: 409, json: { code: 'invalid_state_transition', state: 'suspended' } })
+    expect(await service.patch(id, { constraints: { max_amount: 1 } })).toMatchObject({ status: 200 })
+    await service.revoke(id)
+    const refused = await service.patch(id, { constraints: { max_amount: 1 } })
+    expect(refused).toMatchObject({ status: 409, json: { state: 'revoked', allowed: ['active', 'suspended'] } })
+  })
+})
+
+describe('a narrowing of a child', () => {
+  const WAITING = `pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  const usd = (limit: number) => ({ limit, currency: 'USD', period: 'day' })
+
+  it('is compared with its ancestors where it limits what they limit for it', async () => {
+    const root = await service.grant({
+      timezone: 'Europe/Berlin',
+      constraints: { max_amount: 500, action_types: ['purchase'], window: { from: '08:00', to: '18:00' } },
+      budget: total(1_000),
+    })
+    const middle = await service.grant({ parent_id: root.mandate_id, constraints: { counterparties: ['a', 'b'] } })
+    const child = await service.grant({ parent_id: middle.mandate_id, constraints: {}, timezone: 'Europe/Berlin' })
+    const refused: [Members, string[]][] = [
+      [{ budget: usd(50) }, ['/budget/currency wider']],
+      [{ constraints: { currency: 'USD' } }, ['/constraints/currency wider']],
+      [{ constraints: { max_amount: 501 } }, ['/constraints/max_amount wider']],
+      [{ constraints: { action_types: ['wire'] } }, ['/constraints/action_types wider']],
+      [{ constraints: { counterparties: ['c'] } }, ['/constraints/counterparties wider']],
+      [{ constraints: { window: { from: '19:00' } } }, ['/constraints/window wider']],
+      [{ budget: total(1_001) }, ['/budget/limit wider']],
+    ]
+    await expectRefused(refused, (members) => service.patch(child.mandate_id, members))
+    expect(await service.get(child.mandate_id)).toEqual(child)
+    // An ancestor names the currency, as in a grant.
+    const amount = await service.patch(child.mandate_id, { constraints: { max_amount: 10 } })
+    expect(amount).toMatchObject({ status: 200, json: { constraints: { max_amount: '10' } } })
+    expect(await service.patch(child.mandate_id, { budget: usd(50) })).toMatchObject({ status: 400 })
+    expect(await service.patch(child.mandate_id, { budget: total(50) })).toMatchObject({ status: 200 })
+    expect(await service.patch(child.mandate_id, { constraints: { currency: 'EUR' } })).toMatchObject({ status: 200 })
+  })
+
+  it('that only allows less than before is not refused because an ancestor allows even less by now', async () => {
+    const root = await service.grant({ budget: total(1_000) })
+    const child = await service.grant({
+      parent_id: root.mandate_id,
+      constraints: { max_amount: 400 },
+      budget: total(900),
+    })
+    const less = { constraints: { max_amount: 100 }, budget: { limit: 100 }, expires_at: inDays(2) }
+    expect(await service.patch(root.mandate_id, less)).toMatchObject({ status: 200 })
+    for (const members of [
+      { constraints: { max_amount: 300 } },
+      { budget: { limit: 800 } },
+      { expires_at: inDays(3) },
+    ]) {
+      expect(await service.patch(child.mandate_id, members)).toMatchObject({ status: 200 })
+    }
+  })
+
+  it('waits for a change of an ancestor, holding nothing, and is compared with what that leaves', async () => {
+    const root = await service.grant({ constraints: { action_types: ['purchase', 'refund'] } })
+    const child = await service.grant({ parent_id: root.mandate_id, constraints: {} })
+    const isLocked = Promise.withResolvers<void>()
+    const mayCommit = Promise.withResolvers<void>()
+    const changing = service.test.db.tenant(caller, async (tx) => {
+      const row = await lockMandate(tx, root.mandate_id)
+      if (row === undefined) throw new Error('no mandate')
+      const terms = { ...termsOf(row), constraints: { action_types: ['refund'] } }
+      await narrowMandate(tx, root.mandate_id, terms, { restartsHeartbeat: false })
+      isLocked.resolve()
+      await mayCommit.promise
+      // As a charge does, root first: the narrowing that waits for the root does not hold the child.
+      await readMandateFacts(tx, child.mandate_id, 'update')
+    })
+    await isLocked.promise
+    let isAnswered = false
+    const narrowed = service.patch(child.mandate_id, { constraints: { action_types: ['purchase'] } }).finally(() => {
+      isAnswered = true
+    })
+    await until(async () => isAnswered || (await service.count(WAITING)) > 0)
+    mayCommit.resolve()
+    await changing
+    expect(codes((await narrowed).json)).toEqual(['/constraints/action_types wider'])
+  })
+})
