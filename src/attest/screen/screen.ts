@@ -11,6 +11,7 @@ import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts
 import type { Log } from '#src/platform/log.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { Observation } from '../factors/judge.ts'
+import { deferWhileBusy } from '../media/media-facts.ts'
 import { findMedia, type Media } from '../media/rows.ts'
 import { MEDIA_TYPES } from '../media/sniff.ts'
 import { afterFailure, afterNothing, afterSuccess, ask, type Circuit, CLOSED, closedForMs, pause } from './breaker.ts'
@@ -82,7 +83,7 @@ export function createScreen({
     if (detector !== undefined) metrics.circuit.set({ detector: detector.name }, next.openUntil === undefined ? 0 : 1)
   }
 
-  async function run({ screeningId }: { screeningId: string }, job: RunningJob): Promise<JobOutcome> {
+  async function screen(screeningId: string, job: RunningJob): Promise<JobOutcome> {
     const found = await db.tenant(job.scope, (tx) => read(tx, screeningId))
     if (found === undefined) return { kind: 'dead', error: 'the screening is gone' }
     const { row, media, known, thresholds } = found
@@ -269,7 +270,7 @@ export function createScreen({
   }
 
   return {
-    run,
+    run: ({ screeningId }, job) => deferWhileBusy(() => screen(screeningId, job), random),
     onDead: (tx, _scope, { screeningId }) => giveUp(tx, { id: screeningId }),
     onUnreadableDead: (tx, _scope, jobId) => giveUp(tx, { jobId }),
     onRedrive: (tx, _scope, { screeningId }) => reopenScreening(tx, screeningId),

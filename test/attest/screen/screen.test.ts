@@ -1,11 +1,15 @@
 // The screen queue: what a detector answered, and what follows from it.
 
-import { crc32 } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Observation } from '#src/attest/factors/judge.ts'
+import { createInspector } from '#src/attest/media/inspector.ts'
 import type { Detector } from '#src/attest/screen/detectors/detector.ts'
+import { createObserve } from '#src/attest/screen/evaluation.ts'
 import { screeningCodesOfClaim, screeningFactors } from '#src/attest/screen/rows.ts'
+import { QUEUES } from '#src/catalogue/queues.ts'
+import { createJobs } from '../../support/jobs.ts'
 import { until } from '../../support/until.ts'
+import { chunk } from '../media/png.ts'
 import { type Caller, type ScreenService, startScreening } from './service.ts'
 
 const HIGH = { json: { id: 'call-9', genai_score: 0.97, deepfake_score: 0.02, models: [{ model: 'm', score: 0.9 }] } }
@@ -203,7 +207,7 @@ describe('the screen queue', () => {
       'parameters\0a lighthouse, Steps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 16x16',
     )
     // After the signature and the 25 bytes of IHDR.
-    const data = Buffer.concat([plain.subarray(0, 33), chunkOf('tEXt', text), plain.subarray(33)])
+    const data = Buffer.concat([plain.subarray(0, 33), chunk('tEXt', text), plain.subarray(33)])
     const { id: mediaId } = await service.media.storeInline(caller, { contentType: 'image/png', data })
     const found: unknown[] = []
     for (const detector of [undefined, service.detector, service.detector]) {
@@ -257,6 +261,19 @@ describe('the screen queue', () => {
     service.clock.now = new Date(service.clock.now.getTime() + 17_000)
     expect(await service.run(two, work)).toEqual({ kind: 'settled' })
     expect(await service.run(one, work)).toEqual({ kind: 'settled' })
+  })
+
+  it('waits for a busy parser, which costs no attempt', async () => {
+    const id = await submit()
+    const { platform, attest } = service.services
+    const inspector = createInspector({ maxWaiting: 0 })
+    const { c2paAnchorsOf } = attest.trust
+    const observe = createObserve({ ...platform, ...attest.media, inspector, c2paAnchorsOf })
+    const jobs = createJobs(service.test, 'screen')
+    const [job] = await service.test.owner<{ id: string }>('SELECT job_id AS id FROM screenings WHERE id = $1', [id])
+    for (let run = 0; run <= QUEUES.screen.maxAttempts; run += 1)
+      expect(await jobs.run(await jobs.take(job?.id ?? ''), service.makeWork({ observe }))).toBe('defer')
+    expect(await service.run(id)).toEqual({ kind: 'settled' })
   })
 
   it('opens its circuit after five failures, probes with one call, and closes it', async () => {
@@ -389,15 +406,6 @@ async function gauge(): Promise<number | undefined> {
   const text = await service.registry.metrics()
   const value = /countersign_screening_circuit_open\{detector="http"\} (\d)/.exec(text)?.[1]
   return value === undefined ? undefined : Number(value)
-}
-
-function chunkOf(type: string, data: Buffer): Buffer {
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(data.length)
-  const body = Buffer.concat([Buffer.from(type), data])
-  const check = Buffer.alloc(4)
-  check.writeUInt32BE(crc32(body))
-  return Buffer.concat([length, body, check])
 }
 
 async function readAll(scope: Caller, sha256: string): Promise<Buffer> {
