@@ -177,7 +177,9 @@ const OBSERVATION_MEANINGS: Record<string, Meaning> = {
   },
   c2pa_not_read: {
     title: 'Content credentials were not read',
-    sentence: 'The file carries content credentials (C2PA) that could not be read.',
+    sentence:
+      'The file carries content credentials (C2PA), or may carry them, and they were not read. Nothing is known of what ' +
+      'they say.',
   },
 }
 

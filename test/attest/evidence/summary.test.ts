@@ -121,6 +121,10 @@ describe('the summary of a packet', () => {
     expect(describeResult(result as Result)).toMatch(/not registered, or no authority/)
   })
 
+  it('does not say that a file has content credentials when that is not known', () => {
+    expect(meaningOf('c2pa_not_read').sentence).toMatch(/may/)
+  })
+
   it('says why a picture is missing', () => {
     const reasons = (['unreadable', 'too_costly', 'not_tried', 'gone'] as const).map((why) =>
       describeMissingPicture(why, false),
