@@ -9,8 +9,8 @@ import { createFairQueue } from '#src/platform/fair-queue.ts'
 export type Inspection<V> = { ok: true; value: V } | { ok: false; code: InspectionCode; detail: string }
 
 /**
- * `missing` (not there, or can't be opened), `busy` and `closed` say nothing about the file's content: retry later. Only the
- * decoder answers `too_large`.
+ * `missing` (not there, or can't be opened), `busy` (too many wait, or the parser can't be started) and `closed` say nothing
+ * about the file's content: retry later. Only the decoder answers `too_large`.
  */
 export type InspectionCode = 'unreadable' | 'too_large' | 'timeout' | 'crashed' | 'missing' | 'busy' | 'closed'
 
@@ -72,6 +72,7 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb:
 const IDLE_MS = 30_000
 
 const CLOSED = { ok: false, code: 'closed', detail: 'The inspector is shutting down.' } as const
+const NOT_STARTED = { ok: false, code: 'busy', detail: 'The parser could not be started.' } as const
 const BUSY = { ok: false, code: 'busy', detail: 'Too many files are waiting to be inspected.' } as const
 
 export function createThreads<Request>({
@@ -183,8 +184,10 @@ export function createThreads<Request>({
   /** Ends a thread that can't be trusted any more. Its request is answered; waiting requests get a new thread. */
   function drop(lane: Lane<Request>, worker: Worker, code: InspectionCode, detail: string): void {
     if (lane.worker !== worker) return
+    const { isReady } = lane
     endThread(lane, worker)
-    finish(lane, { ok: false, code, detail })
+    // A thread that ends before it was ready says nothing about the request.
+    finish(lane, isReady ? { ok: false, code, detail } : NOT_STARTED)
   }
 
   function endThread(lane: Lane<Request>, worker: Worker): void {
@@ -214,7 +217,9 @@ export function createThreads<Request>({
       isClosed = true
       for (const task of [...quick.clear(), ...slow.clear()]) task.settle(CLOSED)
       for (const lane of lanes) {
-        if (lane.worker !== undefined) drop(lane, lane.worker, CLOSED.code, CLOSED.detail)
+        if (lane.worker === undefined) continue
+        endThread(lane, lane.worker)
+        finish(lane, CLOSED)
       }
     },
   }

@@ -259,6 +259,15 @@ describe('an evaluation that can’t be made yet', () => {
     await inspector.close()
   })
 
+  it('is deferred while a parser can’t be started, however often: that is not the file’s fault', async () => {
+    const { id } = await submit()
+    const inspector = createInspector({ thread: new URL('../media/never-ready-thread.ts', import.meta.url) })
+    const verify = service.makeVerify({ inspector })
+    for (let run = 1; run <= 3; run += 1) expect(await service.run(id, verify)).toMatchObject({ kind: 'defer' })
+    expect(await seen(id)).toMatchObject({ status: 'queued' })
+    await inspector.close()
+  })
+
   it('is deferred, which costs no attempt, while too many other files are being parsed', async () => {
     const { id } = await submit()
     const inspector = createInspector({ maxWaiting: 0 })

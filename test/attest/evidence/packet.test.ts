@@ -211,11 +211,16 @@ describe('a document', () => {
     ).toEqual([])
   })
 
-  it('that takes too long is refused, and one that fails does not keep the next from being made', async () => {
+  it('that takes too long or finds no thread is refused, and one that fails does not keep the next from being made', async () => {
     const signed = await evidence.packet(claimId)
     const impatient = createRenderer({ threads: 1, limitMs: 1 })
     onTestFinished(() => impatient.close())
     await expect(impatient.renderPdf({ signed, pictures: {} })).rejects.toMatchObject({ code: 'service_unavailable' })
+
+    const thread = new URL('../media/never-ready-thread.ts', import.meta.url)
+    const unready = createRenderer({ threads: 1, thread })
+    onTestFinished(() => unready.close())
+    await expect(unready.renderPdf({ signed, pictures: {} })).rejects.toMatchObject({ code: 'service_unavailable' })
 
     const renderer = createRenderer({ threads: 1 })
     const broken = { ...signed, packet: { ...signed.packet, attestations: [null as never] } }
