@@ -50,7 +50,11 @@ export function createReadMedia({ c2paAnchorsOf, store, inspector, c2pa }: Media
     if (!inspection.ok) {
       const { code, detail } = inspection
       if (code !== 'unreadable' && !isOfTheFile(code, job)) throw notNow('the media', code)
-      return { exif: { state: 'unreadable', detail: `${code}: ${detail}` } }
+      // The same parser searches for a manifest.
+      return {
+        exif: { state: 'unreadable', detail: `${code}: ${detail}` },
+        c2pa: { state: 'unread', why: code, detail },
+      }
     }
     const { exif, declared } = inspection.value
     return { exif, declared, c2pa: await readManifest(path, inspection.value, job, submitted) }

@@ -254,7 +254,12 @@ describe('an evaluation that can’t be made yet', () => {
       const verify = service.makeVerify({ inspector, store })
       await expect(service.run(id, verify)).rejects.toThrow(/timeout|crashed/)
       expect(await service.run(id, verify)).toEqual({ kind: 'settled' })
-      expect(await seen(id)).toMatchObject({ status: 'evaluated', advisory_factors: [{ code: 'exif_missing' }] })
+      expect(await seen(id)).toMatchObject({
+        status: 'evaluated',
+        advisory_factors: [{ code: 'exif_missing' }],
+        // The same parser searches for a manifest.
+        observations: [{ code: 'c2pa_not_read', evidence: { found: path === 'never' ? 'timeout' : 'crashed' } }],
+      })
     }
     await inspector.close()
   })
