@@ -23,6 +23,8 @@ export interface Renderer {
 
 // The largest packet takes some seconds on a busy machine.
 const LIMIT_MS = 60_000
+// Packets are asked for seldom, and an idle thread keeps the memory of its libraries.
+const IDLE_MS = 30_000
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 }
 
 /** @param threads The most documents at the same time. */
@@ -44,7 +46,7 @@ export function createRenderer({
     // The callers limit how many wait.
     maxWaiting: Number.POSITIVE_INFINITY,
     resourceLimits: RESOURCE_LIMITS,
-    endsIdle: true,
+    idleMs: IDLE_MS,
   })
   return {
     async renderPdf(rendering) {
