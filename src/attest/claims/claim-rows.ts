@@ -187,10 +187,15 @@ function claimConditions({ environment }: Scope, filter: ClaimFilter): { where: 
   }
   add((p) => `reference = ${p}`, filter.reference)
   // From the few attestations to their claims: with a join, a planner without statistics scans all claims instead.
-  // Not so for a device, which may have any number of attestations.
+  // Not so for a device, which may have any number of attestations, those that it signed under another name included.
+  // Each of the two conditions has its index.
   add((p) => `id = (SELECT claim_id FROM attestations WHERE external_id = ${p})`, filter.externalId)
   add((p) => `id = ANY(ARRAY(SELECT claim_id FROM attestations WHERE batch_id = ${p}))`, filter.batchId)
-  add((p) => `id IN (SELECT claim_id FROM attestations WHERE device_id = ${p})`, filter.deviceId)
+  add(
+    (p) => `id IN (SELECT claim_id FROM attestations WHERE device_id = ${p}
+       UNION SELECT claim_id FROM attestations WHERE signer_id = ${p})`,
+    filter.deviceId,
+  )
   add((p) => `risk_status = ${p}`, filter.riskStatus)
   add((p) => `provenance_status = ${p}`, filter.provenanceStatus)
   const codes = FACTOR_CODES.some((code) => code === filter.factor) ? 'factor_codes' : 'advisory_codes'

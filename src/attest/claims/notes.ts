@@ -162,7 +162,8 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/claims': {
     description:
       'All captures with one `claim.reference` are one claim. It has the highest score, the worst provenance and ' +
-      'all codes of them. A claim must match all filters.',
+      'all codes of them. A claim must match all filters. `device_id` finds captures that name the device and those that ' +
+      'its key signed.',
     answers: { 200: { example: { object: 'list', data: [claim], has_more: false, next_cursor: null } } },
     problems: ['environment_mismatch'],
   },

@@ -1,7 +1,7 @@
 // One photo of the packet in the document: the picture, its signed statement, the findings, and the certificates.
 
 import type { Picture } from './document.ts'
-import { dateOf, metresOf, wordsOf } from './document-words.ts'
+import { dateOf, describePosition, metresOf, recordOf, wordsOf } from './document-words.ts'
 import { describeMissingPicture, meaningOf, type PictureMissing, TIER_MEANINGS } from './sentences.ts'
 import type { Sheet } from './sheet.ts'
 import { describeResult } from './summary.ts'
@@ -42,21 +42,14 @@ export function layOutAttestation(sheet: Sheet, one: PacketAttestation, { number
   layOutCertificates(sheet, one)
 }
 
-function claimed({ submission, distance, erased_at }: PacketAttestation): [string, string][] {
+function claimed(one: PacketAttestation): [string, string][] {
+  const { submission, distance } = one
   const bundle = recordOf(submission.bundle)
   if (bundle === undefined) return [['Statement', 'The photo came without a signed statement of a device.']]
-  const gps = recordOf(bundle.gps)
   const biometric = recordOf(bundle.biometric)
   const known: [string, string][] = [
     ['Taken at', typeof bundle.captured_at === 'string' ? dateOf(bundle.captured_at) : 'not said'],
-    [
-      'Position',
-      gps === undefined
-        ? erased_at === null
-          ? 'none'
-          : 'erased'
-        : `${gps.lat}, ${gps.lng} (accuracy ${wordsOf(gps.accuracy_m)} m)${gps.mock === true ? ', which the device itself calls simulated' : ''}`,
-    ],
+    ['Position', describePosition(one)],
     [
       'Distance to the loss',
       distance === null
@@ -134,7 +127,12 @@ function layOutCertificates(sheet: Sheet, one: PacketAttestation): void {
     ],
     ...(one.erased_at === null
       ? []
-      : [['Since the erasure', 'the signature can not be checked again: what it covered held a position'] as const]),
+      : [
+          [
+            'Since the erasure',
+            'the signature can not be checked again: the position was removed from what it covered',
+          ] as const,
+        ]),
   ])
   if (certificates.chain.length === 0) return
   sheet.table(
@@ -151,12 +149,6 @@ function layOutCertificates(sheet: Sheet, one: PacketAttestation): void {
       fingerprint,
     ]),
   )
-}
-
-function recordOf(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined
 }
 
 function sizeOf(bytes: number): string {

@@ -1,5 +1,7 @@
 // Values in readable form. Pure.
 
+import type { PacketAttestation } from './views.ts'
+
 /** `20 November 2026, 15:11:04 UTC`. */
 export function dateOf(iso: string): string {
   const at = new Date(iso)
@@ -10,6 +12,30 @@ export function dateOf(iso: string): string {
 
 export function metresOf(metres: number): string {
   return metres >= 10_000 ? `${Math.round(metres / 1_000)} km` : `${Math.round(metres)} m`
+}
+
+/** The position of a capture that has a bundle. */
+export function describePosition({
+  submission,
+  result,
+  erased_at,
+}: Pick<PacketAttestation, 'submission' | 'result' | 'erased_at'>): string {
+  const gps = recordOf(recordOf(submission.bundle)?.gps)
+  if (gps === undefined && erased_at === null) return 'none'
+  if (gps === undefined) {
+    // An erasure removes the member whatever it held; the finding stays, and says whether there was a position.
+    if (result === null) return 'erased, if there was one'
+    const absent = result.factors.find(({ code }) => code === 'gps_absent')
+    return absent?.evidence.found === null ? 'none' : 'erased'
+  }
+  const simulated = gps.mock === true ? ', which the device itself calls simulated' : ''
+  return `${gps.lat}, ${gps.lng} (accuracy ${wordsOf(gps.accuracy_m)} m)${simulated}`
+}
+
+export function recordOf(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
 }
 
 // Enough for the findings of one photo; the attachment has the rest.

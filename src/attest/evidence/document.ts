@@ -86,7 +86,7 @@ function layOutTitle(sheet: Sheet, { packet, packet_sha256 }: SignedPacket): voi
 
 function placeOf(place: EvidencePacket['claim']['loss_location'], erasedAt: string | null): string {
   if (place !== null) return `${place.lat}, ${place.lng} (latitude, longitude)`
-  return erasedAt === null ? 'not said' : 'erased'
+  return erasedAt === null ? 'not said' : 'erased, if it was said'
 }
 
 function layOutDevices(sheet: Sheet, { devices }: EvidencePacket): void {

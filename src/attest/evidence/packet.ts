@@ -74,12 +74,14 @@ export function composePacket(sources: Sources): EvidencePacket {
   )
 }
 
-function statementOf({ claim, attestations, totalAttestations }: Sources, isComplete: boolean): string {
+function statementOf(sources: Sources, isComplete: boolean): string {
+  const { claim, attestations, totalAttestations, nextCursor } = sources
   const erased = claim.erasedAt
+  const older = nextCursor === null ? 'there are no older ones' : 'next_cursor leads to older ones'
   return [
     isComplete
       ? `This packet holds ${totalAttestations === 1 ? 'the one attestation' : `all ${totalAttestations} attestations`} of the claim.`
-      : `This packet holds ${attestations.length} of the ${totalAttestations} attestations of the claim; next_cursor leads to older ones.`,
+      : `This packet holds ${attestations.length} of the ${totalAttestations} attestations of the claim; ${older}.`,
     ...(erased === null
       ? []
       : [

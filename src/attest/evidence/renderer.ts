@@ -16,13 +16,15 @@ export interface Rendering {
 export type RenderPdf = (rendering: Rendering) => Promise<Uint8Array>
 
 export interface Renderer {
-  /** @throws {Failure} `service_unavailable` when a document takes too long. */
+  /** @throws {Failure} `service_unavailable` when a document takes too long, or no thread can be started. */
   renderPdf: RenderPdf
   close(): void
 }
 
 // The largest packet takes some seconds on a busy machine.
 const LIMIT_MS = 60_000
+// Packets are asked for seldom, and an idle thread keeps the memory of its libraries.
+const IDLE_MS = 30_000
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 }
 
 /** @param threads The most documents at the same time. */
@@ -44,7 +46,7 @@ export function createRenderer({
     // The callers limit how many wait.
     maxWaiting: Number.POSITIVE_INFINITY,
     resourceLimits: RESOURCE_LIMITS,
-    endsIdle: true,
+    idleMs: IDLE_MS,
   })
   return {
     async renderPdf(rendering) {
@@ -52,6 +54,7 @@ export function createRenderer({
       if (rendered.ok) return rendered.value
       const { code, detail } = rendered
       if (code === 'timeout') throw tooSlow(limitMs)
+      if (code === 'busy') throw notStarted(detail)
       if (code === 'closed') throw new Failure('service_unavailable', { detail: 'The service is shutting down.' })
       throw new Error(`the document failed: ${code}: ${detail}`)
     },
@@ -63,5 +66,13 @@ function tooSlow(limitMs: number): Failure {
   return new Failure('service_unavailable', {
     detail: `The document took longer than ${limitMs / 1_000} s. Ask for the packet as JSON, or for fewer attestations (limit).`,
     headers: { 'Retry-After': '30' },
+  })
+}
+
+function notStarted(detail: string): Failure {
+  return new Failure('service_unavailable', {
+    detail: 'No document can be made now. Try again, or ask for the packet as JSON.',
+    headers: { 'Retry-After': '30' },
+    cause: new Error(detail),
   })
 }

@@ -100,7 +100,7 @@ const ADVISORY_MEANINGS: Record<AdvisoryCode, Meaning> = {
   geofence_mismatch: {
     title: 'The place is far from the loss',
     sentence:
-      'The signed position is farther from the place of the loss than the insurer allows: from the place that was stated ' +
+      'The stated position is farther from the place of the loss than the insurer allows: from the place that was stated ' +
       'first for the claim, or from the one that came with this photo.',
   },
   c2pa_absent: {
@@ -177,7 +177,9 @@ const OBSERVATION_MEANINGS: Record<string, Meaning> = {
   },
   c2pa_not_read: {
     title: 'Content credentials were not read',
-    sentence: 'The file carries content credentials (C2PA) that could not be read.',
+    sentence:
+      'The file carries content credentials (C2PA), or may carry them, and they were not read. Nothing is known of what ' +
+      'they say.',
   },
 }
 

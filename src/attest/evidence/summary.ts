@@ -71,10 +71,11 @@ function unexaminedOf({ about, claim, attestations }: Part): string[] {
   return [`${waiting} of ${photos(about.attestations.included)} here: no result yet, so the above says nothing of it.`]
 }
 
-// Excludes positions that the device calls simulated, that are too inaccurate to be a fix, or that no valid signature
-// covers.
+// Excludes positions that the device calls simulated, that are too inaccurate to be a fix, or that no signature covers
+// that was checked and is valid.
 function distanceOf({ attestations }: Part): string[] {
   const metres = attestations.flatMap((one) =>
+    one.result === null ||
     one.distance === null ||
     one.distance.mock ||
     one.distance.accuracy_metres > MAX_FIX_ACCURACY_METRES ||

@@ -63,7 +63,7 @@ const attestation = z
       .object({ metres: z.number(), accuracy_metres: z.number(), mock: z.boolean() })
       .nullable()
       .describe(
-        'From the signed position to where the loss was: of the claim’s first-stated place and this submission’s ' +
+        'From the position of the bundle to where the loss was: of the claim’s first-stated place and this submission’s ' +
           'own, the farther.',
       ),
     result: attestationView

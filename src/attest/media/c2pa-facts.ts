@@ -10,7 +10,7 @@ export type C2paFacts =
   /** There is a manifest, but it can't be parsed. `code`: the reader's own. */
   | { state: 'malformed'; code: string }
   /** There is or may be a manifest that was not read. */
-  | { state: 'unread'; why: 'too_large' | 'too_many_parts' | 'timeout' | 'crashed'; detail: string }
+  | { state: 'unread'; why: 'too_large' | 'too_many_parts' | 'timeout' | 'crashed' | 'unreadable'; detail: string }
   /** The format of the media is not known to carry manifests. */
   | { state: 'not_applicable' }
 

@@ -6,7 +6,7 @@ import { SNIFF_BYTES, sniffType } from './sniff.ts'
 
 export interface C2paScan {
   /**
-   * `too_many_parts`: more parts than a valid file has, and none of those examined is a manifest. `unknown_format`: no
+   * `too_many_parts`: more parts than are examined, and none of those examined is a manifest. `unknown_format`: no
    * accepted media type.
    */
   state: 'present' | 'absent' | 'too_many_parts' | 'unknown_format'
@@ -16,6 +16,11 @@ export interface C2paScan {
 
 // Photos have tens of parts. A PNG photo of 20 MB has thousands of IDAT chunks, but the manifest stands before them.
 export const MAX_PARTS = 1_000
+/**
+ * The 250,000 fragments that a video may have (docs/video.md), each with `styp`, `sidx`, `moof` and `mdat`. Walking so many
+ * takes up to two seconds of processor time, as long as hashing 2 GiB.
+ */
+export const MAX_FRAGMENT_BOXES = 1_000_000
 const MAX_DIRECTORIES = 16
 const MAX_ENTRIES = 1_000
 
@@ -38,9 +43,10 @@ function scan(at: Peek, size: number): Found {
       return scanTiff(at, size)
     case 'image/heic':
     case 'image/avif':
+      return scanBoxes(at, size, 0)
     case 'video/mp4':
     case 'video/quicktime':
-      return scanBoxes(at, size)
+      return scanBoxes(at, size, MAX_FRAGMENT_BOXES)
     // C2PA 2.2 A.3 defines no place in Matroska.
     case 'video/webm':
       return 'absent'
@@ -119,18 +125,25 @@ function scanRiff(at: Peek, size: number): Found {
 }
 
 const MANIFEST_BOX = 'd8fec3d61b0e483c92975828877ec481'
+// What recorders write for each fragment: ISO/IEC 14496-12 8.8 and 8.16, and DASH events.
+const FRAGMENT_BOXES = new Set(['moof', 'mdat', 'styp', 'sidx', 'ssix', 'prft', 'emsg'])
 
 // C2PA 2.2 A.5: a uuid box at the top level. ISO/IEC 14496-12 4.2: size 1 has the size behind the type, size 0 ends the file.
-function scanBoxes(at: Peek, size: number): Found {
+function scanBoxes(at: Peek, size: number, maxFragmentBoxes: number): Found {
   let offset = 0
-  for (let part = 0; part < MAX_PARTS; part += 1) {
+  let parts = 0
+  let fragmentBoxes = 0
+  while (parts < MAX_PARTS) {
     const head = at(offset, 32)
     if (head.length < 8) return 'absent'
+    const type = text(head, 4, 8)
+    if (fragmentBoxes < maxFragmentBoxes && FRAGMENT_BOXES.has(type)) fragmentBoxes += 1
+    else parts += 1
     const short = u32(head, 0, false)
     const isLong = short === 1
     const length = isLong ? u32(head, 8, false) * 2 ** 32 + u32(head, 12, false) : short
     const body = isLong ? 16 : 8
-    if (text(head, 4, 8) === 'uuid' && Buffer.from(head.subarray(body, body + 16)).toString('hex') === MANIFEST_BOX) {
+    if (type === 'uuid' && Buffer.from(head.subarray(body, body + 16)).toString('hex') === MANIFEST_BOX) {
       return 'present'
     }
     if (length < body) return 'absent'

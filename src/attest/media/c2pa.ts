@@ -99,10 +99,8 @@ export function createC2paReader({
       if (state === 'absent') return { ok: true, value: { state, manifestReference } }
       if (state === 'unknown_format') return { ok: true, value: { state: 'not_applicable' } }
       if (state === 'too_many_parts') {
-        return {
-          ok: true,
-          value: { state: 'unread', why: state, detail: 'The file has more parts than are examined.' },
-        }
+        const detail = 'The file has more parts than are examined. None of those that were is a manifest.'
+        return { ok: true, value: { state: 'unread', why: state, detail } }
       }
       if (size > MAX_C2PA_BYTES) {
         const detail = `The file has ${size} bytes; manifests are read of files up to ${MAX_C2PA_BYTES}.`

@@ -86,8 +86,8 @@ interface Said {
 /**
  * Observations about declared provenance, in a fixed order, each code at most once: `declared_ai_generated`,
  * `declared_ai_partly_generated`, `declared_not_captured` (film, screen, drawing), `declared_capture`, and
- * `c2pa_not_read` for a manifest that could not be read. The same facts give the same observations. Facts that are left
- * out were not searched for.
+ * `c2pa_not_read` where there is or may be a manifest that was not read. The same facts give the same observations.
+ * Facts that are left out were not searched for.
  */
 export function declaredProvenance({
   declared,

@@ -50,7 +50,11 @@ export function createReadMedia({ c2paAnchorsOf, store, inspector, c2pa }: Media
     if (!inspection.ok) {
       const { code, detail } = inspection
       if (code !== 'unreadable' && !isOfTheFile(code, job)) throw notNow('the media', code)
-      return { exif: { state: 'unreadable', detail: `${code}: ${detail}` } }
+      // The same parser searches for a manifest.
+      return {
+        exif: { state: 'unreadable', detail: `${code}: ${detail}` },
+        c2pa: { state: 'unread', why: code, detail },
+      }
     }
     const { exif, declared } = inspection.value
     return { exif, declared, c2pa: await readManifest(path, inspection.value, job, submitted) }
@@ -72,8 +76,10 @@ export function createReadMedia({ c2paAnchorsOf, store, inspector, c2pa }: Media
   }
 }
 
-/** Too many files wait for a parser: this is no failure of the job, which runs again later. */
-export const MEDIA_BUSY = Symbol('too many files are waiting to be read')
+/**
+ * Too many files wait for a parser, or it can't be started: this is no failure of the job, which runs again later.
+ */
+export const MEDIA_BUSY = Symbol('the parsers of media are busy')
 
 // Reading slow files takes seconds, and waiting jobs must not all return at the same time.
 const BUSY_MS = 2_000
@@ -89,7 +95,7 @@ export async function deferWhileBusy(run: () => Promise<JobOutcome>, random: () 
     if (error !== MEDIA_BUSY) throw error
     return {
       kind: 'defer',
-      reason: 'too many files are waiting to be read',
+      reason: 'too many files are waiting to be read, or their parser could not be started',
       delayMs: Math.round(BUSY_MS * (0.5 + random())),
     }
   }

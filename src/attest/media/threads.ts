@@ -9,8 +9,8 @@ import { createFairQueue } from '#src/platform/fair-queue.ts'
 export type Inspection<V> = { ok: true; value: V } | { ok: false; code: InspectionCode; detail: string }
 
 /**
- * `missing` (not there, or can't be opened), `busy` and `closed` say nothing about the file's content: retry later. Only the
- * decoder answers `too_large`.
+ * `missing` (not there, or can't be opened), `busy` (too many wait, or the parser can't be started) and `closed` say nothing
+ * about the file's content: retry later. Only the decoder answers `too_large`.
  */
 export type InspectionCode = 'unreadable' | 'too_large' | 'timeout' | 'crashed' | 'missing' | 'busy' | 'closed'
 
@@ -39,8 +39,8 @@ export interface ThreadsOptions<Request> {
   ownerOf?: (request: Request) => string
   /** Of one thread's JavaScript memory and stack. */
   resourceLimits?: ResourceLimits
-  /** Ends each thread that had no request for 30 s, and not only the slow one. */
-  endsIdle?: boolean
+  /** Ends each thread that had no request for this long. Without it the slow one alone is ended, after 30 s. */
+  idleMs?: number
   /** Limits of unanswered slow requests: of all owners, and of one. Beyond them the answer is `busy`. */
   seats?: { all: number; each: number }
 }
@@ -68,10 +68,11 @@ const START_LIMIT_MS = 30_000
 // Limits JavaScript memory only; the libraries' own limits bound pixels and WebAssembly.
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 }
 
-// A thread that is seldom needed is ended when idle, to free its memory.
-const IDLE_MS = 30_000
+// The slow thread is seldom needed, and its memory is free again when it has ended.
+const IDLE_ASIDE_MS = 30_000
 
 const CLOSED = { ok: false, code: 'closed', detail: 'The inspector is shutting down.' } as const
+const NOT_STARTED = { ok: false, code: 'busy', detail: 'The parser could not be started.' } as const
 const BUSY = { ok: false, code: 'busy', detail: 'Too many files are waiting to be inspected.' } as const
 
 export function createThreads<Request>({
@@ -84,7 +85,7 @@ export function createThreads<Request>({
   isSlow = () => false,
   ownerOf = () => '',
   resourceLimits = RESOURCE_LIMITS,
-  endsIdle = false,
+  idleMs,
   seats,
 }: ThreadsOptions<Request>): Threads<Request> {
   const lanes: Lane<Request>[] = [...Array.from({ length: threads }, () => newLane(false)), newLane(true)]
@@ -183,8 +184,10 @@ export function createThreads<Request>({
   /** Ends a thread that can't be trusted any more. Its request is answered; waiting requests get a new thread. */
   function drop(lane: Lane<Request>, worker: Worker, code: InspectionCode, detail: string): void {
     if (lane.worker !== worker) return
+    const { isReady } = lane
     endThread(lane, worker)
-    finish(lane, { ok: false, code, detail })
+    // A thread that ends before it was ready says nothing about the request.
+    finish(lane, isReady ? { ok: false, code, detail } : NOT_STARTED)
   }
 
   function endThread(lane: Lane<Request>, worker: Worker): void {
@@ -202,8 +205,9 @@ export function createThreads<Request>({
     if (task !== undefined) seated.delete(task)
     task?.settle(inspection)
     advance(lane)
-    if ((lane.isAside || endsIdle) && lane.task === undefined && worker !== undefined) {
-      watch(lane, IDLE_MS, () => endThread(lane, worker))
+    const restMs = idleMs ?? (lane.isAside ? IDLE_ASIDE_MS : undefined)
+    if (restMs !== undefined && lane.task === undefined && worker !== undefined) {
+      watch(lane, restMs, () => endThread(lane, worker))
       lane.timer?.unref()
     }
   }
@@ -214,7 +218,9 @@ export function createThreads<Request>({
       isClosed = true
       for (const task of [...quick.clear(), ...slow.clear()]) task.settle(CLOSED)
       for (const lane of lanes) {
-        if (lane.worker !== undefined) drop(lane, lane.worker, CLOSED.code, CLOSED.detail)
+        if (lane.worker === undefined) continue
+        endThread(lane, lane.worker)
+        finish(lane, CLOSED)
       }
     },
   }

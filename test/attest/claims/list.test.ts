@@ -126,6 +126,19 @@ describe('the list of claims', () => {
     expect(await found(`?created_lt=${at}`)).toEqual(['ungated', 'exchanged', 'honest'])
   })
 
+  it('finds by device also the captures that it signed under the name of another, each claim once', async () => {
+    const account = await service.makeCaller()
+    const [signer, named] = [await makePhone(service, account), await makePhone(service, account, { name: 'Named' })]
+    const judge = (by: Phone, reference: string) => service.judge(account, shoot(by, { claim: { reference } }))
+    await judge({ ...signer, id: named.id }, 'twice')
+    await judge(signer, 'twice')
+    await judge({ ...signer, id: named.id }, 'disguised')
+    for (const { id } of [signer, named]) {
+      const { json } = await list(`?device_id=${id}&include=total_count`, account)
+      expect(json).toMatchObject({ data: [{ reference: 'disguised' }, { reference: 'twice' }], total_count: 2 })
+    }
+  })
+
   it.each([1, 2, 3, 6, 7, 100])('comes in pages of %i that omit nothing, with a correct end', async (limit) => {
     const seen: string[] = []
     let cursor = ''

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { acceptInteractive } from '#src/attest/claims/accept-interactive.ts'
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
-import type { Scope } from '#src/platform/ids.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
 import { makePhone, PHOTO, type Phone, shoot } from './phone.ts'
 import { type Caller, type Service, startService } from './service.ts'
 
@@ -85,6 +85,18 @@ it('reading an attestation and its claim, and finding it by its names, touches f
   ]
   for (const path of paths) expect((await service.call(caller, path)).status).toBeLessThan(300)
   expectFewPages(7)
+})
+
+it('finding the claims of a device by both of its names touches few pages, once there are statistics', async () => {
+  const [named, signed] = ['named', 'signed'].map(() => newId('dev', 'sandbox'))
+  await service.test.owner(`UPDATE attestations SET device_id = $1 WHERE external_id = 'external 20'`, [named])
+  await service.test.owner(`UPDATE attestations SET signer_id = $1 WHERE external_id = 'external 21'`, [signed])
+  await service.test.owner('ANALYZE claims, attestations')
+  for (const id of [named, signed]) {
+    const { json } = await service.call(caller, `/v1/claims?device_id=${id}&include=total_count`)
+    expect(json.total_count).toBe(1)
+  }
+  expectFewPages(2)
 })
 
 /** Rows as many submissions leave them: each its own claim and media, a third by one device. */

@@ -254,8 +254,22 @@ describe('an evaluation that can’t be made yet', () => {
       const verify = service.makeVerify({ inspector, store })
       await expect(service.run(id, verify)).rejects.toThrow(/timeout|crashed/)
       expect(await service.run(id, verify)).toEqual({ kind: 'settled' })
-      expect(await seen(id)).toMatchObject({ status: 'evaluated', advisory_factors: [{ code: 'exif_missing' }] })
+      expect(await seen(id)).toMatchObject({
+        status: 'evaluated',
+        advisory_factors: [{ code: 'exif_missing' }],
+        // The same parser searches for a manifest.
+        observations: [{ code: 'c2pa_not_read', evidence: { found: path === 'never' ? 'timeout' : 'crashed' } }],
+      })
     }
+    await inspector.close()
+  })
+
+  it('is deferred while a parser can’t be started, however often: that is not the file’s fault', async () => {
+    const { id } = await submit()
+    const inspector = createInspector({ thread: new URL('../media/never-ready-thread.ts', import.meta.url) })
+    const verify = service.makeVerify({ inspector })
+    for (let run = 1; run <= 3; run += 1) expect(await service.run(id, verify)).toMatchObject({ kind: 'defer' })
+    expect(await seen(id)).toMatchObject({ status: 'queued' })
     await inspector.close()
   })
 

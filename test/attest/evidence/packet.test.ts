@@ -139,9 +139,11 @@ describe('a packet', () => {
     const first = await evidence.packet(claimId, '?limit=1')
     const { about } = first.packet
     expect(about.attestations).toMatchObject({ total: 2, included: 1, is_complete: false })
-    expect(about.statement).toContain('1 of the 2')
+    expect(about.statement).toMatch(/1 of the 2.*next_cursor/)
     const second = await evidence.packet(claimId, `?limit=1&cursor=${about.attestations.next_cursor}`)
     expect(second.packet.about.attestations.next_cursor).toBeNull()
+    expect(second.packet.about.statement).toContain('1 of the 2')
+    expect(second.packet.about.statement).not.toContain('next_cursor')
     const ids = [first, second].map(({ packet }) => packet.attestations[0]?.attestation_id)
     expect(ids).toEqual(
       (await evidence.packet(claimId)).packet.attestations.map(({ attestation_id }) => attestation_id),
@@ -209,11 +211,16 @@ describe('a document', () => {
     ).toEqual([])
   })
 
-  it('that takes too long is refused, and one that fails does not keep the next from being made', async () => {
+  it('that takes too long or finds no thread is refused, and one that fails does not keep the next from being made', async () => {
     const signed = await evidence.packet(claimId)
     const impatient = createRenderer({ threads: 1, limitMs: 1 })
     onTestFinished(() => impatient.close())
     await expect(impatient.renderPdf({ signed, pictures: {} })).rejects.toMatchObject({ code: 'service_unavailable' })
+
+    const thread = new URL('../media/never-ready-thread.ts', import.meta.url)
+    const unready = createRenderer({ threads: 1, thread })
+    onTestFinished(() => unready.close())
+    await expect(unready.renderPdf({ signed, pictures: {} })).rejects.toMatchObject({ code: 'service_unavailable' })
 
     const renderer = createRenderer({ threads: 1 })
     const broken = { ...signed, packet: { ...signed.packet, attestations: [null as never] } }

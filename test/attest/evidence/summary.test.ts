@@ -1,6 +1,7 @@
 // The first lines of a document, as a person who decides about a claim reads them: none may contradict any other line.
 
 import { describe, expect, it } from 'vitest'
+import { describePosition } from '#src/attest/evidence/document-words.ts'
 import { describeMissingPicture, meaningOf } from '#src/attest/evidence/sentences.ts'
 import { countOf, describeResult, summarize } from '#src/attest/evidence/summary.ts'
 import type { EvidencePacket, PacketAttestation } from '#src/attest/evidence/views.ts'
@@ -107,6 +108,23 @@ describe('the summary of a packet', () => {
     expect(textOf(packetOf([forged]))).not.toContain('Signed positions')
     expect(textOf(packetOf([forged, photo({}, 120), photo({}, 120)]))).toContain('Signed positions lie 120 m from')
     expect(textOf(packetOf([photo({}, 120), photo({}, 20_000)]))).toContain('lie 120 m to 20 km from')
+    // Whose signature nothing has checked.
+    expect(textOf(packetOf([{ ...waiting(), distance: photo({}, 5).distance }]))).not.toContain('Signed positions')
+  })
+
+  it('says of an erased capture that its position was erased only when it had one', () => {
+    const erased = { erased_at: '2026-11-20T15:11:04Z', submission: { bundle: {} } }
+    const absent = (found: string | null) => [{ code: 'gps_absent', points: 30, evidence: { found } }]
+    const position = (one: object, factors?: object[]) => {
+      const result = factors === undefined ? null : { factors }
+      return describePosition({ ...erased, ...one, result } as unknown as PacketAttestation)
+    }
+    expect(position({}, [])).toBe('erased')
+    expect(position({}, absent('mock location'))).toBe('erased')
+    expect(position({}, absent(null))).toBe('none')
+    expect(position({ erased_at: null }, absent(null))).toBe('none')
+    // Erased before it was examined: neither is known.
+    expect(position({})).toMatch(/^erased, if/)
   })
 
   it('does not call a photo both verified and unreliable', () => {
@@ -119,6 +137,10 @@ describe('the summary of a packet', () => {
   it('says of an unverified origin only what is known', () => {
     const { result } = photo({ provenance: 'attested_unverified', factors: ['device_not_enrolled'] })
     expect(describeResult(result as Result)).toMatch(/not registered, or no authority/)
+  })
+
+  it('does not say that a file has content credentials when that is not known', () => {
+    expect(meaningOf('c2pa_not_read').sentence).toMatch(/may/)
   })
 
   it('says why a picture is missing', () => {

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { MAX_PARTS, scanForC2pa } from '#src/attest/media/c2pa-scan.ts'
+import { MAX_FRAGMENT_BOXES, MAX_PARTS, scanForC2pa } from '#src/attest/media/c2pa-scan.ts'
+import { MAX_FRAGMENTS } from '#src/attest/video/limits.ts'
 
 const BOX_TYPE = Buffer.from('d8fec3d61b0e483c92975828877ec481', 'hex')
 const JPEG = Buffer.from('ffd8', 'hex')
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex')
 const END = Buffer.from('ffd9', 'hex')
 const FTYP = box('ftyp', Buffer.from('heic\0\0\0\0mif1heic'))
+const VIDEO = box('ftyp', Buffer.from('isom\0\0\0\0isomiso5'))
+const FRAGMENT = join(box('styp'), box('sidx', Buffer.alloc(36)), box('moof', Buffer.alloc(80)), box('mdat', PNG))
 
 describe('a manifest is found in', () => {
   it.each<[string, Buffer]>([
@@ -22,6 +25,7 @@ describe('a manifest is found in', () => {
     ['in a HEIC', join(FTYP, box('meta', Buffer.alloc(90)), box('uuid', BOX_TYPE, Buffer.alloc(20)))],
     ['behind a box with a long size', join(FTYP, longBox('mdat', 5_000), box('uuid', BOX_TYPE))],
     ['in a box with a long size', join(FTYP, longBox('uuid', 60, BOX_TYPE))],
+    ['behind the fragments of a video', join(VIDEO, box('moov'), ...many(FRAGMENT), box('uuid', BOX_TYPE))],
     ['in a TIFF, little-endian', tiff('II', [[256, 272, 0xcd41]])],
     ['in the second directory of a TIFF, big-endian', tiff('MM', [[256], [272, 0xcd41]])],
   ])('%s', (_, file) => expect(scan(file)).toBe('present'))
@@ -39,6 +43,7 @@ describe('no manifest is found in', () => {
     ['in a HEIC with a box of another kind', join(FTYP, box('uuid', Buffer.alloc(16, 7)))],
     ['in a box that is not at the top', join(FTYP, box('moov', box('uuid', BOX_TYPE)))],
     ['behind a box that ends the file', join(FTYP, bytes(0, 0, 0, 0), Buffer.from('mdat'), box('uuid', BOX_TYPE))],
+    ['in a video with more fragments than other boxes are allowed', join(VIDEO, box('moov'), ...many(FRAGMENT))],
     ['in a TIFF without', tiff('II', [[256, 272]])],
     ['in a JPEG that is cut', join(JPEG, segment(0xeb, packet()).subarray(0, 20))],
     [
@@ -61,6 +66,13 @@ describe('the scan of a file, whatever it declares', () => {
     ['segments without end', join(JPEG, ...many(segment(0xe1)), segment(0xeb, packet())), 'too_many_parts'],
     ['chunks without end', join(PNG, ...many(chunk('tEXt')), chunk('caBX')), 'too_many_parts'],
     ['boxes without end', join(FTYP, ...many(empty), box('uuid', BOX_TYPE)), 'too_many_parts'],
+    ['boxes of a video without end', join(VIDEO, ...many(empty), box('uuid', BOX_TYPE)), 'too_many_parts'],
+    ['fragments of an image without end', join(FTYP, ...many(FRAGMENT), box('uuid', BOX_TYPE)), 'too_many_parts'],
+    [
+      'fragments without end',
+      join(VIDEO, Buffer.alloc(8 * (MAX_FRAGMENT_BOXES + MAX_PARTS), box('moof'))),
+      'too_many_parts',
+    ],
     ['the data of a large PNG', join(PNG, chunk('IHDR', 13), ...many(chunk('IDAT'))), 'absent'],
     ['fill bytes without end', join(JPEG, Buffer.alloc(100_000, 0xff)), 'too_many_parts'],
     ['a directory that is its own next', loop(), 'too_many_parts'],
@@ -75,6 +87,10 @@ describe('the scan of a file, whatever it declares', () => {
     expect(scan(file, (length) => reads.push(length))).toBe(state)
     expect(reads.length).toBeLessThanOrEqual(2 * MAX_PARTS)
     expect(reads.reduce((sum, length) => sum + length, 0)).toBeLessThan(8 * 1024 * 1024)
+  })
+
+  it('reads as many fragments as a video may have, of up to four boxes each', () => {
+    expect(MAX_FRAGMENT_BOXES).toBeGreaterThanOrEqual(4 * MAX_FRAGMENTS)
   })
 
   it('takes few reads for an ordinary photo of 20 MB', () => {

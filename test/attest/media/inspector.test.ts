@@ -99,12 +99,12 @@ describe('the inspector with a misbehaving thread', () => {
     await inspector.close()
   })
 
-  it('answers each request when the thread can not start, without retrying endlessly', async () => {
+  it('says nothing about a file when the thread can not start, and does not retry endlessly', async () => {
     const inspector = createInspector({ thread: new URL('./never-ready-thread.ts', import.meta.url) })
     const answers = await Promise.all([inspector.inspect('a'), inspector.inspect('b')])
     expect(answers).toMatchObject([
-      { ok: false, code: 'crashed' },
-      { ok: false, code: 'crashed' },
+      { ok: false, code: 'busy' },
+      { ok: false, code: 'busy' },
     ])
     await inspector.close()
   })

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import type { Worker } from 'node:worker_threads'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { createThreads, type Threads, type ThreadsOptions } from '#src/attest/media/threads.ts'
+import { until } from '../../support/until.ts'
 
 interface Request {
   op: 'inspect'
@@ -115,6 +117,23 @@ it('a side thread is told that it is one', async () => {
   const threads = threadsThat({ workerData: (isAside) => told.push(isAside), isSlow: ({ path }) => path === 'slow' })
   await orderOf(threads, paths('slow', 'fine'))
   expect(told.toSorted()).toEqual([false, true])
+  threads.close()
+})
+
+it.each([false, true])('an idle thread ends, and the next task starts another (side thread: %s)', async (isAside) => {
+  let [started, ended] = [0, 0]
+  const count = (worker: Worker) => {
+    started += 1
+    worker.once('exit', () => (ended += 1))
+  }
+  process.on('worker', count)
+  onTestFinished(() => void process.off('worker', count))
+  const threads = threadsThat({ idleMs: 50, quickMs: 20_000, isSlow: () => isAside })
+  for (const nth of [1, 2]) {
+    expect(await orderOf(threads, paths('fine', 'fine'))).toEqual(['fine ok', 'fine ok'])
+    expect(started).toBe(nth)
+    await until(() => ended === nth)
+  }
   threads.close()
 })
 
