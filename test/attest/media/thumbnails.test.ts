@@ -46,7 +46,8 @@ describe('thumbnails of a picture that is too slow', () => {
     expect(order.toSorted()).toEqual(['other 200', 'slow 404', 'slow 404', 'slow 404'])
     // At most the picture being decoded comes before it.
     expect(order.indexOf('other 200')).toBeLessThanOrEqual(1)
-    expect(refused?.json).toMatchObject({ code: 'not_found', detail: expect.stringContaining('longer than 0.5 s') })
+    // By the clock it has five times the limit: on a machine with other work that is reached first.
+    expect(refused?.json).toMatchObject({ code: 'not_found', detail: expect.stringMatching(/longer than (?:0|2).5 s/) })
 
     const kills = ended.length
     expect(kills).toBeGreaterThanOrEqual(3)
