@@ -1,5 +1,5 @@
 // What a trace keeps of its texts. By default that is hashes. With `retain: 'text'` the input and the tokens are kept, sealed,
-// for 30 days. The tokens of a withheld completion are never here: the process of the model does not give them away.
+// for 30 days, and no longer than the trace. The tokens of a withheld completion are never here: the process of the model does not give them away.
 
 import { z } from 'zod'
 import { canonicalize, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
@@ -72,7 +72,7 @@ export async function insertTraceContent(
   )
 }
 
-/** Undefined where only hashes were kept, and after 30 days. */
+/** Undefined where only hashes were kept, and when the texts are gone. */
 export async function loadTraceContent(tx: Tx, sealer: Sealer, traceId: string): Promise<TraceContent | undefined> {
   const [row] = await tx.query<{ sealed: Buffer }>(
     'SELECT sealed_content AS sealed FROM trace_contents WHERE id = $1',

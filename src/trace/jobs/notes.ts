@@ -80,7 +80,7 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/trace/jobs/:id/manifest': {
     description:
-      'A `conflict` until the job has succeeded. Kept for 30 days, as texts are: it has the prompt in it. The SHA-256 of the body ' +
+      'A `conflict` until the job has succeeded. Kept for 30 days and no longer than its trace, as texts are: it has the prompt in it. The SHA-256 of the body ' +
       'is `manifest_hash`, unless `compat` is asked for.',
     problems: ['conflict', 'environment_mismatch', 'not_found'],
   },
