@@ -129,13 +129,15 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
     if (!isWithheld && !found.judgement.allowed) throw changedMeanwhile()
     const settled = { ...trace, inference: inferenceOf(ran, body, trace.createdAt, isWithheld) }
     const decide = async (tx: Tx): Promise<InferenceAnswer> => {
-      const tokens = isWithheld ? [] : result.tokens
+      const completion = isWithheld ? { tokens: [], tokenTexts: [] } : result
       const windows = isWithheld ? [] : (result.canary?.windows ?? [])
       const logProbabilities = isWithheld ? [] : result.logProbabilities.map(rounded)
       await insertTrace(tx, acting, settled, { logProbabilities, windows })
       if (body.retain === 'text') {
         const { input, sampling } = ran.request
-        const content = { input, promptTokens: result.prompt, completionTokens: tokens, sampling, spans: result.spans }
+        const { tokens: completionTokens, tokenTexts: completionTexts } = completion
+        const { prompt: promptTokens, spans } = result
+        const content = { input, promptTokens, completionTokens, completionTexts, sampling, spans }
         await insertTraceContent(tx, acting, sealer, { traceId: trace.id, content, at: trace.createdAt })
       }
       const lockId = (await recordFound(tx, acting, settled, found)) ?? found.facts.lock_id

@@ -76,7 +76,7 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/trace/traces/:id/tokens': {
     description:
-      'Texts, token ids and `lens` need an inference with `retain: "text"`, and the model version that ran it. A withheld ' +
+      'Texts, token ids and `lens` need an inference with `retain: "text"`; `lens` needs the model version that ran it. A withheld ' +
       'completion has no tokens. A window is read every 4 tokens and at the end.',
     answers: {
       200: {
