@@ -93,7 +93,8 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/trace/traces/:id/interventions': {
     description:
       'The model reads the trace again with the activations of some neurons multiplied by factors, all at once. Each change of a ' +
-      'logit stands beside the one that the frozen model predicts. Nothing is recorded or counted.',
+      'logit stands beside the one that the frozen model predicts. Nothing is recorded; it counts as an `inference`. A repeat with the ' +
+      'same Idempotency-Key has the model measure again, and does not count.',
     examples: {
       'Ablate one, double another': {
         edits: [

@@ -217,9 +217,9 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
       },
       async ({ caller, params: { id }, body, idempotencyKey: key, signal }) =>
         toInterventionView(id, await interventions.run(caller, id, body, { key, signal })),
-      // It creates nothing that a replay could show.
-      async ({ caller, params: { id }, body, idempotencyKey: key, signal }) =>
-        toInterventionView(id, await interventions.run(caller, id, body, { key, signal })),
+      // It creates nothing that a replay could show: the model measures again.
+      async ({ caller, params: { id }, body, signal }) =>
+        toInterventionView(id, await interventions.repeat(caller, id, body, signal)),
     ),
   ]
 }
