@@ -51,7 +51,7 @@ export function pruneGraph(graph: DenseGraph, thresholds: PruningThresholds): Pr
   const { features, remainders, embeddings, needsInputs } = graph
   const sources = features + remainders + embeddings
   const influence = computeInfluence(graph, () => true)
-  const least = thresholdOf(influence, thresholds.node)
+  const least = thresholdOf(influence.slice().sort().reverse(), thresholds.node)
   const isKept = Array.from(
     { length: sources },
     (_, source) => source >= features + remainders || (influence[source] ?? 0) >= least,
@@ -95,31 +95,54 @@ function computeInfluence(graph: DenseGraph, has: (source: number) => boolean): 
   return influence
 }
 
+// A graph may have ten million edges: an object for each is more than the heap of a model's process. Their scores are held
+// alone, as floats, and computed again for the edges that stay.
 function chooseEdges(graph: DenseGraph, has: (source: number) => boolean, share: number) {
-  const { features, rows, probabilities } = graph
   const influence = computeInfluence(graph, has)
-  const scored: { row: number; column: number; score: number }[] = []
+  let count = 0
+  scoreEdges(graph, influence, has, () => {
+    count += 1
+  })
+  const scores = new Float64Array(count)
+  let next = 0
+  scoreEdges(graph, influence, has, (_row, _column, score) => {
+    scores[next++] = score
+  })
+  const sorted = scores.sort().reverse()
+  const least = thresholdOf(sorted, share)
+  const found = countOf(sorted, (score) => score >= least)
+  const limit = sorted[Math.min(found, MAX_EDGES) - 1] ?? 0
+  // Of equal scores those of the first rows are kept.
+  let equals = Math.min(found, MAX_EDGES) - countOf(sorted, (score) => score > limit)
+  const edges: PrunedGraph['edges'] = []
+  scoreEdges(graph, influence, has, (row, column, score) => {
+    if (score > limit || (score === limit && equals-- > 0)) edges.push({ row, column })
+  })
+  return { edges, found }
+}
+
+/** Calls `take` for each edge with a score above 0, by row and column. */
+function scoreEdges(
+  { features, rows, probabilities }: DenseGraph,
+  influence: Float64Array,
+  has: (source: number) => boolean,
+  take: (row: number, column: number, score: number) => void,
+): void {
   rows.forEach((values, row) => {
     const weight = row < features ? (has(row) ? (influence[row] ?? 0) : 0) : (probabilities[row - features] ?? 0)
     if (weight === 0) return
     const sum = sumOf(values, has)
     for (let column = 0; column < values.length; column += 1) {
       const score = has(column) ? (weight * Math.abs(values[column] ?? 0)) / sum : 0
-      if (score > 0) scored.push({ row, column, score })
+      if (score > 0) take(row, column, score)
     }
   })
-  const least = thresholdOf(
-    scored.map(({ score }) => score),
-    share,
-  )
-  const kept = scored.filter(({ score }) => score >= least)
-  // The sort is stable: of equal scores those of the first rows are kept.
-  const chosen =
-    kept.length <= MAX_EDGES
-      ? kept
-      : new Set(kept.toSorted((one, other) => other.score - one.score).slice(0, MAX_EDGES))
-  const isChosen = (edge: (typeof kept)[number]) => !(chosen instanceof Set) || chosen.has(edge)
-  return { edges: kept.filter(isChosen).map(({ row, column }) => ({ row, column })), found: kept.length }
+}
+
+/** How many of the first scores of a descending order are as `is` says. */
+function countOf(sorted: Float64Array, is: (score: number) => boolean): number {
+  const end = sorted.findIndex((score) => !is(score))
+  return end === -1 ? sorted.length : end
 }
 
 function computeScores(
@@ -149,9 +172,8 @@ function sumOf(row: Float64Array, has: (source: number) => boolean, least = 1e-1
   return Math.max(sum, least)
 }
 
-/** The score from which on the larger ones have this share of the sum. */
-function thresholdOf(scores: ArrayLike<number>, share: number): number {
-  const sorted = Float64Array.from(scores).sort().reverse()
+/** The score from which on the larger ones have this share of the sum. @param sorted In descending order. */
+function thresholdOf(sorted: Float64Array, share: number): number {
   const total = sorted.reduce((sum, score) => sum + score, 0)
   let sum = 0
   for (const score of sorted) {

@@ -176,7 +176,7 @@ function traceRoutes(traces: Traces): Route[] {
         const createdBefore = created_lt === undefined ? undefined : new Date(created_lt)
         const filter = { source, agentId, agentSessionId, model, finishReason, createdFrom, createdBefore }
         const { data, ...page } = await traces.list(caller, filter, query)
-        return { ...page, data: data.map(toTraceView) }
+        return { ...page, data: data.map((trace) => toTraceView(trace, caller)) }
       },
     ),
     endpoint(
@@ -191,7 +191,7 @@ function traceRoutes(traces: Traces): Route[] {
         view: traceView,
         status: [200],
       },
-      async ({ caller, params }) => toTraceView(await traces.get(caller, params.id)),
+      async ({ caller, params }) => toTraceView(await traces.get(caller, params.id), caller),
     ),
   ]
 }

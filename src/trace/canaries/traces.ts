@@ -1,5 +1,6 @@
 // Traces: canary readings as they were taken, and the inferences of the service's models that they were taken of.
 
+import type { Plan } from '#src/catalogue/access.ts'
 import { Failure } from '#src/failure.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
@@ -8,6 +9,8 @@ import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { CountedPage } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
+import { retentionDaysOf } from '#src/platform/ledger/retention.ts'
+import { DAY_MS } from '#src/platform/retention.ts'
 import type { SamplingSettings } from '../llama/sampling.ts'
 import type { WindowScores } from '../probes/reader.ts'
 import type { CheckedReading } from './judge.ts'
@@ -51,7 +54,7 @@ export interface TracedInference {
   completionTokens: number
   maxTokens: number
   sampling: SamplingSettings
-  /** Until when the texts are kept; null: hashes alone. */
+  /** Until when the texts are kept by their own rule; null: hashes alone. See `endWithTrace`. */
   textUntil: Date | null
 }
 
@@ -147,6 +150,17 @@ export async function findCompletionFacts(tx: Tx, id: string): Promise<Completio
     [id],
   )
   return row?.facts ?? undefined
+}
+
+/** Whose plan says how long traces are kept. */
+export interface TraceOwner extends Pick<Scope, 'environment'> {
+  plan: Plan
+}
+
+/** Until when something of a trace is kept that its own rule would keep until `end`: it goes with its trace. */
+export function endWithTrace(end: Date, traceCreatedAt: Date, { plan, environment }: TraceOwner): Date {
+  const traceEnd = traceCreatedAt.getTime() + retentionDaysOf(plan, environment) * DAY_MS
+  return new Date(Math.min(end.getTime(), traceEnd))
 }
 
 /** null where no probe read the inference. */

@@ -5,7 +5,7 @@ import { UNREAD_CAUSES } from './input.ts'
 import { CHECK_REASONS } from './judge.ts'
 import { type CurrentKillSwitch, modeView } from './kill-switch.ts'
 import type { KillSwitchPreview } from './preview.ts'
-import { FINISH_REASONS, TRACE_SOURCES, type TraceRow } from './traces.ts'
+import { endWithTrace, FINISH_REASONS, TRACE_SOURCES, type TraceOwner, type TraceRow } from './traces.ts'
 
 const time = z.iso.datetime()
 
@@ -123,7 +123,9 @@ export const traceView = z
         seed: z.number().int().describe('With the same model version it gives the same completion.'),
         prompt_hash: z.string().describe('SHA-256 of the RFC 8785 text of the input as the model got it.'),
         completion_hash: z.string().nullable().describe('SHA-256 of the completion; null where it was withheld.'),
-        text_until: time.nullable().describe('Until when its texts are kept; null: hashes alone.'),
+        text_until: time
+          .nullable()
+          .describe('Until when its texts are kept: 30 days, and no longer than the trace. null: hashes alone.'),
       })
       .meta({ id: 'TracedInference' })
       .nullable()
@@ -186,14 +188,14 @@ export function toPreviewView(preview: KillSwitchPreview): z.input<typeof previe
   }
 }
 
-export function toTraceView(trace: TraceRow): z.input<typeof traceView> {
+export function toTraceView(trace: TraceRow, owner: TraceOwner): z.input<typeof traceView> {
   return {
     trace_id: trace.id,
     source: trace.source,
     agent_session_id: trace.agentSessionId,
     agent_id: trace.agentId,
     model_version_id: trace.modelVersionId,
-    inference: toInferenceFacts(trace),
+    inference: toInferenceFacts(trace, owner),
     canary: toCanaryView(
       trace,
       trace.readings.filter(({ tripped }) => tripped).map(({ family }) => family),
@@ -203,7 +205,10 @@ export function toTraceView(trace: TraceRow): z.input<typeof traceView> {
   }
 }
 
-function toInferenceFacts({ inference }: TraceRow): z.input<typeof traceView>['inference'] {
+function toInferenceFacts(
+  { inference, createdAt }: TraceRow,
+  owner: TraceOwner,
+): z.input<typeof traceView>['inference'] {
   if (inference === null) return null
   return {
     model: inference.model,
@@ -214,7 +219,7 @@ function toInferenceFacts({ inference }: TraceRow): z.input<typeof traceView>['i
     seed: inference.sampling.seed,
     prompt_hash: inference.promptHash,
     completion_hash: inference.completionHash,
-    text_until: inference.textUntil?.toISOString() ?? null,
+    text_until: inference.textUntil && endWithTrace(inference.textUntil, createdAt, owner).toISOString(),
   }
 }
 

@@ -50,6 +50,11 @@ export async function findSealedPrompts(
   return row
 }
 
+/** Whether it is there. If it is, it can't be deleted before the transaction ends. */
+export async function lockEvalSet(tx: Tx, id: string): Promise<boolean> {
+  return (await tx.query('SELECT 1 FROM eval_sets WHERE id = $1 FOR KEY SHARE', [id])).length > 0
+}
+
 export async function countEvalSets(tx: Tx): Promise<number> {
   const [row] = await tx.query<{ count: number }>('SELECT count(*) AS count FROM eval_sets')
   return row?.count ?? 0

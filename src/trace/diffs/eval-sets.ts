@@ -18,6 +18,7 @@ import {
   findEvalSets,
   findSealedPrompts,
   insertEvalSet,
+  lockEvalSet,
 } from './eval-set-rows.ts'
 
 /** Of an account and environment. */
@@ -94,7 +95,7 @@ export function createEvalSets({ db, sealer, pager, now }: EvalSetsDeps) {
       return pager.page(rows, query.limit, ({ id }) => id, binding)
     },
 
-    /** Diffs that have not ended fail. @throws {Failure} `not_found`, `environment_mismatch`. */
+    /** Diffs that have not ended fail: one that runs, at its next checkpoint. @throws {Failure} `not_found`, `environment_mismatch`. */
     async remove(scope: Scope, id: string, key?: IdempotencyKey): Promise<void> {
       checkId(id, 'evs', scope.environment)
       const remove = async (tx: Tx) => {
@@ -106,9 +107,16 @@ export function createEvalSets({ db, sealer, pager, now }: EvalSetsDeps) {
     /** @throws {Failure} `not_found`: it was deleted. */
     async read(scope: Scope, id: string): Promise<EvalPrompts> {
       const found = await db.tenant(scope, (tx) => findSealedPrompts(tx, id))
-      if (found === undefined) throw new Failure('not_found', `There is no evaluation set ${id} any more.`)
+      if (found === undefined) throw deleted(id)
       const prompts = JSON.parse(sealer.open(found.sealedPrompts, useOf(id)).toString('utf8')) as EvalPrompt[]
       return { name: found.name, sha256: found.sha256.toString('hex'), prompts }
     },
+
+    /** Of a set that was read: it stays until the transaction ends. @throws {Failure} `not_found`: it was deleted. */
+    async hold(tx: Tx, id: string): Promise<void> {
+      if (!(await lockEvalSet(tx, id))) throw deleted(id)
+    },
   }
 }
+
+const deleted = (id: string) => new Failure('not_found', `There is no evaluation set ${id} any more.`)

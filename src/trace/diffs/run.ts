@@ -28,7 +28,7 @@ const FINAL = new Set(['not_found', 'backend_capability_missing'])
 export interface DiffDeps {
   db: Pick<Database, 'tenant'>
   models: { get(id?: string): TraceBackend }
-  evalSets: Pick<EvalSets, 'read'>
+  evalSets: Pick<EvalSets, 'read' | 'hold'>
   now: () => Date
   /** 0: after each prompt. */
   checkpointMs?: number
@@ -75,7 +75,12 @@ export function createDiff(deps: DiffDeps): Work<'diff'> {
       row.evalSet === DEFAULT_EVAL_SET ? readDefaultEvalSet() : await evalSets.read(scope, row.evalSet)
     const key = { diffId: row.id, origin: originOf(pairing, set) }
     const measures = (await db.tenant(scope, (tx) => findCheckpoint(tx, key))) ?? startMeasures(pairing)
-    const store = () => db.tenant(scope, (tx) => storeCheckpoint(tx, scope, key, measures))
+    const store = () =>
+      db.tenant(scope, async (tx) => {
+        const isRunning = await storeCheckpoint(tx, scope, key, measures)
+        if (isRunning) await holdPrompts(tx, row)
+        return isRunning
+      })
     if (!(await store())) return { kind: 'done' }
     let storedAt = performance.now()
     for (const prompt of set.prompts.slice(measures.done)) {
@@ -91,10 +96,16 @@ export function createDiff(deps: DiffDeps): Work<'diff'> {
     return writeReport(pairing, set, row, measures)
   }
 
+  /** @throws {Failure} `not_found` where the account has deleted its prompts: nothing more is made of them. */
+  async function holdPrompts(tx: Tx, { evalSet }: DiffRow): Promise<void> {
+    if (evalSet !== DEFAULT_EVAL_SET) await evalSets.hold(tx, evalSet)
+  }
+
   async function succeed(tx: Tx, scope: Scope, row: DiffRow, { report, canonical, hash }: WrittenReport) {
     const { pass, verdict, families_drifted: familiesDrifted } = report
     const isFirst = await finishDiff(tx, row.id, { pass, verdict, familiesDrifted, report: canonical, hash, at: now() })
     if (!isFirst) return
+    await holdPrompts(tx, row)
     await countOperations(tx, scope, 'diff', [row.id])
     await deleteCheckpoint(tx, row.id)
     await tell(tx, scope, row, { status: 'succeeded', pass, verdict, familiesDrifted, hash: hash.toString('hex') })

@@ -1,5 +1,5 @@
 // What a trace keeps of its texts. By default that is hashes. With `retain: 'text'` the input and the tokens are kept, sealed,
-// for 30 days. The tokens of a withheld completion are never here: the process of the model does not give them away.
+// for 30 days, and no longer than the trace. The tokens of a withheld completion are never here: the process of the model does not give them away.
 
 import { z } from 'zod'
 import { canonicalize, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
@@ -18,6 +18,8 @@ export interface TraceContent {
   promptTokens: number[]
   /** Empty where the completion was withheld. */
   completionTokens: number[]
+  /** Of each of them, so that they can be read when the model is another one. Older rows have none. */
+  completionTexts?: string[] | undefined
   sampling: SamplingSettings
   /** The contents of the messages among the prompt's tokens. */
   spans: ChatSpan[]
@@ -35,7 +37,7 @@ export const SEALED_CONTENTS: SealedColumn = {
   use: ({ id }) => useOf(id),
 }
 
-// The largest input, and as many tokens as it and the largest completion can have.
+// The largest input, and as many tokens as it and the largest completion can have, with the texts of these.
 const LIMITS = { maxBytes: 8 * 1024 * 1024, maxDepth: 16 }
 const tokens = z.array(z.number().int().min(0))
 const content = z.object({
@@ -46,6 +48,7 @@ const content = z.object({
   ]),
   promptTokens: tokens,
   completionTokens: tokens,
+  completionTexts: z.array(z.string()).optional(),
   sampling: z.object({ temperature: z.number(), topK: z.number(), topP: z.number(), seed: z.number() }),
   spans: z.array(z.object({ role: z.enum(CHAT_ROLES), start: z.number(), end: z.number() })),
 })
@@ -72,7 +75,7 @@ export async function insertTraceContent(
   )
 }
 
-/** Undefined where only hashes were kept, and after 30 days. */
+/** Undefined where only hashes were kept, and when the texts are gone. */
 export async function loadTraceContent(tx: Tx, sealer: Sealer, traceId: string): Promise<TraceContent | undefined> {
   const [row] = await tx.query<{ sealed: Buffer }>(
     'SELECT sealed_content AS sealed FROM trace_contents WHERE id = $1',

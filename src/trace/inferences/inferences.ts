@@ -16,7 +16,7 @@ import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { DAY_MS } from '#src/platform/retention.ts'
 import { checkNames, resolveSubject } from '../canaries/check.ts'
 import { type CheckFacts, type CheckJudgement, judgeCheck, modeFor } from '../canaries/judge.ts'
-import { canaryHashOf, insertTrace, type TracedInference, type TraceRow, toCheckedReading } from '../canaries/traces.ts'
+import { canaryHashOf, insertTrace, type TracedInference, type TraceRow } from '../canaries/traces.ts'
 import type { RecordTrip } from '../canaries/trips.ts'
 import { locksOf, type TripSubject } from '../locks/locks.ts'
 import { type TraceBackend, versionIdOf } from '../models/backend.ts'
@@ -25,7 +25,15 @@ import type { Models } from '../models/models.ts'
 import type { CanaryRequest, InferenceRequest, InferenceResult, ModelInput } from '../models/protocol.ts'
 import { CONTENT_DAYS, completionHashOf, insertTraceContent, promptHashOf } from './contents.ts'
 import { type InferenceBody, inputOf, samplingOf } from './request.ts'
-import { canaryRequestOf, isBlocking, type RunContext, readRunContext, refuseRun } from './run-context.ts'
+import {
+  canaryRequestOf,
+  checkFactsOf,
+  isBlocking,
+  type RunContext,
+  readRunContext,
+  refuseRun,
+  unreadRefusal,
+} from './run-context.ts'
 
 export interface InferenceAnswer {
   trace: TraceRow & { inference: TracedInference }
@@ -113,7 +121,7 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
     const { subject, result } = ran
     const context = await readRunContext(tx, subject)
     const trace = traceOf(acting, ran, now())
-    const found = judgeRun(trace, subject, context, ran)
+    const found = judgeRun(trace, context, ran)
     if (found.judgement.locks && !isExclusive) return undefined
     const isWithheld = isBlocking(found.judgement.mode) && found.judgement.tripped_families.length > 0
     // What was withheld is on record, also where the session was locked meanwhile. Nothing else leaves it.
@@ -121,13 +129,15 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
     if (!isWithheld && !found.judgement.allowed) throw changedMeanwhile()
     const settled = { ...trace, inference: inferenceOf(ran, body, trace.createdAt, isWithheld) }
     const decide = async (tx: Tx): Promise<InferenceAnswer> => {
-      const tokens = isWithheld ? [] : result.tokens
+      const completion = isWithheld ? { tokens: [], tokenTexts: [] } : result
       const windows = isWithheld ? [] : (result.canary?.windows ?? [])
       const logProbabilities = isWithheld ? [] : result.logProbabilities.map(rounded)
       await insertTrace(tx, acting, settled, { logProbabilities, windows })
       if (body.retain === 'text') {
         const { input, sampling } = ran.request
-        const content = { input, promptTokens: result.prompt, completionTokens: tokens, sampling, spans: result.spans }
+        const { tokens: completionTokens, tokenTexts: completionTexts } = completion
+        const { prompt: promptTokens, spans } = result
+        const content = { input, promptTokens, completionTokens, completionTexts, sampling, spans }
         await insertTraceContent(tx, acting, sealer, { traceId: trace.id, content, at: trace.createdAt })
       }
       const lockId = (await recordFound(tx, acting, settled, found)) ?? found.facts.lock_id
@@ -239,14 +249,7 @@ async function askCanary(
   if (set !== undefined && (!canRead || probes.set !== set)) throw capabilityMissing(backend.model, 'canary')
   const canary = canRead ? canaryRequestOf(killSwitch, agentId, probes) : undefined
   const counts = canary?.families?.some(({ enabled }) => enabled) ?? false
-  if (isBlocking(modeFor(killSwitch, agentId)) && !counts) {
-    throw new Failure('backend_capability_missing', {
-      detail:
-        `The kill switch refuses what no canary has read, and the model ${backend.model} has no probe that counts. ` +
-        'GET /v1/trace/models shows its probes.',
-      members: { model: backend.model, capability: 'canary' },
-    })
-  }
+  if (isBlocking(modeFor(killSwitch, agentId)) && !counts) throw unreadRefusal(backend.model)
   return canary
 }
 
@@ -256,17 +259,9 @@ interface Found {
 }
 
 /** By the kill switch as it is now, unless the model withheld by what it was before. */
-function judgeRun(trace: TraceRow, subject: TripSubject, context: RunContext, { result, startedWith }: Ran): Found {
+function judgeRun(trace: TraceRow, context: RunContext, { result, startedWith }: Ran): Found {
   const by = (killSwitch: RunContext['killSwitch']): Found => {
-    const facts: CheckFacts = {
-      at: trace.createdAt.toISOString(),
-      agent_session_id: subject.agentSessionId,
-      agent_id: subject.agentId,
-      kill_switch: killSwitch,
-      reading: toCheckedReading(trace),
-      lock_id: context.lock?.lockId ?? null,
-      is_subject_locked: context.isSubjectLocked,
-    }
+    const facts = checkFactsOf(trace, { ...context, killSwitch })
     return { facts, judgement: judgeCheck(facts) }
   }
   const found = by(context.killSwitch)

@@ -58,7 +58,7 @@ export const NOTES: Record<string, Note> = {
       'does when a family trips: `completion` is null, and the tokens that were made count. Under `monitor` the ' +
       'completion is given, with what tripped. A locked session and a suspended agent run nothing. A repeat with the same ' +
       'Idempotency-Key has the model complete the same request again, records nothing, and answers the completion where its hash is ' +
-      'the same. When the client goes away, the model stops and nothing is stored.',
+      'the same and neither a lock nor the kill switch of now refuses it. When the client goes away, the model stops and nothing is stored.',
     examples: {
       'An agent with what a tool said': { ...settings, messages, agent_session_id: IDS.agentSession },
       'Kept for attribution': { ...settings, prompt: 'What do lamps cost?', canary_set: 'default-v1', retain: 'text' },
@@ -76,7 +76,7 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/trace/traces/:id/tokens': {
     description:
-      'Texts, token ids and `lens` need an inference with `retain: "text"`, and the model version that ran it. A withheld ' +
+      'Texts, token ids and `lens` need an inference with `retain: "text"`; `lens` needs the model version that ran it. A withheld ' +
       'completion has no tokens. A window is read every 4 tokens and at the end.',
     answers: {
       200: {

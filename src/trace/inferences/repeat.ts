@@ -1,17 +1,21 @@
 // What a repeat of an inference is answered, by its Idempotency-Key: the same facts. A completion that was not kept is made
-// again from the request, which has its text, and is the same by its hash. Nothing is recorded or counted.
+// again from the request, which has its text, and is the same by its hash. It is given out as a first one is: under the
+// locks of the session and its agent, and by the kill switch of now. Nothing is recorded or counted.
 
 import { Failure } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import { lockShared } from '#src/platform/db/advisory.ts'
+import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { type CheckFacts, judgeCheck } from '../canaries/judge.ts'
 import { findTrace, noTrace } from '../canaries/traces.ts'
+import { locksOf } from '../locks/locks.ts'
 import type { Models } from '../models/models.ts'
 import { completionHashOf, promptHashOf } from './contents.ts'
 import type { InferenceAnswer } from './inferences.ts'
 import { type InferenceBody, inputOf } from './request.ts'
-import { readRunContext, refuseRun } from './run-context.ts'
+import { checkFactsOf, isBlocking, readRunContext, refuseRun, unreadRefusal } from './run-context.ts'
 
 interface RepeatDeps extends Pick<Platform, 'db' | 'ledger'> {
   models: Pick<Models, 'version'>
@@ -42,29 +46,51 @@ export function createRepeat({ db, ledger, models }: RepeatDeps) {
     }
   }
 
-  /**
-   * @param made What `infer` passed to `once`.
-   * @throws {Failure} `not_found` where the trace is not kept any more; while the session is locked as a first request.
-   */
-  return async (acting: Acting, body: InferenceBody, made: string, signal: AbortSignal): Promise<InferenceAnswer> => {
+  /** What is answered now, without the completion. */
+  async function readAnswer(tx: Tx, made: string): Promise<InferenceAnswer> {
     const [traceId = '', decisionId = '', lockId = ''] = made.split(' ')
-    const { trace, facts } = await db.tenant(acting, async (tx) => {
-      const [trace, facts] = await Promise.all([findTrace(tx, traceId), ledger.readFacts(tx, decisionId)])
-      if (trace === undefined || trace.inference === null || facts === undefined) throw noTrace(traceId)
-      // A completion was given once; a lock that came since holds back every further one.
-      if (trace.inference.completionHash !== null) refuseRun(await readRunContext(tx, trace), trace)
-      return { trace: { ...trace, inference: trace.inference }, facts }
-    })
-    const isWithheld = trace.inference.completionHash === null
-    return {
+    const [found, facts] = await Promise.all([findTrace(tx, traceId), ledger.readFacts(tx, decisionId)])
+    if (found === undefined || found.inference === null || facts === undefined) throw noTrace(traceId)
+    const trace = { ...found, inference: found.inference }
+    const answer: InferenceAnswer = {
       trace,
-      completion: isWithheld ? null : await makeAgain(acting, body, trace, signal),
+      completion: null,
       judgement: judgedBy(facts),
       lockId: lockId === '' ? null : lockId,
       decisionId,
     }
+    if (isWithheld(answer)) return answer
+    const context = await readRunContext(tx, trace)
+    refuseRun(context, trace)
+    const judgement = judgeCheck(checkFactsOf(trace, context))
+    if (!isBlocking(judgement.mode) || judgement.allowed) return answer
+    if (judgement.tripped_families.length === 0) throw unreadRefusal(trace.inference.model)
+    return {
+      ...answer,
+      trace: { ...trace, inference: { ...trace.inference, finishReason: 'canary_tripped' } },
+      judgement,
+    }
+  }
+
+  /**
+   * @param made What `infer` passed to `once`.
+   * @throws {Failure} `not_found` where the trace is not kept any more; of a completion that was given as a first request:
+   * `session_canary_locked`, `agent_suspended`, `conflict`; `backend_capability_missing`; `service_unavailable`.
+   */
+  return async (acting: Acting, body: InferenceBody, made: string, signal: AbortSignal): Promise<InferenceAnswer> => {
+    const first = await db.tenant(acting, (tx) => readAnswer(tx, made))
+    if (isWithheld(first)) return first
+    const completion = await makeAgain(acting, body, first.trace, signal)
+    // A lock or another kill switch that came while the model ran.
+    return db.tenant(acting, async (tx) => {
+      await lockShared(tx, locksOf(acting, first.trace))
+      const answer = await readAnswer(tx, made)
+      return isWithheld(answer) ? answer : { ...answer, completion }
+    })
   }
 }
+
+const isWithheld = ({ trace: { inference } }: InferenceAnswer): boolean => inference.finishReason === 'canary_tripped'
 
 // The ledger keeps what `judgeCheck` was given.
 const judgedBy = (facts: Json) => judgeCheck(facts as unknown as CheckFacts)

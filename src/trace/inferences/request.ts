@@ -41,7 +41,7 @@ export const inferenceBody = z
     retain: z
       .enum(['hash', 'text'])
       .default('hash')
-      .describe('text: prompt and completion are kept for 30 days, sealed.'),
+      .describe('text: prompt and completion are kept for 30 days, and no longer than the trace, sealed.'),
   })
   .superRefine(({ prompt, messages = [] }, context) => {
     const refuse = (path: string, code: string, message: string) =>

@@ -4,8 +4,9 @@ import { type AgentFacts, readAgents } from '#src/agents/registry/rows.ts'
 import { type AgentSessionStatus, readAgentSession } from '#src/agents/registry/session-rows.ts'
 import { Failure } from '#src/failure.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { isUncounted, type KillSwitch, type KillSwitchMode, modeFor } from '../canaries/judge.ts'
+import { type CheckFacts, isUncounted, type KillSwitch, type KillSwitchMode, modeFor } from '../canaries/judge.ts'
 import { findKillSwitch } from '../canaries/kill-switch.ts'
+import { type TraceRow, toCheckedReading } from '../canaries/traces.ts'
 import type { TripSubject } from '../locks/locks.ts'
 import { findLockOf, type LiveLock, readLiveLock } from '../locks/rows.ts'
 import type { CanaryRequest, ProbeSetFacts } from '../models/protocol.ts'
@@ -44,6 +45,29 @@ export function refuseRun({ lock, agent, sessionStatus }: RunContext, { agentSes
   if (agent?.status === 'suspended') throw new Failure('agent_suspended', `The agent ${agent.id} is suspended.`)
   if (sessionStatus === 'ended') {
     throw new Failure('conflict', `The session ${agentSessionId} has ended: open another.`)
+  }
+}
+
+/** The answer where the kill switch refuses what was not read, and the model takes no reading that counts. */
+export function unreadRefusal(model: string): Failure {
+  return new Failure('backend_capability_missing', {
+    detail:
+      `The kill switch refuses what no canary has read, and the model ${model} has no probe that counts. ` +
+      'GET /v1/trace/models shows its probes.',
+    members: { model, capability: 'canary' },
+  })
+}
+
+/** For `judgeCheck`: the readings of a run, as fresh as it is. */
+export function checkFactsOf(trace: TraceRow, { killSwitch, lock, isSubjectLocked }: RunContext): CheckFacts {
+  return {
+    at: trace.createdAt.toISOString(),
+    agent_session_id: trace.agentSessionId,
+    agent_id: trace.agentId,
+    kill_switch: killSwitch,
+    reading: toCheckedReading(trace),
+    lock_id: lock?.lockId ?? null,
+    is_subject_locked: isSubjectLocked,
   }
 }
 

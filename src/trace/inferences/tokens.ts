@@ -1,5 +1,5 @@
 // GET /v1/trace/traces/:id/tokens: the tokens of a completion, with their probabilities and the canary readings of their
-// windows; with retained text also their texts and a logit lens, which the model computes when it is asked.
+// windows; with retained text also their texts, and a logit lens, which the model computes when it is asked.
 
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Platform } from '#src/platform/feature.ts'
@@ -37,7 +37,7 @@ interface TokensDeps extends Pick<Platform, 'db' | 'pager' | 'sealer'> {
 }
 
 export function createTracedTokens({ db, pager, sealer, models }: TokensDeps) {
-  /** The texts of the tokens from `from` to `to` of the completion, and the logit lens of each layer at them. */
+  /** The logit lens of each layer at the tokens from `from` to `to` of the completion, and their texts. */
   async function readLens(
     scope: Scope,
     { modelVersionId }: TraceRow,
@@ -53,8 +53,8 @@ export function createTracedTokens({ db, pager, sealer, models }: TokensDeps) {
   return {
     /**
      * In their order.
-     * @throws {Failure} `not_found`, also where the model has another version now; `invalid_request`; `environment_mismatch`;
-     * `conflict` for a lens without retained text.
+     * @throws {Failure} `not_found`, for a lens also where the model has another version now; `invalid_request`;
+     * `environment_mismatch`; `conflict` for a lens without retained text.
      */
     async list(scope: Scope, id: string, query: TokensQuery, signal: AbortSignal): Promise<Page<TracedToken>> {
       checkId(id, 'trc', scope.environment)
@@ -74,21 +74,27 @@ export function createTracedTokens({ db, pager, sealer, models }: TokensDeps) {
       }
       const rows = tokensOf(facts).slice(from, from + limit + 1)
       const shown = rows.slice(0, limit)
-      // Of a model elsewhere the tokens are not known: a lens is refused, and there are no texts.
-      const needsModel = top > 0 || (content?.completionTokens.length ?? 0) > 0
       const seen =
-        content === undefined || shown.length === 0 || !needsModel
+        content === undefined || shown.length === 0 || !needsModel(content, top)
           ? undefined
-          : await readLens(scope, trace, content, { from, to: from + shown.length, top, signal })
+          : await readLens(scope, trace, content, { from, to: from + shown.length, top, signal }).catch((error) => {
+              // What is kept is shown, whatever has become of the model.
+              if (top > 0 || !(error instanceof Failure)) throw error
+            })
       const told = rows.map((row, place) => ({
         ...row,
         token: content?.completionTokens[row.index] ?? null,
-        text: seen?.texts[place] ?? null,
+        text: content?.completionTexts?.[row.index] ?? seen?.texts[place] ?? null,
         lens: seen?.layers[place] ?? null,
       }))
       return pager.page(told, limit, ({ index }) => String(index), binding)
     },
   }
+}
+
+/** For a lens, and for the texts of a row that was written without them. Of a model elsewhere the tokens are not known. */
+function needsModel({ completionTokens, completionTexts }: TraceContent, top: number): boolean {
+  return top > 0 || (completionTexts === undefined && completionTokens.length > 0)
 }
 
 function factsOf({ id, inference }: TraceRow, facts: CompletionFacts | undefined): CompletionFacts {

@@ -1,13 +1,14 @@
 // POST /v1/trace/traces/:id/interventions: the model reads a trace again with some of its neurons ablated or scaled. Nothing is
-// recorded but that it was done: it counts as an inference.
+// recorded but that it was done: it counts as an inference. A repeat by its Idempotency-Key has the model measure again, and
+// does not count.
 
 import { randomUUID } from 'node:crypto'
 import { countOperations } from '#src/account/usage/meter.ts'
 import { Failure, refusalOf } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
-import { sha256Hex } from '#src/platform/crypto/digest.ts'
+import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
-import type { IdempotencyKey } from '#src/platform/http/idempotency.ts'
+import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { Intervention } from '../attribution/intervene.ts'
 import type { ModelVersion } from '../models/backend.ts'
@@ -20,45 +21,60 @@ interface InterventionDeps extends Pick<Platform, 'db' | 'sealer'> {
   models: Pick<Models, 'version'>
 }
 
+interface InterventionOptions {
+  key: IdempotencyKey | undefined
+  signal: AbortSignal
+}
+
 export type Interventions = ReturnType<typeof createInterventions>
 
 export function createInterventions({ db, sealer, models }: InterventionDeps) {
+  async function measure(
+    scope: Scope,
+    id: string,
+    body: InterventionBody,
+    { key, signal }: InterventionOptions,
+  ): Promise<Intervention> {
+    checkId(id, 'trc', scope.environment)
+    note({ trace: id })
+    const { trace, kept } = await db.tenant(scope, async (tx) => {
+      if (key !== undefined) await refuseRepeat(tx, key)
+      return { trace: await getExplainedTrace(tx, id), kept: await findKeptText(tx, sealer, id) }
+    })
+    checkTargetPosition(trace, body.target.position)
+    // A text that is kept needs no input; one that came all the same must not be another.
+    const input = kept === undefined || body.input !== undefined ? checkInput(trace, body.input) : undefined
+    const backend = await models.version(trace.modelVersionId)
+    // Before it completes the input again, which costs something elsewhere.
+    if (!hasCapability(await backend.capabilities(), 'intervene')) throw capabilityMissing(backend.model, 'intervene')
+    const edits = body.edits.map(({ node_id, factor }) => ({ ...neuronPlaceOf(node_id), factor }))
+    checkPlaces(edits, await backend.modelVersion(), trace.inference.promptTokens + body.target.position)
+    const options = { signal, lane: scope.accountId }
+    const text = kept ?? (input && (await repeatText(backend, trace, input, options)))
+    if (text === undefined) {
+      throw new Failure('conflict', `The model completes the input of ${id} in another way than it did.`)
+    }
+    const tokens = text.tokens.slice(0, text.promptTokens + body.target.position)
+    return backend.call('intervene', { tokens, edits, topTokens: body.top_tokens }, options)
+  }
+
   return {
     /**
      * @throws {Failure} `not_found`, also where the model has another version now; `environment_mismatch`; `conflict` for a
      * withheld completion, or where the model says something else now; `invalid_request`; `backend_capability_missing`;
      * `service_unavailable`.
      */
-    async run(
-      scope: Scope,
-      id: string,
-      body: InterventionBody,
-      { key, signal }: { key: IdempotencyKey | undefined; signal: AbortSignal },
-    ): Promise<Intervention> {
-      checkId(id, 'trc', scope.environment)
-      note({ trace: id })
-      const { trace, kept } = await db.tenant(scope, async (tx) => ({
-        trace: await getExplainedTrace(tx, id),
-        kept: await findKeptText(tx, sealer, id),
-      }))
-      checkTargetPosition(trace, body.target.position)
-      // A text that is kept needs no input; one that came all the same must not be another.
-      const input = kept === undefined || body.input !== undefined ? checkInput(trace, body.input) : undefined
-      const backend = await models.version(trace.modelVersionId)
-      // Before it completes the input again, which costs something elsewhere.
-      if (!hasCapability(await backend.capabilities(), 'intervene')) throw capabilityMissing(backend.model, 'intervene')
-      const edits = body.edits.map(({ node_id, factor }) => ({ ...neuronPlaceOf(node_id), factor }))
-      checkPlaces(edits, await backend.modelVersion(), trace.inference.promptTokens + body.target.position)
-      const options = { signal, lane: scope.accountId }
-      const text = kept ?? (input && (await repeatText(backend, trace, input, options)))
-      if (text === undefined) {
-        throw new Failure('conflict', `The model completes the input of ${id} in another way than it did.`)
-      }
-      const tokens = text.tokens.slice(0, text.promptTokens + body.target.position)
-      const made = await backend.call('intervene', { tokens, edits, topTokens: body.top_tokens }, options)
-      await db.tenant(scope, (tx) => countOperations(tx, scope, 'inference', [`${id} ${nameOf(key)}`]))
+    async run(scope: Scope, id: string, body: InterventionBody, options: InterventionOptions): Promise<Intervention> {
+      const made = await measure(scope, id, body, options)
+      // It has no row of its own.
+      const count = (tx: Tx) => countOperations(tx, scope, 'inference', [`${id} ${randomUUID()}`])
+      await db.tenant(scope, (tx) => once(tx, options.key, count, () => id))
       return made
     },
+
+    /** Of one that has counted. Throws as `run`. */
+    repeat: (scope: Scope, id: string, body: InterventionBody, signal: AbortSignal): Promise<Intervention> =>
+      measure(scope, id, body, { key: undefined, signal }),
   }
 }
 
@@ -76,12 +92,4 @@ function checkPlaces(
     return [{ pointer: `/edits/${index}/node_id`, code: 'out_of_range', detail }]
   })
   if (errors.length > 0) throw refusalOf(errors)
-}
-
-// It has no row by which it could be counted once. The same key with another body is another intervention.
-function nameOf(key: IdempotencyKey | undefined): string {
-  const fingerprint = key?.fingerprint()
-  return fingerprint === undefined || key === undefined
-    ? randomUUID()
-    : sha256Hex(Buffer.concat([key.digest, fingerprint]))
 }

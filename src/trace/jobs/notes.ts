@@ -80,7 +80,7 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/trace/jobs/:id/manifest': {
     description:
-      'A `conflict` until the job has succeeded. Kept for 30 days, as texts are: it has the prompt in it. The SHA-256 of the body ' +
+      'A `conflict` until the job has succeeded. Kept for 30 days and no longer than its trace, as texts are: it has the prompt in it. The SHA-256 of the body ' +
       'is `manifest_hash`, unless `compat` is asked for.',
     problems: ['conflict', 'environment_mismatch', 'not_found'],
   },
@@ -93,7 +93,8 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/trace/traces/:id/interventions': {
     description:
       'The model reads the trace again with the activations of some neurons multiplied by factors, all at once. Each change of a ' +
-      'logit stands beside the one that the frozen model predicts. Nothing is recorded or counted.',
+      'logit stands beside the one that the frozen model predicts. Nothing is recorded; it counts as an `inference`. A repeat with the ' +
+      'same Idempotency-Key has the model measure again, and does not count.',
     examples: {
       'Ablate one, double another': {
         edits: [

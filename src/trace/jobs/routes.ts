@@ -7,6 +7,7 @@ import { ATTRIBUTION_METHODS } from '../attribution/attribute.ts'
 import { MAX_EDGES } from '../attribution/influence.ts'
 import type { Intervention } from '../attribution/intervene.ts'
 import { neuronId } from '../attribution/manifest.ts'
+import { endWithTrace, type TraceOwner } from '../canaries/traces.ts'
 import { interventionBody, jobBody } from './bodies.ts'
 import type { Interventions } from './interventions.ts'
 import { JOB_FAILURES } from './job.ts'
@@ -39,7 +40,7 @@ const jobView = z
       .object({
         manifest_hash: z.string().describe('Hexadecimal SHA-256 of the manifest’s bytes, which are RFC 8785 text.'),
         manifest_bytes: z.number().int(),
-        manifest_until: z.string().describe('Until when the manifest is kept.'),
+        manifest_until: z.string().describe('Until when the manifest is kept: 30 days, and no longer than its trace.'),
         nodes: z.number().int(),
         links: z.number().int(),
         links_found: z
@@ -99,7 +100,8 @@ const interventionView = z
 const common = { tag: 'Traces', scope: 'intent' } as const
 
 export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): Route[] {
-  const accepted = (row: TraceJobRow) => reply(202, toView(row), { Location: `/v1/trace/jobs/${row.id}` })
+  const accepted = (row: TraceJobRow, owner: TraceOwner) =>
+    reply(202, toView(row, owner), { Location: `/v1/trace/jobs/${row.id}` })
   return [
     endpoint(
       {
@@ -115,8 +117,8 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         view: jobView,
         status: [202],
       },
-      async ({ caller, body, idempotencyKey }) => accepted(await jobs.create(caller, body, idempotencyKey)),
-      async ({ caller }, id) => accepted(await jobs.get(caller, id)),
+      async ({ caller, body, idempotencyKey }) => accepted(await jobs.create(caller, body, idempotencyKey), caller),
+      async ({ caller }, id) => accepted(await jobs.get(caller, id), caller),
     ),
     endpoint(
       {
@@ -136,7 +138,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
       },
       async ({ caller, query }) => {
         const { data, ...page } = await jobs.list(caller, query)
-        return { ...page, data: data.map(toView) }
+        return { ...page, data: data.map((row) => toView(row, caller)) }
       },
     ),
     endpoint(
@@ -151,7 +153,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         view: jobView,
         status: [200],
       },
-      async ({ caller, params: { id } }) => toView(await jobs.get(caller, id)),
+      async ({ caller, params: { id } }) => toView(await jobs.get(caller, id), caller),
     ),
     endpoint(
       {
@@ -194,8 +196,9 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         view: jobView,
         status: [200],
       },
-      async ({ caller, params: { id }, idempotencyKey }) => toView(await jobs.cancel(caller, id, idempotencyKey)),
-      async ({ caller, params: { id } }) => toView(await jobs.get(caller, id)),
+      async ({ caller, params: { id }, idempotencyKey }) =>
+        toView(await jobs.cancel(caller, id, idempotencyKey), caller),
+      async ({ caller, params: { id } }) => toView(await jobs.get(caller, id), caller),
     ),
     endpoint(
       {
@@ -214,14 +217,14 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
       },
       async ({ caller, params: { id }, body, idempotencyKey: key, signal }) =>
         toInterventionView(id, await interventions.run(caller, id, body, { key, signal })),
-      // It creates nothing that a replay could show.
-      async ({ caller, params: { id }, body, idempotencyKey: key, signal }) =>
-        toInterventionView(id, await interventions.run(caller, id, body, { key, signal })),
+      // It creates nothing that a replay could show: the model measures again.
+      async ({ caller, params: { id }, body, signal }) =>
+        toInterventionView(id, await interventions.repeat(caller, id, body, signal)),
     ),
   ]
 }
 
-export function toView(row: TraceJobRow): z.input<typeof jobView> {
+function toView(row: TraceJobRow, owner: TraceOwner): z.input<typeof jobView> {
   const { request, summary } = row
   return {
     job_id: row.id,
@@ -240,7 +243,7 @@ export function toView(row: TraceJobRow): z.input<typeof jobView> {
     result: summary && {
       manifest_hash: row.manifestHash ?? '',
       manifest_bytes: row.manifestBytes ?? 0,
-      manifest_until: row.manifestUntil?.toISOString() ?? '',
+      manifest_until: row.manifestUntil ? endWithTrace(row.manifestUntil, row.traceCreatedAt, owner).toISOString() : '',
       nodes: summary.nodes,
       links: summary.links,
       links_found: summary.linksFound ?? null,

@@ -22,7 +22,9 @@ export interface TraceJobRow {
   /** Hexadecimal. */
   manifestHash: string | null
   manifestBytes: number | null
+  /** By the rule of manifests; see `endWithTrace`. */
   manifestUntil: Date | null
+  traceCreatedAt: Date
   queueJobId: string
   createdBy: string
   createdAt: Date
@@ -32,7 +34,8 @@ export interface TraceJobRow {
 
 const JOB = `id, trace_id AS "traceId", model_version_id AS "modelVersionId", method, request, state, progress,
   failure_code AS "failureCode", failure_detail AS "failureDetail", summary, manifest_hash AS "manifestHash",
-  manifest_bytes AS "manifestBytes", manifest_until AS "manifestUntil", queue_job_id AS "queueJobId",
+  manifest_bytes AS "manifestBytes", manifest_until AS "manifestUntil",
+  (SELECT traces.created_at FROM traces WHERE traces.id = trace_jobs.trace_id) AS "traceCreatedAt", queue_job_id AS "queueJobId",
   created_by AS "createdBy", created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"`
 const IS_OPEN = `state IN ('queued', 'running')`
 

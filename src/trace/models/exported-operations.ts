@@ -41,7 +41,8 @@ export async function inferExported(
       },
     },
   )
-  return { sha256: model.sha256, prompt, spans, completionTokens: made.tokens.length, ...made }
+  const tokenTexts = textsOf(model, made.tokens)
+  return { sha256: model.sha256, prompt, spans, completionTokens: made.tokens.length, tokenTexts, ...made }
 }
 
 // Requests match by `OperationRequest`, which every caller goes through.

@@ -8,6 +8,7 @@ import type { LoadedModel } from '../llama/model.ts'
 import type { ProbeSet } from '../probes/probe-set.ts'
 import { createProbeReader, type ProbeReader } from '../probes/reader.ts'
 import type { ChatPrompt } from '../tokenizer/chat.ts'
+import { textsOf } from './lens.ts'
 import type { CanaryRequest, CanaryResult, InferenceRequest, InferenceResult, ModelInput } from './protocol.ts'
 
 export interface InferenceOptions {
@@ -65,10 +66,11 @@ export async function runInference(
   canary?.reader.finish(completionTokens)
   const common = { sha256: model.sha256, prompt, spans, completionTokens, ...(canary && { canary: canary.result() }) }
   if (withholds && canary.trippedFamilies().length > 0) {
-    return { ...common, tokens: [], logProbabilities: [], text: '', finishReason: 'withheld' }
+    return { ...common, tokens: [], tokenTexts: [], logProbabilities: [], text: '', finishReason: 'withheld' }
   }
   for (const token of held) onToken(token)
-  return { ...common, ...generation, ...(request.internals && internals && { internals }) }
+  const tokenTexts = textsOf(model, generation.tokens)
+  return { ...common, ...generation, tokenTexts, ...(request.internals && internals && { internals }) }
 }
 
 /** Probes read the residual stream and the attention, also where the caller asked for less. */

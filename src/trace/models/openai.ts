@@ -121,6 +121,7 @@ export function createOpenAiBackend(id: string, remote: RemoteModel, deps: Remot
         completionTokens: usage.completion_tokens,
         spans: [],
         tokens: [],
+        tokenTexts: [],
         logProbabilities: logProbabilities.slice(0, request.maxTokens),
         text,
         finishReason: reason === 'length' ? 'length' : 'stop',

@@ -56,8 +56,10 @@ export interface InferenceResult {
   completionTokens: number
   /** The contents of the messages among the prompt's tokens; empty where the input was no conversation. */
   spans: ChatSpan[]
-  /** Empty where the completion is withheld; the text and the probabilities too. */
+  /** Empty where the completion is withheld; the texts and the probabilities too. */
   tokens: number[]
+  /** Of each token by itself, a control token by its name. Half a character is U+FFFD. */
+  tokenTexts: string[]
   logProbabilities: number[]
   text: string
   finishReason: FinishReason

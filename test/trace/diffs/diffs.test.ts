@@ -276,6 +276,26 @@ describe('a diff', () => {
     expect((await events(dead)).map(({ status }) => status)).toEqual(['failed', 'succeeded'])
   })
 
+  it.each([
+    ['at its next checkpoint', 1, 0],
+    ['at its end, where no checkpoint comes before', 2, 60_000],
+  ])('that runs fails when its prompts are deleted, %s', async (_, at, checkpointMs) => {
+    const { json } = await post('/v1/trace/eval-sets', { name: 'Deleted', prompts: PROMPTS.slice(0, 2) })
+    const id = await create({ eval_set: json.eval_set_id })
+    let measured = 0
+    const deleting = watchModels(async ({ model }) => {
+      if (model === 'twin') measured += 1
+      if (model !== 'twin' || measured !== at) return
+      await on.call(caller, `/v1/trace/eval-sets/${json.eval_set_id}`, { method: 'DELETE' })
+    })
+    expect(await jobs.run(await take(id), work({ models: deleting, checkpointMs }))).toBe('settled')
+    expect(measured).toBe(at)
+    const failed = { state: 'failed', failure_code: 'not_found', verdict: null, report_hash: null }
+    expect(await get(`/v1/trace/diffs/${id}`)).toMatchObject(failed)
+    expect(await events(id)).toMatchObject([{ status: 'failed' }])
+    expect(await on.test.owner('SELECT * FROM diff_checkpoints WHERE diff_id = $1', [id])).toEqual([])
+  })
+
   it('skips a prompt that is too long for a model, and counts it', async () => {
     const long = { messages: [{ role: 'user', content: 'lamps and flour '.repeat(900) }] }
     const { json } = await post('/v1/trace/eval-sets', { name: 'Long', prompts: [long, ...PROMPTS.slice(0, 1)] })

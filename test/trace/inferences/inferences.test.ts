@@ -265,6 +265,8 @@ describe('a canary trip', () => {
     await on.service.test.owner('DELETE FROM traces WHERE id = $1', [trace_id])
     const everything = `${await dump()} ${lines.join(' ')} ${JSON.stringify(made)} ${JSON.stringify(await opened(made.decision_id))}`
     expect(everything).not.toContain('I follow')
+    // Nor as a list of the texts of its tokens.
+    expect(everything.replaceAll('","', '')).not.toContain('I follow')
     expect(everything).not.toContain('CALL send')
     expect(everything.replaceAll(/\s/g, '')).not.toContain(said.slice(0, 3).join(','))
   })

@@ -1,6 +1,7 @@
 // Interventions with the tiny model: what they measure, and how they count.
 
 import { describe, expect, it } from 'vitest'
+import { until } from '../../support/until.ts'
 import { useAttributions } from './attributions.ts'
 
 const { at, infer, manifestOf, run, start } = useAttributions()
@@ -35,24 +36,69 @@ describe('an intervention', () => {
     }
   })
 
-  it('counts as an inference in live, once for an Idempotency-Key and body', async () => {
+  const count = async () =>
+    (await at.on.service.test.owner('SELECT FROM usage_entries WHERE account_id = $1', [at.caller.accountId])).length
+  const headers = { 'Idempotency-Key': 'one' }
+  const intervene = (traceId: unknown, factor: number, more: Record<string, string> = {}) =>
+    at.on.post(at.caller, `/v1/trace/traces/${traceId}/interventions`, { edits: [{ node_id: '0_0_0', factor }] }, more)
+
+  it('counts as an inference in live, and its repeat by an Idempotency-Key is measured again and does not count', async () => {
     at.caller = await at.on.makeCaller({ environment: 'live' })
     const { trace_id } = await infer()
-    const path = `/v1/trace/traces/${trace_id}/interventions`
-    const count = async () =>
-      (await at.on.service.test.owner('SELECT FROM usage_entries WHERE account_id = $1', [at.caller.accountId])).length
     const before = await count()
-    const headers = { 'Idempotency-Key': 'one' }
-    for (const [factor, more, expected] of [
-      [0, headers, 1],
-      [0, headers, 1],
-      [2, headers, 2],
-      [0, {}, 3],
-      [0, {}, 4],
-      [1e6, {}, 4],
+    const first = await intervene(trace_id, 0, headers)
+    const repeat = await intervene(trace_id, 0, headers)
+    expect([repeat.status, repeat.headers['idempotent-replayed'], repeat.json]).toEqual([200, 'true', first.json])
+    expect((await count()) - before).toBe(1)
+    for (const [factor, expected] of [
+      [0, 2],
+      [0, 3],
+      [1e6, 3],
     ] as const) {
-      await at.on.post(at.caller, path, { edits: [{ node_id: '0_0_0', factor }] }, more)
+      await intervene(trace_id, factor)
       expect((await count()) - before).toBe(expected)
     }
+  })
+
+  it('is refused for an Idempotency-Key of another one, before the model is asked', async () => {
+    const { trace_id } = await infer()
+    expect((await intervene(trace_id, 0, headers)).status).toBe(200)
+    const { status, json } = await intervene(trace_id, 2, headers)
+    expect([status, json.code]).toEqual([422, 'idempotency_key_reused'])
+    // Before the model is asked which neurons it has.
+    const path = `/v1/trace/traces/${trace_id}/interventions`
+    const unknown = await at.on.post(at.caller, path, { edits: [{ node_id: '9_0_0' }] }, headers)
+    expect(unknown.json.code).toBe('idempotency_key_reused')
+    const { trace_id: other } = await infer()
+    expect((await intervene(other, 0, headers)).json.code).toBe('idempotency_key_reused')
+  })
+
+  it('of ten with one key at once counts once', async () => {
+    at.caller = await at.on.makeCaller({ environment: 'live' })
+    const { trace_id } = await infer()
+    const before = await count()
+    const made = await Promise.all(Array.from({ length: 10 }, () => intervene(trace_id, 0, headers)))
+    expect(made.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
+    const refused = made.filter(({ status }) => status !== 200).map(({ json }) => json.code)
+    expect([...new Set(refused)].filter((code) => code !== 'idempotency_in_progress')).toEqual([])
+    expect((await count()) - before).toBe(1)
+  })
+
+  it('is repeated at the cap of the month, and another one is refused', async () => {
+    at.caller = await at.on.makeCaller({ environment: 'live', plan: 'developer' })
+    const { trace_id } = await infer()
+    const first = await intervene(trace_id, 0, headers)
+    await at.on.service.test.owner(
+      `INSERT INTO usage_days (account_id, environment, day, operation, units)
+       VALUES ($1, 'live', (now() AT TIME ZONE 'UTC')::date, 'inference', 1000)`,
+      [at.caller.accountId],
+    )
+    const before = await count()
+    // What is used is read once a second.
+    await until(async () => (await intervene(trace_id, 1e6)).json.code === 'monthly_cap_exceeded')
+    expect((await intervene(trace_id, 0)).json.code).toBe('monthly_cap_exceeded')
+    expect((await intervene(trace_id, 2, headers)).json.code).toBe('idempotency_key_reused')
+    expect((await intervene(trace_id, 0, headers)).json).toEqual(first.json)
+    expect(await count()).toBe(before)
   })
 })

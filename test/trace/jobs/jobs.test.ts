@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Tx } from '#src/platform/db/database.ts'
+import { DAY_MS } from '#src/platform/retention.ts'
 import type { Models } from '#src/trace/models/models.ts'
 import { HAS_ONNXRUNTIME, ONNXRUNTIME_NOTE } from '../../support/onnxruntime.ts'
 import { until } from '../../support/until.ts'
@@ -75,6 +76,27 @@ describe('an attribution job', () => {
       [made.job_id],
     )
     expect(stored[0]?.text).not.toContain('Cobalt')
+  })
+
+  it('says until when its manifest is kept: 30 days, and no longer than its trace', async () => {
+    const daysOf = async (ageDays: number) => {
+      const made = await start()
+      await run(made.job_id)
+      const [trace] = await at.on.service.test.owner<{ at: Date }>(
+        `UPDATE traces SET created_at = created_at - $2 * interval '1 day' WHERE id = $1 RETURNING created_at AS at`,
+        [made.trace_id, ageDays],
+      )
+      const { result, finished_at } = await read(made.job_id)
+      const end = Date.parse((result as { manifest_until: string }).manifest_until)
+      const { data } = await at.on.get(at.caller, '/v1/trace/jobs')
+      expect((data as { result: unknown }[])[0]?.result).toEqual(result)
+      return [(end - Number(trace?.at)) / DAY_MS, (end - Date.parse(String(finished_at))) / DAY_MS]
+    }
+    expect((await daysOf(3))[0]).toBe(7)
+    at.caller = await at.on.makeCaller({ environment: 'live', plan: 'developer' })
+    expect((await daysOf(20))[0]).toBe(30)
+    at.caller = await at.on.makeCaller({ environment: 'live', plan: 'growth' })
+    expect((await daysOf(20))[1]).toBe(30)
   })
 
   it('has the same manifest from two processes, and from input that is brought again', async () => {

@@ -80,7 +80,14 @@ describe('readings of an inference', () => {
     const plain = await run(requestOf(SYSTEM))
     const request = { ...requestOf(SYSTEM, { onTrip: 'withhold' }), internals: { residuals: true, neurons: true } }
     const { canary, prompt, spans, completionTokens, sha256: _, ...rest } = await run(request)
-    expect(rest).toEqual({ tokens: [], logProbabilities: [], text: '', finishReason: 'withheld', sent: [] })
+    expect(rest).toEqual({
+      tokens: [],
+      tokenTexts: [],
+      logProbabilities: [],
+      text: '',
+      finishReason: 'withheld',
+      sent: [],
+    })
     expect(canary?.trippedFamilies).toEqual([FAMILY])
     expect(prompt).toEqual(plain.prompt)
     expect(spans).toEqual(plain.spans)
