@@ -3,6 +3,7 @@
 // link from before is refused because of the tombstone, and accepting an invite voids it.
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import { selectKeysMadeBy } from '#src/account/keys/administration-rows.ts'
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { SignedIn } from '#src/account/sessions/sessions.ts'
 import {
@@ -13,7 +14,6 @@ import {
   lockTeam,
   type MemberState,
   markRemoved,
-  selectKeysCreatedBy,
   setRole,
   type TeamMember,
 } from '#src/account/users/team-rows.ts'
@@ -96,7 +96,8 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
     const user = { accountId, userId }
     const change = async (tx: Tx): Promise<RoleChange> => {
       await lockTeam(tx, accountId)
-      const authority = await getAuthority(tx, caller)
+      const at = now()
+      const authority = await getAuthority(tx, caller, at)
       const found = await getMember(tx, user)
       if (found.deprovisionedAt !== null) throw new Failure('conflict', 'This user was removed: send an invite.')
       if (found.role === role) return { member: found, sessionsEnded: 0, renewed: undefined }
@@ -108,7 +109,7 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
       const renewed = sessionId === undefined ? undefined : await own.rotate(tx, { accountId, sessionId })
       // Invites that the user could not send any more.
       const roles = rolesWith('team.write', 'live').includes(role) ? ownerUnless(role) : ROLES
-      const invites = await revokeInvitesOf(tx, { accountId, sentBy: userId, roles }, now())
+      const invites = await revokeInvitesOf(tx, { accountId, sentBy: userId, roles }, at)
       await recordAudit(tx, caller, {
         action: 'user.role_changed',
         subjectId: userId,
@@ -128,7 +129,7 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
   async function remove(caller: Acting, userId: string, key: IdempotencyKey | undefined): Promise<Removal> {
     const remove = async (tx: Tx) => {
       await lockTeam(tx, caller.accountId)
-      const authority = await getAuthority(tx, caller)
+      const authority = await getAuthority(tx, caller, now())
       const found = await getMember(tx, { accountId: caller.accountId, userId })
       checkGrant(authority, [found.role])
       return deprovision(tx, caller, found)
@@ -188,7 +189,7 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
   ): Promise<R & Pick<Removal, 'keysCreated'>> {
     const removed = await db.tenant(caller, work)
     const keys = await db.readSystem<{ id: string }>('keys of a removed user', () =>
-      selectKeysCreatedBy({ accountId: caller.accountId, userId }, now()),
+      selectKeysMadeBy({ accountId: caller.accountId, creatorId: userId }, now()),
     )
     return { ...removed, keysCreated: keys.map(({ id }) => id) }
   }

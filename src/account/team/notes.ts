@@ -51,7 +51,7 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: listed(INVITE) } },
   },
   'POST /v1/org/invites/:id/resend': {
-    description: 'For a pending or an expired invite. It works for 7 days from then on.',
+    description: 'For a pending or an expired invite. It works for 7 days from then on, and is that of the new sender.',
     answers: { 200: { example: INVITE } },
     problems: [
       'not_found',
@@ -75,7 +75,7 @@ export const NOTES: Record<string, Note> = {
       'another account, `errors` says at `/close_own_account` what to do: `session_required`, `leave_first`, `other_users`, ' +
       '`account_not_empty`, `account_suspended`, `being_erased` or `confirmation_required`. With `close_own_account: true` a person who is signed in as the only ' +
       'user of an account that has nothing yet, or is closed, leaves it: it is closed, in the same transaction. A token that does not ' +
-      'work is `invalid_request` at `/token`, whatever the reason. Login links of the address stop working. ' +
+      'work is `invalid_request` at `/token`, whatever the reason, also where the API key that sent it has expired or was revoked. Login links of the address stop working. ' +
       '`Idempotency-Key` is ignored: a token works once.',
     examples: {
       'A token': { token: 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s' },

@@ -15,7 +15,7 @@ export const inviteView = z
     email: z.string(),
     role,
     state: z.enum(INVITE_STATES).meta({ id: 'InviteState' }),
-    invited_by: z.string().meta({ description: 'The user or the API key.' }),
+    invited_by: z.string().meta({ description: 'The user or the API key that sent its newest mail.' }),
     created_at: time,
     sent_at: time.meta({ description: 'When its newest mail was requested.' }),
     expires_at: time,
@@ -61,9 +61,10 @@ export const removalView = z
     ...member,
     sessions_ended: sessionsEnded,
     invites_revoked: z.array(z.string()).meta({ description: 'Pending ones that the user sent, or to the address.' }),
-    keys_created: z
-      .array(z.string())
-      .meta({ description: 'API keys that the user created and that still work: revoke those that only they know.' }),
+    keys_created: z.array(z.string()).meta({
+      description:
+        'API keys that the user created, or that such keys created, and that still work: revoke those that only they know.',
+    }),
   })
   .meta({ id: 'UserRemoval' })
 
