@@ -3,7 +3,7 @@
 
 import { findKeyTimes } from '#src/account/keys/administration-rows.ts'
 import { statusOf } from '#src/account/keys/key.ts'
-import { type Giver, getKeyGiver } from '#src/account/keys/limits.ts'
+import { findBeyondRole, type Giver, getKeyGiver } from '#src/account/keys/limits.ts'
 import { findTeamMember } from '#src/account/users/team-rows.ts'
 import type { Role } from '#src/catalogue/access.ts'
 import { rolesWith } from '#src/catalogue/permissions.ts'
@@ -46,16 +46,33 @@ export async function isSenderValid(
 }
 
 /**
- * Refuses to touch the role owner to all but owners. Besides it, everybody who may change a team has every permission, so
- * nobody gives, or gets, more than the actor has.
+ * Refuses to touch the role owner to all but owners.
  * @param roles Those that are granted or taken away.
  * @throws {Failure} `session_required`, `role_limit`
  */
-export function checkGrant(giver: Giver, roles: readonly Role[]): void {
+export function checkOwnership(giver: Giver, roles: readonly Role[]): void {
   if (!roles.includes('owner')) return
   if (giver.kind === 'key') {
     throw new Failure('session_required', 'The role owner is granted and taken by signed-in owners, and by no API key.')
   }
   if (giver.role === 'owner') return
   throw new Failure('role_limit', `Only an owner grants or takes the role owner; your role is ${giver.role}.`)
+}
+
+/**
+ * Nobody gives more than they have. Users who change a team have every permission besides the role owner; a key has what it
+ * may do itself.
+ * @param before The role that the user has: an admin has what every other role has, so nothing is given to one.
+ * @throws {Failure} `session_required`, `role_limit`
+ */
+export function checkGrant(giver: Giver, role: Role, before?: Role): void {
+  checkOwnership(giver, before === undefined ? [role] : [before, role])
+  if (giver.kind === 'session' || before === 'admin') return
+  const reasons = findBeyondRole(giver, role)
+  if (reasons.length === 0) return
+  throw new Failure(
+    'role_limit',
+    `This API key does not grant the role ${role}, which can do more than the key: it ${reasons.join(', ')}. ` +
+      'Sign in as an owner or an admin to grant it.',
+  )
 }

@@ -79,7 +79,7 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
         async () => {
           await lockTeam(tx, accountId)
           const at = now()
-          checkGrant(await getAuthority(tx, caller, at), [wanted.role])
+          checkGrant(await getAuthority(tx, caller, at), wanted.role)
           await refuseTaken(tx, { accountId, email, at })
           const id = newAccountId('inv')
           const { nonce, tokenHash } = linkTokens.make(id)
@@ -145,7 +145,7 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
           await lockTeam(tx, accountId)
           const found = await getInvite(tx, accountId, id)
           const at = now()
-          checkGrant(await getAuthority(tx, caller, at), [found.role])
+          checkGrant(await getAuthority(tx, caller, at), found.role)
           refuseEnded(stateOf(found, at), ['pending', 'expired'])
           await refuseTaken(tx, { accountId, email: found.email, at, except: id })
           const { nonce, tokenHash } = linkTokens.make(id)

@@ -25,7 +25,7 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { checkGrant, getAuthority } from './authority.ts'
+import { checkGrant, checkOwnership, getAuthority } from './authority.ts'
 import { revokeInvitesOf } from './rows.ts'
 
 /**
@@ -101,7 +101,7 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
       const found = await getMember(tx, user)
       if (found.deprovisionedAt !== null) throw new Failure('conflict', 'This user was removed: send an invite.')
       if (found.role === role) return { member: found, sessionsEnded: 0, renewed: undefined }
-      checkGrant(authority, [found.role, role])
+      checkGrant(authority, role, found.role)
       if (found.role === 'owner') await keepOwner(tx, user)
       await setRole(tx, user, role)
       const sessionId = principal.kind === 'session' && principal.userId === userId ? principal.sessionId : undefined
@@ -131,7 +131,7 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
       await lockTeam(tx, caller.accountId)
       const authority = await getAuthority(tx, caller, now())
       const found = await getMember(tx, { accountId: caller.accountId, userId })
-      checkGrant(authority, [found.role])
+      checkOwnership(authority, [found.role])
       return deprovision(tx, caller, found)
     }
     return withKeys(caller, userId, (tx) => once(tx, key, remove, () => userId))

@@ -37,11 +37,15 @@ const REMOVAL = {
   keys_created: ['key_live_01m7x7em5b4e4hv6x9s8n1q0tj'],
 }
 
+const KEYS_GRANT =
+  'An API key grants no role that can do more than the key (`role_limit`): `admin` takes every scope, `approver` the scope ' +
+  '`escalate`, `developer` the scopes attest, verify, intent and screen, each without an end, `ip_allow` or `products`.'
+
 export const NOTES: Record<string, Note> = {
   'POST /v1/org/users/invite': {
     description:
       'The mail contains a link that works once, for 7 days. An address has one pending invite. Only an owner invites an ' +
-      'owner, and no API key does. An account may send 200 invites an hour, and five a day to one address.',
+      `owner, and no API key does. ${KEYS_GRANT} An account may send 200 invites an hour, and five a day to one address.`,
     examples: { 'An analyst': { email: 'robin@example.com', role: 'analyst' } },
     answers: { 200: { example: INVITE } },
     problems: ['beta_access_required', 'role_limit', 'session_required', 'rate_limited', 'conflict'],
@@ -51,7 +55,7 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: listed(INVITE) } },
   },
   'POST /v1/org/invites/:id/resend': {
-    description: 'For a pending or an expired invite. It works for 7 days from then on, and is that of the new sender.',
+    description: `For a pending or an expired invite. It works for 7 days from then on, and is that of the new sender. ${KEYS_GRANT}`,
     answers: { 200: { example: INVITE } },
     problems: [
       'not_found',
@@ -101,7 +105,7 @@ export const NOTES: Record<string, Note> = {
   'PATCH /v1/org/users/:id': {
     description:
       'The sessions of the user end; the session that changes its own user’s role goes on with new cookies. Only an owner ' +
-      'grants or takes the role owner, and no API key does. The last owner keeps it. Pending invites that the user could ' +
+      `grants or takes the role owner, and no API key does. ${KEYS_GRANT} The last owner keeps it. Pending invites that the user could ` +
       'not send any more are revoked.',
     examples: { 'To approver': { role: 'approver' } },
     answers: { 200: { example: { ...MEMBER, role: 'approver', sessions_ended: 1 } } },

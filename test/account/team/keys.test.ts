@@ -1,8 +1,9 @@
-// What API keys do to a team, and what ends when a key ends.
+// What API keys do to a team: the roles that they grant, and what ends when a key ends.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { NewKey } from '#src/account/keys/new-key.ts'
 import { lockTeam } from '#src/account/users/team-rows.ts'
-import type { Role } from '#src/catalogue/access.ts'
+import { KEY_SCOPES, type Role } from '#src/catalogue/access.ts'
 import { until } from '../../support/until.ts'
 import { startTeamService, type TeamService } from './service.ts'
 
@@ -22,6 +23,8 @@ const INVALID = {
 const live = (headers: Headers) => ({ ...headers, 'Service-Environment': 'live' })
 const invite = (key: string, role: Role = 'analyst', email = service.newAddress()) =>
   service.call({ key }, '/v1/org/users/invite', { json: { email, role } })
+const setRole = (key: string, userId: string, role: Role) =>
+  service.call({ key }, `/v1/org/users/${userId}`, { method: 'PATCH', json: { role } })
 const makeBy = (key: string) => service.call({ key }, '/v1/account/keys', { json: { name: 'made', scopes: ['admin'] } })
 async function invited(key: string) {
   const email = service.newAddress()
@@ -137,5 +140,60 @@ describe('an invite of a key', () => {
     const { token } = await invited(key.key)
     await change(key.id, "successor_id = id, grace_expires_at = now() + interval '1 hour'")
     expect((await service.accept(token)).status).toBe(200)
+  })
+})
+
+const EVERY = { scopes: KEY_SCOPES }
+const LIMITS = [
+  { expiresAt: new Date('2100-01-01T00:00:00.000Z') },
+  { ipAllow: ['0.0.0.0/0', '::/0'] },
+  { products: ['attest', 'authorize', 'trace'] },
+] satisfies Partial<NewKey>[]
+const GIVEN = ['attest', 'verify', 'intent', 'screen'] as const
+
+describe('a role that a key grants', () => {
+  it.each<[Role, Partial<NewKey>, number]>([
+    ['admin', EVERY, 200],
+    ...KEY_SCOPES.filter((name) => name !== 'admin').map((lacking): [Role, Partial<NewKey>, number] => [
+      'admin',
+      { scopes: KEY_SCOPES.filter((name) => name !== lacking) },
+      403,
+    ]),
+    ...LIMITS.map((limit): [Role, Partial<NewKey>, number] => ['admin', { ...EVERY, ...limit }, 403]),
+    ['approver', { scopes: ['admin', 'escalate'] }, 200],
+    ['approver', { scopes: ['admin', 'intent', 'verify', 'attest', 'screen'] }, 403],
+    ...LIMITS.map((limit): [Role, Partial<NewKey>, number] => ['approver', { ...EVERY, ...limit }, 403]),
+    ['developer', { scopes: ['admin', ...GIVEN] }, 200],
+    ['developer', { scopes: ['admin', 'attest', 'verify', 'intent'] }, 403],
+    ...LIMITS.map((limit): [Role, Partial<NewKey>, number] => ['developer', { ...EVERY, ...limit }, 403]),
+    ['analyst', { ...LIMITS[0], ...LIMITS[1], ...LIMITS[2] }, 200],
+  ])('is not more than the key has: %s by %j is %i', async (role, wanted, status) => {
+    const { owner, accountId } = await service.makeTeam()
+    const { key } = await service.makeKey(accountId, wanted)
+    const expected = [status, status === 200 ? undefined : 'role_limit']
+    const codeOf = (answer: Awaited<ReturnType<typeof invite>>) => [answer.status, answer.json.code]
+    expect(codeOf(await invite(key, role))).toEqual(expected)
+    const { json } = await service.invite(owner, service.newAddress(), role)
+    expect(codeOf(await service.call({ key }, `/v1/org/invites/${json.invite_id}/resend`, { method: 'POST' }))).toEqual(
+      expected,
+    )
+    const { userId } = await service.signIn(accountId, { role: role === 'analyst' ? 'developer' : 'analyst' })
+    expect(codeOf(await setRole(key, userId, role))).toEqual(expected)
+  })
+
+  it('is not given to an admin, who has it: a narrowed key lowers one to any role', async () => {
+    const { accountId } = await service.makeTeam()
+    const { key } = await service.makeKey(accountId, { ...LIMITS[0], ...LIMITS[2] })
+    for (const role of ['approver', 'developer', 'analyst'] as const) {
+      const { userId } = await service.signIn(accountId, { role: 'admin' })
+      expect((await setRole(key, userId, role)).json).toMatchObject({ role, sessions_ended: 1 })
+    }
+  })
+
+  it('says what the key lacks, and to sign in', async () => {
+    const { accountId } = await service.makeTeam()
+    const { key } = await service.makeKey(accountId, { scopes: ['admin', 'verify'], products: ['attest'] })
+    const { detail } = (await invite(key, 'admin')).json
+    expect(detail).toMatch(/lacks attest, escalate, intent, screen, is narrowed to attest.*Sign in/)
   })
 })
