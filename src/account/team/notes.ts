@@ -28,14 +28,14 @@ const MEMBER = {
   deprovisioned_at: null,
 }
 
-const REMOVAL = {
+const ENDED = {
   ...MEMBER,
-  state: 'deprovisioned',
-  deprovisioned_at: '2026-11-20T15:20:00.000Z',
   sessions_ended: 2,
   invites_revoked: [INVITE.invite_id],
   keys_created: ['key_live_01m7x7em5b4e4hv6x9s8n1q0tj'],
 }
+
+const REMOVAL = { ...ENDED, state: 'deprovisioned', deprovisioned_at: '2026-11-20T15:20:00.000Z' }
 
 const KEYS_GRANT =
   'An API key grants no role that can do more than the key (`role_limit`): `admin` takes every scope, `approver` the scope ' +
@@ -106,9 +106,9 @@ export const NOTES: Record<string, Note> = {
     description:
       'The sessions of the user end; the session that changes its own user’s role goes on with new cookies. Only an owner ' +
       `grants or takes the role owner, and no API key does. ${KEYS_GRANT} The last owner keeps it. Pending invites that the user could ` +
-      'not send any more are revoked.',
+      'not send any more are revoked. API keys that the user created go on working, and are listed.',
     examples: { 'To approver': { role: 'approver' } },
-    answers: { 200: { example: { ...MEMBER, role: 'approver', sessions_ended: 1 } } },
+    answers: { 200: { example: { ...ENDED, role: 'approver', previous_role: 'admin' } } },
     problems: ['not_found', 'role_limit', 'session_required', 'session_expired', 'conflict'],
   },
   'DELETE /v1/org/users/:id': {

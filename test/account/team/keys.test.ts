@@ -1,4 +1,4 @@
-// What API keys do to a team: the roles that they grant, and what ends when a key ends.
+// What API keys do to a team: the roles that they grant, and what ends when a key ends or its creator loses a role.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { NewKey } from '#src/account/keys/new-key.ts'
@@ -195,5 +195,38 @@ describe('a role that a key grants', () => {
     const { key } = await service.makeKey(accountId, { scopes: ['admin', 'verify'], products: ['attest'] })
     const { detail } = (await invite(key, 'admin')).json
     expect(detail).toMatch(/lacks attest, escalate, intent, screen, is narrowed to attest.*Sign in/)
+  })
+})
+
+describe('an admin who is lowered', () => {
+  it('is named with the keys of both environments that still work, and the invites that ended', async () => {
+    const { owner, accountId } = await service.makeTeam()
+    const { userId, headers } = await service.join(owner, service.newAddress(), 'admin')
+    const make = (environment: string) =>
+      service.send(headers, 'POST', '/v1/account/keys', { name: 'own', scopes: ['admin'], environment })
+    const made = [(await make('sandbox')).json, (await make('live')).json]
+    const { invite_id: sent } = (await service.invite(headers, service.newAddress())).json
+    const lower = (role: Role, more: Headers = {}) =>
+      service.send({ ...owner, ...more }, 'PATCH', `/v1/org/users/${userId}`, { role })
+    const keys_created = made.map(({ id }) => String(id)).toSorted()
+    const lowered = await lower('analyst', { 'Idempotency-Key': 'lower-1' })
+    expect(lowered.json).toMatchObject({
+      role: 'analyst',
+      previous_role: 'admin',
+      invites_revoked: [sent],
+      keys_created,
+    })
+    for (const repeat of [await lower('analyst', { 'Idempotency-Key': 'lower-1' }), await lower('analyst')]) {
+      expect(repeat.json).toMatchObject({ previous_role: null, sessions_ended: 0, invites_revoked: [], keys_created })
+    }
+
+    // Their own key does not bring the role back.
+    const key = String(made[1]?.key)
+    expect((await setRole(key, userId, 'admin')).json.code).toBe('role_limit')
+    const rows = await service.test.owner('SELECT role FROM users WHERE account_id = $1 AND id = $2', [
+      accountId,
+      userId,
+    ])
+    expect(rows).toEqual([{ role: 'analyst' }])
   })
 })
