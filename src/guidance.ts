@@ -165,7 +165,8 @@ const GUIDANCE = {
     happened: 'The user or the API key may do this, but not to this extent: nobody grants more than they have.',
     remedy:
       'Ask an owner of the account. `detail` says what the role may grant, or in what a new key would go beyond the key ' +
-      'that makes it: its end, or the addresses from which it is accepted.',
+      'that makes it: its end, or the addresses from which it is accepted. To a role that can do more than the API key, people ' +
+      'are invited by a user who is signed in.',
     repeat: NO,
     example: { detail: 'A developer can’t create a live key with the scope "admin".' },
   },

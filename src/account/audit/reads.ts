@@ -1,6 +1,6 @@
 // Records reads of photos, videos and other evidence before their first byte is sent. Entries that wait for a
 // connection share one transaction. A page shows dozens of pictures again and again, and a player reads one video in
-// many ranges: reads of one representation by one principal within a minute are one entry.
+// many ranges: reads of one representation by one principal within a minute are one entry, except where each counts.
 
 import { LRUCache } from 'lru-cache'
 import type { AuditAction } from '#src/catalogue/audit.ts'
@@ -16,6 +16,8 @@ export interface AuditedRead {
   subjectId: string
   /** What of it was read, such as `thumbnail`. */
   representation: string
+  /** True: this read has an entry of its own, also within a minute of another. */
+  hasOwnEntry?: boolean
   /** False for what concerns the whole account. True when absent. */
   isScoped?: boolean
 }
@@ -53,11 +55,11 @@ export function createReadAudit({ db, now }: ReadAuditDeps): ReadAudit {
     perf: { now: () => now().getTime() },
   })
 
-  return (by, { action, subjectId, representation, isScoped = true }) => {
+  return (by, { action, subjectId, representation, hasOwnEntry = false, isScoped = true }) => {
     const { accountId, environment } = by
     const key = JSON.stringify([accountId, environment, actorOf(by.principal).id, action, subjectId, representation])
     const known = recorded.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined && !hasOwnEntry) return known
     const entry = auditEntryOf(by, { action, subjectId, after: { representation }, isScoped })
     const written = write({ scope: { accountId, environment }, entry })
     recorded.set(key, written)

@@ -109,6 +109,8 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
         action: 'account.export_read',
         subjectId: id,
         representation: 'archive',
+        // A download begins with the first byte: further ranges continue it.
+        hasOwnEntry: range === undefined || range.first === 0,
         isScoped: false,
       })
       const blob = await store.openRead(liveOf(by), sha256.toString('hex'), range === undefined ? {} : { range })

@@ -47,7 +47,9 @@ export const NOTES: Record<string, Note> = {
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/account/exports/:id/download': {
-    description: 'A `conflict` until it is ready, and after it has expired. Each download is in the audit log.',
+    description:
+      'A `conflict` until it is ready, and after it has expired. Each download is in the audit log: a range that does not ' +
+      'begin with the first byte continues one.',
     headers: {
       Range: 'One range of bytes, such as `bytes=0-1048575`.',
       'If-Range': 'The ETag of the archive: another one gets the whole archive.',

@@ -1,4 +1,4 @@
-import type { Tx } from '#src/platform/db/database.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
 import { countOf } from '#src/platform/db/id-ranges.ts'
 import type { KeyStatus, WORKING } from './key.ts'
 import { type KeyListRow, LISTED } from './rows.ts'
@@ -68,6 +68,38 @@ export async function markRotated(
     [id, successorId, graceExpiresAt],
   )
   return row
+}
+
+/** System role: what the state of a key follows from. */
+export async function findKeyTimes(
+  tx: Tx,
+  accountId: string,
+  id: string,
+): Promise<Pick<KeyListRow, 'expires_at' | 'revoked_at' | 'grace_expires_at'> | undefined> {
+  const [row] = await tx.query<KeyListRow>(
+    `SELECT expires_at, revoked_at, grace_expires_at FROM api_keys WHERE account_id = $1 AND id = $2`,
+    [accountId, id],
+  )
+  return row
+}
+
+/**
+ * Tenant or system role: the ids of keys that still work and that a user or a key created, or that such keys created, also
+ * where those between no longer work. The tenant role sees those of its environment.
+ */
+export function selectKeysMadeBy(
+  { accountId, creatorId }: { accountId: string; creatorId: string },
+  at: Date,
+): Statement {
+  return {
+    text: `WITH RECURSIVE made (id) AS (
+       SELECT id FROM api_keys WHERE account_id = $1 AND created_by = $2
+       UNION SELECT k.id FROM made JOIN api_keys k ON k.account_id = $1 AND k.created_by = made.id
+     )
+     SELECT id FROM api_keys WHERE account_id = $1 AND id IN (SELECT id FROM made) AND revoked_at IS NULL
+       AND (expires_at IS NULL OR expires_at > $3) AND (grace_expires_at IS NULL OR grace_expires_at > $3) ORDER BY id`,
+    values: [accountId, creatorId, at],
+  }
 }
 
 function conditionsOf({ at, status, createdBy, createdGte, createdLt }: KeyFilter, before?: string) {

@@ -9,11 +9,12 @@ import { LAST_MS } from '#src/platform/http/params.ts'
 import { type Acting, actorOf, type Principal } from '#src/platform/http/principal.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
 import { countKeys, findPredecessor, hasAdminKey, listFilteredKeys, markRotated } from './administration-rows.ts'
-import { auditCreated, auditRevoked, auditRotated } from './audit.ts'
-import { endOf, type Key, type KeyStatus, toKey, type WORKING } from './key.ts'
-import { findBeyond, type Giver } from './limits.ts'
+import { auditCreated, auditRotated } from './audit.ts'
+import { type Key, type KeyStatus, toKey, type WORKING } from './key.ts'
+import { findBeyond, type Giver, getKeyGiver, type KeyGiver } from './limits.ts'
 import { drawKey, type NewKey } from './new-key.ts'
-import { findKeyById, insertKey, type KeyListRow, lockKeys, revokeKey } from './rows.ts'
+import { endKey, lockForRevocation, type RevokedKey } from './revocation.ts'
+import { findKeyById, insertKey, type KeyListRow, lockKeys } from './rows.ts'
 
 /** Per account and environment. Rotated keys that still work don't count: a rotation adds no active key. */
 export const MAX_ACTIVE_KEYS = 200
@@ -105,24 +106,21 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
   }
 
   /**
-   * Takes effect on the key's next request, permanently. Revoking again changes nothing.
+   * Takes effect on the key's next request, permanently, and revokes the pending invites that it sent. Revoking again
+   * changes nothing.
    * @throws {Failure} `environment_mismatch`, `not_found`
    */
   async function revoke(
     acting: Acting,
     id: string,
     idempotencyKey?: IdempotencyKey,
-  ): Promise<{ key: Key; warnings: KeyWarning[] }> {
+  ): Promise<{ key: RevokedKey; warnings: KeyWarning[] }> {
     checkId(id, 'key', acting.environment)
     const at = now()
     return db.tenant(acting, (tx) =>
       again(tx, idempotencyKey, async () => {
-        await lockKeys(tx, acting)
-        const before = toKey(await getVisible(tx, acting, id), at)
-        const row = await revokeKey(tx, id, at)
-        if (row === undefined) throw notFound(id)
-        const key = toKey(row, at)
-        await auditRevoked(tx, acting, before, key)
+        await lockForRevocation(tx, acting)
+        const key = await endKey(tx, acting, await getVisible(tx, acting, id), at)
         return { key, warnings: await warningsOf(tx, key, at) }
       }),
     )
@@ -239,19 +237,12 @@ async function getRow(tx: Tx, id: string): Promise<KeyListRow> {
   return row
 }
 
-// Read again under the lock: the key may have been revoked or rotated since the request was authenticated.
 async function findGiver(tx: Tx, principal: Principal, at: Date): Promise<Giver> {
   if (principal.kind === 'session') return { kind: 'session', role: principal.role }
-  const row = await findKeyById(tx, principal.keyId)
-  if (row === undefined) throw new Failure('invalid_api_key', 'This API key is not known here.')
-  const { revokedAt } = toKey(row, at)
-  if (revokedAt !== null) {
-    throw new Failure('api_key_revoked', `This API key was revoked at ${revokedAt.toISOString()}.`)
-  }
-  return { kind: 'key', scopes: row.scopes, expiresAt: endOf(row), ipAllow: row.ip_allow, products: row.products }
+  return getKeyGiver(tx, principal.keyId, at)
 }
 
-function limitsOf({ expiresAt, ipAllow, products }: Extract<Giver, { kind: 'key' }>): Partial<NewKey> {
+function limitsOf({ expiresAt, ipAllow, products }: KeyGiver): Partial<NewKey> {
   return { expiresAt: expiresAt ?? undefined, ipAllow: ipAllow ?? undefined, products: products ?? undefined }
 }
 

@@ -4,6 +4,7 @@ import { recordAudit, type Unattended } from '#src/account/audit/record.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Key } from './key.ts'
+import type { RevokedKey } from './revocation.ts'
 import type { NewKeyRow } from './rows.ts'
 
 type By = Acting | Unattended
@@ -23,14 +24,19 @@ export async function auditCreated(tx: Tx, by: By, row: NewKeyRow, replaces?: st
   await recordAudit(tx, by, { action: 'key.created', subjectId: row.id, after })
 }
 
-/** Writes nothing when the key was revoked before. */
-export async function auditRevoked(tx: Tx, by: By, before: Key, after: Key): Promise<void> {
-  if (before.status === 'revoked') return
+/** Writes nothing when the key was revoked before and nothing else ended. */
+export async function auditRevoked(tx: Tx, by: By, before: Key, after: RevokedKey): Promise<void> {
+  if (before.status === 'revoked' && after.invitesRevoked.length === 0) return
   await recordAudit(tx, by, {
     action: 'key.revoked',
     subjectId: after.id,
     before: { name: before.name, scopes: [...before.scopes], status: before.status },
-    after: { status: after.status, revoked_at: after.revokedAt?.toISOString() ?? null },
+    after: {
+      status: after.status,
+      revoked_at: after.revokedAt?.toISOString() ?? null,
+      invites_revoked: after.invitesRevoked,
+      keys_created: after.keysCreated,
+    },
   })
 }
 

@@ -9,11 +9,12 @@ import type { KeyRow } from '#src/platform/http/caller.ts'
 import { isListed } from '#src/platform/http/client-address.ts'
 import { closureOf } from '#src/platform/http/closed.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
-import { auditCreated, auditRevoked } from './audit.ts'
+import { auditCreated } from './audit.ts'
 import { parseKey } from './format.ts'
 import { type Key, revokedAtOf, statusOf, toKey } from './key.ts'
 import { createLookup } from './lookup.ts'
 import { drawKey, type NewKey } from './new-key.ts'
+import { endKey, lockForRevocation, type RevokedKey } from './revocation.ts'
 import {
   findIdByHash,
   findKeyById,
@@ -21,8 +22,6 @@ import {
   insertKey,
   type LookupRow,
   listKeys,
-  lockKeys,
-  revokeKey,
   selectByHashes,
   touchKey,
 } from './rows.ts'
@@ -62,19 +61,18 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
   }
 
   /**
-   * For operators. Takes effect on the key's next request. Revoking again changes nothing.
+   * For operators. Takes effect on the key's next request, and revokes the pending invites that it sent. Revoking again
+   * changes nothing.
    * @throws {Failure} `not_found`, `environment_mismatch`
    */
-  async function revoke(scope: Scope, id: string): Promise<Key> {
+  async function revoke(scope: Scope, id: string): Promise<RevokedKey> {
     checkId(id, 'key', scope.environment)
     const at = now()
     return db.tenant(scope, async (tx) => {
-      await lockKeys(tx, scope)
-      const before = await findKeyById(tx, id)
-      const after = before && (await revokeKey(tx, id, at))
-      if (before === undefined || after === undefined) throw new Failure('not_found', 'No such key.')
-      await auditRevoked(tx, operatorOf(scope), toKey(before, at), toKey(after, at))
-      return toKey(after, at)
+      await lockForRevocation(tx, scope)
+      const found = await findKeyById(tx, id)
+      if (found === undefined) throw new Failure('not_found', 'No such key.')
+      return endKey(tx, operatorOf(scope), found, at)
     })
   }
 

@@ -1,11 +1,14 @@
-// How far a new key may go: no key and no user gives more than they have. A rotation is a grant too, because its answer
-// shows the raw successor.
+// How far a new key, or the role that a key grants, may go: no key and no user gives more than they have. A rotation is a grant
+// too, because its answer shows the raw successor.
 
-import type { GrantableScope, Product, Role } from '#src/catalogue/access.ts'
+import { type GrantableScope, KEY_SCOPES, type KeyScope, type Product, type Role } from '#src/catalogue/access.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
+import type { Tx } from '#src/platform/db/database.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import type { Environment } from '#src/platform/ids.ts'
+import { endOf, toKey } from './key.ts'
 import { isRangeWithin } from './ranges.ts'
+import { findKeyById } from './rows.ts'
 
 export interface Grant {
   scopes: readonly GrantableScope[]
@@ -18,11 +21,47 @@ export interface Grant {
 }
 
 /** Who gives: a user by role, or a key by what it is itself. */
-export type Giver = { kind: 'session'; role: Role } | ({ kind: 'key' } & Grant)
+export type Giver = { kind: 'session'; role: Role } | KeyGiver
+export type KeyGiver = { kind: 'key' } & Grant
 
 // The scopes that a role may give, undefined: any. Who may not touch keys at all is in src/catalogue/permissions.ts.
-const GIVEN_IN_LIVE: Partial<Record<Role, readonly GrantableScope[]>> = {
-  developer: ['attest', 'verify', 'intent', 'screen'],
+const DEVELOPERS_GIVE = ['attest', 'verify', 'intent', 'screen'] as const satisfies KeyScope[]
+const GIVEN_IN_LIVE: Partial<Record<Role, readonly GrantableScope[]>> = { developer: DEVELOPERS_GIVE }
+
+// The scopes without which a key can't grant a role: those of the keys that its users create, and of the approvals that they
+// decide. undefined: any key with the scope admin grants it. Users with the role analyst only read; no key grants owner.
+const GRANTED_WITH: Partial<Record<Role, readonly KeyScope[]>> = {
+  admin: KEY_SCOPES,
+  approver: ['escalate'],
+  developer: DEVELOPERS_GIVE,
+}
+
+/**
+ * Read again under the lock of what it changes: the key may have ended since the request was authenticated.
+ * @throws {Failure} `invalid_api_key`, `api_key_revoked`, `api_key_expired`
+ */
+export async function getKeyGiver(tx: Tx, keyId: string, at: Date): Promise<KeyGiver> {
+  const row = await findKeyById(tx, keyId)
+  if (row === undefined) throw new Failure('invalid_api_key', 'This API key is not known here.')
+  const { revokedAt, status } = toKey(row, at)
+  if (revokedAt !== null) {
+    throw new Failure('api_key_revoked', `This API key was revoked at ${revokedAt.toISOString()}.`)
+  }
+  if (status === 'expired') throw new Failure('api_key_expired', 'This API key has expired.')
+  return { kind: 'key', scopes: row.scopes, expiresAt: endOf(row), ipAllow: row.ip_allow, products: row.products }
+}
+
+/** Why a key can't grant a role, for people. Empty: it can. A user has no end, works from every address and with every product. */
+export function findBeyondRole(own: Grant, role: Role): string[] {
+  const needed = GRANTED_WITH[role]
+  if (needed === undefined) return []
+  const lacking = needed.filter((name) => !own.scopes.includes(name) && !own.scopes.includes('all'))
+  return [
+    ...(lacking.length === 0 ? [] : [`lacks ${lacking.join(', ')}`]),
+    ...(own.expiresAt === null ? [] : [`ends at ${own.expiresAt.toISOString()}`]),
+    ...(own.ipAllow === null ? [] : ['is limited to addresses']),
+    ...(own.products === null ? [] : [`is narrowed to ${own.products.join(', ')}`]),
+  ]
 }
 
 /** Everything that the giver can't give: `insufficient_scope` for what the calling key lacks, otherwise `role_limit`. */

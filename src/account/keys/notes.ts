@@ -32,9 +32,18 @@ const rotating = {
   replaced_by: SUCCESSOR,
 }
 const successor = { ...unused, id: SUCCESSOR, last4: 'H9Hg', created_at: '2026-11-20T16:00:00.000Z', replaces: key.id }
-const revoked = { ...key, status: 'revoked', revoked_at: '2026-11-20T16:00:00.000Z', warnings: [] }
+const revoked = {
+  ...key,
+  status: 'revoked',
+  revoked_at: '2026-11-20T16:00:00.000Z',
+  invites_revoked: [],
+  keys_created: [],
+  warnings: [],
+}
 const last = {
   ...revoked,
+  invites_revoked: ['inv_01m7x7ennfe7dsmvdzwjp06y9z'],
+  keys_created: ['key_test_01m7xa4e2ffn3r5bd0w8h6c1zm'],
   name: 'backend',
   scopes: ['admin'],
   warnings: [
@@ -49,8 +58,8 @@ const last = {
 const OWN = 'A user with the role developer sees and changes only keys that they created.'
 const revocation: Note = {
   description:
-    `The next request with it is \`api_key_revoked\`, in every process. Revoking it again changes nothing. \`warnings\` ` +
-    `says when no key with the scope \`admin\` is left. ${OWN}`,
+    `The next request with it is \`api_key_revoked\`, in every process. Pending invites that it sent are revoked (\`invites_revoked\`). Keys that it created go on ` +
+    `working, and \`keys_created\` names them. Revoking it again changes nothing. \`warnings\` says when no key with the scope \`admin\` is left. ${OWN}`,
   answers: { 200: { examples: { Revoked: revoked, 'The last key with the scope admin': last } } },
 }
 

@@ -57,6 +57,11 @@ const rotatedView = z.object({ ...keyShape, ...secretShape, predecessor: keyView
 const revokedView = z
   .object({
     ...keyShape,
+    invites_revoked: z.array(z.string()).meta({ description: 'Pending invites that the key sent.' }),
+    keys_created: z.array(z.string()).meta({
+      description:
+        'API keys that the key created, or that such keys created, and that still work: revoke them too, unless you know who uses them.',
+    }),
     warnings: z.array(z.object({ code: z.enum(['last_admin_key']), detail: z.string() }).meta({ id: 'ApiKeyWarning' })),
   })
   .meta({ id: 'RevokedApiKey' })
@@ -182,12 +187,10 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
           operationId: method === 'DELETE' ? 'deleteApiKey' : 'revokeApiKey',
           summary: 'Revoke an API key permanently, from its next request on.',
         },
-        async ({ caller, params, idempotencyKey }) => {
-          const { key, warnings } = await keys.revoke(caller, params.id, idempotencyKey)
-          return { ...toView(key, caller), warnings }
-        },
+        async ({ caller, params, idempotencyKey }) =>
+          toRevokedView(await keys.revoke(caller, params.id, idempotencyKey), caller),
         // A repeat revokes again, which changes nothing.
-        async ({ caller, params }) => ({ ...toView(await keys.get(caller, params.id), caller), warnings: [] }),
+        async ({ caller, params }) => toRevokedView(await keys.revoke(caller, params.id), caller),
       ),
     ),
     endpoint(
@@ -240,3 +243,11 @@ const toView = (key: Key, { plan }: Pick<Caller, 'plan'>): z.input<typeof keyVie
   replaced_by: key.replacedBy,
   replaces: key.replaces,
 })
+
+function toRevokedView(
+  { key, warnings }: Awaited<ReturnType<KeyAdministration['revoke']>>,
+  caller: Caller,
+): z.input<typeof revokedView> {
+  const { invitesRevoked, keysCreated } = key
+  return { ...toView(key, caller), invites_revoked: invitesRevoked, keys_created: keysCreated, warnings }
+}

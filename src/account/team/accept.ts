@@ -31,6 +31,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { SessionRow } from '#src/platform/http/caller.ts'
 import { isOver } from '#src/platform/http/closed.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
+import { isSenderValid } from './authority.ts'
 import { type LeaveOwnAccount, needsSession } from './own-account.ts'
 import { findInviteByToken, type Invite, stateOf, takeInvite } from './rows.ts'
 
@@ -66,8 +67,8 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
    * @param currentSecret Of the session cookie, if there is one.
    * @param closesOwn The person confirms that their own account is closed: called with the session that does it.
    * @throws {Failure} `rate_limited`; `invalid_request` at `/token` for an invite that is unknown, used, revoked, replaced
-   * or too old; `beta_access_required`; `plan_required`; `conflict` where the account is closed, the session is another
-   * person's, or the address a member's: of another account, it says how to leave that.
+   * or too old, or whose sender is a key that has ended; `beta_access_required`; `plan_required`; `conflict` where the account
+   * is closed, the session is another person's, or the address a member's: of another account, it says how to leave that.
    */
   return async (
     token: string,
@@ -108,6 +109,7 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
     // It may have been used or replaced while we waited.
     const invite = await findInviteByToken(tx, tokenHash)
     if (invite === undefined || stateOf(invite, at) !== 'pending') return { refused: invalidInvite() }
+    if (!(await isSenderValid(tx, invite, at))) return { refused: invalidInvite() }
     const sender = signedIn && (await findMember(tx, signedIn.accountId, signedIn.userId))
     const known = await findTeamMemberByEmail(tx, accountId, email)
     const elsewhere = await findMemberByEmail(tx, email)
@@ -193,7 +195,7 @@ function invalidInvite(): Failure {
   return invalidField(
     '/token',
     'invalid_link',
-    'is not an invite that works: it was used, revoked or sent again, or is too old',
+    'is not an invite that works: it was used, revoked or sent again, is too old, or was sent by an API key that has ended',
   )
 }
 

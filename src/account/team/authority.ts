@@ -1,21 +1,22 @@
 // What the one who acts may do to a team, read under its lock: a request that waited for the lock may have been
-// overtaken by one that took the actor's own role.
+// overtaken by one that took the actor's own role, or revoked the key.
 
+import { findKeyTimes } from '#src/account/keys/administration-rows.ts'
+import { statusOf } from '#src/account/keys/key.ts'
+import { findBeyondRole, type Giver, getKeyGiver } from '#src/account/keys/limits.ts'
 import { findTeamMember } from '#src/account/users/team-rows.ts'
 import type { Role } from '#src/catalogue/access.ts'
 import { rolesWith } from '#src/catalogue/permissions.ts'
 import { Failure } from '#src/failure.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
+import type { Invite } from './rows.ts'
 
-/** undefined: a key, which acts with owner authority and is no person. */
-export interface Authority {
-  role: Role | undefined
-}
-
-/** @throws {Failure} `session_expired`, `insufficient_role` */
-export async function getAuthority(tx: Tx, { accountId, principal }: Acting): Promise<Authority> {
-  if (principal.kind === 'key') return { role: undefined }
+/**
+ * @throws {Failure} `session_expired`, `insufficient_role`; of a key `invalid_api_key`, `api_key_revoked`, `api_key_expired`.
+ */
+export async function getAuthority(tx: Tx, { accountId, principal }: Acting, at: Date): Promise<Giver> {
+  if (principal.kind === 'key') return getKeyGiver(tx, principal.keyId, at)
   const member = await findTeamMember(tx, { accountId, userId: principal.userId })
   if (member === undefined || member.deprovisionedAt !== null) {
     throw new Failure('session_expired', 'This session has ended: its user was removed.')
@@ -27,19 +28,51 @@ export async function getAuthority(tx: Tx, { accountId, principal }: Acting): Pr
       members: { allowed },
     })
   }
-  return { role: member.role }
+  return { kind: 'session', role: member.role }
 }
 
 /**
- * Refuses to touch the role owner to all but owners. Besides it, everybody who may change a team has every permission, so
- * nobody gives, or gets, more than the actor has.
+ * System role: false where an invite was sent by a key that has ended. Revoking a key revokes its invites; its expiry and the
+ * end of its grace period come without a transaction.
+ */
+export async function isSenderValid(
+  tx: Tx,
+  { accountId, invitedBy }: Pick<Invite, 'accountId' | 'invitedBy'>,
+  at: Date,
+): Promise<boolean> {
+  if (!invitedBy.startsWith('key_')) return true
+  const times = await findKeyTimes(tx, accountId, invitedBy)
+  return times !== undefined && ['active', 'rotating'].includes(statusOf(times, at))
+}
+
+/**
+ * Refuses to touch the role owner to all but owners.
  * @param roles Those that are granted or taken away.
  * @throws {Failure} `session_required`, `role_limit`
  */
-export function checkGrant({ role }: Authority, roles: readonly Role[]): void {
-  if (!roles.includes('owner') || role === 'owner') return
-  if (role === undefined) {
+export function checkOwnership(giver: Giver, roles: readonly Role[]): void {
+  if (!roles.includes('owner')) return
+  if (giver.kind === 'key') {
     throw new Failure('session_required', 'The role owner is granted and taken by signed-in owners, and by no API key.')
   }
-  throw new Failure('role_limit', `Only an owner grants or takes the role owner; your role is ${role}.`)
+  if (giver.role === 'owner') return
+  throw new Failure('role_limit', `Only an owner grants or takes the role owner; your role is ${giver.role}.`)
+}
+
+/**
+ * Nobody gives more than they have. Users who change a team have every permission besides the role owner; a key has what it
+ * may do itself.
+ * @param before The role that the user has: an admin has what every other role has, so nothing is given to one.
+ * @throws {Failure} `session_required`, `role_limit`
+ */
+export function checkGrant(giver: Giver, role: Role, before?: Role): void {
+  checkOwnership(giver, before === undefined ? [role] : [before, role])
+  if (giver.kind === 'session' || before === 'admin') return
+  const reasons = findBeyondRole(giver, role)
+  if (reasons.length === 0) return
+  throw new Failure(
+    'role_limit',
+    `This API key does not grant the role ${role}, which can do more than the key: it ${reasons.join(', ')}. ` +
+      'Sign in as an owner or an admin to grant it.',
+  )
 }

@@ -18,7 +18,7 @@ import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
 import { quote } from '#src/platform/sanitize.ts'
-import { checkGrant, getAuthority } from './authority.ts'
+import { checkGrant, getAuthority, isSenderValid } from './authority.ts'
 import {
   countInvites,
   findInvite,
@@ -78,8 +78,8 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
         key,
         async () => {
           await lockTeam(tx, accountId)
-          checkGrant(await getAuthority(tx, caller), [wanted.role])
           const at = now()
+          checkGrant(await getAuthority(tx, caller, at), wanted.role)
           await refuseTaken(tx, { accountId, email, at })
           const id = newAccountId('inv')
           const { nonce, tokenHash } = linkTokens.make(id)
@@ -144,12 +144,14 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
         async () => {
           await lockTeam(tx, accountId)
           const found = await getInvite(tx, accountId, id)
-          checkGrant(await getAuthority(tx, caller), [found.role])
           const at = now()
+          checkGrant(await getAuthority(tx, caller, at), found.role)
           refuseEnded(stateOf(found, at), ['pending', 'expired'])
           await refuseTaken(tx, { accountId, email: found.email, at, except: id })
           const { nonce, tokenHash } = linkTokens.make(id)
-          const next = await renewInvite(tx, { accountId, id, nonce, tokenHash, sentAt: at, expiresAt: endOf(at) })
+          const invitedBy = actorOf(caller.principal).id
+          const expiresAt = endOf(at)
+          const next = await renewInvite(tx, { accountId, id, invitedBy, nonce, tokenHash, sentAt: at, expiresAt })
           if (next === undefined) throw new Error('an open invite under the lock of its team is not open')
           await mail(tx, caller, next)
           await recordAudit(tx, caller, { action: 'invite.resent', subjectId: id, isScoped: false })
@@ -169,8 +171,8 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
     const { accountId } = caller
     const end = async (tx: Tx) => {
       await lockTeam(tx, accountId)
-      await getAuthority(tx, caller)
       const at = now()
+      await getAuthority(tx, caller, at)
       const state = stateOf(await getInvite(tx, accountId, id), at)
       refuseEnded(state, ['pending', 'expired', 'revoked'])
       if (state === 'pending') {
@@ -188,7 +190,8 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
     const found = await db.system('mail invite', async (tx) => {
       const row = await findInvite(tx, accountId, id)
       const account = await findAccount(tx, accountId)
-      return row === undefined || account === undefined ? undefined : { row, accountName: account.name }
+      if (row === undefined || account === undefined || !(await isSenderValid(tx, row, now()))) return undefined
+      return { row, accountName: account.name }
     })
     if (found === undefined || stateOf(found.row, now()) !== 'pending' || String(found.row.sends) !== sends) {
       return undefined

@@ -3,6 +3,7 @@
 // link from before is refused because of the tombstone, and accepting an invite voids it.
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import { selectKeysMadeBy } from '#src/account/keys/administration-rows.ts'
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { SignedIn } from '#src/account/sessions/sessions.ts'
 import {
@@ -13,7 +14,6 @@ import {
   lockTeam,
   type MemberState,
   markRemoved,
-  selectKeysCreatedBy,
   setRole,
   type TeamMember,
 } from '#src/account/users/team-rows.ts'
@@ -25,7 +25,7 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { checkGrant, getAuthority } from './authority.ts'
+import { checkGrant, checkOwnership, getAuthority } from './authority.ts'
 import { revokeInvitesOf } from './rows.ts'
 
 /**
@@ -42,13 +42,6 @@ interface MembersDeps {
   endWithUser: EndWithUser
 }
 
-export interface RoleChange {
-  member: TeamMember
-  sessionsEnded: number
-  /** Of the session that changed its own user's role: its secret is another one now. */
-  renewed: SignedIn | undefined
-}
-
 export interface Removal {
   member: TeamMember
   sessionsEnded: number
@@ -57,7 +50,15 @@ export interface Removal {
   keysCreated: string[]
 }
 
+export interface RoleChange extends Removal {
+  /** Null where this request changed nothing. */
+  previousRole: Role | null
+  /** Of the session that changed its own user's role: its secret is another one now. */
+  renewed: SignedIn | undefined
+}
+
 type Removed = Omit<Removal, 'keysCreated'>
+type Changed = Omit<RoleChange, 'keysCreated'>
 
 export type Members = ReturnType<typeof createMembers>
 
@@ -94,13 +95,14 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
   ): Promise<RoleChange> {
     const { accountId, principal } = caller
     const user = { accountId, userId }
-    const change = async (tx: Tx): Promise<RoleChange> => {
+    const change = async (tx: Tx): Promise<Changed> => {
       await lockTeam(tx, accountId)
-      const authority = await getAuthority(tx, caller)
+      const at = now()
+      const authority = await getAuthority(tx, caller, at)
       const found = await getMember(tx, user)
       if (found.deprovisionedAt !== null) throw new Failure('conflict', 'This user was removed: send an invite.')
-      if (found.role === role) return { member: found, sessionsEnded: 0, renewed: undefined }
-      checkGrant(authority, [found.role, role])
+      if (found.role === role) return unchanged(found)
+      checkGrant(authority, role, found.role)
       if (found.role === 'owner') await keepOwner(tx, user)
       await setRole(tx, user, role)
       const sessionId = principal.kind === 'session' && principal.userId === userId ? principal.sessionId : undefined
@@ -108,17 +110,18 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
       const renewed = sessionId === undefined ? undefined : await own.rotate(tx, { accountId, sessionId })
       // Invites that the user could not send any more.
       const roles = rolesWith('team.write', 'live').includes(role) ? ownerUnless(role) : ROLES
-      const invites = await revokeInvitesOf(tx, { accountId, sentBy: userId, roles }, now())
+      const invitesRevoked = await revokeInvitesOf(tx, { accountId, sentBy: userId, roles }, at)
       await recordAudit(tx, caller, {
         action: 'user.role_changed',
         subjectId: userId,
         before: { role: found.role },
-        after: { role, sessions_ended: sessionsEnded, invites_revoked: invites },
+        after: { role, sessions_ended: sessionsEnded, invites_revoked: invitesRevoked },
         isScoped: false,
       })
-      return { member: await getMember(tx, user), sessionsEnded, renewed }
+      const member = await getMember(tx, user)
+      return { member, previousRole: found.role, sessionsEnded, invitesRevoked, renewed }
     }
-    return db.tenant(caller, (tx) => once(tx, key, change, () => userId))
+    return withKeys(caller, userId, (tx) => once(tx, key, change, () => userId))
   }
 
   /**
@@ -128,9 +131,9 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
   async function remove(caller: Acting, userId: string, key: IdempotencyKey | undefined): Promise<Removal> {
     const remove = async (tx: Tx) => {
       await lockTeam(tx, caller.accountId)
-      const authority = await getAuthority(tx, caller)
+      const authority = await getAuthority(tx, caller, now())
       const found = await getMember(tx, { accountId: caller.accountId, userId })
-      checkGrant(authority, [found.role])
+      checkOwnership(authority, [found.role])
       return deprovision(tx, caller, found)
     }
     return withKeys(caller, userId, (tx) => once(tx, key, remove, () => userId))
@@ -146,14 +149,9 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
   }
 
   /** What a repeated change or removal shows: the user as it is now. @throws {Failure} `not_found` */
-  async function find(caller: Scope, userId: string): Promise<Removal & RoleChange> {
+  async function find(caller: Scope, userId: string): Promise<RoleChange> {
     const user = { accountId: caller.accountId, userId }
-    return withKeys(caller, userId, async (tx) => ({
-      member: await getMember(tx, user),
-      sessionsEnded: 0,
-      invitesRevoked: [],
-      renewed: undefined,
-    }))
+    return withKeys(caller, userId, async (tx) => unchanged(await getMember(tx, user)))
   }
 
   return { list, find, changeRole, remove, leave, deprovision }
@@ -186,12 +184,16 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
     userId: string,
     work: (tx: Tx) => Promise<R>,
   ): Promise<R & Pick<Removal, 'keysCreated'>> {
-    const removed = await db.tenant(caller, work)
-    const keys = await db.readSystem<{ id: string }>('keys of a removed user', () =>
-      selectKeysCreatedBy({ accountId: caller.accountId, userId }, now()),
+    const changed = await db.tenant(caller, work)
+    const keys = await db.readSystem<{ id: string }>('keys of a changed user', () =>
+      selectKeysMadeBy({ accountId: caller.accountId, creatorId: userId }, now()),
     )
-    return { ...removed, keysCreated: keys.map(({ id }) => id) }
+    return { ...changed, keysCreated: keys.map(({ id }) => id) }
   }
+}
+
+function unchanged(member: TeamMember): Changed {
+  return { member, previousRole: null, sessionsEnded: 0, invitesRevoked: [], renewed: undefined }
 }
 
 function ownerUnless(role: Role): Role[] {

@@ -28,20 +28,24 @@ const MEMBER = {
   deprovisioned_at: null,
 }
 
-const REMOVAL = {
+const ENDED = {
   ...MEMBER,
-  state: 'deprovisioned',
-  deprovisioned_at: '2026-11-20T15:20:00.000Z',
   sessions_ended: 2,
   invites_revoked: [INVITE.invite_id],
   keys_created: ['key_live_01m7x7em5b4e4hv6x9s8n1q0tj'],
 }
 
+const REMOVAL = { ...ENDED, state: 'deprovisioned', deprovisioned_at: '2026-11-20T15:20:00.000Z' }
+
+const KEYS_GRANT =
+  'An API key grants no role that can do more than the key (`role_limit`): `admin` takes every scope, `approver` the scope ' +
+  '`escalate`, `developer` the scopes attest, verify, intent and screen, each without an end, `ip_allow` or `products`.'
+
 export const NOTES: Record<string, Note> = {
   'POST /v1/org/users/invite': {
     description:
       'The mail contains a link that works once, for 7 days. An address has one pending invite. Only an owner invites an ' +
-      'owner, and no API key does. An account may send 200 invites an hour, and five a day to one address.',
+      `owner, and no API key does. ${KEYS_GRANT} An account may send 200 invites an hour, and five a day to one address.`,
     examples: { 'An analyst': { email: 'robin@example.com', role: 'analyst' } },
     answers: { 200: { example: INVITE } },
     problems: ['beta_access_required', 'role_limit', 'session_required', 'rate_limited', 'conflict'],
@@ -51,7 +55,7 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: listed(INVITE) } },
   },
   'POST /v1/org/invites/:id/resend': {
-    description: 'For a pending or an expired invite. It works for 7 days from then on.',
+    description: `For a pending or an expired invite. It works for 7 days from then on, and is that of the new sender. ${KEYS_GRANT}`,
     answers: { 200: { example: INVITE } },
     problems: [
       'not_found',
@@ -75,7 +79,7 @@ export const NOTES: Record<string, Note> = {
       'another account, `errors` says at `/close_own_account` what to do: `session_required`, `leave_first`, `other_users`, ' +
       '`account_not_empty`, `account_suspended`, `being_erased` or `confirmation_required`. With `close_own_account: true` a person who is signed in as the only ' +
       'user of an account that has nothing yet, or is closed, leaves it: it is closed, in the same transaction. A token that does not ' +
-      'work is `invalid_request` at `/token`, whatever the reason. Login links of the address stop working. ' +
+      'work is `invalid_request` at `/token`, whatever the reason, also where the API key that sent it has expired or was revoked. Login links of the address stop working. ' +
       '`Idempotency-Key` is ignored: a token works once.',
     examples: {
       'A token': { token: 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s' },
@@ -101,10 +105,10 @@ export const NOTES: Record<string, Note> = {
   'PATCH /v1/org/users/:id': {
     description:
       'The sessions of the user end; the session that changes its own user’s role goes on with new cookies. Only an owner ' +
-      'grants or takes the role owner, and no API key does. The last owner keeps it. Pending invites that the user could ' +
-      'not send any more are revoked.',
+      `grants or takes the role owner, and no API key does. ${KEYS_GRANT} The last owner keeps it. Pending invites that the user could ` +
+      'not send any more are revoked. API keys that the user created go on working, and are listed.',
     examples: { 'To approver': { role: 'approver' } },
-    answers: { 200: { example: { ...MEMBER, role: 'approver', sessions_ended: 1 } } },
+    answers: { 200: { example: { ...ENDED, role: 'approver', previous_role: 'admin' } } },
     problems: ['not_found', 'role_limit', 'session_required', 'session_expired', 'conflict'],
   },
   'DELETE /v1/org/users/:id': {

@@ -11,7 +11,7 @@ export interface Invite {
   id: string
   email: string
   role: Role
-  /** The user or the key. */
+  /** The user or the key that sent its newest mail. */
   invitedBy: string
   nonce: Buffer
   tokenHash: Buffer
@@ -101,15 +101,15 @@ export async function countInvites(tx: Tx, filter: InviteFilter): Promise<number
   return row?.count ?? 0
 }
 
-/** Replaces the token, so that the one before no longer works. */
+/** Replaces the token, so that the one before no longer works. The invite ends with the rights of its new sender. */
 export async function renewInvite(
   tx: Tx,
-  invite: Pick<Invite, 'accountId' | 'id' | 'nonce' | 'tokenHash' | 'sentAt' | 'expiresAt'>,
+  invite: Pick<Invite, 'accountId' | 'id' | 'invitedBy' | 'nonce' | 'tokenHash' | 'sentAt' | 'expiresAt'>,
 ): Promise<Invite | undefined> {
   const [row] = await tx.query<Invite>(
-    `UPDATE invites SET nonce = $3, token_hash = $4, sent_at = $5, expires_at = $6, sends = sends + 1
+    `UPDATE invites SET nonce = $3, token_hash = $4, sent_at = $5, expires_at = $6, invited_by = $7, sends = sends + 1
      WHERE account_id = $1 AND id = $2 AND ${IS_OPEN} RETURNING ${INVITE}`,
-    [invite.accountId, invite.id, invite.nonce, invite.tokenHash, invite.sentAt, invite.expiresAt],
+    [invite.accountId, invite.id, invite.nonce, invite.tokenHash, invite.sentAt, invite.expiresAt, invite.invitedBy],
   )
   return row
 }

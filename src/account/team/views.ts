@@ -15,7 +15,7 @@ export const inviteView = z
     email: z.string(),
     role,
     state: z.enum(INVITE_STATES).meta({ id: 'InviteState' }),
-    invited_by: z.string().meta({ description: 'The user or the API key.' }),
+    invited_by: z.string().meta({ description: 'The user or the API key that sent its newest mail.' }),
     created_at: time,
     sent_at: time.meta({ description: 'When its newest mail was requested.' }),
     expires_at: time,
@@ -54,16 +54,29 @@ const sessionsEnded = z.number().int().meta({ description: 'How many of the user
 
 export const memberView = z.object(member).meta({ id: 'User' })
 
-export const roleChangeView = z.object({ ...member, sessions_ended: sessionsEnded }).meta({ id: 'UserRoleChange' })
+const keysCreated = z.array(z.string()).meta({
+  description:
+    'API keys that the user created, or that such keys created, and that still work: revoke those that only they know.',
+})
+
+export const roleChangeView = z
+  .object({
+    ...member,
+    previous_role: role.nullable().meta({ description: 'null where this request changed nothing.' }),
+    sessions_ended: sessionsEnded,
+    invites_revoked: z
+      .array(z.string())
+      .meta({ description: 'Pending ones that the user sent and could not send any more.' }),
+    keys_created: keysCreated,
+  })
+  .meta({ id: 'UserRoleChange' })
 
 export const removalView = z
   .object({
     ...member,
     sessions_ended: sessionsEnded,
     invites_revoked: z.array(z.string()).meta({ description: 'Pending ones that the user sent, or to the address.' }),
-    keys_created: z
-      .array(z.string())
-      .meta({ description: 'API keys that the user created and that still work: revoke those that only they know.' }),
+    keys_created: keysCreated,
   })
   .meta({ id: 'UserRemoval' })
 
@@ -79,8 +92,8 @@ export function toMemberView(row: TeamMember): z.input<typeof memberView> {
   }
 }
 
-export function toRoleChangeView({ member, sessionsEnded }: RoleChange): z.input<typeof roleChangeView> {
-  return { ...toMemberView(member), sessions_ended: sessionsEnded }
+export function toRoleChangeView({ previousRole, ...change }: RoleChange): z.input<typeof roleChangeView> {
+  return { ...toRemovalView(change), previous_role: previousRole }
 }
 
 export function toRemovalView({ member, ...ended }: Removal): z.input<typeof removalView> {

@@ -52,7 +52,11 @@ export async function giveBackLines(
   await turn(tx, scope, operation, { lines, units: -1 })
 }
 
-/** Counts lines again that were given back, because they are tried again. Idempotent. */
+/**
+ * Counts lines again that were given back, because they are tried again. Idempotent.
+ * @param lines Those that the transaction has queued again: after the retention of entries nothing else says that they were
+ * given back.
+ */
 export async function recountLines(
   tx: Tx,
   scope: Scope,

@@ -45,7 +45,11 @@ export interface LineTurn {
   units: 1 | -1
 }
 
-/** A line that is where it should be already is left alone, and so is one whose batch was not counted. */
+/**
+ * A line is counted as its last entry says, and one without entries as its batch is. A line that is where it should be already
+ * is left alone. Retention deletes entries: of a line whose own and whose batch's are gone nothing is given back, and it counts
+ * when it is tried again, as it was given back before.
+ */
 export async function turnLines(
   tx: Tx,
   scope: Scope,
@@ -54,17 +58,16 @@ export async function turnLines(
 ): Promise<void> {
   await tx.query(
     `WITH wanted AS MATERIALIZED (
-       SELECT line.id, coalesce(own.turn, 0) + 1 AS turn, coalesce(own.counted_at, batch.counted_at) AS counted_at
+       SELECT line.id, coalesce(own.turn, 0) + 1 AS turn, coalesce(own.at, batch.at) AS counted_at
        FROM unnest($4::text[], $5::text[]) AS line (id, batch_id)
-       CROSS JOIN LATERAL (
-         SELECT max(turn) AS turn, coalesce(sum(units), 0) AS units, max(at) FILTER (WHERE units > 0) AS counted_at
-         FROM usage_entries WHERE operation = $3 AND subject_id = line.id
-       ) AS own
-       CROSS JOIN LATERAL (
-         SELECT at AS counted_at FROM usage_entries
-         WHERE operation = $3 AND subject_id = line.batch_id AND turn = 0 LIMIT 1
-       ) AS batch
-       WHERE own.units = (CASE WHEN $6::int = 1 THEN -1 ELSE 0 END)
+       LEFT JOIN LATERAL (
+         SELECT turn, units, at FROM usage_entries
+         WHERE operation = $3 AND subject_id = line.id ORDER BY turn DESC LIMIT 1
+       ) AS own ON true
+       LEFT JOIN LATERAL (
+         SELECT at FROM usage_entries WHERE operation = $3 AND subject_id = line.batch_id AND turn = 0
+       ) AS batch ON true
+       WHERE coalesce(own.units > 0, batch.at IS NOT NULL) = ($6::int = -1)
      ), turned AS (
        INSERT INTO usage_entries (account_id, environment, operation, subject_id, turn, units)
        SELECT $1, $2, $3, id, turn, $6::int FROM wanted

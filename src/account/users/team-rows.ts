@@ -1,7 +1,7 @@
 // The members of one account. Tenant or system role: each statement names the account.
 
 import type { Role } from '#src/catalogue/access.ts'
-import type { Statement, Tx } from '#src/platform/db/database.ts'
+import type { Tx } from '#src/platform/db/database.ts'
 import { countOf } from '#src/platform/db/id-ranges.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 
@@ -135,13 +135,4 @@ export async function setRole(tx: Tx, { accountId, userId }: MemberKey, role: Ro
 /** Keeps the row, which keeps the address out. */
 export async function markRemoved(tx: Tx, { accountId, userId }: MemberKey, at: Date): Promise<void> {
   await tx.query(`UPDATE users SET deprovisioned_at = $3 WHERE account_id = $1 AND id = $2`, [accountId, userId, at])
-}
-
-/** System role: the keys of both environments that a user created and that still work. */
-export function selectKeysCreatedBy({ accountId, userId }: MemberKey, at: Date): Statement {
-  return {
-    text: `SELECT id FROM api_keys WHERE account_id = $1 AND created_by = $2 AND revoked_at IS NULL
-      AND (expires_at IS NULL OR expires_at > $3) AND (grace_expires_at IS NULL OR grace_expires_at > $3) ORDER BY id`,
-    values: [accountId, userId, at],
-  }
 }

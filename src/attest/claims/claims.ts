@@ -167,8 +167,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
         const found = await getAttestation(tx, id)
         const isCancelled = found.status === 'cancelled'
         const isQueued = isCancelled ? await resubmit(tx, scope, found, now()) : await revive(tx, found.jobId)
-        if (isQueued && !isCancelled) await markQueued(tx, id)
-        if (isQueued) await recountLines(tx, scope, 'attest', [found])
+        if (isQueued) await recountLines(tx, scope, 'attest', isCancelled ? [found] : await markQueued(tx, id))
         // Read again: of two concurrent retries the second sees the effect of the first.
         const current = await getAttestation(tx, id)
         if (!isQueued) throw notRetryable(current)

@@ -136,6 +136,33 @@ it('an archive has every row of both environments without secrets, the media, an
   expect(actions.filter((action) => action.startsWith('account.'))).toEqual(['account.export_read', 'account.exported'])
 })
 
+it('each download has an entry of its own, at once or one after the other; ranges that continue one have none', async () => {
+  const { json } = await ask('/v1/account/exports')
+  const [{ export_id: id, size } = { export_id: '', size: 0 }] = json.data as { export_id: string; size: number }[]
+  const who = await service.signIn(caller.accountId)
+  const entries = async () => {
+    const log = await ask(`/v1/account/audit?limit=100&actor_id=${who.userId}`)
+    return (log.json.data as { action: string; request_id: string }[]).filter(
+      ({ action }) => action === 'account.export_read',
+    )
+  }
+  const read = async (headers: Record<string, string> = {}) => {
+    const answer = await download(id, headers, who)
+    await answer.arrayBuffer()
+    return [answer.status, answer.headers.get('request-id')]
+  }
+  const whole = [await read(), await read(), ...(await Promise.all([read(), read()]))]
+  const begun = [await read({ Range: 'bytes=0-9' }), await read({ Range: `bytes=-${size + 1}` })]
+  for (let at = 10; at < 50; at += 10) expect((await read({ Range: `bytes=${at}-${at + 9}` }))[0]).toBe(206)
+  const logged = (await entries()).map(({ request_id }) => request_id)
+  expect(logged.toSorted()).toEqual([...whole, ...begun].map(([, requestId]) => requestId).toSorted())
+  // A download that begins elsewhere is not left out.
+  service.clock.now = new Date(Date.now() + 61_000)
+  expect((await read({ Range: 'bytes=1-' }))[0]).toBe(206)
+  service.clock.now = undefined
+  expect(await entries()).toHaveLength(whole.length + begun.length + 1)
+})
+
 it('an archive belongs to owners of the account who proved their address, for a week', async () => {
   const { json } = await ask('/v1/account/exports')
   const [{ export_id: id } = { export_id: '' }] = json.data as { export_id: string }[]

@@ -212,10 +212,10 @@ describe('who may invite', () => {
   })
 
   it('are live keys with the scope admin, which invite no owner; no others', async () => {
-    const live = await service.makeCaller({ scopes: ['admin'], environment: 'live' })
+    const live = await service.makeKey((await service.makeTeam()).accountId)
     const send = (key: string, role: string) =>
       service.call({ key }, '/v1/org/users/invite', { json: { email: service.newAddress(), role } })
-    expect((await send(live.key, 'admin')).json).toMatchObject({ state: 'pending' })
+    expect((await send(live.key, 'analyst')).json).toMatchObject({ state: 'pending', invited_by: live.id })
     expect((await send(live.key, 'owner')).json.code).toBe('session_required')
     const sandbox = await service.makeCaller({ scopes: ['all'] })
     expect((await send(sandbox.key, 'analyst')).json.code).toBe('environment_mismatch')

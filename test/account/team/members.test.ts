@@ -119,7 +119,7 @@ describe('changing a role', () => {
     expect((await setRole(admin, adminId, 'owner')).json.code).toBe('role_limit')
     expect((await setRole(admin, secondId, 'admin')).json.code).toBe('role_limit')
     expect((await remove(admin, secondId)).json.code).toBe('role_limit')
-    const key = service.addKey({ accountId, scopes: ['admin'], environment: 'live' })
+    const { key } = await service.makeKey(accountId)
     const path = `/v1/org/users/${secondId}`
     const byKey = await service.call({ key }, path, { method: 'PATCH', json: { role: 'admin' } })
     expect(byKey.json.code).toBe('session_required')

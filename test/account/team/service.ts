@@ -1,5 +1,6 @@
 // A team as its members see it: invites are mailed, and accepted with the token of the mail.
 
+import type { NewKey } from '#src/account/keys/new-key.ts'
 import type { Role } from '#src/catalogue/access.ts'
 import { makeAccount } from '../../support/database.ts'
 import type { TestAnswer } from '../../support/http.ts'
@@ -21,6 +22,8 @@ export interface TeamService extends LoginService {
   /** Invites an address and accepts. */
   join(inviter: Headers, email: string, role?: Role): Promise<{ userId: string; headers: Headers; answer: TestAnswer }>
   newAddress(): string
+  /** A live key that has a row, with the scope admin where none is named. */
+  makeKey(accountId: string, wanted?: Partial<NewKey>): Promise<{ id: string; key: string }>
 }
 
 export async function startTeamService(env: NodeJS.ProcessEnv = {}): Promise<TeamService> {
@@ -59,6 +62,11 @@ export async function startTeamService(env: NodeJS.ProcessEnv = {}): Promise<Tea
       addresses += 1
       return `member${addresses}@example.com`
     },
+    makeKey: (accountId, wanted) =>
+      service.services.account.keys.create(
+        { accountId, environment: 'live' },
+        { name: 'backend', scopes: ['admin'], ...wanted },
+      ),
   }
   return self
 }

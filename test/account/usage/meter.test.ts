@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { purgeFoldedEntries } from '#src/account/usage/fold-rows.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { PHOTO } from '../../attest/claims/phone.ts'
@@ -201,4 +202,79 @@ test('cancelled and erased lines are given back, and those that were evaluated a
   const answer = await service.call({ key: admin }, `/v1/claims/${claimId}`, { method: 'DELETE' })
   expect(answer.status).toBe(200)
   expect(await used()).toBe(3)
+})
+
+/** As 100 days after what was counted so far, which stays in the sums of this month. */
+async function purgeEntries(): Promise<void> {
+  await service.services.account.usage.fold.fold()
+  await service.test.owner("UPDATE usage_entries SET at = at - interval '100 days' WHERE account_id = $1", [
+    live.accountId,
+  ])
+  await service.test.db.system('retention', (tx) => purgeFoldedEntries(tx, 92, 1_000))
+  expect(await entries()).toEqual([])
+}
+
+test.each(['cancelled', 'failed'])(
+  '%s lines that are tried again when their entries are gone count once',
+  async (how) => {
+    await makeLive()
+    const claim = { reference: 'E-2' }
+    const { id, attestations } = await submitBatch([capture(), capture({ claim }), capture({ claim }), capture()])
+    const [early = '', late = '', never = '', evaluated = ''] = attestations
+    await service.run(evaluated)
+    if (how === 'cancelled') await service.call(live, `/v1/claims/batches/${id}/cancel`, { method: 'POST' })
+    else for (const one of [early, late, never]) await jobs.kill(await jobOf(one), service.verify)
+    expect(await used()).toBe(1)
+    expect((await retry(early)).status).toBe(202)
+    expect(await used()).toBe(2)
+    await purgeEntries()
+
+    const answers = await Promise.all([retry(late), retry(late), retry(late), retry(late)])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 409, 409, 409])
+    expect(await used()).toBe(3)
+    const dying = await jobOf(late)
+    await jobs.kill(dying, service.verify)
+    await service.test.db.tenant(live, (tx) => service.verify.onDead(tx, live, { attestationId: late }, 'again'))
+    expect(await used()).toBe(2)
+    await purgeEntries()
+    await jobs.redrive(dying, service.verify)
+    expect((await retry(late)).status).toBe(409)
+    expect((await retry(evaluated)).status).toBe(409)
+    expect(await used()).toBe(3)
+    for (const one of [early, late]) await service.run(one)
+    expect(await used()).toBe(3)
+
+    // Its erasure gives back nothing that was given back before.
+    const [{ claim_id: claimId } = { claim_id: '' }] = await service.test.owner<{ claim_id: string }>(
+      'SELECT claim_id FROM attestations WHERE id = $1',
+      [never],
+    )
+    const admin = service.addKey({ ...live, scopes: ['admin'] })
+    expect((await service.call({ key: admin }, `/v1/claims/${claimId}`, { method: 'DELETE' })).status).toBe(200)
+    expect(await used()).toBe(3)
+  },
+)
+
+test('a line whose last entry alone is left is given back, and counts again, by that entry', async () => {
+  await makeLive()
+  const { attestations } = await submitBatch([capture()])
+  const [line = ''] = attestations
+  const taken = await jobOf(line)
+  await jobs.kill(taken, service.verify)
+  await purgeEntries()
+  expect((await retry(line)).status).toBe(202)
+  for (const expected of [0, 1, 0, 1]) {
+    if (expected === 0) await jobs.kill(await jobOf(line), service.verify)
+    else expect((await retry(line)).status).toBe(202)
+    expect(await used()).toBe(expected)
+    // The entries before the last one are gone.
+    await service.services.account.usage.fold.fold()
+    await service.test.owner(
+      `DELETE FROM usage_entries e WHERE account_id = $1
+       AND turn < (SELECT max(turn) FROM usage_entries WHERE account_id = $1 AND subject_id = e.subject_id)`,
+      [live.accountId],
+    )
+  }
+  await service.run(line)
+  expect(await used()).toBe(1)
 })
