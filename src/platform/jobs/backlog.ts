@@ -37,8 +37,7 @@ export interface Lease {
 /** Thrown by `settle` when another delivery has taken the job over: the caller's transaction must roll back. */
 export const STALE_JOB = Symbol('the job has moved on')
 
-// A killed worker's jobs must run again within 25 s, also on a busy machine: a lease lapses after 15 s, reconcile finds it
-// within 2.5 s, and a job in flight may wait for its turn. A lease survives two missed renewals.
+// A killed worker's jobs must run again within 25 s, also on a busy machine. A lease survives two missed renewals.
 export const LEASE_MS = 15_000
 const LEASE = `interval '${LEASE_MS / 1_000} seconds'`
 export const RENEW_EVERY_MS = 4_000
