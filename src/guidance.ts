@@ -236,11 +236,13 @@ const GUIDANCE = {
   },
   invalid_state_transition: {
     happened: 'The object is in a state from which this transition is not possible.',
-    remedy: 'Read the object. `allowed` names the states from which it is possible.',
+    remedy:
+      'Read the object. `allowed` lists the states in which the request is possible. For a case it lists the states ' +
+      'that the case can change to.',
     repeat: 'Only after its state has changed.',
     example: {
-      detail: 'Only a failed attestation can be tried again; this one is evaluated.',
-      members: { allowed: ['failed'] },
+      detail: 'Only an attestation that failed or was cancelled can be retried; this one is evaluated.',
+      members: { allowed: ['failed', 'cancelled'] },
     },
   },
   ...INTENT_GUIDANCE,

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { MANDATE_CONSTRAINTS } from '#src/authorize/mandates/judge.ts'
 import { EVENT_DATA } from '#src/catalogue/events.ts'
 import { isQueueName, QUEUE_NAMES, QUEUES, retryDelayMs } from '#src/catalogue/queues.ts'
 import { describeConfig, readConfig } from '#src/config.ts'
@@ -52,6 +53,12 @@ describe('the documents', () => {
   it('name every event that is sent', () => {
     const named = /^Sent today: (.*?)\n\n/ms.exec(read('docs/api.md'))?.[1] ?? ''
     expect(Object.keys(EVENT_DATA).filter((type) => !named.includes(`\`${type}\``))).toEqual([])
+  })
+
+  it('name everything that the detail of a mandate can name', () => {
+    const [, section = ''] = /\n## What is compared\n([\s\S]+?)\n## /.exec(read('docs/mandates.md')) ?? []
+    const named = rowsOf(section, /^\| `([a-z_]+)` +\|/gm).map(([name]) => name)
+    expect(MANDATE_CONSTRAINTS.filter((name) => !named.includes(name))).toEqual([])
   })
 
   it('show every error code with its status', () => {

@@ -37,7 +37,6 @@ const SMALL: Record<string, readonly string[]> = {
     'src/platform/sequence-interval.ts',
   ],
   'its only reader, or the file that it belongs to, is near the limit of length': [
-    'src/attest/cases/refusals.ts',
     'src/authorize/intents/execution-keys.ts',
     'src/platform/db/causes.ts',
   ],

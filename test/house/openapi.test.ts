@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { allRoutes } from '#src/app.ts'
 import { ADVISORIES, FACTOR_CODES } from '#src/attest/factors/table.ts'
 import { EVENT_DATA } from '#src/catalogue/events.ts'
+import { rolesWith } from '#src/catalogue/permissions.ts'
 import { notesOf } from '#src/docs/notes.ts'
 import { FAILURES, type FailureCode } from '#src/failure.ts'
 import { type AnswerNote, describeRoutes, type RawContent } from '#src/platform/http/openapi.ts'
@@ -95,6 +96,26 @@ describe('the prose of the OpenAPI document', () => {
 
   it('has a webhook for every event type that is sent', () => {
     expect(Object.keys(document.webhooks).sort()).toEqual(Object.keys(EVENT_DATA).sort())
+  })
+
+  it('names the roles of sessions, also those that may do it in the sandbox only', () => {
+    const told = (path: string, method: string) => {
+      const { description = '' } = (document.paths[path]?.[method] ?? {}) as { description?: string }
+      const [, live = '', sandbox = ''] =
+        /Sessions: ([a-z, ]+)(?:; in sandbox also ([a-z, ]+))?\./.exec(description) ?? []
+      const of = (list: string) => list.split(', ').filter((role) => role !== '')
+      return { live: of(live), sandbox: [...of(live), ...of(sandbox)] }
+    }
+    expect(told('/v1/claims/attest', 'post').sandbox).toEqual(['owner', 'admin', 'developer'])
+    for (const { method, path, permission } of routes) {
+      if (permission === undefined) continue
+      const { live, sandbox } = told(path.replaceAll(/:(\w+)/g, '{$1}'), method.toLowerCase())
+      expect({ path, live, sandbox: sandbox.sort() }).toEqual({
+        path,
+        live: rolesWith(permission, 'live'),
+        sandbox: rolesWith(permission, 'sandbox').sort(),
+      })
+    }
   })
 
   it('leaves no placeholder in the served document', () => {

@@ -8,7 +8,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
-import { actorOf, roleOf } from '#src/platform/http/principal.ts'
+import { roleOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { CaseSettings } from './config.ts'
 import {
@@ -19,7 +19,7 @@ import {
   isTerminal,
   judgeTransition,
 } from './machine.ts'
-import { closed, inReview, transitionRefusal } from './refusals.ts'
+import { checkedActorOf, closed, inReview, transitionRefusal } from './refusals.ts'
 import {
   type CaseFilter,
   type CaseRow,
@@ -47,15 +47,15 @@ export interface CasesDeps {
 }
 
 interface ByPerson {
-  /** The person who acts, as the request names them. */
-  actor: string
+  /** The person for whom a key acts. */
+  actor?: string | undefined
   /** The version of the case that the decision is based on; without it, the current version. */
   version?: number | undefined
 }
 
 export interface Opening {
   claimId: string
-  actor: string
+  actor?: string | undefined
   assignee: string | null
   priority: Priority
   note: string | null
@@ -115,7 +115,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
      */
     async open(caller: Caller, request: Opening, key?: IdempotencyKey): Promise<CaseRow> {
       const { claimId, assignee, priority, note } = request
-      const { person: actor, keyId } = actorOf(caller.principal, request.actor)
+      const { person: actor, keyId } = checkedActorOf(caller.principal, request.actor)
       checkId(claimId, 'clm', caller.environment)
       const openedAt = now()
       const id = newId('cas', caller.environment, openedAt.getTime())
@@ -183,7 +183,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
       key?: IdempotencyKey,
     ): Promise<{ row: CaseRow; isProposed: boolean }> {
       const { to, reasonCode, note } = request
-      const { id: actorId, person: actor, keyId } = actorOf(caller.principal, request.actor)
+      const { id: actorId, person: actor, keyId } = checkedActorOf(caller.principal, request.actor)
       return change(caller, id, key, async (tx, { row, claim }) => {
         const at = now()
         refuseStale(row, request.version, 'invalid_state_transition')
@@ -240,10 +240,10 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
     async addNote(
       caller: Caller,
       id: string,
-      { actor: named, note }: { actor: string; note: string },
+      { actor: named, note }: { actor?: string | undefined; note: string },
       key?: IdempotencyKey,
     ): Promise<CaseRow> {
-      const { person: actor, keyId } = actorOf(caller.principal, named)
+      const { person: actor, keyId } = checkedActorOf(caller.principal, named)
       return change(caller, id, key, async (tx, { row, claim }) => {
         if (claim.isClosed) throw erased('/note')
         const noted = { ...row, version: row.version + 1, updatedAt: now() }
@@ -258,7 +258,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
      * an outdated version, and for removing the assignee during a review; `not_found`.
      */
     async update(caller: Caller, id: string, request: CaseChanges, key?: IdempotencyKey): Promise<CaseRow> {
-      const { person: actor, keyId } = actorOf(caller.principal, request.actor)
+      const { person: actor, keyId } = checkedActorOf(caller.principal, request.actor)
       return change(caller, id, key, async (tx, { row }) => {
         const at = now()
         refuseStale(row, request.version, 'conflict')

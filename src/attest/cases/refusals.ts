@@ -1,4 +1,5 @@
-import { Failure } from '#src/failure.ts'
+import { Failure, invalidField } from '#src/failure.ts'
+import { type Actor, actorOf, type Principal } from '#src/platform/http/principal.ts'
 import { allowedFrom, type CaseState, type CaseSubject, type Refusal, type Ruling } from './machine.ts'
 
 const POINTERS: Record<Refusal, string> = {
@@ -11,6 +12,16 @@ const POINTERS: Record<Refusal, string> = {
   risk_not_flagged: '/reason_code',
   signature_not_invalid: '/reason_code',
   second_adjuster_required: '/actor',
+}
+
+/**
+ * @param named The person whom the request names. A session acts for its own user, whatever the request says.
+ * @throws {Failure} `invalid_request` at `/actor` for a key that names nobody: a key belongs to no person.
+ */
+export function checkedActorOf(principal: Principal, named: string | undefined): Actor<string> {
+  if (principal.kind === 'session') return actorOf(principal, principal.userId)
+  if (named === undefined) throw invalidField('/actor', 'required', 'is required with an API key')
+  return actorOf(principal, named)
 }
 
 /** The refusal of a transition; it always lists the allowed ones. */

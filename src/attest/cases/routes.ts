@@ -11,6 +11,9 @@ import { caseView, entryView, priorityView, reasonView, stateView, toCaseView, t
 
 // Lower case: two spellings of one address are one adjuster.
 const person = z.email().max(254).toLowerCase()
+const named = person
+  .optional()
+  .describe('The person who acts. Required with an API key. A session acts for its own user, and this is ignored.')
 const note = visibleText(5_000)
 const version = z
   .number()
@@ -20,7 +23,7 @@ const version = z
 
 const openRequest = z.strictObject({
   claim_id: z.string().max(64),
-  actor: person,
+  actor: named,
   assignee: person.optional(),
   priority: priorityView.default('normal'),
   note: note.optional(),
@@ -30,7 +33,7 @@ const transitionRequest = z
     to: stateView,
     reason_code: reasonView.nullish(),
     note: note.optional(),
-    actor: person,
+    actor: named,
     assignee: person.optional(),
     version: version.optional(),
   })
@@ -40,10 +43,10 @@ const transitionRequest = z
     const message = reasonCode === 'other' ? OTHER_NEEDS_NOTE : `To become ${to} it needs a note.`
     context.addIssue({ code: 'custom', path: ['note'], message, params: { minimum: MIN_NOTE_LENGTH } })
   })
-const noteRequest = z.strictObject({ actor: person, note })
+const noteRequest = z.strictObject({ actor: named, note })
 const changeRequest = z
   .strictObject({
-    actor: person,
+    actor: named,
     version: version.optional(),
     assignee: person.nullable().optional(),
     priority: priorityView.optional(),

@@ -30,7 +30,9 @@ export const caseView = z
     fraud_suspected_by: z
       .string()
       .nullable()
-      .describe('The first actor who named suspected_fraud. With four eyes another actor must deny the case for it.'),
+      .describe(
+        'The first actor who named suspected_fraud: as an API key stated it, or the id of a signed-in user. With four eyes another actor must deny the case for it.',
+      ),
     allowed: z.array(stateView).describe('The states that the case can change to.'),
     version: z.number().int().describe('One more with each entry of the history.'),
     created_at: iso,

@@ -86,7 +86,10 @@ const bundle = z
         chain: z.array(base64).max(8).optional(),
         object: base64.optional(),
       })
-      .optional(),
+      .optional()
+      .describe(
+        'Kept as signed, and not evaluated: evidence belongs to the enrollment of the device (POST /v1/admin/devices).',
+      ),
   })
   .meta({ id: 'CaptureBundle' })
 

@@ -3,6 +3,7 @@
 // (reasons.ts); the first that refuses answers.
 
 import { type ApprovalFacts, coveredRules } from '#src/authorize/approvals/facts.ts'
+import type { MandateDetail } from '#src/authorize/mandates/judge.ts'
 import type { CompiledPolicy } from '#src/authorize/policy/compile.ts'
 import {
   evaluateContexts,
@@ -44,7 +45,7 @@ export interface RefusalDetails {
   lock_id: string
   canary_set: string
   canary_readings: Json
-  mandate_detail: Json
+  mandate_detail: MandateDetail
 }
 
 export interface StepRefusal extends Partial<RefusalDetails> {

@@ -2,7 +2,7 @@
 // bound into the token; other members of requests may only agree with it.
 
 import { type ActionAmounts, actionAmountsOf } from '#src/authorize/action-amounts.ts'
-import { judgeMandate } from '#src/authorize/mandates/judge.ts'
+import { judgeMandate, type MandateDetail } from '#src/authorize/mandates/judge.ts'
 import { judgeSchedule } from '#src/authorize/schedules/judge.ts'
 import type { VerifyFacts } from './facts.ts'
 import type { StepInput, StepRefusal } from './pipeline.ts'
@@ -29,12 +29,17 @@ export function judgeBoundMandate({ facts, token }: StepInput): StepRefusal | un
   if (mandate === null) return { reason: 'mandate_revoked' }
   // Once executed, a token spends nothing more: it was charged then, or its charge was released by its outcome.
   const options = { isCharged: execution !== null }
-  const refusal = judgeMandate(mandate, amountsOf(facts), facts.at, options) as StepRefusal | undefined
+  const refusal = judgeMandate(mandate, amountsOf(facts), facts.at, options)
   const { agent_id: expected, mandate_id } = mandate
   // It may have been narrowed to one agent since.
   const isForeign = expected !== null && expected !== token.agent_id
   if (!isForeign || (refusal !== undefined && ENDED.has(refusal.reason))) return refusal
-  const mandate_detail = { constraint: 'agent_id', expected, actual: token.agent_id, mandate_id }
+  const mandate_detail = {
+    constraint: 'agent_id',
+    expected,
+    actual: token.agent_id,
+    mandate_id,
+  } satisfies MandateDetail
   return { reason: 'mandate_constraint_violated', mandate_detail }
 }
 

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
 import type { ApprovalRow } from '#src/authorize/approvals/rows.ts'
 import { approvalStatusView } from '#src/authorize/approvals/views.ts'
+import { MANDATE_CONSTRAINTS } from '#src/authorize/mandates/judge.ts'
 import { revokedScopeView } from '#src/authorize/revocations/routes.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Authorization } from './authorization.ts'
@@ -63,6 +64,16 @@ export const authorizeView = z
   })
   .meta({ id: 'Authorization' })
 
+const mandateDetailView = z
+  .strictObject({
+    constraint: z.enum(MANDATE_CONSTRAINTS),
+    expected: z.custom<Json>().meta({ description: 'What the mandate says.' }),
+    actual: z.custom<Json>().meta({ description: 'What the action has; null: nothing, or nothing readable.' }),
+    remaining: z.string().optional().meta({ description: 'With `budget`: what is left of it.' }),
+    mandate_id: z.string().meta({ description: 'The level that refuses: the mandate or one of its ancestors.' }),
+  })
+  .meta({ id: 'MandateDetail', description: 'With a reason of the mandate: which of its limits refuses.' })
+
 export const verifyView = z
   .strictObject({
     valid: z.boolean(),
@@ -84,11 +95,7 @@ export const verifyView = z
       .custom<Json>()
       .optional()
       .meta({ type: 'array', items: { type: 'object' } }),
-    mandate_detail: z.custom<Json>().optional().meta({
-      type: 'object',
-      description:
-        'Which limit of the mandate refuses: `constraint`, `expected`, `actual`, `remaining` of a budget, `mandate_id`.',
-    }),
+    mandate_detail: mandateDetailView.optional(),
     mandate_remaining: z.string().nullable().optional().meta({
       description:
         'What is left of the budget after this decision, of the mandate and all above it; null without a budget.',

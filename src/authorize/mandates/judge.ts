@@ -74,16 +74,21 @@ export type MandateReason =
   | 'mandate_constraint_violated'
   | 'mandate_budget_exceeded'
 
-export type MandateConstraint =
-  | 'amount'
-  | 'max_amount'
-  | 'currency'
-  | 'action_types'
-  | 'counterparties'
-  | 'window'
-  | 'budget'
+/** What a `MandateDetail` can name. `agent_id`: the mandate is of another agent, which only verify knows of. */
+export const MANDATE_CONSTRAINTS = [
+  'amount',
+  'max_amount',
+  'currency',
+  'action_types',
+  'counterparties',
+  'window',
+  'budget',
+  'agent_id',
+] as const
+export type MandateConstraint = (typeof MANDATE_CONSTRAINTS)[number]
 
-export interface MandateDetail {
+// No interface: it is assignable to Json.
+export type MandateDetail = {
   constraint: MandateConstraint
   expected: Json
   /** null: the action has none, or it can't be read. */

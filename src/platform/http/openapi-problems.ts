@@ -112,7 +112,7 @@ export function problemView(baseUrl: string) {
         .array(z.string())
         .optional()
         .describe(
-          'With `invalid_state_transition`: the states from which it is possible, or that are possible. With `insufficient_role`: the roles.',
+          'With `invalid_state_transition`: the states in which the request is possible; for a case, the states that it can change to. With `insufficient_role`: the roles.',
         ),
       state: z.string().optional().describe('With `invalid_state_transition`: the current state.'),
       version: z.number().int().optional().describe('With an outdated `version`: the current one.'),

@@ -2,7 +2,7 @@
 // examples, which guard nothing, come from outside as notes.
 
 import type { z } from 'zod'
-import { rolesWith } from '#src/catalogue/permissions.ts'
+import { type Permission, rolesWith } from '#src/catalogue/permissions.ts'
 import type { FailureCode } from '#src/failure.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import type { Route } from './endpoint.ts'
@@ -167,7 +167,7 @@ function describeRoute(route: Route, { components, note, baseUrl }: Place): Sche
 function describeAccess(route: Route, description: string | undefined): string {
   const { scope, permission, needsAccountKey, isEmergency, public: reason } = route
   const ofKey = scope && `Scope \`${scope}\`${needsAccountKey ? ', with a key of your own account' : ''}.`
-  const ofSession = permission && `Sessions: ${rolesWith(permission, 'live').join(', ')}.`
+  const ofSession = permission && `Sessions: ${describeRoles(permission)}.`
   const ofPlan = route.plan && `Plan ${route.plan}.`
   const ofLimit = isEmergency && 'A rate limit of its own, for emergencies.'
   const access =
@@ -175,6 +175,12 @@ function describeAccess(route: Route, description: string | undefined): string {
       ? [ofKey ?? 'No API key: a session only.', ofSession, ofPlan, ofLimit].filter(Boolean).join(' ')
       : `No key is needed. ${reason}.`
   return description === undefined ? access : `${description}\n\n${access}`
+}
+
+function describeRoles(permission: Permission): string {
+  const live = rolesWith(permission, 'live')
+  const others = rolesWith(permission, 'sandbox').filter((role) => !live.includes(role))
+  return `${live.join(', ')}${others.length === 0 ? '' : `; in sandbox also ${others.join(', ')}`}`
 }
 
 function describeWebhook(type: string, note: WebhookNote, schemas: Components): Schema {

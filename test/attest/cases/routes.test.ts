@@ -257,6 +257,55 @@ describe('the four-eyes rule', () => {
   })
 })
 
+describe('who acts on a case', () => {
+  const signedIn = async () => {
+    const { userId, headers } = await service.signIn(caller.accountId)
+    const post = (path: string, json: object, more: object = {}) =>
+      service.call({}, path, { json, headers: { ...headers, 'Service-Environment': 'sandbox' }, ...more })
+    return { userId, post }
+  }
+
+  it('is the user of a session, whether the request names an actor or not', async () => {
+    const { userId, post } = await signedIn()
+    const opened = await post('/v1/cases', { claim_id: await service.makeClaim(caller) })
+    expect(opened.status).toBe(200)
+    const id = String(opened.json.case_id)
+    expect((await post(`/v1/cases/${id}/transitions`, { to: 'in_review', assignee: A })).status).toBe(200)
+    expect((await post(`/v1/cases/${id}/notes`, { note: 'Called back.' })).status).toBe(200)
+    expect((await post(`/v1/cases/${id}/notes`, { note: 'Called again.', actor: B })).status).toBe(200)
+    expect((await post(`/v1/cases/${id}`, { priority: 'urgent' }, { method: 'PATCH' })).status).toBe(200)
+    const { data } = await historyOf(id)
+    expect(data.map(({ kind, via, actor }) => [kind, via, actor])).toEqual(
+      ['changed', 'noted', 'noted', 'transitioned', 'opened'].map((kind) => [kind, 'session', userId]),
+    )
+  })
+
+  it('is two users for a suspected fraud, the first of whom is named by id', async () => {
+    const { id } = await service.makeCase(caller, 'in_review')
+    const [one, two] = [await signedIn(), await signedIn()]
+    const fraud = { to: 'denied', reason_code: 'suspected_fraud' }
+    const first = await one.post(`/v1/cases/${id}/transitions`, fraud)
+    expect(first).toMatchObject({ status: 202, json: { fraud_suspected_by: one.userId } })
+    expect((await one.post(`/v1/cases/${id}/transitions`, fraud)).status).toBe(409)
+    expect(await two.post(`/v1/cases/${id}/transitions`, fraud)).toMatchObject({
+      status: 200,
+      json: { state: 'denied' },
+    })
+  })
+
+  it('is named by each request of an API key', async () => {
+    const { id } = await service.makeCase(caller)
+    const missing = { status: 400, json: { errors: [{ pointer: '/actor', code: 'required' }] } }
+    const { claimId: claim_id } = await service.makeCase(caller, 'withdrawn')
+    expect(await service.post(caller, '/v1/cases', { claim_id })).toMatchObject(missing)
+    const wish = { to: 'withdrawn', reason_code: 'policyholder_withdrew' }
+    expect(await service.post(caller, `/v1/cases/${id}/transitions`, wish)).toMatchObject(missing)
+    expect(await service.post(caller, `/v1/cases/${id}/notes`, { note: 'n' })).toMatchObject(missing)
+    expect(await service.patch(caller, id, { priority: 'low' })).toMatchObject(missing)
+    expect(await read(id)).toMatchObject({ version: 1 })
+  })
+})
+
 describe('the list of cases', () => {
   it('filters by assignee, state, claim, due date, overdue and age, counts, and is read page by page', async () => {
     // Ids of one millisecond sort at random.

@@ -103,6 +103,23 @@ describe('hardware evidence of a capture', () => {
     expect(evidenceOf(unknown, 'hardware_backing_absent')).toMatchObject({ why: 'revocation_list_never_fetched' })
   })
 
+  test('is that of the enrollment: what the bundle brings is kept and not evaluated', async () => {
+    const { caller, phone, challenge } = await prepare()
+    const request = { publicKey: phone.device.publicKey, challenge: Buffer.from(challenge, 'base64url') }
+    const chain = (await vendor.attestAndroid({ ...request, userAuthType: 3 })).map((der) => der.toString('base64'))
+    const attestation = { format: 'android-key', chain }
+    const json = await service.judge(caller, shoot(phone, { bundle: (bundle) => ({ ...bundle, attestation }) }))
+    expect({ codes: codesOf(json), tier: json.hardware_tier }).toEqual({
+      codes: ['hardware_backing_absent'],
+      tier: 'none',
+    })
+    const [kept] = await service.test.owner<{ attestation: unknown }>(
+      `SELECT submission #> '{bundle,attestation}' AS attestation FROM attestations WHERE id = $1`,
+      [json.attestation_id],
+    )
+    expect(kept?.attestation).toEqual(attestation)
+  })
+
   test('of App Attest is what the assertion beside the bundle proves', async () => {
     const { caller, phone, assert } = await makeApple()
     const good = await service.judge(caller, assert(shoot(phone)))

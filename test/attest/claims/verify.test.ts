@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { QUEUES } from '#src/catalogue/queues.ts'
+import { guidanceOf } from '#src/guidance.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { newId } from '#src/platform/ids.ts'
 import { STALE_JOB } from '#src/platform/jobs/backlog.ts'
@@ -354,11 +355,10 @@ describe('with a worker', () => {
     const { id, jobId } = await submit()
     await untilIs(id, 'evaluated')
     const before = await results()
-    const refusal = {
-      code: 'invalid_state_transition',
-      allowed: ['failed', 'cancelled'],
-      detail: expect.stringContaining('evaluated'),
-    }
+    // The example of /docs/errors.
+    const { detail, members } = guidanceOf('invalid_state_transition').example
+    const refusal = { code: 'invalid_state_transition', detail, ...members, allowed: ['failed', 'cancelled'] }
+    expect(members).toEqual({ allowed: refusal.allowed })
     expect(await retry(id)).toMatchObject({ status: 409, json: refusal })
     expect(await results()).toEqual(before)
 

@@ -71,6 +71,17 @@ describe('authorize', () => {
 })
 
 describe('a token under a mandate', () => {
+  it('is refused once the mandate is narrowed to another agent', async () => {
+    const { agentId: agent_id } = await service.makeAgent(caller)
+    const mandate_id = await under.mandate(caller)
+    const { token } = await issue('100', { mandate_id })
+    await service.call(caller, `/v1/mandates/${mandate_id}`, { method: 'PATCH', json: { agent_id } })
+    expect(await verify(token, '100')).toMatchObject({
+      reason: 'mandate_constraint_violated',
+      mandate_detail: { constraint: 'agent_id', expected: agent_id, actual: null, mandate_id },
+    })
+  })
+
   it('is refused by each reason of its mandate, alone', async () => {
     const constraints = { max_amount: '150', currency: 'EUR', counterparties: ['Example Garage'] }
     const heartbeat = { interval_seconds: 300 }

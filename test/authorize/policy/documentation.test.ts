@@ -1,4 +1,5 @@
-// Every example of docs/policy.md, evaluated: the tables of the operators, and the policies with an input.
+// Every example of docs/policy.md and docs/approvals.md, evaluated: the tables of the operators, and the policies with an
+// input.
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +8,9 @@ import { OPERATORS } from '#src/authorize/policy/document.ts'
 import { evaluatePolicy, NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
 import { documentOf, factsOf } from './policy-vectors.ts'
 
-const guide = readFileSync(new URL('../../../docs/policy.md', import.meta.url), 'utf8')
+const read = (page: string) => readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8')
+const guide = read('policy.md')
+const approvals = read('approvals.md')
 
 const CONDITION =
   /^### (.+)\n\n(?:(?!###|```)[\s\S])*?```json condition\n([\s\S]+?)```\n\n\| facts[^\n]*\n\| -[^\n]*\n((?:\|[^\n]*\n)+)/gm
@@ -20,13 +23,15 @@ const conditions = [...guide.matchAll(CONDITION)].flatMap(([, operator = '', con
   })),
 )
 const POLICY = /```json policy\n([\s\S]+?)```\n\n```json input\n([\s\S]+?)```\n\nThe answer is `([a-z0-9_]+)`/g
-const policies = [...guide.matchAll(POLICY)].map(([, policy = '', input = '', reason = '']) => ({
-  policy,
-  input,
-  reason,
-}))
+const policies = [guide, approvals]
+  .flatMap((page) => [...page.matchAll(POLICY)])
+  .map(([, policy = '', input = '', reason = '']) => ({
+    policy,
+    input,
+    reason,
+  }))
 
-describe('the guide to policies', () => {
+describe('the guides to policies and to approvals', () => {
   it.each(conditions)('$operator: $facts $outcome', ({ condition, facts, outcome }) => {
     const rules = [{ id: 'r', when: JSON.parse(condition), require: { deny: true } }]
     const policy = compilePolicy(documentOf({ rules, default_rules: { biometric_flag: false, hardware_above: null } }))
@@ -36,12 +41,12 @@ describe('the guide to policies', () => {
     expect(found).toBe(outcome)
   })
 
-  it('has an example that matches for every operator', () => {
+  it('have an example that matches for every operator', () => {
     const matching = conditions.filter(({ outcome }) => outcome === 'matches').map(({ operator }) => operator)
     expect(OPERATORS.filter((operator) => !matching.includes(operator))).toEqual([])
   })
 
-  it.each(policies)('gives $reason', ({ policy, input, reason }) => {
+  it.each(policies)('give $reason', ({ policy, input, reason }) => {
     const { refusals } = evaluatePolicy(
       compilePolicy(documentOf(JSON.parse(policy))),
       factsOf(JSON.parse(input)),
@@ -50,8 +55,8 @@ describe('the guide to policies', () => {
     expect(refusals[0]?.reason).toBe(reason)
   })
 
-  it('has no example that is not evaluated', () => {
-    const count = (kind: string) => guide.split(`\`\`\`json ${kind}\n`).length - 1
+  it('have no example that is not evaluated', () => {
+    const count = (kind: string) => `${guide}${approvals}`.split(`\`\`\`json ${kind}\n`).length - 1
     expect(count('policy')).toBe(policies.length)
     expect(count('input')).toBe(policies.length)
     expect(count('condition')).toBe(new Set(conditions.map(({ operator }) => operator)).size)
