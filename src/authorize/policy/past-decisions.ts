@@ -83,7 +83,7 @@ export interface ShadowTally {
 
 /** Decisions that one call examines; the next page continues. */
 const MAX_LOOKED = 2_000
-/** What a call may evaluate for; a draft can take 200 ms for each context of a decision. */
+/** What a call may evaluate for: each decision takes milliseconds where a draft has 1,000 rules. */
 const MAX_WORK_MS = 2_000
 const MAX_EXAMPLES = 10
 const REPLAY_ROUTE = 'POST /v1/policy/replay'
