@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PolicyFacts } from '#src/authorize/policy/evaluate.ts'
 import { intentPolicyFeature } from '#src/authorize/policy/feature.ts'
-import type { Replayable } from '#src/authorize/policy/past-decisions.ts'
+import type { ReadRecorded } from '#src/authorize/policy/past-decisions.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { NewDecision, RuleResult } from '#src/platform/ledger/record.ts'
@@ -19,7 +19,7 @@ let caller: Scope & { key: string }
 beforeAll(async () => {
   on = await startTestService({
     scopes: ['all'],
-    replace: ({ platform }) => [intentPolicyFeature(platform, { replayable: readFacts }).feature],
+    replace: ({ platform }) => [intentPolicyFeature(platform, { replayable, resultsOf: () => [] }).feature],
   })
 })
 afterAll(() => on?.close())
@@ -35,7 +35,7 @@ interface Recorded {
 
 let seenAt = () => 0
 const seen: number[] = []
-const readFacts: Replayable = (facts) => {
+const replayable: ReadRecorded['replayable'] = (facts) => {
   seen.push(seenAt())
   const { contexts, answers, times = 1 } = facts as unknown as Recorded
   if (contexts === undefined) return undefined
