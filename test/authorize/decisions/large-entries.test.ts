@@ -1,5 +1,5 @@
-// Entries as they were recorded when an entry named every result: the ledger has them for years. Whoever reads it reads a
-// bounded number of bytes at once. Bytes are counted, of what statements and requests answer.
+// Entries as they were recorded when an entry named every result: the ledger has them for years. Everything that reads it
+// reads a bounded number of bytes at once. Counted are the bytes that statements and requests answer.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createChain } from '#src/authorize/decisions/chain.ts'
