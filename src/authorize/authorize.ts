@@ -6,7 +6,7 @@ import type { Trace } from '#src/trace/trace.ts'
 import { accessFeature } from './access/feature.ts'
 import { approvalsFeature } from './approvals/feature.ts'
 import { decisionsFeature } from './decisions/feature.ts'
-import { replayable } from './intents/explain.ts'
+import { replayable, resultsOf } from './intents/explain.ts'
 import { intentsFeature } from './intents/feature.ts'
 import { mandatesFeature } from './mandates/feature.ts'
 import type { PasskeySettings } from './passkeys/config.ts'
@@ -28,7 +28,7 @@ interface Below {
 }
 
 export function createAuthorize(p: Platform, settings: AuthorizeSettings, { attest, trace }: Below) {
-  const policy = intentPolicyFeature(p, { replayable })
+  const policy = intentPolicyFeature(p, { replayable, resultsOf })
   const tokens = tokensFeature(p)
   const webhooks = policyWebhooksFeature(p)
   const passkeys = passkeysFeature(p, settings)

@@ -1,20 +1,22 @@
-// Regular expressions by RE2, whose time is linear in the text whatever the pattern. What depends on the pattern is bounded
-// by its weight: time and memory grow with the compiled program, and counted repetitions multiply it.
+// Regular expressions of RE2, whose time is linear in the text whatever the pattern. What depends on the pattern is bounded
+// by its weight: time and memory grow with the compiled program, and counted repetitions multiply it. The library compiles
+// them; they run here (automaton.ts), so that what a run costs is counted.
 
 import { RE2JS } from 're2js'
+import { createAutomaton, type StepBudget } from './automaton.ts'
 
 const MAX_PATTERN_LENGTH = 500
 /** Of one pattern: a millisecond of compiling for each 150. */
 const MAX_PATTERN_WEIGHT = 1_000
 const UNICODE_CLASS_WEIGHT = 10
-// RE2 keeps the states of its automaton: 8 MB for each pattern unless told otherwise.
-const MAX_CACHE_BYTES = 128 * 1024
 const MAX_KEPT = 256
 
 export interface Pattern {
   /** Finds it anywhere in the text: anchors are the pattern's own. */
   test(text: string): boolean
-  /** What a test of this text costs at most, in instructions times characters. */
+  /** The same, as far as the budget goes: undefined where it does not suffice. The same text always takes the same steps. */
+  testWithin(budget: StepBudget, text: string): boolean | undefined
+  /** How large a test of this text is before it runs: instructions times characters. */
   stepsOf(text: string): number
 }
 
@@ -29,10 +31,12 @@ export function compilePattern(source: string): Pattern {
   if (weighPattern(source) > MAX_PATTERN_WEIGHT) throw new Error('is too large: its counted repetitions multiply')
   const expression = parse(source)
   const size = expression.programSize()
-  const { dfa } = expression.re2()
-  dfa.stateBudget = MAX_CACHE_BYTES
-  dfa.memBudget = MAX_CACHE_BYTES
-  const pattern = { test: (text: string) => expression.test(text), stepsOf: (text: string) => size * (text.length + 1) }
+  const automaton = createAutomaton(expression.re2().prog)
+  const pattern: Pattern = {
+    test: (text) => automaton.run(text, { steps: Number.POSITIVE_INFINITY }) === true,
+    testWithin: (budget, text) => automaton.run(text, budget),
+    stepsOf: (text) => size * (text.length + 1),
+  }
   const [oldest] = kept.keys()
   if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest)
   kept.set(source, pattern)

@@ -91,6 +91,7 @@ const PURE = [
   'src/authorize/schedules/frequency.ts',
   'src/authorize/schedules/judge.ts',
   'src/platform/amounts.ts',
+  'src/platform/automaton.ts',
   'src/platform/sanitize.ts',
   'src/platform/jobs/fair-share.ts',
   'src/platform/jobs/poll-interval.ts',

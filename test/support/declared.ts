@@ -29,6 +29,7 @@ const UNUSUAL = new Set([
   'policy_version',
   'media_sha256',
   'signing_key_revoked',
+  'rule_results_omitted',
   // With every other member, where a token is under a mandate or a schedule.
   'mandate_remaining',
   'schedule_cycle',

@@ -20,6 +20,7 @@ import {
   findApproval,
   findApprovalAfterDecisions,
   findSealedPayload,
+  type ListedRow,
   listApprovals,
   type ShownApproval,
 } from './rows.ts'
@@ -27,13 +28,13 @@ import { openDescription, openPayload } from './sealed.ts'
 import { findApprovers, findVotes, readLiveVotes, type VoteRow } from './vote-rows.ts'
 
 /** An approval with what people decided. */
-export interface ListedApproval {
-  row: ShownApproval
+export interface ListedApproval<Row extends ListedRow | ShownApproval = ListedRow> {
+  row: Row
   description: string
   votes: VoteRow[]
 }
 
-export interface WholeApproval extends ListedApproval {
+export interface WholeApproval extends ListedApproval<ShownApproval> {
   payload: JsonObject
   /** While it is pending. */
   missing: MissingVotes[]

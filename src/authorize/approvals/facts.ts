@@ -19,9 +19,12 @@ export interface ApprovedRule {
   rule_hash: string
   min_approvals: number
   roles: readonly ApproverRole[]
-  /** The rule in the words of its author; absent where it has none. */
+  /** The rule in the words of its author; absent where it has none, and behind the first MAX_DESCRIBED rules. */
   description?: string | undefined
 }
+
+/** Rules that one approval shows, with their descriptions. Several hundred of 1,000 characters would be no help to people. */
+export const MAX_DESCRIBED = 100
 
 /** What a verification depends on; plain JSON, as the ledger keeps it. A token has at most one approval of each origin. */
 export interface ApprovalFacts {
@@ -59,17 +62,16 @@ export function mergeRules(rules: readonly CompiledRule[]): MergedDemand {
   }
 }
 
-/** The rules as an approval keeps them. */
+/** The rules as an approval keeps them: all, since it covers each of them. */
 export function approvedRulesOf(rules: readonly CompiledRule[]): ApprovedRule[] {
-  return rules.flatMap((rule) =>
-    demandsOf(rule).map(({ minApprovals, roles }) => ({
-      rule_id: rule.id,
-      rule_hash: rule.hash ?? '',
-      min_approvals: minApprovals,
-      roles: [...roles],
-      ...(rule.description !== undefined && { description: rule.description }),
-    })),
-  )
+  const demanding = rules.flatMap((rule) => demandsOf(rule).map((demand) => ({ rule, demand })))
+  return demanding.map(({ rule: { id, hash, description }, demand: { minApprovals, roles } }, index) => ({
+    rule_id: id,
+    rule_hash: hash ?? '',
+    min_approvals: minApprovals,
+    roles: [...roles],
+    ...(description !== undefined && index < MAX_DESCRIBED && { description }),
+  }))
 }
 
 export function approvalFactsOf(row: ApprovalRow, at: Date): ApprovalFacts {

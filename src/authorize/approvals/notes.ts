@@ -23,9 +23,10 @@ const summary = {
     {
       rule_id: 'wire-over-10k',
       rule_hash: 'b1f9Qh1w3mB2oU5h8Jv7kq6T4n0cVxZ3rYdLsEaPgKw',
-      description: 'Two people agree to transfers above 10,000.',
+      description: null,
     },
   ],
+  rules_omitted: 0,
   min_approvals: 2,
   roles: ['approver', 'owner'],
   require_passkey: true,
@@ -48,6 +49,7 @@ const summary = {
 
 const approval = {
   ...summary,
+  rules: summary.rules.map((rule) => ({ ...rule, description: 'Two people agree to transfers above 10,000.' })),
   action_payload: { amount: '12000.00', currency: 'EUR', counterparty: 'Example Garage' },
   missing: [{ roles: ['approver', 'owner'], approvals: 2 }],
 }
@@ -75,7 +77,8 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/approvals': {
     description:
       '`status=pending` lists what waits for people. That an approval has expired follows from the time of the request, ' +
-      'not from work that might be late. The payload of an action is in the answer to GET /v1/approvals/{id} alone.',
+      'not from work that might be late. The payload of an action, the descriptions of its rules and more than 20 of them are in ' +
+      'the answer to GET /v1/approvals/{id} alone.',
     answers: { 200: { example: listed(summary) } },
     problems: ['environment_mismatch', 'not_found'],
   },

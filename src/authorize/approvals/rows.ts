@@ -46,10 +46,20 @@ export interface ShownApproval extends ApprovalRow {
   sealedDescription: Buffer
 }
 
+/** Of a list. A policy may have a thousand rules, whose descriptions are a megabyte. */
+export interface ListedRow extends Omit<ShownApproval, 'rules'> {
+  /** The first ones. */
+  rules: Pick<ApprovedRule, 'rule_id' | 'rule_hash'>[]
+  ruleCount: number
+}
+
+/** Rules that a list shows of an approval. */
+export const MAX_LISTED_RULES = 20
+
 /** The state of an approval, of its row in a statement. */
 const STATUS = `CASE WHEN outcome IS NOT NULL THEN outcome WHEN expires_at <= clock_timestamp() THEN 'expired' ELSE 'pending' END`
 
-const APPROVAL = `id, jti, origin, rules, min_approvals AS "minApprovals", roles, requires_passkey AS "requiresPasskey",
+const MEMBERS = `id, jti, origin, min_approvals AS "minApprovals", roles, requires_passkey AS "requiresPasskey",
   has_separation AS "hasSeparation", action_hash AS "actionHash", payload_hash AS "payloadHash",
   preview_hash AS "previewHash", agent_id AS "agentId", agent_session_id AS "agentSessionId", device_id AS "deviceId",
   mandate_id AS "mandateId", schedule_id AS "scheduleId", requester_id AS "requesterId",
@@ -57,7 +67,13 @@ const APPROVAL = `id, jti, origin, rules, min_approvals AS "minApprovals", roles
   token_ttl_seconds AS "tokenTtlSeconds", created_at AS "createdAt", expires_at AS "expiresAt", outcome,
   decided_at AS "decidedAt"`
 
+const APPROVAL = `${MEMBERS}, rules`
 const SHOWN = `${APPROVAL}, ${STATUS} AS status, sealed_description AS "sealedDescription"`
+const LISTED = `${MEMBERS}, ${STATUS} AS status, sealed_description AS "sealedDescription",
+  jsonb_array_length(rules) AS "ruleCount",
+  (SELECT coalesce(jsonb_agg(rule - 'description' ORDER BY place), '[]')
+    FROM jsonb_array_elements(jsonb_path_query_array(rules, '$[0 to ${MAX_LISTED_RULES - 1}]'))
+      WITH ORDINALITY AS first (rule, place)) AS rules`
 
 /**
  * Those of a token, in the order of their origins: at most two.
@@ -184,7 +200,7 @@ export async function listApprovals(
   { environment }: Scope,
   { status, jti, agentSessionId, createdGte, createdLt }: ApprovalFilter,
   { before, limit }: { before: string | undefined; limit: number },
-): Promise<ShownApproval[]> {
+): Promise<ListedRow[]> {
   const values: unknown[] = []
   const conditions = [
     ...(status === undefined ? ['true'] : [WITH_STATUS[status]]),
@@ -193,8 +209,8 @@ export async function listApprovals(
     ...conditionsOfRange(values, { type: 'apr', environment }, { from: createdGte, to: createdLt }),
     ...(before === undefined ? [] : [`id < $${values.push(before)}`]),
   ]
-  return tx.adhoc<ShownApproval>(
-    `SELECT ${SHOWN} FROM approvals WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+  return tx.adhoc<ListedRow>(
+    `SELECT ${LISTED} FROM approvals WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
     values,
   )
 }

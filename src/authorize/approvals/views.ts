@@ -2,9 +2,10 @@ import { z } from 'zod'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import { isJsonObject } from '#src/platform/http/params.ts'
 import type { ListedApproval, WholeApproval } from './approvals.ts'
-import { APPROVAL_STATUSES } from './facts.ts'
+import { APPROVAL_STATUSES, MAX_DESCRIBED } from './facts.ts'
 import { approveUrl } from './open.ts'
 import { resolutionOf } from './resolutions.ts'
+import { MAX_LISTED_RULES } from './rows.ts'
 
 const iso = z.iso.datetime()
 const whole = z.number().int()
@@ -28,7 +29,9 @@ const ruleView = z
   .object({
     rule_id: text,
     rule_hash: text.describe('SHA-256 of its canonical JSON, base64url.'),
-    description: text.nullable().describe('Of the rule, in the words of its author.'),
+    description: text
+      .nullable()
+      .describe('Of the rule, in the words of its author; null in lists. GET /v1/approvals/{id} has it.'),
   })
   .meta({ id: 'ApprovedRule' })
 
@@ -42,7 +45,10 @@ const common = {
   origin: originView.describe('`verify`: the policy was tightened after the token had been issued.'),
   rules: z
     .array(ruleView)
-    .describe('What it is for. An approval covers a rule of the policy while the rule has this hash.'),
+    .describe(
+      `What it is for: the first ${MAX_LISTED_RULES} rules in lists, else the first ${MAX_DESCRIBED}. An approval covers a rule of the policy while the rule has this hash.`,
+    ),
+  rules_omitted: whole.describe('How many more rules it is for.'),
   min_approvals: whole.describe('Distinct people.'),
   roles: z.array(text).describe('Who may decide.'),
   require_passkey: z.boolean(),
@@ -82,8 +88,10 @@ export const approvalView = z
   })
   .meta({ id: 'Approval' })
 
-export function toSummaryView(listed: ListedApproval, baseUrl: string): z.input<typeof approvalSummaryView> {
-  const { row, description, votes } = listed
+export function toSummaryView(
+  { row, description, votes }: ListedApproval,
+  baseUrl: string,
+): z.input<typeof approvalSummaryView> {
   const { status } = row
   return {
     approval_id: row.id,
@@ -91,7 +99,8 @@ export function toSummaryView(listed: ListedApproval, baseUrl: string): z.input<
     resolution: status === 'pending' ? null : resolutionOf(status),
     jti: row.jti,
     origin: row.origin,
-    rules: row.rules.map(({ rule_id, rule_hash, description = null }) => ({ rule_id, rule_hash, description })),
+    rules: row.rules.map(({ rule_id, rule_hash }) => ({ rule_id, rule_hash, description: null })),
+    rules_omitted: row.ruleCount - row.rules.length,
     min_approvals: row.minApprovals,
     roles: row.roles,
     require_passkey: row.requiresPasskey,
@@ -122,8 +131,11 @@ export function toSummaryView(listed: ListedApproval, baseUrl: string): z.input<
 }
 
 export function toApprovalView(found: WholeApproval, baseUrl: string): z.input<typeof approvalView> {
+  const { rules } = found.row
+  const shown = rules.slice(0, MAX_DESCRIBED)
   return {
-    ...toSummaryView(found, baseUrl),
+    ...toSummaryView({ ...found, row: { ...found.row, rules: shown, ruleCount: rules.length } }, baseUrl),
+    rules: shown.map(({ rule_id, rule_hash, description = null }) => ({ rule_id, rule_hash, description })),
     action_payload: found.payload,
     missing: found.missing.map(({ roles, approvals }) => ({ roles: [...roles], approvals })),
   }

@@ -22,6 +22,7 @@ import {
 import { frontierRanges } from '#src/platform/ledger/proofs.ts'
 import { isRemoved, keptSince } from '#src/platform/ledger/retention.ts'
 import { type Checkpoint, findCheckpoints, findHead, hashRanges } from '#src/platform/ledger/tree-rows.ts'
+import { createSlice } from '#src/platform/slices.ts'
 import { findLeaves, findLogged, findNodes, findOldest, findUnlogged, type LeafRow } from './rows.ts'
 
 export const LEDGER_PROBLEMS = {
@@ -65,29 +66,35 @@ interface ChainDeps {
   db: Pick<Database, 'tenant'>
   signingKeys: Pick<SigningKeys, 'jwks'>
   now: () => Date
+  maxPartBytes?: number
 }
 
 /** Leaves of one part. */
 export const MAX_PART = 10_000
 const STEP = 500
+// An entry has a kilobyte or two, and older ones of a long policy up to a megabyte.
+const STEP_BYTES = 2 * 1024 * 1024
+/** A part ends at the next multiple of 256 leaves: some seconds of work in slices. */
+const PART_BYTES = 64 * 1024 * 1024
 const MAX_PROBLEMS = 100
 
 export type Chain = ReturnType<typeof createChain>
 
-export function createChain({ db, signingKeys, now }: ChainDeps) {
+export function createChain({ db, signingKeys, now, maxPartBytes = PART_BYTES }: ChainDeps) {
   /** Checks a part that begins at `from`, or at the multiple of 256 before it. */
   return async (scope: Scope, part: { from: number; limit: number }): Promise<ChainCheck> => {
     const head = (await db.tenant(scope, (tx) => findHead(tx, scope))) ?? EMPTY_TREE
     const from = Math.min(part.from, head.size) - (Math.min(part.from, head.size) % LEVEL_WIDTH)
     const whole = from + part.limit
-    const to = whole >= head.size ? head.size : whole - (whole % LEVEL_WIDTH)
+    const planned = whole >= head.size ? head.size : whole - (whole % LEVEL_WIDTH)
     const report = createReport()
     const counts = { leaves: 0, checkpoints: 0 }
     let gone = 0
 
     const start = await beginAt(scope, from)
     if (start === undefined) report.add('leaf_missing', from - 1)
-    const walked = start === undefined ? undefined : await walk(scope, start, to, { report, counts })
+    const walked = start === undefined ? undefined : await walk(scope, start, planned, { report, counts })
+    const to = walked?.end ?? planned
     if (walked !== undefined) {
       await checkNodes(scope, { from, to }, walked.nodes, report)
       if (to === head.size && !frontierBytes(walked.tree).equals(frontierBytes(head)))
@@ -125,10 +132,13 @@ export function createChain({ db, signingKeys, now }: ChainDeps) {
       previousId,
       newest: timeOfId(previousId) || 0,
       gone: [],
+      end: to,
     }
-    for (let at = start.size; at < to; at += STEP) {
-      const range = { from: at, to: Math.min(at + STEP, to) }
-      const { rows, checkpoints } = await db.tenant(scope, (tx) => findLogged(tx, scope, range))
+    const slice = createSlice()
+    let bytes = 0
+    for (let at = start.size; at < walked.end; ) {
+      const page = { from: at, to: Math.min(at + STEP, walked.end), maxBytes: STEP_BYTES }
+      const { rows, checkpoints, end } = await db.tenant(scope, (tx) => findLogged(tx, scope, page))
       for (const [index, row] of rows.entries()) {
         if (row.position !== at + index) break
         counts.leaves += 1
@@ -136,12 +146,14 @@ export function createChain({ db, signingKeys, now }: ChainDeps) {
         if (row.entry === null || row.entrySha256 === null) gone.push({ ...row, newestBefore: newest })
         else {
           judgeEntry(row, row.entry, row.entrySha256, report)
+          bytes += row.entry.length
           walked.newest = Math.max(newest, timeOfId(row.decisionId))
         }
         if (row.decisionId > walked.lastId) walked.lastId = row.decisionId
+        if (slice.isOver()) await slice.next()
       }
-      const isWhole =
-        rows.length === range.to - range.from && rows.every(({ position }, index) => position === at + index)
+      const from = at
+      const isWhole = rows.length === end - from && rows.every(({ position }, index) => position === from + index)
       if (!isWhole) {
         report.add('leaf_missing', firstGap(rows, at))
         return undefined
@@ -155,14 +167,17 @@ export function createChain({ db, signingKeys, now }: ChainDeps) {
         const isSigned = verdict.isValid && isOf(verdict.claims, scope, checkpoint)
         if (!isSigned) report.add('checkpoint_unsigned', checkpoint.size - 1)
       }
+      at = end
+      if (bytes >= maxPartBytes) walked.end = Math.min(to, Math.ceil(end / LEVEL_WIDTH) * LEVEL_WIDTH)
     }
     return walked
   }
 
   async function idBefore(scope: Scope, position: number): Promise<string> {
     if (position === 0) return ''
-    const [row] = await db.tenant(scope, (tx) => findLeaves(tx, scope, { from: position - 1, to: position }))
-    return row?.decisionId ?? ''
+    const page = { from: position - 1, to: position, maxBytes: 1 }
+    const { rows } = await db.tenant(scope, (tx) => findLeaves(tx, scope, page))
+    return rows[0]?.decisionId ?? ''
   }
 
   async function checkNodes(
@@ -214,6 +229,8 @@ export function createChain({ db, signingKeys, now }: ChainDeps) {
 }
 
 interface Walked {
+  /** Where the part ends. */
+  end: number
   tree: TreeState
   nodes: TreeNode[]
   /** The highest id of the part. */

@@ -62,23 +62,33 @@ interface DecisionsDeps {
   explainers: Partial<Record<DecisionKind, Explainer>>
 }
 
+/** Of a list, whose answer is made at once: some 15 ms. 100 entries have 200 KB, where few rules match. */
+const PAGE_BYTES = 512 * 1024
+
 const COMPARED = ['valid', 'reason', 'policy_version', 'rule_results'] as const
 
 export type Decisions = ReturnType<typeof createDecisions>
 
 export function createDecisions({ db, pager, ledger, explainers }: DecisionsDeps) {
   return {
-    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
+    /** Newest first. A page may have fewer than `limit` and still a next one. @throws {Failure} `invalid_request` at `?cursor`. */
     async list(scope: Scope, query: DecisionQuery): Promise<Page<ShownDecision> & { total_count?: number }> {
       const filter = filterOf(query)
       const binding = { route: 'GET /v1/decisions', scope, query: { ...query } }
       const below = pager.decode(query.cursor, binding)
-      const { rows, total } = await db.tenant(scope, async (tx) => ({
-        rows: await findDecisions(tx, scope, filter, { below, limit: query.limit + 1 }),
+      const wanted = { below, limit: query.limit + 1, maxBytes: PAGE_BYTES }
+      const { found, total } = await db.tenant(scope, async (tx) => ({
+        found: await findDecisions(tx, scope, filter, wanted),
         total: query.include === undefined ? undefined : await countDecisions(tx, scope, filter),
       }))
-      const { data, ...page } = pager.page(rows, query.limit, ({ id }) => id, binding)
-      return { ...page, data: data.map(show), ...(total !== undefined && { total_count: total }) }
+      const { data, ...page } = pager.page(found.rows, query.limit, ({ id }) => id, binding)
+      const last = found.isCut ? data.at(-1) : undefined
+      return {
+        ...page,
+        ...(last !== undefined && { has_more: true, next_cursor: pager.cursorAfter(last.id, binding) }),
+        data: data.map(show),
+        ...(total !== undefined && { total_count: total }),
+      }
     },
 
     /** @throws {Failure} `not_found`, `environment_mismatch`. */

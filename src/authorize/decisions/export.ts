@@ -7,6 +7,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
 import { frontierRanges } from '#src/platform/ledger/proofs.ts'
 import { type Checkpoint, findCheckpoints, findHead, hashRanges } from '#src/platform/ledger/tree-rows.ts'
+import { createSlice, type Slice } from '#src/platform/slices.ts'
 import { findLogged, type LeafRow } from './rows.ts'
 
 /** The lines of an export, in this order: head, then entries, leaves and checkpoints by position, then end. */
@@ -32,14 +33,16 @@ export type LedgerLine =
 interface ExportDeps {
   db: Pick<Database, 'tenant'>
   pageRows?: number
+  pageBytes?: number
 }
 
-// An entry has a kilobyte or two.
+// An entry has a kilobyte or two, and older ones of a long policy up to a megabyte.
 const PAGE_ROWS = 500
+const PAGE_BYTES = 2 * 1024 * 1024
 
 export type LedgerExport = ReturnType<typeof createLedgerExport>
 
-export function createLedgerExport({ db, pageRows = PAGE_ROWS }: ExportDeps) {
+export function createLedgerExport({ db, pageRows = PAGE_ROWS, pageBytes = PAGE_BYTES }: ExportDeps) {
   /**
    * @param after The last position that the caller has.
    * @throws {Failure} `invalid_request` at `?after`; `conflict` while there is no checkpoint.
@@ -68,15 +71,15 @@ export function createLedgerExport({ db, pageRows = PAGE_ROWS }: ExportDeps) {
       size,
       frontier: frontier.map(textOf),
     }
-    return linesOf(scope, head)
+    return linesOf(scope, head, createSlice())
   }
 
   // Each page is a transaction of its own: a slow reader holds no connection and no snapshot.
-  async function* linesOf(scope: Scope, head: LedgerLine & { type: 'head' }): AsyncGenerator<LedgerLine> {
+  async function* linesOf(scope: Scope, head: LedgerLine & { type: 'head' }, slice: Slice): AsyncGenerator<LedgerLine> {
     yield head
-    for (let at = head.from; at < head.size; at += pageRows) {
-      const range = { from: at, to: Math.min(at + pageRows, head.size) }
-      const { rows, checkpoints } = await db.tenant(scope, (tx) => findLogged(tx, scope, range))
+    for (let at = head.from; at < head.size; ) {
+      const page = { from: at, to: Math.min(at + pageRows, head.size), maxBytes: pageBytes }
+      const { rows, checkpoints, end } = await db.tenant(scope, (tx) => findLogged(tx, scope, page))
       let next = 0
       for (const row of rows) {
         yield lineOf(row)
@@ -85,10 +88,12 @@ export function createLedgerExport({ db, pageRows = PAGE_ROWS }: ExportDeps) {
           yield signedLine(checkpoint)
           next += 1
         }
+        if (slice.isOver()) await slice.next()
       }
       // What has no leaf before it is shown all the same.
       yield* checkpoints.slice(next).map(signedLine)
-      if (rows.length < range.to - range.from) return
+      if (rows.length < end - at) return
+      at = end
     }
     yield { type: 'end', size: head.size }
   }

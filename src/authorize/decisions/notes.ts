@@ -41,7 +41,7 @@ const guide = 'See [the ledger]({base_url}/docs/ledger).'
 
 export const NOTES: Record<string, Note> = {
   'GET /v1/decisions': {
-    description: `Filters by kind, reason, jti and time. Entries are kept for 30 days, a year or seven years, by plan, and in the sandbox for 7 days; clinical ones for two years at least. ${guide}`,
+    description: `Filters by kind, reason, jti and time. A page ends after half a megabyte, also before its \`limit\`: go on while \`has_more\`. Entries are kept for 30 days, a year or seven years, by plan, and in the sandbox for 7 days; clinical ones for two years at least. ${guide}`,
     answers: { 200: { example: listed(decision) } },
   },
   'GET /v1/decisions/:id': {
@@ -110,7 +110,7 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/decisions/verify-chain': {
     description:
-      'The service checks its own rows, 10,000 leaves at a time: begin again at `next` until it is null. It finds rows that were changed, removed or added below the service. Who does not trust the service checks an export.',
+      'The service checks its own rows, 10,000 leaves at a time, and fewer where entries are long: begin again at `next` until it is null. It finds rows that were changed, removed or added below the service. Who does not trust the service checks an export.',
     examples: { 'The first part': { from: 0, limit: 10_000 }, 'Another part': { from: 9_984, limit: 10_000 } },
     answers: {
       200: {

@@ -1,5 +1,6 @@
 // SQL that reads decisions with the places of their leaves. src/platform/ledger/ writes them.
 
+import { type CutPage, readCut } from '#src/platform/db/cut-pages.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -24,14 +25,13 @@ export async function findDecisions(
   tx: Tx,
   scope: Scope,
   filter: DecisionFilter,
-  { below, limit }: { below: string | undefined; limit: number },
-): Promise<PlacedDecision[]> {
+  { below, limit, maxBytes }: { below: string | undefined; limit: number; maxBytes: number },
+): Promise<CutPage<PlacedDecision>> {
   const { conditions, values } = conditionsOf(scope, filter)
   if (below !== undefined) conditions.push(`id < $${values.push(below)}`)
-  return tx.adhoc<PlacedDecision>(
-    `SELECT ${COLUMNS} FROM decisions WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
-    values,
-  )
+  const select = `SELECT ${COLUMNS}, octet_length(entry) AS bytes FROM decisions WHERE ${conditions.join(' AND ')}
+    ORDER BY id DESC LIMIT $${values.push(limit)}`
+  return readCut(tx.adhoc, { select, order: 'id DESC', values, maxBytes })
 }
 
 export async function countDecisions(tx: Tx, scope: Scope, filter: DecisionFilter): Promise<number> {
@@ -51,32 +51,50 @@ export interface LeafRow {
   copies: { kind: string | null; at: Date | null; reason: string | null; jti: string | null }
 }
 
+interface LeafPage {
+  from: number
+  to: number
+  /** Of entries. */
+  maxBytes: number
+}
+
 /** Leaves with their entries, by position. */
 export async function findLeaves(
   tx: Tx,
   { accountId, environment }: Scope,
-  { from, to }: { from: number; to: number },
-): Promise<LeafRow[]> {
-  const rows = await tx.query<Omit<LeafRow, 'copies'> & LeafRow['copies']>(
-    `SELECT leaf.position, leaf.leaf_sha256 AS leaf, leaf.decision_id AS "decisionId", decision.entry,
-       decision.entry_sha256 AS "entrySha256", decision.kind, decision.at, decision.reason, decision.jti
-     FROM ledger_leaves leaf LEFT JOIN decisions decision
-       ON decision.account_id = $1 AND decision.environment = $2 AND decision.id = leaf.decision_id
-     WHERE leaf.account_id = $1 AND leaf.environment = $2 AND leaf.position >= $3 AND leaf.position < $4
-     ORDER BY leaf.position`,
-    [accountId, environment, from, to],
-  )
-  return rows.map(({ kind, at, reason, jti, ...row }) => ({ ...row, copies: { kind, at, reason, jti } }))
+  { from, to, maxBytes }: LeafPage,
+): Promise<CutPage<LeafRow>> {
+  const { rows, isCut } = await readCut<Omit<LeafRow, 'copies'> & LeafRow['copies']>(tx.query, {
+    select: `SELECT leaf.position, leaf.leaf_sha256 AS leaf, leaf.decision_id AS "decisionId", decision.entry,
+        decision.entry_sha256 AS "entrySha256", decision.kind, decision.at, decision.reason, decision.jti,
+        coalesce(octet_length(decision.entry), 0) AS bytes
+      FROM ledger_leaves leaf LEFT JOIN decisions decision
+        ON decision.account_id = $1 AND decision.environment = $2 AND decision.id = leaf.decision_id
+      WHERE leaf.account_id = $1 AND leaf.environment = $2 AND leaf.position >= $3 AND leaf.position < $4
+      ORDER BY leaf.position`,
+    order: 'position',
+    values: [accountId, environment, from, to],
+    maxBytes,
+  })
+  return {
+    isCut,
+    rows: rows.map(({ kind, at, reason, jti, ...row }) => ({ ...row, copies: { kind, at, reason, jti } })),
+  }
 }
 
-/** The leaves from `from` to before `to`, and the checkpoints of logs that end among them, by their size. */
-export async function findLogged(tx: Tx, scope: Scope, { from, to }: { from: number; to: number }) {
+/**
+ * The leaves from `from` to before `to`, or to where their bytes end the page, and the checkpoints of logs that end among them,
+ * by their size. `end` is where the page ends.
+ */
+export async function findLogged(tx: Tx, scope: Scope, page: LeafPage) {
+  const { from, to } = page
   const range = { from: from + 1, below: to + 1, order: 'oldest', limit: to - from } as const
-  const [rows, checkpoints] = await Promise.all([
-    findLeaves(tx, scope, { from, to }),
+  const [{ rows, isCut }, checkpoints] = await Promise.all([
+    findLeaves(tx, scope, page),
     findCheckpoints(tx, scope, range),
   ])
-  return { rows, checkpoints }
+  const end = isCut ? (rows.at(-1)?.position ?? from) + 1 : to
+  return { rows, checkpoints: checkpoints.filter(({ size }) => size <= end), end }
 }
 
 /** The oldest entry that goes by the plan's retention alone. @param keptLonger Kinds that do not. */

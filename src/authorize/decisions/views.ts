@@ -30,7 +30,16 @@ export const decisionView = z
     valid: z.boolean().nullable().describe('null: neither a permission nor a refusal.'),
     inputs: z.record(z.string(), z.string().nullable()).describe('Hashes and ids of what was given.'),
     policy_version: z.number().int().nullable(),
-    rule_results: z.array(ruleResultView),
+    rule_results: z
+      .array(ruleResultView)
+      .describe(
+        'At most 100 of rules that decide, and of shadow rules: of the rule that gave the answer, then of those that refused, then of others.',
+      ),
+    rule_results_omitted: z
+      .number()
+      .int()
+      .optional()
+      .describe('How many more there were; absent where none. `replay.rules` of the explanation has the first 1,000.'),
     facts_hash: hash.nullable(),
     entry_hash: hash.describe('SHA-256 of the canonical JSON (RFC 8785) of the members before it.'),
     position: z.number().int().nullable().describe('Of its leaf in the log; null for about a second.'),

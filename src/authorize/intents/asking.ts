@@ -125,9 +125,10 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
  * the reading is `best_effort`: that has to be asked for.
  */
 export function answersUnder({ rules }: CompiledPolicy, asked: OutsideAnswers): OutsideAnswers {
-  const current = asked.needs.flatMap(({ rule_id }) => rules.filter(({ id }) => id === rule_id).flatMap(needsOf))
-  const isAsked = (need: PolicyNeed) => asked.needs.some((one) => JSON.stringify(one) === JSON.stringify(need))
-  const changed = current.filter((need) => !isAsked(need))
+  const askedIds = new Set(asked.needs.map((need) => need.rule_id))
+  const questions = new Set(asked.needs.map((need) => JSON.stringify(need)))
+  const current = askedIds.size === 0 ? [] : rules.filter(({ id }) => askedIds.has(id)).flatMap(needsOf)
+  const changed = current.filter((need) => !questions.has(JSON.stringify(need)))
   if (changed.length === 0) return asked
   const idsOf = (wanted: PolicyNeed['kind']) =>
     changed.filter(({ kind }) => kind === wanted).map((need) => need.rule_id)

@@ -74,8 +74,8 @@ export function draftToken(
   }
   const { compiled } = bound.policy
   const outcome = runPipeline(foreseenFacts(drafting, plain, bound, state), compiled)
-  const { opens = [] } = outcome
-  const rules = opens.length === 0 ? [] : compiled.rules.filter(({ id }) => opens.includes(id))
+  const opens = new Set(outcome.opens)
+  const rules = opens.size === 0 ? [] : compiled.rules.filter(({ id }) => opens.has(id))
   const terms = JSON.stringify([
     bound.policy.version,
     bound.reading_hash,

@@ -3,7 +3,7 @@
 
 import { type CompiledPolicy, compilePolicy } from '#src/authorize/policy/compile.ts'
 import { DEFAULT_DOCUMENT } from '#src/authorize/policy/document.ts'
-import type { PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'
+import type { PolicyAnswers, PolicyFacts, PolicyRuleResult } from '#src/authorize/policy/evaluate.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
 import { factsOfStored, policyFactsOf, type VerifyFacts } from './facts.ts'
@@ -14,15 +14,17 @@ import type { RecordedFacts } from './record.ts'
 /** Of a verify entry and of an authorize entry, by kind. */
 export const INTENT_EXPLAINERS = { verify: explain, authorize: explain }
 
+/** Results of rules that an explanation shows. */
+const MAX_RULES = 1_000
+
 /** The steps in their order: passed, refused, or not reached. `agrees`: the answer is the recorded one. */
 function explain(recorded: Json, entry: DecisionEntry): Json {
-  const { facts: stored, policy } = recorded as unknown as RecordedFacts
-  const facts = factsOfStored(stored)
-  const outcome = runPipeline(facts, compilePolicy(policy?.document ?? DEFAULT_DOCUMENT))
+  const { stored, facts, outcome } = repeat(recorded)
   const { valid, reason, results, shadow, needs: _, pending, opens: __, isOverBudget: ___, ...details } = outcome
   // Verify answers what an answer that is missing comes to.
   const isPending = pending === 'webhook' && entry.kind === 'authorize'
   const answered = isPending ? 'policy_webhook_pending' : reason
+  const rules = [...results, ...shadow]
   return {
     valid,
     reason: answered,
@@ -32,9 +34,22 @@ function explain(recorded: Json, entry: DecisionEntry): Json {
     token_problem: facts.token_problem,
     ...details,
     steps: stepsOf(outcome, facts),
-    rules: [...results, ...shadow] as unknown as Json,
+    rules: rules.slice(0, MAX_RULES) as unknown as Json,
+    ...(rules.length > MAX_RULES && { rules_omitted: rules.length - MAX_RULES }),
     facts: stored as unknown as Json,
   }
+}
+
+/** All results of a decision. Its entry may name a part of them. */
+export function resultsOf(recorded: Json): PolicyRuleResult[] {
+  const { results, shadow } = repeat(recorded).outcome
+  return [...results, ...shadow]
+}
+
+function repeat(recorded: Json) {
+  const { facts: stored, policy } = recorded as unknown as RecordedFacts
+  const facts = factsOfStored(stored)
+  return { stored, facts, outcome: runPipeline(facts, compilePolicy(policy?.document ?? DEFAULT_DOCUMENT)) }
 }
 
 /**

@@ -3,11 +3,11 @@
 
 import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
 import type { PolicyDocument } from '#src/authorize/policy/document.ts'
-import type { PolicyAnswers } from '#src/authorize/policy/evaluate.ts'
+import type { PolicyAnswers, PolicyRuleResult } from '#src/authorize/policy/evaluate.ts'
 import type { UnavailableCause } from '#src/authorize/webhooks/answer.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { type Actor, actorOf, type Principal } from '#src/platform/http/principal.ts'
-import type { NewDecision } from '#src/platform/ledger/entry.ts'
+import { MAX_RULE_RESULTS, type NewDecision } from '#src/platform/ledger/entry.ts'
 import { type Charges, inputsOfCharges } from './charging.ts'
 import type { StoredFacts, VerifyFacts } from './facts.ts'
 import type { VerifyOutcome } from './pipeline.ts'
@@ -78,7 +78,7 @@ function decisionOf(
       ...(approval !== undefined && { approval_id: approval.approval_id }),
     },
     policyVersion: policy?.version ?? null,
-    ruleResults: [...outcome.results, ...outcome.shadow],
+    ...namedResults(outcome.results, outcome.shadow, outcome.matched_rule_id),
     facts: { facts, policy: policy === null ? null : relevantPart(policy, outcome) } as unknown as Json,
   }
 }
@@ -156,7 +156,25 @@ function shadowDecisions({ id, outcome, policy }: Judged, shared: Shared): NewDe
       reason: isUnevaluated ? 'shadow_webhook_unevaluated' : null,
       inputs: { jti: shared.subject, decision_id: id },
       policyVersion: policy?.version ?? null,
-      ruleResults: unmet,
+      ...namedResults([], unmet),
     },
   ]
+}
+
+// The rest follows from the facts.
+function namedResults(
+  results: readonly PolicyRuleResult[],
+  shadow: readonly PolicyRuleResult[],
+  answeredBy?: string,
+): Pick<NewDecision, 'ruleResults' | 'omittedRuleResults'> {
+  const named = [...mostTelling(results, answeredBy), ...mostTelling(shadow)]
+  return { ruleResults: named, omittedRuleResults: results.length + shadow.length - named.length }
+}
+
+// What gave the answer, then what refused too, then the others; in the order of the rules.
+function mostTelling(results: readonly PolicyRuleResult[], answeredBy?: string): readonly PolicyRuleResult[] {
+  if (results.length <= MAX_RULE_RESULTS) return results
+  const rankOf = ({ rule_id, met }: PolicyRuleResult) => (met ? 2 : rule_id === answeredBy ? 0 : 1)
+  const told = new Set(results.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, MAX_RULE_RESULTS))
+  return results.filter((one) => told.has(one))
 }

@@ -62,14 +62,14 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
   /** A policy that was tightened since authorize asks people too, once for each token. */
   async function open(tx: Tx, caller: Caller, judged: JudgedToken): Promise<JudgedToken> {
     const { facts, outcome, policy } = judged
-    const { opens } = outcome
-    if (opens === undefined || policy === null || judged.row === undefined) return judged
+    const opens = new Set(outcome.opens)
+    if (opens.size === 0 || policy === null || judged.row === undefined) return judged
     const row = await findIntent(tx, judged.row.jti)
     if (row === undefined) throw new Error('a token is gone while its row is locked')
     const approval = await openApproval(tx, caller, {
       jti: row.jti,
       origin: 'verify',
-      rules: policy.compiled.rules.filter(({ id }) => opens.includes(id)),
+      rules: policy.compiled.rules.filter(({ id }) => opens.has(id)),
       action_description: facts.request.action_description,
       action_payload: facts.request.action_payload,
       action_hash: row.actionHash,

@@ -60,7 +60,7 @@ export function compileTest(op: PolicyCondition['op'], value: PolicyCondition['v
       const pattern = compilePattern(String(scalar(value)))
       return (found, run) => {
         if (typeof found !== 'string') return NOT_TEXT
-        return isAffordable(run, pattern.stepsOf(found)) ? pattern.test(found) : TOO_COSTLY
+        return pattern.testWithin(run.budget, found) ?? TOO_COSTLY
       }
     }
     default:
@@ -113,14 +113,18 @@ function compileMember(constants: readonly Operand[]): Test {
 // A part of a text, or an element of a list. Elements of other types are not equal.
 function compileContains(constant: Operand): Test {
   const isEqual = compileEquals(constant)
-  const stepsOfElement = isNumeric(constant) ? DECIMAL_STEPS : 1
+  const stepsOf = (element: Json) =>
+    isNumeric(constant) && typeof element !== typeof constant ? DECIMAL_STEPS : stepsOfEqual(constant)
   return (found, run) => {
     if (typeof found === 'string' && typeof constant === 'string') {
       return isAffordable(run, stepsOfSearch(found, constant)) ? found.includes(constant) : TOO_COSTLY
     }
     if (!Array.isArray(found)) return typeof constant === 'string' ? 'is neither a string nor a list' : 'is not a list'
-    if (!isAffordable(run, found.length * stepsOfElement)) return TOO_COSTLY
-    return found.some((element) => element !== null && isEqual(element, run) === true)
+    for (const element of found) {
+      if (!isAffordable(run, stepsOf(element))) return TOO_COSTLY
+      if (element !== null && isEqual(element, run) === true) return true
+    }
+    return false
   }
 }
 
@@ -133,14 +137,21 @@ function isAffordable(run: Run, steps: number): boolean {
   return run.budget.steps >= 0
 }
 
-// An exact comparison of decimals.
-const DECIMAL_STEPS = 20
-// A search is no automaton: with a text of one letter it compares most of what it looks for at each place.
-const CHARACTERS_OF_A_STEP = 64
+// In steps of patterns, some 10 ns each. An exact comparison of decimals takes 0.7 µs, one of texts compares some 30
+// characters in a step, and a search is no automaton: with a text of one letter it compares most of what it looks for at each
+// place, and hardly less than 8 characters where that is short.
+const DECIMAL_STEPS = 70
+const CHARACTERS_OF_A_STEP = 32
+const LEAST_COMPARED = 8
+
+function stepsOfEqual(constant: Operand): number {
+  return 1 + (typeof constant === 'string' ? Math.floor(constant.length / CHARACTERS_OF_A_STEP) : 0)
+}
 
 /** What it costs to look for a text in another one, in steps of patterns. */
 export function stepsOfSearch(text: string, wanted: string): number {
-  return Math.ceil(text.length * (1 + wanted.length / CHARACTERS_OF_A_STEP))
+  if (wanted.length > text.length) return 1
+  return Math.ceil((text.length * Math.max(LEAST_COMPARED, wanted.length)) / CHARACTERS_OF_A_STEP)
 }
 
 function scalar(value: PolicyCondition['value']): Operand {

@@ -2,9 +2,10 @@
 // have to ask outside. Pure: the same policy, facts and answers give the same evaluation.
 
 import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
+import type { StepBudget } from '#src/platform/automaton.ts'
 import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { CompiledPolicy, CompiledRule } from './compile.ts'
-import { createRun, MAX_PATTERN_STEPS, type PatternBudget, type Run } from './conditions.ts'
+import { createRun, MAX_PATTERN_STEPS, type Run } from './conditions.ts'
 import { failedBy, judgeRequirement } from './requirements.ts'
 
 /** What conditions read. A null is a missing field. */
@@ -102,7 +103,7 @@ export interface EvaluationOptions {
   /** Results of rules that did not match too. A policy of 1,000 rules has as many. */
   includesUnmatched?: boolean
   /** Default: `MAX_PATTERN_STEPS`. */
-  budget?: PatternBudget
+  budget?: StepBudget
 }
 
 export const NO_ANSWERS: PolicyAnswers = { webhooks: {}, canaries: {}, approvals: {} }

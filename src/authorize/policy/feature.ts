@@ -2,7 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { createPolicyReader } from './current.ts'
 import { NOTES } from './notes.ts'
 import { pastDecisionRoutes } from './past-decision-routes.ts'
-import { createPastDecisions, type Replayable } from './past-decisions.ts'
+import { createPastDecisions, type ReadRecorded } from './past-decisions.ts'
 import { createPolicies } from './policies.ts'
 import { policyRoutes } from './routes.ts'
 import { trialRoutes } from './trial-routes.ts'
@@ -12,13 +12,13 @@ export type IntentPolicyFeature = ReturnType<typeof intentPolicyFeature>
 
 /**
  * The policies of accounts: versions, their compiled form, and what they would say.
- * @param replayable Reads the facts that verify has recorded.
+ * @param recorded Reads the facts that verify has recorded.
  */
-export function intentPolicyFeature(p: Platform, { replayable }: { replayable: Replayable }) {
+export function intentPolicyFeature(p: Platform, recorded: ReadRecorded) {
   const reader = createPolicyReader()
   const policies = createPolicies({ ...p, reader })
   const trials = createTrials({ ...p, policies, reader })
-  const past = createPastDecisions({ ...p, policies, replayable })
+  const past = createPastDecisions({ ...p, ...recorded, policies })
   return defineFeature(
     {
       name: 'intent-policy',

@@ -178,13 +178,15 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/policy/replay': {
     description:
-      'Evaluates the draft over the facts that verify recorded. A page examines at most 2,000 decisions; ask for the ' +
-      'next one while `has_more`, and add the numbers up. Answers of webhooks and canaries are those of then.',
+      'Evaluates the draft over the facts that verify recorded. A page examines at most 2,000 decisions, and fewer where ' +
+      'they or the draft are long; ask for the next one while `has_more`, and add the numbers up. Answers of webhooks and canaries are those of then.',
     examples: { 'Three weeks': { draft: document, from, to, limit: 100 } },
     answers: { 200: { example: replay } },
   },
   'GET /v1/policy/shadow-report': {
-    description: 'From the rule results on record. A page examines at most 2,000 decisions.',
+    description:
+      'From the rule results on record. A page examines at most 2,000 decisions, and fewer where they are long: ask for the next ' +
+      'one until `next_cursor` is null.',
     answers: {
       200: {
         example: {

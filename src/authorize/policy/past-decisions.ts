@@ -3,7 +3,8 @@
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Pager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { DecisionEntry, Ledger } from '#src/platform/ledger/record.ts'
+import { type DecisionEntry, MAX_RULE_RESULTS, type RuleResult } from '#src/platform/ledger/entry.ts'
+import type { Ledger, RecordedDecision } from '#src/platform/ledger/record.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import { type CompiledPolicy, questionOf } from './compile.ts'
 import { digestOf } from './current.ts'
@@ -18,17 +19,21 @@ import {
 import type { Policies } from './policies.ts'
 import { compileDraft } from './trials.ts'
 
-/** What a decision of the past was evaluated over; undefined where it was refused before the policy. */
-export type Replayable = (
-  facts: Json,
-  draft: CompiledPolicy,
-) => { contexts: readonly PolicyFacts[]; answers: PolicyAnswers } | undefined
+/** Reads the facts of decisions of the past. */
+export interface ReadRecorded {
+  /** What a decision was evaluated over; undefined where it was refused before the policy. */
+  replayable(
+    facts: Json,
+    draft: CompiledPolicy,
+  ): { contexts: readonly PolicyFacts[]; answers: PolicyAnswers } | undefined
+  /** The results of all rules that matched. */
+  resultsOf(facts: Json): readonly RuleResult[]
+}
 
-export interface PastDecisionDeps {
+export interface PastDecisionDeps extends ReadRecorded {
   policies: Pick<Policies, 'getVersion' | 'problemsOf'>
   ledger: Pick<Ledger, 'listDecisionsBetween'>
   pager: Pager
-  replayable: Replayable
 }
 
 export interface ReplayRequest {
@@ -83,7 +88,9 @@ export interface ShadowTally {
 
 /** Decisions that one call examines; the next page continues. */
 const MAX_LOOKED = 2_000
-/** What a call may evaluate for; a draft can take 200 ms for each context of a decision. */
+/** Of their entries and facts. Those of a long policy have up to two megabytes. */
+const MAX_BYTES = 64 * 1024 * 1024
+/** What a call may evaluate for: a decision takes milliseconds where a draft or the policy of then has 1,000 rules. */
 const MAX_WORK_MS = 2_000
 const MAX_EXAMPLES = 10
 const REPLAY_ROUTE = 'POST /v1/policy/replay'
@@ -91,18 +98,32 @@ const REPORT_ROUTE = 'GET /v1/policy/shadow-report'
 
 export type PastDecisions = ReturnType<typeof createPastDecisions>
 
-export function createPastDecisions({ policies, ledger, pager, replayable }: PastDecisionDeps) {
-  /** At most MAX_LOOKED decisions after a cursor. */
-  async function* decisionsOf(scope: Scope, { from, to }: { from: string; to: string }, after: string | undefined) {
-    const range = { kind: 'verify' as const, from: new Date(from), to: new Date(to), after }
-    const slice = createSlice()
-    let looked = 0
-    for await (const decision of ledger.listDecisionsBetween(scope, range)) {
-      yield decision
-      looked += 1
-      if (looked === MAX_LOOKED) return
-      if (slice.isOver()) await slice.next()
+export function createPastDecisions({ policies, ledger, pager, replayable, resultsOf }: PastDecisionDeps) {
+  /** The decisions of a page, which begins after a cursor. */
+  function readPage(scope: Scope, { from, to }: { from: string; to: string }, after: string | undefined) {
+    let isFull = false
+    async function* read() {
+      const range = { kind: 'verify' as const, from: new Date(from), to: new Date(to), after }
+      const slice = createSlice()
+      let [looked, bytes] = [0, 0]
+      for await (const decision of ledger.listDecisionsBetween(scope, range)) {
+        yield decision
+        looked += 1
+        bytes += decision.bytes
+        isFull = looked === MAX_LOOKED || bytes >= MAX_BYTES
+        if (isFull) return
+        if (slice.isOver()) await slice.next()
+      }
     }
+    return { decisions: read(), isFull: () => isFull }
+  }
+
+  // An entry names the first ones of each kind, what refused before others. Where there may be more, the facts have them.
+  function resultsWhere({ entry, facts }: RecordedDecision, isWanted: (result: RuleResult) => boolean) {
+    const named = entry.rule_results.filter(isWanted)
+    const isWhole = entry.rule_results_omitted === undefined || named.length < MAX_RULE_RESULTS
+    const recorded = isWhole ? undefined : facts()
+    return recorded === undefined ? named : resultsOf(recorded).filter(isWanted)
   }
 
   return {
@@ -121,36 +142,38 @@ export function createPastDecisions({ policies, ledger, pager, replayable }: Pas
       }
       const tallies = new Map<string, RuleTally>()
       const staleOf = staleAnswersOf(scope, draft)
-      let workMs = 0
+      const work = createWorkTime()
+      const page = readPage(scope, { from, to }, pager.decode(cursor, binding))
       let isFull = false
       let last: string | undefined
-      for await (const { entry, facts } of decisionsOf(scope, { from, to }, pager.decode(cursor, binding))) {
+      for await (const decision of page.decisions) {
+        const { entry } = decision
         last = entry.id
         replay.looked += 1
         replay.lookedTo = entry.at
-        addBefore(tallies, entry)
-        const recorded = facts === undefined ? undefined : replayable(facts, compiled)
+        const { facts, recorded } = work.run(() => {
+          if (entry.valid !== true) addBefore(tallies, resultsWhere(decision, refuses))
+          const facts = decision.facts()
+          return { facts, recorded: facts === undefined ? undefined : replayable(facts, compiled) }
+        })
         if (recorded === undefined) {
           if (facts === undefined) replay.unknown += 1
           else replay.unaffected += 1
-          continue
+        } else {
+          const stale = await staleOf(entry.policy_version ?? 0)
+          const answers = withoutAnswers(recorded.answers, stale)
+          addAfter(
+            replay,
+            tallies,
+            entry,
+            work.run(() => evaluateContexts(compiled, recorded.contexts, answers)),
+          )
         }
-        const stale = await staleOf(entry.policy_version ?? 0)
-        const startedAt = performance.now()
-        const evaluation = evaluateContexts(compiled, recorded.contexts, withoutAnswers(recorded.answers, stale))
-        workMs += performance.now() - startedAt
-        if (evaluation.refusals[0]?.isPending === true) replay.unknown += 1
-        else {
-          for (const ruleId of new Set(evaluation.refusals.map((one) => one.ruleId)))
-            tallyOf(tallies, ruleId).after += 1
-          replay.changes.push(...changesOf(entry, evaluation))
-        }
-        isFull = replay.changes.length >= limit || workMs >= MAX_WORK_MS
+        isFull = replay.changes.length >= limit || work.isOver()
         if (isFull) break
       }
       replay.tallies = [...tallies.values()].sort((a, b) => (a.ruleId < b.ruleId ? -1 : 1))
-      if ((isFull || replay.looked === MAX_LOOKED) && last !== undefined)
-        replay.nextCursor = pager.cursorAfter(last, binding)
+      if ((isFull || page.isFull()) && last !== undefined) replay.nextCursor = pager.cursorAfter(last, binding)
       return replay
     },
 
@@ -162,19 +185,22 @@ export function createPastDecisions({ policies, ledger, pager, replayable }: Pas
       let last: string | undefined
       let looked = 0
       let lookedTo: string | null = null
-      for await (const { entry } of decisionsOf(scope, { from, to }, pager.decode(cursor, binding))) {
+      const work = createWorkTime()
+      const page = readPage(scope, { from, to }, pager.decode(cursor, binding))
+      for await (const decision of page.decisions) {
+        const { entry } = decision
         last = entry.id
         looked += 1
         lookedTo = entry.at
-        for (const [ruleId, results] of Map.groupBy(
-          entry.rule_results.filter(({ shadow, matched }) => shadow && matched),
-          ({ rule_id }) => rule_id,
-        )) {
-          addShadow(shadowTallyOf(tallies, ruleId), results, entry)
+        const results = work.run(() => resultsWhere(decision, ({ shadow, matched }) => shadow && matched))
+        for (const [ruleId, ofRule] of Map.groupBy(results, ({ rule_id }) => rule_id)) {
+          addShadow(shadowTallyOf(tallies, ruleId), ofRule, entry)
         }
+        if (work.isOver()) break
       }
       const rules = [...tallies.values()].sort((a, b) => (a.ruleId < b.ruleId ? -1 : 1))
-      const nextCursor = looked === MAX_LOOKED && last !== undefined ? pager.cursorAfter(last, binding) : null
+      const nextCursor =
+        (page.isFull() || work.isOver()) && last !== undefined ? pager.cursorAfter(last, binding) : null
       return { from, to, looked, lookedTo, rules, nextCursor }
     },
   }
@@ -196,6 +222,22 @@ export function createPastDecisions({ policies, ledger, pager, replayable }: Pas
   }
 }
 
+/** What the event loop does for one call, which others wait for. Waiting itself does not count. */
+function createWorkTime() {
+  let spentMs = 0
+  return {
+    isOver: () => spentMs >= MAX_WORK_MS,
+    run<Result>(work: () => Result): Result {
+      const startedAt = performance.now()
+      try {
+        return work()
+      } finally {
+        spentMs += performance.now() - startedAt
+      }
+    },
+  }
+}
+
 function withoutAnswers({ webhooks, canaries, approvals }: PolicyAnswers, ruleIds: ReadonlySet<string>): PolicyAnswers {
   if (ruleIds.size === 0) return { webhooks, canaries, approvals }
   const kept = <Value>(answers: Record<string, Value>) =>
@@ -209,12 +251,26 @@ function changesOf(entry: DecisionEntry, { refusals: [first] }: PolicyEvaluation
   return before.valid === after.valid && before.reason === after.reason ? [] : [{ entry, before, after }]
 }
 
-function addBefore(tallies: Map<string, RuleTally>, { valid, rule_results: results }: DecisionEntry): void {
-  if (valid === true) return
-  const refusing = new Set(
-    results.filter(({ met, matched, shadow }) => matched && !met && !shadow).map((one) => one.rule_id),
-  )
-  for (const ruleId of refusing) tallyOf(tallies, ruleId).before += 1
+function refuses({ met, matched, shadow }: RuleResult): boolean {
+  return matched && !met && !shadow
+}
+
+function addBefore(tallies: Map<string, RuleTally>, refusing: readonly RuleResult[]): void {
+  for (const ruleId of new Set(refusing.map((one) => one.rule_id))) tallyOf(tallies, ruleId).before += 1
+}
+
+function addAfter(
+  replay: Replay,
+  tallies: Map<string, RuleTally>,
+  entry: DecisionEntry,
+  evaluation: PolicyEvaluation,
+): void {
+  if (evaluation.refusals[0]?.isPending === true) {
+    replay.unknown += 1
+    return
+  }
+  for (const ruleId of new Set(evaluation.refusals.map((one) => one.ruleId))) tallyOf(tallies, ruleId).after += 1
+  replay.changes.push(...changesOf(entry, evaluation))
 }
 
 function tallyOf(tallies: Map<string, RuleTally>, ruleId: string): RuleTally {
@@ -239,7 +295,7 @@ function shadowTallyOf(tallies: Map<string, ShadowTally>, ruleId: string): Shado
 }
 
 // One rule may have several requirements: it denies where one of them is surely unmet.
-function addShadow(tally: ShadowTally, results: DecisionEntry['rule_results'], { id, valid }: DecisionEntry): void {
+function addShadow(tally: ShadowTally, results: readonly RuleResult[], { id, valid }: DecisionEntry): void {
   tally.matched += 1
   if (results.some(({ error }) => error !== undefined)) tally.errors += 1
   const isDenied = results.some(({ met, note }) => !met && !isUnevaluated(note))

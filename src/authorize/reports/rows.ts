@@ -165,16 +165,19 @@ export async function scanAuthorized(
   )
 }
 
+/** What of an entry a policy makes long is left in Postgres. */
+type ShortEntry = Omit<DecisionEntry, 'rule_results'>
+
 export interface UnexecutedRow {
-  entry: DecisionEntry
+  entry: ShortEntry
   /** The last verification of the token, if there was one. */
-  last: DecisionEntry | null
+  last: ShortEntry | null
 }
 
 /** Newest first. */
 export async function findAuthorized(tx: Tx, ids: readonly string[]): Promise<UnexecutedRow[]> {
   return tx.query<UnexecutedRow>(
-    `SELECT authorized.entry::jsonb AS entry, (SELECT entry::jsonb FROM decisions
+    `SELECT authorized.entry::jsonb - 'rule_results' AS entry, (SELECT entry::jsonb - 'rule_results' FROM decisions
          WHERE jti = authorized.jti AND kind = 'verify' ORDER BY id DESC LIMIT 1) AS last
      FROM decisions authorized WHERE authorized.id = ANY($1::text[]) ORDER BY authorized.id DESC`,
     [ids],

@@ -177,7 +177,7 @@ async function showProof({ action_description: text, action_payload: object, act
 }
 
 function factsOf(approval) {
-  const { missing, roles, min_approvals: count, rules } = approval
+  const { missing, roles, min_approvals: count, rules, rules_omitted: others } = approval
   const left = missing.map((one) => `${one.approvals} with the role ${one.roles.join(' or ')}`).join(', and ')
   const rows = [
     ['Environment', wordOf(approval.approval_id)],
@@ -193,6 +193,7 @@ function factsOf(approval) {
       'Rule of the policy',
       words === null ? rule_id : `${rule_id}: ${words}`,
     ]),
+    ['Further rules of the policy', others === 0 ? '' : String(others)],
     ['Needed', `${count} with the role ${roles.join(' or ')}${approval.require_passkey ? ', with a passkey' : ''}`],
     ['Still missing', left],
     ['Expires', timeOf(approval.expires_at)],

@@ -20,6 +20,12 @@ export interface RuleResult {
   note?: string
 }
 
+/**
+ * Results that an entry names of rules that decide, and as many of shadow rules. Of a policy of 1,000 rules there may be 7,000, and
+ * a list reads 100 entries.
+ */
+export const MAX_RULE_RESULTS = 100
+
 export interface NewDecision {
   /** A `dec_` id; made from `at` when absent. */
   id?: string
@@ -35,6 +41,8 @@ export interface NewDecision {
   inputs: Record<string, string | null>
   policyVersion?: number | null
   ruleResults?: readonly RuleResult[]
+  /** How many more there were than are named. They follow from the facts. */
+  omittedRuleResults?: number
   /** Everything that explaining the decision needs. Stored sealed; the entry has its hash. */
   facts?: Json
 }
@@ -52,6 +60,8 @@ export interface DecisionEntry {
   inputs: Record<string, string | null>
   policy_version: number | null
   rule_results: RuleResult[]
+  /** How many more there were; absent where there were none. */
+  rule_results_omitted?: number
   /** SHA-256, base64url, of the facts' text; null without facts. */
   facts_hash: string | null
 }
@@ -63,6 +73,7 @@ export function entryOf(
   factsText: string | null,
 ): DecisionEntry {
   const { id, kind, at, actor, subject, reason, valid, inputs, policyVersion = null, ruleResults = [] } = decision
+  const { omittedRuleResults: omitted = 0 } = decision
   return {
     id,
     kind,
@@ -75,6 +86,7 @@ export function entryOf(
     inputs,
     policy_version: policyVersion,
     rule_results: ruleResults.map(ruleResultOf),
+    ...(omitted > 0 && { rule_results_omitted: omitted }),
     facts_hash: factsText === null ? null : sha256Base64url(factsText),
   }
 }

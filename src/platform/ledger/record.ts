@@ -15,8 +15,10 @@ export type { DecisionEntry, NewDecision, RuleResult } from './entry.ts'
 
 export interface RecordedDecision {
   entry: DecisionEntry
-  /** Undefined when it was recorded without any. */
-  facts: Json | undefined
+  /** Opens its facts, which takes a while where they are long; undefined when it was recorded without any. */
+  facts(): Json | undefined
+  /** Of the entry and the sealed facts. */
+  bytes: number
 }
 
 export interface OpenedFacts {
@@ -65,7 +67,9 @@ export const SEALED_FACTS: SealedColumn = {
 // The entry is given to strangers, and facts may be few and guessable: with a salt, their hash tells nothing.
 const SALT_BYTES = 16
 const FACTS_LIMITS = { maxBytes: 16 * 1024 * 1024, maxDepth: 1_000 }
+// An entry has a kilobyte or two, and its facts some more. Those of a long policy have up to a megabyte.
 const PAGE_ROWS = 200
+const PAGE_BYTES = 4 * 1024 * 1024
 
 export function createLedger({ sealer, db }: LedgerDeps): Ledger {
   async function recordMany(tx: Tx, scope: Scope, decisions: readonly NewDecision[]): Promise<string[]> {
@@ -111,14 +115,17 @@ export function createLedger({ sealer, db }: LedgerDeps): Ledger {
     },
     async *listDecisionsBetween(scope, { isNewestFirst, ...range }) {
       for (let after = range.after; ; ) {
-        const page = await db.tenant(scope, (tx) =>
-          listInOrder(tx, scope, range, { after, limit: PAGE_ROWS, isNewestFirst }),
-        )
-        for (const { id, entry, sealedFacts } of page) {
-          yield { entry: JSON.parse(entry) as DecisionEntry, facts: open(id, sealedFacts)?.facts }
+        const page = { after, limit: PAGE_ROWS, maxBytes: PAGE_BYTES, isNewestFirst }
+        const { rows, isCut } = await db.tenant(scope, (tx) => listInOrder(tx, scope, range, page))
+        for (const { id, entry, sealedFacts } of rows) {
+          yield {
+            entry: JSON.parse(entry) as DecisionEntry,
+            facts: () => open(id, sealedFacts)?.facts,
+            bytes: entry.length + (sealedFacts?.length ?? 0),
+          }
         }
-        after = page.at(-1)?.id
-        if (page.length < PAGE_ROWS) return
+        after = rows.at(-1)?.id
+        if (rows.length < PAGE_ROWS && !isCut) return
       }
     },
   }

@@ -1,6 +1,7 @@
 // SQL of decisions, for what is written and read in the scope of an account.
 
 import type { DecisionKind } from '#src/catalogue/decisions.ts'
+import { type CutPage, readCut } from '#src/platform/db/cut-pages.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -62,6 +63,8 @@ export async function findSealedFacts(tx: Tx, decisionId: string): Promise<Buffe
 
 interface Page {
   limit: number
+  /** Of entries and sealed facts together. */
+  maxBytes: number
   /** Exclusive: the last of the page before. */
   after?: string | undefined
   isNewestFirst?: boolean | undefined
@@ -72,17 +75,17 @@ export async function listInOrder(
   tx: Tx,
   scope: Scope,
   filter: DecisionFilter,
-  { after, limit, isNewestFirst = false }: Page,
-): Promise<(DecisionRow & { sealedFacts: Buffer | null })[]> {
+  { after, limit, maxBytes, isNewestFirst = false }: Page,
+): Promise<CutPage<DecisionRow & { sealedFacts: Buffer | null }>> {
   const { conditions, values } = conditionsOf(scope, filter)
-  const [follows, order] = isNewestFirst ? ['<', 'DESC'] : ['>', 'ASC']
+  const [follows, order] = isNewestFirst ? ['<', 'id DESC'] : ['>', 'id']
   if (after !== undefined) conditions.push(`id ${follows} $${values.push(after)}`)
-  return tx.adhoc(
-    `SELECT id, entry, entry_sha256 AS "entrySha256",
-       (SELECT sealed_facts FROM decision_facts WHERE decision_id = decisions.id) AS "sealedFacts"
-     FROM decisions WHERE ${conditions.join(' AND ')} ORDER BY id ${order} LIMIT $${values.push(limit)}`,
-    values,
-  )
+  const select = `SELECT id, entry, entry_sha256 AS "entrySha256", facts.sealed AS "sealedFacts",
+      octet_length(entry) + coalesce(octet_length(facts.sealed), 0) AS bytes
+    FROM decisions LEFT JOIN LATERAL (
+      SELECT sealed_facts AS sealed FROM decision_facts WHERE decision_id = decisions.id) facts ON true
+    WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT $${values.push(limit)}`
+  return readCut(tx.adhoc, { select, order, values, maxBytes })
 }
 
 /** Conditions on `decisions` and their values. */

@@ -90,9 +90,10 @@ export function createPreview({ db, ledger, now }: Pick<Platform, 'db' | 'ledger
     const slice = createSlice()
     let looked = 0
     let oldest = range.to
-    for await (const { entry, facts } of ledger.listDecisionsBetween(acting, { kind, ...range, isNewestFirst: true })) {
+    for await (const decision of ledger.listDecisionsBetween(acting, { kind, ...range, isNewestFirst: true })) {
       looked += 1
-      oldest = new Date(entry.at)
+      oldest = new Date(decision.entry.at)
+      const facts = decision.facts()
       const past = facts === undefined ? undefined : pastFactsOf(facts)
       if (past !== undefined) requests.push({ kind, facts: past })
       if (looked === MAX_LOOKED) return { requests, from: oldest, isComplete: false }

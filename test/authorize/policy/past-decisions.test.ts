@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PolicyFacts } from '#src/authorize/policy/evaluate.ts'
 import { intentPolicyFeature } from '#src/authorize/policy/feature.ts'
-import type { Replayable } from '#src/authorize/policy/past-decisions.ts'
+import type { ReadRecorded } from '#src/authorize/policy/past-decisions.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { NewDecision, RuleResult } from '#src/platform/ledger/record.ts'
@@ -19,7 +19,7 @@ let caller: Scope & { key: string }
 beforeAll(async () => {
   on = await startTestService({
     scopes: ['all'],
-    replace: ({ platform }) => [intentPolicyFeature(platform, { replayable: readFacts }).feature],
+    replace: ({ platform }) => [intentPolicyFeature(platform, { replayable, resultsOf: () => [] }).feature],
   })
 })
 afterAll(() => on?.close())
@@ -35,7 +35,7 @@ interface Recorded {
 
 let seenAt = () => 0
 const seen: number[] = []
-const readFacts: Replayable = (facts) => {
+const replayable: ReadRecorded['replayable'] = (facts) => {
   seen.push(seenAt())
   const { contexts, answers, times = 1 } = facts as unknown as Recorded
   if (contexts === undefined) return undefined
@@ -87,7 +87,6 @@ async function recordPast(...pasts: Past[]): Promise<string[]> {
   return on.test.db.tenant(caller, (tx) => on.services.platform.ledger.recordMany(tx, caller, decisions))
 }
 
-const HALF = 'a'.repeat(450)
 const DEVICE = { id: 'd', tier: 'tee', enrolled: true } as const
 const result = (id: string, met: boolean, more: Partial<RuleResult> = {}): RuleResult => ({
   rule_id: id,
@@ -155,11 +154,15 @@ describe('a replay', () => {
   })
 
   it('of a costly draft leaves the process to others, and ends its page early', async () => {
-    const contexts = [factsOf({ context: { x: 'a'.repeat(60_000) }, device: DEVICE })]
-    await recordPast(...Array.from({ length: 60 }, () => ({ facts: { contexts, times: 4 } as unknown as Json })))
-    // Searches that compare most of what they look for at each place.
-    const costly = (n: number) => ({ field: 'context.x', op: 'contains', value: `${HALF}b${HALF}${'a'.repeat(n)}` })
-    const rules = [0, 1, 2].map((n) => ({ id: `r${n}`, when: costly(n), require: { biometric: true } }))
+    const contexts = [factsOf({ context: { x: `1.${'0'.repeat(38)}1` }, device: DEVICE })]
+    await recordPast(...Array.from({ length: 60 }, () => ({ facts: { contexts, times: 100 } as unknown as Json })))
+    // Equal as doubles: each comparison is one of decimals.
+    const costly = Array.from({ length: 100 }, () => ({ field: 'context.x', op: 'gte', value: '1' }))
+    const rules = Array.from({ length: 20 }, (_, n) => ({
+      id: `r${n}`,
+      when: { all: costly },
+      require: { biometric: true },
+    }))
     let turns = 0
     let isOver = false
     const turn = () => {

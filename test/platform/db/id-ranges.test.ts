@@ -203,7 +203,8 @@ const LISTS: List[] = [
     table: 'decisions',
     type: 'dec',
     time: 'at',
-    list: (tx, scope, range, { before, limit }) => findDecisions(tx, scope, range, { below: before, limit }),
+    list: async (tx, scope, range, { before, limit }) =>
+      (await findDecisions(tx, scope, range, { below: before, limit, maxBytes: 1_000_000 })).rows,
     count: (tx, scope, range) => countDecisions(tx, scope, range),
   },
   {

@@ -99,7 +99,7 @@ describe('a decision on the ledger', () => {
     const range = { kind: 'verify', from: decisions[3]?.at, to: decisions[440]?.at } as const
     for await (const { entry, facts } of ledgerOf().listDecisionsBetween(other, range)) {
       expect(entry.kind).toBe('verify')
-      listed.push((facts as { index: number }).index)
+      listed.push((facts() as { index: number }).index)
     }
     expect(listed).toEqual(Array.from({ length: 218 }, (_, index) => 4 + 2 * index))
   })
