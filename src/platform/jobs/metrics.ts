@@ -15,7 +15,7 @@ export function createJobMetrics(registry: Registry): JobMetrics {
   return {
     outcomes: new Counter({
       name: 'countersign_job_outcomes_total',
-      help: 'Deliveries by outcome: settled, retried, deferred, dead, stale (another delivery had taken the job over).',
+      help: 'Deliveries by outcome: settled, retried, deferred, dead, stale (the job had moved on, or its queue is paused).',
       labelNames: ['queue', 'outcome'],
       registers: [registry],
     }),
