@@ -1,17 +1,16 @@
 // Blobs as objects: `<prefix>/<account>/<environment>/<sha256>`, variants behind a dot. An object appears whole or not
 // at all, and only under its final name: the bytes are hashed into a local file first, because S3 can't rename.
 
-import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Failure } from '#src/failure.ts'
 import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { BlobStore } from './blobs.ts'
+import { createLocalFiles, hasCode } from './local-files.ts'
 import { checkTenant, hashOf, nameOf } from './names.ts'
 import { receive } from './receive.ts'
 import { createBucket, type S3Access } from './s3-bucket.ts'
@@ -24,7 +23,6 @@ export interface S3StoreOptions extends S3Access {
   now?: () => number
 }
 
-const SPOOLED = 'countersign-blob-'
 // Counted from the last write, so an upload in progress is never swept, however long it takes.
 const STALE_AFTER_MS = 24 * 3_600_000
 // The size up to which one request suffices. Above it parts of this size are sent, each with its own retries. S3 wants
@@ -51,21 +49,18 @@ export function createS3Store({
   ...access
 }: S3StoreOptions): BlobStore {
   const bucket = createBucket(access)
+  const files = createLocalFiles(spoolDirectory)
+  const staleBefore = () => new Date(now() - STALE_AFTER_MS)
   const takePart = createFairSemaphore({ ...UNBOUNDED, slots: PARTS_AT_ONCE, slotsEach: PARTS_OF_ONE_ACCOUNT })
   const takeFile = createFairSemaphore({ ...UNBOUNDED, slots: LENT_AT_ONCE, slotsEach: LENT_TO_ONE_ACCOUNT })
   const homeOf = (scope: Scope): string => [...(prefix === '' ? [] : [prefix]), ...checkTenant(scope), ''].join('/')
   const keyOf = (scope: Scope, sha256: string, variant?: string): string => `${homeOf(scope)}${nameOf(sha256, variant)}`
 
   async function spooled<R>(fill: (file: FileHandle, path: string) => Promise<R>): Promise<R> {
-    const path = join(spoolDirectory, `${SPOOLED}${randomUUID()}`)
-    const file = await open(path, 'wx+', 0o600)
     try {
-      return await fill(file, path)
+      return await files.use(fill)
     } catch (error) {
       throw isFull(error) ? full(error) : error
-    } finally {
-      await file.close()
-      await unlink(path)
     }
   }
 
@@ -153,10 +148,11 @@ export function createS3Store({
 
     check: () => bucket.check(),
 
+    start: () => files.sweep(staleBefore()),
+
     async sweep() {
-      const before = new Date(now() - STALE_AFTER_MS)
-      const unfinished = await bucket.abortUploads(prefix === '' ? '' : `${prefix}/`, before)
-      return unfinished + (await sweepSpool(spoolDirectory, before))
+      const unfinished = await bucket.abortUploads(prefix === '' ? '' : `${prefix}/`, staleBefore())
+      return unfinished + (await files.sweep(staleBefore()))
     },
 
     close: async () => bucket.close(),
@@ -180,27 +176,7 @@ async function download(stream: Readable, path: string, size: number): Promise<v
   if (file.bytesWritten !== size) throw new Error(`the store sent ${file.bytesWritten} of ${size} bytes`)
 }
 
-async function sweepSpool(folder: string, before: Date): Promise<number> {
-  let removed = 0
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith(SPOOLED)) continue
-    const path = join(folder, name)
-    try {
-      if ((await stat(path)).mtime >= before) continue
-      await unlink(path)
-      removed += 1
-    } catch (error) {
-      // Its owner has just finished with it.
-      if (!hasCode(error, 'ENOENT')) throw error
-    }
-  }
-  return removed
-}
-
 const isFull = (error: unknown): boolean => hasCode(error, 'ENOSPC', 'EDQUOT')
-
-const hasCode = (error: unknown, ...codes: string[]): boolean =>
-  error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
 
 const full = (cause: unknown): Failure =>
   new Failure('service_unavailable', { detail: 'The media store is full. Try again later.', cause })
