@@ -7,24 +7,55 @@ import { readFileSync } from 'node:fs'
 import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { createFairBudget } from '#src/platform/fair-budget.ts'
 
 export interface LocalFiles {
-  /** A new file, which is removed when `fill` has ended. */
-  use<R>(fill: (file: FileHandle, path: string) => Promise<R>): Promise<R>
+  /** A new file, which is removed when `fill` has ended. What it writes is taken from the room of its owner first. */
+  use<R>(owner: string, fill: (file: FileHandle, path: string, room: DiskRoom) => Promise<R>): Promise<R>
   /** Removes the files of processes that are gone, and those that were last written before then. Returns how many. */
   sweep(before: Date): Promise<number>
 }
 
-export function createLocalFiles(directory: string): LocalFiles {
+/** A part of the disk that the accounts of the process share (`createFairBudget`). */
+export interface DiskRoom {
+  /**
+   * false, and nothing is taken, when the owner would hold more than is left to the others. At once more than the share
+   * of an owner that is alone counts as that share: such a file must come, sooner or later.
+   */
+  take(bytes: number): boolean
+  /** Resolves when another file has been removed. */
+  freed(): Promise<void>
+}
+
+// An account that is alone gets half of it: a video of the largest size, 2 GiB, and some photos beside it.
+export const DEFAULT_SPOOL_BYTES = 6 * 1024 ** 3
+
+export function createLocalFiles(directory: string, maxBytes: number): LocalFiles {
+  const budget = createFairBudget(maxBytes)
+  const share = Math.floor(maxBytes / 2)
+  let removed = Promise.withResolvers<void>()
+
+  async function withNewFile<R>(fill: (file: FileHandle, path: string) => Promise<R>): Promise<R> {
+    const path = join(directory, newName())
+    const file = await open(path, 'wx+', 0o600)
+    try {
+      return await fill(file, path)
+    } finally {
+      await file.close()
+      await unlink(path)
+    }
+  }
+
   return {
-    async use(fill) {
-      const path = join(directory, newName())
-      const file = await open(path, 'wx+', 0o600)
+    async use(owner, fill) {
+      const hold = budget.open(owner)
+      const room: DiskRoom = { take: (bytes) => hold.take(Math.min(bytes, share)), freed: () => removed.promise }
       try {
-        return await fill(file, path)
+        return await withNewFile((file, path) => fill(file, path, room))
       } finally {
-        await file.close()
-        await unlink(path)
+        hold.release()
+        removed.resolve()
+        removed = Promise.withResolvers()
       }
     },
 

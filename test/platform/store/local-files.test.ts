@@ -2,7 +2,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,6 +10,8 @@ import { join, resolve } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createS3Store } from '#src/platform/store/s3.ts'
 import { startSystem } from '../../support/system.ts'
+import { until } from '../../support/until.ts'
+import { chunked } from './contract.ts'
 
 const CHILD = resolve(import.meta.dirname, 'lend-child.ts')
 const HOUR_MS = 3_600_000
@@ -18,11 +20,12 @@ const scope = { accountId: 'acc_one', environment: 'live' } as const
 let server: Server
 let endpoint: string
 let spool: string
+let object = 'bytes of a photo'
 const children = new Set<ChildProcess>()
 
 beforeAll(async () => {
   // Every object is these bytes.
-  server = createServer((req, res) => req.resume().on('end', () => res.end('bytes of a photo')))
+  server = createServer((req, res) => req.resume().on('end', () => res.end(req.method === 'GET' ? object : '')))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -53,7 +56,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await ended
 }
 
-function createStore({ now = Date.now } = {}) {
+function createStore({ now = Date.now, maxSpoolBytes }: { now?: () => number; maxSpoolBytes?: number } = {}) {
   return createS3Store({
     bucket: 'bucket',
     region: 'us-east-1',
@@ -62,6 +65,7 @@ function createStore({ now = Date.now } = {}) {
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     spoolDirectory: spool,
     now,
+    ...(maxSpoolBytes !== undefined && { maxSpoolBytes }),
   })
 }
 
@@ -121,3 +125,65 @@ describe('the local files of the S3 store', () => {
     await system.close()
   })
 })
+
+describe('the disk for local files', () => {
+  const maxSpoolBytes = 1_000_000
+  const inUse = async () => {
+    const sizes = await Promise.all((await readdir(spool)).map(async (name) => (await stat(join(spool, name))).size))
+    return sizes.reduce((sum, size) => sum + size, 0)
+  }
+
+  it('is shared by accounts: large files wait for room, and small ones do not', async () => {
+    const store = createStore({ maxSpoolBytes })
+    const released = Promise.withResolvers<void>()
+    const lent: string[] = []
+    const lend = (accountId: string) =>
+      store.withLocalFile({ ...scope, accountId }, 'a'.repeat(64), async () => {
+        lent.push(accountId)
+        await released.promise
+      })
+    object = 'x'.repeat(300_000)
+    const works = ['acc_one', 'acc_one', 'acc_one', 'acc_two'].map(lend)
+    await until(() => lent.length === 2)
+    object = 'x'.repeat(25_000)
+    works.push(lend('acc_three'))
+    await until(() => lent.includes('acc_three'))
+    expect(lent.toSorted()).toEqual(['acc_one', 'acc_three', 'acc_two'])
+    expect(await inUse()).toBe(625_000)
+    released.resolve()
+    await Promise.all(works)
+    expect(await inUse()).toBe(0)
+    await store.close()
+  })
+
+  it('lends a file that is larger than the share of an account', async () => {
+    const store = createStore({ maxSpoolBytes })
+    object = 'x'.repeat(700_000)
+    expect(await store.withLocalFile(scope, 'a'.repeat(64), inUse)).toBe(700_000)
+    await store.close()
+  })
+
+  it('is refused to uploads that leave other accounts too little, and not to an archive', async () => {
+    const store = createStore({ maxSpoolBytes })
+    const put = (size: number, maxBytes = maxSpoolBytes / 2) =>
+      store.put(scope, chunked(Buffer.alloc(size), 10_000), { maxBytes })
+    expect(await put(450_000)).toMatchObject({ size: 450_000 })
+    const source = Promise.withResolvers<void>()
+    const slow = store.put(scope, slowly(Buffer.alloc(400_000), source.promise), { maxBytes: maxSpoolBytes / 2 })
+    await until(async () => (await inUse()) > 0)
+    await expect(put(450_000)).rejects.toMatchObject({ code: 'service_unavailable', headers: { 'Retry-After': '10' } })
+    source.resolve()
+    await slow
+    expect(await put(450_000)).toMatchObject({ size: 450_000 })
+    // Its size is not known before it is made, and its queue bounds how many there are.
+    expect(await put(1_200_000, 10_000_000)).toMatchObject({ size: 1_200_000 })
+    expect(await readdir(spool)).toEqual([])
+    await store.close()
+  })
+})
+
+async function* slowly(bytes: Buffer, until: Promise<void>): AsyncGenerator<Uint8Array> {
+  // What arrives is written half a megabyte at a time, or 64 chunks.
+  for await (const chunk of chunked(bytes, 5_000)) yield chunk
+  await until
+}
