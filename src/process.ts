@@ -121,6 +121,7 @@ export async function runProcess(
     await requireMigrated(services.platform.db)
     await services.platform.clock.sync()
     services.platform.clock.keep()
+    await removeRemains(services, log)
     running = await start({
       config,
       services,
@@ -158,6 +159,16 @@ export async function runProcess(
   log.info({ port: running.port, internal: internal.port }, 'ready')
   for (const { onReady } of services.features) onReady?.[name]?.()
   process.send?.({ ready: name, port: running.port, internalPort: internal.port })
+}
+
+// A process whose folder can't be read starts all the same: its work does not need this.
+async function removeRemains({ platform }: Services, log: Log): Promise<void> {
+  try {
+    const removed = await platform.store.start()
+    if (removed > 0) log.info({ purged: { local_media: removed } }, 'removed local files of processes that were killed')
+  } catch (error) {
+    log.warn({ err: error }, 'local files of processes that were killed can not be looked for')
+  }
 }
 
 /** A worker process: one queue, one kind of work. */

@@ -105,7 +105,11 @@ function createPlatform({ config, log, registry, worksWithoutTenants, onClose, o
     signingKeys: createSigningKeys({ db, sealer, now }),
     store: closing(
       'store',
-      openStore(parseStoreAddress(config.BLOB_STORE), { credentials: awsKeys(config), region: config.AWS_REGION }),
+      openStore(parseStoreAddress(config.BLOB_STORE), {
+        credentials: awsKeys(config),
+        region: config.AWS_REGION,
+        maxSpoolBytes: config.S3_SPOOL_MEGABYTES * 1024 * 1024,
+      }),
     ),
     pager: createPager({ key: config.MASTER_KEY, previous: previous.map(({ key }) => key) }),
     cookies: createSessionCookies({ key: config.MASTER_KEY, previous: previous.map(({ key }) => key), baseUrl }),

@@ -67,7 +67,7 @@ export interface LogDetails {
   /** Jobs. */
   lost?: number
   lapsed?: number
-  /** The rule of retention; rows deleted by each rule. */
+  /** The rule of retention; rows deleted by each rule, and files removed at the start of a process. */
   what?: string
   purged?: Record<string, number>
   /** Of an erasure or of an evidence packet. */

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { describeConfig, readConfig } from '#src/config.ts'
+import { DEFAULT_SPOOL_BYTES } from '#src/platform/store/local-files.ts'
 import { readProcfile } from '../../commands/supervisor.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -163,11 +164,22 @@ describe('a deployment', () => {
     })
   })
 
+  it('gives processes that copy media of S3 to /tmp the disk that they may use, and a fifth more', () => {
+    const GIB = 1024 ** 3
+    // Of `web`, batches take 2 GiB.
+    for (const [name, others] of Object.entries({ web: 2, attest: 0, screen: 0, compare: 0, reevaluate: 0 })) {
+      const limit = Number(/sizeLimit: (\d+)Gi/.exec(read(`deploy/kubernetes/${name}.yaml`))?.[1])
+      expect([name, limit >= (1.2 * DEFAULT_SPOOL_BYTES) / GIB + others]).toEqual([name, true])
+    }
+  })
+
   it('scales workers by age, on the metric that dispatch exports', () => {
     const scaled = documentsOf('ScaledObject')
     expect(scaled.map(nameOf).sort()).toEqual(['attest', 'compare', 'deliver', 'reevaluate'])
     for (const text of scaled) {
-      expect(text).toContain(`max(countersign_queue_oldest_due_seconds{queue="${nameOf(text)}"})`)
+      const metric = `countersign_queue_oldest_due_seconds{queue="${nameOf(text)}"}`
+      // Of `deliver` a lane has a cap, and is below it for a moment after each job.
+      expect(text).toContain(nameOf(text) === 'deliver' ? `max(min_over_time(${metric}[1m]))` : `max(${metric})`)
     }
   })
 })

@@ -55,6 +55,8 @@ const IS_IN_FLIGHT = `CASE jobs.state WHEN 'dispatched' THEN true WHEN 'running'
 const HAS_NOT_STARTED = `(state = 'queued' OR (state = 'dispatched' AND lease_until IS NULL))`
 /** Their jobs are not dispatched. Read once per statement, from an index that holds nothing else. */
 export const SUSPENDED_ACCOUNTS = 'ARRAY(SELECT id FROM accounts WHERE suspended_at IS NOT NULL)'
+// Read once per statement, from a table of a few rows.
+const QUEUE_IS_PAUSED = 'EXISTS (SELECT FROM queues WHERE queues.queue = $3 AND queues.paused_at IS NOT NULL)'
 const PRIORITY = { interactive: 0, bulk: 1 } as const
 
 /** Writes jobs in the caller's transaction, so that commit and enqueue can't diverge. Returns their ids, in order. */
@@ -97,7 +99,8 @@ export async function enqueue<Q extends QueueName>(
 /**
  * Takes over the jobs that the deliveries name. Returns in order a lease for each, or undefined where nothing happens.
  * A delivery always takes over from the previous worker, whatever the lease. A dispatch number that is not the row's
- * own is from an old delivery and is ignored.
+ * own is from an old delivery and is ignored. In a paused queue nothing is claimed: "nothing new starts" holds for jobs
+ * that were dispatched before the pause, too. Reconcile queues again those that the pause did not.
  */
 export async function claimAll(
   db: Database,
@@ -109,7 +112,7 @@ export async function claimAll(
     text: `UPDATE jobs SET fence = fence + 1, attempts = attempts + 1, started_at = now(), lease_until = now() + ${LEASE}
            FROM unnest((SELECT $1::uuid[]), (SELECT $2::int[])) AS delivered (id, dispatches)
            WHERE jobs.id = delivered.id AND jobs.dispatches = delivered.dispatches AND jobs.queue = $3
-             AND ${IS_IN_FLIGHT}
+             AND ${IS_IN_FLIGHT} AND NOT ${QUEUE_IS_PAUSED}
            RETURNING jobs.id, jobs.dispatches, account_id, environment, payload, fence, attempts, priority`,
     values: [sorted.map(({ id }) => id), sorted.map(({ dispatches }) => dispatches), queue],
   }))
@@ -278,18 +281,6 @@ export async function handBack(
       [sorted.map(({ id }) => id), sorted.map(({ fence }) => fence)],
     )
   })
-}
-
-/** Which of these jobs have ended, and how long they took since they were accepted, for callers that wait. */
-export async function findSettled(
-  db: Pick<Database, 'readSystem'>,
-  ids: readonly string[],
-): Promise<{ id: string; tookMs: number }[]> {
-  return db.readSystem<{ id: string; tookMs: number }>('wait', () => ({
-    text: `SELECT id, (extract(epoch FROM coalesce(settled_at, now()) - created_at) * 1000)::float8 AS "tookMs"
-       FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'dead', 'cancelled')`,
-    values: [ids],
-  }))
 }
 
 /** Cancels the jobs that have not started; running ones finish. Returns the ids that will not run. */

@@ -31,9 +31,10 @@ const DIRECT = ' direct'
 export const directLaneOf = (lane: string): string => `${lane}${DIRECT}`
 /** The lane whose limits apply to this one. */
 export const limitedBy = (lane: string): string => (lane.endsWith(DIRECT) ? lane.slice(0, -DIRECT.length) : lane)
-/** The same in SQL, of the row `lanes`. */
-const LIMITED_BY = `CASE WHEN right(lanes.lane, ${DIRECT.length}) = '${DIRECT}' THEN left(lanes.lane, -${DIRECT.length})
-  ELSE lanes.lane END`
+/** The same in SQL, of a row that has a lane. */
+const limitedByOf = (row: string): string =>
+  `CASE WHEN right(${row}.lane, ${DIRECT.length}) = '${DIRECT}' THEN left(${row}.lane, -${DIRECT.length}) ELSE ${row}.lane END`
+const LIMITED_BY = limitedByOf('lanes')
 const IS_OWN = 'limits.lane = lanes.lane'
 
 // The burst is what one second admits, and at least one job.
@@ -233,3 +234,18 @@ export function selectDueQueues(queues: readonly QueueName[]): Statement {
 export const IS_LIMITED = `EXISTS (SELECT FROM job_lanes limits WHERE limits.lane = ${LIMITED_BY} AND limits.queue = $1
   AND (${IS_OWN} AND (limits.held_until IS NOT NULL OR limits.is_trial)
     OR limits.per_second IS NOT NULL OR limits.most_in_flight < $2) OFFSET 0)`
+
+// Longer than a worker with a free slot takes to claim what was dispatched.
+const SOON_CLAIMED = `interval '10 seconds'`
+/**
+ * SQL: the lane of the row `lanes` of queue $1 has as many jobs in flight as it may, so that more workers would not start
+ * another one. A job that no worker claims is not counted: it waits for a worker itself. Reads the jobs in flight once per
+ * statement, and hashes the lanes. $2 as above.
+ */
+export const IS_FULL = `${LIMITED_BY} IN (SELECT taken.lane FROM (
+    SELECT ${limitedByOf('j')} AS lane, count(*) AS count FROM jobs j
+    WHERE j.queue = $1 AND j.state IN ('dispatched', 'running')
+      AND (j.lease_until IS NOT NULL OR j.dispatched_at > now() - ${SOON_CLAIMED})
+    GROUP BY 1) AS taken
+  WHERE taken.count >= coalesce((SELECT max(limits.most_in_flight) FROM job_lanes limits
+    WHERE limits.lane = taken.lane AND limits.queue = $1), $2))`

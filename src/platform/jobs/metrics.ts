@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { SHOWN_STATE, SUSPENDED_ACCOUNTS } from './backlog.ts'
-import { IS_LIMITED } from './lanes.ts'
+import { IS_FULL, IS_LIMITED } from './lanes.ts'
 import { WORKER_ALIVE } from './live-rows.ts'
 
 export interface JobMetrics {
@@ -15,7 +15,7 @@ export function createJobMetrics(registry: Registry): JobMetrics {
   return {
     outcomes: new Counter({
       name: 'countersign_job_outcomes_total',
-      help: 'Deliveries by outcome: settled, retried, deferred, dead, stale (another delivery had taken the job over).',
+      help: 'Deliveries by outcome: settled, retried, deferred, dead, stale (the job had moved on, or its queue is paused).',
       labelNames: ['queue', 'outcome'],
       registers: [registry],
     }),
@@ -55,7 +55,10 @@ export function createDispatchMetrics(registry: Registry): DispatchMetrics {
 export interface QueueState {
   queue: QueueName
   depth: Record<'queued' | 'dispatched' | 'running' | 'dead', number>
-  /** Seconds that the oldest due job has waited; 0 when none is due. Scale workers by this: lanes with limits of their own don't count. */
+  /**
+   * Seconds that the oldest due job has waited; 0 when none is due. Scale workers by this: lanes with limits of their
+   * own, and lanes that have as many jobs in flight as they may, don't count.
+   */
   oldestDueSeconds: number
   isPaused: boolean
   /** Jobs at once, summed over the live workers. */
@@ -172,6 +175,7 @@ async function readQueue(tx: Tx, queue: QueueName): Promise<QueueState> {
          SELECT j.run_at, j.account_id FROM jobs j WHERE j.queue = $1 AND j.lane = lanes.lane
            AND j.priority = p.priority AND j.state = 'queued' ORDER BY j.run_at LIMIT 1) AS first
        WHERE lane IS NOT NULL AND first.account_id <> ALL (${SUSPENDED_ACCOUNTS}) AND NOT ${IS_LIMITED}
+         AND NOT ${IS_FULL}
      )
      SELECT greatest(0, coalesce(extract(epoch FROM now() - min(run_at)), 0))::float8 AS age,
        EXISTS (SELECT FROM queues WHERE queue = $1 AND paused_at IS NOT NULL) AS paused,

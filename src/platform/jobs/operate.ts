@@ -78,15 +78,21 @@ export async function redrive<Q extends QueueName>(db: Database, job: JobSummary
   })
 }
 
-/** Stops dispatching a queue; running jobs finish. */
+/** Starts no further job of a queue; running jobs finish. What was dispatched and has not started is queued again. */
 export async function pauseQueue(db: Database, queue: QueueName): Promise<void> {
-  await db.system('pause', (tx) =>
-    tx.query(
+  await db.system('pause', async (tx) => {
+    await tx.query(
       `INSERT INTO queues (queue, paused_at) VALUES ($1, now())
        ON CONFLICT (queue) DO UPDATE SET paused_at = coalesce(queues.paused_at, now())`,
       [queue],
-    ),
-  )
+    )
+    // A locked row is being claimed. A job that is being dispatched at this moment is refused by its claim.
+    await tx.query(
+      `UPDATE jobs SET state = 'queued' WHERE id = ANY(ARRAY(SELECT id FROM jobs
+         WHERE queue = $1 AND state = 'dispatched' AND lease_until IS NULL FOR UPDATE SKIP LOCKED))`,
+      [queue],
+    )
+  })
 }
 
 export async function resumeQueue(db: Database, queue: QueueName): Promise<void> {

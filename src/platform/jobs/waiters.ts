@@ -6,7 +6,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { currentSubject, detached } from '#src/platform/context.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { createWaitingPlaces } from '#src/platform/waiting-places.ts'
-import { findSettled } from './backlog.ts'
 import type { SettledChannel } from './settled-channel.ts'
 import { createUsualTime, FIRST_INTERVAL_MS, minGapMs, minReportedGapMs, nextIntervalMs } from './wait-interval.ts'
 
@@ -205,4 +204,16 @@ function callIn(delayMs: number, call: () => void): () => void {
 
 function accountInProgress(): string {
   return currentSubject()?.account ?? ''
+}
+
+/** Which of these jobs have ended, and how long they took since they were accepted, for callers that wait. */
+async function findSettled(
+  db: Pick<Database, 'readSystem'>,
+  ids: readonly string[],
+): Promise<{ id: string; tookMs: number }[]> {
+  return db.readSystem<{ id: string; tookMs: number }>('wait', () => ({
+    text: `SELECT id, (extract(epoch FROM coalesce(settled_at, now()) - created_at) * 1000)::float8 AS "tookMs"
+       FROM jobs WHERE id = ANY($1::uuid[]) AND state IN ('succeeded', 'dead', 'cancelled')`,
+    values: [ids],
+  }))
 }

@@ -31,6 +31,11 @@ export interface BlobStore {
   storedAt(scope: Scope, sha256: string): Promise<Date | undefined>
   /** @throws {Error} with a sentence for the operator when the store's address or rights can't be right. */
   check(): Promise<void>
+  /**
+   * For each process, before its first use: removes local files of processes that were killed, which no other machine or
+   * container can reach. Returns how many.
+   */
+  start(): Promise<number>
   /** Removes remains of uploads whose processes crashed a day ago or more. Returns how many. */
   sweep(): Promise<number>
   close(): Promise<void>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { defineConfig, readableBy } from '#src/platform/config-keys.ts'
+import { defineConfig, number, readableBy } from '#src/platform/config-keys.ts'
 import { parseStoreAddress } from './address.ts'
+import { DEFAULT_SPOOL_BYTES } from './local-files.ts'
 
 export const storeConfig = defineConfig({
   keys: {
@@ -11,6 +12,12 @@ export const storeConfig = defineConfig({
     AWS_SECRET_ACCESS_KEY: z.string().optional().describe('Its secret.'),
     AWS_SESSION_TOKEN: z.string().optional().describe('Of temporary keys.'),
     AWS_REGION: z.string().optional().describe('Of the bucket, where BLOB_STORE names none.'),
+    // An account that is alone gets half: the largest video has 2 GiB.
+    S3_SPOOL_MEGABYTES: number
+      .min(4_096, 'must be 4096 to 1000000')
+      .max(1_000_000, 'must be 4096 to 1000000')
+      .default(DEFAULT_SPOOL_BYTES / 1024 ** 2)
+      .describe('Disk for local copies of media on S3, of one process; small ones take a fifth more. See Media.'),
   },
   // With one of the two keys, the SDK would use the machine's role, which the operator did not intend.
   problems(given) {

@@ -133,6 +133,9 @@ export function createDiskStore(options: { root: string; now?: () => number }): 
     // An address that can't be used is better found at boot than by the first upload.
     check: () => folders.ensure(temporary),
 
+    // The remains are on the disk that all processes share: `sweep` finds them.
+    start: async () => 0,
+
     async sweep() {
       const names = (await ifThere(readdir(temporary))) ?? []
       let removed = 0

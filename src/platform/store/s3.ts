@@ -1,17 +1,16 @@
 // Blobs as objects: `<prefix>/<account>/<environment>/<sha256>`, variants behind a dot. An object appears whole or not
 // at all, and only under its final name: the bytes are hashed into a local file first, because S3 can't rename.
 
-import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Failure } from '#src/failure.ts'
 import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { BlobStore } from './blobs.ts'
+import type { BlobSource, BlobStore } from './blobs.ts'
+import { createLocalFiles, DEFAULT_SPOOL_BYTES, type DiskRoom, hasCode } from './local-files.ts'
 import { checkTenant, hashOf, nameOf } from './names.ts'
 import { receive } from './receive.ts'
 import { createBucket, type S3Access } from './s3-bucket.ts'
@@ -21,10 +20,11 @@ export interface S3StoreOptions extends S3Access {
   prefix: string
   /** Where uploads are written until they are whole, and where blobs are lent as files. The system's by default. */
   spoolDirectory?: string
+  /** What the local files of the process may take of the disk, besides small ones. */
+  maxSpoolBytes?: number
   now?: () => number
 }
 
-const SPOOLED = 'countersign-blob-'
 // Counted from the last write, so an upload in progress is never swept, however long it takes.
 const STALE_AFTER_MS = 24 * 3_600_000
 // The size up to which one request suffices. Above it parts of this size are sent, each with its own retries. S3 wants
@@ -37,6 +37,8 @@ const PARTS_OF_ONE_UPLOAD = 4
 // Local files at once, each of up to the largest blob; a worker inspects eight. The last one is for another account.
 const LENT_AT_ONCE = 8
 const LENT_TO_ONE_ACCOUNT = 7
+// Lent files of up to a fortieth, which photos are, don't wait for videos: all together they take a fifth more.
+const SMALL_PART = 40
 // Bounded by the requests and jobs that wait for them.
 const UNBOUNDED = {
   maxWaitingEach: Number.POSITIVE_INFINITY,
@@ -47,25 +49,26 @@ const UNBOUNDED = {
 export function createS3Store({
   prefix,
   spoolDirectory = tmpdir(),
+  maxSpoolBytes = DEFAULT_SPOOL_BYTES,
   now = Date.now,
   ...access
 }: S3StoreOptions): BlobStore {
   const bucket = createBucket(access)
+  const files = createLocalFiles(spoolDirectory, maxSpoolBytes)
+  const staleBefore = () => new Date(now() - STALE_AFTER_MS)
   const takePart = createFairSemaphore({ ...UNBOUNDED, slots: PARTS_AT_ONCE, slotsEach: PARTS_OF_ONE_ACCOUNT })
   const takeFile = createFairSemaphore({ ...UNBOUNDED, slots: LENT_AT_ONCE, slotsEach: LENT_TO_ONE_ACCOUNT })
   const homeOf = (scope: Scope): string => [...(prefix === '' ? [] : [prefix]), ...checkTenant(scope), ''].join('/')
   const keyOf = (scope: Scope, sha256: string, variant?: string): string => `${homeOf(scope)}${nameOf(sha256, variant)}`
 
-  async function spooled<R>(fill: (file: FileHandle, path: string) => Promise<R>): Promise<R> {
-    const path = join(spoolDirectory, `${SPOOLED}${randomUUID()}`)
-    const file = await open(path, 'wx+', 0o600)
+  async function spooled<R>(
+    { accountId }: Scope,
+    fill: (file: FileHandle, path: string, room: DiskRoom) => Promise<R>,
+  ): Promise<R> {
     try {
-      return await fill(file, path)
+      return await files.use(accountId, fill)
     } catch (error) {
       throw isFull(error) ? full(error) : error
-    } finally {
-      await file.close()
-      await unlink(path)
     }
   }
 
@@ -102,8 +105,10 @@ export function createS3Store({
 
   return {
     put: (scope, source, options) =>
-      spooled(async (file, path) => {
-        const stored = await receive(file, source, options)
+      spooled(scope, async (file, path, room) => {
+        // An archive of an account may be larger than all the room: its queue bounds how many there are.
+        const isCounted = options.maxBytes <= maxSpoolBytes / 2
+        const stored = await receive(file, isCounted ? counted(source, room) : source, options)
         await options.onStaged?.({ ...stored, path })
         await upload(scope, file, stored)
         return stored
@@ -129,11 +134,18 @@ export function createS3Store({
     async withLocalFile(scope, sha256, work) {
       const key = keyOf(scope, sha256)
       return takeFile(scope.accountId, () =>
-        spooled(async (_file, path) => {
-          const found = await bucket.getObject(key)
-          if (found === undefined) throw new Error('the blob is missing from the store')
-          await download(found.stream, path, found.size)
-          return work(path)
+        spooled(scope, async (_file, path, room) => {
+          for (;;) {
+            const found = await bucket.getObject(key)
+            if (found === undefined) throw new Error('the blob is missing from the store')
+            if (found.size <= maxSpoolBytes / SMALL_PART || room.take(found.size)) {
+              await download(found.stream, path, found.size)
+              return work(path)
+            }
+            // An open download would be cut off while it waits.
+            found.stream.destroy()
+            await room.freed()
+          }
         }),
       )
     },
@@ -153,13 +165,25 @@ export function createS3Store({
 
     check: () => bucket.check(),
 
+    start: () => files.sweep(staleBefore()),
+
     async sweep() {
-      const before = new Date(now() - STALE_AFTER_MS)
-      const unfinished = await bucket.abortUploads(prefix === '' ? '' : `${prefix}/`, before)
-      return unfinished + (await sweepSpool(spoolDirectory, before))
+      const unfinished = await bucket.abortUploads(prefix === '' ? '' : `${prefix}/`, staleBefore())
+      return unfinished + (await files.sweep(staleBefore()))
     },
 
     close: async () => bucket.close(),
+  }
+}
+
+/** @throws {Failure} `service_unavailable` when the account would take more of the disk than it leaves to others. */
+async function* counted(source: BlobSource, room: DiskRoom): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    if (!room.take(chunk.byteLength)) {
+      const detail = 'Too many bytes of media are being received at this moment. Try again.'
+      throw new Failure('service_unavailable', { detail, headers: { 'Retry-After': '10' } })
+    }
+    yield chunk
   }
 }
 
@@ -180,27 +204,7 @@ async function download(stream: Readable, path: string, size: number): Promise<v
   if (file.bytesWritten !== size) throw new Error(`the store sent ${file.bytesWritten} of ${size} bytes`)
 }
 
-async function sweepSpool(folder: string, before: Date): Promise<number> {
-  let removed = 0
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith(SPOOLED)) continue
-    const path = join(folder, name)
-    try {
-      if ((await stat(path)).mtime >= before) continue
-      await unlink(path)
-      removed += 1
-    } catch (error) {
-      // Its owner has just finished with it.
-      if (!hasCode(error, 'ENOENT')) throw error
-    }
-  }
-  return removed
-}
-
 const isFull = (error: unknown): boolean => hasCode(error, 'ENOSPC', 'EDQUOT')
-
-const hasCode = (error: unknown, ...codes: string[]): boolean =>
-  error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
 
 const full = (cause: unknown): Failure =>
   new Failure('service_unavailable', { detail: 'The media store is full. Try again later.', cause })

@@ -6,6 +6,7 @@ import type { Database } from '#src/platform/db/database.ts'
 import { SHOWN_STATE } from '#src/platform/jobs/backlog.ts'
 import type { JobOutcome, RunningJob } from '#src/platform/jobs/consume.ts'
 import { runDispatchLoops } from '#src/platform/jobs/loops.ts'
+import { pauseQueue, resumeQueue } from '#src/platform/jobs/operate.ts'
 import { type Dispatching, startDispatching, testedEngines } from '../../support/engines.ts'
 import { until } from '../../support/until.ts'
 
@@ -285,6 +286,70 @@ describe.each(testedEngines())('the job engine on %s', (kind) => {
     expect(await on.dispatcher.dispatch('attest')).toMatchObject({ count: 0 })
     await on.database.owner('DELETE FROM queues')
     await settledAll(ids)
+    await worker.close(5_000)
+  })
+
+  it('starts no job after a pause, also none that was dispatched before it, and takes no attempt of it', async () => {
+    let claimed = 0
+    const db: Database = {
+      ...on.database.db,
+      async writeSystem(reason, statement) {
+        const rows = await on.database.db.writeSystem<never>(reason, statement)
+        if (reason === 'claim attest') claimed += (statement().values[0] as string[]).length
+        return rows
+      },
+    }
+    const started: string[] = []
+    const released = Promise.withResolvers<void>()
+    const run = async (job: RunningJob) => {
+      started.push(job.id)
+      await released.promise
+      return on.settleNow(job)
+    }
+    // The jobs are of one account, which may have half of the slots.
+    const worker = await on.start(run, { db, concurrency: 8 })
+    const ids = await on.addJobs(8)
+    await until(async () => {
+      await on.dispatcher.dispatch('attest')
+      return started.length === 4 && (await states(ids)).every(({ state }) => state !== 'queued')
+    })
+    await pauseQueue(on.database.db, 'attest')
+    const waiting = ids.filter((id) => !started.includes(id))
+    expect(await states(waiting)).toEqual(waiting.map(() => expect.objectContaining({ state: 'queued', attempts: 0 })))
+    released.resolve()
+    // The worker asks for those that it had fetched as its slots become free.
+    await until(() => claimed === 8)
+    await until(async () => (await states(ids)).filter(({ state }) => state === 'succeeded').length === 4)
+    expect(await on.dispatcher.dispatch('attest')).toMatchObject({ count: 0 })
+    expect(started).toHaveLength(4)
+    await resumeQueue(on.database.db, 'attest')
+    await settledAll(ids)
+    expect((await states(ids)).map(({ attempts }) => attempts)).toEqual(ids.map(() => 1))
+    await worker.close(5_000)
+  })
+
+  it('queues a job again that is refused because its queue is paused', async () => {
+    const worker = await on.start(on.settleNow)
+    const ids = await on.addJobs(2)
+    await pauseQueue(on.database.db, 'attest')
+    // As by a dispatcher that read the queue before the pause.
+    await on.database.owner(
+      `UPDATE jobs SET state = 'dispatched', dispatches = 1, dispatched_at = now() - interval '1 minute'
+       WHERE id = ANY($1::uuid[])`,
+      [ids],
+    )
+    const producer = on.engine.producer('attest')
+    await producer.add(ids.map((id) => ({ tickets: [{ id, dispatches: 1 }], priority: 1 })))
+    await until(
+      async () => {
+        await on.dispatcher.reconcile('attest')
+        return (await states(ids)).every(({ state, attempts }) => state === 'queued' && attempts === 0)
+      },
+      { timeoutMs: 20_000 },
+    )
+    await resumeQueue(on.database.db, 'attest')
+    await settledAll(ids)
+    await producer.close()
     await worker.close(5_000)
   })
 

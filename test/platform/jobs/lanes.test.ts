@@ -113,6 +113,42 @@ it('a lane gets the jobs that its rate admits, over all dispatchers, and its tok
   expect(await dispatch()).toBe(4)
 })
 
+it('a lane that has as many jobs in flight as it may does not ask for more workers, and other lanes do', async () => {
+  const oldest = async () => {
+    const states = await readQueues(on.database.db)
+    return states.find((state) => state.queue === queue)?.oldestDueSeconds ?? 0
+  }
+  const age = (lane: string, seconds: number) =>
+    on.database.owner(`UPDATE jobs SET run_at = now() - $2 * interval '1 second' WHERE lane = $1`, [lane, seconds])
+  await fill('full', 20)
+  await fill('wide', 40)
+  await fill(directLaneOf('full'), 20)
+  await limit('wide', { mostInFlight: 20, perSecond: null })
+  for (const lane of ['full', 'wide', directLaneOf('full')]) await age(lane, 400)
+  expect(await oldest()).toBeGreaterThan(399)
+  // The cap of the queue, which the lane shares with its direct lane, and the larger cap of the other lane.
+  expect(await dispatch()).toBe(8 + 20)
+  expect(await oldest()).toBe(0)
+  await fill('free', 1)
+  await age('free', 90)
+  expect(await oldest()).toBeGreaterThan(89)
+  expect(await oldest()).toBeLessThan(120)
+  await on.database.owner(`DELETE FROM jobs WHERE lane = 'free'`)
+
+  // More workers help where a job of a full lane waits for one.
+  const claim = (lane: string) =>
+    on.database.owner(`UPDATE jobs SET lease_until = now() WHERE state = 'dispatched' AND lane LIKE $1`, [lane])
+  await on.database.owner(`UPDATE jobs SET dispatched_at = now() - interval '11 seconds' WHERE state = 'dispatched'`)
+  await claim('full%')
+  expect(await oldest()).toBeGreaterThan(399)
+  await claim('wide')
+  expect(await oldest()).toBe(0)
+  await on.database.owner(
+    `UPDATE jobs SET state = 'succeeded' WHERE id = (SELECT id FROM jobs WHERE state = 'dispatched' AND lane = 'full' LIMIT 1)`,
+  )
+  expect(await oldest()).toBeGreaterThan(399)
+})
+
 describe('a lane and its direct lane', () => {
   const inFlight = () =>
     on.database.owner<{ lane: string; count: number }>(

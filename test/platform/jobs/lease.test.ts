@@ -16,6 +16,7 @@ import {
   settle,
   settleAll,
 } from '#src/platform/jobs/backlog.ts'
+import { pauseQueue, resumeQueue } from '#src/platform/jobs/operate.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -88,6 +89,28 @@ describe('a lease', () => {
     await expect(database.db.tenant(scope, (tx) => settle(tx, lease))).rejects.toBe(STALE_JOB)
     await dispatch([ticket.id])
     expect(await claimAll(database.db, 'attest', [ticket])).toEqual([undefined])
+  })
+
+  it('is not given in a paused queue, and the job keeps its attempts and its ticket', async () => {
+    const [ticket] = await dispatched(1)
+    if (ticket === undefined) throw new Error('no job')
+    await database.owner(`INSERT INTO queues (queue, paused_at) VALUES ('attest', now()), ('deliver', NULL)`)
+    expect(await claimAll(database.db, 'attest', [ticket])).toEqual([undefined])
+    expect(await shown(ticket.id)).toEqual({ state: 'dispatched', is_leased: false, fence: 0 })
+    await resumeQueue(database.db, 'attest')
+    expect(await claimAll(database.db, 'attest', [ticket])).toMatchObject([{ fence: 1, attempt: 1 }])
+    await database.owner('DELETE FROM queues')
+  })
+
+  it('and a pause: each job runs or waits in the queue', async () => {
+    const tickets = await dispatched(40)
+    const claims = tickets.map((ticket) => claimAll(database.db, 'attest', [ticket]))
+    await Promise.all([...claims, pauseQueue(database.db, 'attest')])
+    const leases = (await Promise.all(claims)).flat()
+    for (const [index, { id }] of tickets.entries()) {
+      expect((await shown(id))?.state).toBe(leases[index] === undefined ? 'queued' : 'running')
+    }
+    await database.owner('DELETE FROM queues')
   })
 
   it('settles nothing after it lapsed, even if the job was dispatched again and not yet claimed', async () => {
