@@ -31,8 +31,15 @@ export interface Preflight {
   reason: string | null
 }
 
-export function preflightOf({ valid, reason, pending }: VerifyOutcome): Preflight {
-  return { would_be_valid: valid, reason: pending === 'webhook' ? 'policy_webhook_pending' : reason }
+/** Of a canary condition that only a reading given to verify can answer. */
+export const OPEN_READING = 'policy_canary_pending'
+
+/** What is only asked at verify refuses: an answer that is not known yet may be a refusal. */
+export function preflightOf({ valid, reason, pending, needs }: VerifyOutcome): Preflight {
+  if (pending === 'webhook') return { would_be_valid: false, reason: 'policy_webhook_pending' }
+  // Under `best_effort` a reading that nobody took refuses nothing, and one that verify is given may have tripped.
+  if (valid && needs.length > 0) return { would_be_valid: false, reason: OPEN_READING }
+  return { would_be_valid: valid, reason }
 }
 
 export function bindingsOf(claims: IntentClaims, audience: string | null): Bindings {

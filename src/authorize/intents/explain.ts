@@ -6,6 +6,7 @@ import { DEFAULT_DOCUMENT } from '#src/authorize/policy/document.ts'
 import type { PolicyAnswers, PolicyFacts } from '#src/authorize/policy/evaluate.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
+import { OPEN_READING, preflightOf } from './authorization.ts'
 import { factsOfStored, policyFactsOf, type VerifyFacts } from './facts.ts'
 import { answersFor, runPipeline, STEPS, type VerifyOutcome } from './pipeline.ts'
 import { describeReason } from './reasons.ts'
@@ -14,19 +15,29 @@ import type { RecordedFacts } from './record.ts'
 /** Of a verify entry and of an authorize entry, by kind. */
 export const INTENT_EXPLAINERS = { verify: explain, authorize: explain }
 
+const OPEN_DETAIL = 'A canary condition with mode best_effort has no reading yet: verify may be given one.'
+
 /** The steps in their order: passed, refused, or not reached. `agrees`: the answer is the recorded one. */
 function explain(recorded: Json, entry: DecisionEntry): Json {
   const { facts: stored, policy } = recorded as unknown as RecordedFacts
   const facts = factsOfStored(stored)
   const outcome = runPipeline(facts, compilePolicy(policy?.document ?? DEFAULT_DOCUMENT))
-  const { valid, reason, results, shadow, needs: _, pending, opens: __, isOverBudget: ___, ...details } = outcome
-  // Verify answers what an answer that is missing comes to.
-  const isPending = pending === 'webhook' && entry.kind === 'authorize'
-  const answered = isPending ? 'policy_webhook_pending' : reason
+  const {
+    results,
+    shadow,
+    valid: _,
+    reason,
+    needs: __,
+    pending: ___,
+    opens: ____,
+    isOverBudget: _____,
+    ...details
+  } = outcome
+  const { valid, reason: answered } = answeredIn(entry, outcome)
   return {
     valid,
     reason: answered,
-    detail: describeReason(reason),
+    detail: answered === OPEN_READING ? OPEN_DETAIL : describeReason(reason),
     agrees: valid === entry.valid && answered === entry.reason,
     evaluated_at: facts.at,
     token_problem: facts.token_problem,
@@ -35,6 +46,14 @@ function explain(recorded: Json, entry: DecisionEntry): Json {
     rules: [...results, ...shadow] as unknown as Json,
     facts: stored as unknown as Json,
   }
+}
+
+/** Verify answers what an answer that is missing comes to, and authorize that it is missing. */
+function answeredIn(entry: DecisionEntry, outcome: VerifyOutcome): Pick<VerifyOutcome, 'valid' | 'reason'> {
+  // Earlier entries of authorize are valid where a reading under `best_effort` was not known.
+  if (entry.kind !== 'authorize' || (outcome.valid && entry.valid === true)) return outcome
+  const { would_be_valid: valid, reason } = preflightOf(outcome)
+  return { valid, reason }
 }
 
 /**

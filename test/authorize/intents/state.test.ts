@@ -244,3 +244,18 @@ describe('facts that were recorded before there were mandates, schedules and app
     })
   })
 })
+
+describe('an entry of authorize with an open best_effort condition', () => {
+  it('has the answer with which it was recorded, also where that was valid', () => {
+    const rules = [{ id: 'read', require: { canary: { set: 'set', mode: 'best_effort' } } }]
+    const policy = { version: 1, digest: '', document: documentSchema.parse({ rules }) }
+    const recorded = { facts: VALID_FACTS, policy } as unknown as Json
+    for (const answer of [
+      { valid: true, reason: null },
+      { valid: false, reason: 'policy_canary_pending' },
+    ]) {
+      const entry = { kind: 'authorize', ...answer } as DecisionEntry
+      expect(INTENT_EXPLAINERS.authorize(recorded, entry)).toMatchObject({ ...answer, agrees: true })
+    }
+  })
+})
