@@ -175,7 +175,7 @@ export async function intentParsers(web: Web): Promise<Parser[]> {
     ),
     parser('POST /v1/agents: coordinates of keys', (dice) => {
       const key = dice.pick(KEYS)
-      const x = mutateText([key.x], dice, 100).toWellFormed()
+      const x = mutateText([key.x, '', '='], dice, 100).toWellFormed()
       return post('/v1/agents', jsonOf({ name: 'Buyer', owner: 'o', public_key: { ...key, x } }), JSON_BODY)
     }),
     posted('/v1/decisions/verify-chain', { from: 0, limit: 256 }),
