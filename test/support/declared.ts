@@ -1,6 +1,6 @@
 // Compares the answers of routes in tests with the OpenAPI document: a problem whose code is not declared for its
-// operation, a member that the example of an answer does not show, and a header that its note does not name are collected,
-// and fail the test file at its end.
+// operation or whose detail is no sentence, a member that the example of an answer does not show, and a header that its
+// note does not name are collected, and fail the test file at its end.
 
 import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { Answer, Route } from '#src/platform/http/endpoint.ts'
@@ -60,10 +60,11 @@ export function watchDeclared(routes: readonly Route[]): Declared {
             }
             return answer
           } catch (error) {
-            const { code, status, members } = toFailure(error)
+            const { code, status, members, message } = toFailure(error)
             for (const member of Object.keys(members).filter((one) => !PROBLEM_MEMBERS.has(one))) {
               found.add(`${name} answers ${code} with ${member}, which Problem does not have`)
             }
+            if (!isSentence(message)) found.add(`${name} answers ${code} with no sentence: ${message}`)
             if (!codes.has(code)) found.add(`${name} answers ${status} ${code}`)
             throw error
           }
@@ -71,6 +72,11 @@ export function watchDeclared(routes: readonly Route[]): Declared {
       }
     }),
   }
+}
+
+// It may begin with the place of a finding or with an id.
+function isSentence(detail: string): boolean {
+  return /[^.][.!?]$/.test(detail) && !/^\p{Ll}+ /u.test(detail)
 }
 
 function unshown({ example, examples = { example } }: AnswerNote = {}, answer: Answer): string[] {

@@ -68,7 +68,7 @@ const batch = {
     {
       line: 3,
       errors: [
-        { pointer: '/media_id', code: 'not_found', detail: 'no such media: upload it with POST /v1/media first' },
+        { pointer: '/media_id', code: 'not_found', detail: 'names no media: upload it with POST /v1/media first' },
       ],
     },
   ],
