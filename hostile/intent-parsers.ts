@@ -68,6 +68,17 @@ const FREQUENCIES = [
   'monthly',
 ]
 
+// The keys of RFC 8037 A.2 and RFC 7517 A.1.
+const KEYS = [
+  { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' },
+  {
+    kty: 'EC',
+    crv: 'P-256',
+    x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+    y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+  },
+]
+
 interface Sending {
   method?: string
   headers?: readonly Header[]
@@ -157,7 +168,16 @@ export async function intentParsers(web: Web): Promise<Parser[]> {
         JSON_BODY,
       ),
     ),
-    posted('/v1/agents', { name: 'Buyer', owner: 'owner@example.com', metadata: { team: 'a' } }),
+    posted(
+      '/v1/agents',
+      { name: 'Buyer', owner: 'owner@example.com', metadata: { team: 'a' } },
+      ...KEYS.map((public_key) => ({ name: 'Buyer', owner: 'owner@example.com', public_key })),
+    ),
+    parser('POST /v1/agents: coordinates of keys', (dice) => {
+      const key = dice.pick(KEYS)
+      const x = mutateText([key.x, '', '='], dice, 100).toWellFormed()
+      return post('/v1/agents', jsonOf({ name: 'Buyer', owner: 'o', public_key: { ...key, x } }), JSON_BODY)
+    }),
     posted('/v1/decisions/verify-chain', { from: 0, limit: 256 }),
     parser('PUT /v1/policy', (dice) =>
       json('/v1/policy', [RULES], dice, {

@@ -93,8 +93,24 @@ export class Failure extends Error {
 
 /** Refuses one field, for checks that a schema can't express. */
 export function invalidField(pointer: string, code: string, detail: string): Failure {
-  return new Failure('invalid_request', { detail: `${pointer} ${detail}.`, errors: [{ pointer, code, detail }] })
+  return fieldFailure('invalid_request', { pointer, code, detail })
 }
+
+/** Refuses for one finding, under the code of the failure. */
+export function fieldFailure(code: FailureCode, error: FieldError): Failure {
+  return new Failure(code, { detail: sentenceOf(error), errors: [error] })
+}
+
+/**
+ * A finding as a sentence for people. A detail is a predicate of the field that it is about, such as `is required`, or a
+ * whole sentence, which begins with a capital letter.
+ */
+export function sentenceOf({ pointer, detail }: FieldError): string {
+  const subject = /^\p{Lu}/u.test(detail) ? '' : `${SUBJECTS[pointer] ?? pointer} `
+  return `${subject}${detail}${/[.!?]$/.test(detail) ? '' : '.'}`
+}
+
+const SUBJECTS: Record<string, string> = { '': 'The body', '?': 'The query' }
 
 // With several findings about one request, the first of these codes that occurs names the failure: the body comes
 // before the rows that it names.
@@ -116,6 +132,5 @@ function failureOf(code: string): (typeof OUTWEIGHING)[number] {
 export function refusalOf(errors: readonly FieldError[]): Failure {
   const codes = new Set(errors.map(({ code }) => failureOf(code)))
   const code = OUTWEIGHING.find((known) => codes.has(known)) ?? 'invalid_request'
-  const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join('; ')
-  return new Failure(code, { detail, errors: [...errors] })
+  return new Failure(code, { detail: errors.map(sentenceOf).join(' '), errors: [...errors] })
 }

@@ -1,6 +1,6 @@
 // Compares the answers of routes in tests with the OpenAPI document: a problem whose code is not declared for its
-// operation, and a member that the example of an answer does not show, are collected, and fail the test file at its
-// end.
+// operation or whose detail is no sentence, a member that the example of an answer does not show, and a header that its
+// note does not name are collected, and fail the test file at its end.
 
 import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { Answer, Route } from '#src/platform/http/endpoint.ts'
@@ -56,12 +56,16 @@ export function watchDeclared(routes: readonly Route[]): Declared {
             for (const member of unshown(note.answers?.[answer.status], answer)) {
               found.add(`${name} ${answer.status} has ${member}, which its example does not show`)
             }
+            for (const header of unnamed(note.answers?.[answer.status], answer)) {
+              found.add(`${name} ${answer.status} has the header ${header}, which is not declared`)
+            }
             return answer
           } catch (error) {
-            const { code, status, members } = toFailure(error)
+            const { code, status, members, message } = toFailure(error)
             for (const member of Object.keys(members).filter((one) => !PROBLEM_MEMBERS.has(one))) {
               found.add(`${name} answers ${code} with ${member}, which Problem does not have`)
             }
+            if (!isSentence(message)) found.add(`${name} answers ${code} with no sentence: ${message}`)
             if (!codes.has(code)) found.add(`${name} answers ${status} ${code}`)
             throw error
           }
@@ -71,6 +75,11 @@ export function watchDeclared(routes: readonly Route[]): Declared {
   }
 }
 
+// It may begin with the place of a finding or with an id.
+function isSentence(detail: string): boolean {
+  return /[^.][.!?]$/.test(detail) && !/^\p{Ll}+ /u.test(detail)
+}
+
 function unshown({ example, examples = { example } }: AnswerNote = {}, answer: Answer): string[] {
   if (!('text' in answer) || typeof answer.text !== 'string') return []
   const told: unknown = JSON.parse(answer.text)
@@ -78,6 +87,13 @@ function unshown({ example, examples = { example } }: AnswerNote = {}, answer: A
     .filter((one) => one !== undefined && statusOf(one) === statusOf(told))
     .map((one) => membersOf(told).filter((name) => !UNUSUAL.has(name) && !membersOf(one).includes(name)))
   return missing.toSorted((a, b) => a.length - b.length)[0] ?? []
+}
+
+// Of the rest, every operation has some, and others belong to the content.
+const OWN_HEADERS = ['Location', 'Retry-After', 'Preference-Applied', 'Accept-Ranges', 'Content-Range']
+
+function unnamed({ headers: named = {} }: AnswerNote = {}, { headers = {} }: Answer): string[] {
+  return OWN_HEADERS.filter((name) => headers[name] !== undefined && named[name] === undefined)
 }
 
 function membersOf(value: unknown): string[] {

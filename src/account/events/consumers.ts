@@ -94,12 +94,12 @@ async function moveTo(
     throw new Failure('conflict', `There can be ${MAX_CONSUMERS} event consumers. Delete one first.`)
   }
   if (known === undefined)
-    throw new Failure('conflict', `${name} does not exist: leave out expected_position to make it.`)
+    throw new Failure('conflict', `The consumer ${name} does not exist: leave out expected_position to make it.`)
   const isMoved = await advanceConsumer(tx, name, { position: position ?? known.position, expected })
   const row = await getConsumer(tx, name)
   if (isMoved) return row
   throw new Failure('conflict', {
-    detail: `${name} stands at ${row.position}: ${expected === undefined ? 'it moves forward only' : 'another process has moved it'}.`,
+    detail: `The consumer ${name} stands at ${row.position}: ${expected === undefined ? 'it moves forward only' : 'another process has moved it'}.`,
     members: { position: row.position },
   })
 }

@@ -33,7 +33,13 @@ export const NOTES: Record<string, Note> = {
       'and their hashes are left out. `manifest.json` has the SHA-256 of each file. An account has one export at a time. ' +
       'See [the account]({base_url}/docs/account).',
     examples: { 'With photos and videos': { include_media: true } },
-    answers: { 202: { description: 'It is being made.', example: queued } },
+    answers: {
+      202: {
+        description: 'It is being made.',
+        headers: { Location: 'Where to read its progress.' },
+        example: queued,
+      },
+    },
     problems: ['conflict', 'environment_mismatch', 'not_found'],
   },
   'GET /v1/account/exports': {
@@ -53,6 +59,13 @@ export const NOTES: Record<string, Note> = {
     headers: {
       Range: 'One range of bytes, such as `bytes=0-1048575`.',
       'If-Range': 'The ETag of the archive: another one gets the whole archive.',
+    },
+    answers: {
+      200: { description: 'All of it.', headers: { 'Accept-Ranges': '`bytes`.' } },
+      206: {
+        description: 'The range.',
+        headers: { 'Accept-Ranges': '`bytes`.', 'Content-Range': 'Which part of how many bytes this is.' },
+      },
     },
     problems: ['conflict', 'environment_mismatch', 'not_found', 'range_not_satisfiable'],
   },

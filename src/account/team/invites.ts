@@ -9,7 +9,7 @@ import type { Letter } from '#src/account/mail/letter.ts'
 import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
 import { findTeamMemberByEmail, lockTeam } from '#src/account/users/team-rows.ts'
 import type { Role } from '#src/catalogue/access.ts'
-import { Failure, invalidField } from '#src/failure.ts'
+import { Failure, fieldFailure, invalidField } from '#src/failure.ts'
 import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
@@ -228,8 +228,7 @@ async function refuseTaken(
   tx: Tx,
   { accountId, email, at, except }: { accountId: string; email: string; at: Date; except?: string },
 ): Promise<void> {
-  const taken = (detail: string) =>
-    new Failure('conflict', { detail, errors: [{ pointer: '/email', code: 'conflict', detail }] })
+  const taken = (detail: string) => fieldFailure('conflict', { pointer: '/email', code: 'conflict', detail })
   const member = await findTeamMemberByEmail(tx, accountId, email)
   if (member !== undefined && member.deprovisionedAt === null) throw taken(`is the address of ${member.id}, a member`)
   const pending = await findPendingInvite(tx, { accountId, email, at })

@@ -3,7 +3,7 @@
 import { changePlan } from '#src/account/keys/accounts.ts'
 import { PLANS, type Plan } from '#src/catalogue/access.ts'
 import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
-import { Failure, type FieldError } from '#src/failure.ts'
+import { Failure, type FieldError, fieldFailure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
@@ -81,11 +81,8 @@ function effectsOf(before: Plan, after: Plan, used: number): FieldError[] {
 }
 
 function notLower(before: Plan, wanted: Plan): Failure {
-  const detail = `is larger than ${before}: ask the operator of the service, who runs npm run admin -- plan set`
-  return new Failure('conflict', {
-    detail: `/plan: ${wanted} ${detail}`,
-    errors: [{ pointer: '/plan', code: 'not_lower', detail }],
-  })
+  const detail = `is ${wanted}, which is larger than ${before}: ask the operator of the service, who runs npm run admin -- plan set`
+  return fieldFailure('conflict', { pointer: '/plan', code: 'not_lower', detail })
 }
 
 function unconfirmed(effects: readonly FieldError[]): Failure {

@@ -33,17 +33,17 @@ export function checkEventTypes(types: readonly string[]): void {
   types.forEach((type, index) => {
     const pointer = `/event_types/${index}`
     if (type === '*') {
-      if (types.length > 1) throw invalidField(pointer, 'not_alone', '"*" stands for all: name it alone')
+      if (types.length > 1) throw invalidField(pointer, 'not_alone', 'is "*", which stands for all: name it alone')
     } else if (!isEventType(type)) {
       throw unknownType(pointer, type, [...Object.keys(EVENT_TYPES), '"*" for all'])
     } else if (types.indexOf(type) < index) {
-      throw invalidField(pointer, 'duplicate', `${type} is named twice`)
+      throw invalidField(pointer, 'duplicate', `repeats ${type}`)
     }
   })
 }
 
 export function unknownType(pointer: string, type: string, choices = Object.keys(EVENT_TYPES)): Failure {
-  const detail = `${JSON.stringify(type.slice(0, 64))} is no event type; choose from ${choices.join(', ')}`
+  const detail = `is no event type (${JSON.stringify(type.slice(0, 64))}); choose from ${choices.join(', ')}`
   return invalidField(pointer, 'unknown_event_type', detail)
 }
 

@@ -1,6 +1,6 @@
 // Public keys of agents, as JWK (RFC 7517). They say who an agent is to others; the service signs nothing with them.
 
-import { createPublicKey, type JsonWebKey } from 'node:crypto'
+import { createPublicKey } from 'node:crypto'
 import { z } from 'zod'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import { ed25519Problem } from '#src/platform/crypto/ed25519.ts'
@@ -40,8 +40,14 @@ export function thumbprintOf(key: PublicKeyJwk): string {
   return sha256Base64url(JSON.stringify(key.kty === 'EC' ? { crv, kty, x, y: key.y } : { crv, kty, x }))
 }
 
-function problemOf(key: JsonWebKey): string | undefined {
-  if (key.kty === 'OKP') return ed25519Problem(Buffer.from(key.x ?? '', 'base64url'))
+const COORDINATE_BYTES = 32
+
+// It runs also where a coordinate has a finding of its own, which says all there is to say.
+function problemOf(key: PublicKeyJwk): string | undefined {
+  const coordinates = (key.kty === 'EC' ? [key.x, key.y] : [key.x]).map((text) => Buffer.from(text, 'base64url'))
+  if (coordinates.some(({ length }) => length !== COORDINATE_BYTES)) return undefined
+  const [x] = coordinates
+  if (key.kty === 'OKP') return x && ed25519Problem(x)
   try {
     createPublicKey({ key, format: 'jwk' })
     return undefined

@@ -37,7 +37,7 @@ const chunkParams = z.object({
   id: idParam('cap'),
   index: z
     .string()
-    .regex(/^(?:0|[1-9][0-9]{0,3})$/)
+    .regex(/^(?:0|[1-9][0-9]{0,3})$/, `must be a whole number from 0 to ${MAX_CHUNKS - 1}`)
     .transform(Number)
     .meta({ type: 'integer', minimum: 0, maximum: MAX_CHUNKS - 1, pattern: undefined }),
 })

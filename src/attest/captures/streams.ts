@@ -198,7 +198,7 @@ function checkRoom(stream: StreamRow, type: MediaType, bytes: number): void {
     throw new Failure('conflict', 'The session was submitted: its stream takes no more chunks.')
   }
   if (stream.contentType !== null && stream.contentType !== type) {
-    throw invalidField('Content-Type', 'content_type_mismatch', `the stream began as ${stream.contentType}`)
+    throw invalidField('Content-Type', 'content_type_mismatch', `must be ${stream.contentType}, as of the first chunk`)
   }
   if (stream.chunkCount >= MAX_CHUNKS)
     throw new Failure('payload_too_large', `A stream has ${MAX_CHUNKS} chunks at most.`)
@@ -224,7 +224,7 @@ function hasHead(head: Uint8Array, isWhole: boolean, type: MediaType | undefined
   if (found === undefined && !isWhole && head.byteLength < SNIFF_BYTES) return false
   if (found === type) return true
   const bytes = found ?? 'the beginning of none of the types that are accepted'
-  throw invalidField('Content-Type', 'content_type_mismatch', `says ${type}, but the bytes are ${bytes}.`)
+  throw invalidField('Content-Type', 'content_type_mismatch', `says ${type}, but the bytes are ${bytes}`)
 }
 
 const noSession = (id: string): Failure => new Failure('not_found', `There is no capture session ${id}.`)
@@ -235,7 +235,7 @@ const otherBytes = ({ index, sha256 }: ChunkRow): Failure => {
 }
 
 const wrongDigest = (sha256: string): Failure =>
-  invalidField('Content-Digest', 'digest_mismatch', `the bytes that arrived have the SHA-256 ${sha256}.`)
+  invalidField('Content-Digest', 'digest_mismatch', `is not of the bytes that arrived: their SHA-256 is ${sha256}`)
 
 const beingErased = (): Failure =>
   new Failure('service_unavailable', 'The same bytes were being erased when they came again. Try again.')

@@ -303,7 +303,7 @@ function refuseStale(row: CaseRow, version: number | undefined, code: 'conflict'
 }
 
 function erased(pointer: string): Failure {
-  const detail = 'the claim was erased: nothing more is written about it'
+  const detail = 'The claim was erased: nothing more is written about it.'
   return new Failure('conflict', { detail, errors: [{ pointer, code: 'claim_erased', detail }] })
 }
 

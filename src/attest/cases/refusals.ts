@@ -40,6 +40,6 @@ export function closed({ state }: Pick<CaseSubject, 'state'>): Failure {
 }
 
 export function inReview({ state }: Pick<CaseSubject, 'state'>): Failure {
-  const detail = `a case that is ${state} needs an assignee: name another`
+  const detail = `A case that is ${state} needs an assignee: name another.`
   return new Failure('conflict', { detail, errors: [{ pointer: '/assignee', code: 'assignee_required', detail }] })
 }

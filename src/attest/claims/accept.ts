@@ -160,7 +160,7 @@ export function acceptanceOf({ verdict, attestation }: Candidate): Acceptance {
 
 function refusalOfMedia({ media_type }: BatchLine, found: Media | undefined): Acceptance | undefined {
   const pointer = '/media/media_id'
-  if (found === undefined) return refuse(pointer, 'not_found', 'no such media: upload it with POST /v1/media first')
+  if (found === undefined) return refuse(pointer, 'not_found', 'names no media: upload it with POST /v1/media first')
   if (found.contentType.startsWith(`${media_type}/`)) return undefined
   return refuse(pointer, 'wrong_media_type', `is ${found.contentType}, not ${media_type}`)
 }

@@ -4,7 +4,7 @@
 import { recordAudit } from '#src/account/audit/record.ts'
 import { requestReevaluation } from '#src/attest/causes/request.ts'
 import { anchorsOf } from '#src/attest/trust/certificates.ts'
-import { Failure, invalidField } from '#src/failure.ts'
+import { Failure, fieldFailure, invalidField } from '#src/failure.ts'
 import { lockExclusive, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairBudget, type FairBudget } from '#src/platform/fair-budget.ts'
@@ -108,8 +108,7 @@ export function createDevices({
           await recordAudit(tx, scope, { action: 'device.enrolled', subjectId: row.id, after })
         }
         if (row.revokedAt === null) return withState(row, at, hardware.revocations)
-        const error = revokedKey(row.id)
-        throw new Failure('conflict', { detail: `${error.pointer} ${error.detail}.`, errors: [error] })
+        throw fieldFailure('conflict', revokedKey(row.id))
       }
       return db.tenant(scope, (tx) => once(tx, key, enroll, ({ id }) => id))
     },

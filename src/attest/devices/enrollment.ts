@@ -77,10 +77,14 @@ export function judgeEnrollment(request: EnrollRequest, context: EnrollmentConte
   if (leaf.isCa) return refuse('/certificate_chain/0', 'is_a_ca', 'is a CA certificate, not that of a device')
 
   if (anchors.length === 0) {
-    return refuse('/certificate_chain', 'unknown_ca', 'no root CA is registered yet: see POST /v1/admin/root-cas')
+    return refuse(
+      '/certificate_chain',
+      'unknown_ca',
+      'leads to no root CA: none is registered yet (POST /v1/admin/root-cas)',
+    )
   }
   const verdict = checkChain({ chain, anchors, at: now })
-  if (!verdict.isTrusted) return refuse('/certificate_chain', verdict.code, verdict.detail)
+  if (!verdict.isTrusted) return refuse('/certificate_chain', verdict.code, `is not trusted: ${verdict.detail}`)
   const { attestation } = request
   const evidence = attestation && {
     challenge: attestation.challenge,

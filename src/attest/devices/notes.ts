@@ -84,7 +84,7 @@ export const NOTES: Record<string, Note> = {
                   {
                     pointer: '/certificate_chain',
                     code: 'unknown_ca',
-                    detail: 'no root CA is registered yet: see POST /v1/admin/root-cas',
+                    detail: 'leads to no root CA: none is registered yet (POST /v1/admin/root-cas)',
                   },
                 ],
               },

@@ -104,7 +104,7 @@ export async function refreshDevices(
     for (const [deviceId, { line, request }] of chunk) {
       const row = rows.get(deviceId)
       if (row === undefined) {
-        refuseLine(line, { pointer: '/device_id', code: 'not_found', detail: `there is no device ${deviceId}` })
+        refuseLine(line, { pointer: '/device_id', code: 'not_found', detail: `There is no device ${deviceId}.` })
         continue
       }
       if (row.revokedAt !== null) {
@@ -162,7 +162,7 @@ function revoked(id: string): FieldError {
   return {
     pointer: '/device_id',
     code: 'device_revoked',
-    detail: `${id} is revoked: it accepts no more attestations`,
+    detail: `names ${id}, which is revoked: it accepts no more attestations`,
   }
 }
 

@@ -223,10 +223,10 @@ const badBody = (code: string, detail: string): Failure =>
   new Failure('invalid_request', { detail, errors: [{ pointer: '', code, detail }] })
 
 const wrongType = (declared: MediaType, found: string): Failure =>
-  invalidField('Content-Type', 'content_type_mismatch', `says ${declared}, but the bytes are ${found}.`)
+  invalidField('Content-Type', 'content_type_mismatch', `says ${declared}, but the bytes are ${found}`)
 
 const wrongDigest = (sha256: string): Failure =>
-  invalidField('Content-Digest', 'digest_mismatch', `the bytes that arrived have the SHA-256 ${sha256}.`)
+  invalidField('Content-Digest', 'digest_mismatch', `is not of the bytes that arrived: their SHA-256 is ${sha256}`)
 
 // In pieces: hashing 15 MB at once would block the event loop for 40 ms.
 async function* pieces(data: InlineBytes | Uint8Array): AsyncGenerator<Uint8Array> {

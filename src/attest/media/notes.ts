@@ -27,7 +27,10 @@ export const NOTES: Record<string, Note> = {
     },
     answers: {
       200: { description: 'All of it.', headers: { 'Accept-Ranges': '`bytes`.' } },
-      206: { description: 'The range.', headers: { 'Content-Range': 'Which part of how many bytes this is.' } },
+      206: {
+        description: 'The range.',
+        headers: { 'Accept-Ranges': '`bytes`.', 'Content-Range': 'Which part of how many bytes this is.' },
+      },
     },
     problems: ['range_not_satisfiable'],
   },

@@ -60,12 +60,12 @@ export async function acceptScreenings(
       errors.push({
         pointer: pointers.media,
         code: 'not_found',
-        detail: 'no such media: upload it with POST /v1/media first',
+        detail: 'names no media: upload it with POST /v1/media first',
       })
     }
     const claim = line.claim_id === undefined ? undefined : claims.get(line.claim_id)
     if (line.claim_id !== undefined && claim === undefined) {
-      errors.push({ pointer: pointers.claim, code: 'not_found', detail: 'no such claim' })
+      errors.push({ pointer: pointers.claim, code: 'not_found', detail: 'names no claim' })
     } else if (claim?.isClosed) {
       errors.push({ pointer: pointers.claim, code: 'claim_erased', detail: 'was erased: it takes no more screenings' })
     }

@@ -68,7 +68,7 @@ const batch = {
     {
       line: 3,
       errors: [
-        { pointer: '/media_id', code: 'not_found', detail: 'no such media: upload it with POST /v1/media first' },
+        { pointer: '/media_id', code: 'not_found', detail: 'names no media: upload it with POST /v1/media first' },
       ],
     },
   ],
@@ -127,7 +127,13 @@ export const NOTES: Record<string, Note> = {
       'application/x-ndjson': { schema: screenLine, isLines: true, examples: { 'Two images': LINES } },
       'application/json': { schema: z.array(screenLine).min(1), examples: { 'One image': [{ media_id: IDS.media }] } },
     },
-    answers: { 202: { description: 'What can be screened is queued.', example: batch } },
+    answers: {
+      202: {
+        description: 'What can be screened is queued.',
+        headers: { Location: 'Where to read its progress.' },
+        example: batch,
+      },
+    },
   },
   'GET /v1/media/screenings/batches/:id': {
     description: 'Counts by status.',

@@ -2,7 +2,7 @@
 // canaries. All are asked at once, outside of any transaction. What has no answer in time is unavailable.
 
 import type { CompiledPolicy } from '#src/authorize/policy/compile.ts'
-import type { CanaryAnswer, PolicyAnswers, PolicyNeed } from '#src/authorize/policy/evaluate.ts'
+import { type CanaryAnswer, NO_ANSWERS, type PolicyAnswers, type PolicyNeed } from '#src/authorize/policy/evaluate.ts'
 import { needsOf } from '#src/authorize/policy/requirements.ts'
 import type { PolicyWebhooks } from '#src/authorize/webhooks/policy-webhooks.ts'
 import { note } from '#src/platform/context.ts'
@@ -11,7 +11,7 @@ import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { InferenceInput } from '#src/trace/canaries/input.ts'
-import type { CanaryPort, CanaryReading } from '#src/trace/canaries/port.ts'
+import type { CanaryCondition, CanaryPort, CanaryReading, TraceReading } from '#src/trace/canaries/port.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 
 export interface OutsideAnswers {
@@ -71,12 +71,7 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
       agentSessionId: token.agent_session_id,
       agentId: token.agent_id,
     }
-    const conditions = needs.map(({ set, families, max_age_s: maxAgeSeconds = MAX_AGE_SECONDS }) => ({
-      set,
-      families,
-      maxAgeSeconds,
-    }))
-    return canaries.read(acting, source, conditions, signal).catch((error: unknown) => {
+    return canaries.read(acting, source, needs.map(conditionOf), signal).catch((error: unknown) => {
       log.warn({ err: error }, 'a canary reading failed')
       return []
     })
@@ -117,6 +112,18 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
       hasTripped: found.some(([, reading]) => reading.families.some(({ tripped }) => tripped)),
     }
   }
+}
+
+/**
+ * The answers that the stored reading of the token's trace has without asking anything. A need that it can't answer stays
+ * open, whatever its mode: verify may be given an input or another trace.
+ */
+export function storedAnswers(needs: readonly PolicyNeed[], readFor: TraceReading['readFor']): PolicyAnswers {
+  const canaries = needs.flatMap((need) => {
+    const reading = need.kind === 'canary' ? readFor(conditionOf(need)) : undefined
+    return reading === undefined ? [] : [[need.rule_id, answerOf(reading)] as const]
+  })
+  return { ...NO_ANSWERS, canaries: Object.fromEntries(canaries) }
 }
 
 /**
@@ -171,6 +178,10 @@ function questionOf(decisionId: string, facts: VerifyFacts, token: TokenFacts) {
     agent_session_id: token.agent_session_id,
     device_id: token.device_id,
   }
+}
+
+function conditionOf({ set, families, max_age_s: maxAgeSeconds = MAX_AGE_SECONDS }: CanaryNeed): CanaryCondition {
+  return { set, families, maxAgeSeconds }
 }
 
 function answerOf({ set, traceId, source, families }: CanaryReading): CanaryAnswer {

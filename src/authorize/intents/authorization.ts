@@ -31,6 +31,7 @@ export interface Preflight {
   reason: string | null
 }
 
+/** A webhook is asked at verify only, so it refuses: its answer is not known yet. */
 export function preflightOf({ valid, reason, pending }: VerifyOutcome): Preflight {
   return { would_be_valid: valid, reason: pending === 'webhook' ? 'policy_webhook_pending' : reason }
 }

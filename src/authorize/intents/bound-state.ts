@@ -15,7 +15,7 @@ import { lockExclusive, lockShared, type SubjectLock, subjectLock } from '#src/p
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import { type JsonRow, oneRow, readsOfOneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { CanaryPort, CanaryReading } from '#src/trace/canaries/port.ts'
+import type { CanaryPort, CanaryReading, TraceReading } from '#src/trace/canaries/port.ts'
 import { liveLock } from '#src/trace/locks/rows.ts'
 import type { VerifyFacts } from './facts.ts'
 
@@ -41,6 +41,8 @@ type BoundFacts = Pick<
 
 export interface BoundState extends BoundFacts {
   policy: CurrentCompiled
+  /** The stored reading of the trace, for one condition of the policy; undefined where there is no trace. */
+  readFor: TraceReading['readFor'] | undefined
   /** The agent of a registered session. */
   sessionAgentId: string | null
   isSessionKnown: boolean
@@ -102,6 +104,7 @@ export async function readBoundState(
   return {
     at,
     policy,
+    readFor: trace?.readFor,
     stop: stop === null ? null : { reason: stop.reason, at: isoOf(stop.at) },
     revocation: revocation === null ? null : { scope: revocation.scope, at: isoOf(revocation.at) },
     lock: lock === null ? null : { lock_id: lock.lockId },

@@ -10,6 +10,7 @@ import type { StatusPlace } from '#src/authorize/tokens/status-index.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { newId } from '#src/platform/ids.ts'
 import { tokenFactsOf } from './action.ts'
+import { storedAnswers } from './asking.ts'
 import type { AuthorizeRequest } from './bodies.ts'
 import { type BoundState, factsPart } from './bound-state.ts'
 import type { RequestFacts, StateFacts, VerifyFacts } from './facts.ts'
@@ -93,14 +94,17 @@ export function draftToken(
   }
 }
 
-/** The verification that authorize foresees. Webhooks and canaries are asked at verify only. */
+/**
+ * The verification that authorize foresees, of a request that names no other trace and brings no input. Webhooks are asked
+ * at verify only.
+ */
 export function foreseenFacts(
   { body, request }: Pick<Drafting, 'body' | 'request'>,
   claims: IntentClaims,
   bound: BoundState,
   state: StateFacts,
 ): VerifyFacts {
-  return {
+  const facts = {
     ...factsPart(bound),
     ...state,
     token: tokenFactsOf(claims, body.audience ?? null),
@@ -110,4 +114,7 @@ export function foreseenFacts(
     execution: null,
     answers: NO_ANSWERS,
   }
+  const { compiled } = bound.policy
+  if (bound.readFor === undefined || !compiled.asksOutside) return facts
+  return { ...facts, answers: storedAnswers(runPipeline(facts, compiled).needs, bound.readFor) }
 }

@@ -134,6 +134,8 @@ token lives 300 seconds longer than its approval can be decided. Once approved, 
 never longer than it lives, and for one execution.
 
 \`preflight\` says what verify would answer now. A rule that asks a webhook shows as \`policy_webhook_pending\`: it is asked at verify only.
+A canary condition is judged by the stored reading of the token's trace. Where that is missing, too old or not enough, it shows as
+\`canary_unavailable\` with mode \`strict\`, and passes with \`best_effort\`; verify may be given another \`trace_id\` or an \`inference_input\`, and then answers by that.
 
 A repeat with the same Idempotency-Key returns the same token to the same principal until the token expires; then
 \`intent_token\` is null.`,

@@ -8,6 +8,7 @@ import type { UnavailableCause } from '#src/authorize/webhooks/answer.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { type Actor, actorOf, type Principal } from '#src/platform/http/principal.ts'
 import { MAX_RULE_RESULTS, type NewDecision } from '#src/platform/ledger/entry.ts'
+import type { Preflight } from './authorization.ts'
 import { type Charges, inputsOfCharges } from './charging.ts'
 import type { StoredFacts, VerifyFacts } from './facts.ts'
 import type { VerifyOutcome } from './pipeline.ts'
@@ -44,9 +45,9 @@ export function decisionsOfVerify(
   ]
 }
 
-/** The entry of authorize: its reason is what the preflight foresees. */
-export function decisionOfAuthorize(judged: Judged, preflight: { reason: string | null }): NewDecision {
-  return { ...decisionOf('authorize', judged), valid: judged.outcome.valid, reason: preflight.reason }
+/** The entry of authorize: it says what the preflight foresees. */
+export function decisionOfAuthorize(judged: Judged, { would_be_valid: valid, reason }: Preflight): NewDecision {
+  return { ...decisionOf('authorize', judged), valid, reason }
 }
 
 function decisionOf(

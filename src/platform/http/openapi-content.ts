@@ -24,7 +24,8 @@ const IDEMPOTENCY_KEY = {
   required: false,
   description:
     'Makes repeating this request safe for 24 hours: a repeat changes nothing, shows the current ' +
-    'state of what the first request made, and is marked by Idempotent-Replayed: true.',
+    'state of what the first request made, and is marked by Idempotent-Replayed: true. A key belongs to this method and path ' +
+    'pattern: elsewhere it is another key.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 }
 

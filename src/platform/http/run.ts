@@ -232,13 +232,14 @@ function signalOf(res: Exchange['res']): AbortSignal {
 // A parameter that the path's pattern can't check (a chunk's index) names no resource when it is wrong.
 function parseParams(route: Route, params: Record<string, string>): unknown {
   const hasNul = Object.values(params).some((value) => value.includes('\0'))
-  const parsed = route.params === undefined ? undefined : route.params.safeParse(params)
-  if (hasNul || parsed?.success === false) {
-    const names = [...new Set(parsed?.error?.issues.map(({ path }) => String(path[0])) ?? [])]
-    const where = names.length === 0 ? '' : `: check its ${names.join(', ')}`
-    throw new Failure('not_found', `There is nothing at this address${where}.`)
+  const parsed = route.params === undefined ? undefined : parseWith(route.params, params, 'body')
+  const errors = parsed?.ok === false ? parsed.errors : []
+  if (hasNul || errors.length > 0) {
+    const forms = errors.map(({ pointer, detail }) => `its ${pointer.slice(1)} ${detail}`)
+    const why = forms.length === 0 ? '' : `: ${forms.join(', and ')}`
+    throw new Failure('not_found', `There is nothing at this address${why}.`)
   }
-  return parsed === undefined ? params : parsed.data
+  return parsed?.ok === true ? parsed.value : params
 }
 
 interface ReadBody {

@@ -2,7 +2,7 @@
 // (`?name` for a query parameter), one of our codes and a sentence. Values are never echoed.
 
 import { z } from 'zod'
-import { Failure, type FieldError } from '#src/failure.ts'
+import { Failure, type FieldError, sentenceOf } from '#src/failure.ts'
 import { redactTokens } from '#src/platform/log.ts'
 
 type Issue = z.core.$ZodIssue
@@ -44,7 +44,7 @@ export function parseQuery(schema: z.ZodObject | undefined, search: string): Par
     if (part === '') continue
     const [name, value] = splitPair(part)
     if (name === undefined || value === undefined) {
-      errors.push({ pointer: '?', code: 'invalid_encoding', detail: 'the query has a malformed percent-encoding' })
+      errors.push({ pointer: '?', code: 'invalid_encoding', detail: 'has a malformed percent-encoding' })
     } else if (Object.hasOwn(values, name)) {
       errors.push({ pointer: pointerOf([name], 'query'), code: 'duplicate', detail: 'must be given only once' })
     } else if (value.includes('\0') || name.includes('\0')) {
@@ -64,7 +64,7 @@ export function invalidRequest(errors: FieldError[]): Failure {
   const [first] = errors
   const detail =
     errors.length === 1 && first !== undefined
-      ? `${first.pointer === '' ? 'The body' : first.pointer} ${first.detail}.`
+      ? sentenceOf(first)
       : `The request has ${errors.length} findings; see errors.`
   return new Failure('invalid_request', { detail, errors })
 }

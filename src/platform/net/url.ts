@@ -55,7 +55,11 @@ export function parseTarget(text: string, { environment, allows = () => false }:
   if (url === null) return refuse('not_a_url', 'must be an absolute URL')
 
   const { protocol } = url
-  if (protocol !== 'https:' && protocol !== 'http:') return refuse('scheme_not_allowed', 'must be an https URL')
+  if (protocol !== 'https:' && protocol !== 'http:')
+    return refuse(
+      'scheme_not_allowed',
+      environment === 'live' ? 'must be an https URL' : 'must be an https or http URL',
+    )
   if (protocol === 'http:' && environment === 'live') return refuse('scheme_not_allowed', 'must be https in live')
   // `https:host` and `https:///host` parse too, but other parsers read them differently.
   if (!/^https?:\/\/[^/]/i.test(text)) return refuse('not_a_url', 'must be an absolute URL: https://host/path')

@@ -8,7 +8,7 @@ import { newId } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
 import { GREEDY } from '../llama/sampling.ts'
 import type { TripSubject } from '../locks/locks.ts'
-import { versionIdOf } from '../models/backend.ts'
+import { placedAt, versionIdOf } from '../models/backend.ts'
 import type { Models } from '../models/models.ts'
 import { CHAT_ROLES } from '../tokenizer/chat.ts'
 import { canaryHashOf, type TraceRow } from './traces.ts'
@@ -147,7 +147,7 @@ const CAUSES: Partial<Record<FailureCode, Unread['cause']>> = {
 function unreadBy(error: unknown): Unread {
   const cause = error instanceof Failure ? CAUSES[error.code] : undefined
   if (cause === undefined) throw error
-  return { cause, failure: error as Failure }
+  return { cause, failure: placedAt('/inference_input', error) as Failure }
 }
 
 function tooLate(limitMs: number): Unread {

@@ -54,6 +54,8 @@ export interface TraceReading {
   hash: string
   /** As for a condition without a family of its own, by the kill switch's age; undefined where it counts for nothing. */
   reading: CanaryReading | undefined
+  /** As `read` answers a condition without an input. */
+  readFor(condition: CanaryCondition): CanaryReading | undefined
 }
 
 export interface CanaryTrip extends TripSubject {
@@ -125,9 +127,9 @@ export function createCanaryPort({
       const [trace, { settings }] = await Promise.all([findTrace(tx, traceId), findKillSwitch(tx)])
       if (trace === undefined) return undefined
       const { digest: hash, canarySet: set } = trace
-      if (set === null) return { hash, reading: undefined }
-      const condition = { set, maxAgeSeconds: settings.max_age_s }
-      return { hash, reading: readingOf(trace, condition, subject, { settings, at: now() }) }
+      const readFor = (condition: CanaryCondition) => readingOf(trace, condition, subject, { settings, at: now() })
+      const reading = set === null ? undefined : readFor({ set, maxAgeSeconds: settings.max_age_s })
+      return { hash, reading, readFor }
     },
 
     async read(acting, source, conditions, signal) {

@@ -113,7 +113,9 @@ export const NOTES: Record<string, Note> = {
         seed: 20261120,
       },
     },
-    answers: { 202: { description: 'It is queued.', example: queued } },
+    answers: {
+      202: { description: 'It is queued.', headers: { Location: 'Where to read its progress.' }, example: queued },
+    },
     problems: ['not_found', 'environment_mismatch', 'backend_capability_missing'],
   },
   'GET /v1/trace/diffs': {
@@ -152,7 +154,7 @@ export const NOTES: Record<string, Note> = {
         ],
       },
     },
-    answers: { 200: { example: evalSet } },
+    answers: { 200: { headers: { Location: 'Where to read it.' }, example: evalSet } },
     problems: ['conflict', 'payload_too_large'],
   },
   'GET /v1/trace/eval-sets': { description: 'Without their prompts.', answers: { 200: { example: listed(evalSet) } } },

@@ -19,7 +19,7 @@ import { type CheckFacts, type CheckJudgement, judgeCheck, modeFor } from '../ca
 import { canaryHashOf, insertTrace, type TracedInference, type TraceRow } from '../canaries/traces.ts'
 import type { RecordTrip } from '../canaries/trips.ts'
 import { locksOf, type TripSubject } from '../locks/locks.ts'
-import { type TraceBackend, versionIdOf } from '../models/backend.ts'
+import { placedAt, type TraceBackend, versionIdOf } from '../models/backend.ts'
 import { capabilityMissing } from '../models/capabilities.ts'
 import type { Models } from '../models/models.ts'
 import type { CanaryRequest, InferenceRequest, InferenceResult, ModelInput } from '../models/protocol.ts'
@@ -106,7 +106,9 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
     }
     const id = newId('trc', acting.environment, now().getTime())
     note({ trace: id })
-    const result = await backend.generate(request, { signal, lane: acting.accountId })
+    const result = await backend.generate(request, { signal, lane: acting.accountId }).catch((error: unknown) => {
+      throw placedAt(body.prompt === undefined ? '/messages' : '/prompt', error)
+    })
     failpoint('inference:generated')
     return { id, subject, backend, request, result, startedWith: context }
   }

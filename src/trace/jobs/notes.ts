@@ -65,13 +65,19 @@ export const NOTES: Record<string, Note> = {
       'Another token, fewer nodes': { ...asked, target: { position: 4, token: 312 }, max_feature_nodes: 128 },
       'Of a trace without texts': { ...asked, input: { prompt: 'What do lamps cost at Cobalt Tools?' } },
     },
-    answers: { 202: { description: 'It waits for the model.', example: queued } },
+    answers: {
+      202: {
+        description: 'It waits for the model.',
+        headers: { Location: 'Where to read its progress.' },
+        example: queued,
+      },
+    },
     problems: ['backend_capability_missing', 'conflict', 'environment_mismatch', 'not_found', 'rate_limited'],
   },
   'GET /v1/trace/jobs': {
-    description: 'Of one trace with `trace_id`.',
+    description: 'Of one trace with `trace_id`; one that is no id of a trace is `not_found`.',
     answers: { 200: { example: listed(succeeded) } },
-    problems: ['environment_mismatch'],
+    problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/trace/jobs/:id': {
     description: '`failed` and `cancelled` jobs have no manifest; `failure.code` says why.',

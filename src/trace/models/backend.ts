@@ -115,6 +115,15 @@ const ANSWERS: Record<ModelErrorCode, Answer> = {
   model_too_large: unusable,
 }
 
+/** An input that a model refused, as a finding of the field that has it. Other failures stay as they are. */
+export function placedAt(pointer: string, error: unknown): unknown {
+  if (!(error instanceof Failure) || error.code !== 'invalid_request' || error.errors !== undefined) return error
+  const { message: detail, cause } = error
+  // A server elsewhere does not say what of the request it refused.
+  const place = isModelError(cause) ? pointer : ''
+  return new Failure('invalid_request', { detail, errors: [{ pointer: place, code: 'input_refused', detail }], cause })
+}
+
 /** What the caller sees of a model's error. Any other error stays as it is. */
 export function toFailure(model: string, error: unknown): unknown {
   return isModelError(error) ? ANSWERS[error.code](model, error.message, error) : error

@@ -17,6 +17,7 @@ import { note as noteForLog } from '#src/platform/context.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Origin } from '#src/platform/http/principal.ts'
+import { invalidRequest } from '#src/platform/http/validate.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
 import { visibleLength } from '#src/platform/sanitize.ts'
@@ -31,7 +32,7 @@ const HOUR_MS = 60 * MINUTE_MS
 const CODE_MINUTES = 15
 // Of 10^8 codes: with the limits below, an address has 15 tries an hour.
 const CODE_TRIES = 5
-const MIN_PURPOSE = 10
+export const MIN_PURPOSE = 10
 
 const REQUESTS_OF_CLIENT = {
   network: { name: 'disclosure client', most: 10, withinMs: HOUR_MS },
@@ -90,7 +91,7 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
      */
     async request(asking: Asking, given: { email: string; purpose: string }): Promise<ShownRequest> {
       const owner = await findOwner(asking)
-      const person = { email: readAddress(given.email), purpose: readPurpose(given.purpose) }
+      const person = readPerson(given)
       const share = await db.tenant(owner, (tx) => getActive(tx, owner.shareId, now()))
       if (share.maskedNodeIds.length === 0) throw new Failure('conflict', 'This share masks nothing.')
       await count(asking.origin, [
@@ -176,23 +177,31 @@ async function getActive(tx: Tx, shareId: string, at: Date): Promise<ShareRow> {
   return share
 }
 
-function readAddress(given: string): string {
-  const email = normalizeAddress(given)
-  if (email !== undefined) return email
-  throw invalidField('/email', 'invalid_format', 'must be an e-mail address: ASCII before one @, a domain after it')
-}
-
 // Controls but for line breaks, and what reorders or hides a text.
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
-function readPurpose(given: string): string {
-  const purpose = given
+/** @throws {Failure} with a finding for each of the two. */
+function readPerson(given: { email: string; purpose: string }): { email: string; purpose: string } {
+  const email = normalizeAddress(given.email)
+  const purpose = given.purpose
     .replaceAll('\r\n', '\n')
     .replaceAll(UNSEEN, (character) => (character === '\n' ? '\n' : ''))
     .trim()
     .toWellFormed()
-  if (visibleLength(purpose) >= MIN_PURPOSE) return purpose
-  throw invalidField('/purpose', 'too_short', `must have ${MIN_PURPOSE} visible characters: the account decides by it`)
+  const isShort = visibleLength(purpose) < MIN_PURPOSE
+  if (email !== undefined && !isShort) return { email, purpose }
+  throw invalidRequest([...(email === undefined ? [NO_ADDRESS] : []), ...(isShort ? [NO_PURPOSE] : [])])
+}
+
+const NO_ADDRESS = {
+  pointer: '/email',
+  code: 'invalid_format',
+  detail: 'must be an e-mail address: ASCII before one @, a domain after it',
+}
+const NO_PURPOSE = {
+  pointer: '/purpose',
+  code: 'too_short',
+  detail: `must have ${MIN_PURPOSE} visible characters: the account decides by it`,
 }
 
 function wrongCode(): Failure {

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { type PublicRequest, publicEndpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { idParam, idParams } from '#src/platform/http/params.ts'
-import type { Disclosure } from './disclosure.ts'
+import { type Disclosure, MIN_PURPOSE } from './disclosure.ts'
 import { CODE_DIGITS } from './person.ts'
 import type { Viewing } from './viewing.ts'
 import { askedView, sharedView, toAskedView, toSharedView } from './views.ts'
@@ -14,8 +14,15 @@ const MAX_PURPOSE = 1_000
 
 const purposeBody = z
   .strictObject({
-    email: z.string().min(3).max(1_000).describe('A code is mailed to it.'),
-    purpose: z.string().min(1).max(MAX_PURPOSE).describe('Why, for the people who decide.'),
+    // The handler finds what is too short: both are refused at once.
+    email: z.string().max(1_000).meta({ minLength: 3, description: 'A code is mailed to it.' }),
+    purpose: z
+      .string()
+      .max(MAX_PURPOSE)
+      .meta({
+        minLength: MIN_PURPOSE,
+        description: `Why, for the people who decide: at least ${MIN_PURPOSE} visible characters.`,
+      }),
   })
   .meta({ id: 'NewDisclosureRequest' })
 

@@ -292,7 +292,8 @@ describe('a consumer', () => {
     )
     expect(audited).toEqual([{ subject_id: 'a', before: { position: 2 } }])
     for (const name of ['A', '-a', 'a'.repeat(65), 'a%20b']) {
-      expect((await reader.put(name)).status, name).toBe(404)
+      const refused = await reader.put(name)
+      expect([refused.status, refused.json.detail], name).toEqual([404, expect.stringContaining('1 to 64 of a-z, 0-9')])
     }
     // Those of another account are its own.
     expect((await (await makeReader()).consumer('b')).code).toBe('not_found')

@@ -88,6 +88,10 @@ describe('an agent', () => {
       const x = bytes.toString('base64url')
       expect(await pointers({ public_key: { kty: 'OKP', crv: 'Ed25519', x } })).toEqual(['/public_key'])
     }
+    for (const x of ['', '====', '-', 'AAAA', 'A'.repeat(44)]) {
+      expect(await pointers({ public_key: { kty: 'OKP', crv: 'Ed25519', x } }), x).toEqual(['/public_key/x'])
+      expect(await pointers({ public_key: { ...jwk, x } }), x).toEqual(['/public_key/x'])
+    }
     expect(await pointers({ metadata: { text: 'x'.repeat(5_000) } })).toEqual(['/metadata'])
     expect(await pointers({ metadata: { '': 1, [`a${'b'.repeat(100)}`]: 2 } })).toEqual([
       '/metadata/',

@@ -47,6 +47,16 @@ describe('capture sessions', () => {
     expect(new Set(sessions.map(({ session_id: id }) => id)).size).toBe(3)
   })
 
+  it('have no chunk beyond the bound of the index, which the refusal names', async () => {
+    const { json } = await open({ count: 1 })
+    const [session] = json.sessions as Issued[]
+    for (const index of ['10000', '-1', '01', 'x']) {
+      const path = `/v1/claims/attest/sessions/${session?.session_id}/chunks/${index}`
+      const refused = await app.call(caller.key, path, { method: 'PUT', body: 'x' })
+      expect(refused).toMatchObject({ status: 404, json: { detail: expect.stringContaining('0 to 9999') } })
+    }
+  })
+
   it('are issued up to a thousand at once', async () => {
     const { json } = await open({ count: 1000 })
     const nonces = (json.sessions as Issued[]).map(({ session_nonce: nonce }) => nonce)

@@ -3,7 +3,7 @@ import { hashCanonical, hashDescription } from '#src/authorize/tokens/format.ts'
 import { parseIntentToken } from '#src/authorize/tokens/parse.ts'
 import { newId } from '#src/platform/ids.ts'
 import type { TestCaller } from '../../support/callers.ts'
-import { ACTION, type Intents, startIntents } from './service.ts'
+import { ACTION, BOUND, type Intents, startIntents } from './service.ts'
 
 let service: Intents
 let caller: TestCaller
@@ -160,6 +160,52 @@ describe('authorize', () => {
       ].map(([kind, reason]) => [kind, kind === 'policy_change' ? null : reason]),
     )
     expect(await service.verify(caller, String(allowed.intent_token), small)).toMatchObject({ valid: true })
+  })
+
+  it('foresees canary conditions by the stored reading of the trace, as verify answers them', async () => {
+    const check = async (score: number, source: 'server' | 'client', more: object = {}) => {
+      const { trace_id } = await service.done(caller, '/v1/trace/check', {
+        readings: [{ family: 'exfiltration', score, threshold: 0.8 }],
+        reading_at: new Date().toISOString(),
+        canary_set: 'default-v1',
+        agent_session_id: 'session-1',
+        ...more,
+      })
+      await service.test.owner(`UPDATE traces SET source = '${source}' WHERE id = $1`, [trace_id])
+      return { trace_id: String(trace_id) }
+    }
+    const old = { reading_at: new Date(Date.now() - 3_600_000).toISOString() }
+    const foreseen: [mode: string, bound: object, reason: string | null][] = [
+      ['strict', await check(0.1, 'server'), null],
+      ['strict', await check(0.95, 'server'), 'canary_tripped'],
+      ['strict', await check(0.95, 'client'), 'canary_tripped'],
+      ['strict', await check(0.1, 'client'), 'canary_unavailable'],
+      ['strict', await check(0.1, 'server', old), 'canary_unavailable'],
+      ['strict', await check(0.1, 'server', { agent_session_id: 'session-2' }), 'canary_unavailable'],
+      ['strict', {}, 'canary_unavailable'],
+      ['best_effort', await check(0.1, 'server'), null],
+      ['best_effort', await check(0.95, 'server'), 'canary_tripped'],
+      ['best_effort', await check(0.1, 'client'), null],
+      ['best_effort', {}, null],
+    ]
+    for (const [mode, bound, reason] of foreseen) {
+      const when = { field: 'action_type', op: 'eq', value: 'wire' }
+      await service.setPolicy(caller, [{ id: 'can', when, require: { canary: { set: 'default-v1', mode } } }])
+      const title = `${mode} ${reason}`
+      const { intent_token, preflight, jti } = await service.done(caller, '/v1/intent/authorize', {
+        ...ACTION,
+        ...BOUND,
+        ...bound,
+        action_type: 'wire',
+      })
+      expect(preflight, title).toEqual({ would_be_valid: reason === null, reason })
+      const answer = await service.verify(caller, String(intent_token), { execute: false })
+      expect(answer, title).toMatchObject({ valid: reason === null, reason })
+      const entry = (await service.decisions(caller)).find((one) => one.kind === 'authorize' && one.jti === jti)
+      expect(entry?.reason, title).toBe(reason)
+      const { json } = await service.call(caller, `/v1/decisions/${entry?.id}/explain`)
+      expect(json, title).toMatchObject({ same_answer: true, replay: { valid: reason === null, reason } })
+    }
   })
 
   it('returns the same token for the same Idempotency-Key, to the same principal, until it expires', async () => {

@@ -55,6 +55,12 @@ describe('the check of a URL', () => {
     expect(literal).toMatchObject({ target: { hostname: '2606:4700::1', isAddress: true, port: 8080, path: '/?q' } })
   })
 
+  it('names the schemes of the environment', () => {
+    const detailOf = (environment: 'sandbox' | 'live') => parseTarget('ftp://example.com/', { environment })
+    expect(detailOf('sandbox')).toMatchObject({ code: 'scheme_not_allowed', detail: 'must be an https or http URL' })
+    expect(detailOf('live')).toMatchObject({ code: 'scheme_not_allowed', detail: 'must be an https URL' })
+  })
+
   it('allows loopback only where the operator named the exact host', () => {
     const allows = parseAllowList(['localhost:4000', '127.0.0.1', '[::1]:4001'])
     const verdict = (url: string) => parseTarget(url, { environment: 'sandbox', allows }).ok

@@ -294,6 +294,8 @@ describe('an input of a token', () => {
       'backend_capability_missing',
     )
     expect(await refusal({ inference_input: conversation(SYSTEM, { model: 'absent' }) })).toBe('not_found')
+    const long = await authorize({ inference_input: 'word '.repeat(4_000) })
+    expect(long.json).toMatchObject({ errors: [{ pointer: '/inference_input', code: 'input_refused' }] })
     const { trace_id } = await check(GUARDED)
     expect(await refusal({ inference_input: GUARDED, trace_id })).toBe('invalid_request')
     expect(await on.ledger(caller, 'authorize')).toEqual([])

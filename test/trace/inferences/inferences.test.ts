@@ -195,7 +195,14 @@ describe('an inference', () => {
     expect(await code({ prompt: 'x', agent_id: newId('agt', 'sandbox') })).toBe('not_found')
     expect(await code({ prompt: 'x', agent_id: newId('agt', 'live') })).toBe('environment_mismatch')
     expect(await code({ prompt: 'x', canary_set: 'other-set' })).toBe('backend_capability_missing')
-    expect(await code({ prompt: 'word '.repeat(3_000) })).toBe('invalid_request')
+    const long = 'word '.repeat(3_000)
+    for (const [pointer, body] of [
+      ['/prompt', { prompt: long }],
+      ['/messages', { messages: [{ role: 'user', content: long }] }],
+    ] as const) {
+      const { json } = await infer(body)
+      expect(json).toMatchObject({ code: 'invalid_request', errors: [{ pointer, code: 'input_refused' }] })
+    }
     for (const body of [
       {},
       { prompt: 'x', messages: QUIET },

@@ -293,6 +293,7 @@ describe('an attribution job', () => {
       ((await at.on.get(at.caller, `/v1/trace/jobs?${query}`)).data as { job_id: string }[]).map(({ job_id }) => job_id)
     expect(await list(`trace_id=${trace.trace_id}&state=queued`)).toEqual([one.json.job_id])
     expect(await list('state=failed')).toEqual([])
+    expect((await at.on.get(at.caller, '/v1/trace/jobs?trace_id=PROBE')).code).toBe('not_found')
     const stranger = await at.on.makeCaller()
     expect((await read(one.json.job_id, stranger)).code).toBe('not_found')
     expect((await request({ trace_id: trace.trace_id }, {}, stranger)).json.code).toBe('not_found')
