@@ -165,8 +165,7 @@ const GUIDANCE = {
     happened: 'The user or the API key may do this, but not to this extent: nobody grants more than they have.',
     remedy:
       'Ask an owner of the account. `detail` says what the role may grant, or in what a new key would go beyond the key ' +
-      'that makes it: its end, or the addresses from which it is accepted. To a role that can do more than the API key, people ' +
-      'are invited by a user who is signed in.',
+      'that makes it: its end, or its addresses. A user who is signed in invites to roles that can do more than an API key.',
     repeat: NO,
     example: { detail: 'A developer can’t create a live key with the scope "admin".' },
   },
