@@ -13,6 +13,8 @@ export interface Relay {
   slow(latencyMs: number): void
   /** No bytes move, and neither side is told; connections stay. */
   stall(): void
+  /** As `stall`, permanently, and new connections work: the host has vanished, and another one has its address. */
+  abandon(): void
   /** Ends every connection and accepts no new one. */
   cut(): void
   /** Ends every connection by a reset. */
@@ -34,6 +36,7 @@ export async function startRelay(ports: readonly number[] = []): Promise<Relay> 
   let isStalled = false
   let isCut = false
   const pairs = new Set<Pair>()
+  const abandoned = new Set<Pair>()
 
   function join(client: Socket, tried: number): void {
     const port = targets[(turn + tried) % Math.max(1, targets.length)]
@@ -104,6 +107,11 @@ export async function startRelay(ports: readonly number[] = []): Promise<Relay> 
       isStalled = true
       each((socket) => socket.pause())
     },
+    abandon() {
+      each((socket) => socket.removeAllListeners('drain').pause())
+      for (const pair of pairs) abandoned.add(pair)
+      pairs.clear()
+    },
     cut() {
       isCut = true
       each((socket) => socket.destroy())
@@ -117,6 +125,7 @@ export async function startRelay(ports: readonly number[] = []): Promise<Relay> 
     },
     close() {
       server.close()
+      for (const pair of abandoned) pairs.add(pair)
       each((socket) => socket.destroy())
     },
   }

@@ -64,11 +64,18 @@ export async function runProcess(
     log,
   })
   const metrics = createMetrics({ process: name })
-  const services = createServices({ config, log, registry: metrics.registry, worksWithoutTenants })
+  const services = createServices({
+    config,
+    log,
+    registry: metrics.registry,
+    worksWithoutTenants,
+    // Retention and the erasure of accounts have statements that take longer.
+    limitsSystemStatements: name !== 'clock',
+  })
   for (const { collect } of services.features) collect?.[name]?.(metrics.registry)
   collectPools(metrics.registry, () => services.platform.db.pools())
   const checks: Record<string, Check> = {
-    postgres: () => services.platform.db.system('ready', (tx) => tx.query('SELECT 1')),
+    postgres: () => services.platform.db.readSystem('ready', () => ({ text: 'SELECT 1', values: [] })),
   }
   let running: Running | undefined
   let internal: Listening | undefined

@@ -53,6 +53,18 @@ describe('a relay', () => {
     await until(() => seen.text === 'one two three four')
   })
 
+  it('loses the bytes of the connections that it abandons, and lets those of new ones through', async () => {
+    const old = open()
+    old.socket.write('before ')
+    await until(() => old.seen.text === 'before ')
+    relay.abandon()
+    old.socket.write('lost ')
+    const next = open()
+    next.socket.write('new ')
+    await until(() => next.seen.text === 'new ')
+    expect(old.seen).toEqual({ text: 'before ', error: '', isClosed: false })
+  })
+
   it('lets no bytes through while it is stalled, and all of them afterwards', async () => {
     const { socket, seen } = open()
     socket.write('before ')

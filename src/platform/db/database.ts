@@ -8,6 +8,7 @@ import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import { createAdmission } from './admission.ts'
+import { createPools, SILENCE_PERIOD_MS } from './connections.ts'
 import { createDriver, type Statement } from './driver.ts'
 import { BEGIN, BEGIN_SNAPSHOT, systemSettings, tenantSettings } from './settings.ts'
 import { openTransaction } from './transaction.ts'
@@ -93,6 +94,14 @@ interface DatabaseOptions {
    */
   systemPoolSize?: number
   /**
+   * Whether statements that have no tenant end after 15 s. Default: false, and they end after 60 s, as retention and the
+   * erasure of accounts need. To be set where others wait for these connections, for the connections to a host that
+   * vanished are replaced a few seconds after this time.
+   */
+  limitsSystemStatements?: boolean
+  /** How often the silence of a connection is counted: 5 s by default. Connections are replaced after 4 or 13 of them. */
+  silencePeriodMs?: number
+  /**
    * Whether statements are sent through internals of the driver, which is faster. Default: true. To be turned off when
    * an update of the driver breaks them.
    */
@@ -110,8 +119,9 @@ const TIMEOUTS = {
   idle_in_transaction_session_timeout: 10_000,
   // For system transactions. Longer than for tenants, whose locks they may have to wait for.
   lock_timeout: 3_000,
-  statement_timeout: 60_000,
 }
+const STATEMENT_TIMEOUT_MS = 60_000
+const LIMITED_STATEMENT_TIMEOUT_MS = 15_000
 const CONNECT_TIMEOUT_MS = 5_000
 
 // Readers that share a transaction: some dozens of kilobytes of answers, and no long wait for the last one.
@@ -124,29 +134,29 @@ export function createDatabase({
   url,
   poolSize = 4,
   systemPoolSize = 2,
+  limitsSystemStatements = false,
+  silencePeriodMs = SILENCE_PERIOD_MS,
   usesDriverInternals: usesInternals = true,
   onError = () => {},
 }: DatabaseOptions): Database & { pools(): PoolStates } {
-  const openPool = (max: number) => {
-    const pool = new pg.Pool({
+  const openPool = createPools({
+    config: {
       connectionString: url,
-      max,
       pipeline: true,
       types,
-      keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       idleTimeoutMillis: 60_000,
       ...TIMEOUTS,
       application_name: 'countersign',
-    })
-    pool.on('error', onError)
-    // The pool removes its error listener from a client that is checked out: without one, a cut connection would end
-    // the process.
-    pool.on('connect', (client) => client.on('error', onError))
-    return pool
-  }
-  const tenantPool = openPool(poolSize)
-  const systemPool = openPool(systemPoolSize)
+    },
+    periodMs: silencePeriodMs,
+    onError,
+  })
+  const tenantPool = openPool({ size: poolSize, statementTimeoutMs: STATEMENT_TIMEOUT_MS })
+  const systemPool = openPool({
+    size: systemPoolSize,
+    statementTimeoutMs: limitsSystemStatements ? LIMITED_STATEMENT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS,
+  })
   const admission = createAdmission({ slots: poolSize, timeoutMs: CONNECT_TIMEOUT_MS })
 
   const connectSystem: Connect = async () => {

@@ -9,10 +9,10 @@ import {
   Worker,
   withBackend,
 } from 'bullmq'
-import { Redis, type RedisOptions } from 'ioredis'
 import pg from 'pg'
 import type { QueueName } from '#src/catalogue/queues.ts'
 import { endsWithin } from '#src/platform/time-limit.ts'
+import { createRedisConnections, ENGINE_SCHEMA, openEnginePool, WAITS, type Waits } from './engine-connections.ts'
 import { createRedisChannel, NO_SETTLED_CHANNEL, type SettledChannel } from './settled-channel.ts'
 
 export interface Ticket {
@@ -71,27 +71,20 @@ interface ConsumeOptions {
   onError(error: Error): void
 }
 
-type EngineConfig = { prefix?: string } & ({ redisUrl: string } | { databaseUrl: string })
-
-export const ENGINE_SCHEMA = 'bullmq'
+type EngineConfig = { prefix?: string; waits?: Waits } & ({ redisUrl: string } | { databaseUrl: string })
 
 // A job whose worker dies stays locked for lockDuration, and the next check notices: together they are the longest time
 // until another worker runs it. If longer, callers notice a crash; if shorter, a busy event loop loses its lock.
 const LOCK_MS = 10_000
 // A stall is the crash of a worker, not of a job. The row's own attempts decide when to give up.
 const MAX_STALLED = 50
-// How long an idle worker waits for the engine's word before it asks by itself; BullMQ's 5 s are a quarter of what an idle
-// worker costs.
-const DRAIN_DELAY_SECONDS = 20
 const CLOSE_MS = 500
-// Far above the longest pause of an idle worker. With the driver's default of 10 s most of its questions would begin with a
-// new connection, which costs ten times as much as the question.
-const KEEP_CONNECTION_MS = 120_000
 // addBulk on Postgres makes two temporary tables per call: below this number, single adds are cheaper.
 const BULK_FROM = 20
 
 export function createEngine(config: EngineConfig): Engine {
-  return 'redisUrl' in config ? redisEngine(config.redisUrl, config.prefix ?? 'cs') : postgresEngine(config.databaseUrl)
+  const { prefix = 'cs', waits = WAITS } = config
+  return 'redisUrl' in config ? redisEngine(config.redisUrl, prefix, waits) : postgresEngine(config.databaseUrl, waits)
 }
 
 /**
@@ -116,34 +109,17 @@ export async function migrateEngine(client: pg.Client, login: string): Promise<v
   if (rows.length > 0) await client.query(`GRANT ALL ON SEQUENCE ${rows.map(({ name }) => name).join(', ')} TO ${role}`)
 }
 
-type Options = Omit<RedisOptions, 'replyMapping'>
-
-function redisEngine(url: string, prefix: string): Engine {
-  // Producers fail fast: the row stays queued and is dispatched later. Workers wait for Redis to come back.
-  const producing: Options = { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: 2_000 }
-  const consuming: Options = { maxRetriesPerRequest: null }
-  const open = new Set<Redis>()
-  const connect = (options: Options, onError: (error: Error) => void): Redis => {
-    const all: Options = { ...options, retryStrategy: (times: number) => Math.min(times * 100, 2_000) }
-    const redis = new Redis(url, all)
-    redis.on('error', onError)
-    open.add(redis)
-    return redis
-  }
-  let shared: Redis | undefined
-  const produce = () => {
-    shared ??= connect(producing, () => {})
-    return shared
-  }
+function redisEngine(url: string, prefix: string, waits: Waits): Engine {
+  const redis = createRedisConnections(url, waits)
   // A queue's keys share one hash tag, so that they stay in one slot of a cluster.
   const keyPrefix = (queue: QueueName) => `${prefix}:{${queue}}`
 
   return {
     kind: 'redis',
     async check() {
-      const redis = connect(consuming, () => {})
-      const policy = /maxmemory_policy:(\S+)/.exec(await redis.info('memory'))?.[1]
-      redis.disconnect()
+      const connection = redis.consuming(() => {})
+      const policy = /maxmemory_policy:(\S+)/.exec(await connection.info('memory'))?.[1]
+      connection.disconnect()
       if (policy !== undefined && policy !== 'noeviction') {
         throw new Error(
           `Redis has maxmemory-policy ${policy} and would evict waiting jobs: set it to noeviction (CONFIG SET ` +
@@ -152,57 +128,44 @@ function redisEngine(url: string, prefix: string): Engine {
       }
     },
     producer(queue) {
-      const bull = new Queue(queue, { connection: produce(), prefix: keyPrefix(queue), skipVersionCheck: true })
+      const bull = new Queue(queue, { connection: redis.producing(), prefix: keyPrefix(queue), skipVersionCheck: true })
       return producerOf(bull, queue)
     },
     async inspect(queue) {
-      const bull = new Queue(queue, { connection: produce(), prefix: keyPrefix(queue), skipVersionCheck: true })
+      const bull = new Queue(queue, { connection: redis.producing(), prefix: keyPrefix(queue), skipVersionCheck: true })
       return ready(bull)
     },
     consume(queue, { concurrency, process, onError }) {
-      const connection = connect(consuming, onError)
+      const connection = redis.consuming(onError)
       const worker = new Worker(queue, handler(process), {
         connection,
         prefix: keyPrefix(queue),
-        ...workerOptions(concurrency),
+        ...workerOptions(concurrency, waits),
       })
+      redis.expectAnswers(connection)
       worker.on('error', onError)
       return { close: () => worker.close() }
     },
     settled: createRedisChannel({
       name: `${prefix}:settled`,
-      publisher: produce,
-      subscriber: () => connect(consuming, () => {}),
+      publisher: redis.producing,
+      subscriber: () => redis.consuming(() => {}),
     }),
     async close() {
-      for (const redis of open) redis.disconnect()
+      redis.close()
     },
   }
 }
 
-function postgresEngine(databaseUrl: string): Engine {
+function postgresEngine(databaseUrl: string, waits: Waits): Engine {
   const { Queue: PostgresQueue, Worker: PostgresWorker } = withBackend(createPostgresBackend)
   const pools: pg.Pool[] = []
   const clients = new Set<pg.ClientBase>()
   const connect = (): pg.Pool => {
-    // Two connections for queries, one that listens. The engine may lose what it holds, so it need not wait for the
-    // disk.
-    const pool = new pg.Pool({
-      connectionString: databaseUrl,
-      max: 3,
-      keepAlive: true,
-      connectionTimeoutMillis: 5_000,
-      idleTimeoutMillis: KEEP_CONNECTION_MS,
-      application_name: 'countersign engine',
-      idle_in_transaction_session_timeout: 10_000,
-      options: `-c search_path=${ENGINE_SCHEMA} -c synchronous_commit=off`,
-    })
-    // Each queue of a process adds its own listeners to the pool that the queues share.
-    pool.setMaxListeners(0)
-    pool.on('error', () => {})
+    const pool = openEnginePool(databaseUrl, waits)
     pool.on('connect', (client) => {
       clients.add(client)
-      client.on('error', () => {}).on('end', () => clients.delete(client))
+      client.on('end', () => clients.delete(client))
     })
     pools.push(pool)
     return pool
@@ -229,7 +192,7 @@ function postgresEngine(databaseUrl: string): Engine {
     consume(queue, { concurrency, process, onError }) {
       const worker = new PostgresWorker(queue, handler(process), {
         connection: bullPool(connect()),
-        ...workerOptions(concurrency),
+        ...workerOptions(concurrency, waits),
       })
       worker.on('error', onError)
       return { close: () => worker.close() }
@@ -251,13 +214,13 @@ async function ready(bull: Queue): Promise<Queue> {
   return bull
 }
 
-function workerOptions(concurrency: number) {
+function workerOptions(concurrency: number, { idleSeconds }: Waits) {
   return {
     concurrency,
     lockDuration: LOCK_MS,
     stalledInterval: LOCK_MS,
     maxStalledCount: MAX_STALLED,
-    drainDelay: DRAIN_DELAY_SECONDS,
+    drainDelay: idleSeconds,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
   }

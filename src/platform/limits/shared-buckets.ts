@@ -3,6 +3,7 @@
 
 import { Redis } from 'ioredis'
 import type { Rate } from '#src/catalogue/plans.ts'
+import { KEEP_ALIVE } from '#src/platform/db/connections.ts'
 
 export interface Wanted {
   /** Tokens for requests that wait for them. */
@@ -48,6 +49,8 @@ interface SharedBucketsOptions {
 export const LEASE_MS = 100
 const TIMEOUT_MS = 300
 const PROBE_MS = 250
+// The connection is replaced after this many commands in a row without any answer.
+const SILENT_COMMANDS = 10
 const CONNECT_MS = 1_000
 
 // A lent token is charged as if it were taken at the end of its lease. So the bucket can't refill in the meantime and
@@ -99,6 +102,9 @@ export function createSharedBuckets({
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       commandTimeout: timeoutMs,
+      // A command that timed out leaves its connection open, and the kernel keeps it for 15 minutes when the host has vanished.
+      socketTimeout: SILENT_COMMANDS * timeoutMs,
+      keepAlive: KEEP_ALIVE.keepAliveInitialDelayMillis,
       retryStrategy: (times) => Math.min(times * 50, 500),
     })
     client.defineCommand('takeTokens', { numberOfKeys: 1, lua: SCRIPT })
