@@ -67,17 +67,23 @@ export function createPools({ config, periodMs, onError }: PoolsOptions) {
     if (socket.destroyed || socket.bytesRead !== bytesRead) return
     connection.silentPeriods = bytesRead === connection.bytesRead ? connection.silentPeriods + 1 : 1
     connection.bytesRead = bytesRead
-    if (connection.silentPeriods < maxPeriodsOf(connection)) return void socket.setTimeout(periodMs)
+    const maxPeriods = maxPeriodsOf(connection)
+    // Without work nothing is counted, and an idle process is not woken: the next write starts the timer again.
+    if (maxPeriods === Number.POSITIVE_INFINITY) return
+    if (connection.silentPeriods < maxPeriods) return void socket.setTimeout(periodMs)
     if (connection.losses === losses) losses += 1
     for (const one of open) {
-      if (one.silentPeriods >= maxPeriodsOf(one)) close(one)
+      // One without work is not counted. It would fail its next caller, and costs no more than another one in its place.
+      const isLeft = !one.isInUse && one.losses < losses
+      if (isLeft || one.silentPeriods >= maxPeriodsOf(one)) close(one)
     }
   }
 
-  function close({ socket, silentPeriods }: Connection): void {
-    const error = new Error(
-      `Postgres sent nothing for ${(silentPeriods * periodMs) / 1_000} s: the connection is closed`,
-    )
+  function close({ socket, silentPeriods, isInUse }: Connection): void {
+    const reason = isInUse
+      ? `Postgres sent nothing for ${(silentPeriods * periodMs) / 1_000} s`
+      : 'Postgres sent nothing to another connection'
+    const error = new Error(`${reason}: the connection is closed`)
     // The code of a connection that the kernel gave up: whether a COMMIT arrived is unknown in both cases.
     socket.destroy(Object.assign(error, { code: 'ETIMEDOUT' }))
   }
