@@ -37,6 +37,8 @@ const WINDOW_FACTOR = 2
 const UNCLAIMED = `interval '10 seconds'`
 // The jobs of one worker, some dozens, start about a second apart.
 const APART = `interval '60 seconds'`
+/** What `last_error` says of a job whose worker is gone. */
+const LAPSED = 'the lease lapsed'
 // Each purpose has its own lock; the second key is the queue's name.
 const DISPATCH_LOCK = 41
 const RECONCILE_LOCK = 42
@@ -198,7 +200,7 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
     : shareFairly(lanes, free, laneCap)
   if (quotas.length === 0) return []
 
-  const rows = await tx.query<Omit<Chosen, 'ahead'> & { lane: string; runAt: number }>(
+  const rows = await tx.query<Omit<Chosen, 'ahead'> & { lane: string; runAt: number; hasLapsed: boolean }>(
     // The lists stand behind a SELECT: see settleAll. The chosen ids are an array: as a join the planner, which expects
     // thousands of them in a deep backlog, would read the whole table for it.
     `WITH due AS (
@@ -216,7 +218,7 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
      UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now(), lease_until = NULL
      WHERE id = ANY(ARRAY(SELECT id FROM ranked WHERE turn <= quota))
      RETURNING id, dispatches, account_id AS account, priority, traceparent, lane,
-       extract(epoch FROM run_at)::float8 AS "runAt"`,
+       extract(epoch FROM run_at)::float8 AS "runAt", last_error IS NOT DISTINCT FROM '${LAPSED}' AND attempts < 3 AS "hasLapsed"`,
     [queue, quotas.map((quota) => quota.lane), quotas.map((quota) => quota.take)],
   )
   const rated = new Set(due.flatMap(({ lane, tokens }) => (tokens === null ? [] : [lane])))
@@ -228,10 +230,11 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
   )
   const ahead = new Map(accountsInFlight)
   const sorted = rows.toSorted((a, b) => a.priority - b.priority || a.runAt - b.runAt)
-  return sorted.map(({ id, dispatches, account, priority, traceparent }) => {
+  return sorted.map(({ id, dispatches, account, priority, traceparent, hasLapsed }) => {
     const before = ahead.get(account) ?? 0
     ahead.set(account, before + 1)
-    return { id, dispatches, account, priority, traceparent, ahead: before }
+    // It had its turn, and lost 15 s with its worker: behind the window of a busy queue it would wait for seconds more.
+    return { id, dispatches, account, priority, traceparent, ahead: hasLapsed ? 0 : before }
   })
 }
 
@@ -282,7 +285,7 @@ async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number
     // The row keeps its due time: behind the whole backlog, a killed worker's jobs would run again only when the
     // backlog is empty. Not from the third attempt on: one of them may kill each worker, and together they would run
     // with it until the attempts of all are spent.
-    `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = 'the lease lapsed',
+    `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = '${LAPSED}',
        run_at = CASE WHEN attempts < 3 THEN run_at ELSE now() + random() * ${APART} END
      WHERE id = ANY(ARRAY(SELECT id FROM jobs WHERE queue = $1 AND ${RUNNING} AND lease_until < now()
        FOR UPDATE SKIP LOCKED)) RETURNING id`,

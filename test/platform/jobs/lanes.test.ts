@@ -207,7 +207,8 @@ describe('a lane and its direct lane', () => {
   })
 })
 
-it('jobs that callers wait for go to the engine before those of a bulk, and both by their age', async () => {
+/** A dispatcher, and what it gives to the engine. */
+function watch() {
   const sent: JobBatch[] = []
   const producer: typeof on.engine.producer = (name) => {
     const real = on.engine.producer(name)
@@ -220,7 +221,29 @@ it('jobs that callers wait for go to the engine before those of a bulk, and both
     }
   }
   const log = pino({ level: 'silent' })
-  const watched = createDispatcher({ db: on.database.db, engine: { ...on.engine, producer }, log })
+  return { sent, watched: createDispatcher({ db: on.database.db, engine: { ...on.engine, producer }, log }) }
+}
+
+it('a job whose worker is gone waits behind no other job of its account', async () => {
+  const { sent, watched } = watch()
+  await fill('busy', 3)
+  expect(await dispatch()).toBe(3)
+  const jobs = ['lost', 'new'].map(() => ({ payload: { deliveryId: randomUUID() }, lane: 'one' }))
+  const [lost = '', next = ''] = await tenant((tx) => enqueue(tx, queue, on.scope, jobs))
+  await on.database.owner(
+    `UPDATE jobs SET state = 'dispatched', dispatches = 1, attempts = 1, lease_until = now() - interval '1 second' WHERE id = $1`,
+    [lost],
+  )
+  expect(await watched.reconcile(queue)).toBe(1)
+  expect(await watched.dispatch(queue)).toMatchObject({ count: 2 })
+  await watched.close()
+  const priorities = new Map(sent.flatMap(({ tickets, priority }) => tickets.map(({ id }) => [id, priority])))
+  expect(priorities.get(lost)).toBe(1)
+  expect(priorities.get(next)).toBeGreaterThan(3)
+})
+
+it('jobs that callers wait for go to the engine before those of a bulk, and both by their age', async () => {
+  const { sent, watched } = watch()
   await on.database.owner('INSERT INTO workers (id, queue, concurrency) VALUES ($1, $2, 100)', [randomUUID(), queue])
   const add = async (priority: 'interactive' | 'bulk', at: string) => {
     const job = { payload: { deliveryId: randomUUID() }, lane: 'one', priority }
