@@ -116,6 +116,15 @@ describe('connections of the engine on Postgres to a host that vanished', () => 
     try {
       const before = await addTo(producer)
       await until(() => seen.has(before))
+      // A connection that is lost while BullMQ begins to listen on it waits for the kernel.
+      const isListening = async () =>
+        (
+          await database.owner(
+            `SELECT 1 AS one FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'countersign engine'
+             HAVING bool_and(state = 'idle')`,
+          )
+        ).length === 1
+      await until(isListening, { timeoutMs: 30_000, what: 'an idle worker' })
       relay.abandon()
       const after = await addTo(producer)
       await until(() => seen.has(after), { timeoutMs: 30_000, what: 'a job after the loss' })
