@@ -27,6 +27,10 @@ const LEAD_MS = 1_000
 /** The remains of an attack must not count against the calm phase that follows. */
 const SETTLE_MS = 20_000
 const QUIET_MS = 1_000
+/** Longer than an honest request's transaction. One of the attacker's, of 10,000 lines, takes two seconds. */
+const LONG_TRANSACTION_MS = 300
+/** Of 16 MB each: half of what the embedded Postgres keeps, and more than a scenario writes between two checkpoints. */
+const LOG_FILES = 24
 const WORKERS = ['dispatch', 'attest', 'screen', 'compare', 'reevaluate', 'deliver', 'clock']
 const DELIVERIES = 'webhook, from event to receipt'
 const SERVING = ['web', ...WORKERS] as const
@@ -58,6 +62,7 @@ export async function runNeighbours(options: Options): Promise<Verdict[]> {
   try {
     const stage = await openStage({ redis: true })
     stack.defer(() => stage.close())
+    await makeLogFiles(stage)
     const vendor = await createVendor({ now: () => new Date() })
     const detector = await startProcess('bench/neighbours/detector.ts', {})
     stack.defer(() => detector.stop())
@@ -160,7 +165,10 @@ async function observe({ stage, steady, receiver, phaseSeconds }: Play): Promise
   return observed
 }
 
-/** Waits until the attacker has no running or retrying work, no more of it is accepted, and web answers as it should. */
+/**
+ * Waits until the attacker has no running or retrying work, no transaction of the service still stores some, no more of it is
+ * accepted, and web answers as it should.
+ */
 async function settle({ stage, enemies, serving }: Play): Promise<void> {
   const port = serving.get('web')?.port ?? 0
   let quietSince = performance.now()
@@ -171,11 +179,27 @@ async function settle({ stage, enemies, serving }: Play): Promise<void> {
        WHERE account_id = ANY($1) AND state = 'queued' AND run_at < now() + interval '1 hour' RETURNING 1`,
       [enemies],
     )
-    if (cancelled.length > 0 || (await openJobs(stage, enemies)) > 0 || !(await isPrompt(port))) {
-      quietSince = performance.now()
-    }
+    const isWorking = cancelled.length > 0 || (await hasLongTransactions(stage)) || (await openJobs(stage, enemies)) > 0
+    if (isWorking || !(await isPrompt(port))) quietSince = performance.now()
     return performance.now() - quietSince > QUIET_MS
   }, "the attacker's work had ended and web answered at once")
+}
+
+async function hasLongTransactions(stage: Stage): Promise<boolean> {
+  const rows = await stage.owner(
+    `SELECT 1 FROM pg_stat_activity
+     WHERE application_name = 'countersign' AND clock_timestamp() - xact_start > $1 * interval '1 ms'`,
+    [LONG_TRANSACTION_MS],
+  )
+  return rows.length > 0
+}
+
+/** A database that has been in use has its WAL files. In a new one, each is created while commits wait for it. */
+async function makeLogFiles(stage: Stage): Promise<void> {
+  for (let made = 0; made < LOG_FILES; made += 1) {
+    await stage.owner(`SELECT pg_switch_wal(), pg_logical_emit_message(false, 'bench', '')`)
+  }
+  await stage.owner('CHECKPOINT')
 }
 
 async function openJobs(stage: Stage, accountIds: readonly string[], queue?: string): Promise<number> {
