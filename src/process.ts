@@ -14,7 +14,7 @@ import { armFailpoint } from './platform/jobs/failpoint.ts'
 import { createJobMetrics } from './platform/jobs/metrics.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { collectPools, createMetrics, type Metrics } from './platform/metrics.ts'
-import { lowerProcessPriority, restoreProcessPriority } from './platform/priority.ts'
+import { lowerProcessPriority, restoreProcessPriority, yieldProcessors } from './platform/priority.ts'
 import { startTelemetry } from './platform/telemetry.ts'
 import { endsWithin, timeStep } from './platform/time-limit.ts'
 import { createServices, type Services } from './services.ts'
@@ -40,6 +40,17 @@ interface Running {
 // of them: its work is waiting for receivers, and an account's deliveries must not wait for another's captures.
 const PROMPT: ReadonlySet<ProcessName> = new Set(['web', 'dispatch', 'deliver'])
 
+// Bulk work, in the background. Callers wait for inferences and for mail, and the ledger for `sequence`, which has little to do.
+const YIELDING: ReadonlySet<ProcessName> = new Set([
+  'attest',
+  'screen',
+  'compare',
+  'reevaluate',
+  'export',
+  'diff',
+  'clock',
+])
+
 // Of the time to stop, at most this is kept for what comes after the work: traces, threads, connections.
 const CLOSING_MS = 3_000
 // When the work ends early, closing may take longer: a busy machine needs seconds for it. Not all of the time to stop: a
@@ -61,7 +72,8 @@ export async function runProcess(
   { worksWithoutTenants = false }: { worksWithoutTenants?: boolean } = {},
 ): Promise<void> {
   const config = readConfigOrExit()
-  if (!PROMPT.has(name)) lowerProcessPriority()
+  if (YIELDING.has(name)) yieldProcessors()
+  else if (!PROMPT.has(name)) lowerProcessPriority()
   if (name === 'web') letHeapGrow()
   const log = createLog({ process: name, level: config.LOG_LEVEL })
   armFailpoint(config.FAILPOINT)
