@@ -91,6 +91,7 @@ export async function runProcess(
     worksWithoutTenants,
     // Retention and the erasure of accounts have statements that take longer.
     limitsSystemStatements: name !== 'clock',
+    yieldsProcessors: YIELDING.has(name),
   })
   for (const { collect } of services.features) collect?.[name]?.(metrics.registry)
   collectPools(metrics.registry, () => services.platform.db.pools())

@@ -31,18 +31,31 @@ export interface Activity {
   note(account: string): void
   /** Whether any other account had a request lately. */
   isOtherActive(account: string): boolean
+  /** Calls `report` with the newest one or two active accounts, at a request, and at most twice a second. */
+  follow(report: (accounts: readonly string[]) => void): void
 }
 
+const REPORT_EVERY_MS = 500
+
 /** Keeps two times, not one for each account: the newest request, and the newest one of any other account. */
-export function createActivity(now = () => performance.now()): Activity {
-  let latest = { account: '', at: Number.NEGATIVE_INFINITY }
-  let otherAt = Number.NEGATIVE_INFINITY
+export function createActivity(now = () => performance.now(), activeMs = ACTIVE_MS): Activity {
+  const never = { account: '', at: Number.NEGATIVE_INFINITY }
+  let [latest, other] = [never, never]
+  let reportedAt = Number.NEGATIVE_INFINITY
+  let report: ((accounts: readonly string[]) => void) | undefined
+  const isActive = ({ at }: typeof latest) => at > now() - activeMs
   return {
     note(account) {
-      if (account !== latest.account) otherAt = latest.at
+      if (account !== latest.account) other = latest
       latest = { account, at: now() }
+      if (report === undefined || latest.at - reportedAt < REPORT_EVERY_MS) return
+      reportedAt = latest.at
+      report([latest, other].filter(isActive).map((one) => one.account))
     },
-    isOtherActive: (account) => (account === latest.account ? otherAt : latest.at) > now() - ACTIVE_MS,
+    isOtherActive: (account) => isActive(account === latest.account ? other : latest),
+    follow(next) {
+      report = next
+    },
   }
 }
 

@@ -83,10 +83,6 @@ export function lowerThreadPriority(): void {
   if (process.platform === 'linux') setQuietly(0, Math.min(LOWEST, getPriority() + STEP))
 }
 
-function threads(): number[] {
-  return process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [process.pid]
-}
-
 /**
  * Linux schedules each session as one group where no cgroups do (sched_autogroup of sched(7)), and between groups the
  * priorities of their threads count for nothing. A supervisor starts each process in a session of its own. A process that
@@ -108,8 +104,18 @@ function setGroupQuietly(priority: number): boolean {
   }
 }
 
-/** Since the threads began. Undefined where the system does not tell (CONFIG_SCHED_INFO of the kernel). */
-function readUse(): { ranMs: number; waitedMs: number; at: number } | undefined {
+export interface ProcessorUse {
+  ranMs: number
+  waitedMs: number
+  /** By `performance.now()`. */
+  at: number
+}
+
+/**
+ * How long the threads of this process have run, and waited for a processor, since they began. Undefined where the system
+ * does not tell (CONFIG_SCHED_INFO of Linux).
+ */
+export function readUse(): ProcessorUse | undefined {
   if (process.platform !== 'linux') return undefined
   let [ranNs, waitedNs] = [0, 0]
   for (const thread of threads()) {
@@ -128,6 +134,10 @@ function readQuietly(file: string): string {
   } catch {
     return ''
   }
+}
+
+function threads(): number[] {
+  return process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [process.pid]
 }
 
 // A thread may have ended, and a sandbox may refuse the call: the priority is only a preference.

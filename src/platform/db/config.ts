@@ -14,3 +14,10 @@ export const databaseConfig = defineConfig({
     ),
   },
 })
+
+/** Whether Postgres shares the processors of this machine, as far as its address tells. */
+export function isOnThisMachine(databaseUrl: string): boolean {
+  const { hostname, searchParams } = new URL(databaseUrl)
+  const host = searchParams.get('host') ?? hostname
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host) || host.startsWith('/')
+}

@@ -13,7 +13,7 @@ import pg from 'pg'
 import type { QueueName } from '#src/catalogue/queues.ts'
 import { endsWithin } from '#src/platform/time-limit.ts'
 import { createRedisConnections, ENGINE_SCHEMA, openEnginePool, WAITS, type Waits } from './engine-connections.ts'
-import { createRedisChannel, NO_SETTLED_CHANNEL, type SettledChannel } from './settled-channel.ts'
+import { createRedisChannel, type IdChannel, NO_ID_CHANNEL } from './id-channel.ts'
 
 export interface Ticket {
   id: string
@@ -55,8 +55,10 @@ export interface Engine {
   check(): Promise<void>
   producer(queue: QueueName): Producer
   consume(queue: QueueName, options: ConsumeOptions): Consumer
-  /** For callers that wait. */
-  settled: SettledChannel
+  /** Jobs that have ended, for callers that wait: sent after the commit. */
+  settled: IdChannel
+  /** Accounts that have requests. undefined where the engine can't send messages cheaply. */
+  active: IdChannel | undefined
   /** BullMQ's own queue, connected, for the board. */
   inspect(queue: QueueName): Promise<InspectedQueue>
   close(): Promise<void>
@@ -114,6 +116,13 @@ function redisEngine(url: string, prefix: string, waits: Waits): Engine {
   // A queue's keys share one hash tag, so that they stay in one slot of a cluster.
   const keyPrefix = (queue: QueueName) => `${prefix}:{${queue}}`
 
+  const channel = (name: string) =>
+    createRedisChannel({
+      name: `${prefix}:${name}`,
+      publisher: redis.producing,
+      subscriber: () => redis.consuming(() => {}),
+    })
+
   return {
     kind: 'redis',
     async check() {
@@ -146,11 +155,8 @@ function redisEngine(url: string, prefix: string, waits: Waits): Engine {
       worker.on('error', onError)
       return { close: () => worker.close() }
     },
-    settled: createRedisChannel({
-      name: `${prefix}:settled`,
-      publisher: redis.producing,
-      subscriber: () => redis.consuming(() => {}),
-    }),
+    settled: channel('settled'),
+    active: channel('active'),
     async close() {
       redis.close()
     },
@@ -197,7 +203,8 @@ function postgresEngine(databaseUrl: string, waits: Waits): Engine {
       worker.on('error', onError)
       return { close: () => worker.close() }
     },
-    settled: NO_SETTLED_CHANNEL,
+    settled: NO_ID_CHANNEL,
+    active: undefined,
     async close() {
       // A worker that is closed soon after its start keeps the connection that listens (BullMQ 6.7), for which the pool
       // would wait forever.

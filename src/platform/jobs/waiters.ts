@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { currentSubject, detached } from '#src/platform/context.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { createWaitingPlaces } from '#src/platform/waiting-places.ts'
-import type { SettledChannel } from './settled-channel.ts'
+import type { IdChannel } from './id-channel.ts'
 import { createUsualTime, FIRST_INTERVAL_MS, minGapMs, minReportedGapMs, nextIntervalMs } from './wait-interval.ts'
 
 export interface Waiters {
@@ -45,7 +45,7 @@ interface Awaited {
 interface WaitersDeps {
   db: Pick<Database, 'readSystem'>
   /** Reports ended jobs, sometimes. */
-  reports: Pick<SettledChannel, 'subscribe'>
+  reports: Pick<IdChannel, 'subscribe'>
 }
 
 export function createWaiters({ db, reports }: WaitersDeps): Waiters {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createAdmission } from '#src/platform/db/admission.ts'
 import { isUnavailable } from '#src/platform/unavailable.ts'
 
@@ -72,5 +72,120 @@ describe('admission to a pool', () => {
     void enter('b1')
     await leave('a1')
     expect(names()).toEqual(['b1'])
+  })
+})
+
+describe('admission in a process that yields', () => {
+  let nowMs: number
+  let isYielding: boolean
+  let timers: { at: number; act: () => void }[]
+
+  beforeEach(() => {
+    nowMs = 1_000
+    isYielding = true
+    timers = []
+  })
+
+  const pass = async (durationMs: number) => {
+    nowMs += durationMs
+    const due = timers.filter(({ at }) => at <= nowMs)
+    timers = timers.filter(({ at }) => at > nowMs)
+    for (const { act } of due) act()
+    await turn()
+  }
+
+  function makeYielding() {
+    const hall = makeHall({
+      yields: (account) => isYielding && account !== 'x',
+      now: () => nowMs,
+      later: (delayMs, act) => void timers.push({ at: nowMs + delayMs, act }),
+    })
+    /** Transactions of 50 ms, one after the other. Returns how long the account waited before the last of them. */
+    const transact = async (count: number) => {
+      let waitedMs = 0
+      for (let done = 0; done < count; done += 1) {
+        void hall.enter('a')
+        await turn()
+        for (waitedMs = 0; !hall.names().includes('a'); waitedMs += 1) await pass(1)
+        await pass(50)
+        await hall.leave('a')
+      }
+      return waitedMs
+    }
+    return { ...hall, transact }
+  }
+
+  it('gives an account one connection at a time, and the rest of the pool to other accounts', async () => {
+    const { enter, leave, names } = makeYielding()
+    for (const name of ['a1', 'a2', 'b1', 'x1', 'x2']) void enter(name)
+    await turn()
+    expect(names()).toEqual(['a1', 'b1', 'x1', 'x2'])
+    await leave('a1')
+    expect(names()).toEqual(['b1', 'x1', 'x2', 'a2'])
+  })
+
+  it('gives an account that always has transactions a fifth of the time', async () => {
+    const { transact } = makeYielding()
+    await transact(200)
+    expect((200 * 50) / (nowMs - 1_000)).toBeCloseTo(0.2, 1)
+    expect(await transact(1)).toBe(200)
+  })
+
+  it('lets the transactions of a few single jobs follow each other, and has the next ones wait', async () => {
+    const { transact } = makeYielding()
+    expect(await transact(5)).toBe(0)
+    expect(await transact(1)).toBeGreaterThan(0)
+  })
+
+  it('counts what an account took, also after a moment without any', async () => {
+    const { transact } = makeYielding()
+    await transact(6)
+    await pass(210)
+    expect(await transact(2)).toBeGreaterThan(150)
+  })
+
+  it('forgets it when the share has made up for it', async () => {
+    const { transact } = makeYielding()
+    await transact(1)
+    expect(timers.map(({ at }) => at - nowMs)).toEqual([250])
+    await pass(250)
+    expect(timers).toEqual([])
+  })
+
+  it.each([
+    ['its oldest caller has waited for a second', () => pass(1_000)],
+    [
+      'the process no longer yields',
+      async () => {
+        isYielding = false
+      },
+    ],
+  ])('limits an account no longer when %s', async (_, change) => {
+    const { enter, leave, names, transact } = makeYielding()
+    await transact(6)
+    for (const name of ['a1', 'a2', 'a3', 'x1']) void enter(name)
+    await turn()
+    expect(names()).toEqual(['x1'])
+    timers = []
+    await change()
+    await leave('x1')
+    expect(names()).toEqual(['a1', 'a2'])
+    void enter('a4')
+    await turn()
+    expect(names()).toEqual(['a1', 'a2'])
+    await leave('a1')
+    expect(names()).toEqual(['a2', 'a3'])
+  })
+
+  it('serves those that waited before a new caller, at the call that finds the process yielding no longer', async () => {
+    const { enter, names, transact } = makeYielding()
+    await transact(6)
+    void enter('a1')
+    await turn()
+    expect(names()).toEqual([])
+    isYielding = false
+    void enter('a2')
+    await turn()
+    expect(names()).toEqual(['a1', 'a2'])
   })
 })

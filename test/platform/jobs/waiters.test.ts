@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { within } from '#src/platform/context.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
-import { NO_SETTLED_CHANNEL } from '#src/platform/jobs/settled-channel.ts'
+import { NO_ID_CHANNEL } from '#src/platform/jobs/id-channel.ts'
 import { createWaiters, type Waiters } from '#src/platform/jobs/waiters.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
@@ -16,7 +16,7 @@ describe('waiting callers', () => {
   beforeAll(async () => {
     database = await createTestDatabase()
     scope = await makeAccount(database)
-    waiters = createWaiters({ db: database.db, reports: NO_SETTLED_CHANNEL })
+    waiters = createWaiters({ db: database.db, reports: NO_ID_CHANNEL })
   })
   afterAll(async () => {
     waiters?.close()
@@ -94,7 +94,7 @@ describe('waiting callers', () => {
   })
 
   it('that are held back end with their client, and with the process', async () => {
-    const own = createWaiters({ db: database.db, reports: NO_SETTLED_CHANNEL })
+    const own = createWaiters({ db: database.db, reports: NO_ID_CHANNEL })
     const id = await addJob()
     const full = Array.from({ length: 900 }, () => own.settled(id, 20_000))
     const client = new AbortController()
@@ -120,7 +120,7 @@ describe('waiting callers', () => {
           return database.db.readSystem(reason, statement)
         },
       },
-      reports: NO_SETTLED_CHANNEL,
+      reports: NO_ID_CHANNEL,
     })
     const waiting = Array.from({ length: 400 }, (_, index) => counted.settled(ids[index % 40] ?? '', 10_000))
     await until(() => readAt.length >= 14 && polls.includes(40))

@@ -1,13 +1,13 @@
-// Tells waiting web processes which jobs have ended. A message is a hint: the row that it names is read again, and the
-// poll finds what a lost message named. So sending never fails, and a forged message changes no answer.
+// Sends ids to the other processes: of jobs that have ended, and of accounts that have requests. A message is a hint: the
+// row that it names is read again, and the poll finds what a lost message named. So sending never fails, and a forged
+// message changes no answer.
 
 import type { Redis } from 'ioredis'
 
-export interface SettledChannel {
-  /** Sends the id of a job that has ended, after the commit. */
-  publish(jobId: string): void
-  /** Connects, and calls `onSettled` with the ids of each message. */
-  subscribe(onSettled: (jobIds: readonly string[]) => void): void
+export interface IdChannel {
+  publish(id: string): void
+  /** Connects, and calls `onIds` with those of each message. */
+  subscribe(onIds: (ids: readonly string[]) => void): void
 }
 
 // Ids of one turn of the event loop share a message. Longer messages are not ours.
@@ -15,8 +15,8 @@ const MAX_IDS = 200
 const ID_LENGTH = 36
 const MAX_LENGTH = MAX_IDS * (ID_LENGTH + 1)
 
-/** Of an engine that can't send messages cheaply: NOTIFY would serialise Postgres's commits. Waiting callers poll. */
-export const NO_SETTLED_CHANNEL: SettledChannel = { publish() {}, subscribe() {} }
+/** Of an engine that can't send messages cheaply: NOTIFY would serialise Postgres's commits. */
+export const NO_ID_CHANNEL: IdChannel = { publish() {}, subscribe() {} }
 
 interface RedisChannelDeps {
   name: string
@@ -27,7 +27,7 @@ interface RedisChannelDeps {
 }
 
 /** @throws never: without the connection, messages are lost. */
-export function createRedisChannel({ name, publisher, subscriber }: RedisChannelDeps): SettledChannel {
+export function createRedisChannel({ name, publisher, subscriber }: RedisChannelDeps): IdChannel {
   let unsent: string[] = []
   const flush = () => {
     const ids = unsent
@@ -40,14 +40,14 @@ export function createRedisChannel({ name, publisher, subscriber }: RedisChannel
     }
   }
   return {
-    publish(jobId) {
-      unsent.push(jobId)
+    publish(id) {
+      unsent.push(id)
       if (unsent.length === 1) setImmediate(flush)
     },
-    subscribe(onSettled) {
+    subscribe(onIds) {
       const redis = subscriber()
       redis.on('message', (_, message: string) => {
-        if (message.length <= MAX_LENGTH) onSettled(message.split(' '))
+        if (message.length <= MAX_LENGTH) onIds(message.split(' '))
       })
       redis.subscribe(name).catch(() => {})
     },

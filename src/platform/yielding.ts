@@ -1,0 +1,70 @@
+// When the transactions of bulk work leave the processors to others. Priorities do not reach them: a session of Postgres has
+// the same share of the processors for whatever process it works.
+
+import { createActivity } from './bulk-pace.ts'
+import type { IdChannel } from './jobs/id-channel.ts'
+import { type ProcessorUse, readUse } from './priority.ts'
+
+/** Between two looks at the processors: transactions take some milliseconds, and a look 0.3 ms. */
+const SHORTAGE_PERIOD_MS = 250
+/** Less is no shortage, however little the process ran. */
+const SHORTAGE_WAIT_MS = 25
+/** `web` reports twice a second, while it has requests. */
+const ACTIVE_MS = 2_000
+
+interface YieldingOptions {
+  /** The accounts that have requests. Without it, others are taken to have some. */
+  active: () => Pick<IdChannel, 'subscribe'> | undefined
+  isShort?: () => boolean
+  now?: () => number
+}
+
+/** Returns whether work of this account should leave processors to others now. Listens from the first shortage on. */
+export function createYielding({
+  active,
+  isShort = createShortage({ read: readUse }),
+  now = () => performance.now(),
+}: YieldingOptions): (account: string) => boolean {
+  const activity = createActivity(now, ACTIVE_MS)
+  let others: { isOtherActive(account: string): boolean } | undefined
+
+  function listen(): { isOtherActive(account: string): boolean } {
+    const channel = active()
+    if (channel === undefined) return { isOtherActive: () => true }
+    channel.subscribe((accounts) => accounts.forEach(activity.note))
+    return activity
+  }
+
+  return (account) => {
+    if (!isShort()) return false
+    others ??= listen()
+    return others.isOtherActive(account)
+  }
+}
+
+interface ShortageOptions {
+  read: () => Pick<ProcessorUse, 'ranMs' | 'waitedMs'> | undefined
+  now?: () => number
+}
+
+/**
+ * Returns whether the threads of this process waited for processors for as long as they ran, since the last look a quarter of
+ * a second ago or longer. Always false where the system does not tell.
+ */
+export function createShortage({ read, now = () => performance.now() }: ShortageOptions): () => boolean {
+  let before: Pick<ProcessorUse, 'ranMs' | 'waitedMs'> | undefined
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let isShort = false
+  return () => {
+    if (now() - lookedAt < SHORTAGE_PERIOD_MS) return isShort
+    lookedAt = now()
+    const use = read()
+    if (use === undefined || before === undefined) isShort = false
+    else {
+      const waitedMs = use.waitedMs - before.waitedMs
+      isShort = waitedMs >= SHORTAGE_WAIT_MS && waitedMs >= use.ranMs - before.ranMs
+    }
+    before = use
+    return isShort
+  }
+}
