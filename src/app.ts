@@ -1,6 +1,5 @@
 // The public application: mounts the routes on Koa and orders the middleware. No I/O and no product of its own.
 
-import Router from '@koa/router'
 import Koa from 'koa'
 import { eventTypeRoutes } from '#src/docs/event-types.ts'
 import { notesOf } from '#src/docs/notes.ts'
@@ -15,15 +14,7 @@ import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
 import type { RequestLimits } from '#src/platform/http/limits.ts'
 import { DEFAULT_MINIMUM_RATE, type MinimumRate } from '#src/platform/http/minimum-rate.ts'
 import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
-import {
-  type AnswerRoute,
-  createFixedPaths,
-  EXACT,
-  inOrder,
-  isMostExact,
-  refuseUnmatched,
-  shapeOf,
-} from '#src/platform/http/routing.ts'
+import { type AnswerRoute, createRouting, inOrder, refuseUnmatched, shapeOf } from '#src/platform/http/routing.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { Metrics } from '#src/platform/metrics.ts'
@@ -90,8 +81,7 @@ export function createApp(deps: AppDeps): Koa {
 
   const answer = createAnswering({ baseUrl, log, metrics })
 
-  const router = new Router(EXACT)
-  const fixed = createFixedPaths()
+  const routing = createRouting()
   for (const route of inOrder(routes)) {
     const run: AnswerRoute = (ctx, params) => {
       const { req, res, querystring: search } = ctx
@@ -114,15 +104,11 @@ export function createApp(deps: AppDeps): Koa {
         }),
       )
     }
-    fixed.add(route, run)
-    router.register(route.path, [route.method], (ctx, next) =>
-      isMostExact(ctx, route) ? run(ctx, ctx.params) : next(),
-    )
+    routing.add(route, run)
   }
 
   const app = new Koa()
-  app.use(fixed.middleware)
-  app.use(router.routes())
+  app.use(routing.middleware)
   app.use((ctx) => answer(ctx, UNMATCHED, async () => refuseUnmatched(ctx, baseUrl)))
   app.on('error', (error: Error) => log.debug({ err: error }, 'connection error'))
   return app

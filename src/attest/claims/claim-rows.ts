@@ -141,9 +141,12 @@ export async function findClaim(tx: Tx, id: string): Promise<ListedClaim | undef
   return row
 }
 
+// A whole text: see settings.ts.
+const SELECT_CLAIM = `SELECT ${LISTED} FROM claims WHERE id = $1`
+
 /** Selects at most one `ListedClaim`. */
 export function selectClaim(id: string): Statement {
-  return { text: `SELECT ${LISTED} FROM claims WHERE id = $1`, values: [id] }
+  return { text: SELECT_CLAIM, values: [id] }
 }
 
 export interface ClaimFilter {

@@ -302,13 +302,15 @@ export async function findAttestationsOfClaim(
   return tx.query(text, values)
 }
 
+const evidenceOf = (submission: string) => `SELECT ${ATTESTATION}, ${FINDINGS}, ${submission} FROM attestations
+  WHERE claim_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`
+// Whole texts: see settings.ts.
+const SHOWN_EVIDENCE = evidenceOf(`${SHOWN_SUBMISSION} AS submission`)
+const WHOLE_EVIDENCE = evidenceOf('submission')
+
 /** Selects `AttestationRow`s with their submissions, as `findAttestationsOfClaim` does. */
-export function selectAttestationsOfClaim(claimId: string, page: EvidencePage): Statement {
-  return {
-    text: `SELECT ${ATTESTATION}, ${FINDINGS}, ${page.isWhole === true ? 'submission' : `${SHOWN_SUBMISSION} AS submission`} FROM attestations
-     WHERE claim_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
-    values: [claimId, page.before ?? null, page.limit],
-  }
+export function selectAttestationsOfClaim(claimId: string, { before, limit, isWhole }: EvidencePage): Statement {
+  return { text: isWhole === true ? WHOLE_EVIDENCE : SHOWN_EVIDENCE, values: [claimId, before ?? null, limit] }
 }
 
 /** Deletes old attestations. Marks their media as unreferenced, so that retention checks them again. */

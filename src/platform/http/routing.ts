@@ -1,11 +1,12 @@
 // Which declared route answers an address, and what is answered where none does.
 
+import Router, { type RouterContext } from '@koa/router'
 import type { Context, Next } from 'koa'
 import { Failure } from '#src/failure.ts'
 import type { Route } from './endpoint.ts'
 
 /** Exact paths only: a proxy's rule or a log entry for /v1/claims must not also match /V1/Claims/. */
-export const EXACT = { sensitive: true, strict: true } as const
+const EXACT = { sensitive: true, strict: true } as const
 
 /** In the router's order: `/v1/claims/batches` must come before `/v1/claims/:id`. */
 export function inOrder(routes: readonly Route[]): Route[] {
@@ -33,7 +34,7 @@ export function shapeOf(path: string): string {
  * Whether the route is the one to answer: the most exact declared path that matches the request's address decides,
  * whichever methods it takes.
  */
-export function isMostExact(ctx: Context, { path }: Route): boolean {
+function isMostExact(ctx: Context, { path }: Pick<Route, 'path'>): boolean {
   return isOfShape(pathOf(ctx), path)
 }
 
@@ -41,17 +42,43 @@ export function isMostExact(ctx: Context, { path }: Route): boolean {
 export type AnswerRoute = (ctx: Context, params: Record<string, string>) => Promise<void>
 
 /**
- * Finds routes whose path has no parameters, before the router, which tries the pattern of every path. Nothing is more exact
- * than such a path.
+ * Finds the route of a request. A path without parameters is looked up by its text, and nothing is more exact. For the others
+ * there is a router per collection (`/v1/claims`, `/docs`), because a router tries the pattern of each of its paths.
  */
-export function createFixedPaths() {
-  const runs = new Map<string, AnswerRoute>()
-  return {
-    add({ method, path }: Pick<Route, 'method' | 'path'>, run: AnswerRoute): void {
-      if (!path.includes(':')) runs.set(`${method} ${path}`, run)
-    },
-    middleware: (ctx: Context, next: Next) => runs.get(`${ctx.method} ${ctx.path}`)?.(ctx, {}) ?? next(),
+export function createRouting() {
+  const fixed = new Map<string, AnswerRoute>()
+  const routers = new Map<string, Router>()
+  const dispatchers = new Map<string, ReturnType<Router['routes']>>()
+
+  function routerOf(path: string): Router {
+    const collection = collectionOf(path)
+    if (collection.startsWith(':')) throw new Error(`the collection of ${path} must not be a parameter`)
+    const router = routers.get(collection) ?? new Router(EXACT)
+    routers.set(collection, router)
+    dispatchers.set(collection, router.routes())
+    return router
   }
+
+  return {
+    add(route: Pick<Route, 'method' | 'path'>, run: AnswerRoute): void {
+      const { method, path } = route
+      if (!path.includes(':')) fixed.set(`${method} ${path}`, run)
+      routerOf(path).register(path, [method], (ctx, next) => (isMostExact(ctx, route) ? run(ctx, ctx.params) : next()))
+    },
+    middleware(ctx: RouterContext, next: Next): unknown {
+      const { method, path } = ctx
+      const run = fixed.get(`${method} ${path}`)
+      if (run !== undefined) return run(ctx, {})
+      const dispatch = dispatchers.get(collectionOf(path))
+      return dispatch === undefined ? next() : dispatch(ctx, next)
+    },
+  }
+}
+
+// Of a declared path and of a request's: the segment after /v1, or the first one.
+function collectionOf(path: string): string {
+  const [, first = '', second = ''] = path.split('/', 3)
+  return first === 'v1' ? second : first
 }
 
 function pathOf(ctx: Context): string | undefined {
