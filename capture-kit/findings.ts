@@ -95,7 +95,8 @@ export interface FleetResult {
 
 const REVIEW_FROM = 25
 const FAILED_FROM = 50
-const BREAKING = [
+/** The factors that make the provenance `broken`. */
+export const BREAKING: readonly string[] = [
   'signature_invalid',
   'sensor_hash_mismatch',
   'frame_hash_mismatch',

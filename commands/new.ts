@@ -47,25 +47,26 @@ function writeFeature(root: string, path: string): Written {
       `test/house/layers.test.ts: the layer of ${product}/${name}`,
       `migrations/: the table ${name}, if it has one of its own`,
       `src/catalogue/: new events, id prefixes and queues, if it has any`,
-      `test/house/routes.test.ts: each route with its scope`,
+      `test/house/routes.test.ts: each route with its scope; ${folder}/routes.ts: its permission, for sessions`,
+      `bench/neighbours/requests.ts: a request of the honest tenant for each route`,
       `UPDATE=1 npm test -- test/house/openapi-structure.test.ts: the routes in the OpenAPI document`,
       `docs/: what integrators and operators must know`,
     ],
   }
 }
 
-// The product returns the features that it lists.
+// A product lists its features in an object or an array, which the formatter may have put on one line.
+const FEATURES = /^ {2}const features = ([{[])([^}\]]*)([}\]])$/m
+
 function registerFeature(text: string, name: string): string {
-  const made = `  const ${name} = ${name}Feature(p)\n`
-  const imported = `import { ${name}Feature } from './${name}/feature.ts'\n`
-  const listed = text
-    .replace(/^ {2}const features = \{/m, `${made}  const features = {`)
-    .replace(/\n {2}\}\n {2}return/, `\n    ${name},\n  }\n  return`)
+  if (!FEATURES.test(text)) throw new Error('the product has no list of features')
+  const listed = text.replace(FEATURES, (_, open: string, names: string, close: string) => {
+    const others = names.trimEnd().replace(/,$/, '')
+    return `  const ${name} = ${name}Feature(p)\n  const features = ${open}${others}, ${name} ${close}`
+  })
   const last = listed.lastIndexOf('import ')
   const end = listed.indexOf('\n', listed.indexOf("from '", last)) + 1
-  if (!listed.includes(made) || !listed.includes(`    ${name},\n`))
-    throw new Error('the product has no list of features')
-  return listed.slice(0, end) + imported + listed.slice(end)
+  return `${listed.slice(0, end)}import { ${name}Feature } from './${name}/feature.ts'\n${listed.slice(end)}`
 }
 
 function featureTexts(product: string, name: string): Record<string, string> {
@@ -130,6 +131,7 @@ export function ${name}Routes(${name}: ${type}): Route[] {
         tag: 'Service',
         summary: 'How many there are',
         scope: 'admin',
+        permission: 'claims.read',
         view: z.object({ count: z.number().int() }),
         status: [200],
       },
@@ -180,7 +182,9 @@ function writeQueue(root: string, name: string): Written {
       `deploy/kubernetes/: ${name}.yaml, and its line in kustomization.yaml`,
       `deploy/kubernetes/network.yaml: ${name}, if its handler calls out`,
       `deploy/prometheus/prometheus.yaml: ${name}:9090`,
-      `docs/operate.md: ${name.toUpperCase()}_CONCURRENCY, and the row of its attempts; docs/faults.md: the row of kill`,
+      `docs/operate.md: its row of Processes, ${name.toUpperCase()}_CONCURRENCY, the row of its attempts, the order of an upgrade, and the sum of connections`,
+      `docs/faults.md: the row of kill; faults/plan.ts: the steps at which its process dies`,
+      `src/catalogue/log-fields.ts: the ids of its payload`,
     ],
   }
 }
@@ -188,6 +192,7 @@ function writeQueue(root: string, name: string): Written {
 function queueRow(name: string): string {
   return `  ${name}: {
     payload: z.strictObject({ ${name}Id: z.string() }),
+    priority: 'yielding',
     // 2 s doubling to 5 min: ten attempts outlast a dependency that is away for ten minutes.
     maxAttempts: 10,
     concurrency: 4,

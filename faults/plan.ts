@@ -47,7 +47,7 @@ interface Point {
 }
 
 /** Steps at which a process can be made to die, by the process that passes them. */
-const POINTS: readonly Point[] = [
+export const POINTS: readonly Point[] = [
   { process: 'attest', point: 'attest:claimed' },
   { process: 'attest', point: 'attest:settling' },
   { process: 'attest', point: 'attest:ran' },
@@ -57,6 +57,10 @@ const POINTS: readonly Point[] = [
   { process: 'compare', point: 'compare:hashed' },
   { process: 'compare', point: 'compare:stored' },
   { process: 'compare', point: 'compare:settling' },
+  // These have few jobs.
+  { process: 'reevaluate', point: 'reevaluate:marked', isRare: true },
+  { process: 'mail', point: 'mail:sent', isRare: true },
+  { process: 'export', point: 'export:ran', isRare: true },
   { process: 'deliver', point: 'deliver:claimed' },
   { process: 'deliver', point: 'deliver:calling' },
   { process: 'deliver', point: 'deliver:settling' },

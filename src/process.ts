@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
-import type { ProcessName, QueueName } from './catalogue/queues.ts'
+import { type ProcessName, priorityOf, type QueueName } from './catalogue/queues.ts'
 import { type Config, readConfig } from './config.ts'
 import { refuseUnboundLogin, requireMigrated } from './platform/db/migrate.ts'
 import { type Check, createInternalApp } from './platform/http/internal.ts'
@@ -36,21 +36,6 @@ interface Running {
   stop(deadlineMs: number): Promise<void>
 }
 
-// Callers and receivers wait for these; every other process yields to them on a machine that they share. `deliver` is one
-// of them: its work is waiting for receivers, and an account's deliveries must not wait for another's captures.
-const PROMPT: ReadonlySet<ProcessName> = new Set(['web', 'dispatch', 'deliver'])
-
-// Bulk work, in the background. Callers wait for inferences and for mail, and the ledger for `sequence`, which has little to do.
-const YIELDING: ReadonlySet<ProcessName> = new Set([
-  'attest',
-  'screen',
-  'compare',
-  'reevaluate',
-  'export',
-  'diff',
-  'clock',
-])
-
 // Of the time to stop, at most this is kept for what comes after the work: traces, threads, connections.
 const CLOSING_MS = 3_000
 // When the work ends early, closing may take longer: a busy machine needs seconds for it. Not all of the time to stop: a
@@ -72,8 +57,9 @@ export async function runProcess(
   { worksWithoutTenants = false }: { worksWithoutTenants?: boolean } = {},
 ): Promise<void> {
   const config = readConfigOrExit()
-  if (YIELDING.has(name)) yieldProcessors()
-  else if (!PROMPT.has(name)) lowerProcessPriority()
+  const priority = priorityOf(name)
+  if (priority === 'yielding') yieldProcessors()
+  if (priority === 'lowered') lowerProcessPriority()
   if (name === 'web') letHeapGrow()
   const log = createLog({ process: name, level: config.LOG_LEVEL })
   armFailpoint(config.FAILPOINT)
@@ -91,7 +77,7 @@ export async function runProcess(
     worksWithoutTenants,
     // Retention and the erasure of accounts have statements that take longer.
     limitsSystemStatements: name !== 'clock',
-    yieldsProcessors: YIELDING.has(name),
+    yieldsProcessors: priority === 'yielding',
   })
   for (const { collect } of services.features) collect?.[name]?.(metrics.registry)
   collectPools(metrics.registry, () => services.platform.db.pools())

@@ -6,6 +6,7 @@ import { registryFeature } from './registry/feature.ts'
 export type Agents = ReturnType<typeof createAgents>
 
 export function createAgents(p: Platform) {
-  const { feature, ...registry } = registryFeature(p)
-  return { ...registry, features: [feature] }
+  const registry = registryFeature(p)
+  const features = { registry }
+  return { ...registry, features: Object.values(features).map(({ feature }) => feature) }
 }

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { detached } from './context.ts'
-import { isLockTimeout } from './unavailable.ts'
+import { isLockTimeout, isUnavailable } from './unavailable.ts'
 
 /** Adds one item to a batch and returns its own result. */
 export type AddToBatch<Item, Result> = (item: Item) => Promise<Result>
@@ -23,7 +23,7 @@ interface BatcherOptions<Item, Result> {
   keyOf?: (item: Item) => string
   /**
    * Items that failed together are tried alone, so that one bad item does not fail the others. Not after a lock
-   * timeout: each would wait for the same lock again, on its own connection.
+   * timeout, and not without a connection: each would wait for the same again, on a connection of its own.
    */
   isSplitOnFailure?: boolean
   /**
@@ -60,7 +60,7 @@ export function createBatcher<Item, Result>({
     try {
       resolveAll(batch, await run(batch.map(({ item }) => item) as [Item, ...Item[]]))
     } catch (error) {
-      if (isSplitOnFailure && batch.length > 1 && !isLockTimeout(error))
+      if (isSplitOnFailure && batch.length > 1 && mayDependOnItem(error))
         await Promise.all(batch.map((one) => runBatch([one])))
       else for (const { reject } of batch) reject(error)
     }
@@ -180,6 +180,11 @@ export function createTransactionBatcher<Item, Result>({
 function resolveAll<Item, Result>(batch: readonly Waiting<Item, Result>[], results: readonly Result[]): void {
   if (results.length !== batch.length) throw new Error(`${batch.length} items, but ${results.length} results`)
   for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result)
+}
+
+function mayDependOnItem(error: unknown): boolean {
+  if (isLockTimeout(error)) return false
+  return error instanceof pg.DatabaseError ? isRolledBack(error) : !isUnavailable(error)
 }
 
 // Postgres reports that the transaction was rolled back. After a cut connection (08, 57P) that is unknown: a second try

@@ -137,7 +137,13 @@ function readQuietly(file: string): string {
 }
 
 function threads(): number[] {
-  return process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [process.pid]
+  if (process.platform !== 'linux') return [process.pid]
+  try {
+    return readdirSync('/proc/self/task').map(Number)
+  } catch {
+    // Out of descriptors, or no /proc: a priority is only a preference.
+    return []
+  }
 }
 
 // A thread may have ended, and a sandbox may refuse the call: the priority is only a preference.

@@ -2,11 +2,14 @@
 // the same share of the processors for whatever process it works.
 
 import { createActivity } from './bulk-pace.ts'
+import { detached } from './context.ts'
 import type { IdChannel } from './jobs/id-channel.ts'
 import { type ProcessorUse, readUse } from './priority.ts'
 
 /** Between two looks at the processors: transactions take some milliseconds, and a look 0.3 ms. */
 const SHORTAGE_PERIOD_MS = 250
+/** What happened longer ago says nothing about now. */
+const MAX_LOOK_BACK_MS = 1_000
 /** Less is no shortage, however little the process ran. */
 const SHORTAGE_WAIT_MS = 25
 /** `web` reports twice a second, while it has requests. */
@@ -31,7 +34,8 @@ export function createYielding({
   function listen(): { isOtherActive(account: string): boolean } {
     const channel = active()
     if (channel === undefined) return { isOtherActive: () => true }
-    channel.subscribe((accounts) => accounts.forEach(activity.note))
+    // For the life of the process, and not of the job that comes first.
+    detached(() => channel.subscribe((accounts) => accounts.forEach(activity.note)))
     return activity
   }
 
@@ -48,8 +52,8 @@ interface ShortageOptions {
 }
 
 /**
- * Returns whether the threads of this process waited for processors for as long as they ran, since the last look a quarter of
- * a second ago or longer. Always false where the system does not tell.
+ * Returns whether the threads of this process waited for processors for as long as they ran, since the last look, a quarter of
+ * a second to a second ago. False after a longer time without looks, and where the system does not tell.
  */
 export function createShortage({ read, now = () => performance.now() }: ShortageOptions): () => boolean {
   let before: Pick<ProcessorUse, 'ranMs' | 'waitedMs'> | undefined
@@ -57,9 +61,10 @@ export function createShortage({ read, now = () => performance.now() }: Shortage
   let isShort = false
   return () => {
     if (now() - lookedAt < SHORTAGE_PERIOD_MS) return isShort
+    const isRecent = now() - lookedAt <= MAX_LOOK_BACK_MS
     lookedAt = now()
     const use = read()
-    if (use === undefined || before === undefined) isShort = false
+    if (use === undefined || before === undefined || !isRecent) isShort = false
     else {
       const waitedMs = use.waitedMs - before.waitedMs
       isShort = waitedMs >= SHORTAGE_WAIT_MS && waitedMs >= use.ranMs - before.ranMs

@@ -38,8 +38,15 @@ describe('npm run new', { timeout: 300_000 }, () => {
 
   it('writes a feature and a queue that compile, pass the linter, and are registered', async () => {
     const feature = writeNew(copy, ['feature', 'attest/samples'])
+    const others = ['account/probes', 'agents/parts', 'trace/marks', 'authorize/limits']
+    for (const other of others) writeNew(copy, ['feature', other])
     const queue = writeNew(copy, ['queue', 'sample'])
     expect(readFileSync(join(copy, 'src/attest/attest.ts'), 'utf8')).toContain('samplesFeature(p)')
+    for (const [product = '', name = ''] of others.map((other) => other.split('/'))) {
+      expect(readFileSync(join(copy, `src/${product}/${product}.ts`), 'utf8')).toMatch(
+        `const ${name} = ${name}Feature(p)`,
+      )
+    }
     expect(readFileSync(join(copy, 'src/attest/samples/notes.ts'), 'utf8')).toContain("'GET /v1/samples'")
     expect(readFileSync(join(copy, 'Procfile'), 'utf8')).toContain('sample: node workers/sample.ts')
     expect([...feature.remaining, ...queue.remaining].join()).toMatch(/layers\.test\.ts.*compose\.yaml/s)

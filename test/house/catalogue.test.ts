@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { EVENT_DATA } from '#src/catalogue/events.ts'
 import { ACCOUNT_TYPES, CONTENT_TYPES, SCOPED_TYPES } from '#src/catalogue/ids.ts'
 import { LOG_SUBJECTS } from '#src/catalogue/log-fields.ts'
 import { QUEUES } from '#src/catalogue/queues.ts'
@@ -30,6 +31,14 @@ describe('the catalogue', () => {
       .map((file) => readFileSync(join(ROOT, file), 'utf8'))
       .join('\n')
     expect(WORDS.filter((word) => !code.includes(`'${word}'`))).toEqual([])
+  })
+
+  it('has the data of an event only if the code emits it', () => {
+    const emitting = filesOf('src')
+      .filter((file) => !/^src\/(?:catalogue|docs)\/|\/notes\.ts$/.test(file))
+      .map((file) => readFileSync(join(ROOT, file), 'utf8'))
+      .join('\n')
+    expect(Object.keys(EVENT_DATA).filter((type) => !emitting.includes(`type: '${type}'`))).toEqual([])
   })
 
   it('has a log subject for each id in the payload of a job: the log lines of the job carry it', () => {

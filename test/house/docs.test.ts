@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MANDATE_CONSTRAINTS } from '#src/authorize/mandates/judge.ts'
 import { EVENT_DATA } from '#src/catalogue/events.ts'
-import { isQueueName, QUEUE_NAMES, QUEUES, retryDelayMs } from '#src/catalogue/queues.ts'
+import { isQueueName, PROCESS_NAMES, QUEUE_NAMES, QUEUES, retryDelayMs } from '#src/catalogue/queues.ts'
 import { describeConfig, readConfig } from '#src/config.ts'
 import { FAILURES } from '#src/failure.ts'
 import { describeMetrics } from '../support/metrics.ts'
@@ -34,6 +34,21 @@ describe('the documents', () => {
     const ours = describeMetrics().map(({ name }) => name)
     const shown = rowsOf(operate, /^\| `(countersign_[a-z_]+)` +\|/gm).map(([name]) => name)
     expect(shown.sort()).toEqual(ours.sort())
+  })
+
+  it('name every process where operators start, upgrade and count them', () => {
+    const rows = rowsOf(sectionOf('Processes'), /^\| `([a-z]+)` +\|/gm).map(([name]) => name)
+    const [upgrade = ''] = /^2\. `dispatch` first.*$/m.exec(operate) ?? []
+    const [connections = ''] = /With the limits of deploy\/kubernetes: [^.]*\./.exec(operate) ?? []
+    const unnamed = {
+      Processes: PROCESS_NAMES.filter((name) => !rows.includes(name)),
+      Upgrade: PROCESS_NAMES.filter((name) => name !== 'web' && !upgrade.includes(`\`${name}\``)),
+      max_connections: PROCESS_NAMES.filter((name) => !new RegExp(`\\d ${name}\\b`).test(connections)),
+    }
+    expect({ file: 'docs/operate.md', unnamed }).toEqual({
+      file: 'docs/operate.md',
+      unnamed: { Processes: [], Upgrade: [], max_connections: [] },
+    })
   })
 
   it('state once after how many attempts a job is dead, as the table of queues does', () => {
@@ -94,6 +109,10 @@ describe('the documents', () => {
     expect(broken).toEqual([])
   })
 })
+
+function sectionOf(heading: string): string {
+  return new RegExp(`\\n## ${heading}\\n([\\s\\S]+?)\\n## `).exec(operate)?.[1] ?? ''
+}
 
 function leads(page: string, target: string): boolean {
   const [path = '', section] = target.split('#')

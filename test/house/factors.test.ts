@@ -1,8 +1,8 @@
 // A factor has places outside of the code that judges it. A forgotten one is named.
 
 import { expect, it } from 'vitest'
-import { ADVISORIES, FACTOR_CODES, FACTORS } from '#src/attest/factors/table.ts'
-import { expectationOf, POINTS, TAMPERINGS, VIDEO_KINDS } from '../../capture-kit/findings.ts'
+import { ADVISORIES, BREAKS_PROVENANCE, FACTOR_CODES, FACTORS } from '#src/attest/factors/table.ts'
+import { BREAKING, expectationOf, POINTS, TAMPERINGS, VIDEO_KINDS } from '../../capture-kit/findings.ts'
 
 // Codes that no capture of the kit raises, and why.
 const NOT_REHEARSED: Record<string, string> = {
@@ -34,4 +34,9 @@ it('each code is raised by a kind of capture of the kit, or has a reason why not
 it('each factor that the kit raises has its points there once more', () => {
   const expected = Object.fromEntries(Object.entries(FACTORS).filter(([code]) => NOT_REHEARSED[code] === undefined))
   expect({ file: FILE, points: POINTS }).toEqual({ file: FILE, points: expected })
+})
+
+it('each factor that breaks the provenance is in the list of the kit', () => {
+  const breaking = FACTOR_CODES.filter((code) => BREAKS_PROVENANCE[code])
+  expect({ file: FILE, breaking: BREAKING.toSorted() }).toEqual({ file: FILE, breaking: breaking.toSorted() })
 })

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import { readProcfile } from '../../commands/supervisor.ts'
+import { POINTS } from '../../faults/plan.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 // The time until processes start and end depends on the load of the machine.
@@ -24,6 +25,12 @@ describe('the processes', () => {
     const [killed = ''] = /^\| `kill`.*$/m.exec(readFileSync(resolve(ROOT, 'docs/faults.md'), 'utf8')) ?? []
     const unnamed = names.filter((name) => !killed.includes(`\`${name}\``))
     expect({ file: 'docs/faults.md', unnamed }).toEqual({ file: 'docs/faults.md', unnamed: [] })
+  })
+
+  it('die at a step of their work in fault runs, each that works for a queue', () => {
+    const dying = new Set(POINTS.map(({ process }) => process))
+    const unnamed = QUEUE_NAMES.filter((name) => !dying.has(name))
+    expect({ file: 'faults/plan.ts', unnamed }).toEqual({ file: 'faults/plan.ts', unnamed: [] })
   })
 
   // Also those that no test imports.

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { createBatcher } from '#src/platform/batching.ts'
 
@@ -90,13 +91,21 @@ describe('a batcher', () => {
     expect(await split(4)).toBe(4)
   })
 
-  it('does not retry items alone after a lock timeout: each would wait for the same lock', async () => {
+  it.each([
+    ['a lock timeout', Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' })],
+    ['a wait for a connection', new Error('timeout exceeded when trying to connect')],
+    ['a refused connection', Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })],
+    [
+      'a connection that was cut',
+      Object.assign(new pg.DatabaseError('terminating connection', 1, 'error'), { code: '57P01' }),
+    ],
+  ])('does not retry items alone after %s: each would wait for the same again', async (_, failure) => {
     let runs = 0
     const split = createBatcher<number, number>({
       isSplitOnFailure: true,
       async run() {
         runs += 1
-        throw Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' })
+        throw failure
       },
     })
     const settled = await Promise.allSettled([1, 2, 3].map(split))

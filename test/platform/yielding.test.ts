@@ -38,6 +38,11 @@ describe('a shortage of processors', () => {
     expect(isShortAfter(1, { ranMs: 0, waitedMs: 0 })).toBe(false)
   })
 
+  it('says nothing when the last look was more than a second ago: the waits of an idle process add up', () => {
+    expect(isShortAfter(1_001, { ranMs: 20, waitedMs: 100 })).toBe(false)
+    expect(isShortAfter(1_000, { ranMs: 20, waitedMs: 100 })).toBe(true)
+  })
+
   it('is none before the second look, and none where the system does not tell', () => {
     expect(createShortage({ read: () => use, now: () => nowMs })()).toBe(false)
     expect(isShortAfter(250, { ranMs: 0, waitedMs: 100 })).toBe(true)
@@ -106,6 +111,7 @@ describe('the address of Postgres', () => {
     ['postgres://u:p@localhost/d', true],
     ['postgresql://u:p@[::1]:5432/d', true],
     ['postgres://u:p@localhost/d?host=/run/postgresql', true],
+    ['postgres://u:p@%2Frun%2Fpostgresql/d', true],
     ['postgres://u:p@localhost/d?host=db.example', false],
     ['postgres://u:p@10.0.0.5/d', false],
     ['postgres://u:p@postgres:5432/d', false],

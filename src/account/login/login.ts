@@ -59,7 +59,7 @@ const TURNS = {
   slotsEach: 1,
   maxWaitingEach: 20,
   maxWaiting: 500,
-  refusal: { detail: 'Too many people sign in at this moment. Try again.', retryAfterSeconds: 2 },
+  refusal: { detail: 'Too many people sign in or are invited at this moment. Try again.', retryAfterSeconds: 2 },
 }
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/

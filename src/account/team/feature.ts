@@ -27,7 +27,7 @@ interface TeamParts {
 
 /** The users of an account: invited, listed, given roles, removed. */
 export function teamFeature(p: Platform, { sessions, own, allowlist, withSlot, tables, endWithUser }: TeamParts) {
-  const invites = createInvites({ ...p, allowlist })
+  const invites = createInvites({ ...p, allowlist, withSlot })
   const members = createMembers({ ...p, own, endWithUser })
   const leaveOwn = createLeaveOwnAccount({ ...p, own, tables, endWithUser })
   const accept = createAccept({ ...p, sessions, own, allowlist, withSlot, leaveOwn })

@@ -5,6 +5,7 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import { findAccount } from '#src/account/keys/rows.ts'
 import type { Allowlist } from '#src/account/login/allowlist.ts'
 import { type AttemptLimit, countAttempt, tooManyAttempts } from '#src/account/login/attempts.ts'
+import type { Login } from '#src/account/login/login.ts'
 import type { Letter } from '#src/account/mail/letter.ts'
 import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
 import { findTeamMemberByEmail, lockTeam } from '#src/account/users/team-rows.ts'
@@ -49,6 +50,7 @@ export interface InvitesDeps {
   allowlist: Allowlist
   /** Without a trailing slash. */
   baseUrl: string
+  withSlot: Login['withSlot']
 }
 
 /** An invite with its state at the time of the answer. */
@@ -56,7 +58,7 @@ export type ShownInvite = Invite & { state: InviteState }
 
 export type Invites = ReturnType<typeof createInvites>
 
-export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }: InvitesDeps) {
+export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, withSlot }: InvitesDeps) {
   const show = (invite: Invite): ShownInvite => ({ ...invite, state: stateOf(invite, now()) })
 
   /**
@@ -213,7 +215,9 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl }
       { limit: MAILS_OF_ACCOUNT_TO_ADDRESS, subject: [accountId, email] },
       { limit: MAILS_TO_ADDRESS, subject: [email] },
     ]
-    const refused = await db.system('count invite', (tx) => countAttempt(tx, counted, now()))
+    // One after the other, together with logins: keys are looked up on the same few connections, and the counts of one account
+    // wait for each other's row.
+    const refused = await withSlot(accountId, () => db.system('count invite', (tx) => countAttempt(tx, counted, now())))
     if (refused !== undefined) throw tooManyAttempts(refused)
   }
 }

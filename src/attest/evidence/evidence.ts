@@ -13,6 +13,7 @@ import type { Pager } from '#src/platform/http/page.ts'
 import { actorOf, hasScope } from '#src/platform/http/principal.ts'
 import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
+import { endsWithin } from '#src/platform/time-limit.ts'
 import { findClaim } from '../claims/claim-rows.ts'
 import { findAttestationsOfClaim } from '../claims/rows.ts'
 import { withState } from '../devices/devices.ts'
@@ -45,10 +46,11 @@ const MAX_BYTES = 4 * 1024 * 1024
 const MAX_CASES = 20
 const MAX_ENTRIES = 500
 const MAX_EARLIER = 5
-// A packet takes some megabytes of memory while it is made, and a document as much again. An account makes one at a
-// time: a document with slow pictures takes up to its whole picture time.
-export const PACKETS_AT_ONCE = 2
-const SLOTS = { slots: PACKETS_AT_ONCE, slotsEach: 1, maxWaitingEach: 5, maxWaiting: 20 }
+// A packet takes some megabytes of memory while it is made. An account makes one at a time.
+const PACKETS = { slots: 2, slotsEach: 1, maxWaitingEach: 5, maxWaiting: 20 }
+// A document keeps its packet while it waits for its pictures, up to their whole time. So no packet waits for a document, and
+// a few accounts with slow pictures leave room for the documents of others.
+const DOCUMENTS = { slots: 8, slotsEach: 1, maxWaitingEach: 5, maxWaiting: 40 }
 // For all pictures of one document. A picture that is not decoded by then is left out, and the document says so.
 const PICTURES_MS = 20_000
 
@@ -81,13 +83,12 @@ export type EvidenceExport = ReturnType<typeof createEvidence>
 
 export function createEvidence(deps: EvidenceDeps) {
   const { db, pager, signRecord, now, log, picturesMs = PICTURES_MS } = deps
-  const withSlot = createFairSemaphore({
-    ...SLOTS,
-    refusal: {
-      detail: 'Too many evidence packets are being made at once. Try again in a few seconds.',
-      retryAfterSeconds: 5,
-    },
-  })
+  const refusal = {
+    detail: 'Too many evidence packets are being made at once. Try again in a few seconds.',
+    retryAfterSeconds: 5,
+  }
+  const withPacketSlot = createFairSemaphore({ ...PACKETS, refusal })
+  const withDocumentSlot = createFairSemaphore({ ...DOCUMENTS, refusal })
 
   async function make(caller: Caller, claimId: string, request: PacketRequest): Promise<SignedPacket> {
     checkId(claimId, 'clm', caller.environment)
@@ -148,7 +149,7 @@ export function createEvidence(deps: EvidenceDeps) {
      * many are being made.
      */
     readJson(caller: Caller, claimId: string, request: PacketRequest): Promise<SignedPacket> {
-      return withSlot(caller.accountId, async () => {
+      return withPacketSlot(caller.accountId, async () => {
         const signed = await make(caller, claimId, request)
         await record(caller, signed, 'json', request)
         return signed
@@ -157,8 +158,8 @@ export function createEvidence(deps: EvidenceDeps) {
 
     /** The packet as a readable document, with the packet as its attachment. @throws {Failure} as `readJson`. */
     readPdf(caller: Caller, claimId: string, request: PacketRequest): Promise<Uint8Array> {
-      return withSlot(caller.accountId, async () => {
-        const signed = await make(caller, claimId, request)
+      return withDocumentSlot(caller.accountId, async () => {
+        const signed = await withPacketSlot(caller.accountId, () => make(caller, claimId, request))
         const pdf = await deps.renderPdf({ signed, pictures: await picturesOf(caller, signed.packet) })
         const sealed = await sealPdf(pdf, (pdfSha256) =>
           signRecord(caller.environment, PDF_TYP, {
@@ -179,10 +180,17 @@ export function createEvidence(deps: EvidenceDeps) {
     const deadline = performance.now() + picturesMs
     for (const { media } of attestations) {
       if (media.is_erased || media.media_id in pictures) continue
-      const isLate = performance.now() >= deadline
-      pictures[media.media_id] = isLate ? 'not_tried' : await deps.thumbnail(scope, media.media_id)
+      pictures[media.media_id] = await pictureBy(deadline, scope, media.media_id)
     }
     return pictures
+  }
+
+  // A thumbnail may wait behind others of its account.
+  async function pictureBy(deadline: number, scope: Scope, mediaId: string): Promise<ThumbnailRead | 'not_tried'> {
+    const leftMs = deadline - performance.now()
+    if (leftMs <= 0) return 'not_tried'
+    const reading = deps.thumbnail(scope, mediaId)
+    return (await endsWithin(reading, leftMs)) ? reading : 'not_tried'
   }
 }
 

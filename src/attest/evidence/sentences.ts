@@ -214,13 +214,13 @@ export function meaningOf(code: string): Meaning {
   return (Object.hasOwn(known, code) ? known[code] : undefined) ?? { title, sentence: '' }
 }
 
-/** Why a document shows no picture. `not_tried`: the pictures before it used up the document's picture time. */
+/** Why a document shows no picture. `not_tried`: the document's picture time was over before it, or before it was ready. */
 export type PictureMissing = 'unreadable' | 'too_costly' | 'not_tried' | 'gone'
 
 const MISSING_PICTURES: Record<PictureMissing, string> = {
   unreadable: 'No picture is shown: this file can not be drawn here.',
   too_costly: 'No picture is shown: drawing this file takes more time or memory than is allowed.',
-  not_tried: 'No picture is shown: the other pictures of this document took all of the time that is allowed.',
+  not_tried: 'No picture is shown: it was not ready in the time that is allowed for the pictures of a document.',
   gone: 'No picture is shown: it was erased.',
 }
 

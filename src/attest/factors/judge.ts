@@ -25,6 +25,7 @@ import {
   ADVISORIES,
   type AdvisoryCode,
   type AdvisoryFactor,
+  BREAKS_PROVENANCE,
   FACTOR_CODES,
   type FactorCode,
   RULES_VERSION,
@@ -71,10 +72,6 @@ export interface ClaimStanding {
 
 /** The codes that need a bundle: `no_manifest` is about its absence. Some are for videos only. */
 export type CaptureCode = Exclude<FactorCode, 'no_manifest'>
-export type ImageAdvisoryCode = Extract<
-  AdvisoryCode,
-  `exif_${string}` | `geofence_${string}` | `c2pa_${string}` | `carrier_${string}` | `${string}_likely`
->
 
 const CAPTURE_JUDGES: { readonly [C in CaptureCode]: (facts: CapturedFacts) => ScoredFactor<C> | null } = {
   device_revoked: judgeRevocation,
@@ -92,7 +89,7 @@ const CAPTURE_JUDGES: { readonly [C in CaptureCode]: (facts: CapturedFacts) => S
   biometric_absent: judgeBiometric,
 }
 
-const ADVISORY_JUDGES: { readonly [C in ImageAdvisoryCode]: (facts: Facts) => AdvisoryFactor<C> | null } = {
+const ADVISORY_JUDGES: { readonly [C in AdvisoryCode]: (facts: Facts) => AdvisoryFactor<C> | null } = {
   exif_missing: judgeExifPresence,
   exif_timestamp_mismatch: judgeExifTime,
   exif_editor_trace: judgeExifEditor,
@@ -108,16 +105,6 @@ const ADVISORY_JUDGES: { readonly [C in ImageAdvisoryCode]: (facts: Facts) => Ad
 }
 
 const CAPTURE_CODES = FACTOR_CODES.filter((code): code is CaptureCode => code in CAPTURE_JUDGES)
-const ADVISORY_CODES = ADVISORIES.filter((code): code is ImageAdvisoryCode => code in ADVISORY_JUDGES)
-
-const BREAKING: ReadonlySet<FactorCode> = new Set<FactorCode>([
-  'signature_invalid',
-  'sensor_hash_mismatch',
-  'frame_hash_mismatch',
-  'session_nonce_mismatch',
-  'video_manifest_incomplete',
-  'device_revoked',
-])
 
 // Best first, so that the worst has the highest rank.
 const PROVENANCE_RANK = ['verified', 'attested_unverified', 'unattested', 'broken'] as const
@@ -132,7 +119,7 @@ export function judge(facts: Facts): Judgement {
     riskStatus: statusOf(riskScore, facts.policy.thresholds),
     riskScore,
     factors,
-    advisoryFactors: ADVISORY_CODES.flatMap((code) => ADVISORY_JUDGES[code](facts) ?? []),
+    advisoryFactors: ADVISORIES.flatMap((code) => ADVISORY_JUDGES[code](facts) ?? []),
     hardwareTier: tierOf(facts),
     observations: declaredProvenance(facts),
     rulesVersion: RULES_VERSION,
@@ -185,7 +172,7 @@ function hasBundle(facts: Facts): facts is CapturedFacts {
 function provenanceOf(facts: Facts, factors: readonly ScoredFactor[]): ProvenanceStatus {
   if (facts.bundle === null) return 'unattested'
   const codes = new Set(factors.map(({ code }) => code))
-  if (factors.some(({ code }) => BREAKING.has(code))) return 'broken'
+  if (factors.some(({ code }) => BREAKS_PROVENANCE[code])) return 'broken'
   return codes.has('cert_unknown_ca') || codes.has('device_not_enrolled') ? 'attested_unverified' : 'verified'
 }
 

@@ -27,6 +27,24 @@ export const FACTORS = {
   biometric_absent: 10,
 } as const satisfies Record<string, Points>
 
+/** Whether a factor alone makes the provenance `broken`. */
+export const BREAKS_PROVENANCE: Readonly<Record<FactorCode, boolean>> = {
+  device_revoked: true,
+  session_nonce_mismatch: true,
+  signature_invalid: true,
+  no_manifest: false,
+  frame_hash_mismatch: true,
+  sensor_hash_mismatch: true,
+  cert_unknown_ca: false,
+  hardware_backing_absent: false,
+  liveness_check_failed: false,
+  video_manifest_incomplete: true,
+  gps_absent: false,
+  timestamp_stale: false,
+  device_not_enrolled: false,
+  biometric_absent: false,
+}
+
 /** Codes that never count toward the score (specification, Reason codes). Results list them in this order. */
 export const ADVISORIES = [
   'exif_missing',

@@ -96,7 +96,7 @@ async function makeThumbnail(image: Sharp, { maxSide }: { maxSide: number }): Pr
   return { data, width: info.width, height: info.height }
 }
 
-// A JPEG is decoded at an eighth of its sides where that is enough (shrink on load). Upright, so that a copy with the
+// A JPEG is decoded at an eighth of its size where that is enough (shrink on load). Upright, so that a copy with the
 // rotation applied to its pixels has the same hash; on white, so that transparency has a defined colour.
 async function readGreys(image: Sharp, { side }: { side: number }): Promise<DecodedPicture> {
   const { data, info } = await image

@@ -1,4 +1,4 @@
-// Reads the sides of an image from its first bytes, so that a decompression bomb is refused while it is being sent.
+// Reads the dimensions of an image from its first bytes, so that a decompression bomb is refused while it is being sent.
 // This is only a first check: what the image library reads from the finished file decides. Pure; every walk is bounded
 // by the head.
 
@@ -13,7 +13,7 @@ export interface Dimensions {
 export const MAX_SIDE = 30_000
 export const MAX_PIXELS = 256_000_000
 
-/** Why these sides are refused, or `undefined`. */
+/** Why these dimensions are refused, or `undefined`. */
 export function judgeDimensions({ width, height }: Dimensions): string | undefined {
   if (width > MAX_SIDE || height > MAX_SIDE)
     return `The image is ${width} x ${height}; a side may have ${MAX_SIDE} pixels.`
@@ -21,11 +21,11 @@ export function judgeDimensions({ width, height }: Dimensions): string | undefin
   return undefined
 }
 
-/** `undefined` when the head does not contain the sides, or is invalid: then the image library will report it. */
+/** `undefined` when the head does not contain the dimensions, or is invalid: then the image library will report it. */
 export function readDimensions(type: MediaType, head: Uint8Array): Dimensions | undefined {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
-  const sides = READERS[type]?.(view)
-  return sides !== undefined && sides.width > 0 && sides.height > 0 ? sides : undefined
+  const dimensions = READERS[type]?.(view)
+  return dimensions !== undefined && dimensions.width > 0 && dimensions.height > 0 ? dimensions : undefined
 }
 
 const READERS: Partial<Record<MediaType, (view: DataView) => Dimensions | undefined>> = {
@@ -84,25 +84,25 @@ function readWebp(view: DataView): Dimensions | undefined {
   }
 }
 
-// TIFF 6.0 section 2: the first directory may be anywhere; tags 256 and 257 are the sides, as SHORT (3) or LONG (4).
+// TIFF 6.0 section 2: the first directory may be anywhere; tags 256 and 257 are the dimensions, as SHORT (3) or LONG (4).
 function readTiff(view: DataView): Dimensions | undefined {
   if (view.byteLength < 10) return undefined
   const isLittle = view.getUint8(0) === 0x49
   const directory = view.getUint32(4, isLittle)
   if (directory + 2 > view.byteLength) return undefined
   const count = view.getUint16(directory, isLittle)
-  const sides: Dimensions = { width: 0, height: 0 }
+  const dimensions: Dimensions = { width: 0, height: 0 }
   for (let i = 0; i < count; i += 1) {
     const at = directory + 2 + i * 12
     if (at + 12 > view.byteLength) return undefined
     const tagId = view.getUint16(at, isLittle)
     if (tagId !== 256 && tagId !== 257) continue
     const isShort = view.getUint16(at + 2, isLittle) === 3
-    sides[tagId === 256 ? 'width' : 'height'] = isShort
+    dimensions[tagId === 256 ? 'width' : 'height'] = isShort
       ? view.getUint16(at + 8, isLittle)
       : view.getUint32(at + 8, isLittle)
   }
-  return sides
+  return dimensions
 }
 
 // ISO/IEC 23008-12 6.5.3: meta / iprp / ipco / ispe. A grid declares its tiles too; the largest is the picture.
@@ -115,8 +115,9 @@ function readBoxes(view: DataView): Dimensions | undefined {
   let largest: Dimensions | undefined
   for (const box of boxes(view, container)) {
     if (box.type !== 'ispe' || box.to - box.from < 12) continue
-    const sides = { width: view.getUint32(box.from + 4), height: view.getUint32(box.from + 8) }
-    if (largest === undefined || sides.width * sides.height > largest.width * largest.height) largest = sides
+    const dimensions = { width: view.getUint32(box.from + 4), height: view.getUint32(box.from + 8) }
+    if (largest === undefined || dimensions.width * dimensions.height > largest.width * largest.height)
+      largest = dimensions
   }
   return largest
 }

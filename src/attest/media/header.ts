@@ -1,5 +1,5 @@
 // Checks what the header of a file would cost the image library. Its parsers read every declared directory, text and
-// profile before they return the sides, and nothing can stop them: the end of a thread does not end its native work.
+// profile before they return the dimensions, and nothing can stop them: the end of a thread does not end its native work.
 // Without these limits 10 MB of PNG take gigabytes, and 12 MB of TIFF more than 20 s. A refusal depends on the bytes
 // alone, never on the machine.
 

@@ -6,7 +6,7 @@ import { createThreads, type Inspection } from './threads.ts'
 
 export interface Inspector {
   /**
-   * Format, sides, EXIF and declarations of an image; and for any file, whether it holds a C2PA manifest. Files of several
+   * Format, dimensions, EXIF and declarations of an image; and for any file, whether it holds a C2PA manifest. Files of several
    * owners are read in turn.
    */
   inspect(path: string, owner?: string): Promise<Inspection<FileFacts>>

@@ -81,19 +81,19 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
       throw new Failure('payload_too_large', `${type} may have ${maxBytes} bytes.`)
     }
     const expected = contentDigest === undefined ? undefined : parseContentDigest(contentDigest)
-    let sides: Dimensions | undefined
+    let dimensions: Dimensions | undefined
     const { sha256, size } = await store.put(scope, stream, {
       maxBytes,
       ownsChunks,
       onHead(head, isWhole) {
         if (!hasType(type, head, isWhole)) return false
         const found = sidesOfHead(type, head)
-        if (HEAD_DECIDES.has(type)) sides = found
+        if (HEAD_DECIDES.has(type)) dimensions = found
         return found !== undefined || MEDIA_TYPES[type].kind === 'video'
       },
       async onStaged(staged) {
         if (expected !== undefined && expected !== staged.sha256) throw wrongDigest(staged.sha256)
-        if (MEDIA_TYPES[type].kind === 'image') sides ??= await inspectSides(scope, type, staged)
+        if (MEDIA_TYPES[type].kind === 'image') dimensions ??= await inspectDimensions(scope, type, staged)
       },
     })
     idempotencyKey?.bodyIs(Buffer.from(sha256, 'hex'))
@@ -103,8 +103,8 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
       sha256,
       size,
       contentType: type,
-      width: sides?.width ?? null,
-      height: sides?.height ?? null,
+      width: dimensions?.width ?? null,
+      height: dimensions?.height ?? null,
       createdAt: now(),
     }
     const insert = async (tx: Tx) => {
@@ -119,9 +119,9 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
     return row
   }
 
-  // For files that the head does not decide: HEIC, AVIF and TIFF, sides beyond the first 256 KiB, and damaged headers.
-  // An image without readable sides is refused.
-  async function inspectSides({ accountId }: Scope, type: MediaType, { path }: StagedBlob): Promise<Dimensions> {
+  // For files that the head does not decide: HEIC, AVIF and TIFF, dimensions beyond the first 256 KiB, and damaged headers.
+  // An image without readable dimensions is refused.
+  async function inspectDimensions({ accountId }: Scope, type: MediaType, { path }: StagedBlob): Promise<Dimensions> {
     const inspection = await withSlot(accountId, () => inspector.inspect(path, accountId))
     if (!inspection.ok) {
       if (isBusy(inspection)) throw tryAgain(inspection.detail)
@@ -136,7 +136,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
     }
     // Only the library that reads a HEIF file knows its codec for certain.
     if (type !== `image/${format}`) throw wrongType(type, `image/${format}`)
-    return acceptSides({ width, height })
+    return acceptDimensions({ width, height })
   }
 
   /** @throws {Failure} `environment_mismatch`, `not_found`. */
@@ -185,7 +185,7 @@ function parseType(contentType: string): MediaType {
   throw new Failure('unsupported_media_type', `Content-Type must be one of ${Object.keys(MEDIA_TYPES).join(', ')}.`)
 }
 
-// In these formats the sides stand at a fixed place. The others store them in a structure that only the image library
+// In these formats the dimensions stand at a fixed place. The others store them in a structure that only the image library
 // parses.
 const HEAD_DECIDES: ReadonlySet<MediaType> = new Set(['image/jpeg', 'image/png', 'image/webp'])
 
@@ -202,14 +202,14 @@ function hasType(type: MediaType, head: Uint8Array, isWhole: boolean): boolean {
 }
 
 function sidesOfHead(type: MediaType, head: Uint8Array): Dimensions | undefined {
-  const sides = readDimensions(type, head)
-  return sides === undefined ? undefined : acceptSides(sides)
+  const dimensions = readDimensions(type, head)
+  return dimensions === undefined ? undefined : acceptDimensions(dimensions)
 }
 
-function acceptSides(sides: Dimensions): Dimensions {
-  const refusal = judgeDimensions(sides)
+function acceptDimensions(dimensions: Dimensions): Dimensions {
+  const refusal = judgeDimensions(dimensions)
   if (refusal !== undefined) throw badBody('too_many_pixels', refusal)
-  return sides
+  return dimensions
 }
 
 const isBusy = ({ code }: { code: InspectionCode }): boolean => code === 'busy' || code === 'closed'

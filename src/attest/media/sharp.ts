@@ -31,7 +31,7 @@ export const MAX_DECODED_PIXELS = 64e6
 export const MAX_DECODED_AVIF_PIXELS = 36e6
 /**
  * What is decoded within some 0.3 s: AVIF takes 30 ms for a megapixel, PNG, TIFF and WebP up to 12, and a JPEG is decoded at an
- * eighth of its sides.
+ * eighth of its size.
  */
 const QUICK_PIXELS = { avif: 8e6, jpeg: MAX_DECODED_PIXELS, other: 24e6 }
 

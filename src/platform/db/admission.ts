@@ -67,12 +67,16 @@ export function createAdmission({
   const turns = new Set<Account>()
   let free = slots
   let waiting = 0
+  let isLooking = false
 
   // Where nothing yields, at most slots / perAccount accounts are skipped, so that a round is short however many wait.
   function admitNext(): void {
     for (const account of turns) {
       if (free === 0) return
-      if (account.busy >= mostOf(account)) continue
+      if (account.busy >= mostOf(account)) {
+        if (account.busy < perAccount) lookAgain(account)
+        continue
+      }
       const waiter = account.queue.shift()
       turns.delete(account)
       if (account.queue.length > 0) turns.add(account)
@@ -83,6 +87,16 @@ export function createAdmission({
       account.busy += 1
       waiter.admit()
     }
+  }
+
+  /** For an account that only yields: without other requests nothing would end its wait. */
+  function lookAgain({ queue: [oldest] }: Account): void {
+    if (isLooking || oldest === undefined) return
+    isLooking = true
+    later(Math.ceil(Math.max(1, MAX_YIELDED_MS - (now() - oldest.since))), () => {
+      isLooking = false
+      admitNext()
+    })
   }
 
   function isYielding({ name, queue: [oldest] }: Account): boolean {
@@ -100,7 +114,8 @@ export function createAdmission({
     account.takenMs = Math.max(0, account.takenMs - elapsedMs * YIELDING_SHARE)
     if (!isYielding(account)) return 0
     account.takenMs += Math.min(heldMs, MAX_COUNTED_MS)
-    return Math.max(0, account.takenMs - YIELDING_BURST_MS) / YIELDING_SHARE
+    const pauseMs = Math.max(0, account.takenMs - YIELDING_BURST_MS) / YIELDING_SHARE
+    return Math.min(MAX_YIELDED_MS, pauseMs)
   }
 
   function leave(account: Account, heldMs: number): void {

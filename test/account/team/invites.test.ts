@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { purgeInvites } from '#src/account/team/rows.ts'
 import { ROLES } from '#src/catalogue/access.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
+import { until } from '../../support/until.ts'
 import { browserOf, startTeamService, type TeamService } from './service.ts'
 
 let service: TeamService
@@ -15,6 +17,8 @@ const INVALID = {
   status: 400,
   json: { code: 'invalid_request', errors: [{ pointer: '/token', code: 'invalid_link' }] },
 }
+
+const WAITING = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 
 const sessionOf = (headers: Record<string, string>) => service.send(headers, 'GET', '/v1/auth/session')
 const idOf = ({ json }: { json: Record<string, unknown> }) => String(json.invite_id)
@@ -55,6 +59,23 @@ describe('an invite', () => {
       { action: 'invite.accepted', subject_id: idOf(invited), after: { role: 'approver', was_removed: false } },
       { action: 'user.signed_in', after: { method: 'invite' } },
     ])
+  })
+
+  it('waits for those of its account alone: callers are identified on the same connections', async () => {
+    const [{ owner }, other] = await Promise.all([service.makeTeam(), service.makeTeam()])
+    const holder = new pg.Client({ connectionString: service.test.ownerUrl })
+    await holder.connect()
+    onTestFinished(() => holder.end())
+    await holder.query('BEGIN')
+    await holder.query('LOCK TABLE attempts IN SHARE MODE')
+    const invited = Array.from({ length: 4 }, () => service.invite(owner, service.newAddress()))
+    const waiting = () => service.test.owner(WAITING).then(({ length }) => length)
+    await until(async () => (await waiting()) > 0)
+    // By then the other invites would wait as well, if they could.
+    for (const end = performance.now() + 300; performance.now() < end; ) expect(await waiting()).toBeLessThan(2)
+    expect((await sessionOf(other.owner)).status).toBe(200)
+    await holder.query('COMMIT')
+    expect((await Promise.all(invited)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
   })
 
   it('is stored, mailed and logged without its token', async () => {

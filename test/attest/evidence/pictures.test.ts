@@ -44,6 +44,37 @@ it('a document stops loading pictures when their time is used up', async () => {
   expect([asked, Object.values(rendered.at(-1)?.pictures ?? {})]).toEqual([0, ['not_tried']])
 })
 
+it('a document waits for no picture longer than their time', async () => {
+  const thumbnail = () => new Promise<never>(() => {})
+  const { judged, pdf } = await start({ renderPdf, thumbnail, picturesMs: 50 })
+  const id = await judged('W', { photo: photo(1) })
+  await pdf(id)
+  expect(Object.values(rendered.at(-1)?.pictures ?? {})).toEqual(['not_tried'])
+})
+
+it('a packet as JSON does not wait for a document with slow pictures', async () => {
+  let finish = () => {}
+  const slow = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  let asked = () => {}
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve
+  })
+  const thumbnail = async () => {
+    asked()
+    await slow
+    return 'too_costly' as const
+  }
+  const on = await start({ renderPdf, thumbnail, picturesMs: 600_000 })
+  const id = await on.judged('J', { photo: photo(1) })
+  const document = on.get(id, '?format=pdf')
+  await isAsked
+  expect((await on.get(id)).status).toBe(200)
+  finish()
+  expect((await document).status).toBe(200)
+})
+
 it('an account with slow documents leaves capacity for others, and is refused beyond its queue', async () => {
   let finish = () => {}
   const slow = new Promise<void>((resolve) => {

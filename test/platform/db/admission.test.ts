@@ -94,8 +94,9 @@ describe('admission in a process that yields', () => {
     await turn()
   }
 
-  function makeYielding() {
+  function makeYielding(slots = 4) {
     const hall = makeHall({
+      slots,
       yields: (account) => isYielding && account !== 'x',
       now: () => nowMs,
       later: (delayMs, act) => void timers.push({ at: nowMs + delayMs, act }),
@@ -175,6 +176,28 @@ describe('admission in a process that yields', () => {
     expect(names()).toEqual(['a1', 'a2'])
     await leave('a1')
     expect(names()).toEqual(['a2', 'a3'])
+  })
+
+  it('admits a caller that has waited for a second, though no other call comes', async () => {
+    const { enter, names } = makeYielding()
+    for (const name of ['a1', 'a2', 'a3']) void enter(name)
+    await pass(999)
+    void enter('a4')
+    await turn()
+    expect(names()).toEqual(['a1'])
+    await pass(1)
+    expect(names()).toEqual(['a1', 'a2', 'a3'])
+  })
+
+  it('has no account pause for longer than a second, however much it took at once', async () => {
+    const { enter, leave, names } = makeYielding(13)
+    isYielding = false
+    for (let count = 0; count < 12; count += 1) void enter(`a${count}`)
+    await turn()
+    nowMs += 50
+    isYielding = true
+    for (const name of names()) await leave(name)
+    expect(Math.max(...timers.map(({ at }) => at - nowMs))).toBe(1_000)
   })
 
   it('serves those that waited before a new caller, at the call that finds the process yielding no longer', async () => {
