@@ -74,6 +74,7 @@ interface Open {
 }
 
 interface Entry {
+  seen: Set<number>
   number?: number
   type?: number
   codecId?: string
@@ -88,7 +89,7 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
   const padding = createPadding()
   let hasSegment = false
   let hasVideo = false
-  let entry: Entry = {}
+  let entry: Entry = { seen: new Set() }
 
   function read(header: Buffer, offset: number): Step {
     if (padding.hasBegun()) return padding.read(header, offset)
@@ -146,7 +147,7 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
       if (hasSegment) return { reason: 'second_segment', offset }
       hasSegment = true
     }
-    if (id === TRACK_ENTRY) entry = {}
+    if (id === TRACK_ENTRY) entry = { seen: new Set() }
     if (id === CLUSTER) blocks.beginCluster()
     if (id === BLOCK_GROUP) blocks.beginGroup()
     return undefined
@@ -157,15 +158,20 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
     if (id === TIMESTAMP) return blocks.setTimestamp(unsigned(payload), place.offset)
     if (id === BLOCK_DURATION) blocks.setDuration(unsigned(payload))
     if (id === TIMESTAMP_SCALE) return blocks.setScale(unsigned(payload), place.offset)
+    return LOOKED_AT.get(id)?.within === TRACK_ENTRY ? noteOfTrack(id, payload, place.offset) : undefined
+  }
+
+  function noteOfTrack(id: number, payload: Buffer, offset: number): Finding | undefined {
+    // Each may occur once (RFC 9559 5.1.4.1). Programs differ in which of two they believe.
+    if (entry.seen.has(id)) return { reason: 'second_element', offset }
+    entry.seen.add(id)
     if (id === TRACK_NUMBER) entry.number = unsigned(payload)
     if (id === TRACK_TYPE) entry.type = unsigned(payload)
     if (id === CODEC_ID) entry.codecId = payload.toString('latin1').replace(/\0+$/, '')
     if (id === CODEC_PRIVATE) entry.configuration = Buffer.from(payload)
     if (id === DEFAULT_DURATION) entry.defaultNs = unsigned(payload)
     // RFC 9559 5.1.4.1.15: deprecated, and most readers ignore it. Times would differ for those that don't.
-    if (id === TRACK_TIMESTAMP_SCALE && !isOne(payload))
-      return { reason: 'track_timestamp_scale', offset: place.offset }
-    return undefined
+    return id === TRACK_TIMESTAMP_SCALE && !isOne(payload) ? { reason: 'track_timestamp_scale', offset } : undefined
   }
 
   function leaveUntil(isOver: (last: Open) => boolean): Finding | undefined {
