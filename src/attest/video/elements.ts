@@ -18,6 +18,7 @@ const CODEC_ID = 0x86
 const CODEC_PRIVATE = 0x63a2
 const DEFAULT_DURATION = 0x23e383
 const TRACK_TIMESTAMP_SCALE = 0x23314f
+const CONTENT_ENCODINGS = 0x6d80
 const CLUSTER = 0x1f43b675
 const TIMESTAMP = 0xe7
 const SIMPLE_BLOCK = 0xa3
@@ -62,6 +63,7 @@ const LOOKED_AT: ReadonlyMap<number, Looked> = new Map([
   [CODEC_PRIVATE, { within: TRACK_ENTRY, bytes: 4, isPart: true }],
   [DEFAULT_DURATION, { within: TRACK_ENTRY, bytes: 8 }],
   [TRACK_TIMESTAMP_SCALE, { within: TRACK_ENTRY, bytes: 8 }],
+  [CONTENT_ENCODINGS, { within: TRACK_ENTRY, bytes: 0, isPart: true }],
   [TIMESTAMP, { within: CLUSTER, bytes: 8 }],
   [SIMPLE_BLOCK, { within: CLUSTER, bytes: 12, isPart: true }],
   [BLOCK, { within: BLOCK_GROUP, bytes: 12, isPart: true }],
@@ -80,6 +82,7 @@ interface Entry {
   codecId?: string
   configuration?: Buffer
   defaultNs?: number
+  isEncoded?: boolean
 }
 
 /** @param cuts where chunks end, in bytes from the start, in order. */
@@ -170,6 +173,7 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
     if (id === CODEC_ID) entry.codecId = payload.toString('latin1').replace(/\0+$/, '')
     if (id === CODEC_PRIVATE) entry.configuration = Buffer.from(payload)
     if (id === DEFAULT_DURATION) entry.defaultNs = unsigned(payload)
+    if (id === CONTENT_ENCODINGS) entry.isEncoded = true
     // RFC 9559 5.1.4.1.15: deprecated, and most readers ignore it. Times would differ for those that don't.
     return id === TRACK_TIMESTAMP_SCALE && !isOne(payload) ? { reason: 'track_timestamp_scale', offset } : undefined
   }
@@ -185,12 +189,12 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
   }
 
   function endTrack(offset: number): Finding | undefined {
-    const { number, type, codecId, configuration, defaultNs = 0 } = entry
+    const { number, type, codecId, configuration, defaultNs = 0, isEncoded = false } = entry
     if (type !== VIDEO) return undefined
     hasVideo = true
     if (number === undefined || number === 0) return { reason: 'no_track_id', offset }
     if (codecId === undefined) return { reason: 'no_codec', offset }
-    return blocks.setTrack({ number, codec: codecOf(codecId, configuration), defaultNs }, offset)
+    return blocks.setTrack({ number, codec: codecOf(codecId, configuration), defaultNs, isEncoded }, offset)
   }
 
   /** Whether an open element of known size continues at this offset. */
