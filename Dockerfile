@@ -40,7 +40,10 @@ USER node
 RUN ["node", "--input-type=module", "-e", "await import('/app/src/process.ts'); await import('/app/src/app.ts')"]
 VOLUME /data
 EXPOSE 8080 9090
-# No init is needed: node handles SIGTERM and SIGINT as the first process, and has no children to reap.
+# Run it with an init: `docker run --init`; compose.yaml and deploy/kubernetes bring one. Node would do as the first process of
+# the container: it handles SIGTERM and SIGINT, and waits for the decoders and models that it starts, which start no process.
+# But a process whose shutdown hangs kills itself, and Linux ignores a SIGKILL of the first process to itself
+# (pid_namespaces(7)). The init also reaps what a command of `docker exec` leaves when it is killed.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.INTERNAL_PORT}/health/ready`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "workers/web.ts"]

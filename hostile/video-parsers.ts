@@ -32,6 +32,7 @@ const STRUCTURE = [
   'element_beyond_parent',
   'unknown_size',
   'second_segment',
+  'second_element',
   'second_timestamp',
   'second_timescale',
   'clusters_out_of_order',

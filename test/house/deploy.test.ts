@@ -120,6 +120,13 @@ describe('a deployment', () => {
     expect(Number(/stop_grace_period: (\d+)s/.exec(compose)?.[1])).toBeGreaterThan(seconds + 2)
   })
 
+  // Linux ignores a SIGKILL that the first process of a container sends itself.
+  it('puts an init before each process, so that one whose shutdown hangs can kill itself', () => {
+    const [, shared = ''] = /^x-service: &service\n((?: .*\n)+)/m.exec(compose) ?? []
+    expect(shared).toMatch(/^ {2}init: true$/m)
+    for (const text of documentsOf('Deployment')) expect(text).toMatch(/^ {6}shareProcessNamespace: true$/m)
+  })
+
   it('runs as an unprivileged user, and does not expose its internal port', () => {
     expect(dockerfile).toMatch(/^USER node$/m)
     for (const text of documentsOf('Deployment')) {

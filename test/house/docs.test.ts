@@ -92,6 +92,12 @@ describe('the documents', () => {
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
   })
 
+  // Decisions also say what was done before.
+  it('install nothing by `npm install`, which resolves what the lock file does not pin', () => {
+    const today = pages.filter((page) => !page.startsWith('docs/decisions/'))
+    expect(today.filter((page) => read(page).includes('npm install'))).toEqual([])
+  })
+
   it('are all named by the README', () => {
     const missing = readdirSync(join(ROOT, 'docs'))
       .filter((name) => name.endsWith('.md'))

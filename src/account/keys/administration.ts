@@ -166,6 +166,7 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
         {
           at,
           createdBy: actorOf(acting.principal).id,
+          keepsName: true,
           judge: (grant) => findBeyond(giver, grant, acting.environment),
         },
       )

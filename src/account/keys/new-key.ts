@@ -5,6 +5,7 @@ import { GRANTABLE_SCOPES, type GrantableScope, PRODUCTS, type Product } from '#
 import type { FieldError } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
+import { visibleLength } from '#src/platform/sanitize.ts'
 import { makeRawKey, parseKey } from './format.ts'
 import { type Grant, refuseKey } from './limits.ts'
 import { canonicalRange, MAX_RANGES } from './ranges.ts'
@@ -27,6 +28,7 @@ export interface NewKey {
 
 /**
  * @param createdBy The key, the user, or `operator`.
+ * @param keepsName The name is that of the key which this one replaces, and may be older than a check of names.
  * @param judge What else is wrong with the key that is to be made.
  * @returns the raw key, which can't be shown again, and its row.
  * @throws {Failure} with every finding: `invalid_request`, or where only `judge` finds any, by its codes.
@@ -34,9 +36,14 @@ export interface NewKey {
 export function drawKey(
   scope: Scope,
   wanted: NewKey,
-  { at, createdBy, judge = () => [] }: { at: Date; createdBy: string; judge?: (grant: Grant) => FieldError[] },
+  {
+    at,
+    createdBy,
+    keepsName = false,
+    judge = () => [],
+  }: { at: Date; createdBy: string; keepsName?: boolean; judge?: (grant: Grant) => FieldError[] },
 ): { key: string; row: NewKeyRow } {
-  const { ipAllow, errors } = checkNewKey(scope, wanted, at)
+  const { ipAllow, errors } = checkNewKey(scope, wanted, { at, keepsName })
   const key = wanted.raw ?? makeRawKey(scope.environment)
   const row = {
     accountId: scope.accountId,
@@ -63,11 +70,13 @@ export function drawKey(
 function checkNewKey(
   scope: Scope,
   wanted: NewKey,
-  at: Date,
+  { at, keepsName }: { at: Date; keepsName: boolean },
 ): { ipAllow: readonly string[] | null; errors: FieldError[] } {
   const errors: FieldError[] = []
   const refuse = (pointer: string, code: string, detail: string) => void errors.push({ pointer, code, detail })
-  if (isBlank(wanted.name) || wanted.name.length > 200) refuse('/name', 'out_of_range', 'must have 1 to 200 characters')
+  if (!keepsName && (isBlank(wanted.name) || wanted.name.length > 200)) {
+    refuse('/name', 'out_of_range', 'must have 1 to 200 characters')
+  }
   if (wanted.scopes.length === 0) refuse('/scopes', 'too_few', 'must name at least one scope')
   wanted.scopes.forEach((name, index) => {
     if (!GRANTABLE_SCOPES.includes(name))
@@ -87,9 +96,9 @@ function checkNewKey(
   return { ipAllow, errors }
 }
 
-/** NUL can't be stored. */
+/** Nothing of it can be seen, or it can't be stored, as NUL. */
 export function isBlank(name: string): boolean {
-  return name.trim() === '' || name.includes('\0')
+  return visibleLength(name) === 0 || name.includes('\0')
 }
 
 function checkRanges(

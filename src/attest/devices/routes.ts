@@ -22,11 +22,10 @@ const JSON_TYPE = 'application/json'
 const JSON_LIMITS: JsonBodyLimits = { maxBytes: 1024 * 1024, maxDepth: 8, maxValues: 2_000 }
 
 // The check of JSON bodies for U+0000, which Postgres can't store, does not cover the raw body.
-const name = z
-  .string()
-  .min(1)
-  .max(200)
-  .refine((text) => !text.includes('\0'), { error: 'must not contain U+0000', params: { code: 'invalid_character' } })
+const name = visibleText(200).refine((text) => !text.includes('\0'), {
+  error: 'must not contain U+0000',
+  params: { code: 'invalid_character' },
+})
 
 export const enrollRequest = z
   .strictObject({
@@ -166,7 +165,7 @@ function registryRoutes(devices: Devices): Route[] {
         audits: 'device.revoked',
         body: z.strictObject({
           reason: visibleText(500),
-          actor: z.string().min(1).max(200).optional().describe('Who revokes it, for its history.'),
+          actor: visibleText(200).optional().describe('Who revokes it, for its history.'),
           effective_at: timestamp
             .optional()
             .describe('From when on its captures are not trusted. Now when absent; may be in the past.'),

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { pemOf } from '#src/platform/crypto/x509.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, visibleText } from '#src/platform/http/params.ts'
 import { certificateView, toCertificateView } from './certificates.ts'
 import { C2PA_ANCHORS, type CaPurpose, type CaRegistry, ROOT_CAS } from './registry.ts'
 import type { CaRow } from './rows.ts'
 
 const request = z
   .strictObject({
-    name: z.string().min(1).max(200),
+    name: visibleText(200),
     certificate: z
       .string()
       .min(1)

@@ -1,6 +1,6 @@
 // The blocks of a WebM's video track (RFC 9559 10): the time of each frame, and the chunk that holds it.
 
-import type { Codec } from './codec.ts'
+import { type Codec, isHiddenFrame } from './codec.ts'
 import type { Finding } from './container.ts'
 import { type Footage, footageOf, type Piece } from './footage.ts'
 import { MAX_FRAGMENTS, MAX_FRAMES } from './limits.ts'
@@ -16,6 +16,8 @@ interface Track {
   codec: Codec
   /** The default length of a frame; 0 where the track does not state it. */
   defaultNs: number
+  /** Its blocks hold encrypted or compressed frames. */
+  isEncoded: boolean
 }
 
 interface Place {
@@ -67,12 +69,23 @@ export function createBlocks(cuts: readonly number[]): Blocks {
     const laced = flags & LACING ? head.readUInt8(numberBytes + 3) + 1 : 1
     frames += laced
     if (frames > MAX_FRAMES) return { reason: 'too_many_frames', offset, isOverLimit: true }
-    const finding = place(start, { offset, end }, flags & INVISIBLE ? 0 : laced)
+    const finding = place(start, { offset, end }, isHidden(head, numberBytes + 2) ? 0 : laced)
     if (finding !== undefined) return finding
     blockEnd = end
     if (group === undefined) lastTicks = Math.max(lastTicks, start + lengthOf(laced - 1))
     else group = { ...group, start, laced }
     return undefined
+  }
+
+  // RFC 9559 10.1: players should not show a block with the flag `invisible`. Some ignore the flag (FFmpeg's demuxer reads
+  // only the key frame and the lacing), so that it could keep frames that are shown out of the file's rate and count.
+  // Encoders set it for alternate reference frames of VP8, which are not shown whatever a player does, and which manifests
+  // do not count: only those count as none. The first byte of an encoded frame is not that of the frame, and no encoder
+  // puts several such frames into one block.
+  function isHidden(head: Buffer, at: number): boolean {
+    const flags = head.readUInt8(at)
+    if (track === undefined || track.isEncoded || !(flags & INVISIBLE) || flags & LACING) return false
+    return isHiddenFrame(track.codec, head[at + 1])
   }
 
   function place(start: number, { offset }: Place, shown: number): Finding | undefined {
@@ -132,8 +145,7 @@ export function createBlocks(cuts: readonly number[]): Blocks {
     setTrack(given, offset) {
       // The list of tracks may be repeated (RFC 9559 5.1.4), and is then the same.
       if (isAhead) return { reason: 'block_before_track', offset }
-      const isSame = track === undefined || (track.number === given.number && track.codec.name === given.codec.name)
-      if (!isSame) return { reason: 'second_video_track', offset }
+      if (track !== undefined && !isSameTrack(track, given)) return { reason: 'second_video_track', offset }
       track ??= given
       return undefined
     },
@@ -166,6 +178,10 @@ export function createBlocks(cuts: readonly number[]): Blocks {
     add,
     footage,
   }
+}
+
+function isSameTrack(one: Track, other: Track): boolean {
+  return one.number === other.number && one.codec.name === other.codec.name && one.isEncoded === other.isEncoded
 }
 
 function trackNumberOf(head: Buffer, bytes: number): number {

@@ -23,6 +23,9 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map([
   ...(['av1', 'av01', 'v_av1'] as const).map((name) => [name, 'av1'] as const),
 ])
 
+// RFC 6386 9.1: `show_frame`, the fifth bit of a frame of VP8.
+const VP8_SHOW_FRAME = 0x10
+
 /** The part of a codec's name after its first full stop: the profile. */
 const PROFILES: Readonly<Record<Family, { pattern: RegExp; radix: number }>> = {
   avc: { pattern: /^([0-9a-f]{2})[0-9a-f]{4}$/, radix: 16 },
@@ -58,6 +61,15 @@ export function codecOf(name: string, configuration?: Buffer): Codec {
   // structure.
   const isFull = name.startsWith('vp0') && configuration.length >= 5
   return isFull ? { ...none, profile: configuration.readUInt8(4) } : none
+}
+
+/**
+ * Whether decoders keep the frame that begins with this byte as a reference and never show it. Of the codecs of WebM only
+ * VP8 has such frames in blocks of their own; VP9 and AV1 store them together with a frame that is shown.
+ */
+export function isHiddenFrame({ name }: Codec, firstByte: number | undefined): boolean {
+  const isVp8 = FAMILIES.get(name.toLowerCase()) === 'vp8'
+  return isVp8 && firstByte !== undefined && (firstByte & VP8_SHOW_FRAME) === 0
 }
 
 export function describeCodec({ name, profile, parameters }: Codec): string {

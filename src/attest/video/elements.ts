@@ -18,6 +18,7 @@ const CODEC_ID = 0x86
 const CODEC_PRIVATE = 0x63a2
 const DEFAULT_DURATION = 0x23e383
 const TRACK_TIMESTAMP_SCALE = 0x23314f
+const CONTENT_ENCODINGS = 0x6d80
 const CLUSTER = 0x1f43b675
 const TIMESTAMP = 0xe7
 const SIMPLE_BLOCK = 0xa3
@@ -62,6 +63,7 @@ const LOOKED_AT: ReadonlyMap<number, Looked> = new Map([
   [CODEC_PRIVATE, { within: TRACK_ENTRY, bytes: 4, isPart: true }],
   [DEFAULT_DURATION, { within: TRACK_ENTRY, bytes: 8 }],
   [TRACK_TIMESTAMP_SCALE, { within: TRACK_ENTRY, bytes: 8 }],
+  [CONTENT_ENCODINGS, { within: TRACK_ENTRY, bytes: 0, isPart: true }],
   [TIMESTAMP, { within: CLUSTER, bytes: 8 }],
   [SIMPLE_BLOCK, { within: CLUSTER, bytes: 12, isPart: true }],
   [BLOCK, { within: BLOCK_GROUP, bytes: 12, isPart: true }],
@@ -74,11 +76,13 @@ interface Open {
 }
 
 interface Entry {
+  seen: Set<number>
   number?: number
   type?: number
   codecId?: string
   configuration?: Buffer
   defaultNs?: number
+  isEncoded?: boolean
 }
 
 /** @param cuts where chunks end, in bytes from the start, in order. */
@@ -88,7 +92,7 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
   const padding = createPadding()
   let hasSegment = false
   let hasVideo = false
-  let entry: Entry = {}
+  let entry: Entry = { seen: new Set() }
 
   function read(header: Buffer, offset: number): Step {
     if (padding.hasBegun()) return padding.read(header, offset)
@@ -146,7 +150,7 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
       if (hasSegment) return { reason: 'second_segment', offset }
       hasSegment = true
     }
-    if (id === TRACK_ENTRY) entry = {}
+    if (id === TRACK_ENTRY) entry = { seen: new Set() }
     if (id === CLUSTER) blocks.beginCluster()
     if (id === BLOCK_GROUP) blocks.beginGroup()
     return undefined
@@ -157,15 +161,21 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
     if (id === TIMESTAMP) return blocks.setTimestamp(unsigned(payload), place.offset)
     if (id === BLOCK_DURATION) blocks.setDuration(unsigned(payload))
     if (id === TIMESTAMP_SCALE) return blocks.setScale(unsigned(payload), place.offset)
+    return LOOKED_AT.get(id)?.within === TRACK_ENTRY ? noteOfTrack(id, payload, place.offset) : undefined
+  }
+
+  function noteOfTrack(id: number, payload: Buffer, offset: number): Finding | undefined {
+    // Each may occur once (RFC 9559 5.1.4.1). Programs differ in which of two they believe.
+    if (entry.seen.has(id)) return { reason: 'second_element', offset }
+    entry.seen.add(id)
     if (id === TRACK_NUMBER) entry.number = unsigned(payload)
     if (id === TRACK_TYPE) entry.type = unsigned(payload)
     if (id === CODEC_ID) entry.codecId = payload.toString('latin1').replace(/\0+$/, '')
     if (id === CODEC_PRIVATE) entry.configuration = Buffer.from(payload)
     if (id === DEFAULT_DURATION) entry.defaultNs = unsigned(payload)
+    if (id === CONTENT_ENCODINGS) entry.isEncoded = true
     // RFC 9559 5.1.4.1.15: deprecated, and most readers ignore it. Times would differ for those that don't.
-    if (id === TRACK_TIMESTAMP_SCALE && !isOne(payload))
-      return { reason: 'track_timestamp_scale', offset: place.offset }
-    return undefined
+    return id === TRACK_TIMESTAMP_SCALE && !isOne(payload) ? { reason: 'track_timestamp_scale', offset } : undefined
   }
 
   function leaveUntil(isOver: (last: Open) => boolean): Finding | undefined {
@@ -179,12 +189,12 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
   }
 
   function endTrack(offset: number): Finding | undefined {
-    const { number, type, codecId, configuration, defaultNs = 0 } = entry
+    const { number, type, codecId, configuration, defaultNs = 0, isEncoded = false } = entry
     if (type !== VIDEO) return undefined
     hasVideo = true
     if (number === undefined || number === 0) return { reason: 'no_track_id', offset }
     if (codecId === undefined) return { reason: 'no_codec', offset }
-    return blocks.setTrack({ number, codec: codecOf(codecId, configuration), defaultNs }, offset)
+    return blocks.setTrack({ number, codec: codecOf(codecId, configuration), defaultNs, isEncoded }, offset)
   }
 
   /** Whether an open element of known size continues at this offset. */

@@ -90,8 +90,11 @@ export function createMovie(): Movie {
       }
     }
 
-  function readMovieHeader(payload: Buffer): undefined {
+  function readMovieHeader(payload: Buffer, { offset }: Box): Taken {
+    // It belongs to no track, so `once` does not know of it.
+    if (movieTimescale !== undefined) return { reason: 'second_box', offset }
     movieTimescale = payload.readUInt32BE(isLong(payload) ? 20 : 12)
+    return undefined
   }
 
   function readTrackHeader(payload: Buffer): undefined {

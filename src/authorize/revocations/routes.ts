@@ -15,6 +15,8 @@ const tag = 'Intents'
 const scope = z.enum(['token', 'session', 'device']).meta({ id: 'RevokedScope' })
 export const revokedScopeView = scope
 const iso = z.iso.datetime()
+// Sessions and devices have names that callers chose, and a revocation must reach any of them: they are compared as they are,
+// not trimmed, and need not be visible.
 const name = z.string().min(1).max(200)
 const reason = visibleText(500).describe('For people: it is in the event, and in the ledger only sealed.')
 

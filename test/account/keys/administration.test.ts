@@ -101,6 +101,7 @@ describe('creating a key', () => {
   it.each<[Record<string, unknown>, string]>([
     [{ name: '' }, '/name too_short'],
     [{ name: ' ' }, '/name out_of_range'],
+    [{ name: '\u200b\u2060' }, '/name out_of_range'],
     [{ name: 'x'.repeat(201) }, '/name too_long'],
     [{ name: 'a\0' }, '/name invalid_character'],
     [{ scopes: [] }, '/scopes too_few'],

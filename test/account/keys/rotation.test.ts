@@ -150,6 +150,14 @@ describe('rotating a key', () => {
     expect((await rotate('rotating')).json).toMatchObject({ code: 'invalid_state_transition', state: 'revoked' })
   })
 
+  it('takes a key whose name is older than the check of names', async () => {
+    const holder = await keys.makeHolder()
+    const { id } = (await holder.create()).json
+    await keys.service.test.owner('UPDATE api_keys SET name = $2 WHERE id = $1', [id, '\u200b'])
+    const rotated = await holder.post(`/${id}/rotate`, { grace_period_seconds: 0 })
+    expect(rotated).toMatchObject({ status: 200, json: { name: '\u200b', replaces: id } })
+  })
+
   it('of two rotations at once one succeeds', async () => {
     const holder = await keys.makeHolder()
     for (let round = 0; round < 5; round += 1) {

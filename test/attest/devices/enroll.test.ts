@@ -171,6 +171,7 @@ describe('enrollment refuses, and stores nothing', async () => {
     ['a certificate that is a number', '{"certificate_chain":[1]}', [400, 'invalid_request'], '/certificate_chain/0'],
     ['an unknown field', `{"certificate_chain":["${good}"],"tier":"tee"}`, [400, 'invalid_request'], '/tier'],
     ['an empty name', `{"name":"","certificate_chain":["${good}"]}`, [400, 'invalid_request'], '/name'],
+    ['an invisible name', `{"name":"\\u200b","certificate_chain":["${good}"]}`, [400, 'invalid_request'], '/name'],
     ['a long name', `{"name":"${'n'.repeat(201)}","certificate_chain":["${good}"]}`, [400, 'invalid_request'], '/name'],
     ['U+0000 in the name', `{"name":"a\\u0000","certificate_chain":["${good}"]}`, [400, 'invalid_request'], '/name'],
     ['nesting', `{"certificate_chain":${'['.repeat(2000)}`, [400, 'invalid_json'], '/certificate_chain'],

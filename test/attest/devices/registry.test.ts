@@ -52,6 +52,7 @@ describe('revoking a device', () => {
     ['without a reason', {}, '/reason', 'required'],
     ['for no reason', { reason: '' }, '/reason', 'too_short'],
     ['for too long a reason', { reason: 'r'.repeat(501) }, '/reason', 'too_long'],
+    ['by an actor of whom nothing can be seen', { reason: 'x', actor: '\u200b\u2060' }, '/actor', 'too_short'],
     ['with U+0000', { reason: 'a\u0000' }, '/reason', 'invalid_character'],
     ['with an unknown field', { reason: 'x', force: true }, '/force', 'unknown_field'],
   ])('%s is refused', async (_name, json, pointer, code) => {

@@ -130,6 +130,7 @@ describe('registering a root refuses, and stores nothing', async () => {
 
   it.each([
     ['without a name', { certificate: base64(root) }, '/name'],
+    ['with a name of which nothing can be seen', { name: '\u200b\u2060', certificate: base64(root) }, '/name'],
     ['with a long name', { name: 'n'.repeat(201), certificate: base64(root) }, '/name'],
     ['with U+0000 in its name', { name: 'a\u0000', certificate: base64(root) }, '/name'],
     ['without a certificate', { name: 'Root' }, '/certificate'],

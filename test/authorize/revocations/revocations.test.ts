@@ -87,6 +87,15 @@ describe('a revocation', () => {
     expect(await statusOf(jti)).toMatchObject({ revoked_scope: 'token' })
   })
 
+  it.each([' shopping ', '\u200b'])('reaches the session %j by exactly this name', async (agentSessionId) => {
+    const { jti } = await issue({ agentSessionId })
+    const other = await issue({ agentSessionId: 'shopping' })
+    const { json } = await revoke({ scope: 'session', agent_session_id: agentSessionId })
+    expect(json).toMatchObject({ agent_session_id: agentSessionId, tokens_revoked: 1 })
+    expect(await statusOf(jti)).toMatchObject({ status: 'revoked' })
+    expect(await statusOf(other.jti)).toMatchObject({ status: 'active' })
+  })
+
   it('that expires lets new tokens be issued, and those that it ended stay revoked', async () => {
     const { jti } = await issue({ agentSessionId: 'night' })
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
