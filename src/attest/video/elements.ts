@@ -93,6 +93,7 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
   let hasSegment = false
   let hasVideo = false
   let entry: Entry = { seen: new Set() }
+  let hasBlock = false
 
   function read(header: Buffer, offset: number): Step {
     if (padding.hasBegun()) return padding.read(header, offset)
@@ -152,11 +153,17 @@ export function createElementReader(cuts: readonly number[] = []): HeaderReader 
     }
     if (id === TRACK_ENTRY) entry = { seen: new Set() }
     if (id === CLUSTER) blocks.beginCluster()
-    if (id === BLOCK_GROUP) blocks.beginGroup()
+    if (id === BLOCK_GROUP) {
+      hasBlock = false
+      blocks.beginGroup()
+    }
     return undefined
   }
 
   function note(id: number, payload: Buffer, place: { offset: number; end: number }): Finding | undefined {
+    // RFC 9559 5.1.3.5.1: one in each group.
+    if (id === BLOCK && hasBlock) return { reason: 'second_element', offset: place.offset }
+    hasBlock ||= id === BLOCK
     if (id === SIMPLE_BLOCK || id === BLOCK) return blocks.add(payload, place)
     if (id === TIMESTAMP) return blocks.setTimestamp(unsigned(payload), place.offset)
     if (id === BLOCK_DURATION) blocks.setDuration(unsigned(payload))

@@ -40,7 +40,7 @@ export function createFragments(movie: Movie): Fragments {
   let fragmentAt = 0
   let frames = 0
   let span: Span = emptySpan()
-  let run: { isVideo: boolean; defaultTicks: number } | undefined
+  let run: { isVideo: boolean; defaultTicks: number; hasTime: boolean } | undefined
   // A chunk begins with a fragment if only headers stand between the chunk boundary and the fragment.
   let from = 0
   let isDataAwaited = false
@@ -60,13 +60,15 @@ export function createFragments(movie: Movie): Fragments {
     if (payload.length < bytes) return { more: bytes }
     const trackId = payload.readUInt32BE(4)
     const defaultTicks = flags & DEFAULT_DURATION ? payload.readUInt32BE(at) : movie.defaultDuration(trackId)
-    run = { isVideo: trackId === movie.video()?.id, defaultTicks }
+    run = { isVideo: trackId === movie.video()?.id, defaultTicks, hasTime: false }
     return undefined
   }
 
   function readTime(payload: Buffer, { offset }: Box): Taken {
     if (run === undefined) return { reason: 'no_fragment_header', offset }
+    if (run.hasTime) return { reason: 'second_box', offset }
     if (payload[0] === 1 && payload.length < 12) return { more: 12 }
+    run.hasTime = true
     const ticks = payload[0] === 1 ? Number(payload.readBigUInt64BE(4)) : payload.readUInt32BE(4)
     if (ticks > MAX_TICKS) return { reason: 'bad_time', offset }
     if (run.isVideo) time = ticks

@@ -6,7 +6,7 @@ import { passkeyAssertion } from '#src/authorize/passkeys/bodies.ts'
 import { hashedObject, isShallow, MAX_JSON_DEPTH } from '#src/authorize/policy/json-object.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
-import { isJsonObject } from '#src/platform/http/params.ts'
+import { isJsonObject, shownText } from '#src/platform/http/params.ts'
 import { inferenceInput } from '#src/trace/canaries/input.ts'
 
 const DEFAULT_TTL_SECONDS = 300
@@ -47,7 +47,7 @@ const boundId = z.string().min(1).max(64)
 
 export const authorizeRequest = z
   .strictObject({
-    action_description: z.string().min(1).max(2_000),
+    action_description: shownText(2_000),
     action_payload: hashedObject,
     agent_session_id: name,
     device_id: name,

@@ -6,7 +6,7 @@ import type { Database } from '#src/platform/db/database.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { once } from '#src/platform/http/idempotency.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { accountIdParams, visibleText } from '#src/platform/http/params.ts'
+import { accountIdParams, shownText, visibleText } from '#src/platform/http/params.ts'
 import { checkName, type Environment } from '#src/platform/ids.ts'
 import type { Assertions, Bound } from './assertions.ts'
 import { MAX_NAME_LENGTH, registrationResponse } from './bodies.ts'
@@ -22,7 +22,7 @@ const params = accountIdParams('psk')
 const name = visibleText(MAX_NAME_LENGTH).meta({ description: 'For its owner.' })
 
 const challengeRequest = z.strictObject({
-  action_description: z.string().min(1).max(2_000),
+  action_description: shownText(2_000),
   action_payload: hashedObject,
   agent_session_id: z.string().min(1).max(200),
   device_id: z.string().min(1).max(200),

@@ -47,17 +47,18 @@ export const timestamp = boundTime.refine((value) => !(Date.parse(value) < FIRST
   params: { code: 'out_of_range' },
 })
 
+const INVISIBLE = { message: 'must not be empty: nothing of it can be seen', params: { code: 'too_short' } }
+// The empty text has a finding of its own.
+const isVisible = (text: string) => text === '' || visibleLength(text) > 0
+
 /** A name, a reason or a note for people, trimmed: 1 to `max` characters, at least one of which can be seen. */
 export function visibleText(max: number) {
-  return z
-    .string()
-    .trim()
-    .min(1)
-    .max(max)
-    .refine((text) => text === '' || visibleLength(text) > 0, {
-      message: 'must not be empty: nothing of it can be seen',
-      params: { code: 'too_short' },
-    })
+  return z.string().trim().min(1).max(max).refine(isVisible, INVISIBLE)
+}
+
+/** A text that people decide by, as it was sent, because it is hashed: 1 to `max` characters, at least one of which can be seen. */
+export function shownText(max: number) {
+  return z.string().min(1).max(max).refine(isVisible, INVISIBLE)
 }
 
 /** A JSON object with every member that was sent: `z.record` drops one with the name `__proto__`. */

@@ -91,6 +91,7 @@ describe('authorize', () => {
   it('refuses what it can not bind, what is too large and what contradicts itself, by the field', async () => {
     const refused: [body: object, pointer: string, code: string][] = [
       [{ action_description: '' }, '/action_description', 'too_short'],
+      [{ action_description: ' \u200b\u2800' }, '/action_description', 'too_short'],
       [{ action_description: 'x'.repeat(2_001) }, '/action_description', 'too_long'],
       [{ action_payload: [] }, '/action_payload', 'invalid_type'],
       [{ action_payload: nested(33) }, '/action_payload', 'too_deep'],

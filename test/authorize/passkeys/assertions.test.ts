@@ -334,6 +334,7 @@ describe('POST /v1/intent/challenges', () => {
       [{ action_payload: deep }, 'too_deep'],
       [{ action_payload: { text: 'x'.repeat(70_000) } }, 'too_long'],
       [{ action_description: '' }, 'too_short'],
+      [{ action_description: '\u200b\u2060' }, 'too_short'],
       [{ more: 1 }, 'unknown_field'],
     ] as const) {
       expect(await ask({ ...action, ...change })).toMatchObject({ status: 400, json: { errors: [{ code }] } })
