@@ -39,6 +39,9 @@ const BLOCKS = [structure(BLOCK), structure(BLOCK, 'MM')]
 /** The inspector's own limit is 5 s: a case that it stops is a hang. */
 const INSPECTION = { kind: 'wall', ms: 5_000 } as const
 
+// too_large: its header states more pixels than are decoded.
+const isRefusal = (code: string) => code === 'unreadable' || code === 'too_large'
+
 export interface MediaParsers {
   parsers: Parser[]
   close(): Promise<void>
@@ -86,11 +89,11 @@ export async function mediaParsers(): Promise<MediaParsers> {
         if (format === null || width === null || height === null) return 'no picture'
         const thumbnail = await decoder.thumbnail(path, 320)
         if (thumbnail.ok) hold(Math.max(thumbnail.value.width, thumbnail.value.height) <= 320, 'a thumbnail is small')
-        else hold(thumbnail.code === 'unreadable', `a thumbnail is made or refused: ${thumbnail.code}`)
+        else hold(isRefusal(thumbnail.code), `a thumbnail is made or refused: ${thumbnail.code}`)
         // It decodes as the thumbnail does: a quarter of the files is enough, and keeps the run short.
         const hashed = input.length % 4 === 0 ? await hasher.hash(path) : undefined
         if (hashed?.ok) hold(/^[0-9a-f]{16}$/.test(hashed.value.hash), 'a hash is a hash')
-        else if (hashed) hold(hashed.code === 'unreadable', `a picture is hashed or refused: ${hashed.code}`)
+        else if (hashed) hold(isRefusal(hashed.code), `a picture is hashed or refused: ${hashed.code}`)
         return thumbnail.ok ? 'accepted' : 'no thumbnail'
       },
     }

@@ -91,7 +91,7 @@ function parserOf(container: VideoContainer, ending: RegExp): Parser {
         return walker.end()
       }
       const walked = walk([input])
-      const middle = input.length >> 1
+      const middle = Math.max(1, input.length >> 1)
       const again = walk([input.subarray(0, 1), input.subarray(1, middle), input.subarray(middle)])
       hold(JSON.stringify(again) === JSON.stringify(walked), 'it is told the same however it is cut')
       const { container: facts, footage } = walked
