@@ -87,7 +87,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
       ownsChunks,
       onHead(head, isWhole) {
         if (!hasType(type, head, isWhole)) return false
-        const found = sidesOfHead(type, head)
+        const found = dimensionsOfHead(type, head)
         if (HEAD_DECIDES.has(type)) dimensions = found
         return found !== undefined || MEDIA_TYPES[type].kind === 'video'
       },
@@ -201,7 +201,7 @@ function hasType(type: MediaType, head: Uint8Array, isWhole: boolean): boolean {
   return true
 }
 
-function sidesOfHead(type: MediaType, head: Uint8Array): Dimensions | undefined {
+function dimensionsOfHead(type: MediaType, head: Uint8Array): Dimensions | undefined {
   const dimensions = readDimensions(type, head)
   return dimensions === undefined ? undefined : acceptDimensions(dimensions)
 }
