@@ -3,7 +3,7 @@
 
 import { Registry } from 'prom-client'
 import type { Config } from './config.ts'
-import { createBulkSemaphore } from './platform/bulk-pace.ts'
+import { createBulkWork } from './platform/bulk-work.ts'
 import { detached } from './platform/context.ts'
 import { createLinkTokens } from './platform/crypto/link-token.ts'
 import { createSealer } from './platform/crypto/seal.ts'
@@ -129,7 +129,7 @@ function createPlatform({
           log.debug({ err: error, job: jobId }, 'eager dispatch failed; the dispatcher takes the job'),
         ),
     waiters: closing('waiters', createWaiters({ db, reports: engine.settled })),
-    bulkSemaphore: createBulkSemaphore(config.DATABASE_POOL),
+    bulkWork: createBulkWork({ connections: config.DATABASE_POOL }),
     outbound: closing('outbound calls', createOutbound({ allow: config.OUTBOUND_ALLOW })),
     sealer,
     ledger: createLedger({ db, sealer }),

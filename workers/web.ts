@@ -1,6 +1,6 @@
 import { createApp } from '#src/app.ts'
 import { notesOf } from '#src/docs/notes.ts'
-import { requestActivity } from '#src/platform/bulk-pace.ts'
+import { requestActivity } from '#src/platform/activity.ts'
 import { createFindEffect, createKeepStatus } from '#src/platform/http/idempotency.ts'
 import { listen } from '#src/platform/http/server.ts'
 import { collectDisk } from '#src/platform/metrics.ts'

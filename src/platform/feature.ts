@@ -6,13 +6,13 @@ import type { z } from 'zod'
 import type { Product } from '#src/catalogue/access.ts'
 import type { EmittedType, EVENT_DATA } from '#src/catalogue/events.ts'
 import type { ProcessName, QueueName } from '#src/catalogue/queues.ts'
+import type { BulkWork } from './bulk-work.ts'
 import type { LinkTokens } from './crypto/link-token.ts'
 import type { Sealer } from './crypto/seal.ts'
 import type { SealedColumn } from './crypto/sealed-columns.ts'
 import type { SigningKeys } from './crypto/signing-keys.ts'
 import type { Clock } from './db/clock.ts'
 import type { Database, PoolStates } from './db/database.ts'
-import type { FairSemaphore } from './fair-semaphore.ts'
 import type { Route } from './http/endpoint.ts'
 import type { Note } from './http/openapi.ts'
 import type { Pager } from './http/page.ts'
@@ -37,8 +37,8 @@ export interface Platform {
   dispatcher: Dispatcher
   waiters: Waiters
   store: BlobStore
-  /** For transactions of many rows. See `createBulkSemaphore`. */
-  bulkSemaphore: FairSemaphore
+  /** For transactions of many rows. */
+  bulkWork: BulkWork
   outbound: Outbound
   sealer: Sealer
   ledger: Ledger

@@ -1,7 +1,7 @@
 // Long computations on the event loop, cut into slices of a few milliseconds. In each turn of the loop one slice of one
 // account runs, and the accounts take turns: other requests wait for one slice, however many large bodies there are.
 
-import { type Activity, requestActivity } from './bulk-pace.ts'
+import { type Activity, requestActivity } from './activity.ts'
 import { currentSubject } from './context.ts'
 import { createFairQueue } from './fair-queue.ts'
 

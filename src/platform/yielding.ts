@@ -1,7 +1,7 @@
 // When the transactions of bulk work leave the processors to others. Priorities do not reach them: a session of Postgres has
 // the same share of the processors for whatever process it works.
 
-import { createActivity } from './bulk-pace.ts'
+import { createActivity } from './activity.ts'
 import { detached } from './context.ts'
 import type { IdChannel } from './jobs/id-channel.ts'
 import { type ProcessorUse, readUse } from './priority.ts'

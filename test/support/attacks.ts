@@ -43,6 +43,7 @@ const CERTIFICATE_LINES = 50
 const TLS_CERTIFICATES = 72
 const TLS_ENDPOINTS = 8
 const BATCH_LINES = 10_000
+const PUBLIC_BATCH_LINES = 1_000
 const CHUNKS = 10_000
 const SCREENING_LINES = 1_000
 const BODY_BYTES = 20 * MEGABYTE
@@ -79,18 +80,33 @@ export const ATTACKS = {
     return { send: (n) => target.ask({ method: 'POST', path: `/v1/webhook-endpoints/${ids[n % ids.length]}/test` }) }
   },
 
+  // Two accounts: batches with a publishable key have at most a tenth of the lines.
   async locks(target: Target): Promise<Attack> {
-    const medium = await upload(target, slowAvif(-2))
-    const capture = { media_type: 'image', media: { media_id: medium }, claim: { reference: 'one claim' } }
-    const line = jsonOf(capture)
-    const lines = Buffer.from(Array.from({ length: BATCH_LINES }, () => line).join('\n'))
+    const sides = await Promise.all(
+      [target.key, target.publishableKey].map(async (key, side) => {
+        const media_id = await upload(target, slowAvif(-2 - side), 'image/avif', key)
+        const line = jsonOf({ media_type: 'image', media: { media_id }, claim: { reference: 'one claim' } })
+        const count = side === 0 ? BATCH_LINES : PUBLIC_BATCH_LINES
+        return { key, line, lines: Buffer.from(Array.from({ length: count }, () => line).join('\n')) }
+      }),
+    )
+    const at = (index: number) => sides[index % sides.length] as (typeof sides)[number]
     return {
       async send(_, index) {
-        if (index > 0) return target.ask({ method: 'POST', path: '/v1/claims/attest', headers: NO_WAIT, body: line })
-        const answer = await target.ask({ method: 'POST', path: '/v1/claims/batches', headers: NDJSON, body: lines })
+        const { key, line, lines } = at(index)
+        if (index >= sides.length) {
+          return target.ask({ method: 'POST', path: '/v1/claims/attest', key, headers: NO_WAIT, body: line })
+        }
+        const answer = await target.ask({
+          method: 'POST',
+          path: '/v1/claims/batches',
+          key,
+          headers: NDJSON,
+          body: lines,
+        })
         if (answer.status === 202) {
           const { batch_id: id } = JSON.parse(answer.body.toString())
-          await target.ask({ method: 'POST', path: `/v1/claims/batches/${id}/cancel` })
+          await target.ask({ method: 'POST', path: `/v1/claims/batches/${id}/cancel`, key })
         }
         return answer
       },

@@ -7,12 +7,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BEYOND_CAP, ROOM_TAKEN, type Room, takeRoom } from '#src/account/usage/caps.ts'
 import { countBatch } from '#src/account/usage/meter.ts'
 import { Failure } from '#src/failure.ts'
-import { createBulkPace } from '#src/platform/bulk-pace.ts'
+import { type BulkPace, type BulkWork, createBulkPace } from '#src/platform/bulk-work.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createFairBudget, type FairBudget } from '#src/platform/fair-budget.ts'
-import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { createReport, nothingAccepted, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
@@ -70,7 +69,7 @@ export interface BatchesDeps {
   /** They say which results were signed by a revoked key. */
   signingKeys: Pick<SigningKeys, 'jwks'>
   now: () => Date
-  bulkSemaphore: FairSemaphore
+  bulkWork: BulkWork
   /** Of disk for the lines of incomplete bodies. */
   spoolBudget?: FairBudget
   /** Where the lines of an incomplete body are stored. Default: the system's temporary directory. */
@@ -96,7 +95,7 @@ export function createBatches({
   pager,
   signingKeys,
   now,
-  bulkSemaphore,
+  bulkWork,
   spoolBudget = createFairBudget(SPOOL_BYTES),
   spoolDirectory = tmpdir(),
 }: BatchesDeps) {
@@ -115,19 +114,25 @@ export function createBatches({
     intake: RejectionReport,
     { signal, idempotencyKey }: BatchUpload,
   ): Promise<BatchState> {
-    const accept = (tx: Tx) => acceptAll(tx, scope, spool, intake)
     // Undefined, with nothing written, while another batch of the account is being accepted.
-    const tryAccept = async (tx: Tx) =>
-      (await tryLockBatches(tx, scope)) ? once(tx, idempotencyKey, accept, ({ row }) => row.id) : undefined
+    const tryAccept = (pace: BulkPace) => async (tx: Tx) => {
+      if (!(await tryLockBatches(tx, scope))) return undefined
+      return once(
+        tx,
+        idempotencyKey,
+        () => acceptAll(tx, scope, spool, { intake, pace }),
+        ({ row }) => row.id,
+      )
+    }
     const startOver = (error: unknown) => {
       if (error !== CLAIM_CLOSED && error !== ROOM_TAKEN && !isLockTimeout(error)) throw error
       return undefined
     }
     for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
-      const state = await bulkSemaphore(scope.accountId, async () => {
+      const state = await bulkWork(scope.accountId, spool.count(), async (pace) => {
         // The client would never learn the batch's id.
         if (signal.aborted) throw new Failure('request_timeout', 'The client went away before its answer.')
-        return retryDeadlocks(() => db.tenant(scope, tryAccept)).catch(startOver)
+        return retryDeadlocks(() => db.tenant(scope, tryAccept(pace))).catch(startOver)
       })
       if (state !== undefined) return state
       if (performance.now() > deadline) {
@@ -139,7 +144,12 @@ export function createBatches({
     }
   }
 
-  async function acceptAll(tx: Tx, scope: Caller, spool: Spool, intake: RejectionReport): Promise<BatchState> {
+  async function acceptAll(
+    tx: Tx,
+    scope: Caller,
+    spool: Spool,
+    { intake, pace }: { intake: RejectionReport; pace: BulkPace },
+  ): Promise<BatchState> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
@@ -151,8 +161,10 @@ export function createBatches({
       insertBatch(tx, scope, { id, createdAt: at }),
     ])
     let isBeyondCap = false
-    const pace = createBulkPace(scope.accountId)
+    let parts = 0
     for await (const chunk of spool.chunks()) {
+      if (parts > 0) await pace.pause()
+      parts += 1
       const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at, claims, room })
       for (const [line, verdict] of verdicts) {
         if ('errors' in verdict) {
@@ -163,7 +175,6 @@ export function createBatches({
           if (verdict.accepted.isRepeat) repeated.push([line, verdict.accepted.attestationId])
         }
       }
-      await pace.pause()
     }
     if (accepted === 0) {
       const rejected = report.rejections()

@@ -5,10 +5,10 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import { requestReevaluation } from '#src/attest/causes/request.ts'
 import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, fieldFailure, invalidField } from '#src/failure.ts'
+import type { BulkWork } from '#src/platform/bulk-work.ts'
 import { lockExclusive, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairBudget, type FairBudget } from '#src/platform/fair-budget.ts'
-import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
@@ -68,7 +68,7 @@ export interface DevicesDeps {
   endWithDevice?: EndWithDevice | undefined
   /** By default no vendor is trusted: no evidence verifies. */
   trust?: Trust
-  bulkSemaphore: FairSemaphore
+  bulkWork: BulkWork
   /** How much memory all imports of this process may use together. */
   importBudget?: FairBudget
 }
@@ -83,7 +83,7 @@ export function createDevices({
   pager,
   now,
   endWithDevice = async () => {},
-  bulkSemaphore,
+  bulkWork,
   trust = NO_TRUST,
   importBudget = createFairBudget(IMPORT_BUDGET_BYTES),
 }: DevicesDeps) {
@@ -115,7 +115,7 @@ export function createDevices({
 
     /** See `importDevices`. */
     enrollMany(scope: Acting, lines: AsyncIterable<ImportLine>, key?: IdempotencyKey): Promise<ImportResult> {
-      return importDevices({ db, now, trust, bulkSemaphore, budget: importBudget }, scope, lines, key)
+      return importDevices({ db, now, trust, bulkWork, budget: importBudget }, scope, lines, key)
     },
 
     /**
@@ -226,7 +226,7 @@ export function createDevices({
 
     /** See `refreshDevices`. */
     attestMany(scope: Acting, lines: AsyncIterable<RefreshLine>, key?: IdempotencyKey): Promise<RefreshResult> {
-      return refreshDevices({ db, now, trust, bulkSemaphore, budget: importBudget }, scope, lines, key)
+      return refreshDevices({ db, now, trust, bulkWork, budget: importBudget }, scope, lines, key)
     },
 
     /** Newest first. @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`. */

@@ -4,9 +4,9 @@
 import { recordAudit } from '#src/account/audit/record.ts'
 import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
+import type { BulkWork } from '#src/platform/bulk-work.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { FairBudget } from '#src/platform/fair-budget.ts'
-import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { JsonBodyLimits } from '#src/platform/http/body.ts'
 import type { ParsedLine } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
@@ -32,7 +32,7 @@ export interface ImportDeps {
   now: () => Date
   trust: Trust
   /** An import is one transaction. */
-  bulkSemaphore: FairSemaphore
+  bulkWork: BulkWork
   /** How much memory all imports of this process may use together. */
   budget: FairBudget
 }
@@ -56,7 +56,7 @@ export function importLimits({ isAccountBearing }: Pick<Caller, 'isAccountBearin
  * @throws {Failure} `service_unavailable` beyond the account's share of memory or turns; and what `lines` throws.
  */
 export async function importDevices(
-  { db, now, trust, bulkSemaphore, budget }: ImportDeps,
+  { db, now, trust, bulkWork, budget }: ImportDeps,
   scope: Acting,
   lines: AsyncIterable<ImportLine>,
   idempotencyKey?: IdempotencyKey,
@@ -100,7 +100,7 @@ export async function importDevices(
     }
 
     const enroll = (tx: Tx) => enrollAll(tx, scope, [...fresh.values()], at)
-    const enrolled = await bulkSemaphore(scope.accountId, () =>
+    const enrolled = await bulkWork(scope.accountId, fresh.size, () =>
       db.tenant(scope, (tx) => again(tx, idempotencyKey, enroll)),
     )
     const devices: ImportResult['devices'] = []

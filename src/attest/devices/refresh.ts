@@ -4,9 +4,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { recordAudit } from '#src/account/audit/record.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
+import type { BulkWork } from '#src/platform/bulk-work.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { FairBudget } from '#src/platform/fair-budget.ts'
-import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { ParsedLine } from '#src/platform/http/bulk.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
@@ -36,7 +36,7 @@ export interface RefreshDeps {
   now: () => Date
   trust: Trust
   /** An import is one transaction. */
-  bulkSemaphore: FairSemaphore
+  bulkWork: BulkWork
   /** How much memory all imports of this process may use together. */
   budget: FairBudget
 }
@@ -54,7 +54,7 @@ interface Judged {
  * @throws {Failure} `service_unavailable` beyond the account's share of memory or turns; and what `lines` throws.
  */
 export async function refreshDevices(
-  { db, now, trust, bulkSemaphore, budget }: RefreshDeps,
+  { db, now, trust, bulkWork, budget }: RefreshDeps,
   acting: Acting,
   lines: AsyncIterable<RefreshLine>,
   idempotencyKey?: IdempotencyKey,
@@ -86,7 +86,7 @@ export async function refreshDevices(
       judged.push(...(await judgeChunk(chunk, rows, refuse)))
     }
     const write = (tx: Tx) => replaceAll(tx, acting, judged, { at, isReplayed: idempotencyKey?.isReplayed ?? false })
-    const written = await bulkSemaphore(acting.accountId, () =>
+    const written = await bulkWork(acting.accountId, judged.length, () =>
       db.tenant(acting, (tx) => again(tx, idempotencyKey, write)),
     )
     return { rejected: [...rejected, ...written.rejected].sort((a, b) => a.line - b.line), devices: written.devices }

@@ -5,11 +5,10 @@ import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BEYOND_CAP, ROOM_TAKEN, takeRoom } from '#src/account/usage/caps.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
-import { createBulkPace } from '#src/platform/bulk-pace.ts'
+import type { BulkPace, BulkWork } from '#src/platform/bulk-work.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createFairBudget, type FairBudget, type Hold } from '#src/platform/fair-budget.ts'
-import type { FairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { createReport, nothingAccepted, parseLine, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -52,7 +51,7 @@ export interface ScreeningUpload {
 export interface ScreeningBatchesDeps {
   db: Database
   now: () => Date
-  bulkSemaphore: FairSemaphore
+  bulkWork: BulkWork
   /** Of lines in memory. */
   linesBudget?: FairBudget
 }
@@ -60,14 +59,14 @@ export interface ScreeningBatchesDeps {
 export function createScreeningBatches({
   db,
   now,
-  bulkSemaphore,
+  bulkWork,
   linesBudget = createFairBudget(LINES_BYTES),
 }: ScreeningBatchesDeps) {
   async function accept(
     tx: Tx,
     scope: Caller,
     lines: readonly Line[],
-    intake: RejectionReport,
+    { intake, pace }: { intake: RejectionReport; pace: BulkPace },
   ): Promise<ScreeningBatchRow> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
@@ -75,8 +74,8 @@ export function createScreeningBatches({
     let accepted = 0
     const [room] = await Promise.all([takeRoom(tx, scope, at), insertScreeningBatch(tx, scope, { id, createdAt: at })])
     let isBeyondCap = false
-    const pace = createBulkPace(scope.accountId)
     for (let start = 0; start < lines.length; start += CHUNK_LINES) {
+      if (start > 0) await pace.pause()
       const chunk = lines.slice(start, start + CHUNK_LINES)
       const batch = { id, lines: chunk.map(({ line }) => line) }
       const bodies = chunk.map(({ body }) => body)
@@ -88,7 +87,6 @@ export function createScreeningBatches({
           isBeyondCap ||= verdict.errors.includes(BEYOND_CAP)
         }
       })
-      await pace.pause()
     }
     if (accepted === 0) {
       const rejected = report.rejections()
@@ -104,16 +102,16 @@ export function createScreeningBatches({
     lines: readonly Line[],
     intake: RejectionReport,
   ): Promise<ScreeningBatchRow> {
-    const acceptOnce = (tx: Tx) =>
+    const acceptOnce = (pace: BulkPace) => (tx: Tx) =>
       once(
         tx,
         idempotencyKey,
-        () => accept(tx, caller, lines, intake),
+        () => accept(tx, caller, lines, { intake, pace }),
         ({ id }) => id,
       )
     for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
-      const row = await bulkSemaphore(caller.accountId, () =>
-        retryDeadlocks(() => db.tenant(caller, acceptOnce)).catch(undefinedIfTaken),
+      const row = await bulkWork(caller.accountId, lines.length, (pace) =>
+        retryDeadlocks(() => db.tenant(caller, acceptOnce(pace))).catch(undefinedIfTaken),
       )
       if (row !== undefined) return row
       if (performance.now() > deadline) {

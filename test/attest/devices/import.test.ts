@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createBulkSemaphore } from '#src/platform/bulk-pace.ts'
+import { createBulkWork } from '#src/platform/bulk-work.ts'
 import { createFairBudget } from '#src/platform/fair-budget.ts'
 import { AT, type Issued, make, makeChain } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
@@ -13,12 +13,12 @@ const BUDGET_BYTES = 32 * 1024 * 1024
 const { root, intermediate, leaf } = await makeChain()
 const fleet: Issued[] = []
 const budget = createFairBudget(BUDGET_BYTES)
-const bulkSemaphore = createBulkSemaphore(4)
+const bulkWork = createBulkWork({ connections: 4 })
 let app: AttestApp
 let admin: TestCaller
 
 beforeAll(async () => {
-  app = await startAttestApp(AT, { importBudget: budget, bulkSemaphore })
+  app = await startAttestApp(AT, { importBudget: budget, bulkWork })
   for (let index = 0; index < FLEET; index += 1)
     fleet.push(await make({ name: `Phone ${index}`, issuer: intermediate }))
 })
@@ -211,7 +211,7 @@ describe('beside bulk work', () => {
     await app.rootCas.register(other, { name: 'Root', certificate: root.der.toString('base64') })
     const [first, second] = fleet.map((device) => lineOf(device)) as [string, string]
     const release = Promise.withResolvers<void>()
-    const running = bulkSemaphore(admin.accountId, () => release.promise)
+    const running = bulkWork(admin.accountId, 10_000, () => release.promise)
     let isAnswered = false
     const own = importLines([first]).finally(() => {
       isAnswered = true

@@ -1,0 +1,138 @@
+// Bulk work of all accounts takes at most a third of the time while others have requests: after each part, its account
+// pauses for as long as it takes. The statements keep a processor of Postgres busy, which has no priorities. Alone, bulk
+// work has no pauses. An account has one bulk transaction in a process at a time.
+
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Activity, requestActivity } from './activity.ts'
+import { createFairSemaphore } from './fair-semaphore.ts'
+
+/** For each part of the work of one account. */
+const PAUSE_PER_PART = 2
+/** A part takes 20 to 100 ms; longer, it waited itself. Must stay below the idle time-out of a transaction. */
+const MAX_PAUSE_MS = 500
+/** An account without parts for as long has none now: the others need not leave time to it. */
+const SHARING_MS = 1_000
+
+export interface BulkPace {
+  /** Call it before each part but the first: waits as long as the one before demands. */
+  pause(): Promise<void>
+}
+
+/** The pauses of the accounts that have bulk work in a process. */
+export interface Lane {
+  /** Returns for how long the account must pause after a part. */
+  add(account: string, partMs: number): number
+  /** Returns how much of its pause is left. */
+  left(account: string): number
+}
+
+export function createLane(now = () => performance.now(), maxPauseMs = MAX_PAUSE_MS): Lane {
+  // In the order in which their parts ended.
+  const pausedUntil = new Map<string, number>()
+  return {
+    add(account, partMs) {
+      for (const [name, until] of pausedUntil) if (until + SHARING_MS < now()) pausedUntil.delete(name)
+      pausedUntil.delete(account)
+      const sharing = pausedUntil.size + 1
+      // With parts of one length, each account has one part in the time of three parts of each account.
+      const pauseMs = Math.min(maxPauseMs, ((1 + PAUSE_PER_PART) * sharing - 1) * partMs)
+      pausedUntil.set(account, now() + pauseMs)
+      return pauseMs
+    },
+    left: (account) => Math.max(0, (pausedUntil.get(account) ?? 0) - now()),
+  }
+}
+
+interface PaceOptions {
+  /** Shorter parts have no pause. */
+  minPartMs?: number
+  lane?: Lane
+  activity?: Activity
+  now?: () => number
+  sleep?: (delayMs: number) => Promise<unknown>
+}
+
+const processLane = createLane()
+
+/** Begins the first part now. */
+export function createBulkPace(
+  account: string,
+  {
+    minPartMs = 0,
+    lane = processLane,
+    activity = requestActivity,
+    now = () => performance.now(),
+    sleep = (delayMs) => delay(delayMs),
+  }: PaceOptions = {},
+): BulkPace & { end(): void } {
+  let since = now()
+  const end = () => {
+    const partMs = now() - since
+    return partMs >= minPartMs && activity.isOtherActive(account) ? lane.add(account, partMs) : 0
+  }
+  return {
+    async pause() {
+      const pauseMs = end()
+      if (pauseMs > 0) await sleep(pauseMs)
+      since = now()
+    },
+    end,
+  }
+}
+
+/** What takes no longer than a part. */
+export const SMALL_LINES = 250
+// A bulk transaction takes seconds and one of the process's few connections, which single calls need too: the default is
+// four. A third large one would cost the others time, because they keep Postgres busy.
+const LARGE_AT_ONCE = 2
+const SMALL_AT_ONCE = 1
+// What waits is kept in memory or on disk, of the account's own share.
+const MAX_WAITING_EACH = 8
+// An idle connection is cut after 120 s, and a work waits twice: behind its own account's, and behind others.
+const MAX_WAIT_MS = 50_000
+
+/**
+ * Runs a bulk transaction when it is the account's turn. Sandbox and live of an account are one, and so are the callers of a
+ * published key.
+ * @throws {Failure} `service_unavailable` with Retry-After when too many of the account wait, or one for too long.
+ */
+export type BulkWork = <R>(account: string, lines: number, work: (pace: BulkPace) => Promise<R>) => Promise<R>
+
+interface BulkWorkOptions extends Pick<PaceOptions, 'activity' | 'lane' | 'sleep'> {
+  /** The process's, for tenants. */
+  connections: number
+}
+
+export function createBulkWork({
+  connections,
+  lane = processLane,
+  activity = requestActivity,
+  sleep = (delayMs) => delay(delayMs),
+}: BulkWorkOptions): BulkWork {
+  const refusal = {
+    detail: 'Other batches or imports of this account are being accepted. Retry.',
+    retryAfterSeconds: 5,
+  }
+  const shared = { slotsEach: 1, maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: MAX_WAIT_MS, refusal }
+  const own = createFairSemaphore({ ...shared, slots: Number.POSITIVE_INFINITY, maxWaitingEach: MAX_WAITING_EACH })
+  const large = createFairSemaphore({
+    ...shared,
+    slots: Math.max(1, Math.min(LARGE_AT_ONCE, connections - 1)),
+    maxWaitingEach: 1,
+  })
+  // A few lines do not wait for the thousands of another account.
+  const small = createFairSemaphore({ ...shared, slots: SMALL_AT_ONCE, maxWaitingEach: 1 })
+  return (account, lines, work) =>
+    own(account, async () => {
+      const leftMs = lane.left(account)
+      if (leftMs > 0) await sleep(leftMs)
+      return (lines <= SMALL_LINES ? small : large)(account, async () => {
+        const pace = createBulkPace(account, { lane, activity, sleep })
+        try {
+          return await work(pace)
+        } finally {
+          pace.end()
+        }
+      })
+    })
+}

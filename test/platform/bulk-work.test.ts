@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type Activity, createActivity } from '#src/platform/activity.ts'
+import { createBulkPace, createBulkWork, createLane, type Lane, SMALL_LINES } from '#src/platform/bulk-work.ts'
+
+describe('bulk work', () => {
+  let nowMs: number
+  let activity: Activity
+  let lane: Lane
+  let pauses: number[]
+
+  const now = () => nowMs
+  const sleep = async (delayMs: number) => {
+    pauses.push(delayMs)
+    nowMs += delayMs
+  }
+  const paceOf = (account: string, options = {}) => createBulkPace(account, { activity, lane, now, sleep, ...options })
+
+  beforeEach(() => {
+    nowMs = 10_000
+    pauses = []
+    activity = createActivity(now)
+    lane = createLane(now)
+  })
+
+  it('takes a third of the time while another account has requests', async () => {
+    const pace = paceOf('bulk')
+    activity.note('other')
+    activity.note('bulk')
+    nowMs += 100
+    await pace.pause()
+    activity.note('other')
+    nowMs += 40
+    await pace.pause()
+    expect(pauses).toEqual([200, 80])
+  })
+
+  it('of several accounts takes a third together', async () => {
+    const until = { bulk: 0, more: 0, third: 0 }
+    const begunAt = nowMs
+    let workedMs = 0
+    for (let part = 0; part < 60; part += 1) {
+      const [account = ''] = Object.entries(until).sort((left, right) => left[1] - right[1])[0] ?? []
+      nowMs = Math.max(nowMs, until[account as keyof typeof until])
+      activity.note('other')
+      const pace = paceOf(account)
+      nowMs += 30
+      workedMs += 30
+      pace.end()
+      until[account as keyof typeof until] = nowMs + lane.left(account)
+    }
+    expect(workedMs / (nowMs - begunAt)).toBeCloseTo(1 / 3, 1)
+  })
+
+  it('leaves nothing to an account whose bulk work ended a second ago', () => {
+    lane.add('before', 100)
+    nowMs += 1_201
+    expect(lane.add('bulk', 100)).toBe(200)
+    expect(lane.add('more', 50)).toBe(250)
+  })
+
+  it('pauses for half a second at most', () => {
+    expect(lane.add('bulk', 3_000)).toBe(500)
+    expect(lane.left('bulk')).toBe(500)
+  })
+
+  it('has pauses after its long parts alone, where that is asked for', async () => {
+    const pace = paceOf('bulk', { minPartMs: 300, lane: createLane(now, 10_000) })
+    for (const partMs of [299, 300, 8_000]) {
+      nowMs += partMs
+      activity.note('other')
+      await pace.pause()
+    }
+    expect(pauses).toEqual([600, 10_000])
+  })
+
+  it('has no pauses while only its own account has requests, or none has', async () => {
+    const pace = paceOf('bulk')
+    nowMs += 100
+    await pace.pause()
+    activity.note('bulk')
+    activity.note('bulk')
+    nowMs += 100
+    await pace.pause()
+    expect(pauses).toEqual([])
+  })
+
+  it('has no pauses a second after the last request of another account', async () => {
+    const pace = paceOf('bulk')
+    activity.note('other')
+    nowMs += 999
+    await pace.pause()
+    activity.note('bulk')
+    nowMs += 2_000
+    activity.note('bulk')
+    await pace.pause()
+    expect(pauses).toEqual([500])
+  })
+})
+
+describe('the turns of bulk transactions', () => {
+  const open: PromiseWithResolvers<void>[] = []
+  const begun: string[] = []
+  let bulkWork: ReturnType<typeof createBulkWork>
+  let slept: number[]
+
+  beforeEach(() => {
+    open.length = 0
+    begun.length = 0
+    slept = []
+    const activity = { note() {}, follow() {}, isOtherActive: () => true }
+    bulkWork = createBulkWork({
+      connections: 4,
+      lane: createLane(),
+      activity,
+      sleep: async (delayMs) => void slept.push(delayMs),
+    })
+  })
+
+  const start = (account: string, lines: number) => {
+    const end = Promise.withResolvers<void>()
+    open.push(end)
+    return bulkWork(account, lines, () => {
+      begun.push(`${account} ${lines}`)
+      return end.promise
+    })
+  }
+  const settled = () => new Promise<void>((done) => setImmediate(done))
+
+  it('has two large ones of different accounts at once, and a small one of a third account beside them', async () => {
+    const all = [start('a', 10_000), start('a', 9_000), start('b', 1_000), start('c', 5_000), start('d', SMALL_LINES)]
+    await settled()
+    expect(begun).toEqual(['a 10000', 'b 1000', 'd 250'])
+    open[2]?.resolve()
+    await settled()
+    expect(begun.slice(3)).toEqual(['c 5000'])
+    for (const end of open) end.resolve()
+    await Promise.all(all)
+  })
+
+  it('lets an account wait for what its last one took, and not the others', async () => {
+    const first = start('a', 10)
+    await until(20)
+    open[0]?.resolve()
+    await first
+    open.push(Promise.withResolvers())
+    await bulkWork('b', 10, async () => {})
+    expect(slept).toEqual([])
+    await bulkWork('a', 10, async () => {})
+    expect(slept).toHaveLength(1)
+  })
+})
+
+const until = (elapsedMs: number, from = performance.now()) =>
+  new Promise<void>((done) => {
+    const look = () => (performance.now() - from >= elapsedMs ? done() : void setImmediate(look))
+    look()
+  })
