@@ -19,9 +19,9 @@ import { createSteady, type Observed, type Receiver, type Steady, seenOf, startR
 import { type Process, processorMs, startProcess } from './processes.ts'
 import { openStage, type Stage } from './stage.ts'
 
-/** Of one phase, calm or attacked: most routes are called two or three times in it. */
-const PHASE_SECONDS = 12
-const QUICK_PHASE_SECONDS = 1.5
+/** Of one phase: most routes are called two or three times in a calm one, whose samples count for all scenarios. */
+const PHASE_SECONDS = { calm: 12, attacked: 36 }
+const QUICK_PHASE_SECONDS = { calm: 1.5, attacked: 1.5 }
 /** How long the attack runs before anything counts. */
 const LEAD_MS = 1_000
 /** The remains of an attack must not count against the calm phase that follows. */
@@ -46,7 +46,7 @@ interface Play {
   serving: ReadonlyMap<string, Process>
   /** The accounts of the attacker. */
   enemies: readonly string[]
-  phaseSeconds: number
+  phaseSeconds: typeof PHASE_SECONDS
 }
 
 interface Played {
@@ -83,7 +83,7 @@ export async function runNeighbours(options: Options): Promise<Verdict[]> {
     }
     const port = serving.get('web')?.port ?? 0
     // Each phase of a run uses up some of the things that can be used only once.
-    const each = options.isQuick ? 60 : Math.min(900, 60 + names.length * options.rounds * 10)
+    const each = options.isQuick ? 60 : Math.min(900, 60 + names.length * options.rounds * 12)
     const data = await makeHonestData(stage, { port, vendor, receiverUrl: receiver.url, each })
     const enemy = await addEnemies(stage)
     const rows = Math.max(0, ...names.map((name) => scenarioOf(name).rows ?? 0))
@@ -101,7 +101,7 @@ export async function runNeighbours(options: Options): Promise<Verdict[]> {
 
     const phaseSeconds = options.isQuick ? QUICK_PHASE_SECONDS : PHASE_SECONDS
     const play: Play = { stage, steady, receiver, attacker, serving, enemies: enemy.accounts, phaseSeconds }
-    await observe(play)
+    await observe(play, 'calm')
     const played: Played[] = []
     for (const name of names) played.push(await playScenario(play, name, options.rounds))
 
@@ -129,7 +129,7 @@ async function playScenario(play: Play, name: ScenarioName, rounds: number): Pro
   const elapsed = { calm: 0, attacked: 0 }
   const phase = async (kind: 'calm' | 'attacked', into: Observed[]) => {
     const [since, sinceMs] = [busyMs(play), performance.now()]
-    into.push(await observe(play))
+    into.push(await observe(play, kind))
     busy[kind] += busyMs(play) - since
     elapsed[kind] += performance.now() - sinceMs
   }
@@ -148,9 +148,9 @@ async function playScenario(play: Play, name: ScenarioName, rounds: number): Pro
 }
 
 /** One phase: the honest tenant's requests, and the deliveries of the events in it. */
-async function observe({ stage, steady, receiver, phaseSeconds }: Play): Promise<Observed> {
+async function observe({ stage, steady, receiver, phaseSeconds }: Play, kind: 'calm' | 'attacked'): Promise<Observed> {
   const from = performance.timeOrigin + performance.now()
-  const observed = await steady.run(phaseSeconds)
+  const observed = await steady.run(phaseSeconds[kind])
   const to = performance.timeOrigin + performance.now()
   await until(
     async () => (await openJobs(stage, [stage.scope.accountId], 'deliver')) === 0,

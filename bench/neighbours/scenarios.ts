@@ -30,9 +30,10 @@ export const SCENARIOS = {
     perSecond: 4,
   },
   locks: {
-    says: 'a batch of 10,000 lines on one claim reference, cancelled and sent again, and single captures on it',
+    says: 'a batch of 10,000 lines on one claim reference, and one of 1,000 with a publishable key, cancelled and sent again, and single captures on it',
     atOnce: 9,
     perSecond: 20,
+    hasPublishable: true,
   },
   pictures: {
     says: 'thumbnails and evidence PDFs of an AVIF of 1 KB with 6,000 x 6,000 pixels',
@@ -69,8 +70,18 @@ export const SCENARIOS = {
     perSecond: 10,
     rows: 20_000,
   },
-  screenings: { says: 'batches of 1,000 screenings and single ones', atOnce: 4, perSecond: 10 },
-  bulk: { says: 'eight batches of 10,000 screenings at once, sent again and again', atOnce: 8, perSecond: 8 },
+  screenings: {
+    says: 'batches of 1,000 screenings and single ones',
+    atOnce: 4,
+    perSecond: 10,
+    hasPublishable: true,
+  },
+  bulk: {
+    says: 'six batches of 10,000 screenings at once, and two of 1,000 with a publishable key, sent again and again',
+    atOnce: 8,
+    perSecond: 8,
+    hasPublishable: true,
+  },
   drips: {
     says: 'thirteen bodies of 20 MB with a publishable key, of which the last megabyte comes at 2 KB/s',
     atOnce: 13,

@@ -44,6 +44,17 @@ describe('the verdict on neighbours', () => {
     expect(judge(seen([10, 20]), seen([39, 41]))).toMatchObject({ isReached: false })
   })
 
+  it('holds where one of six requests is beyond, and not where two are', () => {
+    expect(judge(seen([10, 20]), seen([10, 10, 10, 10, 10, 41]))).toMatchObject({ beyond: 1, isReached: true })
+    expect(judge(seen([10, 20]), seen([10, 10, 10, 10, 41, 41]))).toMatchObject({ beyond: 2, isReached: false })
+  })
+
+  it('is about one request in a hundred where there are many', () => {
+    const loud = (beyond: number) => seen([...Array<number>(300 - beyond).fill(10), ...Array<number>(beyond).fill(90)])
+    expect(judge(seen([10, 20]), loud(6))).toMatchObject({ isReached: true })
+    expect(judge(seen([10, 20]), loud(8))).toMatchObject({ isReached: false })
+  })
+
   it('ignores a few milliseconds', () => {
     expect(judge(seen([2]), seen([12]))).toMatchObject({ ratio: 6, isReached: true })
     expect(judge(seen([2]), seen([12.1]))).toMatchObject({ isReached: false })
@@ -70,7 +81,7 @@ describe('the verdict on neighbours', () => {
     expect(compared.map(({ name }) => name)).toEqual(['far', 'small', 'near'])
     const { line, isReached } = judgeScenario('locks', compared, { rate: '2 requests/s', ofAll: 3 })
     expect(isReached).toBe(false)
-    expect(line).toContain('2 of 3 reached (bar <= 2 x, missed), all requests together 3.00')
+    expect(line).toContain('all requests together 3.00 (bar <= 2 x, missed), 2 of 3 reached, 1 with a request beyond')
   })
 
   it('relates each request to the p99 of its own route, a short one to ten milliseconds', () => {

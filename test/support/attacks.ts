@@ -222,23 +222,26 @@ export const ATTACKS = {
   },
 
   async screenings(target: Target): Promise<Attack> {
-    const media_id = await upload(target, slowAvif(-4))
-    const lines = Buffer.from(Array.from({ length: SCREENING_LINES }, () => jsonOf({ media_id })).join('\n'))
-    const single = jsonOf({ media: { media_id } })
+    const own = await screeningsOf(target, target.key, SCREENING_LINES)
+    const published = await screeningsOf(target, target.publishableKey, PUBLIC_BATCH_LINES)
     return {
-      send: (_, index) =>
-        index === 0
-          ? target.ask({ method: 'POST', path: '/v1/media/screenings/batches', headers: NDJSON, body: lines })
-          : target.ask({ method: 'POST', path: '/v1/media/screen', headers: NO_WAIT, body: single }),
+      send(_, index) {
+        const { key, lines, single } = index % 2 === 0 ? own : published
+        return index < 2
+          ? target.ask({ method: 'POST', path: '/v1/media/screenings/batches', key, headers: NDJSON, body: lines })
+          : target.ask({ method: 'POST', path: '/v1/media/screen', key, headers: NO_WAIT, body: single })
+      },
     }
   },
 
   async bulk(target: Target): Promise<Attack> {
-    const media_id = await upload(target, slowAvif(-5))
-    const screenings = Buffer.from(`${jsonOf({ media_id })}\n`.repeat(BATCH_LINES))
+    const own = await screeningsOf(target, target.key, BATCH_LINES)
+    const published = await screeningsOf(target, target.publishableKey, PUBLIC_BATCH_LINES)
     return {
-      send: () =>
-        target.ask({ method: 'POST', path: '/v1/media/screenings/batches', headers: NDJSON, body: screenings }),
+      send(_, index) {
+        const { key, lines } = index % 4 === 3 ? published : own
+        return target.ask({ method: 'POST', path: '/v1/media/screenings/batches', key, headers: NDJSON, body: lines })
+      },
     }
   },
 
@@ -289,6 +292,12 @@ async function makeEndpoints(target: Target, url: string, count: number): Promis
     ids.push((await made(target, { path: '/v1/webhook-endpoints', body })).endpoint_id)
   }
   return ids
+}
+
+async function screeningsOf(target: Target, key: string, count: number) {
+  const media_id = await upload(target, slowAvif(-4), 'image/avif', key)
+  const lines = Buffer.from(`${jsonOf({ media_id })}\n`.repeat(count))
+  return { key, lines, single: jsonOf({ media: { media_id } }) }
 }
 
 async function upload(target: Target, body: Uint8Array, type = 'image/avif', key = target.key): Promise<string> {
