@@ -13,7 +13,10 @@ export interface Activity {
   follow(report: (accounts: readonly string[]) => void): void
 }
 
-/** Keeps two times, not one for each account: the newest request, and the newest one of any other account. */
+/**
+ * Keeps two times, not one for each account: the newest request, and the newest one of any other account.
+ * @param now In milliseconds.
+ */
 export function createActivity(now = () => performance.now(), activeMs = ACTIVE_MS): Activity {
   const never = { account: '', at: Number.NEGATIVE_INFINITY }
   let [latest, other] = [never, never]

@@ -1,6 +1,6 @@
-// Bulk work of all accounts takes at most a third of the time while others have requests: after each part, its account
-// pauses for as long as it takes. The statements keep a processor of Postgres busy, which has no priorities. Alone, bulk
-// work has no pauses. An account has one bulk transaction in a process at a time.
+// Bulk work of all accounts takes at most a third of the time while others have requests: after each part its account
+// pauses, the longer the more accounts have bulk work. Its statements keep a processor of Postgres busy, which has no
+// priorities. Alone, bulk work has no pauses. An account has one bulk transaction in a process at a time.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Activity, requestActivity } from './activity.ts'
@@ -19,14 +19,14 @@ export interface BulkPace {
 }
 
 /** The pauses of the accounts that have bulk work in a process. */
-export interface Lane {
+export interface BulkPauses {
   /** Returns for how long the account must pause after a part. */
   add(account: string, partMs: number): number
   /** Returns how much of its pause is left. */
   left(account: string): number
 }
 
-export function createLane(now = () => performance.now(), maxPauseMs = MAX_PAUSE_MS): Lane {
+export function createBulkPauses(now = () => performance.now(), maxPauseMs = MAX_PAUSE_MS): BulkPauses {
   // In the order in which their parts ended.
   const pausedUntil = new Map<string, number>()
   return {
@@ -46,20 +46,20 @@ export function createLane(now = () => performance.now(), maxPauseMs = MAX_PAUSE
 interface PaceOptions {
   /** Shorter parts have no pause. */
   minPartMs?: number
-  lane?: Lane
+  pauses?: BulkPauses
   activity?: Activity
   now?: () => number
   sleep?: (delayMs: number) => Promise<unknown>
 }
 
-const processLane = createLane()
+const processPauses = createBulkPauses()
 
 /** Begins the first part now. */
 export function createBulkPace(
   account: string,
   {
     minPartMs = 0,
-    lane = processLane,
+    pauses = processPauses,
     activity = requestActivity,
     now = () => performance.now(),
     sleep = (delayMs) => delay(delayMs),
@@ -68,7 +68,7 @@ export function createBulkPace(
   let since = now()
   const end = () => {
     const partMs = now() - since
-    return partMs >= minPartMs && activity.isOtherActive(account) ? lane.add(account, partMs) : 0
+    return partMs >= minPartMs && activity.isOtherActive(account) ? pauses.add(account, partMs) : 0
   }
   return {
     async pause() {
@@ -98,14 +98,14 @@ const MAX_WAIT_MS = 50_000
  */
 export type BulkWork = <R>(account: string, lines: number, work: (pace: BulkPace) => Promise<R>) => Promise<R>
 
-interface BulkWorkOptions extends Pick<PaceOptions, 'activity' | 'lane' | 'sleep'> {
+interface BulkWorkOptions extends Pick<PaceOptions, 'activity' | 'pauses' | 'sleep'> {
   /** The process's, for tenants. */
   connections: number
 }
 
 export function createBulkWork({
   connections,
-  lane = processLane,
+  pauses = processPauses,
   activity = requestActivity,
   sleep = (delayMs) => delay(delayMs),
 }: BulkWorkOptions): BulkWork {
@@ -124,10 +124,10 @@ export function createBulkWork({
   const small = createFairSemaphore({ ...shared, slots: SMALL_AT_ONCE, maxWaitingEach: 1 })
   return (account, lines, work) =>
     own(account, async () => {
-      const leftMs = lane.left(account)
+      const leftMs = pauses.left(account)
       if (leftMs > 0) await sleep(leftMs)
       return (lines <= SMALL_LINES ? small : large)(account, async () => {
-        const pace = createBulkPace(account, { lane, activity, sleep })
+        const pace = createBulkPace(account, { pauses, activity, sleep })
         try {
           return await work(pace)
         } finally {

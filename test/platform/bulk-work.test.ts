@@ -1,25 +1,32 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type Activity, createActivity } from '#src/platform/activity.ts'
-import { createBulkPace, createBulkWork, createLane, type Lane, SMALL_LINES } from '#src/platform/bulk-work.ts'
+import {
+  type BulkPauses,
+  createBulkPace,
+  createBulkPauses,
+  createBulkWork,
+  SMALL_LINES,
+} from '#src/platform/bulk-work.ts'
 
 describe('bulk work', () => {
   let nowMs: number
   let activity: Activity
-  let lane: Lane
-  let pauses: number[]
+  let shared: BulkPauses
+  let slept: number[]
 
   const now = () => nowMs
   const sleep = async (delayMs: number) => {
-    pauses.push(delayMs)
+    slept.push(delayMs)
     nowMs += delayMs
   }
-  const paceOf = (account: string, options = {}) => createBulkPace(account, { activity, lane, now, sleep, ...options })
+  const paceOf = (account: string, options = {}) =>
+    createBulkPace(account, { activity, pauses: shared, now, sleep, ...options })
 
   beforeEach(() => {
     nowMs = 10_000
-    pauses = []
+    slept = []
     activity = createActivity(now)
-    lane = createLane(now)
+    shared = createBulkPauses(now)
   })
 
   it('takes a third of the time while another account has requests', async () => {
@@ -31,7 +38,7 @@ describe('bulk work', () => {
     activity.note('other')
     nowMs += 40
     await pace.pause()
-    expect(pauses).toEqual([200, 80])
+    expect(slept).toEqual([200, 80])
   })
 
   it('of several accounts takes a third together', async () => {
@@ -46,31 +53,31 @@ describe('bulk work', () => {
       nowMs += 30
       workedMs += 30
       pace.end()
-      until[account as keyof typeof until] = nowMs + lane.left(account)
+      until[account as keyof typeof until] = nowMs + shared.left(account)
     }
     expect(workedMs / (nowMs - begunAt)).toBeCloseTo(1 / 3, 1)
   })
 
   it('leaves nothing to an account whose bulk work ended a second ago', () => {
-    lane.add('before', 100)
+    shared.add('before', 100)
     nowMs += 1_201
-    expect(lane.add('bulk', 100)).toBe(200)
-    expect(lane.add('more', 50)).toBe(250)
+    expect(shared.add('bulk', 100)).toBe(200)
+    expect(shared.add('more', 50)).toBe(250)
   })
 
   it('pauses for half a second at most', () => {
-    expect(lane.add('bulk', 3_000)).toBe(500)
-    expect(lane.left('bulk')).toBe(500)
+    expect(shared.add('bulk', 3_000)).toBe(500)
+    expect(shared.left('bulk')).toBe(500)
   })
 
   it('has pauses after its long parts alone, where that is asked for', async () => {
-    const pace = paceOf('bulk', { minPartMs: 300, lane: createLane(now, 10_000) })
+    const pace = paceOf('bulk', { minPartMs: 300, pauses: createBulkPauses(now, 10_000) })
     for (const partMs of [299, 300, 8_000]) {
       nowMs += partMs
       activity.note('other')
       await pace.pause()
     }
-    expect(pauses).toEqual([600, 10_000])
+    expect(slept).toEqual([600, 10_000])
   })
 
   it('has no pauses while only its own account has requests, or none has', async () => {
@@ -81,7 +88,7 @@ describe('bulk work', () => {
     activity.note('bulk')
     nowMs += 100
     await pace.pause()
-    expect(pauses).toEqual([])
+    expect(slept).toEqual([])
   })
 
   it('has no pauses a second after the last request of another account', async () => {
@@ -93,7 +100,7 @@ describe('bulk work', () => {
     nowMs += 2_000
     activity.note('bulk')
     await pace.pause()
-    expect(pauses).toEqual([500])
+    expect(slept).toEqual([500])
   })
 })
 
@@ -110,7 +117,7 @@ describe('the turns of bulk transactions', () => {
     const activity = { note() {}, follow() {}, isOtherActive: () => true }
     bulkWork = createBulkWork({
       connections: 4,
-      lane: createLane(),
+      pauses: createBulkPauses(),
       activity,
       sleep: async (delayMs) => void slept.push(delayMs),
     })

@@ -4,7 +4,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { Failure } from '#src/failure.ts'
-import { type BulkPace, createBulkPace, createLane } from '#src/platform/bulk-work.ts'
+import { type BulkPace, createBulkPace, createBulkPauses } from '#src/platform/bulk-work.ts'
 import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { BlobStore, OpenBlob } from '#src/platform/store/blobs.ts'
@@ -97,7 +97,7 @@ export function createThumbnails({ store, decoder, paceOf = createBulkPace }: Th
   function decode(scope: Scope, media: Media): ReturnType<Decoder['thumbnail']> {
     return new Promise((resolve, reject) => {
       withSlot(scope.accountId, async () => {
-        const pace = paceOf(scope.accountId, { minPartMs: SLOW_MS, lane: createLane(undefined, MAX_PAUSE_MS) })
+        const pace = paceOf(scope.accountId, { minPartMs: SLOW_MS, pauses: createBulkPauses(undefined, MAX_PAUSE_MS) })
         resolve(await store.withLocalFile(scope, media.sha256, (path) => decoder.thumbnail(path, SIDE)))
         await pace.pause()
       }).catch(reject)
