@@ -33,7 +33,8 @@ export async function sendAgain(
   await tx.query(
     `UPDATE deliveries SET status = 'pending', failed_at = NULL, cancelled_at = NULL, next_attempt_at = now(),
        earlier_attempts = attempts, is_direct = $3, job_id = again.job_id
-     FROM unnest($1::text[], $2::uuid[]) AS again (id, job_id) WHERE deliveries.id = again.id`,
+     FROM unnest($1::text[], $2::uuid[]) AS again (id, job_id)
+     WHERE deliveries.id = again.id AND deliveries.id = ANY((SELECT $1::text[])::text[])`,
     [ids, jobIds, isDirect],
   )
   await enqueue(

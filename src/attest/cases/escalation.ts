@@ -76,7 +76,7 @@ export async function noteChanges(tx: Tx, scope: Scope, all: readonly StandingCh
      ), noted AS (
        UPDATE cases SET updated_at = now(), claim_changed_at = CASE WHEN closed_at IS NOT NULL THEN now() END,
          version = version + (SELECT max(changes_of_claim)::int FROM change WHERE change.claim_id = cases.claim_id)
-       WHERE id IN (SELECT id FROM known) RETURNING id, claim_id, version
+       WHERE id = ANY(ARRAY(SELECT id FROM known)) RETURNING id, claim_id, version
      )
      INSERT INTO case_entries (account_id, environment, case_id, seq, kind, changes, at)
      SELECT $1, $2, noted.id, version - changes_of_claim + number, 'changed', changes, clock_timestamp()

@@ -120,7 +120,8 @@ export async function concludeScreenings(
      FROM jsonb_to_recordset((SELECT $1::jsonb)) AS ended (id text, status text, reason text, detector text, version text,
        thresholds jsonb, genai float8, deepfake float8, models jsonb, factors jsonb, codes text[], observations jsonb,
        is_cached boolean)
-     WHERE screenings.id = ended.id AND screenings.status = 'queued' RETURNING screenings.id`,
+     WHERE screenings.id = ended.id AND screenings.id = ANY((SELECT $2::text[])::text[]) AND screenings.status = 'queued'
+     RETURNING screenings.id`,
     [
       JSON.stringify(
         ended.map(({ detectorVersion: version, genaiScore: genai, deepfakeScore: deepfake, isCached, ...one }) => ({
@@ -132,6 +133,8 @@ export async function concludeScreenings(
           is_cached: isCached,
         })),
       ),
+      // A join alone reads all rows of the account where the plan is from a time when it had few.
+      ended.map(({ id }) => id),
     ],
   )
   return new Set(rows.map(({ id }) => id))

@@ -1,15 +1,30 @@
 // Plans that hold while the statistics know nothing of an account: those of its first batch.
 
 import { createHash } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findKnownScores } from '#src/attest/screen/call-rows.ts'
-import { screeningFactors } from '#src/attest/screen/rows.ts'
+import { type Conclusion, concludeScreenings, screeningFactors } from '#src/attest/screen/rows.ts'
+import { DEFAULT_THRESHOLDS } from '#src/attest/screen/thresholds.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 import { readingRows } from '../../support/rows-read.ts'
 
 const FILE = createHash('sha256').update('a file').digest()
 const MANY = 3_000
+const UNAVAILABLE: Conclusion = {
+  status: 'unavailable',
+  reason: 'detector_failed',
+  detector: null,
+  detectorVersion: null,
+  thresholds: DEFAULT_THRESHOLDS,
+  genaiScore: null,
+  deepfakeScore: null,
+  models: [],
+  factors: [],
+  observations: [],
+  isCached: false,
+}
 
 let database: TestDatabase
 let scope: Scope
@@ -45,6 +60,35 @@ describe('an account that is newer than the statistics', () => {
     expect(found).toMatchObject({ answer: { genai: 0.1 }, most: 1 })
     const factors = await readingRows(database.db, scope, 'screenings', (tx) => screeningFactors(tx, [FILE]))
     expect(factors).toMatchObject({ answer: [[]], most: 1 })
+  })
+
+  it('has a few of its queued screenings ended without reading the others', async () => {
+    const ended = await database.owner<{ id: string }>(
+      `SELECT id FROM screenings WHERE account_id = $1 AND status = 'queued' LIMIT 20`,
+      [scope.accountId],
+    )
+    const { most } = await readingRows(database.db, scope, 'screenings', (tx) =>
+      concludeScreenings(
+        tx,
+        ended.map(({ id }) => ({ id, ...UNAVAILABLE })),
+      ),
+    )
+    expect(most).toBeLessThan(2 * ended.length + 1)
+  })
+
+  // The planner takes a join for the cheaper way where it expects one row of the account, and then reads all of them.
+  it('has no rows changed by a join with what was given alone', async () => {
+    const tables = await database.owner<{ name: string }>(
+      `SELECT table_name AS name FROM information_schema.key_column_usage
+       WHERE constraint_name LIKE '%_pkey' AND ordinal_position = 1 AND column_name = 'account_id'`,
+    )
+    const joined = globSync('src/**/*.ts').flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/UPDATE (\w+) SET [^`;]*? FROM (?:unnest|jsonb_to_recordset)\([^`]*/g)]
+        .filter(([text, table]) => tables.some(({ name }) => name === table) && text.includes(`WHERE ${table}.id = `))
+        .map(([text, table]) => ({ file, table, names: text.includes(`${table}.id = ANY(`) })),
+    )
+    expect(joined.length).toBeGreaterThan(2)
+    expect(joined.filter(({ names }) => !names)).toEqual([])
   })
 
   it('has every policy of tenants compare with what the planner does not know', async () => {
