@@ -25,6 +25,9 @@ const RARE: ReadonlySet<string> = new Set([
   'POST /v1/admin/devices/:id/revoke',
   'POST /v1/admin/devices/:id/attestation',
   'POST /v1/admin/devices/attestations',
+  // Both use up what one route creates.
+  'DELETE /v1/account/keys/:id',
+  'POST /v1/account/keys/:id/revoke',
 ])
 
 /** @param routines Of each name, what it asks for next. */

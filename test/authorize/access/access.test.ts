@@ -93,7 +93,7 @@ describe('an access evaluation', () => {
       [{ resource: { type: 'tool', id: 'refunds' } }, 'invalid_token'],
       [{ resource: { type: 'Tool', id: 'payments' } }, 'invalid_token'],
       [{ resource: { type: 'tool', id: ':payments' } }, 'invalid_token'],
-      [{ context: { intent_token: `${token.slice(0, -2)}AA` } }, 'invalid_token'],
+      [{ context: { intent_token: token.replace(/[^.]+$/, 'A'.repeat(86)) } }, 'invalid_token'],
       [{ context: { intent_token: 'x' } }, 'invalid_token'],
       [{ context: { intent_token: token, context_evidence: 'other' } }, 'context_hash_mismatch'],
     ]
