@@ -1,7 +1,7 @@
 // Decides which account gets the next connection of a pool. Waiters queue per account and are served in turn, and one
 // account never has all connections: its row locks and bulk work delay its own callers, not those of others. Where the
-// process yields, an account has one connection at a time, and those with much work together a fifth of the time: each
-// session of Postgres has the same share of the processors, whatever waits for its answers.
+// process yields, an account has one connection at a time, for a fifth of the time: each session of Postgres has the same
+// share of the processors, whatever waits for its answers.
 
 import { detached } from '#src/platform/context.ts'
 
@@ -27,7 +27,7 @@ interface AdmissionOptions {
 }
 
 /**
- * Of the time, which the transactions of the accounts that are beyond their burst may take while the process yields. Beside a bulk of captures on two
+ * Of the time, which an account's transactions may take while the process yields. Beside a bulk of captures on two
  * processors, a third had all requests of others take 2.5 times as long at the 99th percentile, a fifth 2.1 times.
  */
 const YIELDING_SHARE = 1 / 5
@@ -65,8 +65,6 @@ export function createAdmission({
   const accounts = new Map<string, Account>()
   // Accounts with waiters, in the order in which they are served.
   const turns = new Set<Account>()
-  // Accounts beyond their burst. One tenant has two where the keys of another account are published.
-  const heavy = new Set<Account>()
   let free = slots
   let waiting = 0
   let isLooking = false
@@ -109,24 +107,15 @@ export function createAdmission({
     return isYielding(account) ? 1 : perAccount
   }
 
-  function share(): number {
-    return YIELDING_SHARE / Math.max(1, heavy.size)
-  }
-
   /** Returns for how long the account must pause. */
   function countTaken(account: Account, heldMs: number): number {
     const elapsedMs = now() - account.takenAt
     account.takenAt += elapsedMs
-    account.takenMs = Math.max(0, account.takenMs - elapsedMs * share())
+    account.takenMs = Math.max(0, account.takenMs - elapsedMs * YIELDING_SHARE)
     if (!isYielding(account)) return 0
     account.takenMs += Math.min(heldMs, MAX_COUNTED_MS)
-    const beyondMs = account.takenMs - YIELDING_BURST_MS
-    if (beyondMs <= 0) {
-      heavy.delete(account)
-      return 0
-    }
-    heavy.add(account)
-    return Math.min(MAX_YIELDED_MS, beyondMs / share())
+    const pauseMs = Math.max(0, account.takenMs - YIELDING_BURST_MS) / YIELDING_SHARE
+    return Math.min(MAX_YIELDED_MS, pauseMs)
   }
 
   function leave(account: Account, heldMs: number): void {
@@ -148,9 +137,8 @@ export function createAdmission({
   function dropIfIdle(account: Account): void {
     if (account.isLeaving || account.busy > 0 || account.queue.length > 0) return
     // What it took counts until its share has made up for it.
-    const leftMs = account.takenMs / share() - (now() - account.takenAt)
+    const leftMs = account.takenMs / YIELDING_SHARE - (now() - account.takenAt)
     if (leftMs <= 0) {
-      heavy.delete(account)
       accounts.delete(account.name)
       return
     }
