@@ -98,7 +98,7 @@ const MAX_WAIT_MS = 50_000
  */
 export type BulkWork = <R>(account: string, lines: number, work: (pace: BulkPace) => Promise<R>) => Promise<R>
 
-interface BulkWorkOptions extends Pick<PaceOptions, 'activity' | 'pauses' | 'sleep'> {
+interface BulkWorkOptions extends Omit<PaceOptions, 'minPartMs'> {
   /** The process's, for tenants. */
   connections: number
 }
@@ -106,8 +106,8 @@ interface BulkWorkOptions extends Pick<PaceOptions, 'activity' | 'pauses' | 'sle
 export function createBulkWork({
   connections,
   pauses = processPauses,
-  activity = requestActivity,
   sleep = (delayMs) => delay(delayMs),
+  ...options
 }: BulkWorkOptions): BulkWork {
   const refusal = {
     detail: 'Other batches or imports of this account are being accepted. Retry.',
@@ -127,7 +127,7 @@ export function createBulkWork({
       const leftMs = pauses.left(account)
       if (leftMs > 0) await sleep(leftMs)
       return (lines <= SMALL_LINES ? small : large)(account, async () => {
-        const pace = createBulkPace(account, { pauses, activity, sleep })
+        const pace = createBulkPace(account, { ...options, pauses, sleep })
         try {
           return await work(pace)
         } finally {

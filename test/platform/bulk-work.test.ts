@@ -107,17 +107,20 @@ describe('bulk work', () => {
 describe('the turns of bulk transactions', () => {
   const open: PromiseWithResolvers<void>[] = []
   const begun: string[] = []
+  let nowMs: number
   let bulkWork: ReturnType<typeof createBulkWork>
   let slept: number[]
 
   beforeEach(() => {
     open.length = 0
     begun.length = 0
+    nowMs = 10_000
     slept = []
     const activity = { note() {}, follow() {}, isOtherActive: () => true }
     bulkWork = createBulkWork({
       connections: 4,
-      pauses: createBulkPauses(),
+      pauses: createBulkPauses(() => nowMs),
+      now: () => nowMs,
       activity,
       sleep: async (delayMs) => void slept.push(delayMs),
     })
@@ -146,19 +149,14 @@ describe('the turns of bulk transactions', () => {
 
   it('lets an account wait for what its last one took, and not the others', async () => {
     const first = start('a', 10)
-    await until(20)
+    await settled()
+    nowMs += 20
     open[0]?.resolve()
     await first
     open.push(Promise.withResolvers())
     await bulkWork('b', 10, async () => {})
     expect(slept).toEqual([])
     await bulkWork('a', 10, async () => {})
-    expect(slept).toHaveLength(1)
+    expect(slept).toEqual([40])
   })
 })
-
-const until = (elapsedMs: number, from = performance.now()) =>
-  new Promise<void>((done) => {
-    const look = () => (performance.now() - from >= elapsedMs ? done() : void setImmediate(look))
-    look()
-  })
