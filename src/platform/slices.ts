@@ -30,6 +30,16 @@ export function createSlice(activity: Pick<Activity, 'isOtherActive'> = requestA
   }
 }
 
+/** Runs a computation to its end, in slices. It yields after each step, of some 0.1 ms. */
+export async function runInSlices<Result>(steps: Generator<unknown, Result>): Promise<Result> {
+  const slice = createSlice()
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    if (slice.isOver()) await slice.next()
+  }
+}
+
 /** Resolves in a later turn of the loop: for short computations that would otherwise run many in one turn. */
 export function nextTurn(): Promise<void> {
   return new Promise((resume) => {

@@ -29,7 +29,7 @@ import {
   selectAttestationsOfClaim,
 } from './rows.ts'
 import { type AttestRequest, type BatchLine, checkSubmission, type Submission } from './submission.ts'
-import { isLong, prepareSubmission } from './submission-text.ts'
+import { listsManyChunks, prepareSubmission } from './submission-text.ts'
 
 // Submissions that share a transaction.
 const MAX_TOGETHER = 16
@@ -88,7 +88,8 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
   // A traced request needs its own transaction, and an Idempotency-Key is stored in the transaction of its effect.
   async function accept(scope: Scope, body: BatchLine, key: IdempotencyKey | undefined): Promise<Accepted> {
     // Sixteen long videos in one transaction would be 40 MB.
-    if (key !== undefined || traceparentOf() !== undefined || isLong(body)) return acceptSingle(scope, body, key)
+    if (key !== undefined || traceparentOf() !== undefined || listsManyChunks(body.bundle))
+      return acceptSingle(scope, body, key)
     const verdict = await acceptBatched({ scope, body })
     return isAboutName(verdict) ? acceptSingle(scope, body) : acceptedOf(verdict)
   }

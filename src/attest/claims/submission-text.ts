@@ -3,7 +3,7 @@
 
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import { createSlice } from '#src/platform/slices.ts'
-import { type AttestRequest, type BatchLine, type Submission, toSubmission } from './submission.ts'
+import { type AttestRequest, type BatchLine, type Bundle, type Submission, toSubmission } from './submission.ts'
 
 const submissions = new WeakMap<AttestRequest | BatchLine, Submission>()
 const texts = new WeakMap<Submission, string>()
@@ -35,14 +35,14 @@ export function contentDigest(body: BatchLine): Buffer {
 // As long as the rest of a submission may be.
 const LONG_CHUNKS = 250
 
-/** Whether it lists the chunks of a long video. */
-export function isLong({ bundle }: BatchLine): boolean {
+/** Whether it is of a long video. */
+export function listsManyChunks(bundle: Bundle | undefined): boolean {
   return (bundle?.video_manifest?.chunks?.length ?? 0) > LONG_CHUNKS
 }
 
 /** Writes text and digest ahead of the transaction, in slices where the submission is long. */
 export async function prepareSubmission(body: BatchLine): Promise<void> {
-  if (!isLong(body)) return
+  if (!listsManyChunks(body.bundle)) return
   const slice = createSlice()
   submissionText(submissionOf(body))
   if (slice.isOver()) await slice.next()

@@ -7,7 +7,7 @@ import type { Facts } from '#src/attest/factors/facts.ts'
 import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import { type Certificate, checkChain, parseCertificate } from '#src/platform/crypto/x509.ts'
 import { type CounterUse, type RevocationsAt, verifyHardware } from './hardware-facts.ts'
-import { canonicalBundle } from './record.ts'
+import { canonicalBundle, prepareBundle } from './record.ts'
 import type { SubmittedRow } from './rows.ts'
 import type { Bundle, Submission } from './submission.ts'
 
@@ -46,6 +46,7 @@ export async function verifyCapture(
 ): Promise<VerifiedCapture> {
   const { bundle } = submission
   if (bundle === undefined) return { facts: UNSIGNED, counterUse: undefined }
+  await prepareBundle(bundle)
   const signature = await signatureFacts(submission, bundle, context)
   const chain = chainFacts(context, new Date(bundle.captured_at))
   const { device, counterUse } = await withHardware(context, submission, revocations)

@@ -5,11 +5,12 @@ import type { Readable } from 'node:stream'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { RunningJob } from '#src/platform/jobs/consume.ts'
+import { createSlice, runInSlices } from '#src/platform/slices.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import { type ChunkRow, findChunks, findStream } from '../captures/stream-rows.ts'
 import type { Facts } from '../factors/facts.ts'
-import { examineVideo } from '../video/examine.ts'
+import { examineInSteps } from '../video/examine.ts'
 import type { ReceivedVideo, VideoFacts } from '../video/facts.ts'
 import { eachBuffer, type Pieces, readPieces, sizesOf } from '../video/pieces.ts'
 import type { SubmittedRow } from './rows.ts'
@@ -52,6 +53,7 @@ export function createReadVideo({ db, store }: VideoFactsDeps): ReadVideo {
           sizes,
           type: mediaContentType,
           signal: job.signal,
+          slice: createSlice(),
         })
         // If every chunk has its declared digest, the whole file has too. Otherwise the store may have damaged it, so
         // the whole file is checked before the capture is blamed.
@@ -60,13 +62,14 @@ export function createReadVideo({ db, store }: VideoFactsDeps): ReadVideo {
         return pieces
       },
     )
-    return examineVideo({
+    const steps = examineInSteps({
       manifest,
       received: sent === undefined ? uploaded(reading) : streamed(reading, sent),
       nonce: submission.bundle?.session_nonce ?? null,
       container: reading.container,
       footage: reading.footage,
     })
+    return runInSlices(steps)
   }
 
   async function findSent(scope: Scope, sessionId: string): Promise<Sent | 'gone'> {

@@ -1,6 +1,6 @@
 import { Failure } from '#src/failure.ts'
-import type { InlineBytes } from '#src/platform/http/long-strings.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { InlineBytes } from '#src/platform/owned-bytes.ts'
 import type { Media } from './rows.ts'
 
 /** Stores inline media as an upload does. */

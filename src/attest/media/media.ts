@@ -6,9 +6,9 @@ import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { InlineBytes } from '#src/platform/http/long-strings.ts'
 import { parseContentDigest } from '#src/platform/http/request-headers.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { type InlineBytes, partsOf } from '#src/platform/owned-bytes.ts'
 import type { BlobSource, BlobStore, OpenBlob, StagedBlob } from '#src/platform/store/blobs.ts'
 import type { Decoder } from './decoder.ts'
 import { type Dimensions, judgeDimensions, readDimensions } from './dimensions.ts'
@@ -151,11 +151,16 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
     upload,
     get,
 
-    /** Stores media from a JSON body, under the same rules as an upload. */
-    storeInline: (
+    /** Stores media from a JSON body, under the same rules as an upload. Frees the pieces of `InlineBytes`. */
+    storeInline(
       scope: Scope,
       { contentType, data }: { contentType: string; data: InlineBytes | Uint8Array },
-    ): Promise<Media> => upload({ scope, stream: pieces(data), contentType, contentLength: data.byteLength }),
+    ): Promise<Media> {
+      const { byteLength } = data
+      const isArray = data instanceof Uint8Array
+      const stream = inTurns(isArray ? { byteLength, pieces: [data] } : data)
+      return upload({ scope, stream, ownsChunks: !isArray, contentType, contentLength: byteLength })
+    },
 
     /** The bytes, or a range of them. The caller reads the stream or destroys it. */
     async open(scope: Scope, media: Media, range?: { first: number; last: number }): Promise<Readable> {
@@ -228,18 +233,14 @@ const wrongType = (declared: MediaType, found: string): Failure =>
 const wrongDigest = (sha256: string): Failure =>
   invalidField('Content-Digest', 'digest_mismatch', `is not of the bytes that arrived: their SHA-256 is ${sha256}`)
 
-// In pieces: hashing 15 MB at once would block the event loop for 40 ms.
-async function* pieces(data: InlineBytes | Uint8Array): AsyncGenerator<Uint8Array> {
-  const given = data instanceof Uint8Array ? [data] : data.pieces
+// Hashing 15 MB at once would block the event loop for 40 ms.
+async function* inTurns(data: InlineBytes): AsyncGenerator<Uint8Array> {
   let since = 0
-  for (const piece of given) {
-    for (let at = 0; at < piece.byteLength; at += PIECE_BYTES) {
-      const part = piece.subarray(at, at + PIECE_BYTES)
-      // Pieces that wait for the disk yield to other work; those that don't must yield explicitly.
-      since += part.byteLength
-      if (since >= PIECE_BYTES) await new Promise(setImmediate)
-      if (since >= PIECE_BYTES) since = 0
-      yield part
-    }
+  for (const part of partsOf(data, PIECE_BYTES)) {
+    // Parts that wait for the disk yield to other work; those that don't must yield explicitly.
+    since += part.byteLength
+    if (since >= PIECE_BYTES) await new Promise(setImmediate)
+    if (since >= PIECE_BYTES) since = 0
+    yield part
   }
 }

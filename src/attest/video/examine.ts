@@ -26,7 +26,22 @@ export interface Examination {
   footage: Footage | null
 }
 
-export function examineVideo({ manifest, received, nonce, container, footage }: Examination): VideoFacts {
+export function examineVideo(examination: Examination): VideoFacts {
+  const steps = examineInSteps(examination)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** The same, in steps: the links of 10,000 chunks take 25 ms of hashing. */
+export function* examineInSteps({
+  manifest,
+  received,
+  nonce,
+  container,
+  footage,
+}: Examination): Generator<void, VideoFacts> {
   const chunks = manifest?.chunks ?? []
   const byIndex = new Map(received.chunks.map((chunk) => [chunk.index, chunk]))
   return {
@@ -34,7 +49,7 @@ export function examineVideo({ manifest, received, nonce, container, footage }: 
     streamNonce: received.streamNonce,
     manifest: manifest && measureManifest(manifest, chunks),
     received: measureReceived(chunks.length, received, byIndex),
-    chain: manifest && measureChain(manifest, chunks, byIndex, nonce),
+    chain: manifest && (yield* measureChain(manifest, chunks, byIndex, nonce)),
     timing: measureTiming(manifest?.duration_us ?? null, chunks, byIndex),
     container,
     footage: manifest && footage && measureFootage(manifest, chunks, footage),
@@ -108,18 +123,18 @@ function measureReceived(
   }
 }
 
-function measureChain(
+function* measureChain(
   manifest: VideoManifest,
   chunks: readonly ManifestChunk[],
   byIndex: ReadonlyMap<number, ReceivedChunk>,
   nonce: string | null,
-): ChainFacts {
+): Generator<void, ChainFacts> {
   const { chain_seed: stated } = manifest
   // A seed that differs from the nonce is a separate finding. Whether chunks were changed as well shows only when the
   // links are computed from the seed that the sender states.
   const isNonce = stated === undefined || stated === nonce
   const seed = parseSeed((isNonce ? nonce : stated) ?? '')
-  const links = seed === null ? null : measureLinks(firstLink(seed), chunks)
+  const links = seed === null ? null : yield* measureLinks(firstLink(seed), chunks)
   const end = links?.end
   const last = chunks.length - 1
   return {
@@ -149,13 +164,16 @@ function measureDigests(
   return found
 }
 
+const LINKS_AT_ONCE = 50
+
 /** `end` is the last link, if all links could be computed and are right. */
-function measureLinks(
+function* measureLinks(
   first: Buffer,
   chunks: readonly ManifestChunk[],
-): { verified: number; mismatch: Mismatch | null; end?: string } {
+): Generator<void, { verified: number; mismatch: Mismatch | null; end?: string }> {
   let link = first
   for (const [place, chunk] of chunks.entries()) {
+    if (place % LINKS_AT_ONCE === 0) yield
     const chained = chainedOf(chunk, place)
     if (chained === null || chunk.link === undefined) return { verified: place, mismatch: null }
     link = nextLink(link, chained)

@@ -3,6 +3,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
+import type { Slice } from '#src/platform/slices.ts'
 import { createWalker, type Walked } from './container.ts'
 import type { ManifestChunk } from './facts.ts'
 
@@ -15,12 +16,12 @@ export interface Pieces extends Walked {
 
 /**
  * Reads a stream to its end: the hash of each piece of the given sizes, the state of the container and its video data.
- * Uses the memory of one buffer of the stream and blocks the event loop only as long as one buffer takes, whatever the
- * length.
+ * Uses the memory of one buffer of the stream. With `slice`, blocks the event loop for some milliseconds at a time, whatever
+ * the length.
  */
 export async function readPieces(
   source: Readable,
-  { sizes, type, signal }: { sizes: readonly number[]; type: string; signal: AbortSignal },
+  { sizes, type, signal, slice }: { sizes: readonly number[]; type: string; signal: AbortSignal; slice?: Slice },
 ): Promise<Pieces> {
   const walker = createWalker(type, cutsOf(sizes))
   const pieces: Pieces['pieces'] = []
@@ -38,7 +39,7 @@ export async function readPieces(
   }
   next()
   finish()
-  await eachBuffer(source, signal, (buffer) => {
+  const take = (buffer: Buffer) => {
     walker.push(buffer)
     bytes += buffer.byteLength
     for (let at = 0; at < buffer.byteLength && piece !== undefined; ) {
@@ -48,7 +49,8 @@ export async function readPieces(
       at += part.byteLength
       finish()
     }
-  })
+  }
+  await eachBuffer(source, signal, take, slice)
   const told = pieces.reduce((sum, { bytes: size }) => sum + size, 0)
   return { bytes, pieces, looseBytes: bytes - told, ...walker.end() }
 }
@@ -63,15 +65,22 @@ export function sizesOf(chunks: readonly ManifestChunk[]): number[] {
   return sizes
 }
 
+/** Of many small boxes, these take 2 ms. */
+const TAKEN_BYTES = 64 * 1024
+
 export async function eachBuffer(
   source: Readable,
   signal: AbortSignal,
   take: (buffer: Buffer) => unknown,
+  slice?: Slice,
 ): Promise<void> {
   try {
     for await (const buffer of source as AsyncIterable<Buffer>) {
-      signal.throwIfAborted()
-      take(buffer)
+      for (let at = 0; at < buffer.byteLength; at += TAKEN_BYTES) {
+        signal.throwIfAborted()
+        take(buffer.subarray(at, at + TAKEN_BYTES))
+        if (slice?.isOver()) await slice.next()
+      }
     }
   } finally {
     if (!source.destroyed) {

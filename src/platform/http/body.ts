@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { type Json, type JsonLimits, parseJson, parseJsonInSlices } from '#src/platform/crypto/canonical.ts'
 import type { Hold } from '#src/platform/fair-budget.ts'
+import { freeBytes, joinBytes } from '#src/platform/owned-bytes.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import type { LongStrings } from './long-strings.ts'
 import { createRateJudge, type Kept, type MinimumRate } from './minimum-rate.ts'
@@ -223,10 +224,10 @@ export async function readJson(
     else if (longStrings.push(chunk) > MAX_REST_BYTES) throw restTooLarge()
   })
   const limits = { maxBytes, maxValues, maxDepth: MAX_DEPTH, offsetOf: longStrings?.offsetOf }
-  const bytes =
-    longStrings?.end() ?? (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
+  const bytes = longStrings?.end() ?? joinBytes(chunks)
   const isLarge = isLargeBody(bytes)
   const value = isLarge ? await parseInSlices(bytes, limits) : parseJsonBody(bytes, limits)
+  freeBytes(bytes)
   return { value, isLarge }
 }
 

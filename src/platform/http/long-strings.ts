@@ -4,22 +4,17 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import { freeBytes, type InlineBytes, joinBytes } from '#src/platform/owned-bytes.ts'
 
 /** Strings of this many bytes or more are taken out: no member other than media may be so long. */
 export const LONG_STRING_BYTES = 64 * 1024
-
-/** Bytes that came as base64 in a JSON string. */
-export interface InlineBytes {
-  byteLength: number
-  pieces: readonly Uint8Array[]
-}
 
 export interface LongString extends InlineBytes {
   sha256: Buffer
 }
 
 export interface LongStrings {
-  /** Takes the next bytes of a body. Returns how many bytes the body has so far without its long strings. */
+  /** Takes the next bytes of a body, and the chunk with them. Returns how many bytes the body has so far without its long strings. */
   push(chunk: Buffer): number
   /** The body without its long strings, with a token in place of each. */
   end(): Buffer
@@ -113,6 +108,7 @@ export function createLongStrings(): LongStrings {
         if (close === -1) {
           isEscaped = endsEscaped(chunk, at, chunk.length, isEscaped)
           addToOpen(chunk.subarray(at))
+          if (at === 0 && open.decoder !== undefined) freeBytes(chunk)
           return keptBytes
         }
         addToOpen(chunk.subarray(at, close))
@@ -125,18 +121,13 @@ export function createLongStrings(): LongStrings {
     },
     end() {
       closeOpen()
-      return kept.length === 1 && kept[0] !== undefined ? kept[0] : Buffer.concat(kept)
+      return joinBytes(kept)
     },
     offsetOf: (offset) => cuts.reduce((sum, { at, removed }) => (offset >= at ? sum + removed : sum), offset),
     place(value, pointer) {
       return found.size === 0 ? value : placeIn(value, '', pointer, found)
     },
   }
-}
-
-export function decodeBase64(base64: string): InlineBytes {
-  const bytes = Buffer.from(base64, 'base64')
-  return { byteLength: bytes.byteLength, pieces: [bytes] }
 }
 
 // The built-in search costs nothing per byte but has a price per call, which hostile quotes would multiply.

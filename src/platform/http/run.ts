@@ -1,13 +1,13 @@
 // The steps of every request, in an order that decides what a caller learns: authentication, authorization, validation,
 // then the feature, then its answer through the declared view.
 
-import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { Failure } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Hold } from '#src/platform/fair-budget.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
+import { decodeBase64 } from '#src/platform/owned-bytes.ts'
 import { checkContentType, DEFAULT_BODY_BYTES, DEFAULT_BODY_VALUES, hasBody, openBody, readJson } from './body.ts'
 import {
   type Answer,
@@ -18,9 +18,9 @@ import {
   type Request,
   type Route,
 } from './endpoint.ts'
-import { fingerprintInSlices, fingerprintOf } from './fingerprint.ts'
+import { createFingerprintTap, fingerprintInSlices, fingerprintOf } from './fingerprint.ts'
 import { checkSameRequest, createIdempotencyKey, type IdempotencyKey, parseIdempotencyKey } from './idempotency.ts'
-import { createLongStrings, decodeBase64, type LongStrings } from './long-strings.ts'
+import { createLongStrings, type LongStrings } from './long-strings.ts'
 import { invalidRequest, type Parsed, parseInSlices, parseQuery, parseWith, pointerOf } from './validate.ts'
 import { watchAccess } from './watch-access.ts'
 
@@ -71,7 +71,7 @@ async function runAdmitted(
   if (route.rawBody !== undefined) {
     checkContentType(exchange.req, route.rawBody.contentTypes)
     if (!query.ok || !key.ok) throw findingsOf(query, key)
-    const tap = key.value === undefined || route.rawBody.isHashed ? undefined : createHashTap(key.value)
+    const tap = key.value === undefined || route.rawBody.isHashed ? undefined : createFingerprintTap(key.value)
     const stream = openBody(exchange.req, exchange.res, {
       maxBytes: maxBytesOf(route),
       pace: exchange.pace,
@@ -159,11 +159,6 @@ function readIdempotencyKey(
   const status = route.status[0] ?? 200
   const place = { scope: { accountId, environment }, principal, route: name, path: params, status }
   return { ok: true, value: createIdempotencyKey(parsed.value, place) }
-}
-
-function createHashTap(key: IdempotencyKey) {
-  const hash = createHash('sha256')
-  return { chunk: (bytes: Buffer) => void hash.update(bytes), end: () => key.bodyIs(hash.digest()) }
 }
 
 function findingsOf(...parts: Parsed<unknown>[]): Failure {

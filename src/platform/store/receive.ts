@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Failure } from '#src/failure.ts'
+import { freeBytes } from '#src/platform/owned-bytes.ts'
 import type { BlobSource, PutOptions, StoredBlob } from './blobs.ts'
 import { createHead } from './head.ts'
 
@@ -11,8 +12,6 @@ import { createHead } from './head.ts'
 const WRITE_BYTES = 512 * 1024
 // A client may send single bytes; the list of chunks must not outgrow the bytes in it.
 const WRITE_CHUNKS = 64
-// Node's pools hold small slices; a chunk of at least this size has its own memory.
-const FREED_BYTES = 16 * 1024
 
 /** @throws {Failure} `payload_too_large`; and whatever the source or `onHead` throws. */
 export async function receive(
@@ -59,13 +58,7 @@ async function writeAll(file: FileHandle, chunks: Uint8Array[], ownsChunks: bool
     const { bytesWritten } = await file.writev(rest)
     rest = after(rest, bytesWritten)
   }
-  if (ownsChunks) for (const chunk of chunks) free(chunk)
-}
-
-// Without this, the chunks of a few photos count as 20 MB of memory outside of the heap, and V8 marks the whole heap to
-// collect them: at 8 uploads a third of all processor time. A chunk of a shared pool is not freed.
-function free({ buffer, byteLength }: Uint8Array): void {
-  if (byteLength >= FREED_BYTES && buffer.byteLength === byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
+  if (ownsChunks) for (const chunk of chunks) freeBytes(chunk)
 }
 
 function after(chunks: Uint8Array[], bytes: number): Uint8Array[] {

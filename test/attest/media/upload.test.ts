@@ -49,6 +49,15 @@ describe('POST /v1/media', () => {
     })
   })
 
+  it('frees the pieces of a photo that came in a JSON body, once they are stored', async () => {
+    const bytes = Buffer.concat([photo, randomBytes(64 * 1024)])
+    const pieces = [bytes.subarray(0, 40_000), bytes.subarray(40_000)].map((piece) => Uint8Array.from(piece))
+    const data = { byteLength: bytes.byteLength, pieces }
+    const media = await service.media.storeInline(service.scope, { contentType: 'image/jpeg', data })
+    expect(media.sha256).toBe(sha256(bytes).toString('hex'))
+    expect(pieces.map(({ byteLength }) => byteLength)).toEqual([0, 0])
+  })
+
   it('returns the same media_id for the same bytes, also concurrently, and only within one tenant', async () => {
     const bytes = another()
     const answers = await Promise.all(Array.from({ length: 8 }, () => service.post(bytes, jpeg)))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Failure } from '#src/failure.ts'
-import { canonicalize, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
+import { canonicalize, canonicalizeInSlices, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
 import accepted from '../../../vectors/canonical/accepted.json' with { type: 'json' }
 import refused from '../../../vectors/canonical/refused.json' with { type: 'json' }
 
@@ -72,6 +72,31 @@ describe('objects', () => {
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype)
     expect(parsed.isAdmin).toBeUndefined()
   })
+})
+
+it('writes a long list in many pieces, with the same text', async () => {
+  const chunks = Array.from({ length: 2_000 }, (_, index) => ({ link: 'ab'.repeat(32), index, bytes: { total: 1 } }))
+  const manifest: Json = { video_manifest: { chunks, chunk_count: 2_000 } }
+  for (const value of [chunks, manifest, { bundle: manifest }]) {
+    const pieces: string[] = []
+    await canonicalizeInSlices(value, (text) => pieces.push(text))
+    expect(pieces.join('')).toBe(canonicalize(value))
+    expect(Math.max(...pieces.map((text) => text.length))).toBeLessThan(20_000)
+  }
+})
+
+it('leaves the event loop to others while it writes a long list', async () => {
+  const chunks = Array.from({ length: 40_000 }, (_, index) => ({ link: 'ab'.repeat(32), index }))
+  let turns = 0
+  const count = (): void => {
+    turns += 1
+    immediate = setImmediate(count)
+  }
+  let immediate = setImmediate(count)
+  await canonicalizeInSlices({ video_manifest: { chunks } }, () => {})
+  clearImmediate(immediate)
+  // Of 20 ms and more, in slices of 2 ms.
+  expect(turns).toBeGreaterThan(2)
 })
 
 describe('canonicalize refuses', () => {
