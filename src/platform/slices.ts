@@ -30,7 +30,7 @@ export function createSlice(activity: Pick<Activity, 'isOtherActive'> = requestA
   }
 }
 
-/** Runs a computation to its end, in slices. It yields after each step, of some 0.1 ms. */
+/** Runs a computation to its end, in slices. `steps` yields after some 0.1 ms of work each time. */
 export async function runInSlices<Result>(steps: Generator<unknown, Result>): Promise<Result> {
   const slice = createSlice()
   for (;;) {

@@ -34,7 +34,7 @@ export function examineVideo(examination: Examination): VideoFacts {
   }
 }
 
-/** The same, in steps: the links of 10,000 chunks take 25 ms of hashing. */
+/** The same facts, with a yield after each few links: those of 10,000 chunks take 25 ms of hashing. */
 export function* examineInSteps({
   manifest,
   received,
@@ -164,6 +164,7 @@ function measureDigests(
   return found
 }
 
+/** Some 0.1 ms of hashing. */
 const LINKS_AT_ONCE = 50
 
 /** `end` is the last link, if all links could be computed and are right. */

@@ -28,7 +28,8 @@ export function canonicalize(value: Json): string {
   return serialize(value) as string
 }
 
-// Members below are written whole, and elements of a list with as many: a list of 10,000 chunks would take 80,000 steps.
+// A value below this depth is written whole, and so is each element of a list that has MANY_ELEMENTS: member by member, a list of
+// 10,000 chunks would take 80,000 steps.
 const WHOLE_BELOW = 3
 const MANY_ELEMENTS = 50
 const PIECE_CHARACTERS = 16 * 1024

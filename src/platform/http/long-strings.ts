@@ -14,7 +14,10 @@ export interface LongString extends InlineBytes {
 }
 
 export interface LongStrings {
-  /** Takes the next bytes of a body, and the chunk with them. Returns how many bytes the body has so far without its long strings. */
+  /**
+   * Takes the next bytes of a body. Returns how many bytes the body has so far without its long strings. May free the chunk:
+   * the caller does not read it again.
+   */
   push(chunk: Buffer): number
   /** The body without its long strings, with a token in place of each. */
   end(): Buffer

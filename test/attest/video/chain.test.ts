@@ -6,12 +6,11 @@ import { judge } from '#src/attest/factors/judge.ts'
 import type { ScoredFactor } from '#src/attest/factors/table.ts'
 import { firstLink, nextLink, parseSeed } from '#src/attest/video/chain.ts'
 import type { Walked } from '#src/attest/video/container.ts'
-import { examineInSteps, examineVideo } from '#src/attest/video/examine.ts'
+import { examineVideo } from '#src/attest/video/examine.ts'
 import type { ReceivedVideo, VideoManifest } from '#src/attest/video/facts.ts'
 import { readPieces } from '#src/attest/video/pieces.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
-import { runInSlices } from '#src/platform/slices.ts'
 import { makeVideoManifest, recordVideo, type VideoChunk } from '../../../capture-kit/video.ts'
 import { factsOf } from '../factors/vectors.ts'
 
@@ -87,16 +86,6 @@ const pair = recording.chain((chunks) =>
     .tuple(fc.nat(chunks.length - 2), fc.nat(chunks.length - 2))
     .map(([a, b]) => [chunks, Math.min(a, b), Math.max(a, b) + 1] as const),
 )
-
-it('gives the same facts in steps', () =>
-  fc.assert(
-    fc.asyncProperty(recording, async (chunks) => {
-      const { manifest, received, container = SANE, footage = null } = stream(chunks)
-      const examination = { manifest, received, nonce: NONCE, container, footage }
-      expect(await runInSlices(examineInSteps(examination))).toEqual(examineVideo(examination))
-    }),
-    RUNS,
-  ))
 
 describe('the check of a streamed video', () => {
   it('reports nothing when it is honest', () => {
