@@ -103,9 +103,13 @@ const alikeOf = (limit: number) => BANDS.map((band, index) => probe(band, index,
 const nearest = (claims: string) =>
   `(SELECT claim_id, attestation_id, distance FROM ${claims} ORDER BY distance, attestation_id LIMIT ${MAX_NAMED})`
 
-/** The first attestations with the media in claims, by their ids, that are `from`: '> $2' are those after $2. */
-const firstOf = (media: string, from: string, limit = 1) =>
-  `SELECT * FROM fingerprints WHERE media_id = ${media} AND claim_id ${from} ORDER BY claim_id, attestation_id LIMIT ${limit}`
+/**
+ * The first attestation with the media in the first claim, by its id, that is `from`: 'claim_id > $2' are those after $2. Several at once,
+ * columns that are not in the index, or a single claim, and the planner may read all of the media, of which a claim may have
+ * ten thousand where most media have one.
+ */
+const firstOf = (media: string, from: string) =>
+  `SELECT claim_id, attestation_id FROM fingerprints WHERE media_id = ${media} AND ${from} ORDER BY claim_id, attestation_id LIMIT 1`
 
 // $1: the attestation, $2: its claim, $3: its media.
 //
@@ -114,10 +118,10 @@ const firstOf = (media: string, from: string, limit = 1) =>
 // own claim with the same media has been compared: later ones know of that.
 const textOf = (limit: number, alike: string) => `
   WITH RECURSIVE showing (claim_id, attestation_id) AS (
-    SELECT claim_id, attestation_id FROM (${firstOf('$3', `> ''`)}) AS first
+    SELECT claim_id, attestation_id FROM (${firstOf('$3', `claim_id > ''`)}) AS first
     UNION ALL
     SELECT following.claim_id, following.attestation_id
-    FROM showing CROSS JOIN LATERAL (${firstOf('$3', '> showing.claim_id')}) AS following
+    FROM showing CROSS JOIN LATERAL (${firstOf('$3', 'claim_id > showing.claim_id')}) AS following
   ), same AS MATERIALIZED (
     SELECT claim_id, attestation_id, row_number() OVER (ORDER BY claim_id) <= ${limit} AS is_counted
     FROM (SELECT * FROM (SELECT * FROM showing LIMIT ${READ_PER_MATCH * limit}) AS read
@@ -132,9 +136,14 @@ const textOf = (limit: number, alike: string) => `
     UNION ALL
     SELECT following.* FROM showing_alike AS last CROSS JOIN LATERAL (
       (SELECT last.place, claim_id, attestation_id
-       FROM (${firstOf('(SELECT media FROM alike)[last.place]', '> last.claim_id')}) AS of_media)
+       FROM (${firstOf('(SELECT media FROM alike)[last.place]', 'claim_id > last.claim_id')}) AS of_media)
       UNION ALL SELECT last.place + 1, '', NULL WHERE last.place < cardinality((SELECT media FROM alike))
       LIMIT 1) AS following
+  ), own (claim_id, attestation_id) AS (
+    SELECT * FROM (${firstOf('$3', 'claim_id >= $2')}) AS first
+    UNION ALL
+    SELECT following.*
+    FROM own CROSS JOIN LATERAL (${firstOf('$3', '(claim_id, attestation_id) > (own.claim_id, own.attestation_id)')}) AS following
   ), near AS MATERIALIZED (
     SELECT DISTINCT ON (claim_id) claim_id, attestation_id, distance FROM (
       SELECT claim_id, attestation_id, (SELECT distances FROM alike)[place] AS distance
@@ -147,8 +156,9 @@ const textOf = (limit: number, alike: string) => `
     (SELECT coalesce(jsonb_agg(jsonb_build_object('claimId', claim_id, 'attestationId', attestation_id,
         'distanceBits', distance)), '[]') FROM (${nearest('exact')} UNION ALL ${nearest('near')}) AS named) AS findings,
     CASE WHEN (SELECT count(*) > ${limit} FROM same WHERE claim_id < $2)
-        OR EXISTS (SELECT FROM (${firstOf('$3', '>= $2', OWN_READ)}) AS own WHERE claim_id = $2 AND attestation_id < $1
-          AND state = 'compared' AND not_comparable IS DISTINCT FROM 'failed') THEN '{}'
+        OR EXISTS (SELECT FROM (SELECT * FROM own LIMIT ${OWN_READ}) AS read
+          CROSS JOIN LATERAL (SELECT state, not_comparable FROM fingerprints WHERE attestation_id = read.attestation_id LIMIT 1) AS known
+          WHERE claim_id = $2 AND attestation_id < $1 AND state = 'compared' AND not_comparable IS DISTINCT FROM 'failed') THEN '{}'
       ELSE ARRAY(SELECT media_id FROM (SELECT $3 AS media_id UNION ALL SELECT unnest(media) FROM alike) AS matching
         CROSS JOIN LATERAL (SELECT FROM fingerprints
           WHERE media_id = matching.media_id AND attestation_id > $1 AND claim_id <> $2 LIMIT 1) AS later)
