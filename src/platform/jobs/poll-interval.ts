@@ -13,12 +13,15 @@ export interface Round {
 // sooner wastes rounds.
 const HALF = 0.5
 const FLOWING = 0.2
+const SLOW = 0.1
 // With fewer jobs in flight, each would be a large share of them.
 const QUARTER = 0.25
 export const PAUSE_BUSY_MS = 2
 const PAUSE_FLOWING_MS = 8
 /** For few jobs, and for slow workers. */
 export const PAUSE_MS = 25
+/** For workers that are slow to end the many jobs that they have. */
+export const PAUSE_SLOW_MS = 100
 /** For no due jobs. */
 export const PAUSE_IDLE_MS = 250
 
@@ -48,9 +51,13 @@ export function nextPauseMs(pauseMs: number, { count, free, window }: Round): nu
   // Lanes at their caps, or an account at its half of the room, leave a part of the window free: what counts is how much
   // of all that is in flight is new.
   const inFlight = window - free + count
-  const share = window === 0 ? 0 : count / Math.max(inFlight, window * QUARTER)
+  const many = window * QUARTER
+  const share = window === 0 ? 0 : count / Math.max(inFlight, many)
   if (share >= HALF) return PAUSE_BUSY_MS
   if (share >= FLOWING) return PAUSE_FLOWING_MS
-  if (count > 0) return PAUSE_MS
+  if (count > 0 && inFlight < many) return PAUSE_MS
+  // A round reads past the jobs of batches that are being stored or cancelled: beside one of 10,000 lines 40 rounds a second of two
+  // queues took 8 % of a processor.
+  if (count > 0) return Math.min(PAUSE_SLOW_MS, Math.max(PAUSE_MS, pauseMs * (SLOW / share)))
   return Math.min(PAUSE_IDLE_MS, Math.max(PAUSE_MS, pauseMs * (pauseMs < LINGER_MS ? 1.05 : 1.5)))
 }

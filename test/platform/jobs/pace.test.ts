@@ -6,6 +6,7 @@ import {
   PAUSE_BUSY_MS,
   PAUSE_IDLE_MS,
   PAUSE_MS,
+  PAUSE_SLOW_MS,
   type Round,
 } from '#src/platform/jobs/poll-interval.ts'
 
@@ -52,6 +53,17 @@ describe('the poll interval of a dispatcher', () => {
     expect(nextPauseMs(PAUSE_MS, { count: 100, free: 774, window: 1_024 })).toBe(8)
     expect(nextPauseMs(PAUSE_MS, { count: 300, free: 974, window: 1_024 })).toBe(2)
     expect(nextPauseMs(PAUSE_MS, { count: 2, free: 1_024, window: 1_024 })).toBe(PAUSE_MS)
+  })
+
+  it('grows while workers end few of the many jobs that they have', () => {
+    const ended = (count: number) => ({ count, free: 50 + count, window: 128 })
+    expect(pauses(ended(2), 5).at(-1)).toBe(PAUSE_SLOW_MS)
+    expect(nextPauseMs(40, ended(4))).toBeCloseTo(78)
+    // With a tenth of them in each round it stays as it is, and soon shrinks with more.
+    expect(nextPauseMs(60, { count: 10, free: 38, window: 128 })).toBeCloseTo(60)
+    expect(pauses(ended(14), 9, PAUSE_SLOW_MS).at(-1)).toBe(PAUSE_MS)
+    // A few jobs, of workers with room for many more.
+    expect(pauses({ count: 1, free: 120, window: 128 }, 9).at(-1)).toBe(PAUSE_MS)
   })
 
   it('is long for an idle service, and delays a trickle of jobs only briefly', () => {
