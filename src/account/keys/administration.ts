@@ -58,23 +58,26 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
   ): Promise<{ key: Key; raw: string }> {
     const at = now()
     const make = async (tx: Tx) => {
-      await lockKeys(tx, acting)
-      const giver = await findGiver(tx, acting.principal, at)
+      // Sent together, here and below: the connection pipelines the queries.
+      const [, giver, active] = await Promise.all([
+        lockKeys(tx, acting),
+        findGiver(tx, acting.principal, at),
+        countKeys(tx, { at, status: 'active' }),
+      ])
       const asked = giver.kind === 'session' ? wanted : { ...limitsOf(giver), ...definedOf(wanted) }
       const { key: raw, row } = drawKey(acting, asked, {
         at,
         createdBy: actorOf(acting.principal).id,
         judge: (grant) => findBeyond(giver, grant, acting.environment),
       })
-      if ((await countKeys(tx, { at, status: 'active' })) >= MAX_ACTIVE_KEYS) {
+      if (active >= MAX_ACTIVE_KEYS) {
         throw new Failure(
           'conflict',
           `There can be ${MAX_ACTIVE_KEYS} active keys in an environment. Revoke one first.`,
         )
       }
-      await insertKey(tx, row)
-      await auditCreated(tx, acting, row)
-      return { key: toKey(await getRow(tx, row.id), at), raw }
+      const [, , created] = await Promise.all([insertKey(tx, row), auditCreated(tx, acting, row), getRow(tx, row.id)])
+      return { key: toKey(created, at), raw }
     }
     return db.tenant(acting, (tx) => once(tx, idempotencyKey, make, ({ key }) => key.id))
   }
@@ -141,9 +144,12 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
     checkId(id, 'key', acting.environment)
     const at = now()
     const make = async (tx: Tx) => {
-      await lockKeys(tx, acting)
-      const giver = await findGiver(tx, acting.principal, at)
-      const before = toKey(await getVisible(tx, acting, id), at)
+      const [, giver, found] = await Promise.all([
+        lockKeys(tx, acting),
+        findGiver(tx, acting.principal, at),
+        getVisible(tx, acting, id),
+      ])
+      const before = toKey(found, at)
       if (before.status !== 'active') throw notActive(before)
       if (graceSeconds > 0 && (await countKeys(tx, { at, status: 'rotating' })) >= MAX_ROTATING_KEYS) {
         throw new Failure(
@@ -170,14 +176,18 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
           judge: (grant) => findBeyond(giver, grant, acting.environment),
         },
       )
-      await insertKey(tx, row)
       const graceExpiresAt = new Date(at.getTime() + graceSeconds * 1_000)
-      const rotated = await markRotated(tx, id, { successorId: row.id, graceExpiresAt })
+      const [, rotated, created] = await Promise.all([
+        insertKey(tx, row),
+        markRotated(tx, id, { successorId: row.id, graceExpiresAt }),
+        getRow(tx, row.id),
+      ])
       if (rotated === undefined) throw notFound(id)
-      const key = toKey(await getRow(tx, row.id), at)
-      const predecessor = toKey(rotated, at)
-      await auditRotated(tx, acting, { before, after: predecessor, successor: key })
-      await auditCreated(tx, acting, row, id)
+      const [key, predecessor] = [toKey(created, at), toKey(rotated, at)]
+      await Promise.all([
+        auditRotated(tx, acting, { before, after: predecessor, successor: key }),
+        auditCreated(tx, acting, row, id),
+      ])
       return { key, predecessor, raw }
     }
     return db.tenant(acting, (tx) => once(tx, idempotencyKey, make, ({ key }) => key.id))
