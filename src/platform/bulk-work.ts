@@ -1,13 +1,17 @@
-// Bulk work of all accounts takes at most a third of the time while others have requests: after each part its account
-// pauses, the longer the more accounts have bulk work. Its statements keep a processor of Postgres busy, which has no
-// priorities. Alone, bulk work has no pauses. An account has one bulk transaction in a process at a time.
+// Bulk work of all accounts takes at most a third of the time while others have requests, and a fifth where processors are
+// short: after each part its account pauses, the longer the more accounts have bulk work. Its statements keep a processor of
+// Postgres busy, which has no priorities. Alone, bulk work has no pauses. An account has one bulk transaction in a process at a time.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Activity, requestActivity } from './activity.ts'
 import { createFairSemaphore } from './fair-semaphore.ts'
+import { readUse } from './priority.ts'
+import { createShortage } from './yielding.ts'
 
-/** For each part of the work of one account. */
-const PAUSE_PER_PART = 2
+/** For each part of the work of one account. Beside a bulk that takes a third of the time, others wait for processors themselves. */
+const PAUSE_PER_PART = { usual: 2, short: 4 }
+/** Of all threads. Without bulk work they wait for 3 to 4 %, with a third of the time for it 10 %. */
+const SHORT_WAIT_SHARE = 0.05
 /** A part takes 20 to 100 ms; longer, it waited itself. Must stay below the idle time-out of a transaction. */
 const MAX_PAUSE_MS = 500
 /** An account without parts for as long has none now: the others need not leave time to it. */
@@ -26,7 +30,18 @@ export interface BulkPauses {
   left(account: string): number
 }
 
-export function createBulkPauses(now = () => performance.now(), maxPauseMs = MAX_PAUSE_MS): BulkPauses {
+interface PausesOptions {
+  now?: () => number
+  maxPauseMs?: number
+  /** Whether the processors are short. */
+  isShort?: () => boolean
+}
+
+export function createBulkPauses({
+  now = () => performance.now(),
+  maxPauseMs = MAX_PAUSE_MS,
+  isShort = () => false,
+}: PausesOptions = {}): BulkPauses {
   // In the order in which their parts ended.
   const pausedUntil = new Map<string, number>()
   return {
@@ -34,8 +49,9 @@ export function createBulkPauses(now = () => performance.now(), maxPauseMs = MAX
       for (const [name, until] of pausedUntil) if (until + SHARING_MS < now()) pausedUntil.delete(name)
       pausedUntil.delete(account)
       const sharing = pausedUntil.size + 1
-      // With parts of one length, each account has one part in the time of three parts of each account.
-      const pauseMs = Math.min(maxPauseMs, ((1 + PAUSE_PER_PART) * sharing - 1) * partMs)
+      // With parts of one length, each account has one part in the time of three, or five, parts of each account.
+      const perPart = isShort() ? PAUSE_PER_PART.short : PAUSE_PER_PART.usual
+      const pauseMs = Math.min(maxPauseMs, ((1 + perPart) * sharing - 1) * partMs)
       pausedUntil.set(account, now() + pauseMs)
       return pauseMs
     },
@@ -52,7 +68,12 @@ interface PaceOptions {
   sleep?: (delayMs: number) => Promise<unknown>
 }
 
-const processPauses = createBulkPauses()
+const processPauses = createBulkPauses({
+  isShort: createShortage({
+    read: readUse,
+    isShort: ({ waitedMs, elapsedMs }) => waitedMs >= SHORT_WAIT_SHARE * elapsedMs,
+  }),
+})
 
 /** Begins the first part now. */
 export function createBulkPace(

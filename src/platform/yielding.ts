@@ -10,7 +10,7 @@ import { type ProcessorUse, readUse } from './priority.ts'
 const SHORTAGE_PERIOD_MS = 250
 /** What happened longer ago says nothing about now. */
 const MAX_LOOK_BACK_MS = 1_000
-/** Less is no shortage, however little the process ran. */
+/** Less, in a look's period, is no shortage, however little the process ran. */
 const SHORTAGE_WAIT_MS = 25
 /** `web` reports twice a second, while it has requests. */
 const ACTIVE_MS = 2_000
@@ -46,29 +46,42 @@ export function createYielding({
   }
 }
 
+/** What the threads of a process did between two looks. */
+interface Look {
+  ranMs: number
+  waitedMs: number
+  elapsedMs: number
+}
+
 interface ShortageOptions {
   read: () => Pick<ProcessorUse, 'ranMs' | 'waitedMs'> | undefined
+  /** By default: the threads waited for processors for as long as they ran. */
+  isShort?: (look: Look) => boolean
   now?: () => number
 }
 
 /**
- * Returns whether the threads of this process waited for processors for as long as they ran, since the last look, a quarter of
- * a second to a second ago. False after a longer time without looks, and where the system does not tell.
+ * Returns whether processors were short for the threads of this process, since the last look, a quarter of a second to a second
+ * ago. False after a longer time without looks, and where the system does not tell.
  */
-export function createShortage({ read, now = () => performance.now() }: ShortageOptions): () => boolean {
+export function createShortage({
+  read,
+  isShort: judge = ({ ranMs, waitedMs }) => waitedMs >= SHORTAGE_WAIT_MS && waitedMs >= ranMs,
+  now = () => performance.now(),
+}: ShortageOptions): () => boolean {
   let before: Pick<ProcessorUse, 'ranMs' | 'waitedMs'> | undefined
   let lookedAt = Number.NEGATIVE_INFINITY
   let isShort = false
   return () => {
-    if (now() - lookedAt < SHORTAGE_PERIOD_MS) return isShort
-    const isRecent = now() - lookedAt <= MAX_LOOK_BACK_MS
+    const elapsedMs = now() - lookedAt
+    if (elapsedMs < SHORTAGE_PERIOD_MS) return isShort
     lookedAt = now()
     const use = read()
-    if (use === undefined || before === undefined || !isRecent) isShort = false
-    else {
-      const waitedMs = use.waitedMs - before.waitedMs
-      isShort = waitedMs >= SHORTAGE_WAIT_MS && waitedMs >= use.ranMs - before.ranMs
-    }
+    isShort =
+      use !== undefined &&
+      before !== undefined &&
+      elapsedMs <= MAX_LOOK_BACK_MS &&
+      judge({ ranMs: use.ranMs - before.ranMs, waitedMs: use.waitedMs - before.waitedMs, elapsedMs })
     before = use
     return isShort
   }

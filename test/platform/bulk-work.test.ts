@@ -26,7 +26,7 @@ describe('bulk work', () => {
     nowMs = 10_000
     slept = []
     activity = createActivity(now)
-    shared = createBulkPauses(now)
+    shared = createBulkPauses({ now })
   })
 
   it('takes a third of the time while another account has requests', async () => {
@@ -39,6 +39,11 @@ describe('bulk work', () => {
     nowMs += 40
     await pace.pause()
     expect(slept).toEqual([200, 80])
+  })
+
+  it('takes a fifth where processors are short, and with another account a tenth each', () => {
+    const short = createBulkPauses({ now, isShort: () => true })
+    expect([short.add('bulk', 40), short.add('more', 40)]).toEqual([160, 360])
   })
 
   it('of several accounts takes a third together', async () => {
@@ -71,7 +76,7 @@ describe('bulk work', () => {
   })
 
   it('has pauses after its long parts alone, where that is asked for', async () => {
-    const pace = paceOf('bulk', { minPartMs: 300, pauses: createBulkPauses(now, 10_000) })
+    const pace = paceOf('bulk', { minPartMs: 300, pauses: createBulkPauses({ now, maxPauseMs: 10_000 }) })
     for (const partMs of [299, 300, 8_000]) {
       nowMs += partMs
       activity.note('other')
@@ -119,7 +124,7 @@ describe('the turns of bulk transactions', () => {
     const activity = { note() {}, follow() {}, isOtherActive: () => true }
     bulkWork = createBulkWork({
       connections: 4,
-      pauses: createBulkPauses(() => nowMs),
+      pauses: createBulkPauses({ now: () => nowMs }),
       now: () => nowMs,
       activity,
       sleep: async (delayMs) => void slept.push(delayMs),

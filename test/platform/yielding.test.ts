@@ -31,6 +31,21 @@ describe('a shortage of processors', () => {
     expect(isShortAfter(250, change)).toBe(expected)
   })
 
+  it('is judged as asked, of the time since the last look', () => {
+    const looks: unknown[] = []
+    const judged = createShortage({ read: () => use, isShort: (look) => looks.push(look) > 1, now: () => nowMs })
+    const answers = [0, 250, 400].map((elapsedMs) => {
+      nowMs += elapsedMs
+      use = { ranMs: (use?.ranMs ?? 0) + 20, waitedMs: (use?.waitedMs ?? 0) + 30 }
+      return judged()
+    })
+    expect(answers).toEqual([false, false, true])
+    expect(looks).toEqual([
+      { ranMs: 20, waitedMs: 30, elapsedMs: 250 },
+      { ranMs: 20, waitedMs: 30, elapsedMs: 400 },
+    ])
+  })
+
   it('is looked at four times a second, and ends at the first look without one', () => {
     expect(isShortAfter(249, { ranMs: 0, waitedMs: 200 })).toBe(false)
     expect(isShortAfter(1, { ranMs: 0, waitedMs: 0 })).toBe(true)

@@ -97,7 +97,10 @@ export function createThumbnails({ store, decoder, paceOf = createBulkPace }: Th
   function decode(scope: Scope, media: Media): ReturnType<Decoder['thumbnail']> {
     return new Promise((resolve, reject) => {
       withSlot(scope.accountId, async () => {
-        const pace = paceOf(scope.accountId, { minPartMs: SLOW_MS, pauses: createBulkPauses(undefined, MAX_PAUSE_MS) })
+        const pace = paceOf(scope.accountId, {
+          minPartMs: SLOW_MS,
+          pauses: createBulkPauses({ maxPauseMs: MAX_PAUSE_MS }),
+        })
         resolve(await store.withLocalFile(scope, media.sha256, (path) => decoder.thumbnail(path, SIDE)))
         await pace.pause()
       }).catch(reject)
