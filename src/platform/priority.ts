@@ -3,6 +3,7 @@
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
+import { becomeIdle } from './idle-policy.ts'
 
 /** Under contention a third of the share. With less, a valid file of 60 MB would outlast its time limit. */
 const STEP = 5
@@ -30,14 +31,16 @@ export function lowerProcessPriority(step = STEP): void {
 
 /**
  * Lowers the priority of this process by `step`, and that of its session, where it leads one, to the lowest: against
- * sessions of the default priority it has a seventieth of the share. A process that gets next to nothing for two seconds
- * has the share of `step` for the next ten: its jobs have leases and time limits.
+ * sessions of the default priority it has a seventieth of the share, and a processor that runs nothing else counts as
+ * free. A process that gets next to nothing for two seconds has the share of `step` for the next ten: its jobs have leases
+ * and time limits.
  */
 export function yieldProcessors(step = STEP): void {
   lowerProcessPriority(step)
   const own = Math.min(LOWEST, (initial ?? getPriority()) + step)
   let before = readUse()
   if (before === undefined || !setGroupQuietly(LOWEST)) return
+  becomeIdle()
   const nextPriority = createRelief({ own, lowest: LOWEST })
   yielding ??= setInterval(() => {
     const use = readUse()

@@ -1,8 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { isInRootGroup } from '#src/platform/idle-policy.ts'
 import { slowAvif } from '../support/slow-avif.ts'
 import { type System, startSystem } from '../support/system.ts'
+
+const SCHED_IDLE = 5
 
 // Only Linux shows the priorities of threads.
 describe.runIf(process.platform === 'linux')('the priority', () => {
@@ -34,6 +37,17 @@ describe.runIf(process.platform === 'linux')('the priority', () => {
       // On a busy machine it is that of the process for some seconds.
       for (const name of ['attest', 'clock'])
         await vi.waitFor(() => expect(ofSession(name)).toBe(19), { timeout: 60_000 })
+    },
+  )
+
+  it.runIf(hasAutogroups() && isInRootGroup(readFileSync('/proc/self/cgroup', 'utf8'), existsSync) && hasChrt())(
+    'of threads with bulk work is none where a processor that runs nothing else should count as free',
+    async () => {
+      const policiesOf = (name: string) => threadPolicies(system.supervisor.children.get(name)?.pid ?? 0)
+      for (const name of ['attest', 'clock']) {
+        await vi.waitFor(() => expect(new Set(policiesOf(name))).toEqual(new Set([SCHED_IDLE])), { timeout: 60_000 })
+      }
+      for (const name of ['web', 'dispatch', 'deliver']) expect(policiesOf(name)).not.toContain(SCHED_IDLE)
     },
   )
 
@@ -95,6 +109,10 @@ function sessionPriority(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/autogroup`, 'utf8').replace(/^.* nice /s, ''))
 }
 
+function hasChrt(): boolean {
+  return spawnSync('chrt', ['--version']).status === 0
+}
+
 function hasTaskset(): boolean {
   return spawnSync('taskset', ['--version']).status === 0
 }
@@ -105,16 +123,18 @@ function hasAutogroups(): boolean {
 }
 
 /** Nice values of a process's threads, its main thread first. */
-function threadPriorities(pid: number): number[] {
-  const threads = readdirSync(`/proc/${pid}/task`).map(Number)
-  return threads.toSorted((left, right) => left - right).map((thread) => niceOf(`/proc/${pid}/task/${thread}/stat`))
-}
+const threadPriorities = (pid: number) => ofThreads(pid, 19)
 
-// Field 19 of proc_pid_stat(5); the second field may contain spaces.
-function niceOf(file: string): number {
-  return Number(
-    readFileSync(file, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ')[16],
-  )
+const threadPolicies = (pid: number) => ofThreads(pid, 41)
+
+/** A field of proc_pid_stat(5) of each thread, the main thread first. */
+function ofThreads(pid: number, field: number): number[] {
+  const threads = readdirSync(`/proc/${pid}/task`).map(Number)
+  return threads
+    .toSorted((left, right) => left - right)
+    .map((thread) => {
+      // The second field may contain spaces.
+      const fields = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').replace(/^.*\) /s, '')
+      return Number(fields.split(' ')[field - 3])
+    })
 }
