@@ -11,7 +11,7 @@ import { existsSync, readFileSync } from 'node:fs'
  * taken back. Does nothing without `chrt` of util-linux.
  */
 export function becomeIdle(): void {
-  if (!isInRootGroup(readCgroups(), existsSync)) return
+  if (!isGroupedBySession()) return
   // Found in the system's directories, and told nothing of the configuration.
   const chrt = spawn('chrt', ['-a', '-i', '-p', '0', String(process.pid)], { stdio: 'ignore', env: {} })
   // Not installed, or refused by a sandbox: the policy is only a preference.
@@ -22,11 +22,17 @@ export function becomeIdle(): void {
 const MOUNT = '/sys/fs/cgroup'
 
 /**
- * Whether the kernel groups the threads of a process by its session, and not by a cgroup: cgroups(7), sched(7). False when in doubt, as
- * in a container, whose own root looks like that of the machine.
- * @param cgroups /proc/self/cgroup, with a line `number:controllers:path` for each hierarchy.
+ * Whether the kernel groups the threads of this process by its session, and not by a cgroup or at all: sched(7), cgroups(7). False when in
+ * doubt, as in a container, whose own root looks like that of the machine.
  */
-export function isInRootGroup(cgroups: string, exists: (path: string) => boolean): boolean {
+export function isGroupedBySession(
+  read: (path: string) => string = readText,
+  exists: (path: string) => boolean = existsSync,
+): boolean {
+  // Switched off, priorities of sessions can still be set, and count for nothing.
+  if (read('/proc/sys/kernel/sched_autogroup_enabled').trim() !== '1') return false
+  // A line `number:controllers:path` for each hierarchy.
+  const cgroups = read('/proc/self/cgroup')
   const lines = cgroups.split('\n').map((line) => line.split(':'))
   const first = lines.find(([, controllers]) => controllers?.split(',').includes('cpu'))
   // Of cgroups of version 1 only the root of a hierarchy has this file.
@@ -38,9 +44,9 @@ export function isInRootGroup(cgroups: string, exists: (path: string) => boolean
   return names.every((_, depth) => !exists([MOUNT, ...names.slice(0, depth + 1), 'cpu.weight'].join('/')))
 }
 
-function readCgroups(): string {
+function readText(path: string): string {
   try {
-    return readFileSync('/proc/self/cgroup', 'utf8')
+    return readFileSync(path, 'utf8')
   } catch {
     return ''
   }

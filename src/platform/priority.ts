@@ -73,7 +73,10 @@ export function createRelief({ own, lowest }: { own: number; lowest: number }): 
   }
 }
 
-/** Undoes `lowerProcessPriority` and `yieldProcessors`, where the system lets it. On Linux that takes root or CAP_SYS_NICE. */
+/**
+ * Undoes `lowerProcessPriority` and `yieldProcessors`, where the system lets it. On Linux that takes root or CAP_SYS_NICE. The policy
+ * of the threads stays: it does not count between sessions.
+ */
 export function restoreProcessPriority(): void {
   if (initial === undefined) return
   clearInterval(yielding)

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { isInRootGroup } from '#src/platform/idle-policy.ts'
+import { isGroupedBySession } from '#src/platform/idle-policy.ts'
 
 describe('whether sessions share the processors, and not cgroups', () => {
+  const ENABLED = '/proc/sys/kernel/sched_autogroup_enabled'
   const V1 = '3:cpuset:/\n2:cpu,cpuacct:/\n1:name=systemd:/user.slice\n0::/\n'
   const V2 = '0::/user.slice/session.scope\n'
   const controllers = '/sys/fs/cgroup/cgroup.controllers'
@@ -29,6 +30,14 @@ describe('whether sessions share the processors, and not cgroups', () => {
     ['where cgroups of version 2 are not mounted', V2, [], false],
     ['where nothing tells of cgroups', '', [controllers], false],
   ])('is known of a process %s', (_, cgroups, files, expected) => {
-    expect(isInRootGroup(cgroups, (path) => files.includes(path))).toBe(expected)
+    const texts = { [ENABLED]: '1\n', '/proc/self/cgroup': cgroups }
+    const isGrouped = (given: Record<string, string>) =>
+      isGroupedBySession(
+        (path) => given[path] ?? '',
+        (path) => files.includes(path),
+      )
+    expect(isGrouped(texts)).toBe(expected)
+    // Switched off, or a kernel without it.
+    for (const setting of ['0\n', '']) expect(isGrouped({ ...texts, [ENABLED]: setting })).toBe(false)
   })
 })

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { isInRootGroup } from '#src/platform/idle-policy.ts'
+import { isGroupedBySession } from '#src/platform/idle-policy.ts'
 import { slowAvif } from '../support/slow-avif.ts'
 import { type System, startSystem } from '../support/system.ts'
 
@@ -40,7 +40,7 @@ describe.runIf(process.platform === 'linux')('the priority', () => {
     },
   )
 
-  it.runIf(hasAutogroups() && isInRootGroup(readFileSync('/proc/self/cgroup', 'utf8'), existsSync) && hasChrt())(
+  it.runIf(isGroupedBySession() && hasChrt())(
     'of threads with bulk work is none where a processor that runs nothing else should count as free',
     async () => {
       const policiesOf = (name: string) => threadPolicies(system.supervisor.children.get(name)?.pid ?? 0)
