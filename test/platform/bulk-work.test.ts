@@ -5,6 +5,7 @@ import {
   createBulkPace,
   createBulkPauses,
   createBulkWork,
+  inParts,
   SMALL_LINES,
 } from '#src/platform/bulk-work.ts'
 
@@ -39,6 +40,26 @@ describe('bulk work', () => {
     nowMs += 40
     await pace.pause()
     expect(slept).toEqual([200, 80])
+  })
+
+  it('has smaller parts while another account has requests', async () => {
+    const pace = paceOf('bulk')
+    const sizes: number[] = []
+    for await (const part of inParts([Array(600).fill('line'), ['last']], pace)) {
+      sizes.push(part.length)
+      activity.note('other')
+      nowMs += 20
+    }
+    expect(sizes).toEqual([250, 50, 50, 50, 50, 50, 50, 50, 1])
+    expect(slept).toHaveLength(8)
+  })
+
+  it('gives each line once and in order', async () => {
+    const lines = Array.from({ length: 777 }, (_, index) => index)
+    activity.note('other')
+    const given: number[] = []
+    for await (const part of inParts([lines.slice(0, 333), [], lines.slice(333)], paceOf('bulk'))) given.push(...part)
+    expect(given).toEqual(lines)
   })
 
   it('takes a fifth where processors are short, and with another account a tenth each', () => {

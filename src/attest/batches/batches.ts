@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BEYOND_CAP, ROOM_TAKEN, type Room, takeRoom } from '#src/account/usage/caps.ts'
 import { countBatch } from '#src/account/usage/meter.ts'
 import { Failure } from '#src/failure.ts'
-import { type BulkPace, type BulkWork, createBulkPace } from '#src/platform/bulk-work.ts'
+import { type BulkPace, type BulkWork, createBulkPace, inParts } from '#src/platform/bulk-work.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
@@ -58,10 +58,6 @@ const SPOOL_BYTES = 2 * 1024 * 1024 * 1024
 // after 120 s.
 const MAX_WAIT_MS = 60_000
 const TRY_EVERY_MS = 100
-
-// Workers claim jobs of all accounts together, and wait for a row that a transaction holds: ten thousand lines in one
-// delayed every other account by a tenth of a second, and their lists blocked the event loop for as long.
-const CANCELLED_AT_ONCE = 500
 
 export interface BatchesDeps {
   db: Database
@@ -161,11 +157,8 @@ export function createBatches({
       insertBatch(tx, scope, { id, createdAt: at }),
     ])
     let isBeyondCap = false
-    let parts = 0
-    for await (const chunk of spool.chunks()) {
-      if (parts > 0) await pace.pause()
-      parts += 1
-      const verdicts = await acceptChunk(tx, scope, chunk, { id, now: at, claims, room })
+    for await (const part of inParts(spool.chunks(), pace)) {
+      const verdicts = await acceptPart(tx, scope, part, { id, now: at, claims, room })
       for (const [line, verdict] of verdicts) {
         if ('errors' in verdict) {
           report.add(line, verdict.errors)
@@ -267,16 +260,15 @@ export function createBatches({
         return found
       })
       let cancelled = 0
-      const pace = createBulkPace(scope.accountId)
-      for (let from = 0; from < open.length; from += CANCELLED_AT_ONCE) {
+      // Workers claim jobs of all accounts together, and wait for a row that a transaction holds: ten thousand lines in one
+      // delayed every other account by a tenth of a second, and their lists blocked the event loop for as long.
+      for await (const part of inParts([open], createBulkPace(scope.accountId))) {
         cancelled += await run(async (tx) => {
-          const step = open.slice(from, from + CANCELLED_AT_ONCE)
-          const jobIds = new Set(await cancelJobs(tx, jobIdsOf(step)))
-          const captures = step.filter(({ jobId }) => jobIds.has(jobId))
+          const jobIds = new Set(await cancelJobs(tx, jobIdsOf(part)))
+          const captures = part.filter(({ jobId }) => jobIds.has(jobId))
           await resetClaims(tx, await cancelCaptures(tx, scope, { batchId: id, captures }))
           return captures.length
         })
-        if (from + CANCELLED_AT_ONCE < open.length) await pace.pause()
       }
       const answer = async (tx: Tx) => ({ ...(await stateOf(tx, scope, id)), cancelled })
       return run((tx) => once(tx, key, answer, () => String(cancelled)))
@@ -293,16 +285,16 @@ function linesOf({ stream, isArray }: BatchUpload, { isAccountBearing }: Caller)
   return isArray ? readElements(stream, { ...limits, maxBytes: MAX_ARRAY_BYTES }) : readLines(stream, limits)
 }
 
-async function acceptChunk(
+async function acceptPart(
   tx: Tx,
   scope: Scope,
-  chunk: readonly SpooledLine[],
+  part: readonly SpooledLine[],
   { id, now, claims, room }: { id: string; now: Date; claims: DeferredClaims; room: Room },
 ): Promise<Map<number, Acceptance>> {
-  const verdicts = await accept(chunk)
+  const verdicts = await accept(part)
   // An external id that occurs twice in one call is refused there. On a second call the later line gets the attestation
-  // that the first line created, as it would from another chunk or another batch.
-  const again = chunk.filter(({ line }) => isDuplicate(verdicts.get(line)))
+  // that the first line created, as it would from another part or another batch.
+  const again = part.filter(({ line }) => isDuplicate(verdicts.get(line)))
   if (again.length > 0) for (const [line, verdict] of await accept(again)) verdicts.set(line, verdict)
   return verdicts
 

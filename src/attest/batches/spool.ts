@@ -21,8 +21,8 @@ export interface Spool {
   close(): Promise<void>
 }
 
-// Lines per round of statements: enough that round trips cost little, few enough that preparing them takes only some
-// milliseconds of the event loop.
+// Lines that are read and parsed at once: enough that a read costs little, few enough that parsing takes only some milliseconds
+// of the event loop.
 const CHUNK_LINES = 250
 const CHUNK_BYTES = 4 * 1024 * 1024
 const WRITE_BYTES = 256 * 1024

@@ -15,7 +15,7 @@ import { MEDIA_TYPES } from './sniff.ts'
 export interface ThumbnailsDeps {
   store: Pick<BlobStore, 'openRead' | 'withLocalFile' | 'putVariant' | 'exists' | 'delete'>
   decoder: Pick<Decoder, 'thumbnail'>
-  paceOf?: (...args: Parameters<typeof createBulkPace>) => BulkPace
+  paceOf?: (...args: Parameters<typeof createBulkPace>) => Pick<BulkPace, 'pause'>
 }
 
 /** Why there is no thumbnail: the picture can't be decoded here, or not within the limits of time and memory. */

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BEYOND_CAP, ROOM_TAKEN, takeRoom } from '#src/account/usage/caps.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
-import type { BulkPace, BulkWork } from '#src/platform/bulk-work.ts'
+import { type BulkPace, type BulkWork, inParts } from '#src/platform/bulk-work.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createFairBudget, type FairBudget, type Hold } from '#src/platform/fair-budget.ts'
@@ -27,7 +27,6 @@ const LIMITS = { maxBytes: MAX_LINE_BYTES, maxDepth: 4, maxValues: 20 }
 const MAX_LINES = 10_000
 /** For callers whose key is published. */
 const MAX_PUBLIC_LINES = 1_000
-const CHUNK_LINES = 250
 // Lines in memory, of all batches that are uploaded or wait: some thirty of the largest. One account gets half.
 const LINES_BYTES = 128 * 1024 * 1024
 // The upper estimate of a line's memory: its body, or its errors.
@@ -74,16 +73,14 @@ export function createScreeningBatches({
     let accepted = 0
     const [room] = await Promise.all([takeRoom(tx, scope, at), insertScreeningBatch(tx, scope, { id, createdAt: at })])
     let isBeyondCap = false
-    for (let start = 0; start < lines.length; start += CHUNK_LINES) {
-      if (start > 0) await pace.pause()
-      const chunk = lines.slice(start, start + CHUNK_LINES)
-      const batch = { id, lines: chunk.map(({ line }) => line) }
-      const bodies = chunk.map(({ body }) => body)
+    for await (const part of inParts([lines], pace)) {
+      const batch = { id, lines: part.map(({ line }) => line) }
+      const bodies = part.map(({ body }) => body)
       const verdicts = await acceptScreenings(tx, scope, bodies, { batch, priority: 'bulk', room, now: at })
       verdicts.forEach((verdict, index) => {
         if ('screening' in verdict) accepted += 1
         else {
-          report.add(chunk[index]?.line ?? 0, verdict.errors)
+          report.add(part[index]?.line ?? 0, verdict.errors)
           isBeyondCap ||= verdict.errors.includes(BEYOND_CAP)
         }
       })
