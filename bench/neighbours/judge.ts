@@ -1,7 +1,7 @@
 // What counts as isolation between tenants. Pure.
 
 import { note, percentile, print, type Verdict } from '../harness.ts'
-import type { Observed } from './steady.ts'
+import type { Observed, Seen } from './steady.ts'
 
 export const MAX_FACTOR = 2
 /**
@@ -12,7 +12,8 @@ export const NOISE_MS = 10
 
 /**
  * A line is missed where its samples show, with this chance of error, that more than one request in a hundred is beyond the
- * bar. Of a route with 6 to 35 samples these are two.
+ * bar. Of a route with 6 to 35 samples these are two. A run judges 2,300 lines, so some are missed by chance: such a scenario is
+ * played again, and a line counts as missed where these samples alone show the same.
  */
 const ERROR = 0.05
 
@@ -25,6 +26,8 @@ export interface Compared {
   beyond: number
   /** Samples of the calm phases, and under attack. */
   samples: [calm: number, attacked: number]
+  /** When the scenario was played again. */
+  again?: { beyond: number; samples: number }
   /** Answers under attack that no honest caller should get. */
   failures: string
   isReached: boolean
@@ -33,8 +36,9 @@ export interface Compared {
 /**
  * Each name's p99 under attack against its p99 without, worst first. The calm phases of all scenarios of a run count
  * for each: they are the same, and a p99 needs a hundred samples.
+ * @param again The samples of a second run of the scenario, if there was one.
  */
-export function compareAll(calm: Observed, attacked: Observed): Compared[] {
+export function compareAll(calm: Observed, attacked: Observed, again: Observed = new Map()): Compared[] {
   const compared = [...attacked].map(([name, seen]): Compared => {
     const quiet = calm.get(name)?.latenciesMs ?? []
     const calmMs = percentile(quiet, 99)
@@ -42,17 +46,22 @@ export function compareAll(calm: Observed, attacked: Observed): Compared[] {
     const ratio = attackedMs / calmMs
     const most = Math.max(MAX_FACTOR * calmMs, calmMs + NOISE_MS)
     // Also where the time without attack was never measured.
-    const beyond = seen.latenciesMs.filter((ms) => !(ms <= most)).length
-    const failures = Object.entries(seen.failures).map(([what, times]) => `${times} x ${what}`)
+    const beyondOf = ({ latenciesMs }: Seen) => latenciesMs.filter((ms) => !(ms <= most)).length
+    const holds = (one: Seen) => chanceOf(beyondOf(one), one.latenciesMs.length) >= ERROR
+    const second = again.get(name)
+    const failures = [seen, second].flatMap((one) =>
+      Object.entries(one?.failures ?? {}).map(([what, times]) => `${times} x ${what}`),
+    )
     return {
       name,
       calmMs,
       attackedMs,
       ratio,
-      beyond,
+      beyond: beyondOf(seen),
       samples: [quiet.length, seen.latenciesMs.length],
+      ...(second && { again: { beyond: beyondOf(second), samples: second.latenciesMs.length } }),
       failures: failures.join(', '),
-      isReached: failures.length === 0 && chanceOf(beyond, seen.latenciesMs.length) >= ERROR,
+      isReached: failures.length === 0 && (holds(seen) || (second !== undefined && holds(second))),
     }
   })
   const rank = ({ ratio, isReached }: Compared) => (isReached ? 0 : 1e9) + ratio
@@ -115,8 +124,10 @@ export function judgeScenario(
   return { ...note(`neighbours, ${name}`, line), isReached }
 }
 
-function describeOne({ name, calmMs, attackedMs, ratio, beyond, samples, failures, isReached }: Compared): string {
-  const figures = `${ratio.toFixed(2)} (${ms(calmMs)} to ${ms(attackedMs)}; ${beyond} of ${samples[1]} beyond, ${samples[0]} calm)`
+function describeOne(compared: Compared): string {
+  const { name, calmMs, attackedMs, ratio, beyond, samples, again, failures, isReached } = compared
+  const repeated = again === undefined ? '' : `, again ${again.beyond} of ${again.samples}`
+  const figures = `${ratio.toFixed(2)} (${ms(calmMs)} to ${ms(attackedMs)}; ${beyond} of ${samples[1]} beyond${repeated}, ${samples[0]} calm)`
   return `${name} ${figures}${failures === '' ? '' : `; failed: ${failures}`}${isReached ? '' : ' missed'}`
 }
 

@@ -49,6 +49,18 @@ describe('the verdict on neighbours', () => {
     expect(judge(seen([10, 20]), seen([10, 10, 10, 10, 41, 41]))).toMatchObject({ beyond: 2, isReached: false })
   })
 
+  it('is missed where a second run shows the same, and not where it does not', () => {
+    const loud = seen([10, 10, 10, 10, 41, 41])
+    const judgeTwice = (again: Observed) => compareAll(seen([10, 20]), loud, again)[0]
+    expect(judgeTwice(seen([10, 41, 10, 41, 10, 10]))).toMatchObject({ isReached: false })
+    expect(judgeTwice(seen([10, 41, 10, 10, 10, 10]))).toMatchObject({
+      isReached: true,
+      beyond: 2,
+      again: { beyond: 1, samples: 6 },
+    })
+    expect(judgeTwice(seen([10, 10], { '503': 1 }))).toMatchObject({ isReached: false, failures: '1 x 503' })
+  })
+
   it('is about one request in a hundred where there are many', () => {
     const loud = (beyond: number) => seen([...Array<number>(300 - beyond).fill(10), ...Array<number>(beyond).fill(90)])
     expect(judge(seen([10, 20]), loud(6))).toMatchObject({ isReached: true })
