@@ -61,7 +61,7 @@ interface Played {
   attacked: Observed
   rate: string
   /** Played again, because lines were missed. */
-  again?: Observed
+  again?: Pick<Played, 'calm' | 'attacked'>
 }
 
 export async function runNeighbours(options: Options): Promise<Verdict[]> {
@@ -117,15 +117,16 @@ export async function runNeighbours(options: Options): Promise<Verdict[]> {
     const calm = merge(played.map((one) => one.calm))
     const doubtful = played.filter(({ attacked }) => compareAll(calm, attacked).some(({ isReached }) => !isReached))
     for (const one of options.isQuick ? [] : doubtful) {
-      one.again = (await playScenario(play, one.name, options.rounds)).attacked
+      one.again = await playScenario(play, one.name, options.rounds)
     }
     const verdicts: Verdict[] = []
     for (const { name, attacked, again, rate } of played) {
       print(`\n${name}: ${SCENARIOS[name].says}`)
-      const ofAll = ratioOfAll(calm, merge(again === undefined ? [attacked] : [attacked, again]))
-      verdicts.push(judgeScenario(name, compareAll(calm, attacked, again), { rate, ofAll }))
+      const ofAll = ratioOfAll(calm, merge(again === undefined ? [attacked] : [attacked, again.attacked]))
+      verdicts.push(judgeScenario(name, compareAll(calm, attacked, again?.attacked), { rate, ofAll }))
     }
-    return [...verdicts.sort((left, right) => Number(left.isReached) - Number(right.isReached)), failuresOf(calm)]
+    const allCalm = merge(played.flatMap((one) => [one.calm, one.again?.calm ?? new Map()]))
+    return [...verdicts.sort((left, right) => Number(left.isReached) - Number(right.isReached)), failuresOf(allCalm)]
   } finally {
     await stack.disposeAsync()
   }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 
 // Without lz4, Postgres compresses by pglz: 45 of the 95 ms in which it stores the 2.4 MB of a video with 10,000 chunks, for two
-// fifths less room. Most submissions are shorter than 2 KB, and those are not compressed at all.
+// fifths less room. A photo's submission without hardware evidence has 1.8 KB, and nothing below 2 KB is compressed.
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     DO $$

@@ -19,7 +19,7 @@ const SHARING_MS = 1_000
 
 /**
  * Lines of a part. Alone, 50 at a time are stored at 0.49 of the rate of bare INSERTs, 250 at 0.54. While 250 are, a processor is
- * busy for 15 to 50 ms, which delays each of another's statements meanwhile: with 50, a third to half as many requests were slow.
+ * busy for 15 to 50 ms, which delays each statement of another account meanwhile: with 50, half as many requests were slow.
  */
 const PART_LINES = { alone: 250, besideOthers: 50 }
 
@@ -128,7 +128,7 @@ export function createBulkPace(
 }
 
 /** What takes no longer than a part. */
-export const SMALL_LINES = 250
+export const SMALL_LINES = PART_LINES.alone
 // A bulk transaction takes seconds and one of the process's few connections, which single calls need too: the default is
 // four. A third large one would cost the others time, because they keep Postgres busy.
 const LARGE_AT_ONCE = 2

@@ -7,7 +7,7 @@ import { migrateEngine } from '#src/platform/jobs/bull.ts'
 import { createTestDatabase, loginUrl, makeAccount, type TestDatabase } from '../../support/database.ts'
 
 // It adds a column, so it needs its table for itself.
-const LAST = '0078_former_chains.ts'
+const ADDING = '0078_former_chains.ts'
 let database: TestDatabase
 
 beforeEach(async () => {
@@ -21,7 +21,7 @@ const run = (more: Partial<Parameters<typeof migrate>[0]> = {}) =>
 it('gives way to what uses a table, while the service goes on, and is done when that has ended', async () => {
   const scope = await makeAccount(database)
   await database.owner('ALTER TABLE devices DROP COLUMN former_chains')
-  await database.owner('DELETE FROM migrations WHERE name = $1', [LAST])
+  await database.owner('DELETE FROM migrations WHERE name = $1', [ADDING])
   const dump = new pg.Client({ connectionString: database.ownerUrl })
   await dump.connect()
   try {
@@ -33,7 +33,7 @@ it('gives way to what uses a table, while the service goes on, and is done when 
     const read = () => database.db.tenant(scope, (tx) => tx.query('SELECT FROM devices')).catch(() => 'busy')
     await expect.poll(read).toEqual([])
     await dump.query('COMMIT')
-    expect(await migrated).toEqual({ applied: [LAST], newer: [] })
+    expect(await migrated).toEqual({ applied: [ADDING], newer: [] })
   } finally {
     await dump.end()
   }
@@ -45,17 +45,17 @@ it('gives way to what uses a table, while the service goes on, and is done when 
 
 it('applies what is missing once, and then nothing', async () => {
   await database.owner('ALTER TABLE devices DROP COLUMN former_chains')
-  await database.owner('DELETE FROM migrations WHERE name = $1', [LAST])
+  await database.owner('DELETE FROM migrations WHERE name = $1', [ADDING])
   const both = await Promise.all([run(), run()])
-  expect(both.flatMap(({ applied }) => applied)).toEqual([LAST])
+  expect(both.flatMap(({ applied }) => applied)).toEqual([ADDING])
   expect(await run()).toEqual({ applied: [], newer: [] })
 })
 
 it('leaves a database as it is that a later version has migrated, unless it lacks something', async () => {
   await database.owner("INSERT INTO migrations (name, batch, migration_time) VALUES ('9999_later.ts', 99, now())")
   expect(await run()).toEqual({ applied: [], newer: ['9999_later.ts'] })
-  await database.owner('DELETE FROM migrations WHERE name = $1', [LAST])
-  await expect(run()).rejects.toThrow(`(it has 9999_later.ts) and lacks ${LAST}: bring the code up to date`)
+  await database.owner('DELETE FROM migrations WHERE name = $1', [ADDING])
+  await expect(run()).rejects.toThrow(`(it has 9999_later.ts) and lacks ${ADDING}: bring the code up to date`)
 })
 
 it('prepares the engine again where the service made a sequence and the owner is no superuser', async () => {
@@ -89,4 +89,15 @@ it('prepares the engine again where the service made a sequence and the owner is
     await database.owner(`DROP OWNED BY ${owner}`)
     await database.owner(`DROP ROLE ${owner}`)
   }
+})
+
+it('leaves submissions to lz4, or uncompressed where Postgres lacks it', async () => {
+  const [column] = await database.owner(
+    `SELECT attcompression = 'l' AS "isLz4", attstorage = 'e' AS "isUncompressed"
+     FROM pg_attribute WHERE attrelid = 'attestations'::regclass AND attname = 'submission'`,
+  )
+  const [{ hasLz4 } = {}] = await database.owner(
+    `SELECT 'lz4' = ANY (enumvals) AS "hasLz4" FROM pg_settings WHERE name = 'default_toast_compression'`,
+  )
+  expect(column).toEqual({ isLz4: hasLz4, isUncompressed: !hasLz4 })
 })
