@@ -119,13 +119,13 @@ export async function runNeighbours(options: Options): Promise<Verdict[]> {
     for (const one of options.isQuick ? [] : doubtful) {
       one.again = await playScenario(play, one.name, options.rounds)
     }
+    const allCalm = merge(played.flatMap((one) => [one.calm, one.again?.calm ?? new Map()]))
     const verdicts: Verdict[] = []
     for (const { name, attacked, again, rate } of played) {
       print(`\n${name}: ${SCENARIOS[name].says}`)
-      const ofAll = ratioOfAll(calm, merge(again === undefined ? [attacked] : [attacked, again.attacked]))
-      verdicts.push(judgeScenario(name, compareAll(calm, attacked, again?.attacked), { rate, ofAll }))
+      const ofAll = ratioOfAll(allCalm, merge(again === undefined ? [attacked] : [attacked, again.attacked]))
+      verdicts.push(judgeScenario(name, compareAll(allCalm, attacked, again?.attacked), { rate, ofAll }))
     }
-    const allCalm = merge(played.flatMap((one) => [one.calm, one.again?.calm ?? new Map()]))
     return [...verdicts.sort((left, right) => Number(left.isReached) - Number(right.isReached)), failuresOf(allCalm)]
   } finally {
     await stack.disposeAsync()

@@ -48,7 +48,7 @@ const FLUSH_MS = 1_500
 // large objects, which are created in the old part: ten bodies of 1 MB per second had the heap of `web`, 70 MB, collected every
 // 0.4 s, by five threads that compete for the processors with what answers other callers.
 const HEAP_GROWTH_FLAG = '--heap-growing-percent'
-const HEAP_GROWTH_PERCENT = 100
+const HEAP_GROWTH_PERCENT = 200
 
 /** Runs one process of the Procfile until a signal or the end of its parent process. */
 export async function runProcess(

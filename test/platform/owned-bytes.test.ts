@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Failure } from '#src/failure.ts'
+import { readJson } from '#src/platform/http/body.ts'
 import { createLongStrings, LONG_STRING_BYTES } from '#src/platform/http/long-strings.ts'
+import { DEFAULT_MINIMUM_RATE } from '#src/platform/http/minimum-rate.ts'
 import { freeBytes, joinBytes, partsOf } from '#src/platform/owned-bytes.ts'
 
 const KIB = 1024
@@ -60,6 +65,47 @@ describe('bytes that are freed', () => {
     const [token] = [...long.taken.keys()]
     expect(JSON.parse(long.end().toString())).toEqual({ media: { data: token }, text: 'after it' })
     expect(taken && Buffer.concat(taken.pieces).equals(data)).toBe(true)
+    expect(chunks.every(({ byteLength }) => byteLength === 0 || byteLength < 16 * KIB)).toBe(true)
+  })
+
+  it('are all of a body that is refused', () => {
+    const long = createLongStrings()
+    const chunks = [`{"a":"${'A'.repeat(2 * LONG_STRING_BYTES)}","b":"`, 'A'.repeat(2 * LONG_STRING_BYTES)].map(
+      (text) => {
+        const chunk = ownBytes(text.length)
+        chunk.write(text)
+        long.push(chunk)
+        return chunk
+      },
+    )
+    const pieces = [...long.taken.values()].flatMap((one) => one.pieces)
+    expect(pieces.some(({ byteLength }) => byteLength > 0)).toBe(true)
+    long.discard()
+    expect([...chunks, ...pieces].filter(({ byteLength }) => byteLength >= 16 * KIB)).toEqual([])
+  })
+
+  it.each([
+    ['is no JSON', '{"a":', 'invalid_json'],
+    ['is longer than its account may send', '', 'service_unavailable'],
+  ])('are those of a body that %s', async (_, end, code) => {
+    const seen: Buffer[] = []
+    const server = createServer(async (req, res) => {
+      const hold = { take: () => end !== '' || seen.length < 2 }
+      const tap = { chunk: (bytes: Buffer) => void seen.push(bytes), end: () => {} }
+      const options = { maxBytes: 1024 * KIB, pace: DEFAULT_MINIMUM_RATE, hold, tap, maxValues: 10 }
+      const error = await readJson(req, res, options).catch((reason: unknown) => reason)
+      res.end((error as Failure).code)
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const answer = await fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      body: `"${'a'.repeat(512 * KIB)}"${end}`,
+    })
+    expect(await answer.text()).toBe(code)
+    const kept = code === 'invalid_json' ? seen : seen.slice(0, 1)
+    expect(kept.filter(({ byteLength }) => byteLength >= 16 * KIB)).toEqual([])
   })
 })
 

@@ -6,8 +6,8 @@ import { type DeviceRow, findDeviceBySpki, findDevicesByIds } from '#src/attest/
 import { findCas } from '#src/attest/trust/rows.ts'
 import { type Certificate, parseChain } from '#src/platform/crypto/x509.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import type { SubmittedRow } from './rows.ts'
 import type { Submission } from './submission.ts'
+import type { SubmittedRow } from './submission-rows.ts'
 import { type CaptureContext, certificatesOf, deviceFacts } from './verify-capture.ts'
 
 /** One context per submission, in order. */

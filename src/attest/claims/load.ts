@@ -9,7 +9,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { inSpan } from '#src/platform/trace.ts'
 import { loadContext } from './context.ts'
-import { findSubmitted, type SubmittedRow } from './rows.ts'
+import { findSubmitted, type SubmittedRow } from './submission-rows.ts'
 import type { CaptureContext } from './verify-capture.ts'
 
 export interface LoadedSubmission {

@@ -4,8 +4,8 @@ import { canonicalize, canonicalizeInSlices, type Json } from '#src/platform/cry
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Judgement } from '../factors/judge.ts'
-import type { SubmittedRow } from './rows.ts'
 import type { Bundle } from './submission.ts'
+import type { SubmittedRow } from './submission-rows.ts'
 import { listsManyChunks } from './submission-text.ts'
 
 const canonical = new WeakMap<Bundle, string>()

@@ -8,7 +8,8 @@ import { consumeNonces, findSessionsOf } from '../captures/rows.ts'
 import { holdMedia } from '../media/rows.ts'
 import { queueCancelled, restateClaim } from './cancelled-rows.ts'
 import { statedClaim } from './deferred-claims.ts'
-import { type AttestationRow, findSubmitted } from './rows.ts'
+import type { AttestationRow } from './rows.ts'
+import { findSubmitted } from './submission-rows.ts'
 
 const UNIQUE_VIOLATION = '23505'
 

@@ -6,7 +6,8 @@ import { FINDINGS, type Findings } from '../duplicates/observations.ts'
 import type { Judgement } from '../factors/judge.ts'
 import { noteUnreferenced } from '../media/erase-rows.ts'
 import type { Submission } from './submission.ts'
-import { submissionText } from './submission-text.ts'
+import { ALL_OF_SUBMISSION, SHOWN_SUBMISSION, type StoredSubmission, withChunks } from './submission-rows.ts'
+import { submissionTexts } from './submission-text.ts'
 
 export type AttestationStatus = 'queued' | 'evaluated' | 'failed' | 'cancelled'
 
@@ -71,13 +72,16 @@ export async function insertAttestations(
   scope: Scope,
   rows: readonly NewAttestation[],
 ): Promise<{ id: string; acceptedAt: Date }[]> {
+  const texts = rows.map((row) => submissionTexts(row.submission))
   // In an array each quote is escaped: of a long video's 2.5 MB that takes milliseconds of the event loop.
-  const [only] = rows.length === 1 ? rows : []
+  const [only] = texts.length === 1 ? texts : []
+  const [submissions, chunks] =
+    only === undefined ? ['$11::jsonb[]', '$12::text[]'] : ['ARRAY[$11::jsonb]', 'ARRAY[$12::text]']
   return tx.query(
     `INSERT INTO attestations (account_id, environment, id, claim_id, batch_id, batch_line, external_id, content_digest,
-       media_id, device_id, submission, job_id)
+       media_id, device_id, submission, video_chunks, job_id)
      SELECT $1, $2, * FROM unnest($3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::bytea[], $9::text[],
-       $10::text[], ${only === undefined ? '$11::jsonb[]' : 'ARRAY[$11::jsonb]'}, $12::uuid[])
+       $10::text[], ${submissions}, ${chunks}, $13::uuid[])
      ON CONFLICT (account_id, environment, external_id) DO NOTHING
      RETURNING id, accepted_at AS "acceptedAt"`,
     [
@@ -91,7 +95,8 @@ export async function insertAttestations(
       rows.map((row) => row.contentDigest),
       rows.map((row) => row.mediaId),
       rows.map((row) => row.deviceId),
-      only === undefined ? rows.map((row) => submissionText(row.submission)) : submissionText(only.submission),
+      only === undefined ? texts.map(({ submission }) => submission) : only.submission,
+      only === undefined ? texts.map(({ videoChunks }) => videoChunks) : only.videoChunks,
       rows.map((row) => row.jobId),
     ],
   )
@@ -153,38 +158,6 @@ export async function findAttestation(tx: Tx, id: string): Promise<AttestationRo
 /** Selects at most one `AttestationRow`. */
 export function selectAttestation(id: string): Statement {
   return { text: `SELECT ${ATTESTATION}, ${FINDINGS} FROM attestations WHERE id = $1`, values: [id] }
-}
-
-/** Everything that an evaluation reads of the submission itself. */
-export interface SubmittedRow {
-  id: string
-  claimId: string
-  status: AttestationStatus
-  acceptedAt: Date
-  deviceId: string | null
-  submission: Submission
-  mediaId: string
-  mediaSha256: Buffer
-  mediaContentType: string
-  claimLossLat: number | null
-  claimLossLng: number | null
-}
-
-/** In no order. */
-export async function findSubmitted(tx: Tx, ids: readonly string[]): Promise<SubmittedRow[]> {
-  return tx.query<SubmittedRow>(
-    // LIMIT keeps the join order: one row, then its two related rows. As plain joins, a planner without statistics
-    // first multiplies all media of the account by all its claims. The array stands in a subquery: see settleAll of the
-    // backlog.
-    `SELECT a.id, a.claim_id AS "claimId", a.status, a.accepted_at AS "acceptedAt", a.device_id AS "deviceId", a.submission,
-       m.id AS "mediaId", m.sha256 AS "mediaSha256", m.content_type AS "mediaContentType",
-       c.loss_lat AS "claimLossLat", c.loss_lng AS "claimLossLng"
-     FROM unnest((SELECT $1::text[])) AS wanted (id)
-     CROSS JOIN LATERAL (SELECT * FROM attestations WHERE id = wanted.id LIMIT 1) a
-     CROSS JOIN LATERAL (SELECT * FROM media WHERE id = a.media_id LIMIT 1) m
-     CROSS JOIN LATERAL (SELECT * FROM claims WHERE id = a.claim_id LIMIT 1) c`,
-    [ids],
-  )
 }
 
 export interface NewResult {
@@ -278,39 +251,30 @@ export async function markQueued(tx: Tx, id: string): Promise<{ id: string; batc
   )
 }
 
-// A page has a hundred submissions, and a long video lists 2.5 MB of chunks. The evidence packet has them all.
-const SHOWN_CHUNKS = 100
-const SHOWN_SUBMISSION = `CASE
-  WHEN jsonb_array_length(submission #> '{bundle,video_manifest,chunks}') > ${SHOWN_CHUNKS}
-  THEN submission #- '{bundle,video_manifest,chunks}' ELSE submission END`
-
 interface EvidencePage {
   before: string | undefined
   limit: number
-  isWhole?: boolean
-}
-
-/**
- * The attestations of a claim, newest first. Unless they are requested whole, a long list of video chunks is left out.
- */
-export async function findAttestationsOfClaim(
-  tx: Tx,
-  claimId: string,
-  page: EvidencePage,
-): Promise<(AttestationRow & { submission: Submission })[]> {
-  const { text, values } = selectAttestationsOfClaim(claimId, page)
-  return tx.query(text, values)
 }
 
 const evidenceOf = (submission: string) => `SELECT ${ATTESTATION}, ${FINDINGS}, ${submission} FROM attestations
   WHERE claim_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`
 // Whole texts: see settings.ts.
-const SHOWN_EVIDENCE = evidenceOf(`${SHOWN_SUBMISSION} AS submission`)
-const WHOLE_EVIDENCE = evidenceOf('submission')
+const SHOWN_EVIDENCE = evidenceOf(SHOWN_SUBMISSION)
+const WHOLE_EVIDENCE = evidenceOf(ALL_OF_SUBMISSION)
 
-/** Selects `AttestationRow`s with their submissions, as `findAttestationsOfClaim` does. */
-export function selectAttestationsOfClaim(claimId: string, { before, limit, isWhole }: EvidencePage): Statement {
-  return { text: isWhole === true ? WHOLE_EVIDENCE : SHOWN_EVIDENCE, values: [claimId, before ?? null, limit] }
+/** Selects the attestations of a claim with their submissions, newest first. A long list of video chunks is left out. */
+export function selectAttestationsOfClaim(claimId: string, { before, limit }: EvidencePage): Statement {
+  return { text: SHOWN_EVIDENCE, values: [claimId, before ?? null, limit] }
+}
+
+/** As `selectAttestationsOfClaim`, with all video chunks. */
+export async function findWholeAttestations(
+  tx: Tx,
+  claimId: string,
+  { before, limit }: EvidencePage,
+): Promise<(AttestationRow & { submission: Submission })[]> {
+  const rows = await tx.query<AttestationRow & StoredSubmission>(WHOLE_EVIDENCE, [claimId, before ?? null, limit])
+  return rows.map(withChunks)
 }
 
 /** Deletes old attestations. Marks their media as unreferenced, so that retention checks them again. */

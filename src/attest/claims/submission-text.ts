@@ -1,53 +1,87 @@
-// The JSON of a submission, for its row and its digest. Of a long video it has 2.5 MB and each pass over it takes
-// milliseconds of the event loop: it is written once, before the transaction.
+// The JSON of a submission, for its row and its digest. The chunks of a long video have 2.5 MB and each pass over them
+// takes milliseconds of the event loop: they are written once, before the transaction.
 
-import { sha256 } from '#src/platform/crypto/digest.ts'
+import { createHash } from 'node:crypto'
 import { createSlice } from '#src/platform/slices.ts'
 import { type AttestRequest, type BatchLine, type Bundle, type Submission, toSubmission } from './submission.ts'
 
 const submissions = new WeakMap<AttestRequest | BatchLine, Submission>()
-const texts = new WeakMap<Submission, string>()
+const texts = new WeakMap<Submission, SubmissionTexts>()
 const digests = new WeakMap<AttestRequest | BatchLine, Buffer>()
+
+/** More have a column of their own: a page of a claim shows a hundred submissions, without such lists. */
+export const MANY_CHUNKS = 100
+
+/** The JSON of both columns, see submission-rows.ts. */
+export interface SubmissionTexts {
+  submission: string
+  /** Of a long video; `submission` lacks them. */
+  videoChunks: string | null
+}
 
 /** The same object for the same body. */
 export function submissionOf(body: AttestRequest | BatchLine): Submission {
   return remembered(submissions, body, () => toSubmission(body))
 }
 
-export function submissionText(submission: Submission): string {
-  return remembered(texts, submission, () => JSON.stringify(submission))
+export function submissionTexts(submission: Submission): SubmissionTexts {
+  return remembered(texts, submission, () => {
+    const isLong = listsManyChunks(submission.bundle)
+    return {
+      submission: JSON.stringify(isLong ? relisted(submission, undefined) : submission),
+      videoChunks: isLong ? JSON.stringify(submission.bundle?.video_manifest?.chunks) : null,
+    }
+  })
 }
 
 /**
  * The body as `external_id` compares it: media by id, so that inline and uploaded media are the same content. Equal
  * content gives equal text, whatever the order of its members: the schemas write theirs in a fixed order.
+ * @returns the JSON in parts, which are never joined: a long text takes the heap of `web` several times its size.
  */
-export function contentOf(body: AttestRequest | BatchLine, mediaId: string): string {
+export function contentOf(body: AttestRequest | BatchLine, mediaId: string): string[] {
   const names = JSON.stringify({ external_id: body.external_id, media_id: mediaId })
+  const parts = wholeText(submissionOf(body))
   // Two objects as one: neither is empty.
-  return `${submissionText(submissionOf(body)).slice(0, -1)},${names.slice(1)}`
+  return [...parts.slice(0, -1), `${parts.at(-1)?.slice(0, -1)},${names.slice(1)}`]
+}
+
+// As JSON.stringify writes it. No string of JSON contains this member, because its quotes would be escaped there.
+function wholeText(submission: Submission): string[] {
+  const { submission: text, videoChunks } = submissionTexts(submission)
+  if (videoChunks === null) return [text]
+  const [before = '', after = ''] = JSON.stringify(relisted(submission, [])).split('"chunks":[]')
+  return [before, '"chunks":', videoChunks, after]
 }
 
 export function contentDigest(body: BatchLine): Buffer {
-  return remembered(digests, body, () => sha256(contentOf(body, body.media.media_id)))
+  return remembered(digests, body, () => {
+    const digest = createHash('sha256')
+    for (const part of contentOf(body, body.media.media_id)) digest.update(part)
+    return digest.digest()
+  })
 }
-
-// As long as the rest of a submission may be.
-const LONG_CHUNKS = 250
 
 /** Whether it is of a long video. */
 export function listsManyChunks(bundle: Bundle | undefined): boolean {
-  return (bundle?.video_manifest?.chunks?.length ?? 0) > LONG_CHUNKS
+  return (bundle?.video_manifest?.chunks?.length ?? 0) > MANY_CHUNKS
 }
 
-/** Writes text and digest ahead of the transaction, in slices where the submission is long. */
+/** Writes texts and digest ahead of the transaction, in slices where the submission is long. */
 export async function prepareSubmission(body: BatchLine): Promise<void> {
   if (!listsManyChunks(body.bundle)) return
   const slice = createSlice()
-  submissionText(submissionOf(body))
+  submissionTexts(submissionOf(body))
   if (slice.isOver()) await slice.next()
   contentDigest(body)
   if (slice.isOver()) await slice.next()
+}
+
+// With its members in the same order.
+function relisted(submission: Submission, chunks: [] | undefined): Submission {
+  const { bundle } = submission
+  if (bundle === undefined) return submission
+  return { ...submission, bundle: { ...bundle, video_manifest: { ...bundle.video_manifest, chunks } } }
 }
 
 function remembered<Key extends object, Value>(known: WeakMap<Key, Value>, key: Key, compute: () => Value): Value {

@@ -8,8 +8,8 @@ import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import { type Certificate, checkChain, parseCertificate } from '#src/platform/crypto/x509.ts'
 import { type CounterUse, type RevocationsAt, verifyHardware } from './hardware-facts.ts'
 import { canonicalBundle, prepareBundle } from './record.ts'
-import type { SubmittedRow } from './rows.ts'
 import type { Bundle, Submission } from './submission.ts'
+import type { SubmittedRow } from './submission-rows.ts'
 
 /** What the service knows of a capture's signer. */
 export interface CaptureContext {

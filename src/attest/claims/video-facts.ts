@@ -13,7 +13,7 @@ import type { Facts } from '../factors/facts.ts'
 import { examineInSteps } from '../video/examine.ts'
 import type { ReceivedVideo, VideoFacts } from '../video/facts.ts'
 import { eachBuffer, type Pieces, readPieces, sizesOf } from '../video/pieces.ts'
-import type { SubmittedRow } from './rows.ts'
+import type { SubmittedRow } from './submission-rows.ts'
 
 export interface VideoFactsDeps {
   db: Pick<Database, 'tenant'>

@@ -15,7 +15,7 @@ import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
 import { endsWithin } from '#src/platform/time-limit.ts'
 import { findClaim } from '../claims/claim-rows.ts'
-import { findAttestationsOfClaim } from '../claims/rows.ts'
+import { findWholeAttestations } from '../claims/rows.ts'
 import { withState } from '../devices/devices.ts'
 import { findDevicesByIds } from '../devices/rows.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
@@ -215,11 +215,10 @@ async function loadRows(
     findEventsOfClaim(tx, claimId, MAX_EVENTS + 1),
   ])
   if (claim === undefined) throw new Failure('not_found', `There is no claim ${claimId}.`)
-  const attestations = await findAttestationsOfClaim(tx, claimId, {
+  // Whole, because the signature covers every byte.
+  const attestations = await findWholeAttestations(tx, claimId, {
     before,
     limit: fitting(sizes, limit),
-    // Whole, because the signature covers every byte.
-    isWhole: true,
   })
   const ids = attestations.map(({ id }) => id)
   const [media, signers, earlier, entries] = await Promise.all([

@@ -2,6 +2,7 @@
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { CASE, type CaseRow, ENTRY, type EntryRow } from '../cases/rows.ts'
+import { SUBMISSION_BYTES } from '../claims/submission-rows.ts'
 import type { MediaType } from '../media/sniff.ts'
 
 /** The size of each of the claim's attestations, newest first; it decides how many fit into one packet. */
@@ -11,7 +12,7 @@ export async function findSizes(
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<{ id: string; bytes: number }[]> {
   return tx.query(
-    `SELECT id, (octet_length(submission::text) + coalesce(octet_length(factors::text), 0)
+    `SELECT id, (${SUBMISSION_BYTES} + coalesce(octet_length(factors::text), 0)
        + coalesce(octet_length(advisory_factors::text), 0) + coalesce(octet_length(observations::text), 0)
        + coalesce(octet_length(result_jws), 0)) AS bytes
      FROM attestations WHERE claim_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,

@@ -218,17 +218,24 @@ export async function readJson(
 ): Promise<{ value: Json; isLarge: boolean }> {
   const { maxBytes, maxValues, hold, longStrings } = options
   const chunks: Buffer[] = []
-  await receiveEach(req, res, { ...options, kept: 'json' }, (chunk) => {
-    if (!hold.take(chunk.length)) throw tooManyBodies()
-    if (longStrings === undefined) chunks.push(chunk)
-    else if (longStrings.push(chunk) > MAX_REST_BYTES) throw restTooLarge()
-  })
-  const limits = { maxBytes, maxValues, maxDepth: MAX_DEPTH, offsetOf: longStrings?.offsetOf }
-  const bytes = longStrings?.end() ?? joinBytes(chunks)
-  const isLarge = isLargeBody(bytes)
-  const value = isLarge ? await parseInSlices(bytes, limits) : parseJsonBody(bytes, limits)
-  freeBytes(bytes)
-  return { value, isLarge }
+  try {
+    await receiveEach(req, res, { ...options, kept: 'json' }, (chunk) => {
+      if (!hold.take(chunk.length)) throw tooManyBodies()
+      if (longStrings === undefined) chunks.push(chunk)
+      else if (longStrings.push(chunk) > MAX_REST_BYTES) throw restTooLarge()
+    })
+    const limits = { maxBytes, maxValues, maxDepth: MAX_DEPTH, offsetOf: longStrings?.offsetOf }
+    const bytes = longStrings?.end() ?? joinBytes(chunks)
+    chunks.push(bytes)
+    const isLarge = isLargeBody(bytes)
+    const value = isLarge ? await parseInSlices(bytes, limits) : parseJsonBody(bytes, limits)
+    freeBytes(bytes)
+    return { value, isLarge }
+  } catch (error) {
+    longStrings?.discard()
+    for (const chunk of chunks) freeBytes(chunk)
+    throw error
+  }
 }
 
 /** `parseJsonBody`, in slices where the body is large. */

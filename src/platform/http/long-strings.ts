@@ -21,6 +21,8 @@ export interface LongStrings {
   push(chunk: Buffer): number
   /** The body without its long strings, with a token in place of each. */
   end(): Buffer
+  /** Frees what was taken, in place of `end`. */
+  discard(): void
   /** The offset in the original body of a byte of the shortened one. */
   offsetOf(offset: number): number
   /**
@@ -43,6 +45,8 @@ const LONG_NAME = 'x'.repeat(1_024)
 export function createLongStrings(): LongStrings {
   const kept: Buffer[] = []
   let keptBytes = 0
+  // Chunks of which parts are kept.
+  const received: Buffer[] = []
   const cuts: { at: number; removed: number }[] = []
   const found = new Map<string, LongString | undefined>()
   const taken = new Map<string, LongString>()
@@ -112,6 +116,7 @@ export function createLongStrings(): LongStrings {
           isEscaped = endsEscaped(chunk, at, chunk.length, isEscaped)
           addToOpen(chunk.subarray(at))
           if (at === 0 && open.decoder !== undefined) freeBytes(chunk)
+          else received.push(chunk)
           return keptBytes
         }
         addToOpen(chunk.subarray(at, close))
@@ -120,11 +125,19 @@ export function createLongStrings(): LongStrings {
         at = close + 1
       }
       keep(chunk.subarray(from))
+      received.push(chunk)
       return keptBytes
     },
     end() {
       closeOpen()
-      return joinBytes(kept)
+      const joined = joinBytes(kept)
+      for (const chunk of received) if (chunk.buffer !== joined.buffer) freeBytes(chunk)
+      return joined
+    },
+    discard() {
+      open?.decoder?.discard()
+      for (const { pieces } of taken.values()) for (const piece of pieces) freeBytes(piece)
+      for (const chunk of received) freeBytes(chunk)
     },
     offsetOf: (offset) => cuts.reduce((sum, { at, removed }) => (offset >= at ? sum + removed : sum), offset),
     place(value, pointer) {
@@ -186,6 +199,8 @@ interface Base64Decoder {
   push(bytes: Buffer): void
   /** Undefined when it was not base64 (RFC 4648 4, padded). */
   end(): LongString | undefined
+  /** Frees what it decoded. */
+  discard(): void
 }
 
 // An escape that the next bytes continue. Base64 can contain only the escapes of "+", "/" and "=" (some libraries write
@@ -232,6 +247,9 @@ function createBase64Decoder(): Base64Decoder {
       if (rest.length % 4 !== 0) isValid = false
       if (isValid) decode(rest, padding)
       return isValid ? { byteLength, pieces, sha256: hash.digest() } : undefined
+    },
+    discard() {
+      for (const piece of pieces) freeBytes(piece)
     },
   }
 }

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { attestRequest, type BatchLine, toSubmission } from '#src/attest/claims/submission.ts'
-import { contentDigest, contentOf, prepareSubmission, submissionOf } from '#src/attest/claims/submission-text.ts'
+import {
+  contentDigest,
+  contentOf,
+  MANY_CHUNKS,
+  prepareSubmission,
+  submissionOf,
+  submissionTexts,
+} from '#src/attest/claims/submission-text.ts'
 import { parseInSlices } from '#src/platform/http/validate.ts'
 
 const DIGEST = 'a'.repeat(64)
@@ -19,10 +26,29 @@ const bodyOf = (chunks: object[], more: object = {}) => ({
 })
 
 describe('the content of a submission', () => {
-  it.each([{}, { external_id: 'e "1"' }])('is the text of its members in one object', (more) => {
-    const body = attestRequest.parse(bodyOf([chunkOf(0)], more))
+  const few = [chunkOf(0)]
+  const many = Array.from({ length: MANY_CHUNKS + 1 }, (_, index) => chunkOf(index))
+  const deceptive = { external_id: 'e "1"', claim: { reference: '"chunks":[]' } }
+  it.each([
+    [few, {}],
+    [few, deceptive],
+    [many, {}],
+    [many, deceptive],
+  ])('is the text of its members in one object', (chunks, more) => {
+    const body = attestRequest.parse(bodyOf(chunks, more))
     const expected = JSON.stringify({ ...toSubmission(body), external_id: body.external_id, media_id: 'med_x' })
-    expect(contentOf(body, 'med_x')).toBe(expected)
+    expect(contentOf(body, 'med_x').join('')).toBe(expected)
+  })
+
+  it('has a column of its own for the chunks of a long video, and the rest without them', () => {
+    const submission = toSubmission(attestRequest.parse(bodyOf(many, deceptive)))
+    const texts = submissionTexts(submission)
+    expect(JSON.parse(texts.videoChunks ?? '')).toEqual(many)
+    const rest = JSON.parse(texts.submission)
+    expect(rest.bundle.video_manifest).toEqual({ chunk_count: many.length })
+    rest.bundle.video_manifest.chunks = many
+    expect(rest).toEqual(JSON.parse(JSON.stringify(submission)))
+    expect(submissionTexts(toSubmission(attestRequest.parse(bodyOf(many.slice(1))))).videoChunks).toBeNull()
   })
 
   it('is written once: before the transaction, and in it', async () => {

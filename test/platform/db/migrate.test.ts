@@ -91,10 +91,11 @@ it('prepares the engine again where the service made a sequence and the owner is
   }
 })
 
-it('leaves submissions to lz4, or uncompressed where Postgres lacks it', async () => {
+it.each(['submission', 'video_chunks'])('leaves %s to lz4, or uncompressed where Postgres lacks it', async (name) => {
   const [column] = await database.owner(
     `SELECT attcompression = 'l' AS "isLz4", attstorage = 'e' AS "isUncompressed"
-     FROM pg_attribute WHERE attrelid = 'attestations'::regclass AND attname = 'submission'`,
+     FROM pg_attribute WHERE attrelid = 'attestations'::regclass AND attname = $1`,
+    [name],
   )
   const [{ hasLz4 } = {}] = await database.owner(
     `SELECT 'lz4' = ANY (enumvals) AS "hasLz4" FROM pg_settings WHERE name = 'default_toast_compression'`,
