@@ -29,6 +29,11 @@ export interface InlineBytes {
   pieces: readonly Uint8Array[]
 }
 
+/** Frees bytes that nobody has used, and that nobody will. */
+export function freeInline(unused: Iterable<InlineBytes>): void {
+  for (const { pieces } of unused) for (const piece of pieces) freeBytes(piece)
+}
+
 /** Of a string that the schema has checked. */
 export function decodeBase64(base64: string): InlineBytes {
   const bytes = Buffer.from(base64, 'base64')

@@ -84,6 +84,18 @@ describe('bytes that are freed', () => {
     expect([...chunks, ...pieces].filter(({ byteLength }) => byteLength >= 16 * KIB)).toEqual([])
   })
 
+  it('are those of a string that turns out at its end not to be base64', () => {
+    const long = createLongStrings()
+    const chunk = ownBytes(8 * 1024 * KIB)
+    chunk.fill('A')
+    chunk.write('"')
+    long.push(chunk)
+    const before = process.memoryUsage().arrayBuffers
+    long.push(Buffer.from('*"'))
+    expect(long.taken.size).toBe(0)
+    expect(before - process.memoryUsage().arrayBuffers).toBeGreaterThan(4 * 1024 * KIB)
+  })
+
   it.each([
     ['is no JSON', '{"a":', 'invalid_json'],
     ['is longer than its account may send', '', 'service_unavailable'],

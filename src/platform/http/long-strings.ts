@@ -4,7 +4,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { Json } from '#src/platform/crypto/canonical.ts'
-import { freeBytes, type InlineBytes, joinBytes } from '#src/platform/owned-bytes.ts'
+import { freeBytes, freeInline, type InlineBytes, joinBytes } from '#src/platform/owned-bytes.ts'
 
 /** Strings of this many bytes or more are taken out: no member other than media may be so long. */
 export const LONG_STRING_BYTES = 64 * 1024
@@ -136,7 +136,7 @@ export function createLongStrings(): LongStrings {
     },
     discard() {
       open?.decoder?.discard()
-      for (const { pieces } of taken.values()) for (const piece of pieces) freeBytes(piece)
+      freeInline(taken.values())
       for (const chunk of received) freeBytes(chunk)
     },
     offsetOf: (offset) => cuts.reduce((sum, { at, removed }) => (offset >= at ? sum + removed : sum), offset),
@@ -224,6 +224,10 @@ function createBase64Decoder(): Base64Decoder {
     byteLength += piece.length
   }
 
+  function discard(): void {
+    for (const piece of pieces) freeBytes(piece)
+  }
+
   return {
     push(bytes) {
       if (!isValid) return
@@ -246,11 +250,11 @@ function createBase64Decoder(): Base64Decoder {
       const padding = /={0,2}$/.exec(rest)?.[0].length ?? 0
       if (rest.length % 4 !== 0) isValid = false
       if (isValid) decode(rest, padding)
-      return isValid ? { byteLength, pieces, sha256: hash.digest() } : undefined
+      if (isValid) return { byteLength, pieces, sha256: hash.digest() }
+      discard()
+      return undefined
     },
-    discard() {
-      for (const piece of pieces) freeBytes(piece)
-    },
+    discard,
   }
 }
 

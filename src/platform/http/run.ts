@@ -7,7 +7,7 @@ import { Failure } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Hold } from '#src/platform/fair-budget.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
-import { decodeBase64 } from '#src/platform/owned-bytes.ts'
+import { decodeBase64, freeInline } from '#src/platform/owned-bytes.ts'
 import { checkContentType, DEFAULT_BODY_BYTES, DEFAULT_BODY_VALUES, hasBody, openBody, readJson } from './body.ts'
 import {
   type Answer,
@@ -104,7 +104,10 @@ async function runAdmitted(
     // A body may arrive for minutes: a user who was removed meanwhile changes nothing any more.
     const isSlow = performance.now() - startedAt > ACCESS_AGE_MS
     const current = isSlow ? ((await recheck?.()) ?? caller) : caller
-    if (!query.ok || !key.ok || !body.ok) throw findingsOf(query, key, body)
+    if (!query.ok || !key.ok || !body.ok) {
+      freeInline(taken?.values() ?? [])
+      throw findingsOf(query, key, body)
+    }
     key.value?.bodyIs(isLarge ? await fingerprintInSlices(json, taken) : fingerprintOf(json, taken))
     const said = { params, query: query.value, body: body.value, key: key.value, taken, overCap }
     return await answerOnce(route, handlers, requestOf(exchange, current, said), exchange)

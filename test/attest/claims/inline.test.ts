@@ -69,6 +69,13 @@ async function sha256Of(attestationId: string): Promise<string | undefined> {
   return row?.sha256
 }
 
+it('leaves nothing of a photo in memory when the rest of the body is refused', async () => {
+  const body = Buffer.from(JSON.stringify(bodyOf(randomBytes(12 * MEBIBYTE).toString('base64'), { unknown: 1 })))
+  const before = process.memoryUsage().arrayBuffers
+  expect(await post(body)).toMatchObject({ status: 400, json: { code: 'invalid_request' } })
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(6 * MEBIBYTE)
+})
+
 describe('a photo inside the body', () => {
   it('is stored unchanged, whatever its size', async () => {
     for (const bytes of [PHOTO.byteLength, 48 * 1024, 49 * 1024, 3 * MEBIBYTE]) {
