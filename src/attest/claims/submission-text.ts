@@ -40,17 +40,13 @@ export function submissionTexts(submission: Submission): SubmissionTexts {
  * @returns the JSON in parts, which are never joined: a long text takes the heap of `web` several times its size.
  */
 export function contentOf(body: AttestRequest | BatchLine, mediaId: string): string[] {
-  const names = JSON.stringify({ external_id: body.external_id, media_id: mediaId })
-  const parts = wholeText(submissionOf(body))
-  // Two objects as one: neither is empty.
-  return [...parts.slice(0, -1), `${parts.at(-1)?.slice(0, -1)},${names.slice(1)}`]
-}
-
-// As JSON.stringify writes it. No string of JSON contains this member, because its quotes would be escaped there.
-function wholeText(submission: Submission): string[] {
+  const submission = submissionOf(body)
+  const names = { external_id: body.external_id, media_id: mediaId }
   const { submission: text, videoChunks } = submissionTexts(submission)
-  if (videoChunks === null) return [text]
-  const [before = '', after = ''] = JSON.stringify(relisted(submission, [])).split('"chunks":[]')
+  // Two objects as one: neither is empty.
+  if (videoChunks === null) return [`${text.slice(0, -1)},${JSON.stringify(names).slice(1)}`]
+  // No string of JSON contains this member: its quotes would be escaped there.
+  const [before = '', after = ''] = JSON.stringify({ ...relisted(submission, []), ...names }).split('"chunks":[]')
   return [before, '"chunks":', videoChunks, after]
 }
 

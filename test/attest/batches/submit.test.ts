@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MANY_CHUNKS } from '#src/attest/claims/submission-text.ts'
 import { newId } from '#src/platform/ids.ts'
 import { type Caller, goodLine, type Line, type Service, startService } from './service.ts'
 
@@ -32,6 +33,36 @@ test('a batch accepts each line as an attestation with a bulk job, and returns w
     { batch_line: 1, ...job, reference: 'P-1' },
     { batch_line: 2, ...job, reference: 'P-0' },
     { batch_line: 3, ...job, reference: 'P-1' },
+  ])
+})
+
+test('the chunks of long videos are stored beside their lines, and those of no other line', async () => {
+  const videoId = await service.makeMedia(caller)
+  await service.test.owner(`UPDATE media SET content_type = 'video/mp4' WHERE id = $1`, [videoId])
+  const chunksOf = (count: number) => Array.from({ length: count }, (_, index) => ({ index, sha256: 'a'.repeat(64) }))
+  const videoLine = (count: number) =>
+    goodLine(videoId, {
+      media_type: 'video',
+      signature: { alg: 'ES256', value: 'AAAA' },
+      bundle: {
+        version: 1,
+        captured_at: '2026-01-01T00:00:00Z',
+        sensor_hash: '0'.repeat(64),
+        video_manifest: { codec: 'a "codec"', chunks: chunksOf(count) },
+      },
+    })
+  const lines = [goodLine(mediaId), videoLine(MANY_CHUNKS + 1), videoLine(MANY_CHUNKS)]
+  const { json } = await service.submit(caller, lines)
+  expect(json).toMatchObject({ accepted: 3, rejected: [] })
+  const rows = await service.test.owner(
+    `SELECT video_chunks::jsonb AS beside, submission #> '{bundle,video_manifest}' AS manifest FROM attestations
+     WHERE batch_id = $1 ORDER BY batch_line`,
+    [json.batch_id],
+  )
+  expect(rows).toEqual([
+    { beside: null, manifest: null },
+    { beside: chunksOf(MANY_CHUNKS + 1), manifest: { codec: 'a "codec"' } },
+    { beside: null, manifest: { codec: 'a "codec"', chunks: chunksOf(MANY_CHUNKS) } },
   ])
 })
 
