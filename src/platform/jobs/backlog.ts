@@ -53,6 +53,11 @@ export const SHOWN_STATE = `CASE WHEN ${RUNNING} THEN 'running' ELSE jobs.state 
 const IS_RUNNING = `CASE jobs.state WHEN 'dispatched' THEN lease_until IS NOT NULL WHEN 'running' THEN true ELSE false END`
 const IS_IN_FLIGHT = `CASE jobs.state WHEN 'dispatched' THEN true WHEN 'running' THEN true ELSE false END`
 const HAS_NOT_STARTED = `(state = 'queued' OR (state = 'dispatched' AND lease_until IS NULL))`
+/**
+ * The due time of a job that was dispatched once. What was due earlier was dispatched before it, but the lines of its own batch
+ * were due at the same moment, and thousands of them may still wait.
+ */
+export const NEXT = `jobs.run_at - interval '1 millisecond'`
 /** Their jobs are not dispatched. Read once per statement, from an index that holds nothing else. */
 export const SUSPENDED_ACCOUNTS = 'ARRAY(SELECT id FROM accounts WHERE suspended_at IS NOT NULL)'
 // Read once per statement, from a table of a few rows.
@@ -255,7 +260,7 @@ export async function renew(
 export async function requeue(tx: Tx, tickets: readonly Pick<Ticket, 'id' | 'dispatches'>[]): Promise<void> {
   if (tickets.length === 0) return
   await tx.query(
-    `UPDATE jobs SET state = 'queued' FROM unnest($1::uuid[], $2::int[]) AS lost (id, dispatches)
+    `UPDATE jobs SET state = 'queued', run_at = ${NEXT} FROM unnest($1::uuid[], $2::int[]) AS lost (id, dispatches)
      WHERE jobs.id = lost.id AND jobs.dispatches = lost.dispatches AND jobs.state = 'dispatched'
        AND jobs.lease_until IS NULL`,
     [tickets.map((ticket) => ticket.id), tickets.map((ticket) => ticket.dispatches)],
@@ -264,7 +269,7 @@ export async function requeue(tx: Tx, tickets: readonly Pick<Ticket, 'id' | 'dis
 
 /**
  * Queues again what a stopping worker holds: tickets that it has not claimed, and jobs that it still runs, whose attempt
- * counts as after a crash. Their due time stays, so that they are next.
+ * counts as after a crash. They are next.
  */
 export async function handBack(
   db: Database,
@@ -275,7 +280,7 @@ export async function handBack(
   await db.system('hand back', async (tx) => {
     await requeue(tx, unclaimed)
     await tx.query(
-      `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = 'its worker was stopped'
+      `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = 'its worker was stopped', run_at = ${NEXT}
        FROM unnest($1::uuid[], $2::int[]) AS mine (id, fence)
        WHERE jobs.id = mine.id AND jobs.fence = mine.fence AND ${IS_RUNNING}`,
       [sorted.map(({ id }) => id), sorted.map(({ fence }) => fence)],

@@ -20,6 +20,8 @@ export interface Ticket {
   dispatches: number
   /** Whose job it is: a worker shares its slots among accounts. Absent in tickets of an earlier release. */
   account?: string
+  /** In its worker it starts before other jobs of its account. */
+  goesFirst?: true
   /** Traceparent of the span that dispatched the job; absent unless it is traced. */
   traceparent?: string | undefined
 }

@@ -8,7 +8,7 @@ import { leavesRoom, QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import type { Log } from '#src/platform/log.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
-import { RUNNING, requeue } from './backlog.ts'
+import { NEXT, RUNNING, requeue } from './backlog.ts'
 import type { Engine, JobBatch, Producer, Ticket } from './bull.ts'
 import { failpoint } from './failpoint.ts'
 import { type AccountLane, shareByAccount, shareFairly } from './fair-share.ts'
@@ -71,9 +71,15 @@ export function createDispatcher({ db, engine, log, registry = new Registry() }:
     if (chosen.length === 0) return 0
     failpoint('dispatch:committed')
     const spans = new Map(chosen.flatMap((job) => spanOf(queue, job)))
-    const ticketOf = ({ id, dispatches, account, ...job }: Chosen): Ticket => {
+    const ticketOf = ({ id, dispatches, account, hasLapsed, ...job }: Chosen): Ticket => {
       const traceparent = traceparentOf(spans.get(id)) ?? job.traceparent
-      return { id, dispatches, account, ...(traceparent !== null && { traceparent }) }
+      return {
+        id,
+        dispatches,
+        account,
+        ...(traceparent !== null && { traceparent }),
+        ...(hasLapsed && { goesFirst: true }),
+      }
     }
     const { stored, error } = await producerOf(queue).add(batches.flatMap((jobs) => jobBatchesOf(jobs, ticketOf)))
     const lost = chosen.filter((job) => !stored.has(job.id))
@@ -130,6 +136,8 @@ interface Chosen {
   ahead: number
   priority: number
   traceparent: string | null
+  /** Its worker died, and it had not run more than twice. */
+  hasLapsed?: boolean
 }
 
 // Jobs that overtake share a batch with each other, and not with jobs that wait. Every worker gets two batches before
@@ -234,7 +242,7 @@ async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accounts
     const before = ahead.get(account) ?? 0
     ahead.set(account, before + 1)
     // It had its turn, and lost 15 s with its worker: behind the window of a busy queue it would wait for seconds more.
-    return { id, dispatches, account, priority, traceparent, ahead: hasLapsed ? 0 : before }
+    return { id, dispatches, account, priority, traceparent, hasLapsed, ahead: hasLapsed ? 0 : before }
   })
 }
 
@@ -282,11 +290,11 @@ async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number
   if (!(await tryLock(tx, RECONCILE_LOCK, queue))) return { lapsed: 0, unclaimed: [] }
   const lapsed = await tx.query(
     // A locked row is being settled, or Postgres will end its transaction for idling: the next round sees the result.
-    // The row keeps its due time: behind the whole backlog, a killed worker's jobs would run again only when the
-    // backlog is empty. Not from the third attempt on: one of them may kill each worker, and together they would run
-    // with it until the attempts of all are spent.
+    // It is next: behind the whole backlog, a killed worker's jobs would run again only when the backlog is empty. Not
+    // from the third attempt on: one of them may kill each worker, and together they would run with it until the
+    // attempts of all are spent.
     `UPDATE jobs SET state = 'queued', lease_until = NULL, last_error = '${LAPSED}',
-       run_at = CASE WHEN attempts < 3 THEN run_at ELSE now() + random() * ${APART} END
+       run_at = CASE WHEN attempts < 3 THEN ${NEXT} ELSE now() + random() * ${APART} END
      WHERE id = ANY(ARRAY(SELECT id FROM jobs WHERE queue = $1 AND ${RUNNING} AND lease_until < now()
        FOR UPDATE SKIP LOCKED)) RETURNING id`,
     [queue],

@@ -19,18 +19,22 @@ interface SlotsOptions {
 export type Slots = <R>(
   owner: string,
   work: () => Promise<R>,
-  /**
-   * Called while the work waits and slots are free for other owners: at once when few works wait, otherwise after
-   * PATIENCE_MS.
-   */
-  onPassed?: () => void,
+  options?: {
+    /**
+     * Called while the work waits and slots are free for other owners: at once when few works wait, otherwise after
+     * PATIENCE_MS.
+     */
+    onPassed?: () => void
+    /** Before its owner's other works that wait. */
+    goesFirst?: boolean | undefined
+  },
 ) => Promise<R>
 
 // When as many works wait as one owner may run, a quick owner's works wait for each other this long before others can
 // overtake them: a worker that fetched all that it could would keep it from other workers.
 const PATIENCE_MS = 250
 
-/** The waiting owner with the fewest running works goes first; the works of one owner keep their order. */
+/** The waiting owner with the fewest running works goes first; the works of one owner keep their order, but for those that go first. */
 export function createSlots({ count, leavesRoom }: SlotsOptions): Slots {
   const owners = new Map<string, Owner>()
   let free = count
@@ -51,7 +55,7 @@ export function createSlots({ count, leavesRoom }: SlotsOptions): Slots {
     }
   }
 
-  return async (name, work, onPassed = () => {}) => {
+  return async (name, work, { onPassed = () => {}, goesFirst = false } = {}) => {
     const owner = owners.get(name) ?? { running: 0, waiting: [] }
     owners.set(name, owner)
     await new Promise<void>((start) => {
@@ -61,12 +65,14 @@ export function createSlots({ count, leavesRoom }: SlotsOptions): Slots {
       let passing: NodeJS.Timeout | undefined
       let isWaiting = true
       waiting += 1
-      owner.waiting.push(() => {
+      const begin = () => {
         clearInterval(passing)
         isWaiting = false
         waiting -= 1
         start()
-      })
+      }
+      if (goesFirst) owner.waiting.unshift(begin)
+      else owner.waiting.push(begin)
       startNext()
       // Most works start at once, and need no timer.
       if (!isWaiting) return

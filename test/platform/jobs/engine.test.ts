@@ -222,62 +222,6 @@ describe.each(testedEngines())('the job engine on %s', (kind) => {
     expect((await states(ids))[0]?.state).toBe('cancelled')
   })
 
-  it('recovers a dispatch that never arrived, and an expired lease', async () => {
-    const ids = await on.addJobs(4)
-    const [unclaimed, lapsed, older, held] = ids
-    await on.database.owner(
-      "UPDATE jobs SET state = 'dispatched', dispatches = 7, dispatched_at = now() - interval '11 seconds' WHERE id = $1",
-      [unclaimed],
-    )
-    await on.database.owner(
-      "UPDATE jobs SET state = 'dispatched', dispatches = 1, attempts = 1, lease_until = now() - interval '1 second' WHERE id = $1",
-      [lapsed],
-    )
-    // As workers of an earlier release leave it.
-    await on.database.owner(
-      "UPDATE jobs SET state = 'running', dispatches = 1, attempts = 1, lease_until = now() - interval '1 second' WHERE id = $1",
-      [older],
-    )
-    // Dispatched long ago, and no longer held by the engine: its lease says that it runs.
-    await on.database.owner(
-      `UPDATE jobs SET state = 'dispatched', dispatches = 1, dispatched_at = now() - interval '11 seconds',
-         lease_until = now() + interval '1 hour' WHERE id = $1`,
-      [held],
-    )
-    expect(await on.dispatcher.reconcile('attest')).toBe(3)
-    expect(await states([held ?? ''])).toMatchObject([{ state: 'running' }])
-    await on.database.owner("UPDATE jobs SET lease_until = now() - interval '1 second' WHERE id = $1", [held])
-    expect(await on.dispatcher.reconcile('attest')).toBe(1)
-    const worker = await on.start(on.settleNow)
-    await settledAll(ids)
-    const rows = new Map((await states(ids)).map((job) => [job.id, job.attempts]))
-    expect(rows.get(unclaimed ?? '')).toBe(1)
-    expect(rows.get(lapsed ?? '')).toBe(2)
-    await worker.close(5_000)
-  })
-
-  it('runs jobs apart whose workers died with them three times, for one of them may be the cause', async () => {
-    const ids = await on.addJobs(30)
-    const [twice, ...others] = ids
-    await on.database.owner(
-      `UPDATE jobs SET state = 'dispatched', dispatches = 3, attempts = CASE WHEN id = $2 THEN 2 ELSE 3 END,
-         lease_until = now() - interval '1 second' WHERE id = ANY($1::uuid[])`,
-      [ids, twice],
-    )
-    expect(await on.dispatcher.reconcile('attest')).toBe(ids.length)
-    const rows = await on.database.owner<{ id: string; seconds: number }>(
-      'SELECT id, extract(epoch FROM run_at - now())::float8 AS seconds FROM jobs WHERE id = ANY($1::uuid[])',
-      [ids],
-    )
-    const dueIn = new Map(rows.map(({ id, seconds }) => [id, seconds]))
-    expect(dueIn.get(twice ?? '')).toBeLessThanOrEqual(0)
-    const later = others.map((id) => dueIn.get(id) ?? 0)
-    expect(Math.min(...later)).toBeGreaterThan(-2)
-    expect(Math.max(...later)).toBeLessThanOrEqual(60)
-    expect(Math.max(...later) - Math.min(...later)).toBeGreaterThan(10)
-    await on.database.owner("UPDATE jobs SET state = 'cancelled' WHERE id = ANY($1::uuid[])", [ids])
-  })
-
   it('dispatches no job of a paused queue, and none without a worker', async () => {
     const ids = await on.addJobs(1)
     expect(await on.dispatcher.dispatch('attest')).toMatchObject({ count: 0 })

@@ -14,7 +14,7 @@ function createWorks(slots: ReturnType<typeof createSlots>) {
           running.push(owner)
           ends.push({ owner, end })
         })
-      return slots(owner, work, onPassed).finally(() => running.splice(running.indexOf(owner), 1))
+      return slots(owner, work, onPassed && { onPassed }).finally(() => running.splice(running.indexOf(owner), 1))
     },
     endOne(owner: string) {
       const index = ends.findIndex((one) => one.owner === owner)
@@ -65,6 +65,19 @@ describe('the slots of a worker', () => {
     works.endOne('bulk')
     await until(() => works.running.includes('single'))
     expect(count(works.running, 'bulk')).toBe(3)
+  })
+
+  it("start a work that goes first before its owner's others", async () => {
+    const slots = createSlots({ count: 1, leavesRoom: false })
+    const ran: string[] = []
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    const add = (owner: string, name: string, goesFirst = false) =>
+      slots(owner, async () => void ran.push(name), { goesFirst })
+    const held = slots('a', () => ended)
+    const all = [add('a', 'a1'), add('b', 'b1'), add('a', 'a2'), add('a', 'next', true)]
+    end()
+    await Promise.all([held, ...all])
+    expect(ran.filter((name) => name !== 'b1')).toEqual(['next', 'a1', 'a2'])
   })
 
   it('run a single work whatever their number', async () => {
