@@ -54,10 +54,10 @@ const IS_RUNNING = `CASE jobs.state WHEN 'dispatched' THEN lease_until IS NOT NU
 const IS_IN_FLIGHT = `CASE jobs.state WHEN 'dispatched' THEN true WHEN 'running' THEN true ELSE false END`
 const HAS_NOT_STARTED = `(state = 'queued' OR (state = 'dispatched' AND lease_until IS NULL))`
 /**
- * The due time of a job that was dispatched once. What was due earlier was dispatched before it, but the lines of its own batch
- * were due at the same moment, and thousands of them may still wait.
+ * The due time of a job that ran in a worker that is gone: before its account's others. The lines of a batch are due when its
+ * transaction begins, and thousands may still wait, of its own batch and of one that began earlier and was committed later.
  */
-export const NEXT = `jobs.run_at - interval '1 millisecond'`
+export const NEXT = `jobs.run_at - interval '1 minute'`
 /** Their jobs are not dispatched. Read once per statement, from an index that holds nothing else. */
 export const SUSPENDED_ACCOUNTS = 'ARRAY(SELECT id FROM accounts WHERE suspended_at IS NOT NULL)'
 // Read once per statement, from a table of a few rows.
@@ -260,7 +260,7 @@ export async function renew(
 export async function requeue(tx: Tx, tickets: readonly Pick<Ticket, 'id' | 'dispatches'>[]): Promise<void> {
   if (tickets.length === 0) return
   await tx.query(
-    `UPDATE jobs SET state = 'queued', run_at = ${NEXT} FROM unnest($1::uuid[], $2::int[]) AS lost (id, dispatches)
+    `UPDATE jobs SET state = 'queued' FROM unnest($1::uuid[], $2::int[]) AS lost (id, dispatches)
      WHERE jobs.id = lost.id AND jobs.dispatches = lost.dispatches AND jobs.state = 'dispatched'
        AND jobs.lease_until IS NULL`,
     [tickets.map((ticket) => ticket.id), tickets.map((ticket) => ticket.dispatches)],
