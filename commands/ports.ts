@@ -8,8 +8,8 @@ const USUAL_PORTS = Array.from({ length: 20 }, (_, index) => 8080 + index)
 // the ports that they block (Fetch standard, section 2.9).
 const [FIRST_SPARE, LAST_SPARE] = [10_081, 32_767]
 const TRIES = 50
-// Each process begins elsewhere, and looks at no port twice. A port is taken seconds after it was found free: of hundreds of random
-// ones that tests of one machine find, two were the same one.
+// A port is taken seconds after it was found free. With random ones, two of the hundreds of servers that the tests start found the
+// same. So each process begins at another one, far enough from the next process for those that it usually needs, and goes on.
 const PORTS_EACH = 16
 let next = process.pid * PORTS_EACH
 

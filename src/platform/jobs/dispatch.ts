@@ -136,7 +136,7 @@ interface Chosen {
   ahead: number
   priority: number
   traceparent: string | null
-  /** Its worker died, and it had not run more than twice. */
+  /** Its worker died while it ran for the first or second time. */
   hasLapsed?: boolean
 }
 

@@ -54,8 +54,18 @@ describe.each(testedEngines())('a worker that is stopped, on %s', (kind) => {
     expect(hung.every(({ signal }) => signal.aborted)).toBe(true)
     for (const job of await states(ids)) expect(job).toEqual({ state: 'queued', attempts: 1, isLeased: false })
 
+    // Also where a batch that began earlier is committed now.
+    const all = [...ids, ...(await on.addJobs(3))]
+    await on.database.owner(`UPDATE jobs SET run_at = run_at - interval '30 seconds' WHERE id = ANY($1::uuid[])`, [
+      all.slice(3),
+    ])
+    const dueFirst = await on.database.owner<{ id: string }>(
+      'SELECT id FROM jobs WHERE id = ANY($1::uuid[]) ORDER BY run_at LIMIT 3',
+      [all],
+    )
+    expect(dueFirst.map(({ id }) => id).sort()).toEqual([...ids].sort())
     const next = await on.start(on.settleNow)
-    await dispatchUntil(async () => (await states(ids)).every(({ state }) => state === 'succeeded'))
+    await dispatchUntil(async () => (await states(all)).every(({ state }) => state === 'succeeded'))
     expect(performance.now() - since).toBeLessThan(20_000)
     // The handler that hung ends after all.
     for (const job of hung) await expect(on.database.db.tenant(on.scope, job.settle)).rejects.toBe(STALE_JOB)
