@@ -192,7 +192,6 @@ function writeQueue(root: string, name: string): Written {
 function queueRow(name: string): string {
   return `  ${name}: {
     payload: z.strictObject({ ${name}Id: z.string() }),
-    priority: 'yielding',
     // 2 s doubling to 5 min: ten attempts outlast a dependency that is away for ten minutes.
     maxAttempts: 10,
     concurrency: 4,

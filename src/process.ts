@@ -2,8 +2,7 @@
 // shutdown with a deadline: stop taking work, drain, close.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { type ProcessName, priorityOf, type QueueName } from './catalogue/queues.ts'
+import { isBackground, type ProcessName, type QueueName } from './catalogue/queues.ts'
 import { type Config, readConfig } from './config.ts'
 import { refuseUnboundLogin, requireMigrated } from './platform/db/migrate.ts'
 import { type Check, createInternalApp } from './platform/http/internal.ts'
@@ -14,7 +13,7 @@ import { armFailpoint } from './platform/jobs/failpoint.ts'
 import { createJobMetrics } from './platform/jobs/metrics.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { collectPools, createMetrics, type Metrics } from './platform/metrics.ts'
-import { lowerProcessPriority, restoreProcessPriority, yieldProcessors } from './platform/priority.ts'
+import { lowerProcessPriority, restoreProcessPriority } from './platform/priority.ts'
 import { startTelemetry } from './platform/telemetry.ts'
 import { endsWithin, timeStep } from './platform/time-limit.ts'
 import { createServices, type Services } from './services.ts'
@@ -44,13 +43,6 @@ const MAX_CLOSING_MS = 8_000
 // A trace collector that hangs must not delay the end of a process for longer.
 const FLUSH_MS = 1_500
 
-// V8 collects the whole heap when its old part has grown by some 10 %, as long as that grows slowly. Request bodies are
-// large objects, which are created in the old part: ten bodies of 1 MB per second had the heap of `web`, 70 MB, collected every
-// 0.4 s, by five threads that compete for the processors with what answers other callers. With 100 instead of 200, captures of
-// long videos had it collected every eight seconds instead of every twenty, for 25 ms each.
-const HEAP_GROWTH_FLAG = '--heap-growing-percent'
-const HEAP_GROWTH_PERCENT = 200
-
 /** Runs one process of the Procfile until a signal or the end of its parent process. */
 export async function runProcess(
   name: ProcessName,
@@ -58,10 +50,6 @@ export async function runProcess(
   { worksWithoutTenants = false }: { worksWithoutTenants?: boolean } = {},
 ): Promise<void> {
   const config = readConfigOrExit()
-  const priority = priorityOf(name)
-  if (priority === 'yielding') yieldProcessors()
-  if (priority === 'lowered') lowerProcessPriority()
-  if (name === 'web') letHeapGrow()
   const log = createLog({ process: name, level: config.LOG_LEVEL })
   armFailpoint(config.FAILPOINT)
   const telemetry = await startTelemetry({
@@ -78,7 +66,6 @@ export async function runProcess(
     worksWithoutTenants,
     // Retention and the erasure of accounts have statements that take longer.
     limitsSystemStatements: name !== 'clock',
-    yieldsProcessors: priority === 'yielding',
   })
   for (const { collect } of services.features) collect?.[name]?.(metrics.registry)
   collectPools(metrics.registry, () => services.platform.db.pools())
@@ -173,6 +160,8 @@ export async function runProcess(
   }
   log.info({ port: running.port, internal: internal.port }, 'ready')
   for (const { onReady } of services.features) onReady?.[name]?.()
+  // Not before: on a busy machine a start at a lower priority outlasts the patience of what waits for it.
+  if (isBackground(name)) lowerProcessPriority()
   process.send?.({ ready: name, port: running.port, internalPort: internal.port })
 }
 
@@ -217,12 +206,6 @@ export function workOf<Q extends QueueName>({ features }: Pick<Services, 'featur
     if (create !== undefined) return create()
   }
   throw new Error(`no feature declares the work of the queue ${queue}`)
-}
-
-// Given to Node itself, the flag is what the operator wants.
-function letHeapGrow(): void {
-  if (process.execArgv.some((argument) => argument.startsWith(HEAP_GROWTH_FLAG))) return
-  setFlagsFromString(`${HEAP_GROWTH_FLAG}=${HEAP_GROWTH_PERCENT}`)
 }
 
 function readConfigOrExit(): Config {

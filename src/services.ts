@@ -9,7 +9,6 @@ import { createLinkTokens } from './platform/crypto/link-token.ts'
 import { createSealer } from './platform/crypto/seal.ts'
 import { createSigningKeys } from './platform/crypto/signing-keys.ts'
 import { createClock } from './platform/db/clock.ts'
-import { isOnThisMachine } from './platform/db/config.ts'
 import { createDatabase } from './platform/db/database.ts'
 import type { Platform } from './platform/feature.ts'
 import { createPager } from './platform/http/page.ts'
@@ -23,7 +22,6 @@ import { createOutbound } from './platform/net/outbound.ts'
 import { parseStoreAddress } from './platform/store/address.ts'
 import { openStore } from './platform/store/open.ts'
 import { timeStep } from './platform/time-limit.ts'
-import { createYielding } from './platform/yielding.ts'
 import { createProducts } from './products.ts'
 
 interface ServiceDeps {
@@ -35,8 +33,6 @@ interface ServiceDeps {
   worksWithoutTenants?: boolean
   /** Statements without a tenant end after 15 s instead of 60, and a connection to a host that vanished soon after. */
   limitsSystemStatements?: boolean
-  /** Tenants' transactions leave processors to other processes: those of Postgres, where it is on the same machine, too. */
-  yieldsProcessors?: boolean
   /** Parts of the platform that replace the real ones, for tests. */
   overrides?: Partial<Platform>
 }
@@ -49,7 +45,6 @@ export function createServices({
   registry = new Registry(),
   worksWithoutTenants = false,
   limitsSystemStatements = false,
-  yieldsProcessors = false,
   overrides = {},
 }: ServiceDeps) {
   const stack = new AsyncDisposableStack()
@@ -62,7 +57,6 @@ export function createServices({
       registry,
       worksWithoutTenants,
       limitsSystemStatements,
-      yieldsProcessors,
       onClose,
       overrides,
     }),
@@ -80,7 +74,6 @@ function createPlatform({
   registry,
   worksWithoutTenants,
   limitsSystemStatements,
-  yieldsProcessors,
   onClose,
   overrides,
 }: PlatformDeps): Platform {
@@ -94,10 +87,6 @@ function createPlatform({
         usesDriverInternals: config.DATABASE_DRIVER_INTERNALS === 'on',
         ...(worksWithoutTenants && { systemPoolSize: config.DATABASE_POOL }),
         limitsSystemStatements,
-        ...(yieldsProcessors &&
-          isOnThisMachine(config.DATABASE_URL) && {
-            yields: createYielding({ active: () => engine.active }),
-          }),
         // The connection may have been opened for a request other than the current one.
         onError: (error) => detached(() => log.warn({ err: error }, 'a database connection broke')),
       }),

@@ -1,6 +1,5 @@
 import { createApp } from '#src/app.ts'
 import { notesOf } from '#src/docs/notes.ts'
-import { requestActivity } from '#src/platform/activity.ts'
 import { createFindEffect, createKeepStatus } from '#src/platform/http/idempotency.ts'
 import { listen } from '#src/platform/http/server.ts'
 import { collectDisk } from '#src/platform/metrics.ts'
@@ -9,10 +8,7 @@ import { runProcess } from '#src/process.ts'
 import { startRateLimits } from '#src/rate-limits.ts'
 
 await runProcess('web', async ({ config, services: { platform, account, features }, log, metrics }) => {
-  const { signingKeys, store, db, engine, baseUrl, cookies } = platform
-  requestActivity.follow((accounts) => {
-    for (const account of accounts) engine.active?.publish(account)
-  })
+  const { signingKeys, store, db, baseUrl, cookies } = platform
   await signingKeys.ensure()
   await store.check()
   const blobs = parseStoreAddress(config.BLOB_STORE)

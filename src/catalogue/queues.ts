@@ -3,18 +3,10 @@ import { z } from 'zod'
 // One row per kind of work. The word names the queue, the Procfile process, the worker file, the log field and the
 // metric label. A payload carries ids only: the rows that they name are the truth.
 
-/**
- * Against other processes of the machine. prompt: callers and receivers wait for it. lowered: some callers do. yielding: bulk work in the
- * background, which takes the processors that are left.
- */
-export type ProcessPriority = 'prompt' | 'lowered' | 'yielding'
-
 interface QueueSettings {
   payload: z.ZodType
   /** Claims (leases) that a job may have before it is dead. Crashes of the worker count too. */
   maxAttempts: number
-  /** Of its worker process. */
-  priority: ProcessPriority
   /** Jobs at once in one worker process. */
   concurrency: number
   /** Most jobs in one batch of the engine. Larger batches cost less; smaller ones spread better over workers. */
@@ -41,7 +33,6 @@ interface QueueSettings {
 export const QUEUES = {
   attest: {
     payload: z.strictObject({ attestationId: z.string() }),
-    priority: 'yielding',
     // 2 s doubling to 5 min: ten attempts outlast a blob store that is away for ten minutes.
     maxAttempts: 10,
     // A job waits for Postgres and the photo most of its time, and for others of its batch. One account takes half of it.
@@ -56,7 +47,6 @@ export const QUEUES = {
   },
   screen: {
     payload: z.strictObject({ screeningId: z.string() }),
-    priority: 'yielding',
     // 5 s doubling to 5 min: eight attempts outlast a detector that fails for ten minutes. Waiting for one that is away
     // or busy does not count as an attempt.
     maxAttempts: 8,
@@ -70,7 +60,6 @@ export const QUEUES = {
   },
   compare: {
     payload: z.strictObject({ attestationId: z.string() }),
-    priority: 'yielding',
     // 5 s doubling to 5 min: ten attempts outlast errors of Postgres for sixteen minutes. An unreachable blob store
     // does not count.
     maxAttempts: 10,
@@ -87,7 +76,6 @@ export const QUEUES = {
   reevaluate: {
     // A walk searches the attestations that a cause affects; each of them is re-evaluated by a job of its own.
     payload: z.union([z.strictObject({ reevaluationId: z.string() }), z.strictObject({ attestationId: z.string() })]),
-    priority: 'yielding',
     // As in attest: it may read the photo again.
     maxAttempts: 10,
     concurrency: 8,
@@ -98,8 +86,6 @@ export const QUEUES = {
   },
   trace: {
     payload: z.strictObject({ traceJobId: z.string() }),
-    // Callers wait for inferences.
-    priority: 'lowered',
     // 5 s doubling to 5 min: five attempts outlast a model's process that ends twice. Waiting for a busy model does not
     // count.
     maxAttempts: 5,
@@ -115,8 +101,6 @@ export const QUEUES = {
   deliver: {
     // A recovery walks over old deliveries; each that it sends again has a job of its own.
     payload: z.union([z.strictObject({ deliveryId: z.string() }), z.strictObject({ recoveryId: z.string() })]),
-    // Its work is waiting for receivers, and an account's deliveries must not wait for another's captures.
-    priority: 'prompt',
     // The webhook schedule counts its own ten attempts; this number bounds crashes in addition.
     maxAttempts: 40,
     // A delivery waits for its receiver most of its time, and twice for the disk, so that many are needed to keep a worker
@@ -132,7 +116,6 @@ export const QUEUES = {
   },
   mail: {
     payload: z.strictObject({ mailId: z.string() }),
-    priority: 'lowered',
     // 2 s doubling to 5 min: thirty attempts outlast a mail server that is away for an hour and a half, and greylisting.
     maxAttempts: 30,
     // A job waits for the mail server most of its time, on a connection of its own.
@@ -145,7 +128,6 @@ export const QUEUES = {
   },
   export: {
     payload: z.strictObject({ exportId: z.string() }),
-    priority: 'yielding',
     // 5 s doubling to 5 min: ten attempts outlast a store that is away for ten minutes. Each begins anew.
     maxAttempts: 10,
     // A job reads for minutes or hours, and holds one connection at a time.
@@ -158,7 +140,6 @@ export const QUEUES = {
   },
   diff: {
     payload: z.strictObject({ diffId: z.string() }),
-    priority: 'yielding',
     // 5 s doubling to 5 min: ten attempts outlast a model that can't be loaded for ten minutes. Each continues at the
     // last checkpoint.
     maxAttempts: 10,
@@ -181,16 +162,12 @@ export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[]
 export const PROCESS_NAMES = ['web', 'dispatch', ...QUEUE_NAMES, 'sequence', 'clock'] as const
 export type ProcessName = (typeof PROCESS_NAMES)[number]
 
-const OTHER_PRIORITIES: Readonly<Record<Exclude<ProcessName, QueueName>, ProcessPriority>> = {
-  web: 'prompt',
-  dispatch: 'prompt',
-  // The ledger waits for it, and it has little to do.
-  sequence: 'lowered',
-  clock: 'yielding',
-}
+// Callers and receivers wait for these processes at every step, and they do little but wait themselves.
+const FOREGROUND: ReadonlySet<ProcessName> = new Set(['web', 'dispatch', 'deliver'])
 
-export function priorityOf(process: ProcessName): ProcessPriority {
-  return isQueueName(process) ? QUEUES[process].priority : OTHER_PRIORITIES[process]
+/** Whether a process runs at a lower priority than those that answer callers and receivers. */
+export function isBackground(process: ProcessName): boolean {
+  return !FOREGROUND.has(process)
 }
 
 /** Whether an account may take no more than the room that it leaves to others. */

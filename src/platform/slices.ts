@@ -1,14 +1,12 @@
 // Long computations on the event loop, cut into slices of a few milliseconds. In each turn of the loop one slice of one
 // account runs, and the accounts take turns: other requests wait for one slice, however many large bodies there are.
 
-import { type Activity, requestActivity } from './activity.ts'
 import { currentSubject } from './context.ts'
 import { createFairQueue } from './fair-queue.ts'
 
 // A request makes some five round trips to Postgres, and each may wait for one slice. A shorter slice costs throughput: a
-// turn of the loop takes some 0.05 ms. So slices are short only while another account has requests.
-const SLICE_MS = 2
-const SHARED_SLICE_MS = 0.5
+// turn of the loop takes some 0.05 ms.
+const SLICE_MS = 1
 
 export interface Slice {
   /** Whether the computation has run long enough. Reads the clock: call it after some 0.1 ms of work. */
@@ -18,11 +16,10 @@ export interface Slice {
 }
 
 /** Begins a slice now. */
-export function createSlice(activity: Pick<Activity, 'isOtherActive'> = requestActivity): Slice {
-  const account = currentSubject()?.account ?? ''
+export function createSlice(): Slice {
   let startedAt = performance.now()
   return {
-    isOver: () => performance.now() - startedAt >= (activity.isOtherActive(account) ? SHARED_SLICE_MS : SLICE_MS),
+    isOver: () => performance.now() - startedAt >= SLICE_MS,
     async next() {
       await nextTurn()
       startedAt = performance.now()

@@ -1,155 +1,41 @@
+import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type Activity, createActivity } from '#src/platform/activity.ts'
-import {
-  type BulkPauses,
-  createBulkPace,
-  createBulkPauses,
-  createBulkWork,
-  inParts,
-  SMALL_LINES,
-} from '#src/platform/bulk-work.ts'
+import { createBulkWork, inParts, PART_LINES } from '#src/platform/bulk-work.ts'
 
-describe('bulk work', () => {
-  let nowMs: number
-  let activity: Activity
-  let shared: BulkPauses
-  let slept: number[]
-
-  const now = () => nowMs
-  const sleep = async (delayMs: number) => {
-    slept.push(delayMs)
-    nowMs += delayMs
+describe('the parts of bulk work', () => {
+  const partsOf = async (chunks: readonly (readonly number[])[]) => {
+    const parts: (readonly number[])[] = []
+    for await (const part of inParts(chunks)) parts.push(part)
+    return parts
   }
-  const paceOf = (account: string, options = {}) =>
-    createBulkPace(account, { activity, pauses: shared, now, sleep, ...options })
 
-  beforeEach(() => {
-    nowMs = 10_000
-    slept = []
-    activity = createActivity(now)
-    shared = createBulkPauses({ now })
+  it('have 250 lines at most, and never lines of two chunks', async () => {
+    const parts = await partsOf([Array(600).fill(0), [], [1], Array(250).fill(2)])
+    expect(parts.map(({ length }) => length)).toEqual([250, 250, 100, 1, 250])
+    expect(PART_LINES).toBe(250)
   })
 
-  it('takes a third of the time while another account has requests', async () => {
-    const pace = paceOf('bulk')
-    activity.note('other')
-    activity.note('bulk')
-    nowMs += 100
-    await pace.pause()
-    activity.note('other')
-    nowMs += 40
-    await pace.pause()
-    expect(slept).toEqual([200, 80])
-  })
-
-  it('has smaller parts while another account has requests', async () => {
-    const pace = paceOf('bulk')
-    const sizes: number[] = []
-    for await (const part of inParts([Array(600).fill('line'), ['last']], pace)) {
-      sizes.push(part.length)
-      activity.note('other')
-      nowMs += 20
-    }
-    expect(sizes).toEqual([250, 50, 50, 50, 50, 50, 50, 50, 1])
-    expect(slept).toHaveLength(8)
-  })
-
-  it('gives each line once and in order', async () => {
-    const lines = Array.from({ length: 777 }, (_, index) => index)
-    activity.note('other')
-    const given: number[] = []
-    for await (const part of inParts([lines.slice(0, 333), [], lines.slice(333)], paceOf('bulk'))) given.push(...part)
-    expect(given).toEqual(lines)
-  })
-
-  it('takes a fifth where processors are short, and with another account a tenth each', () => {
-    const short = createBulkPauses({ now, isShort: () => true })
-    expect([short.add('bulk', 40), short.add('more', 40)]).toEqual([160, 360])
-  })
-
-  it('of several accounts takes a third together', async () => {
-    const until = { bulk: 0, more: 0, third: 0 }
-    const begunAt = nowMs
-    let workedMs = 0
-    for (let part = 0; part < 60; part += 1) {
-      const [account = ''] = Object.entries(until).sort((left, right) => left[1] - right[1])[0] ?? []
-      nowMs = Math.max(nowMs, until[account as keyof typeof until])
-      activity.note('other')
-      const pace = paceOf(account)
-      nowMs += 30
-      workedMs += 30
-      pace.end()
-      until[account as keyof typeof until] = nowMs + shared.left(account)
-    }
-    expect(workedMs / (nowMs - begunAt)).toBeCloseTo(1 / 3, 1)
-  })
-
-  it('leaves nothing to an account whose bulk work ended a second ago', () => {
-    shared.add('before', 100)
-    nowMs += 1_201
-    expect(shared.add('bulk', 100)).toBe(200)
-    expect(shared.add('more', 50)).toBe(250)
-  })
-
-  it('pauses for half a second at most', () => {
-    expect(shared.add('bulk', 3_000)).toBe(500)
-    expect(shared.left('bulk')).toBe(500)
-  })
-
-  it('has pauses after its long parts alone, where that is asked for', async () => {
-    const pace = paceOf('bulk', { minPartMs: 300, pauses: createBulkPauses({ now, maxPauseMs: 10_000 }) })
-    for (const partMs of [299, 300, 8_000]) {
-      nowMs += partMs
-      activity.note('other')
-      await pace.pause()
-    }
-    expect(slept).toEqual([600, 10_000])
-  })
-
-  it('has no pauses while only its own account has requests, or none has', async () => {
-    const pace = paceOf('bulk')
-    nowMs += 100
-    await pace.pause()
-    activity.note('bulk')
-    activity.note('bulk')
-    nowMs += 100
-    await pace.pause()
-    expect(slept).toEqual([])
-  })
-
-  it('has no pauses a second after the last request of another account', async () => {
-    const pace = paceOf('bulk')
-    activity.note('other')
-    nowMs += 999
-    await pace.pause()
-    activity.note('bulk')
-    nowMs += 2_000
-    activity.note('bulk')
-    await pace.pause()
-    expect(slept).toEqual([500])
+  it('have each line once, in its order', async () => {
+    const sizes = fc.array(fc.nat(700), { maxLength: 5 })
+    await fc.assert(
+      fc.asyncProperty(sizes, async (counts) => {
+        let next = 0
+        const chunks = counts.map((count) => Array.from({ length: count }, () => next++))
+        expect((await partsOf(chunks)).flat()).toEqual(chunks.flat())
+      }),
+    )
   })
 })
 
 describe('the turns of bulk transactions', () => {
   const open: PromiseWithResolvers<void>[] = []
   const begun: string[] = []
-  let nowMs: number
   let bulkWork: ReturnType<typeof createBulkWork>
-  let slept: number[]
 
   beforeEach(() => {
     open.length = 0
     begun.length = 0
-    nowMs = 10_000
-    slept = []
-    const activity = { note() {}, follow() {}, isOtherActive: () => true }
-    bulkWork = createBulkWork({
-      connections: 4,
-      pauses: createBulkPauses({ now: () => nowMs }),
-      now: () => nowMs,
-      activity,
-      sleep: async (delayMs) => void slept.push(delayMs),
-    })
+    bulkWork = createBulkWork({ connections: 4 })
   })
 
   const start = (account: string, lines: number) => {
@@ -163,7 +49,7 @@ describe('the turns of bulk transactions', () => {
   const settled = () => new Promise<void>((done) => setImmediate(done))
 
   it('has two large ones of different accounts at once, and a small one of a third account beside them', async () => {
-    const all = [start('a', 10_000), start('a', 9_000), start('b', 1_000), start('c', 5_000), start('d', SMALL_LINES)]
+    const all = [start('a', 10_000), start('a', 9_000), start('b', 1_000), start('c', 5_000), start('d', PART_LINES)]
     await settled()
     expect(begun).toEqual(['a 10000', 'b 1000', 'd 250'])
     open[2]?.resolve()
@@ -173,16 +59,61 @@ describe('the turns of bulk transactions', () => {
     await Promise.all(all)
   })
 
-  it('lets an account wait for what its last one took, and not the others', async () => {
-    const first = start('a', 10)
-    await settled()
-    nowMs += 20
+  it('follow each other without a pause', async () => {
+    const all = [start('a', 10_000), start('a', 9_000)]
     open[0]?.resolve()
-    await first
-    open.push(Promise.withResolvers())
-    await bulkWork('b', 10, async () => {})
-    expect(slept).toEqual([])
-    await bulkWork('a', 10, async () => {})
-    expect(slept).toEqual([40])
+    await all[0]
+    await settled()
+    expect(begun).toEqual(['a 10000', 'a 9000'])
+    open[1]?.resolve()
+    await Promise.all(all)
+  })
+
+  it('lets eight of an account wait, and refuses the next', async () => {
+    const all = Array.from({ length: 9 }, () => start('a', 10))
+    await expect(start('a', 10)).rejects.toMatchObject({
+      code: 'service_unavailable',
+      headers: { 'Retry-After': '5' },
+    })
+    for (const end of open) end.resolve()
+    await Promise.all(all)
+  })
+
+  it('never has two of one account at once, whatever is asked for, and runs all', async () => {
+    const works = fc.array(
+      fc.record({
+        account: fc.constantFrom('a', 'b', 'c'),
+        lines: fc.constantFrom(1, 250, 251, 10_000),
+        turns: fc.nat(5),
+      }),
+      { maxLength: 24 },
+    )
+    await fc.assert(
+      fc.asyncProperty(works, async (asked) => {
+        const run = createBulkWork({ connections: 4 })
+        const running: string[] = []
+        const overlaps: string[] = []
+        let ran = 0
+        const perAccount = new Map<string, number>()
+        // Beyond these, works are refused.
+        const admitted = asked.filter(({ account }) => {
+          perAccount.set(account, (perAccount.get(account) ?? 0) + 1)
+          return (perAccount.get(account) ?? 0) <= 9
+        })
+        await Promise.all(
+          admitted.map(({ account, lines, turns }) =>
+            run(account, lines, async () => {
+              if (running.includes(account)) overlaps.push(account)
+              running.push(account)
+              for (let turn = 0; turn < turns; turn += 1) await settled()
+              running.splice(running.indexOf(account), 1)
+              ran += 1
+            }),
+          ),
+        )
+        expect(overlaps).toEqual([])
+        expect(ran).toBe(admitted.length)
+      }),
+    )
   })
 })

@@ -35,15 +35,3 @@ it('lets a computation continue until its slice is over', async () => {
   await slice.next()
   expect(slice.isOver()).toBe(false)
 })
-
-it('takes shorter slices while another account has requests', async () => {
-  const lengthOf = (isOtherActive: boolean) => {
-    const startedAt = performance.now()
-    const slice = createSlice({ isOtherActive: () => isOtherActive })
-    while (!slice.isOver()) Math.random()
-    return performance.now() - startedAt
-  }
-  // The shortest of several: the process may lose the processor during one.
-  const shortest = (isOtherActive: boolean) => Math.min(...Array.from({ length: 20 }, () => lengthOf(isOtherActive)))
-  expect(shortest(true)).toBeLessThan(shortest(false) / 2)
-})

@@ -1,13 +1,12 @@
 // Each queue from outside, on real processes and on each engine: what is submitted over HTTP is evaluated, and what was
 // evaluated arrives at a receiver with a signature that verifies.
 
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { compactVerify, createLocalJWKSet } from 'jose'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createExports } from '#src/account/exports/exports.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { createPager } from '#src/platform/http/page.ts'
-import { createEngine } from '#src/platform/jobs/bull.ts'
 import { type Receiver, startReceiver } from '../../commands/demo/receiver.ts'
 import { type FakeDetector, startDetector } from '../attest/screen/detector.ts'
 import { fetchAgain } from '../support/again.ts'
@@ -19,7 +18,6 @@ import { until } from '../support/until.ts'
 const CLAIMS = 40
 
 describe.each(testedEngines())('the main flow on %s', (engine) => {
-  const prefix = `t${randomBytes(4).toString('hex')}`
   let system: System
   let receiver: Receiver
   let fleet: Fleet
@@ -37,7 +35,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
 
   beforeAll(async () => {
     detector = await startDetector({ json: { genai_score: 0.97, deepfake_score: 0.02 } })
-    const environment = { SCREENING_DETECTOR: 'http', SCREENING_URL: detector.url, QUEUE_PREFIX: prefix }
+    const environment = { SCREENING_DETECTOR: 'http', SCREENING_URL: detector.url }
     system = await startSystem({ engine, environment })
     receiver = await startReceiver()
     const { text } = await request('/v1/webhook-endpoints', {
@@ -79,19 +77,6 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
       risk_score: body.risk_score,
       factors: body.factors,
     })
-  })
-
-  it.runIf(engine === 'redis')('web: reports which accounts have requests', async () => {
-    const reporting = createEngine({ redisUrl: inject('redisUrl') ?? '', prefix })
-    const active = new Set<string>()
-    reporting.active?.subscribe((accounts) => {
-      for (const account of accounts) active.add(account)
-    })
-    await until(async () => {
-      await get('/v1/claims')
-      return active.has(system.scope.accountId)
-    })
-    await reporting.close()
   })
 
   it('web: counts the requests of each key', async () => {

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BEYOND_CAP, ROOM_TAKEN, type Room, takeRoom } from '#src/account/usage/caps.ts'
 import { countBatch } from '#src/account/usage/meter.ts'
 import { Failure } from '#src/failure.ts'
-import { type BulkPace, type BulkWork, createBulkPace, inParts } from '#src/platform/bulk-work.ts'
+import { type BulkWork, inParts } from '#src/platform/bulk-work.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
@@ -111,12 +111,12 @@ export function createBatches({
     { signal, idempotencyKey }: BatchUpload,
   ): Promise<BatchState> {
     // Undefined, with nothing written, while another batch of the account is being accepted.
-    const tryAccept = (pace: BulkPace) => async (tx: Tx) => {
+    const tryAccept = async (tx: Tx) => {
       if (!(await tryLockBatches(tx, scope))) return undefined
       return once(
         tx,
         idempotencyKey,
-        () => acceptAll(tx, scope, spool, { intake, pace }),
+        () => acceptAll(tx, scope, spool, intake),
         ({ row }) => row.id,
       )
     }
@@ -125,10 +125,10 @@ export function createBatches({
       return undefined
     }
     for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
-      const state = await bulkWork(scope.accountId, spool.count(), async (pace) => {
+      const state = await bulkWork(scope.accountId, spool.count(), async () => {
         // The client would never learn the batch's id.
         if (signal.aborted) throw new Failure('request_timeout', 'The client went away before its answer.')
-        return retryDeadlocks(() => db.tenant(scope, tryAccept(pace))).catch(startOver)
+        return retryDeadlocks(() => db.tenant(scope, tryAccept)).catch(startOver)
       })
       if (state !== undefined) return state
       if (performance.now() > deadline) {
@@ -140,12 +140,7 @@ export function createBatches({
     }
   }
 
-  async function acceptAll(
-    tx: Tx,
-    scope: Caller,
-    spool: Spool,
-    { intake, pace }: { intake: RejectionReport; pace: BulkPace },
-  ): Promise<BatchState> {
+  async function acceptAll(tx: Tx, scope: Caller, spool: Spool, intake: RejectionReport): Promise<BatchState> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
@@ -157,7 +152,7 @@ export function createBatches({
       insertBatch(tx, scope, { id, createdAt: at }),
     ])
     let isBeyondCap = false
-    for await (const part of inParts(spool.chunks(), pace)) {
+    for await (const part of inParts(spool.chunks())) {
       const verdicts = await acceptPart(tx, scope, part, { id, now: at, claims, room })
       for (const [line, verdict] of verdicts) {
         if ('errors' in verdict) {
@@ -262,7 +257,7 @@ export function createBatches({
       let cancelled = 0
       // Workers claim jobs of all accounts together, and wait for a row that a transaction holds: ten thousand lines in one
       // delayed every other account by a tenth of a second, and their lists blocked the event loop for as long.
-      for await (const part of inParts([open], createBulkPace(scope.accountId))) {
+      for await (const part of inParts([open])) {
         cancelled += await run(async (tx) => {
           const jobIds = new Set(await cancelJobs(tx, jobIdsOf(part)))
           const captures = part.filter(({ jobId }) => jobIds.has(jobId))

@@ -4,7 +4,7 @@
 import { recordAudit } from '#src/account/audit/record.ts'
 import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
-import { type BulkPace, type BulkWork, inParts } from '#src/platform/bulk-work.ts'
+import { type BulkWork, inParts } from '#src/platform/bulk-work.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { FairBudget } from '#src/platform/fair-budget.ts'
 import type { JsonBodyLimits } from '#src/platform/http/body.ts'
@@ -99,9 +99,9 @@ export async function importDevices(
       fresh.set(key, { ...device, evidence })
     }
 
-    const enroll = (pace: BulkPace) => (tx: Tx) => enrollAll(tx, scope, [...fresh.values()], { at, pace })
-    const enrolled = await bulkWork(scope.accountId, fresh.size, (pace) =>
-      db.tenant(scope, (tx) => again(tx, idempotencyKey, enroll(pace))),
+    const enroll = (tx: Tx) => enrollAll(tx, scope, [...fresh.values()], at)
+    const enrolled = await bulkWork(scope.accountId, fresh.size, () =>
+      db.tenant(scope, (tx) => again(tx, idempotencyKey, enroll)),
     )
     const devices: ImportResult['devices'] = []
     for (const { line, key } of keys) {
@@ -127,13 +127,13 @@ async function enrollAll(
   tx: Tx,
   scope: Acting,
   devices: (NewDevice & { evidence: NewEvidence | undefined })[],
-  { at, pace }: { at: Date; pace: BulkPace },
+  at: Date,
 ): Promise<Map<string, EnrolledKey>> {
   const enrolled = new Map<string, EnrolledKey>()
   // One order of keys across all statements: otherwise two imports of one fleet could deadlock.
   devices.sort((a, b) => Buffer.compare(a.spkiDigest, b.spkiDigest))
   // A part of 250 chains is about 1 MB when sent; ten thousand at once would be held three times in memory.
-  for await (const part of inParts([devices], pace)) {
+  for await (const part of inParts([devices])) {
     const rows = await enrollWithEvidence(tx, scope, part, at)
     for (const row of rows) enrolled.set(keyOf(row), row)
   }

@@ -4,7 +4,7 @@
 import { constants, writeFileSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { getPriority } from 'node:os'
-import { yieldProcessors } from '#src/platform/priority.ts'
+import { lowerProcessPriority } from '#src/platform/priority.ts'
 import { openPixels, type Sharp, TOO_LARGE } from './sharp.ts'
 import type { Inspection, ThreadAnswer } from './threads.ts'
 
@@ -60,7 +60,7 @@ setInterval(() => {
 }, CHECK_MS).unref()
 if (process.send !== undefined) {
   volunteer()
-  yieldProcessors(Math.max(0, NICE - getPriority()))
+  lowerProcessPriority(Math.max(0, NICE - getPriority()))
 }
 answer({ op: 'ready' })
 

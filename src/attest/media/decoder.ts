@@ -115,8 +115,6 @@ export function createDecoder({
       execArgv: [`--max-old-space-size=${MAX_HEAP_MEGABYTES}`],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',
-      // A session of its own, with a priority of its own: see platform/priority.ts.
-      detached: true,
     })
     // The timer of a request keeps this process alive while there is work; an idle decoder must not.
     child.unref()

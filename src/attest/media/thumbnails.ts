@@ -4,7 +4,6 @@
 
 import { LRUCache } from 'lru-cache'
 import { Failure } from '#src/failure.ts'
-import { type BulkPace, createBulkPace, createBulkPauses } from '#src/platform/bulk-work.ts'
 import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { BlobStore, OpenBlob } from '#src/platform/store/blobs.ts'
@@ -15,7 +14,6 @@ import { MEDIA_TYPES } from './sniff.ts'
 export interface ThumbnailsDeps {
   store: Pick<BlobStore, 'openRead' | 'withLocalFile' | 'putVariant' | 'exists' | 'delete'>
   decoder: Pick<Decoder, 'thumbnail'>
-  paceOf?: (...args: Parameters<typeof createBulkPace>) => Pick<BulkPace, 'pause'>
 }
 
 /** Why there is no thumbnail: the picture can't be decoded here, or not within the limits of time and memory. */
@@ -33,15 +31,11 @@ const PICTURES_AT_ONCE = 8
 const MAX_WAITING_EACH = 64
 const MAX_WAITING = 1_000
 const RETRY_AFTER_SECONDS = 2
-// Photos take less than half of this.
-const SLOW_MS = 300
-// A picture takes up to 8 s, and longer behind those of other accounts.
-const MAX_PAUSE_MS = 10_000
 const MAX_REMEMBERED = 10_000
 // A machine that was overloaded once must not hide a picture as long as the process runs.
 const TOO_COSTLY_MS = 10 * 60_000
 
-export function createThumbnails({ store, decoder, paceOf = createBulkPace }: ThumbnailsDeps) {
+export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
   const making = new Map<string, Promise<NoThumbnail | undefined>>()
   const missing = new LRUCache<string, NoThumbnail>({ max: MAX_REMEMBERED })
   const withSlot = createFairSemaphore({
@@ -93,18 +87,10 @@ export function createThumbnails({ store, decoder, paceOf = createBulkPace }: Th
     return undefined
   }
 
-  // After a slow picture, the account's next one waits: the slow ones of one account use a third of a processor.
   function decode(scope: Scope, media: Media): ReturnType<Decoder['thumbnail']> {
-    return new Promise((resolve, reject) => {
-      withSlot(scope.accountId, async () => {
-        const pace = paceOf(scope.accountId, {
-          minPartMs: SLOW_MS,
-          pauses: createBulkPauses({ maxPauseMs: MAX_PAUSE_MS }),
-        })
-        resolve(await store.withLocalFile(scope, media.sha256, (path) => decoder.thumbnail(path, SIDE)))
-        await pace.pause()
-      }).catch(reject)
-    })
+    return withSlot(scope.accountId, () =>
+      store.withLocalFile(scope, media.sha256, (path) => decoder.thumbnail(path, SIDE)),
+    )
   }
 }
 

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BEYOND_CAP, ROOM_TAKEN, takeRoom } from '#src/account/usage/caps.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
-import { type BulkPace, type BulkWork, inParts } from '#src/platform/bulk-work.ts'
+import { type BulkWork, inParts } from '#src/platform/bulk-work.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createFairBudget, type FairBudget, type Hold } from '#src/platform/fair-budget.ts'
@@ -65,7 +65,7 @@ export function createScreeningBatches({
     tx: Tx,
     scope: Caller,
     lines: readonly Line[],
-    { intake, pace }: { intake: RejectionReport; pace: BulkPace },
+    intake: RejectionReport,
   ): Promise<ScreeningBatchRow> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
@@ -73,7 +73,7 @@ export function createScreeningBatches({
     let accepted = 0
     const [room] = await Promise.all([takeRoom(tx, scope, at), insertScreeningBatch(tx, scope, { id, createdAt: at })])
     let isBeyondCap = false
-    for await (const part of inParts([lines], pace)) {
+    for await (const part of inParts([lines])) {
       const batch = { id, lines: part.map(({ line }) => line) }
       const bodies = part.map(({ body }) => body)
       const verdicts = await acceptScreenings(tx, scope, bodies, { batch, priority: 'bulk', room, now: at })
@@ -99,16 +99,16 @@ export function createScreeningBatches({
     lines: readonly Line[],
     intake: RejectionReport,
   ): Promise<ScreeningBatchRow> {
-    const acceptOnce = (pace: BulkPace) => (tx: Tx) =>
+    const acceptOnce = (tx: Tx) =>
       once(
         tx,
         idempotencyKey,
-        () => accept(tx, caller, lines, { intake, pace }),
+        () => accept(tx, caller, lines, intake),
         ({ id }) => id,
       )
     for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
-      const row = await bulkWork(caller.accountId, lines.length, (pace) =>
-        retryDeadlocks(() => db.tenant(caller, acceptOnce(pace))).catch(undefinedIfTaken),
+      const row = await bulkWork(caller.accountId, lines.length, () =>
+        retryDeadlocks(() => db.tenant(caller, acceptOnce)).catch(undefinedIfTaken),
       )
       if (row !== undefined) return row
       if (performance.now() > deadline) {

@@ -14,11 +14,3 @@ export const databaseConfig = defineConfig({
     ),
   },
 })
-
-/** Whether Postgres shares the processors of this machine, as far as its address tells. */
-export function isOnThisMachine(databaseUrl: string): boolean {
-  const { hostname, searchParams } = new URL(databaseUrl)
-  // The driver takes the path of a socket in either place, encoded in the first.
-  const host = searchParams.get('host') ?? hostname.replaceAll(/%2f/gi, '/')
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host) || host.startsWith('/')
-}

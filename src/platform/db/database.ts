@@ -106,8 +106,6 @@ interface DatabaseOptions {
    * an update of the driver breaks them.
    */
   usesDriverInternals?: boolean
-  /** Whether transactions of this account should leave processors to others now: see admission.ts. */
-  yields?: (account: string) => boolean
   onError?: (error: Error) => void
 }
 
@@ -139,7 +137,6 @@ export function createDatabase({
   limitsSystemStatements = false,
   silencePeriodMs = SILENCE_PERIOD_MS,
   usesDriverInternals: usesInternals = true,
-  yields = () => false,
   onError = () => {},
 }: DatabaseOptions): Database & { pools(): PoolStates } {
   const openPool = createPools({
@@ -160,7 +157,7 @@ export function createDatabase({
     size: systemPoolSize,
     statementTimeoutMs: limitsSystemStatements ? LIMITED_STATEMENT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS,
   })
-  const admission = createAdmission({ slots: poolSize, timeoutMs: CONNECT_TIMEOUT_MS, yields })
+  const admission = createAdmission({ slots: poolSize, timeoutMs: CONNECT_TIMEOUT_MS })
 
   const connectSystem: Connect = async () => {
     const client = await systemPool.connect()

@@ -7,7 +7,6 @@ import type { IncomingMessage } from 'node:http'
 import type { GrantableScope, Plan, Product, Role } from '#src/catalogue/access.ts'
 import { isSeenFromSandbox, rolesWith, WHATEVER_THE_ACCOUNT } from '#src/catalogue/permissions.ts'
 import { Failure } from '#src/failure.ts'
-import { requestActivity } from '#src/platform/activity.ts'
 import { note } from '#src/platform/context.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { failsNoEarlier } from '#src/platform/time-limit.ts'
@@ -123,7 +122,6 @@ export function createAuthenticator({
       secret === undefined
         ? await failsNoEarlier(REFUSED_AFTER_MS, () => byKey(req, origin))
         : await bySession(visit, secret, origin)
-    requestActivity.note(caller.accountId)
     authorize(visit, caller)
     return caller
   }

@@ -59,8 +59,6 @@ export interface Engine {
   consume(queue: QueueName, options: ConsumeOptions): Consumer
   /** Jobs that have ended, for callers that wait: sent after the commit. */
   settled: IdChannel
-  /** Accounts that have requests. undefined where the engine can't send messages cheaply. */
-  active: IdChannel | undefined
   /** BullMQ's own queue, connected, for the board. */
   inspect(queue: QueueName): Promise<InspectedQueue>
   close(): Promise<void>
@@ -118,13 +116,6 @@ function redisEngine(url: string, prefix: string, waits: Waits): Engine {
   // A queue's keys share one hash tag, so that they stay in one slot of a cluster.
   const keyPrefix = (queue: QueueName) => `${prefix}:{${queue}}`
 
-  const channel = (name: string) =>
-    createRedisChannel({
-      name: `${prefix}:${name}`,
-      publisher: redis.producing,
-      subscriber: () => redis.consuming(() => {}),
-    })
-
   return {
     kind: 'redis',
     async check() {
@@ -157,8 +148,11 @@ function redisEngine(url: string, prefix: string, waits: Waits): Engine {
       worker.on('error', onError)
       return { close: () => worker.close() }
     },
-    settled: channel('settled'),
-    active: channel('active'),
+    settled: createRedisChannel({
+      name: `${prefix}:settled`,
+      publisher: redis.producing,
+      subscriber: () => redis.consuming(() => {}),
+    }),
     async close() {
       redis.close()
     },
@@ -206,7 +200,6 @@ function postgresEngine(databaseUrl: string, waits: Waits): Engine {
       return { close: () => worker.close() }
     },
     settled: NO_ID_CHANNEL,
-    active: undefined,
     async close() {
       // A worker that is closed soon after its start keeps the connection that listens (BullMQ 6.7), for which the pool
       // would wait forever.

@@ -1,4 +1,4 @@
-// Sends ids to the other processes: of jobs that have ended, and of accounts that have requests. A message is a hint: the
+// Sends ids of jobs that have ended to the other processes. A message is a hint: the
 // row that it names is read again, and the poll finds what a lost message named. So sending never fails, and a forged
 // message changes no answer.
 

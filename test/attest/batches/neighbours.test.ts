@@ -2,6 +2,7 @@
 
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type BulkWork, createBulkWork } from '#src/platform/bulk-work.ts'
 import { createFairBudget } from '#src/platform/fair-budget.ts'
 import { return503 } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
@@ -38,6 +39,38 @@ it('a batch is accepted while another account has many in both of its environmen
   expect((await service.submit(other, small)).status).toBe(202)
   expect(waiting).toBeGreaterThanOrEqual(BATCHES - 3)
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(sent.map(() => 202))
+})
+
+it('an account has one transaction of a batch at a time, in both of its environments together', async () => {
+  const real = createBulkWork({ connections: 4 })
+  const running: string[] = []
+  const begun: string[][] = []
+  const bulkWork: BulkWork = (account, lines, work) =>
+    real(account, lines, async () => {
+      running.push(account)
+      begun.push([...running])
+      try {
+        return await work()
+      } finally {
+        running.splice(running.indexOf(account), 1)
+      }
+    })
+  const watched = await startService({ bulkWork })
+  try {
+    const [loud, other] = [await watched.makeCaller(), await watched.makeCaller()]
+    const live: Caller = { ...loud, environment: 'live' }
+    live.key = watched.addKey({ accountId: loud.accountId, environment: 'live', scopes: ['attest'] })
+    const callers = [loud, live, other]
+    const lines = await Promise.all(callers.map((caller) => linesOf(caller, 400, watched)))
+    const sent = Array.from({ length: 9 }, (_, n) =>
+      watched.submit(callers[n % 3] ?? loud, lines[n % 3] ?? [], undefined),
+    )
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(sent.map(() => 202))
+    expect(begun.length).toBeGreaterThanOrEqual(sent.length)
+    for (const accounts of begun) expect(new Set(accounts).size).toBe(accounts.length)
+  } finally {
+    await watched.close()
+  }
 })
 
 it('bodies that do not end leave room on the disk for those of another account', async () => {

@@ -63,8 +63,10 @@ export interface Service extends TestService {
   spooled(): Promise<string[]>
 }
 
-/** @param spoolBudget Bytes of disk for bodies that have not ended; the service's own when absent. */
-export async function startService({ spoolBudget }: Pick<BatchesDeps, 'spoolBudget'> = {}): Promise<Service> {
+/** @param deps Parts of the feature that replace its own: the disk for bodies that have not ended, the turns of transactions. */
+export async function startService(
+  deps: Partial<Pick<BatchesDeps, 'spoolBudget' | 'bulkWork'>> = {},
+): Promise<Service> {
   const spoolDirectory = await mkdtemp(join(tmpdir(), 'spool-'))
   const service = await startTestService({
     scopes: ['attest'],
@@ -72,7 +74,7 @@ export async function startService({ spoolBudget }: Pick<BatchesDeps, 'spoolBudg
     replace: ({ platform }) => [
       {
         name: 'batches',
-        routes: batchRoutes(createBatches({ ...platform, spoolDirectory, ...(spoolBudget && { spoolBudget }) })),
+        routes: batchRoutes(createBatches({ ...platform, spoolDirectory, ...deps })),
       },
     ],
   })

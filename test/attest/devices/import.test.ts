@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type BulkPace, type BulkWork, createBulkWork } from '#src/platform/bulk-work.ts'
+import { createBulkWork } from '#src/platform/bulk-work.ts'
 import { createFairBudget } from '#src/platform/fair-budget.ts'
 import { AT, type Issued, make, makeChain } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
@@ -14,14 +14,11 @@ const { root, intermediate, leaf } = await makeChain()
 const fleet: Issued[] = []
 const budget = createFairBudget(BUDGET_BYTES)
 const bulkWork = createBulkWork({ connections: 4 })
-/** Of imports, instead of the real one. */
-let pace: BulkPace | undefined
-const paced: BulkWork = (account, lines, work) => bulkWork(account, lines, (real) => work(pace ?? real))
 let app: AttestApp
 let admin: TestCaller
 
 beforeAll(async () => {
-  app = await startAttestApp(AT, { importBudget: budget, bulkWork: paced })
+  app = await startAttestApp(AT, { importBudget: budget, bulkWork })
   for (let index = 0; index < FLEET; index += 1)
     fleet.push(await make({ name: `Phone ${index}`, issuer: intermediate }))
 })
@@ -209,20 +206,6 @@ describe('a refused import stores nothing', () => {
 })
 
 describe('beside bulk work', () => {
-  it('an import pauses between its parts, and enrolls all of them', async () => {
-    let pauses = 0
-    pace = {
-      lines: () => 20,
-      pause: async () => {
-        pauses += 1
-      },
-    }
-    const { json } = await importLines(fleet.slice(0, 50).map((device) => lineOf(device)))
-    pace = undefined
-    expect(json).toMatchObject({ accepted: 50, rejected: [] })
-    expect(pauses).toBe(2)
-  })
-
   it('of its own account, an import waits; beside that of another account, it does not', async () => {
     const other = await app.makeCaller()
     await app.rootCas.register(other, { name: 'Root', certificate: root.der.toString('base64') })

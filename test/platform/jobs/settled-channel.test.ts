@@ -114,18 +114,4 @@ describe.skipIf(redisUrl === '')('ended jobs on the channel of Redis', () => {
     waiters.close()
     await away.close()
   })
-
-  it('do not come on the channel of accounts with requests, nor those accounts on theirs', async () => {
-    const active = new Set<string>()
-    web.active?.subscribe((ids) => {
-      for (const id of ids) active.add(id)
-    })
-    await until(() => {
-      engine.active?.publish(scope.accountId)
-      return active.has(scope.accountId)
-    })
-    await run({ priority: 'interactive' })
-    expect([...active]).toEqual([scope.accountId])
-    expect(seen.has(scope.accountId)).toBe(false)
-  })
 })
