@@ -99,9 +99,9 @@ export const BENCHES = {
   },
   neighbours: {
     measures:
-      "an honest tenant's p99 on each route and from event to webhook, at a steady rate, while another tenant does its worst: a scenario each",
+      "an honest tenant's p99 of all requests together, and from event to webhook, at a steady rate, while another tenant does its worst: a scenario each",
     floor: 'the same without the other tenant, in turns',
-    bar: '≤ 2 x, or ≤ 10 ms more; nothing refused',
+    bar: '≤ 3 x; nothing refused',
     parts: SCENARIO_NAMES,
     run: async (options) => (await import('./neighbours.ts')).runNeighbours(options),
   },

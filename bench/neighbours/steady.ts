@@ -103,12 +103,14 @@ export function createSteady({
 }
 
 /** When each request is due, in order: each routine at its own rate, out of step with the others. */
-function planOf(routines: readonly Routine[], seconds: number): { atMs: number; routine: Routine }[] {
+export function planOf(routines: readonly Routine[], seconds: number): { atMs: number; routine: Routine }[] {
   return routines
     .flatMap((routine, index) => {
       const periodMs = 1_000 / routine.perSecond
-      const offsetMs = (periodMs * ((index * 7) % routines.length)) / routines.length
-      const count = Math.max(1, Math.floor((seconds * 1_000 - offsetMs) / periodMs))
+      // Each is due at least once, and none after the end.
+      const spanMs = Math.min(periodMs, seconds * 1_000)
+      const offsetMs = (spanMs * ((index * 7) % routines.length)) / routines.length
+      const count = Math.ceil((seconds * 1_000 - offsetMs) / periodMs)
       return Array.from({ length: count }, (_, turn) => ({ atMs: offsetMs + turn * periodMs, routine }))
     })
     .sort((left, right) => left.atMs - right.atMs)

@@ -3,10 +3,10 @@ import { allRoutes } from '#src/app.ts'
 import { NOT_CALLED } from '../../bench/neighbours/account-routes.ts'
 import type { HonestData } from '../../bench/neighbours/data.ts'
 import { INTENT_NOT_CALLED } from '../../bench/neighbours/intent-requests.ts'
-import { compareAll, judgeScenario, merge, ratioOfAll } from '../../bench/neighbours/judge.ts'
+import { compareP99, DELIVERIES, judgeScenario, merge } from '../../bench/neighbours/judge.ts'
 import { honestRoutines } from '../../bench/neighbours/requests.ts'
 import { SCENARIOS } from '../../bench/neighbours/scenarios.ts'
-import type { Observed } from '../../bench/neighbours/steady.ts'
+import { type Observed, planOf, type Seen } from '../../bench/neighbours/steady.ts'
 import { ATTACKS } from '../support/attacks.ts'
 import { makeServices, routesOf } from '../support/services.ts'
 
@@ -34,83 +34,65 @@ describe('the scenarios', () => {
   })
 })
 
+describe('a phase of the honest tenant', () => {
+  const routineOf = (perSecond: number, index: number) => ({ name: `${index}`, next: () => undefined, perSecond })
+
+  it('calls each route at its rate, at least once, and none after its end', () => {
+    const routines = [...Array<number>(20).fill(0.25), ...Array<number>(4).fill(0.04)].map(routineOf)
+    const plan = planOf(routines, 12)
+    const timesOf = (name: string) => plan.filter(({ routine }) => routine.name === name).length
+    expect(routines.slice(0, 20).map(({ name }) => timesOf(name))).toEqual(Array(20).fill(3))
+    expect(routines.slice(20).map(({ name }) => timesOf(name))).toEqual(Array(4).fill(1))
+    expect(Math.max(...plan.map(({ atMs }) => atMs))).toBeLessThan(12_000)
+    expect(plan).toEqual(plan.toSorted((left, right) => left.atMs - right.atMs))
+  })
+})
+
 describe('the verdict on neighbours', () => {
-  const seen = (latenciesMs: number[], failures: Record<string, number> = {}): Observed =>
-    new Map([['GET /v1/claims', { latenciesMs, failures }]])
-  const judge = (calm: Observed, attacked: Observed) => compareAll(calm, attacked)[0]
+  const ROUTE = 'GET /v1/claims'
+  const seen = (latenciesMs: number[], failures: Record<string, number> = {}): Seen => ({ latenciesMs, failures })
+  const observe = (requests: Seen, deliveries = seen([300]), other = seen([])): Observed =>
+    new Map([
+      [ROUTE, requests],
+      ['GET /v1/cases', other],
+      [DELIVERIES, deliveries],
+    ])
+  const judge = (calm: Observed, attacked: Observed) => judgeScenario('locks', { calm, attacked, rate: '2 requests/s' })
 
-  it('compares the p99 of a route with and without the attack', () => {
-    expect(judge(seen([10, 20]), seen([39, 40]))).toMatchObject({ ratio: 2, isReached: true })
-    expect(judge(seen([10, 20]), seen([39, 41]))).toMatchObject({ isReached: false })
+  it('compares the 99th of a hundred samples under attack with that without', () => {
+    const compared = compareP99([...Array<number>(99).fill(10), 500], [...Array<number>(98).fill(10), 20, 900])
+    expect(compared).toEqual({ calmMs: 10, attackedMs: 20, ratio: 2, samples: [100, 100] })
   })
 
-  it('holds where one of six requests is beyond, and not where two are', () => {
-    expect(judge(seen([10, 20]), seen([10, 10, 10, 10, 10, 41]))).toMatchObject({ beyond: 1, isReached: true })
-    expect(judge(seen([10, 20]), seen([10, 10, 10, 10, 41, 41]))).toMatchObject({ beyond: 2, isReached: false })
+  it('is about the samples of all routes together, and allows three times', () => {
+    const many = (ms: number) => seen(Array<number>(300).fill(ms))
+    // A line alone may be far beyond.
+    const attacked = observe(many(30), seen([300]), seen([400, 500]))
+    expect(judge(observe(many(10), seen([300]), seen([5, 5])), attacked)).toMatchObject({ isReached: true })
+    expect(judge(observe(many(10)), observe(many(30.1)))).toMatchObject({ isReached: false })
   })
 
-  it('is missed where a second run shows the same, and not where it does not', () => {
-    const loud = seen([10, 10, 10, 10, 41, 41])
-    const judgeTwice = (again: Observed) => compareAll(seen([10, 20]), loud, again)[0]
-    expect(judgeTwice(seen([10, 41, 10, 41, 10, 10]))).toMatchObject({ isReached: false })
-    expect(judgeTwice(seen([10, 41, 10, 10, 10, 10]))).toMatchObject({
-      isReached: true,
-      beyond: 2,
-      again: { beyond: 1, samples: 6 },
-    })
-    expect(judgeTwice(seen([10, 10], { '503': 1 }))).toMatchObject({ isReached: false, failures: '1 x 503' })
-  })
-
-  it('is about one request in a hundred where there are many', () => {
-    const loud = (beyond: number) => seen([...Array<number>(300 - beyond).fill(10), ...Array<number>(beyond).fill(90)])
-    expect(judge(seen([10, 20]), loud(6))).toMatchObject({ isReached: true })
-    expect(judge(seen([10, 20]), loud(8))).toMatchObject({ isReached: false })
-  })
-
-  it('ignores a few milliseconds', () => {
-    expect(judge(seen([2]), seen([12]))).toMatchObject({ ratio: 6, isReached: true })
-    expect(judge(seen([2]), seen([12.1]))).toMatchObject({ isReached: false })
+  it('is about deliveries by themselves', () => {
+    expect(judge(observe(seen([10])), observe(seen([10]), seen([900])))).toMatchObject({ isReached: true })
+    const slow = judge(observe(seen([10])), observe(seen([10]), seen([901])))
+    expect(slow.isReached).toBe(false)
+    expect(slow.line).toContain('of deliveries 3.00 x (300 ms to 901 ms; 1 calm, 1 attacked) (bar <= 3 x, missed)')
   })
 
   it('is missed by any answer that an honest caller should not get', () => {
-    const failed = judge(seen([10]), seen([10], { '503 service_unavailable': 2 }))
-    expect(failed).toMatchObject({ isReached: false, failures: '2 x 503 service_unavailable' })
+    const failed = judge(observe(seen([10])), observe(seen([10], { '503 service_unavailable': 2 })))
+    expect(failed).toMatchObject({ isReached: false })
+    expect(failed.line).toContain('failed: GET /v1/claims: 2 x 503 service_unavailable')
   })
 
-  it('is missed when the time without attack was never measured', () => {
-    expect(judge(new Map(), seen([10]))).toMatchObject({ isReached: false })
-  })
-
-  it('names the worst first, missed ones before the others', () => {
-    const calm: Observed = new Map()
-    const attacked: Observed = new Map()
-    const figures = { small: [1, 5], far: [100, 900], near: [100, 150] }
-    for (const [name, [quiet = 0, loud = 0]] of Object.entries(figures)) {
-      calm.set(name, { latenciesMs: [quiet], failures: {} })
-      attacked.set(name, { latenciesMs: [loud], failures: {} })
-    }
-    const compared = compareAll(calm, attacked)
-    expect(compared.map(({ name }) => name)).toEqual(['far', 'small', 'near'])
-    const { line, isReached } = judgeScenario('locks', compared, { rate: '2 requests/s', ofAll: 3 })
-    expect(isReached).toBe(false)
-    expect(line).toContain('all requests together 3.00 (bar <= 2 x, missed), 2 of 3 reached, 1 with a request beyond')
-  })
-
-  it('relates each request to the p99 of its own route, a short one to ten milliseconds', () => {
-    const calm: Observed = new Map([
-      ['short', { latenciesMs: [1], failures: {} }],
-      ['long', { latenciesMs: [100], failures: {} }],
-    ])
-    const attacked: Observed = new Map([
-      ['short', { latenciesMs: [15], failures: {} }],
-      ['long', { latenciesMs: [120], failures: {} }],
-    ])
-    expect(ratioOfAll(calm, attacked)).toBe(1.5)
+  it('is missed when the time with or without attack was never measured', () => {
+    expect(judge(new Map(), observe(seen([10])))).toMatchObject({ isReached: false })
+    expect(judge(observe(seen([10])), observe(seen([10]), seen([])))).toMatchObject({ isReached: false })
   })
 
   it('combines all phases of one kind', () => {
-    const merged = merge([seen([1], { '503': 1 }), seen([2, 3], { '503': 1 })])
-    expect(merged.get('GET /v1/claims')).toEqual({ latenciesMs: [1, 2, 3], failures: { '503': 2 } })
+    const merged = merge([observe(seen([1], { '503': 1 })), observe(seen([2, 3], { '503': 1 }))])
+    expect(merged.get(ROUTE)).toEqual({ latenciesMs: [1, 2, 3], failures: { '503': 2 } })
   })
 })
 
