@@ -1,6 +1,6 @@
 // Nice values: on a machine that processes share, callers are answered before background work. With idle processors, in
-// containers and between sessions that the kernel groups (sched_autogroup), they have little or no effect, and nothing
-// depends on them. See docs/decisions/0111: a lower share than this one starves workers.
+// containers, and where the kernel groups processes by session (sched_autogroup), they have no effect, and nothing depends
+// on them. A lower share than this one starves workers: docs/decisions/0111.
 
 import { readdirSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
