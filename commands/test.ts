@@ -1,12 +1,13 @@
 // `npm test`: types, lint, and every test. Further arguments go to vitest: `npm test -- test/attest`. The last line
-// says how many passed and failed; types and lint count as one each. They run beside the tests, with what the tests
-// leave of the processor: many of those wait for processes of their own.
+// says how many passed and failed; types, lint and a file that can't be loaded count as one each. Types and lint run
+// beside the tests at a low priority: many tests wait for processes of their own, and leave processor time.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { constants, setPriority, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { tallyReport } from './test-report.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const bin = (path: string) => join(ROOT, 'node_modules', path)
@@ -19,6 +20,7 @@ process.on('disconnect', () => {
 })
 
 installRedis()
+await fetchModel()
 // The processes that tests start.
 await run([join(ROOT, 'commands/compile-cache.ts')])
 const tally = { passed: 0, failed: 0 }
@@ -49,10 +51,10 @@ async function runTests(): Promise<void> {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
     if (args.length === 0) reporters.push(`--reporter=${join(ROOT, 'test/support/slowest.ts')}`)
     const status = await run([bin('vitest/vitest.mjs'), 'run', ...reporters, ...args])
-    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'))
-    tally.passed += numPassedTests
-    // A file that can't be loaded fails without a failed test, and so does an error outside of any test.
-    tally.failed += numFailedTests || (status === 0 ? 0 : 1)
+    const { passed, failed, failedFiles } = tallyReport(readFileSync(report, 'utf8'), status)
+    tally.passed += passed
+    tally.failed += failed
+    for (const { name, message } of failedFiles) say(`${name} failed as a whole: ${message}`)
   } catch (error) {
     say(`the tests left no report: ${error instanceof Error ? error.message : error}`)
     tally.failed += 1
@@ -103,4 +105,14 @@ function installRedis(): void {
   if (spawnSync('redis-server', ['--version']).status !== 0) {
     say('No redis-server on this machine: the tests run on the Postgres engine alone. Install it to test both.')
   }
+}
+
+// A run of some files fetches nothing, unless it must not skip a test: 100 MB are much for a test of something else.
+async function fetchModel(): Promise<void> {
+  if (args.length > 0 && !process.env.CI) return
+  const model = join(ROOT, 'commands/model.ts')
+  if ((await runAside([model, 'check', 'smollm2-135m-instruct'])).code === 0) return
+  say('Fetching the model SmolLM2 (once)...')
+  const { code, output } = await runAside([model, 'fetch', 'smollm2'])
+  if (code !== 0) say(`${output}SmolLM2 was not fetched: the tests that run it are skipped, and fail where CI is set.`)
 }

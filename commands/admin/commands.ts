@@ -15,7 +15,7 @@ import {
   readProductsSet,
 } from './accounts.ts'
 import { ENVIRONMENTS, parseWords, type Values } from './arguments.ts'
-import { readJobsList, readJobsRedrive, readQueueChange, STATES } from './jobs.ts'
+import { readJobsList, readJobsRedrive, readQueueChange, STATES, showQueues } from './jobs.ts'
 import { readKeyCreate, readKeyList, readKeyRevoke } from './keys.ts'
 import { printLoginLink } from './login-link.ts'
 import { reportMasterKeys, resealSecrets } from './master-key.ts'
@@ -37,6 +37,7 @@ export const USAGE = `Usage: npm run admin -- <command> [--json]
   login-link EMAIL [--account ACC]                  prints a link that signs in; with --account, a new owner
   jobs list [--queue QUEUE] [--state STATE] [--limit N] [--after JOB_ID]
   jobs redrive (JOB_ID | --queue QUEUE) [--yes]     runs dead jobs again
+  queue list                                        each queue with its workers and jobs
   queue pause QUEUE [--yes]
   queue resume QUEUE
   master-key status                                 counts sealed values by the master key that they stand under
@@ -96,6 +97,7 @@ const ENTRIES: Record<string, Entry> = {
   'login-link': { options: ['account'], words: 1, read: ({ account }, word) => printLoginLink(word, account) },
   'jobs list': { options: ['queue', 'state', 'limit', 'after'], words: 0, read: readJobsList },
   'jobs redrive': { options: ['queue', 'yes'], words: 1, read: readJobsRedrive },
+  'queue list': { options: [], words: 0, read: () => showQueues },
   'queue pause': { options: ['yes'], words: 1, read: (_, word) => readQueueChange('pause', word) },
   'queue resume': { options: [], words: 1, read: (_, word) => readQueueChange('resume', word) },
   'master-key status': { options: [], words: 0, read: () => reportMasterKeys },

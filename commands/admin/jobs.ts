@@ -2,11 +2,11 @@
 
 import { isQueueName, QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import { Failure } from '#src/failure.ts'
-import { countJobs, listJobs, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/operate.ts'
+import { countJobs, listJobs, listQueues, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/operate.ts'
 import { workOf } from '#src/process.ts'
 import { usageError } from '../sentence.ts'
 import { oneOf, readLimit, required, type Values } from './arguments.ts'
-import type { Act } from './commands.ts'
+import type { Act, Context } from './commands.ts'
 
 export const STATES = ['queued', 'dispatched', 'running', 'succeeded', 'dead', 'cancelled'] as const
 
@@ -62,6 +62,10 @@ export function readJobsRedrive({ queue: named }: Values, id: string | undefined
       ...(jobs.length === MAX_REDRIVEN ? { note: 'There may be more: run this again.' } : {}),
     }
   }
+}
+
+export async function showQueues({ services }: Context): Promise<object[]> {
+  return listQueues(services.platform.db)
 }
 
 export function readQueueChange(change: 'pause' | 'resume', word: string | undefined): Act {

@@ -2,9 +2,9 @@
 // killed between any two steps. A lost line does no harm: a submission under the same name is the same attestation.
 
 import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
-import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { FieldError } from '#src/failure.ts'
+import { takeFileLock } from '#src/platform/file-lock.ts'
 import type { BatchLine } from '../../capture-kit/client.ts'
 
 /** The outcome of a capture: its result, or why it was refused. */
@@ -73,12 +73,13 @@ const sync = promisify(fdatasync)
  * @throws {Error} when another run uses it, or when it is not a journal.
  */
 export async function openJournal(path: string, to: string): Promise<Journal> {
-  const unlock = await takeLock(`${path}.lock`)
+  const unlock = takeFileLock(`${path}.lock`)
+  if (unlock === undefined) throw new Error(`Another run of this command is submitting with the state ${path}.`)
   let file: number
   try {
     file = openSync(path, 'a+', 0o600)
   } catch (error) {
-    await unlock()
+    unlock()
     throw error
   }
   const media = new Map<string, Media>()
@@ -115,7 +116,7 @@ export async function openJournal(path: string, to: string): Promise<Journal> {
     end = load(file, path, apply)
   } catch (error) {
     closeSync(file)
-    await unlock()
+    unlock()
     throw error
   }
   for (const [key, { isResult }] of places) if (!isResult) places.delete(key)
@@ -145,7 +146,7 @@ export async function openJournal(path: string, to: string): Promise<Journal> {
     async close() {
       await sync(file)
       closeSync(file)
-      await unlock()
+      unlock()
     },
   }
 }
@@ -181,43 +182,4 @@ function parseMark(bytes: Buffer, path: string): Mark {
     // Reported below.
   }
   throw new Error(`${path} is damaged, or no state of this command: name another with --state.`)
-}
-
-/** @throws {Error} while the process that took it is alive. */
-async function takeLock(path: string): Promise<() => Promise<void>> {
-  const aside = `${path}.${process.pid}`
-  await writeFile(aside, String(process.pid), { mode: 0o600 })
-  try {
-    for (;;) {
-      // Linked with its content already written: an empty lock would look abandoned.
-      if (await isMade(link(aside, path))) return () => rm(path, { force: true })
-      const owner = Number(await readFile(path, 'utf8').catch(() => ''))
-      if (isAlive(owner)) {
-        throw new Error(`Process ${owner} is submitting with this state. If it is not, delete ${path}.`)
-      }
-      await rm(path, { force: true })
-    }
-  } finally {
-    await rm(aside, { force: true })
-  }
-}
-
-async function isMade(made: Promise<void>): Promise<boolean> {
-  try {
-    await made
-    return true
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
-    throw error
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
 }

@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { Failure } from '#src/failure.ts'
 import type { Answer } from '#src/platform/http/endpoint.ts'
 import { type Prepared, prepare } from './prepared.ts'
@@ -19,6 +20,9 @@ const SOURCES = {
   'login.js': new URL('./browser/login.js', import.meta.url),
   'passkeys.js': new URL('./browser/passkeys.js', import.meta.url),
   'share.js': new URL('./browser/share.js', import.meta.url),
+  'search.js': new URL('./browser/search.js', import.meta.url),
+  'minisearch.js': fileURLToPath(import.meta.resolve('minisearch')),
+  'stemmer.js': fileURLToPath(import.meta.resolve('stemmer')),
   'guides.js': new URL('./browser/guides.js', import.meta.url),
   'pages.css': new URL('./browser/pages.css', import.meta.url),
   'swagger-ui-bundle.js': resolve('swagger-ui-dist/swagger-ui-bundle.js'),
@@ -61,5 +65,11 @@ export function createAssets(): Assets {
 
 // Our modules import each other by the names of their files.
 function withServedNames(text: string, names: ReadonlyMap<AssetName, string>): string {
-  return [...names].reduce((one, [name, served]) => one.replaceAll(`from './${name}'`, `from './${served}'`), text)
+  return [...names].reduce(
+    (one, [name, served]) =>
+      one
+        .replaceAll(`from './${name}'`, `from './${served}'`)
+        .replaceAll(`import('./${name}')`, `import('./${served}')`),
+    text,
+  )
 }

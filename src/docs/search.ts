@@ -8,17 +8,33 @@ import type { Route } from '#src/platform/http/endpoint.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import type { Guides } from './guides.ts'
 
+/** What readers search for, where the text uses another word, by path. */
+const WORDS: Record<string, string> = {
+  'docs/api#lists': 'pagination paging pages cursor limit',
+  'docs/integrate': 'getting started start tutorial quickstart first steps',
+  'docs/account': 'privacy personal data erasure export',
+  'docs/api#erasing-a-claim': 'gdpr delete personal data privacy',
+  'docs/operate#containers': 'helm docker kubernetes k8s image compose',
+  'docs/integrate#4-capture-upload-submit': 'sdk client library',
+  'docs/api#rate-limits': '429 too many requests throttling quota',
+  'docs/cases': 'adjuster adjusters review queue',
+  'docs/webhooks': 'webhook webhooks callback notification',
+  'docs/webhooks#verify': 'webhook signature hmac secret',
+}
+
 interface Entry {
   /** Relative to the root of the service. */
   path: string
   page: string
   heading: string
+  /** What readers search for and the text does not contain. */
+  words: string
   text: string
 }
 
 /** As JSON. Renders all guides: most of half a second, in slices. */
 export async function buildSearchIndex({ guides, routes }: { guides: Guides; routes: readonly Route[] }) {
-  const entries: Entry[] = []
+  const entries: Omit<Entry, 'words'>[] = []
   const slice = createSlice()
   for (const guide of guides.all()) {
     if (slice.isOver()) await slice.next()
@@ -49,5 +65,7 @@ export async function buildSearchIndex({ guides, routes }: { guides: Guides; rou
         text: `${summary} ${operationId}`,
       })),
   )
-  return JSON.stringify(entries)
+  const missing = Object.keys(WORDS).filter((path) => !entries.some((entry) => entry.path === path))
+  if (missing.length > 0) throw new Error(`There is no section for the search words of ${missing.join(', ')}`)
+  return JSON.stringify(entries.map((entry): Entry => ({ ...entry, words: WORDS[entry.path] ?? '' })))
 }

@@ -4,12 +4,14 @@ import { createAccounts } from '#src/account/keys/accounts.ts'
 import { createKeys, type Keys } from '#src/account/keys/keys.ts'
 import { createAllowlist } from '#src/account/login/allowlist.ts'
 import { createPrintLink, type PrintLink } from '#src/account/login/operator-link.ts'
+import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
 import { createLinkTokens } from '#src/platform/crypto/link-token.ts'
 import { newId } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import { isPaused } from '#src/platform/jobs/operate.ts'
 import type { Services } from '#src/services.ts'
 import { readCommand } from '../../commands/admin/commands.ts'
+import { renderResult } from '../../commands/admin/render.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../support/database.ts'
 
 describe('admin', () => {
@@ -117,6 +119,35 @@ describe('admin', () => {
     expect(await say('jobs list --queue deliver')).toEqual([])
     await expect(say(`jobs list --after ${randomUUID()}`)).rejects.toThrow('no job')
     expect(() => readCommand(['jobs', 'list', '--after', 'x'])).toThrow('no job id')
+  })
+
+  it('lists each queue with its state and its jobs', async () => {
+    const scope = await makeAccount(database)
+    const payload = { screeningId: newId('scr', scope.environment) }
+    await database.db.tenant(scope, (tx) => enqueue(tx, 'screen', scope, [{ payload }, { payload }]))
+    await say('queue pause screen')
+    const listed = (await say('queue list')) as { queue: string }[]
+    expect(listed.map(({ queue }) => queue)).toEqual(QUEUE_NAMES)
+    const idle = { state: 'running', pausedAt: null, workers: 0, slots: 0, due: 0, inFlight: 0, dead: 0 }
+    expect(listed.find(({ queue }) => queue === 'diff')).toMatchObject({ ...idle, later: 0, oldestDueSeconds: null })
+    const paused = { state: 'paused', pausedAt: expect.any(Date), due: 2, oldestDueSeconds: expect.any(Number) }
+    expect(listed.find(({ queue }) => queue === 'screen')).toMatchObject(paused)
+    await say('queue resume screen')
+  })
+
+  it('prints rows that are too long for a table as blocks of at most 120 columns, and nothing is cut off', async () => {
+    const scope = await makeAccount(database)
+    const lastError = `connect ECONNREFUSED ${'2001:db8::1,'.repeat(40)} ${'while a detector was asked '.repeat(10)}`
+    const payload = { screeningId: newId('scr', scope.environment) }
+    await database.db.tenant(scope, (tx) => enqueue(tx, 'screen', scope, [{ payload }, { payload }]))
+    await database.owner('UPDATE jobs SET last_error = $1 WHERE account_id = $2', [lastError, scope.accountId])
+    const jobs = (await say('jobs list --queue screen --limit 2')) as { id: string }[]
+    const text = renderResult(jobs)
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
+    for (const { id } of jobs) expect(text).toMatch(new RegExp(`^id: +${id}$`, 'm'))
+    expect(text.replaceAll(/\s/g, '').split(lastError.replaceAll(/\s/g, ''))).toHaveLength(3)
+    // What fits is a table.
+    expect(renderResult([{ queue: 'screen', due: 2 }])).toBe('queue   due\nscreen  2\n')
   })
 
   it('prints a link that signs in, and logs that without the link', async () => {

@@ -171,6 +171,11 @@ describe.skipIf(!hasBrowser)(
         `document.querySelector(':target')?.id === 'idempotency_key_reused' && document.readyState === 'complete'`,
       )
       await type('<img src=x onerror=alert(1)>')
+      await browser.see(
+        `document.querySelector('#found a')?.href.endsWith('docs/errors#idempotency_key_reused') === false`,
+      )
+      expect(await browser.evaluate(`document.querySelector('#found img') === null`)).toBe(true)
+      await type('<b>qqqqqqqq</b>')
       await browser.see(`document.querySelector('#found p')?.innerText === 'Nothing was found.'`)
       expect(browser.asked().filter((asked) => !asked.startsWith(root))).toEqual([])
       expect(browser.complaints()).toEqual([])

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { describeConfig, readConfig } from '#src/config.ts'
 import { DEFAULT_SPOOL_BYTES } from '#src/platform/store/local-files.ts'
@@ -12,7 +12,9 @@ import { readProcfile } from '../../commands/supervisor.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 const names = readProcfile().map(({ name }) => name)
 const compose = read('compose.yaml')
-const manifests = readdirSync(resolve(ROOT, 'deploy/kubernetes'))
+const manifests = readdirSync(resolve(ROOT, 'deploy/kubernetes'), { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.yaml'),
+)
 const kubernetes = manifests.map((file) => read(`deploy/kubernetes/${file}`)).join('\n---\n')
 const dockerfile = read('Dockerfile')
 
@@ -35,6 +37,17 @@ const CALLING_OUT: Record<string, string> = {
   'src/authorize/webhooks/policy-webhooks.ts': 'web',
   'src/trace/models/remote.ts': 'web',
 }
+// What follows from the other services of the file.
+const SET_BY_COMPOSE = [
+  'MODE',
+  'DATABASE_URL',
+  'REDIS_URL',
+  'HOST',
+  'PORT',
+  'INTERNAL_HOST',
+  'INTERNAL_HOSTS',
+  'INTERNAL_PORT',
+]
 const known = new Set([...describeConfig().map(({ key }) => key), ...OTHERS])
 
 describe('a deployment', () => {
@@ -59,20 +72,28 @@ describe('a deployment', () => {
   })
 
   it('scrapes every process, and accepts its name as the host of the internal port', () => {
-    const scraped = /targets:\s*\[([^\]]*)\]/.exec(read('deploy/prometheus/prometheus.yaml'))?.[1] ?? ''
-    expect(scraped.match(/[a-z]+:\d+/g)?.sort()).toEqual(names.map((name) => `${name}:9090`).sort())
+    const scraped =
+      /names: \[([^\]]*)\]\n +type: A\n +port: 9090/.exec(read('deploy/prometheus/prometheus.yaml'))?.[1] ?? ''
+    expect(scraped.split(', ').sort()).toEqual([...names].sort())
     const hosts = /INTERNAL_HOSTS: (.*)/.exec(compose)?.[1] ?? ''
     expect(hosts.split(',').sort()).toEqual([...names].sort())
   })
 
   it('sets no variable that the service does not read', () => {
-    const inCompose = [...compose.matchAll(/^ {4,6}([A-Z][A-Z_]+):/gm)].map(([, key]) => key)
-    const inKubernetes = [...kubernetes.matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, key]) => key)
-    const inImage = [...dockerfile.matchAll(/\b([A-Z][A-Z_]+)=/g)].map(([, key]) => key)
+    const inCompose = [...compose.matchAll(/^ {4,6}([A-Z][A-Z0-9_]+):/gm)].map(([, key]) => key)
+    const inKubernetes = [...kubernetes.matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, key]) => key)
+    const inImage = [...dockerfile.matchAll(/\b([A-Z][A-Z0-9_]+)=/g)].map(([, key]) => key)
     for (const keys of [inCompose, inKubernetes, inImage]) {
       expect(keys.length).toBeGreaterThan(3)
       expect(keys.filter((key = '') => !known.has(key))).toEqual([])
     }
+  })
+
+  it('passes every setting of an operator through compose', () => {
+    const passed = [...compose.matchAll(/^ +([A-Z][A-Z0-9_]+): \$\{\1:[-?]/gm)].map(([, key]) => key)
+    const keys = describeConfig().flatMap(({ key, description }) => (/Development only/.test(description) ? [] : [key]))
+    expect(keys.length).toBeGreaterThan(50)
+    expect(keys.filter((key) => !passed.includes(key)).sort()).toEqual([...SET_BY_COMPOSE].sort())
   })
 
   it('has the compiled code in its image, made by the user that runs it', () => {
@@ -141,8 +162,17 @@ describe('a deployment', () => {
   })
 
   it('lists its files, and copies only existing ones', () => {
-    const listed = [...read('deploy/kubernetes/kustomization.yaml').matchAll(/^ {2}- ([a-z]+\.yaml)$/gm)]
-    expect([...listed.map(([, file]) => file), 'scaling.yaml', 'kustomization.yaml'].sort()).toEqual(manifests.sort())
+    const lists = manifests.filter((file) => file.endsWith('kustomization.yaml'))
+    const listed = lists.flatMap((list) => {
+      const folder = dirname(list) === '.' ? '' : `${dirname(list)}/`
+      return [...read(`deploy/kubernetes/${list}`).matchAll(/^ {2}- ([a-z]+\.yaml)$/gm)].map(
+        ([, file]) => `${folder}${file}`,
+      )
+    })
+    expect([...listed, ...lists, 'scaling.yaml'].sort()).toEqual(manifests.sort())
+    // A Job can't be changed, so the processes are applied without it.
+    expect(documentsOf('Job').map(nameOf)).toEqual(['migrate'])
+    expect(read('deploy/kubernetes/kustomization.yaml')).not.toMatch(/^ {2}- .*(migrate|job)/m)
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, sources = '']) =>
       sources.split(' '),
     )

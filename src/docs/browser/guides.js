@@ -34,7 +34,7 @@ const AROUND = 60
 const place = document.getElementById('search')
 const query = document.getElementById('query')
 const found = document.getElementById('found')
-let index
+let search
 let selected = -1
 
 place.hidden = false
@@ -62,50 +62,38 @@ document.addEventListener('keydown', (event) => {
   query.focus()
 })
 
+// The libraries and the index come at the first search: most readers don't search.
 function load() {
-  index ??= fetch(new URL('docs/search.json', root))
-    .then((answer) => (answer.ok ? answer.json() : Promise.reject(new Error(String(answer.status)))))
-    .then((entries) => {
-      for (const entry of entries) entry.lower = [entry.heading, entry.page, entry.text].map((one) => one.toLowerCase())
-      return entries
-    })
+  search ??= Promise.all([
+    import('./search.js'),
+    import('./minisearch.js'),
+    import('./stemmer.js'),
+    fetch(new URL('docs/search.json', root)).then((answer) =>
+      answer.ok ? answer.json() : Promise.reject(new Error(String(answer.status))),
+    ),
+  ])
+    .then(([{ createSearch }, { default: MiniSearch }, { stemmer }, entries]) =>
+      createSearch({ MiniSearch, stemmer }, entries),
+    )
     .catch(() => {
-      index = undefined
-      return []
+      search = undefined
+      return () => []
     })
-  return index
+  return search
 }
 
 async function show(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  const entries = await load()
+  const results = (await load())(text).slice(0, MAX_FOUND)
   // The answer of an earlier query must not replace that of a later one.
   if (text !== query.value) return
-  const scored = entries
-    .map((entry) => ({ entry, score: scoreOf(entry, words) }))
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score)
-    .slice(0, MAX_FOUND)
   selected = -1
   found.hidden = words.length === 0
   found.replaceChildren(
-    ...(scored.length === 0 ? [element('p', 'Nothing was found.')] : scored.map((one) => linkTo(one.entry, words))),
+    ...(results.length === 0
+      ? [element('p', 'Nothing was found.')]
+      : results.map(({ entry, terms }) => linkTo(entry, [...words, ...terms]))),
   )
-}
-
-// Every word must match; a heading weighs more than a page's title, and that more than the text.
-function scoreOf({ lower: [heading, page, text] }, words) {
-  let score = words.length === 0 ? 0 : 1
-  for (const word of words) {
-    const weight =
-      (heading === word ? 40 : 0) +
-      (heading.includes(word) ? 20 : 0) +
-      (page.includes(word) ? 6 : 0) +
-      (text.includes(word) ? 2 : 0)
-    if (weight === 0) return 0
-    score += weight
-  }
-  return score
 }
 
 function linkTo({ path, page, heading, text }, words) {

@@ -1,11 +1,12 @@
 // What operators do to queues. Every function names its subject and returns what it changed.
 
-import { type Payload, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
+import { type Payload, QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Environment } from '#src/platform/ids.ts'
 import { revive, SHOWN_STATE } from './backlog.ts'
 import type { Work } from './consume.ts'
+import { WORKER_ALIVE } from './live-rows.ts'
 
 export interface JobSummary {
   id: string
@@ -55,6 +56,45 @@ export async function countJobs(db: Database, { queue, state, id }: Omit<JobFilt
     ]),
   )
   return row?.count ?? 0
+}
+
+export interface QueueSummary {
+  queue: QueueName
+  state: 'running' | 'paused'
+  pausedAt: Date | null
+  /** Live workers, and how many jobs they run at once together. */
+  workers: number
+  slots: number
+  due: number
+  /** Queued for a time that has not come: retries, and jobs of closed accounts. */
+  later: number
+  inFlight: number
+  dead: number
+  oldestDueSeconds: number | null
+}
+
+/** Every queue with its workers and its jobs that have not succeeded, in the order of the catalogue. */
+export async function listQueues(db: Database): Promise<QueueSummary[]> {
+  return db.system('list queues', (tx) =>
+    tx.query<QueueSummary>(
+      `SELECT named.queue, CASE WHEN q.paused_at IS NULL THEN 'running' ELSE 'paused' END AS state, q.paused_at AS "pausedAt",
+         coalesce(w.workers, 0) AS workers, coalesce(w.slots, 0) AS slots, coalesce(j.due, 0) AS due, coalesce(j.later, 0) AS later,
+         coalesce(j.in_flight, 0) AS "inFlight", coalesce(j.dead, 0) AS dead, j.oldest_due_seconds AS "oldestDueSeconds"
+       FROM unnest($1::text[]) WITH ORDINALITY AS named(queue, place)
+       LEFT JOIN queues q ON q.queue = named.queue
+       LEFT JOIN (SELECT queue, count(*)::int AS workers, sum(concurrency)::int AS slots
+         FROM workers WHERE heartbeat_at > now() - ${WORKER_ALIVE} GROUP BY queue) w ON w.queue = named.queue
+       LEFT JOIN (SELECT queue,
+           count(*) FILTER (WHERE state = 'queued' AND run_at <= now())::int AS due,
+           count(*) FILTER (WHERE state = 'queued' AND run_at > now())::int AS later,
+           count(*) FILTER (WHERE state IN ('dispatched', 'running'))::int AS in_flight,
+           count(*) FILTER (WHERE state = 'dead')::int AS dead,
+           extract(epoch FROM now() - min(run_at) FILTER (WHERE state = 'queued' AND run_at <= now()))::int AS oldest_due_seconds
+         FROM jobs WHERE state IN ('queued', 'dispatched', 'running', 'dead') GROUP BY queue) j ON j.queue = named.queue
+       ORDER BY named.place`,
+      [QUEUE_NAMES],
+    ),
+  )
 }
 
 /** How many jobs of an account are in which state; those that have settled leave after a day. */

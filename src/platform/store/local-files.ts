@@ -1,13 +1,14 @@
 // Local files of the S3 store: copies of media, each of up to the largest blob. Nothing but its process knows of one, so a
-// killed process leaves it, also when the media are erased. The name therefore says whose it is, and every process that
-// starts removes those whose processes are gone. In a container only a later process of the same one can do that.
+// killed process leaves it, also when the media are erased. The name therefore says which store made it, the store keeps a
+// lock in the same folder for as long as its process lives, and every process that starts removes the files of the others
+// whose lock is free.
 
-import { createHash, randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createFairBudget } from '#src/platform/fair-budget.ts'
+import { takeFileLock } from '#src/platform/file-lock.ts'
 
 export interface LocalFiles {
   /** A new file, which is removed when `fill` has ended. What it writes is taken from the room of its owner first. */
@@ -34,15 +35,53 @@ export function createLocalFiles(directory: string, maxBytes: number): LocalFile
   const budget = createFairBudget(maxBytes)
   const share = Math.floor(maxBytes / 2)
   let removed = Promise.withResolvers<void>()
+  let owner: { name: string; files: number; free: () => void } | undefined
+
+  // Another process may take the lock of a new file for a moment, to see whether it is abandoned: then another name is used.
+  function takeOwner(): { name: string; files: number; free: () => void } {
+    while (owner === undefined) {
+      const name = randomUUID().slice(0, 8)
+      const free = takeFileLock(join(directory, `${OWNER}${name}`))
+      if (free !== undefined) owner = { name, files: 0, free }
+    }
+    owner.files += 1
+    return owner
+  }
+
+  // Kept only while there are files: nothing has to be closed, and an idle store leaves nothing.
+  function releaseOwner(): void {
+    if (owner === undefined) return
+    owner.files -= 1
+    if (owner.files > 0) return
+    rmSync(join(directory, `${OWNER}${owner.name}`), { force: true })
+    owner.free()
+    owner = undefined
+  }
+
+  /** Removes a file that no process uses any more. false when it is gone, or another user's in a folder that both write to. */
+  async function remove(name: string): Promise<boolean> {
+    try {
+      await unlink(join(directory, name))
+      return true
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT', 'EPERM', 'EACCES')) throw error
+      return false
+    }
+  }
 
   async function withNewFile<R>(fill: (file: FileHandle, path: string) => Promise<R>): Promise<R> {
-    const path = join(directory, newName())
-    const file = await open(path, 'wx+', 0o600)
+    const { name } = takeOwner()
     try {
-      return await fill(file, path)
+      const path = join(directory, `${SPOOLED}${name}-${randomUUID()}`)
+      const file = await open(path, 'wx+', 0o600)
+      try {
+        return await fill(file, path)
+      } finally {
+        await file.close()
+        await unlink(path)
+      }
     } finally {
-      await file.close()
-      await unlink(path)
+      releaseOwner()
     }
   }
 
@@ -61,17 +100,21 @@ export function createLocalFiles(directory: string, maxBytes: number): LocalFile
 
     async sweep(before) {
       let removed = 0
-      for (const name of await readdir(directory)) {
+      const names = await readdir(directory)
+      for (const owned of names.filter((name) => name.startsWith(OWNER))) {
+        const free = takeLockOf(join(directory, owned))
+        if (free === undefined) continue
+        const spooled = `${SPOOLED}${owned.slice(OWNER.length)}-`
+        for (const name of names) if (name.startsWith(spooled) && (await remove(name))) removed += 1
+        // Removed before it is freed, so that no process takes the lock of a file that is about to go.
+        await remove(owned)
+        free()
+      }
+      for (const name of names) {
         if (!name.startsWith(SPOOLED)) continue
-        const path = join(directory, name)
-        try {
-          if (!isAbandoned(name) && (await stat(path)).mtime >= before) continue
-          await unlink(path)
-          removed += 1
-        } catch (error) {
-          // Its owner has just finished with it, or it is another user's in a folder that both write to.
-          if (!hasCode(error, 'ENOENT', 'EPERM', 'EACCES')) throw error
-        }
+        // Those without a lock, as a cleaner of temporary files leaves them, go by age.
+        const { mtime } = (await stat(join(directory, name)).catch(() => undefined)) ?? {}
+        if (mtime !== undefined && mtime < before && (await remove(name))) removed += 1
       }
       return removed
     },
@@ -81,42 +124,15 @@ export function createLocalFiles(directory: string, maxBytes: number): LocalFile
 export const hasCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
 
-// `countersign-blob-<host>-<process>-<its start>-<uuid>`. Names of an earlier release have the uuid alone.
+// `countersign-blob-<owner>-<uuid>`, and the lock `countersign-owner-<owner>`.
 const SPOOLED = 'countersign-blob-'
-const OWNED = /^countersign-blob-(?<host>[0-9a-f]{8})-(?<pid>\d+)-(?<startedAt>\d+)-[0-9a-f]{8}-/
+const OWNER = 'countersign-owner-'
 
-// A container that is restarted keeps its name, and its processes the numbers of those before: so the start of a process
-// counts, too. Containers that share the folder have names of their own, and can't see whether others' processes live.
-const hostOf = () => createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
-const newName = () => `${SPOOLED}${hostOf()}-${process.pid}-${startOf(process.pid) ?? 0}-${randomUUID()}`
-
-function isAbandoned(name: string): boolean {
-  const { host, pid, startedAt } = OWNED.exec(name)?.groups ?? {}
-  if (host !== hostOf()) return false
-  const found = startOf(Number(pid))
-  return found === undefined || found !== Number(startedAt)
-}
-
-/** When a process started, in ticks of the kernel; 0 where only Linux would say it. undefined when it does not run. */
-function startOf(pid: number): number | undefined {
-  if (process.platform !== 'linux') return isRunning(pid) ? 0 : undefined
+/** undefined also where another user's file can't be opened. */
+function takeLockOf(path: string): (() => void) | undefined {
   try {
-    // The name in brackets may contain anything; state and start time are the 1st and 20th word after it (proc(5)).
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    const words = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const hasEnded = words[0] === 'Z' || words[0] === 'X'
-    return hasEnded ? undefined : Number(words[19])
-  } catch (error) {
-    // ESRCH: it ended while the file was read.
-    if (hasCode(error, 'ENOENT', 'ESRCH')) return undefined
-    throw error
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return !hasCode(error, 'ESRCH')
+    return takeFileLock(path)
+  } catch {
+    return undefined
   }
 }

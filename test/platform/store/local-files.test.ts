@@ -76,41 +76,50 @@ describe('the local files of the S3 store', () => {
     expect(await store.start()).toBe(0)
     await kill(killed)
     expect(await store.start()).toBe(1)
-    expect(await readdir(spool)).toHaveLength(1)
+    expect(await readdir(spool)).toHaveLength(2)
     await kill(living)
     expect(await store.start()).toBe(1)
     expect(await readdir(spool)).toEqual([])
     await store.close()
   })
 
-  it('are removed when another process has the number of theirs, as in a container that was restarted', async () => {
+  it('are removed when their process is gone, whatever process ids are in use, and the others when they are a day old', async () => {
     const store = createStore()
     await store.withLocalFile(scope, 'a'.repeat(64), async () => {
-      const [own = ''] = await readdir(spool)
-      const words = own.split('-')
-      const startedAt = words[4] ?? ''
-      expect([words.slice(0, 2), Number(words[3])]).toEqual([['countersign', 'blob'], process.pid])
-      const earlier = words.with(4, `${Number(startedAt) + 1}`).join('-')
-      // Whether a process of another machine lives is unknown here: its files go when they are a day old.
-      const foreign = words.with(2, '00000000').with(3, '4194304').join('-')
-      const names = [earlier, foreign, 'countersign-blob-of-an-earlier-release', 'of-somebody-else']
-      for (const name of names) await writeFile(join(spool, name), 'bytes')
-      expect(await store.start()).toBe(1)
-      expect((await readdir(spool)).toSorted()).toEqual([own, ...names.slice(1)].toSorted())
+      const [own = '', owner = ''] = (await readdir(spool)).toSorted()
+      expect([own.split('-').slice(0, 2), owner]).toEqual([
+        ['countersign', 'blob'],
+        `countersign-owner-${own.split('-')[2]}`,
+      ])
+      // The lock of a process that was killed is a file that nobody has locked.
+      const killed = ['countersign-blob-00000000-1', 'countersign-blob-00000000-2']
+      const others = ['countersign-blob-without-a-lock', 'of-somebody-else']
+      for (const name of [...killed, ...others, 'countersign-owner-00000000']) await writeFile(join(spool, name), '')
+      expect(await createStore().start()).toBe(2)
+      expect((await readdir(spool)).toSorted()).toEqual([own, owner, ...others].toSorted())
 
       const tomorrow = createStore({ now: () => Date.now() + 25 * HOUR_MS })
       await rename(join(spool, own), join(spool, 'kept'))
-      expect(await tomorrow.start()).toBe(2)
+      expect(await tomorrow.start()).toBe(1)
       await rename(join(spool, 'kept'), join(spool, own))
       await tomorrow.close()
     })
-    expect(await readdir(spool)).toEqual(['of-somebody-else'])
     await store.close()
+    expect(await readdir(spool)).toEqual(['of-somebody-else'])
+  })
+
+  it('of a killed process are removed once by processes that start at the same time', async () => {
+    await kill(await lendInChild())
+    const stores = Array.from({ length: 8 }, () => createStore())
+    const removed = await Promise.all(stores.map((store) => store.start()))
+    expect(removed.reduce((sum, count) => Number(sum) + Number(count), 0)).toBe(1)
+    expect(await readdir(spool)).toEqual([])
+    await Promise.all(stores.map((store) => store.close()))
   })
 
   it('of a killed process are removed by a process of another kind that starts in the same folder', async () => {
     await kill(await lendInChild())
-    expect(await readdir(spool)).toHaveLength(1)
+    expect(await readdir(spool)).toHaveLength(2)
     const system = await startSystem({
       engine: 'postgres',
       only: ['screen'],
@@ -129,7 +138,8 @@ describe('the local files of the S3 store', () => {
 describe('the disk for local files', () => {
   const maxSpoolBytes = 1_000_000
   const inUse = async () => {
-    const sizes = await Promise.all((await readdir(spool)).map(async (name) => (await stat(join(spool, name))).size))
+    const names = (await readdir(spool)).filter((name) => name.startsWith('countersign-blob-'))
+    const sizes = await Promise.all(names.map(async (name) => (await stat(join(spool, name))).size))
     return sizes.reduce((sum, size) => sum + size, 0)
   }
 
