@@ -37,6 +37,11 @@ const RULES = {
       when: { any: [{ field: 'action_payload.country', op: 'not_in', value: ['DE', 'FR'] }] },
       require: { deny: true },
     },
+    {
+      id: 'd',
+      when: { any: { in: 'action_payload.items', as: 'item', when: { field: 'item.count', op: 'gt', value: 5 } } },
+      require: { biometric: true },
+    },
   ],
 }
 const MANDATE = {

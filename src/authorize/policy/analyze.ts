@@ -1,6 +1,7 @@
 // What is wrong with a policy although it is well-formed: rules that always refuse, never match, or never give the reason.
 // A finding that says always or never is proven; a policy without findings may still have such rules.
 
+import { unknownFieldsOf } from './checks.ts'
 import {
   APPROVER_ROLES,
   type CompiledPolicy,
@@ -9,8 +10,11 @@ import {
   DEFAULT_RULE_IDS,
   defaultRules,
 } from './compile.ts'
-import type { PolicyCondition, PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
+import { onMissingOf } from './conditions.ts'
+import type { PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
 import { evaluatePolicy, NO_ANSWERS, type PolicyFacts } from './evaluate.ts'
+import { sizeOf } from './forms.ts'
+import { missingFindingOf } from './missing-fields.ts'
 import { TIER_RANK } from './requirements.ts'
 import { sampleFactsOf } from './samples.ts'
 import { bothOf, canBoth, type Terms, termsOf } from './satisfiability.ts'
@@ -24,6 +28,8 @@ export type FindingCode =
   | 'unreachable_approval'
   | 'webhook_unreachable'
   | 'ineffective'
+  | 'ineffective_when_missing'
+  | 'unknown_policy_field'
 
 export interface PolicyFinding {
   code: FindingCode
@@ -68,12 +74,19 @@ const MAX_WORK = 20_000_000
 export function* analyzePolicy(document: PolicyDocument): Pausing<PolicyAnalysis> {
   const work = createWork()
   const findings: PolicyFinding[] = []
+  // Most policies have many of these findings, so they don't count for the limit.
+  const whenMissing: PolicyFinding[] = []
+  for (const [index, rule] of document.rules.entries()) {
+    const finding = missingFindingOf(rule, `/rules/${index}`)
+    if (finding !== undefined) whenMissing.push(finding)
+    yield
+  }
   const steps = addFindings(document, findings, work)
   for (;;) {
     const { done: isDone = false, value: isWhole } = steps.next()
     if (isDone || work.spent > MAX_WORK) {
       const isComplete = isDone && isWhole === true && !work.hasSkipped
-      return { findings: inDocumentOrder(findings), isComplete }
+      return { findings: inDocumentOrder([...findings, ...whenMissing]), isComplete }
     }
     yield
   }
@@ -87,6 +100,15 @@ function* addFindings(document: PolicyDocument, findings: PolicyFinding[], work:
     if (!rule.enabled) {
       findings.push({ code: 'ineffective', rule_id: rule.id, pointer, detail: 'is disabled' })
       continue
+    }
+    for (const { pointer: at, detail } of unknownFieldsOf(rule, index)) {
+      if (findings.length >= MAX_FINDINGS) return false
+      findings.push({
+        code: 'unknown_policy_field',
+        rule_id: rule.id,
+        pointer: at,
+        detail: `${detail}; the rule refuses`,
+      })
     }
     const one = yield* analyzeRule(work, rule, pointer, false)
     analyzed.push(one)
@@ -134,7 +156,7 @@ export function unreachableApprovals({ rules }: PolicyDocument, team: TeamRoles)
 }
 
 function* analyzeRule(work: AnalysisWork, rule: PolicyRule, pointer: string, isDefault: boolean): Pausing<Analyzed> {
-  const options = { onMissing: rule.on_missing ?? 'false' } as const
+  const options = { onMissing: onMissingOf(rule) }
   const applying = yield* termsOf(work, rule.when, 'notFalse', options)
   let compiled: CompiledPolicy | undefined
   return {
@@ -149,13 +171,8 @@ function* analyzeRule(work: AnalysisWork, rule: PolicyRule, pointer: string, isD
       compiled ??= compilePolicy({ ...ALONE, rules: [rule] })
       return compiled
     },
-    size: countConditions(rule.when),
+    size: sizeOf(rule.when),
   }
-}
-
-function countConditions({ all = [], any = [], not }: PolicyCondition): number {
-  const operands = [...all, ...any, ...(not === undefined ? [] : [not])]
-  return operands.reduce((sum, operand) => sum + countConditions(operand), 1)
 }
 
 function* findingsOf(

@@ -3,11 +3,12 @@
 import type { z } from 'zod'
 import { compareNumbers, isNumeric } from './comparisons.ts'
 import type { Operator, PolicyCondition } from './document.ts'
-import { findField, isTimezone, TIME_FIELDS } from './fields.ts'
+import { findField, isTimezone, mayNameElement, problemOfPath, RESERVED_NAMES, TIME_FIELDS } from './fields.ts'
+import { depthOf, formOf, type Part, partsOf } from './forms.ts'
 
 type Context = z.RefinementCtx
 
-/** Levels of combinators around a comparison. */
+/** Levels of combinators and quantifiers around a comparison. */
 export const MAX_DEPTH = 5
 const NUMERIC: readonly (Operator | undefined)[] = ['gt', 'gte', 'lt', 'lte']
 const LISTS: readonly (Operator | undefined)[] = ['in', 'not_in']
@@ -21,6 +22,8 @@ export function checkCondition(condition: PolicyCondition, context: Context): vo
     refuse(context, [], 'invalid_condition', 'must have exactly one of all, any, not and field')
     return
   }
+  const form = formOf(condition)
+  if (form.kind === 'quantifier') checkList(form.quantifier.in, [form.isEvery ? 'all' : 'any', 'in'], context)
   if (field === undefined) {
     for (const [name, given] of Object.entries({ op, value, timezone })) {
       if (given !== undefined) refuse(context, [name], 'unknown_field', 'belongs to a comparison, beside field')
@@ -29,16 +32,13 @@ export function checkCondition(condition: PolicyCondition, context: Context): vo
   }
   if (op === undefined) refuse(context, ['op'], 'required', 'is required')
   const found = findField(field)
-  if (found === undefined) {
-    const known = 'action_type, action_description, token.biometric, time.hour, time.weekday and the members of'
-    const roots = 'action_payload, context, agent, device, session, mandate, schedule and canary'
-    refuse(context, ['field'], 'unknown_policy_field', `is no field of a policy: those are ${known} ${roots}`)
-  }
+  if (found === undefined && !mayNameElement(field)) refusePath(context, ['field'], problemOfPath(field))
   if (timezone !== undefined) checkTimezone(field, timezone, context)
   if (op !== undefined) checkValue(op, value, context)
   if (op !== undefined && found !== undefined) checkKind(op, value, found.kind, context)
 }
 
+/** What depends on several levels of a condition. */
 export function checkRule(
   rule: { when: PolicyCondition; on_missing?: 'match' | undefined; require: { deny?: true | undefined } },
   context: Context,
@@ -48,6 +48,47 @@ export function checkRule(
   }
   if (rule.on_missing !== undefined && rule.require.deny === undefined) {
     refuse(context, ['on_missing'], 'invalid_value', 'is for rules that deny')
+  }
+  for (const part of partsOf(rule.when, ['when'])) {
+    const { path, pointer } = namedPath(part)
+    // Others were checked with their own level.
+    if (mayNameElement(path)) refusePath(context, pointer, problemOfPath(path, part.aliases))
+    if (part.quantifier !== undefined) checkAlias(part.quantifier.as, part, context)
+  }
+}
+
+/** Fields that do not exist, of a rule that was stored before they were refused. Pointers are into the document. */
+export function* unknownFieldsOf(
+  { when }: { when: PolicyCondition },
+  ruleIndex: number,
+): Generator<{ pointer: string; detail: string }> {
+  for (const part of partsOf(when, ['rules', ruleIndex, 'when'])) {
+    const { path, pointer } = namedPath(part)
+    const detail = problemOfPath(path, part.aliases)
+    if (detail !== undefined) yield { pointer: `/${pointer.join('/')}`, detail }
+  }
+}
+
+// What a comparison or a quantifier reads.
+function namedPath({ condition, quantifier, path }: Part): { path: string; pointer: (string | number)[] } {
+  if (quantifier !== undefined) return { path: quantifier.in, pointer: [...path, 'in'] }
+  return { path: condition.field ?? '', pointer: [...path, 'field'] }
+}
+
+function checkList(path: string, pointer: (string | number)[], context: Context): void {
+  const kind = findField(path)?.kind
+  if (kind !== undefined && kind !== 'any') refuse(context, pointer, 'invalid_value', `is a ${kind}, and no list`)
+  else if (kind === undefined && !mayNameElement(path)) refusePath(context, pointer, problemOfPath(path))
+}
+
+function checkAlias(alias: string, { path, aliases }: Part, context: Context): void {
+  const pointer = [...path, 'as']
+  if (RESERVED_NAMES.includes(alias)) {
+    refuse(context, pointer, 'invalid_value', 'must not be the first name of a field of policies')
+  } else if (aliases.includes(alias)) {
+    refuse(context, pointer, 'duplicate', 'is what a quantifier around this one calls its elements')
+  } else if (!mayNameElement(alias)) {
+    refuse(context, pointer, 'invalid_value', 'must not be a name that the language reserves')
   }
 }
 
@@ -102,10 +143,8 @@ function checkKind(op: Operator, value: PolicyCondition['value'], kind: string, 
   if (isFitting[kind] === false) refuse(context, ['op'], 'invalid_value', `does not compare a ${kind} with this value`)
 }
 
-function depthOf({ all, any, not }: PolicyCondition): number {
-  if (not !== undefined) return 1 + depthOf(not)
-  const operands = all ?? any
-  return operands === undefined ? 0 : 1 + Math.max(0, ...operands.map(depthOf))
+function refusePath(context: Context, path: (string | number)[], problem: string | undefined): void {
+  if (problem !== undefined) refuse(context, path, 'unknown_policy_field', problem)
 }
 
 function refuse(context: Context, path: (string | number)[], code: string, message: string): void {

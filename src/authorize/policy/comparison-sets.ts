@@ -30,10 +30,17 @@ export function domainOf(path: string): ValueSet {
   }
 }
 
-interface Sets {
+export interface Sets {
   whenTrue: ValueSet
   whenFalse: ValueSet
   whenError: ValueSet
+}
+
+/** Lists for which a quantifier has each outcome, whatever it says of the elements: some may have a wrong type. */
+export const LIST_SETS: Sets = {
+  whenTrue: { ...NOTHING, hasOther: true },
+  whenFalse: { ...NOTHING, hasOther: true },
+  whenError: { ...EVERYTHING, isMissing: false },
 }
 
 /** Of values that are there. */
@@ -84,11 +91,7 @@ export function setsOf({ op, value }: PolicyCondition): Sets {
     }
     default: {
       const part = value
-      const lists = { ...NOTHING, hasOther: true }
-      if (typeof part !== 'string') {
-        const whenError = { ...EVERYTHING, isMissing: false }
-        return { whenTrue: lists, whenFalse: lists, whenError }
-      }
+      if (typeof part !== 'string') return LIST_SETS
       const stepsOf = (text: string) => stepsOfSearch(text, part)
       const { whenTrue, whenFalse, whenError } = textSets(
         tested({ passes: (text) => text.includes(part), stepsOf }),

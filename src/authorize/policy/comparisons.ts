@@ -128,11 +128,11 @@ function compileContains(constant: Operand): Test {
   }
 }
 
-// Texts and lists are as long as a caller makes them, and a policy may search ten thousand times.
-// The error of rules that the budget of an evaluation did not reach.
-const TOO_COSTLY = 'the searches and regular expressions of this policy cost too much on these facts'
+/** The error of rules that the budget of an evaluation did not reach. */
+export const TOO_COSTLY = 'the searches, regular expressions and lists of this policy cost too much on these facts'
 
-function isAffordable(run: Run, steps: number): boolean {
+// Texts and lists are as long as a caller makes them, and a policy may search ten thousand times.
+export function isAffordable(run: Run, steps: number): boolean {
   run.budget.steps -= steps
   return run.budget.steps >= 0
 }
@@ -143,6 +143,19 @@ function isAffordable(run: Run, steps: number): boolean {
 const DECIMAL_STEPS = 70
 const CHARACTERS_OF_A_STEP = 32
 const LEAST_COMPARED = 8
+
+/** What a comparison may cost beyond reading its field. Searches and regular expressions charge themselves. */
+export function stepsOfTest(op: PolicyCondition['op'], value: PolicyCondition['value']): (found: Json) => number {
+  const [constant] = Array.isArray(value) ? value : [value]
+  const isOrder = op === 'gt' || op === 'gte' || op === 'lt' || op === 'lte' || op === 'between'
+  const isEqual = op === 'eq' || op === 'ne' || op === 'in' || op === 'not_in'
+  return (found) => {
+    const isDecimal = isOrder
+      ? typeof found === 'string' || typeof constant === 'string'
+      : isEqual && typeof constant !== 'boolean' && typeof found !== typeof constant
+    return isDecimal ? DECIMAL_STEPS : stepsOfEqual(constant ?? false)
+  }
+}
 
 function stepsOfEqual(constant: Operand): number {
   return 1 + (typeof constant === 'string' ? Math.floor(constant.length / CHARACTERS_OF_A_STEP) : 0)

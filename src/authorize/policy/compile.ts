@@ -4,8 +4,9 @@
 import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { HardwareTier } from '#src/attest/hardware/verdict.ts'
-import { type Compiling, compileCondition, createFieldSlots, type FieldSlots, type Predicate } from './conditions.ts'
+import { compileCondition, createFieldSlots, type FieldSlots, onMissingOf, type Predicate } from './conditions.ts'
 import type { ApproverRole, PolicyCondition, PolicyDocument, PolicyRequirements, PolicyRule } from './document.ts'
+import { formOf } from './forms.ts'
 
 export type CompiledRequirement =
   | { kind: 'deny' }
@@ -114,11 +115,13 @@ function indexByType(compiled: readonly CompiledRule[], rules: readonly PolicyRu
 }
 
 // The types of action that a condition is not false for; undefined: it may be true for any type.
-function actionTypesOf({ all, field, op, value }: PolicyCondition): readonly string[] | undefined {
+function actionTypesOf(condition: PolicyCondition): readonly string[] | undefined {
+  const { field, op, value } = condition
   if (field === 'action_type' && op === 'eq' && typeof value === 'string') return [value]
   if (field === 'action_type' && op === 'in' && Array.isArray(value))
     return value.filter((one) => typeof one === 'string')
-  for (const operand of all ?? []) {
+  const form = formOf(condition)
+  for (const operand of form.kind === 'all' ? form.operands : []) {
     const types = actionTypesOf(operand)
     if (types !== undefined) return types
   }
@@ -160,7 +163,6 @@ export function compareRules(a: PolicyRule, b: PolicyRule): number {
 }
 
 function compileRule(rule: PolicyRule, slots: FieldSlots): CompiledRule {
-  const compiling: Compiling = { slots, onMissing: rule.on_missing ?? 'false' }
   return {
     id: rule.id,
     priority: rule.priority,
@@ -169,7 +171,7 @@ function compileRule(rule: PolicyRule, slots: FieldSlots): CompiledRule {
     reason: rule.reason,
     hash: rule.require.approval === undefined ? undefined : hashRule(rule),
     description: rule.description,
-    matches: compileCondition(rule.when, compiling),
+    matches: compileCondition(rule.when, { slots, onMissing: onMissingOf(rule), aliases: [] }),
     requirements: compileRequirements(rule.require),
   }
 }

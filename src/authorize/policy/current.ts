@@ -6,7 +6,8 @@ import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { type CompiledPolicy, compilePolicy } from './compile.ts'
-import { DEFAULT_DOCUMENT, leavesOf, type PolicyDocument } from './document.ts'
+import { DEFAULT_DOCUMENT, type PolicyDocument } from './document.ts'
+import { partsOf } from './forms.ts'
 import { findCurrentDigest, findVersion, type PolicyVersion } from './rows.ts'
 
 export interface CurrentCompiled {
@@ -112,7 +113,7 @@ function weightOf({ rules }: PolicyDocument): number {
   let weight = 1
   for (const { when } of rules) {
     weight += 1
-    for (const { condition } of leavesOf(when)) weight += condition.op === 'matches' ? PATTERN_WEIGHT : 1
+    for (const { condition } of partsOf(when)) weight += condition.op === 'matches' ? PATTERN_WEIGHT : 1
   }
   return weight
 }

@@ -5,11 +5,12 @@ import { z } from 'zod'
 import { hardwareTierView } from '#src/attest/judgement-views.ts'
 import { compilePattern, weighPattern } from '#src/platform/patterns.ts'
 import { checkCondition, checkRule } from './checks.ts'
+import { partsOf } from './forms.ts'
 
 const MAX_RULES = 1_000
 const MAX_OPERANDS = 100
 const MAX_LIST = 1_000
-/** Comparisons of one document: what an evaluation may have to do. */
+/** Comparisons and quantifiers of one document: what an evaluation may have to do. */
 const MAX_COMPARISONS = 10_000
 /** Regular expressions keep caches of their own in memory. */
 const MAX_PATTERNS = 200
@@ -35,10 +36,18 @@ export type Operator = (typeof OPERATORS)[number]
 
 export type Operand = string | number | boolean
 
-/** A combinator (`all`, `any` or `not`), or a comparison (`field`, `op` and its value). */
+/** Whether every element of a list (`all`) or at least one (`any`) meets a condition. */
+export interface PolicyQuantifier {
+  in: string
+  /** What paths in `when` call the element. */
+  as: string
+  when: PolicyCondition
+}
+
+/** A combinator (`all`, `any` or `not`), a quantifier, or a comparison (`field`, `op` and its value). */
 export interface PolicyCondition {
-  all?: PolicyCondition[] | undefined
-  any?: PolicyCondition[] | undefined
+  all?: PolicyCondition[] | PolicyQuantifier | undefined
+  any?: PolicyCondition[] | PolicyQuantifier | undefined
   not?: PolicyCondition | undefined
   field?: string | undefined
   op?: Operator | undefined
@@ -49,13 +58,37 @@ export interface PolicyCondition {
 const text = z.string().max(1_000)
 const operand = z.union([text, z.number(), z.boolean()])
 const nested: z.ZodType<PolicyCondition> = z.lazy(() => conditionSchema)
+const operands = z.array(nested).max(MAX_OPERANDS)
+
+const quantifierSchema = z
+  .strictObject({
+    in: z.string().max(300).describe('The list, such as `action_payload.items`. Any other value is an error.'),
+    as: z
+      .string()
+      .regex(/^[a-z][a-z0-9_]{0,63}$/, 'must have 1 to 64 of a-z, 0-9 and _, and begin with a letter')
+      .describe('What fields in `when` call an element: with `item` they are `item` itself and `item.sku`.'),
+    when: nested.describe('What the element must meet. Fields of the policy may stand here too.'),
+  })
+  .meta({ id: 'PolicyQuantifier' })
 
 const conditionSchema = z
   .strictObject({
-    all: z.array(nested).max(MAX_OPERANDS).optional().describe('Every one holds. Empty: always.'),
-    any: z.array(nested).max(MAX_OPERANDS).optional().describe('At least one holds. Empty: never.'),
+    all: z
+      .union([operands, quantifierSchema])
+      .optional()
+      .describe(
+        'A list: every condition holds. An object: every element of a list meets its condition. Empty: always.',
+      ),
+    any: z
+      .union([operands, quantifierSchema])
+      .optional()
+      .describe('A list: a condition holds. An object: an element of a list meets its condition. Empty: never.'),
     not: nested.optional(),
-    field: z.string().max(300).optional().describe('What is compared, such as `context.transaction_amount`.'),
+    field: z
+      .string()
+      .max(300)
+      .optional()
+      .describe('What is compared, such as `context.transaction_amount`. A name that does not exist is refused.'),
     op: z.enum(OPERATORS).optional(),
     value: z.union([operand, z.array(operand).min(1).max(MAX_LIST)]).optional(),
     timezone: z.string().max(64).optional().describe('IANA zone of `time.hour` and `time.weekday`. Default: UTC.'),
@@ -112,7 +145,9 @@ const ruleSchema = z
     on_missing: z
       .enum(['match'])
       .optional()
-      .describe('Of a deny rule: a missing field counts for the match. Otherwise its comparison is false.'),
+      .describe(
+        'For deny rules: a missing field counts for the match. Otherwise its comparison is false, and in a deny rule that of `ne` and `not_in` true.',
+      ),
     require: requireSchema,
     reason: z
       .string()
@@ -182,14 +217,14 @@ function checkWhole({ rules }: { rules: PolicyRule[] }, context: z.RefinementCtx
   for (const [index, { id, when }] of rules.entries()) {
     if (seen.has(id)) refuse(['rules', index, 'id'], 'duplicate', 'is used twice')
     seen.add(id)
-    for (const { condition, path } of leavesOf(when, ['rules', index, 'when'])) {
+    for (const { condition, path } of partsOf(when, ['rules', index, 'when'])) {
       comparisons += 1
       const { op, value } = condition
       if (op === 'matches' && typeof value === 'string') patterns.push({ path: [...path, 'value'], source: value })
     }
   }
   if (comparisons > MAX_COMPARISONS) {
-    refuse(['rules'], 'too_many', `must have at most ${MAX_COMPARISONS} comparisons in all`)
+    refuse(['rules'], 'too_many', `must have at most ${MAX_COMPARISONS} comparisons and quantifiers in all`)
   }
   if (patterns.length > MAX_PATTERNS) {
     refuse(['rules'], 'too_many', `must have at most ${MAX_PATTERNS} regular expressions in all`)
@@ -214,18 +249,4 @@ function problemOf(source: string): string | undefined {
   } catch (error) {
     return error instanceof Error ? error.message : 'is no regular expression'
   }
-}
-
-interface Leaf {
-  condition: PolicyCondition
-  path: (string | number)[]
-}
-
-/** The comparisons of a condition, each with its path. */
-export function* leavesOf(condition: PolicyCondition, path: (string | number)[] = []): Generator<Leaf> {
-  const { all, any, not } = condition
-  if (all === undefined && any === undefined && not === undefined) yield { condition, path }
-  for (const [index, inner] of (all ?? []).entries()) yield* leavesOf(inner, [...path, 'all', index])
-  for (const [index, inner] of (any ?? []).entries()) yield* leavesOf(inner, [...path, 'any', index])
-  if (not !== undefined) yield* leavesOf(not, [...path, 'not'])
 }

@@ -1,5 +1,5 @@
 // The fields that conditions may name, and how they are read from the facts. Only own members are read: a path such as
-// `context.constructor` names no inherited one.
+// `context.toString` names no inherited one.
 
 import { Temporal } from 'temporal-polyfill'
 import type { Json } from '#src/platform/crypto/canonical.ts'
@@ -20,21 +20,50 @@ export interface PolicyField {
 /** The hour (0 to 23) and the ISO 8601 weekday (1 Monday to 7 Sunday) of the facts' time in a zone. */
 export type ZoneClock = (timezone: string) => { hour: number; weekday: number }
 
-const ROOTS = ['action_payload', 'context', 'agent', 'device', 'session', 'mandate', 'schedule', 'canary'] as const
-type Root = (typeof ROOTS)[number]
+/**
+ * The members of the facts, each with its fields. What accounts and agents write is open: `*` stands for one part of a path,
+ * `**` for one or more. All others are closed: a condition on a name that does not exist would be false for all facts.
+ */
+export const MEMBERS = {
+  action_payload: ['**'],
+  context: ['**'],
+  agent: ['id', 'name', 'owner', 'status', 'metadata.**'],
+  device: ['id', 'tier', 'enrolled'],
+  session: ['id', 'status', 'agent_id', 'created_at'],
+  mandate: [
+    ...['id', 'root_id', 'depth', 'principal', 'agent_id', 'timezone', 'currency', 'max_amount', 'budget_limit'],
+    ...['budget_period', 'remaining', 'expires_at'],
+  ],
+  schedule: [
+    ...['id', 'status', 'counterparty', 'amount_type', 'amount', 'currency', 'frequency', 'timezone'],
+    ...['window_seconds', 'occurrences', 'used', 'remaining', 'cycle', 'cycle_opens_at', 'cycle_closes_at'],
+  ],
+  canary: ['tripped', 'families', 'scores.*', 'set', 'source', 'reading_at'],
+  token: ['biometric'],
+  time: ['hour', 'weekday'],
+} as const
+type Root = Exclude<keyof typeof MEMBERS, 'token' | 'time'>
+
+export const TEXT_FIELDS = ['action_type', 'action_description'] as const
+export const TIME_FIELDS = ['time.hour', 'time.weekday'] as const
+/** First parts of the paths of fields, which no quantifier may give to its elements. */
+export const RESERVED_NAMES: readonly string[] = [...TEXT_FIELDS, ...Object.keys(MEMBERS)]
 
 const KINDS: Record<string, FieldKind> = {
   'device.id': 'string',
   'device.tier': 'string',
   'device.enrolled': 'boolean',
 }
-// Of one segment. A dot separates segments, and a key that contains one can't be named.
+// A part of a path. A dot separates parts, and a key that contains one can't be named.
 const SEGMENT = /^[^.\p{Cc}]{1,100}$/u
+// Characters of JSONPath and JSON Pointer: they would count as a part of a key, which then is never there.
+const FOREIGN_SYNTAX = /[*[\]/]/
+const LANGUAGE_NAMES: readonly string[] = ['__proto__', 'prototype', 'constructor']
 const MAX_SEGMENTS = 10
-export const TIME_FIELDS = ['time.hour', 'time.weekday'] as const
 
 /** undefined: no such field. */
 export function findField(path: string, timezone = 'UTC'): PolicyField | undefined {
+  if (problemOfPath(path) !== undefined) return undefined
   switch (path) {
     case 'action_type':
       return { kind: 'string', isAlways: false, read: ({ action_type: type }) => type ?? undefined }
@@ -51,11 +80,65 @@ export function findField(path: string, timezone = 'UTC'): PolicyField | undefin
     case 'context.require_biometric':
       return { kind: 'any', isAlways: false, read: readBiometricFlag }
   }
-  const [root, ...segments] = path.split('.')
-  if (!isRoot(root) || segments.length === 0 || segments.length > MAX_SEGMENTS) return undefined
-  if (!segments.every((segment) => SEGMENT.test(segment))) return undefined
+  const [root, ...segments] = path.split('.') as [Root, ...string[]]
   const kind = KINDS[path] ?? 'any'
   return { kind, isAlways: path in KINDS, read: (facts) => readPath(facts[root] as Json | undefined, segments) }
+}
+
+/** The parts of the path of an element, or below it; undefined: the path belongs to the facts. */
+export function elementPathOf(
+  path: string,
+  aliases: readonly string[],
+): { alias: string; segments: string[] } | undefined {
+  const [alias = '', ...segments] = path.split('.')
+  return aliases.includes(alias) ? { alias, segments } : undefined
+}
+
+/**
+ * Why a path names no field, as a sentence without its subject; undefined: it names one.
+ * @param aliases Names of elements that the path may begin with.
+ */
+export function problemOfPath(path: string, aliases: readonly string[] = []): string | undefined {
+  const [root = '', ...segments] = path.split('.')
+  const malformation = malformationOf([root, ...segments])
+  if (malformation !== undefined) return `is no field of a policy: ${malformation}`
+  if (aliases.includes(root) || TEXT_FIELDS.some((one) => one === path)) return undefined
+  if (!isMember(root)) {
+    const roots = [...TEXT_FIELDS, ...aliases, `members of ${listOf(Object.keys(MEMBERS))}`]
+    return `is no field of a policy: those are ${roots.join(', ')}`
+  }
+  const members = MEMBERS[root]
+  if (members.some((pattern) => isMatch(pattern.split('.'), segments))) return undefined
+  const [first] = members
+  return first === '**'
+    ? `is no field of a policy: name a member, such as ${root}.x`
+    : `is no field of a policy: ${root} has ${listOf(members.map((pattern) => pattern.replace('**', '*')))}`
+}
+
+/** Whether only the quantifiers around a path decide if it names an element. */
+export function mayNameElement(path: string): boolean {
+  const parts = path.split('.')
+  return !RESERVED_NAMES.includes(parts[0] ?? '') && malformationOf(parts) === undefined
+}
+
+function isMatch(pattern: readonly string[], segments: readonly string[]): boolean {
+  const isOpen = pattern.at(-1) === '**'
+  if (isOpen ? segments.length < pattern.length : segments.length !== pattern.length) return false
+  return pattern.every((part, index) => part.startsWith('*') || part === segments[index])
+}
+
+function malformationOf(parts: readonly string[]): string | undefined {
+  if (parts.length > MAX_SEGMENTS + 1) return `it has more than ${MAX_SEGMENTS} dots`
+  if (parts.some((part) => FOREIGN_SYNTAX.test(part))) {
+    return 'a path has no *, [, ] or /; any and all read the elements of a list'
+  }
+  if (parts.some((part) => LANGUAGE_NAMES.includes(part))) return `no name in a path is ${listOf(LANGUAGE_NAMES, 'or')}`
+  return parts.every((part) => SEGMENT.test(part)) ? undefined : 'each name in a path has 1 to 100 visible characters'
+}
+
+function listOf(names: readonly string[], word = 'and'): string {
+  const last = names.at(-1) ?? ''
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} ${word} ${last}`
 }
 
 // A name takes 50 µs to look up. There are some 600 with their aliases.
@@ -128,7 +211,8 @@ function readBiometricFlag({ context, action_payload: payload }: PolicyFacts): J
   return given.includes(true) ? true : (given.find((flag) => flag !== false) ?? given[0])
 }
 
-function readPath(root: Json | undefined, segments: readonly string[]): Json | undefined {
+/** A value below a value, by own members and positions. undefined: missing, as is null. */
+export function readPath(root: Json | undefined, segments: readonly string[]): Json | undefined {
   let value: Json | undefined = root
   for (const segment of segments) {
     if (typeof value !== 'object' || value === null) return undefined
@@ -142,6 +226,6 @@ function own(object: { [key: string]: Json }, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-function isRoot(name: string | undefined): name is Root {
-  return ROOTS.some((root) => root === name)
+function isMember(name: string): name is keyof typeof MEMBERS {
+  return Object.hasOwn(MEMBERS, name)
 }

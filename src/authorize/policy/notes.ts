@@ -15,6 +15,22 @@ const rule = {
   require: { min_tier: 'strongbox' },
   reason: 'wire_over_10k',
 }
+const orderRule = {
+  id: 'known-suppliers-only',
+  enabled: true,
+  shadow: false,
+  priority: 100,
+  when: {
+    not: {
+      all: {
+        in: 'action_payload.items',
+        as: 'item',
+        when: { field: 'item.supplier', op: 'in', value: ['Example Mill', 'Example Garage'] },
+      },
+    },
+  },
+  require: { deny: true },
+}
 const approvals = { require_human_session: true, separation_of_duties: true }
 const document = {
   name: 'default',
@@ -125,28 +141,35 @@ export const NOTES: Record<string, Note> = {
   'PUT /v1/policy': {
     description:
       'Makes a new version, which counts for every decision from now on; the same document again makes none. ' +
-      'Without `If-Match`, or with the ETag of another version, the answer is 412. Unknown members are refused: they ' +
-      'could be constraints. Try the document first: `/validate`, `/analyze`, `/simulate` and `/replay`.',
+      'Without `If-Match`, or with the ETag of another version, the answer is 412. Unknown members and fields are refused: ' +
+      'they could be constraints. Try the document first: `/validate`, `/analyze`, `/simulate` and `/replay`.',
     headers: { 'If-Match': ETAG },
-    examples: { 'A rule for large wires': document },
+    examples: {
+      'A rule for large wires': document,
+      'A rule for each item of an order': { ...document, rules: [orderRule] },
+    },
     answers: { 200: { example: current } },
     problems: ['precondition_failed'],
   },
   'POST /v1/policy/validate': {
-    description: 'Whether PUT would accept the draft. Pointers are those of the document.',
+    description:
+      'Whether PUT would accept the draft. Pointers are those of the document. `findings` names deny rules of a valid draft ' +
+      'that a missing field turns off; they are accepted.',
     examples: { 'A rule for large wires': { draft: document } },
     answers: {
       200: {
         example: {
           valid: false,
           errors: [{ pointer: '/rules/0/when/op', code: 'required', detail: 'is required' }],
+          findings: [],
         },
       },
     },
   },
   'POST /v1/policy/analyze': {
     description:
-      'A finding that says always or never is proven, whatever the facts; that there is none proves nothing. No ' +
+      'A finding that says always or never is proven, whatever the facts; that there is none proves nothing. ' +
+      '`ineffective_when_missing` is about deny rules, `unknown_policy_field` about documents that were stored before. No ' +
       'webhook is called: `webhook_unreachable` is about its address.',
     examples: { 'The stored policy': {}, 'A draft': { draft: document } },
     answers: { 200: { example: { findings: [finding], complete: true } } },

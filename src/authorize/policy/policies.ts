@@ -11,6 +11,7 @@ import type { Environment, Scope } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
+import { unknownFieldsOf } from './checks.ts'
 import { DEFAULT_VERSION, digestOf, type PolicyReader } from './current.ts'
 import type { PolicyDocument } from './document.ts'
 import {
@@ -50,6 +51,8 @@ export interface PoliciesDeps {
 export type Policies = ReturnType<typeof createPolicies>
 
 const LIST_ROUTE = 'GET /v1/policy/versions'
+// More would repeat the same few.
+const MAX_ERRORS = 100
 
 export function createPolicies({ db, pager, ledger, outbound, now, log, reader }: PoliciesDeps) {
   /** What the schema of a document can't know, with pointers into the document. */
@@ -173,12 +176,18 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
         if (version === current.version) throw new Failure('conflict', `Version ${version} is the current one.`)
         const earlier = version === 0 ? DEFAULT_VERSION : await findVersion(tx, version)
         if (earlier === undefined) throw new Failure('not_found', `There is no version ${version}.`)
-        const errors = problemsOf(earlier.document, by.environment)
+        const errors = [...unknownFields(earlier.document), ...problemsOf(earlier.document, by.environment)]
         if (errors.length > 0) throw invalidRequest(errors)
         return { document: earlier.document, digest: digestOf(earlier.document), rolledBackTo: version }
       })
     },
   }
+}
+
+// Only documents that were stored before have them: the schema refuses others.
+function unknownFields({ rules }: PolicyDocument): FieldError[] {
+  const found = rules.flatMap((rule, index) => [...unknownFieldsOf(rule, index)])
+  return found.slice(0, MAX_ERRORS).map((field) => ({ ...field, code: 'unknown_policy_field' }))
 }
 
 function otherVersion({ version }: PolicyVersion): Failure {

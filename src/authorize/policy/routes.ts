@@ -8,9 +8,10 @@ import { parseIfMatch } from '#src/platform/http/request-headers.ts'
 import { parseWith } from '#src/platform/http/validate.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { documentSchema, type PolicyDocument } from './document.ts'
+import { ineffectiveWhenMissing } from './missing-fields.ts'
 import type { Policies } from './policies.ts'
 import type { PolicyVersion } from './rows.ts'
-import { policyView, toPolicyView, toSummaryView, versionSummaryView } from './views.ts'
+import { findingView, policyView, toPolicyView, toSummaryView, versionSummaryView } from './views.ts'
 
 export const PATH = '/v1/policy'
 export const COMMON = { tag: 'Policy', scope: 'admin', needsAccountKey: true } as const
@@ -18,7 +19,13 @@ export const COMMON = { tag: 'Policy', scope: 'admin', needsAccountKey: true } a
 export const DOCUMENT_LIMITS = { maxBodyBytes: 1024 * 1024, maxBodyValues: 60_000 } as const
 
 const validationView = z
-  .object({ valid: z.boolean(), errors: z.array(fieldErrorView) })
+  .object({
+    valid: z.boolean(),
+    errors: z.array(fieldErrorView),
+    findings: z
+      .array(findingView)
+      .describe('Deny rules of a valid draft that a missing field turns off. analyze finds these and more.'),
+  })
   .meta({ id: 'PolicyValidation' })
 
 const validateBody = z.strictObject({
@@ -35,7 +42,8 @@ export function policyRoutes(policies: Policies): Route[] {
   const validate = async ({ caller, body }: { caller: Scope; body: z.output<typeof validateBody> }) => {
     const parsed = parseWith(documentSchema, body.draft, 'body')
     const errors = parsed.ok ? policies.problemsOf(parsed.value as PolicyDocument, caller.environment) : parsed.errors
-    return { valid: errors.length === 0, errors }
+    const findings = errors.length === 0 && parsed.ok ? ineffectiveWhenMissing(parsed.value as PolicyDocument) : []
+    return { valid: errors.length === 0, errors, findings }
   }
 
   return [

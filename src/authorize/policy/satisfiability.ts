@@ -2,8 +2,11 @@
 // some fields in which set their values are. Exact but for what sets and separate fields leave out, and these err to one
 // side: what is called impossible is impossible.
 
-import { domainOf, setsOf } from './comparison-sets.ts'
+import { domainOf, LIST_SETS, type Sets, setsOf } from './comparison-sets.ts'
+import { type OnMissing, outcomeOfMissing } from './conditions.ts'
 import type { PolicyCondition } from './document.ts'
+import { findField } from './fields.ts'
+import { formOf } from './forms.ts'
 import { canIntersect, intersect, isEmptySet, type ValueSet } from './value-sets.ts'
 import type { AnalysisWork, Pausing } from './work.ts'
 
@@ -31,17 +34,18 @@ export function* termsOf(
   work: AnalysisWork,
   condition: PolicyCondition,
   outcome: Outcome,
-  { onMissing = 'false', isNegated = false }: { onMissing?: 'false' | 'match'; isNegated?: boolean } = {},
+  { onMissing = 'false', isNegated = false }: { onMissing?: OnMissing; isNegated?: boolean } = {},
 ): Pausing<Terms> {
-  const { all, any, not } = condition
-  if (not !== undefined) return yield* termsOf(work, not, OPPOSITE[outcome], { onMissing, isNegated: !isNegated })
-  const operands = all ?? any
-  if (operands === undefined) {
-    return yield* comparisonTerms(work, condition, outcome, onMissing === 'match' ? !isNegated : false)
+  const form = formOf(condition)
+  if (form.kind === 'not') {
+    return yield* termsOf(work, form.operand, OPPOSITE[outcome], { onMissing, isNegated: !isNegated })
   }
-  const isConjunction = (all !== undefined) === (outcome === 'true' || outcome === 'notFalse')
+  if (form.kind === 'comparison' || form.kind === 'quantifier') {
+    return yield* fieldTerms(work, condition, outcome, outcomeOfMissing(condition.op, onMissing, isNegated))
+  }
+  const isConjunction = (form.kind === 'all') === (outcome === 'true' || outcome === 'notFalse')
   let terms: Terms = isConjunction ? ALWAYS : []
-  for (const operand of operands) {
+  for (const operand of form.operands) {
     const next: Terms = yield* termsOf(work, operand, outcome, { onMissing, isNegated })
     terms = isConjunction ? yield* bothOf(work, terms, next) : eitherOf(terms, next)
   }
@@ -108,17 +112,22 @@ function* joinTerms(work: AnalysisWork, a: Term, b: Term): Pausing<Term | undefi
 const UNITS_OF_NUMBER = 3
 const UNITS_OF_TEXT = 15
 
-function* comparisonTerms(
+// The terms of a comparison, or of a quantifier: they say that there is a list, and nothing of its elements.
+function* fieldTerms(
   work: AnalysisWork,
   condition: PolicyCondition,
   outcome: Outcome,
   isMissingTrue: boolean,
 ): Pausing<Terms> {
-  const { field = '', timezone = 'UTC', op, value } = condition
+  const form = formOf(condition)
+  const { timezone = 'UTC', op, value } = condition
+  const field = form.kind === 'quantifier' ? form.quantifier.in : (condition.field ?? '')
+  // A comparison with a field that does not exist is an error for all facts.
+  if (findField(field) === undefined) return outcome === 'notTrue' || outcome === 'notFalse' ? ALWAYS : []
   if (Array.isArray(value)) {
     if (work.charge(value.length * (typeof value[0] === 'string' ? UNITS_OF_TEXT : UNITS_OF_NUMBER))) yield
   }
-  const { whenTrue, whenFalse, whenError } = setsOf(condition)
+  const { whenTrue, whenFalse, whenError }: Sets = form.kind === 'quantifier' ? LIST_SETS : setsOf(condition)
   // `exists` has said itself what a missing field comes to.
   const isSaid = op === 'exists'
   const [trueSet, falseSet] = isSaid

@@ -8,7 +8,7 @@ import type { PolicyAnswers, PolicyFacts } from './evaluate.ts'
 import { COMMON, DOCUMENT_LIMITS, PATH } from './routes.ts'
 import { PLAIN_FACTS } from './samples.ts'
 import type { Trials } from './trials.ts'
-import { evaluationView, toEvaluationView } from './views.ts'
+import { evaluationView, findingView, toEvaluationView } from './views.ts'
 
 const common = { ...COMMON, permission: 'policy.read' } as const
 const drafting = { ...common, ...DOCUMENT_LIMITS, method: 'POST' } as const
@@ -73,24 +73,6 @@ const simulateRequest = z.strictObject({
       'By rule id: what the policy webhook and the canaries would answer, and what people have approved. A webhook without one is pending.',
     ),
 })
-
-const findingView = z
-  .object({
-    code: z.enum([
-      'always_denies',
-      'never_matches',
-      'shadowed_by',
-      'conflicts_with',
-      'unreachable_approval',
-      'webhook_unreachable',
-      'ineffective',
-    ]),
-    rule_id: text,
-    pointer: text,
-    other_rule_id: text.optional(),
-    detail: text,
-  })
-  .meta({ id: 'PolicyFinding' })
 
 const analysisView = z
   .object({

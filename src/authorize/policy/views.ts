@@ -48,10 +48,33 @@ export const ruleResultView = z
     matched: z.boolean(),
     met: z.boolean(),
     shadow: z.boolean(),
-    error: z.string().optional().describe('The condition met a value of the wrong type: matched and unmet.'),
+    error: z
+      .string()
+      .optional()
+      .describe('The condition met a value of the wrong type, or names no field: matched and unmet.'),
     note: z.string().optional(),
   })
   .meta({ id: 'PolicyRuleResult' })
+
+export const findingView = z
+  .object({
+    code: z.enum([
+      'always_denies',
+      'never_matches',
+      'shadowed_by',
+      'conflicts_with',
+      'unreachable_approval',
+      'webhook_unreachable',
+      'ineffective',
+      'ineffective_when_missing',
+      'unknown_policy_field',
+    ]),
+    rule_id: z.string(),
+    pointer: z.string(),
+    other_rule_id: z.string().optional(),
+    detail: z.string(),
+  })
+  .meta({ id: 'PolicyFinding' })
 
 const refusalView = z
   .object({

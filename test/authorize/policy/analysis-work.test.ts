@@ -100,7 +100,10 @@ async function analyze(rules: object[], count = () => 0) {
     const before = count()
     const step = steps.next()
     most = Math.max(most, count() - before)
-    if (step.done === true) return { ...step.value, turns, most }
+    if (step.done === true) {
+      const findings = step.value.findings.filter(({ code }) => code !== 'ineffective_when_missing')
+      return { ...step.value, findings, turns, most }
+    }
     await nextTurn()
     turns += 1
   }

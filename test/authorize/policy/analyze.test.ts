@@ -6,10 +6,16 @@ import { documentOf } from './policy-vectors.ts'
 
 const is = (field: string, op: string, value?: unknown) => ({ field, op, value }) as PolicyCondition
 const x = (op: string, value?: unknown) => is('context.x', op, value)
+const inList = (when: unknown) => ({ in: 'context.list', as: 'item', when })
+const some = (when: unknown) => ({ any: inList(when) })
+const every = (when: unknown) => ({ all: inList(when) })
+const e = (op: string, value?: unknown) => is('item', op, value)
 const rule = (id: string, when: unknown, members: object = {}) => ({ id, when, require: { deny: true }, ...members })
+const OFF_WHEN_MISSING = 'ineffective_when_missing'
+// Most deny rules of these tests depend on fields that may be missing.
 const findingsOf = (...rules: object[]) =>
-  analysisOf(documentOf({ rules })).map(({ code, rule_id, other_rule_id }) =>
-    [code, rule_id, other_rule_id].filter((one) => one !== undefined).join(' '),
+  analysisOf(documentOf({ rules })).flatMap(({ code, rule_id, other_rule_id }) =>
+    code === OFF_WHEN_MISSING ? [] : [code, rule_id, other_rule_id].filter((one) => one !== undefined).join(' '),
   )
 
 describe('never_matches', () => {
@@ -26,6 +32,7 @@ describe('never_matches', () => {
     ['an hour after the last', is('time.hour', 'gt', 23)],
     ['a tier that does not exist', is('device.tier', 'eq', 'gold')],
     ['a condition and its opposite', { all: [x('exists'), { not: x('exists') }] }],
+    ['a list that is none', { all: [some(e('eq', 1)), is('context.list', 'exists', false)] }],
     ['the description missing', is('action_description', 'exists', false)],
   ])('is found for %s', (_, when) => {
     expect(findingsOf(rule('r', when))).toContain('never_matches r')
@@ -37,6 +44,11 @@ describe('never_matches', () => {
     ['fields of one path', { all: [is('context.a', 'exists'), is('context.a.b', 'exists', false)] }],
     ['a text of two patterns', { all: [x('matches', 'a'), x('matches', 'b')] }],
     ['not of a missing field', { all: [{ not: x('eq', 1) }, x('exists', false)] }],
+    // What quantifiers say of the elements is not compared.
+    ['elements of two values', { all: [some(e('eq', 1)), some(e('eq', 2))] }],
+    ['one element of two values', some({ all: [e('eq', 1), e('eq', 2)] })],
+    ['an empty list', { all: [every(e('eq', 1)), every(e('eq', 2))] }],
+    ['not of a missing list', { all: [{ not: some(e('eq', 1)) }, is('context.list', 'exists', false)] }],
     [
       'two hours in two zones',
       { all: [is('time.hour', 'eq', 1), { ...is('time.hour', 'eq', 2), timezone: 'Asia/Tokyo' }] },
@@ -56,6 +68,9 @@ describe('always_denies', () => {
     ],
     ['every hour', is('time.hour', 'between', [0, 23])],
     ['both flags', { any: [is('token.biometric', 'eq', true), is('token.biometric', 'ne', true)] }],
+    // A value of another type is an error, which refuses, and a missing field is not equal to anything.
+    ['a text and not that text', { any: [x('eq', 'a'), x('ne', 'a')] }],
+    ['a list of texts and no text of it', { not: { all: [x('in', ['a']), x('not_in', ['a'])] } }],
     ['every tier', is('device.tier', 'in', ['none', 'software', 'tee', 'strongbox', 'secure_enclave'])],
   ])('is found for %s', (_, when) => {
     expect(findingsOf(rule('r', when))).toEqual(['always_denies r'])
@@ -64,7 +79,7 @@ describe('always_denies', () => {
   it.each<[string, unknown]>([
     // A missing field makes both comparisons false.
     ['both sides of a number', { any: [x('gt', 5), x('lte', 5)] }],
-    ['a text and not that text', { any: [x('eq', 'a'), x('ne', 'a')] }],
+    ['the elements of a list and the others', { any: [some(e('eq', 1)), some(e('ne', 1)), every(e('gt', 2))] }],
     ['most hours', is('time.hour', 'between', [0, 22])],
   ])('is not found for %s', (_, when) => {
     expect(findingsOf(rule('r', when))).toEqual([])
@@ -95,6 +110,15 @@ describe('shadowed_by', () => {
     expect(findingsOf(rule('a', asks, biometric))).toEqual(['shadowed_by a default:biometric_flag'])
   })
 
+  it('is not found for other elements of one list', () => {
+    for (const form of [some, every]) {
+      expect(findingsOf(rule('a', form(e('gt', 1))), rule('b', form(e('gt', 2))))).toEqual([])
+      expect(findingsOf(rule('a', is('context.list', 'exists')), rule('b', form(e('gt', 2))))).toEqual([
+        'shadowed_by b a',
+      ])
+    }
+  })
+
   it('is not found where the earlier one asks for less, is a shadow or may fail to match', () => {
     const tier = (min_tier: string) => ({ require: { min_tier } })
     expect(findingsOf(rule('a', wire, tier('tee')), rule('b', wire, tier('strongbox')))).toEqual([])
@@ -111,6 +135,76 @@ describe('shadowed_by', () => {
     expect(findingsOf(rule('a', wire, hook('https://a.example')), rule('b', wire, hook('https://a.example')))).toEqual(
       [],
     )
+  })
+})
+
+describe('ineffective_when_missing', () => {
+  const namesOf = (when: unknown, members: object = {}) =>
+    analysisOf(documentOf({ rules: [rule('r', when, members)] }))
+      .filter(({ code }) => code === OFF_WHEN_MISSING)
+      .map(({ detail, pointer }) => `${pointer} ${detail.split(': ')[1]}`)
+  const y = is('context.y', 'eq', 1)
+
+  it.each<[string, unknown, string]>([
+    ['one comparison', x('eq', 1), 'context.x'],
+    [
+      'several fields',
+      { all: [x('gt', 1), { any: [y, x('lt', 9)] }, is('action_type', 'eq', 'wire')] },
+      'context.x, context.y, action_type',
+    ],
+    ['not under not_in', { not: x('not_in', ['a']) }, 'context.x'],
+    ['a field of a mandate', is('mandate.max_amount', 'gt', 5), 'mandate.max_amount'],
+    ['a list and a member of its elements', some(is('item.sku', 'eq', 'a')), 'context.list, item.sku'],
+    ['a field beside the elements', every({ any: [e('eq', 1), { all: [y, x('ne', 1)] }] }), 'context.list, context.y'],
+    ['a field beside a list that may be empty', { any: [x('gt', 5), some({ all: [] })] }, 'context.x, context.list'],
+    [
+      'a list of lists',
+      some({ any: { in: 'item.lines', as: 'line', when: is('line', 'eq', 1) } }),
+      'context.list, item.lines',
+    ],
+    [
+      'more than five',
+      { all: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => is(`context.${name}`, 'eq', 1)) },
+      'context.a, context.b, context.c, context.d, context.e and 2 more',
+    ],
+  ])('is found for %s', (_, when, names) => {
+    expect(namesOf(when)).toEqual([`/rules/0/when ${names}`])
+  })
+
+  it.each<[string, unknown]>([
+    ['no condition', { all: [] }],
+    ['ne and not_in', { all: [x('ne', 1), is('context.y', 'not_in', ['a'])] }],
+    ['not eq', { not: { any: [x('eq', 1), y] } }],
+    ['a field that is tested by exists', { all: [x('exists'), x('gt', 1)] }],
+    ['a field whose absence matches', { any: [x('gt', 5), x('ne', 7)] }],
+    ['what another condition decides', { any: [x('gt', 5), { all: [] }] }],
+    ['not every element', { not: every(is('item.sku', 'eq', 'a')) }],
+    [
+      'fields that are always there',
+      { all: [is('device.tier', 'eq', 'tee'), is('time.hour', 'gt', 5), is('token.biometric', 'eq', false)] },
+    ],
+  ])('is not found for %s', (_, when) => {
+    expect(namesOf(when)).toEqual([])
+  })
+
+  it('is for enabled rules that deny and have no on_missing', () => {
+    expect(namesOf(x('eq', 1), { shadow: true })).toHaveLength(1)
+    expect(namesOf(x('eq', 1), { enabled: false })).toEqual([])
+    expect(namesOf(x('eq', 1), { on_missing: 'match' })).toEqual([])
+    expect(namesOf(x('eq', 1), { require: { biometric: true } })).toEqual([])
+  })
+
+  it('leaves other findings their places, and names fields without a proof in very long rules', () => {
+    const rules = [
+      ...Array.from({ length: 999 }, (_, n) => rule(`r${n}`, { all: [is('action_type', 'eq', `t${n}`), y] })),
+      rule('never', { any: [] }),
+    ]
+    const found = analysisOf(documentOf({ rules })).map(({ code }) => code)
+    expect(found.filter((code) => code === OFF_WHEN_MISSING)).toHaveLength(999)
+    expect(found).toContain('never_matches')
+    const long = Array.from({ length: 5_000 }, (_, n) => is(`context.a${n}`, 'eq', 1))
+    const groups = Array.from({ length: 50 }, (_, n) => ({ any: long.slice(n * 100, (n + 1) * 100) }))
+    expect(namesOf({ any: [{ all: [] }, ...groups] })).toHaveLength(1)
   })
 })
 

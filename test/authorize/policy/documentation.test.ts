@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { compilePolicy } from '#src/authorize/policy/compile.ts'
 import { OPERATORS } from '#src/authorize/policy/document.ts'
 import { evaluatePolicy, NO_ANSWERS } from '#src/authorize/policy/evaluate.ts'
+import { MEMBERS } from '#src/authorize/policy/fields.ts'
 import { documentOf, factsOf } from './policy-vectors.ts'
 
 const read = (page: string) => readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8')
@@ -53,6 +54,14 @@ describe('the guides to policies and to approvals', () => {
       NO_ANSWERS,
     )
     expect(refusals[0]?.reason).toBe(reason)
+  })
+
+  it('list every field of the closed lists', () => {
+    const { action_payload: _, context: __, ...closed } = MEMBERS
+    const page = `${guide}${read('schedules.md')}`
+    for (const [root, members] of Object.entries(closed)) {
+      for (const member of members) expect(page).toContain(`\`${root}.${member.replace('**', '*')}\``)
+    }
   })
 
   it('have no example that is not evaluated', () => {

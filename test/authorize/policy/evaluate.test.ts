@@ -1,10 +1,9 @@
 import { describe, expect, it, test } from 'vitest'
 import { type CompiledPolicy, compilePolicy } from '#src/authorize/policy/compile.ts'
 import { MAX_PATTERN_STEPS } from '#src/authorize/policy/conditions.ts'
-import { documentSchema, OPERATORS, type PolicyCondition } from '#src/authorize/policy/document.ts'
+import { OPERATORS } from '#src/authorize/policy/document.ts'
 import { evaluateContexts, evaluatePolicy, NO_ANSWERS, type PolicyFacts } from '#src/authorize/policy/evaluate.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
-import { parseWith } from '#src/platform/http/validate.ts'
 import { compilePattern } from '#src/platform/patterns.ts'
 import { answersOf, CONDITIONS, documentOf, EVALUATIONS, factsOf } from './policy-vectors.ts'
 
@@ -24,6 +23,13 @@ describe('conditions', () => {
     expect(OPERATORS.filter((op) => !about.has(op))).toEqual([])
     const failing = new Set(CONDITIONS.cases.filter((one) => one.expect === 'error').map((one) => one.about))
     expect(OPERATORS.filter((op) => op !== 'exists' && !failing.has(op))).toEqual([])
+  })
+
+  it('have vectors for quantifiers, of each outcome', () => {
+    for (const about of ['any over elements', 'all over elements']) {
+      const outcomes = CONDITIONS.cases.filter((one) => one.about === about).map((one) => one.expect)
+      expect(new Set(outcomes)).toEqual(new Set(['true', 'false', 'error']))
+    }
   })
 
   it('name the field of an error and never its value', () => {
@@ -189,154 +195,5 @@ describe('searches', () => {
     expect(errors.every((error) => error?.includes('cost too much'))).toBe(true)
     // Those of one action are not.
     expect(errorsIn(policyOf(values), typeof x === 'string' ? x.slice(0, 500) : x.slice(0, 20))).toEqual([])
-  })
-})
-
-describe('the schema of a document', () => {
-  const refusalsOf = (document: unknown) => {
-    const parsed = parseWith(documentSchema, document, 'body')
-    return parsed.ok ? [] : parsed.errors.map(({ pointer, code }) => `${pointer} ${code}`)
-  }
-  const rule = (members: object) => ({ rules: [{ id: 'r', require: { deny: true }, ...members }] })
-  const when = (condition: unknown) => rule({ when: condition })
-  const nested = (levels: number): PolicyCondition =>
-    levels === 0 ? { field: 'context.x', op: 'exists' } : { not: nested(levels - 1) }
-
-  it.each([
-    ['an unknown member', { rule: [] }, '/rule unknown_field'],
-    ['an unknown member of a rule', rule({ wen: {} }), '/rules/0/wen unknown_field'],
-    [
-      'an unknown requirement',
-      { rules: [{ id: 'r', require: { deny: true, budget: 1 } }] },
-      '/rules/0/require/budget unknown_field',
-    ],
-    ['no requirement', { rules: [{ id: 'r', require: {} }] }, '/rules/0/require invalid_value'],
-    ['deny: false', { rules: [{ id: 'r', require: { deny: false } }] }, '/rules/0/require/deny invalid_value'],
-    ['two rules of one id', { rules: [...rule({}).rules, ...rule({}).rules] }, '/rules/1/id duplicate'],
-    [
-      'an id of the defaults',
-      { rules: [{ id: 'default:hardware_above', require: { deny: true } }] },
-      '/rules/0/id invalid_format',
-    ],
-    ['a reason in capitals', rule({ reason: 'No' }), '/rules/0/reason invalid_format'],
-    ['an unknown operator', when({ field: 'context.x', op: 'like', value: 'a' }), '/rules/0/when/op invalid_value'],
-    [
-      'an unknown field',
-      when({ field: 'user.name', op: 'eq', value: 'a' }),
-      '/rules/0/when/field unknown_policy_field',
-    ],
-    ['a root alone', when({ field: 'context', op: 'exists' }), '/rules/0/when/field unknown_policy_field'],
-    ['no form', when({}), '/rules/0/when invalid_condition'],
-    ['two forms', when({ all: [], any: [] }), '/rules/0/when invalid_condition'],
-    ['a value beside all', when({ all: [], value: 1 }), '/rules/0/when/value unknown_field'],
-    ['a comparison without an operator', when({ field: 'context.x' }), '/rules/0/when/op required'],
-    ['a comparison without a value', when({ field: 'context.x', op: 'eq' }), '/rules/0/when/value required'],
-    [
-      'a text to compare numbers with',
-      when({ field: 'context.x', op: 'gt', value: 'many' }),
-      '/rules/0/when/value invalid_value',
-    ],
-    ['a list for one value', when({ field: 'context.x', op: 'eq', value: [1] }), '/rules/0/when/value invalid_value'],
-    ['one value for a list', when({ field: 'context.x', op: 'in', value: 1 }), '/rules/0/when/value invalid_value'],
-    [
-      'a list of several types',
-      when({ field: 'context.x', op: 'in', value: [1, 'a'] }),
-      '/rules/0/when/value invalid_value',
-    ],
-    [
-      'a range the wrong way',
-      when({ field: 'context.x', op: 'between', value: [2, 1] }),
-      '/rules/0/when/value invalid_value',
-    ],
-    [
-      'a backreference',
-      when({ field: 'context.x', op: 'matches', value: '(a)\\1' }),
-      '/rules/0/when/value invalid_pattern',
-    ],
-    [
-      'a look-ahead',
-      when({ field: 'context.x', op: 'matches', value: '(?=a)' }),
-      '/rules/0/when/value invalid_pattern',
-    ],
-    [
-      'repetitions that multiply',
-      when({ field: 'context.x', op: 'matches', value: '((a{30}){30}){30}' }),
-      '/rules/0/when/value invalid_pattern',
-    ],
-    [
-      'a long pattern',
-      when({ field: 'context.x', op: 'matches', value: 'a'.repeat(501) }),
-      '/rules/0/when/value invalid_pattern',
-    ],
-    ['a number for a text field', when({ field: 'action_type', op: 'gt', value: 1 }), '/rules/0/when/op invalid_value'],
-    [
-      'an unknown zone',
-      when({ field: 'time.hour', op: 'eq', value: 1, timezone: 'Mars/Base' }),
-      '/rules/0/when/timezone invalid_value',
-    ],
-    [
-      'an offset for a time zone',
-      when({ field: 'time.hour', op: 'eq', value: 1, timezone: '+01:00' }),
-      '/rules/0/when/timezone invalid_value',
-    ],
-    [
-      'a time zone in other letters',
-      when({ field: 'time.hour', op: 'eq', value: 1, timezone: 'eUrope/Berlin' }),
-      '/rules/0/when/timezone invalid_value',
-    ],
-    [
-      'a zone of another field',
-      when({ field: 'context.x', op: 'eq', value: 1, timezone: 'UTC' }),
-      '/rules/0/when/timezone invalid_value',
-    ],
-    ['six levels', when(nested(6)), '/rules/0/when too_deep'],
-    [
-      'an error deep inside',
-      when({ all: [{ any: [{ not: { field: 'x', op: 'exists' } }] }] }),
-      '/rules/0/when/all/0/any/0/not/field unknown_policy_field',
-    ],
-    [
-      'on_missing without deny',
-      { rules: [{ id: 'r', on_missing: 'match', require: { biometric: true } }] },
-      '/rules/0/on_missing invalid_value',
-    ],
-    [
-      'an amount with five decimals',
-      { default_rules: { hardware_above: '1.00001' } },
-      '/default_rules/hardware_above invalid_format',
-    ],
-    ['a negative amount', { default_rules: { hardware_above: -1 } }, '/default_rules/hardware_above out_of_range'],
-    [
-      'a patient webhook',
-      { rules: [{ id: 'r', require: { webhook: { url: 'https://a.example', timeout_ms: 3_001 } } }] },
-      '/rules/0/require/webhook/timeout_ms out_of_range',
-    ],
-    [
-      'too many rules',
-      { rules: Array.from({ length: 1_001 }, (_, n) => ({ id: `r${n}`, require: { deny: true } })) },
-      '/rules too_many',
-    ],
-    [
-      'too many patterns',
-      {
-        rules: Array.from({ length: 201 }, (_, n) => ({
-          id: `r${n}`,
-          require: { deny: true },
-          when: { field: 'context.x', op: 'matches', value: 'a' },
-        })),
-      },
-      '/rules too_many',
-    ],
-  ])('refuses %s', (_, document, finding) => {
-    expect(refusalsOf(document)).toContain(finding)
-  })
-
-  it('accepts five levels, and fills in what is left out', () => {
-    expect(refusalsOf(when(nested(5)))).toEqual([])
-    expect(documentSchema.parse({ rules: [{ id: 'r', require: { deny: true } }] })).toEqual({
-      name: 'default',
-      default_rules: { biometric_flag: true, hardware_above: 500 },
-      rules: [{ id: 'r', priority: 100, enabled: true, shadow: false, when: { all: [] }, require: { deny: true } }],
-    })
   })
 })

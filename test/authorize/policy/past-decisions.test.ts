@@ -252,7 +252,10 @@ describe('an analysis', () => {
     await on.call(caller, '/v1/policy', { method: 'PUT', json, headers: { 'If-Match': '*' } })
     const finding = { code: 'always_denies', rule_id: 'limit', pointer: '/rules/0/when' }
     expect((await post('/analyze', {})).json.findings).toMatchObject([finding])
-    expect((await post('/analyze', { draft: denyOver(10) })).json.findings).toEqual([])
+    expect((await post('/analyze', { draft: denyOver(10) })).json.findings).toMatchObject([
+      { code: 'ineffective_when_missing', rule_id: 'limit', pointer: '/rules/0/when' },
+    ])
+    expect((await post('/analyze', { draft: denyOver(10, { on_missing: 'match' }) })).json.findings).toEqual([])
     const unready = {
       rules: [
         { id: 'a', require: { approval: {} } },
@@ -270,6 +273,7 @@ describe('an analysis', () => {
       Array.from({ length: count }, (_, n) => ({
         id: `r${n}`,
         when: { any: Array.from({ length: operands }, (_, m) => ({ field: `context.a${m}`, op: 'gt', value: n })) },
+        on_missing: 'match',
         require: { deny: true },
       }))
     const found = async (count: number, operands: number) => {

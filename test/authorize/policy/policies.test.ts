@@ -190,7 +190,16 @@ describe('the policy', () => {
       valid: false,
       errors: [{ pointer: '/__proto__', code: 'unknown_field' }],
     })
-    expect((await post('/validate', { draft: document(rule('a')) })).json).toEqual({ valid: true, errors: [] })
+    expect((await post('/validate', { draft: document(rule('a')) })).json).toEqual({
+      valid: true,
+      errors: [],
+      findings: [],
+    })
+    const wires = document(rule('a', { when: { field: 'action_type', op: 'eq', value: 'wire' } }))
+    expect((await post('/validate', { draft: wires })).json).toMatchObject({
+      valid: true,
+      findings: [{ code: 'ineffective_when_missing', rule_id: 'a', pointer: '/rules/0/when' }],
+    })
     expect((await post('/simulate', { draft: wellFormed, input: {} })).json.errors).toMatchObject(
       pointers.map((one) => ({ ...one, pointer: `/draft${one.pointer}` })),
     )
@@ -293,11 +302,19 @@ describe('a simulation', () => {
     expect((await post('/simulate', { input: contexts })).json.reason).toBe('hardware_required_above_500')
   })
 
-  it('reads every member of the facts, one that is called __proto__ among them', async () => {
-    const draft = document(rule('nested', { when: { field: 'action_payload.__proto__.tier', op: 'eq', value: 1 } }))
-    const payload = JSON.parse('{"__proto__": {"tier": 1}}')
-    const answer = await post('/simulate', { draft, input: { action_payload: payload } })
-    expect(answer.json).toMatchObject({ would_be_valid: false, matched_rule_id: 'nested' })
+  it('takes a member that is called __proto__ for a member, which no path names', async () => {
+    const action_payload = JSON.parse('{"__proto__": {"tier": 1}, "items": [{"__proto__": {"tier": 1}}]}')
+    const tier = (field: string) => ({ field, op: 'exists' })
+    const inherited = [
+      rule('a', { when: tier('action_payload.tier') }),
+      rule('b', { when: { any: { in: 'action_payload.items', as: 'item', when: tier('item.tier') } } }),
+    ]
+    const simulated = await post('/simulate', { draft: document(...inherited), input: { action_payload } })
+    expect(simulated.json).toMatchObject({ would_be_valid: true, reason: null })
+    const draft = document(rule('nested', { when: tier('action_payload.__proto__.tier') }))
+    expect((await post('/simulate', { draft, input: { action_payload } })).json).toMatchObject({
+      errors: [{ pointer: '/draft/rules/0/when/field', code: 'unknown_policy_field' }],
+    })
   })
 
   it('calls no webhook: it is pending, or answers what the caller says', async () => {

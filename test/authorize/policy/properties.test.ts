@@ -3,11 +3,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compilePolicy } from '#src/authorize/policy/compile.ts'
-import type { PolicyCondition, PolicyDocument, PolicyRule } from '#src/authorize/policy/document.ts'
+import type { PolicyCondition, PolicyDocument } from '#src/authorize/policy/document.ts'
 import { evaluatePolicy, type PolicyAnswers, type PolicyFacts } from '#src/authorize/policy/evaluate.ts'
-import type { Json } from '#src/platform/crypto/canonical.ts'
+import { findDisablingFields } from '#src/authorize/policy/missing-fields.ts'
+import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 import { analysisOf } from './analysis.ts'
 import { answersOf, documentOf, factsOf } from './policy-vectors.ts'
+import { refer } from './reference.ts'
 
 const FIELDS = ['action_type', 'context.a', 'context.b', 'context.transaction_amount', 'token.biometric', 'time.hour']
 const scalar = fc.constantFrom<string | number | boolean>('a', 'ab', '5', '5.0', '7.25', 5, 7.25, 10, true, false)
@@ -46,15 +48,33 @@ const leaf: fc.Arbitrary<PolicyCondition> = fc.oneof(
   fc.record({ field: fc.constantFrom('token.biometric'), op: fc.constantFrom('eq'), value: fc.boolean() }),
 ) as fc.Arbitrary<PolicyCondition>
 
-const { condition } = fc.letrec<{ condition: PolicyCondition }>((tie) => ({
-  condition: fc.oneof(
-    { maxDepth: 3, withCrossShrink: true },
-    leaf,
-    fc.record({ all: fc.array(tie('condition'), { maxLength: 3 }) }),
-    fc.record({ any: fc.array(tie('condition'), { maxLength: 3 }) }),
-    fc.record({ not: tie('condition') }),
-  ),
-}))
+const inElement = fc
+  .oneof(
+    fc.record({
+      field: fc.constantFrom('item', 'item.x', 'context.b'),
+      op: fc.constantFrom('eq', 'ne', 'gt', 'in', 'not_in', 'exists'),
+    }),
+  )
+  .map(({ field, op }) => {
+    const value = { eq: 'a', ne: 'a', gt: 5, in: ['a', '5'], not_in: ['a', '5'], exists: true }[op]
+    return { field, op, value } as PolicyCondition
+  })
+
+const combined = (maxDepth: number, base: fc.Arbitrary<PolicyCondition>) =>
+  fc.letrec<{ condition: PolicyCondition }>((tie) => ({
+    condition: fc.oneof(
+      { maxDepth, withCrossShrink: true },
+      base,
+      fc.record({ all: fc.array(tie('condition'), { maxLength: 3 }) }),
+      fc.record({ any: fc.array(tie('condition'), { maxLength: 3 }) }),
+      fc.record({ not: tie('condition') }),
+    ),
+  })).condition
+const ofElements = combined(1, inElement)
+const quantified = fc
+  .tuple(fc.constantFrom('all', 'any'), fc.constantFrom('context.a', 'context.list'), ofElements)
+  .map(([form, list, when]): PolicyCondition => ({ [form]: { in: list, as: 'item', when } }))
+const condition = combined(2, fc.oneof({ arbitrary: leaf, weight: 4 }, { arbitrary: quantified, weight: 1 }))
 
 const require = fc.constantFrom<object>(
   { deny: true },
@@ -82,11 +102,12 @@ const value: fc.Arbitrary<Json> = fc.oneof(
   fc.constant(null),
   fc.constant<Json>(['a', 5]),
   fc.constant<Json>({ x: 1 }),
+  fc.array(fc.oneof(scalar, fc.constantFrom<Json>(null, { x: 'a' }, { x: 7 }, {})), { maxLength: 3 }),
 )
 const facts: fc.Arbitrary<PolicyFacts> = fc
   .record({
     action_type: fc.constantFrom(null, 'a', 'wire'),
-    context: fc.dictionary(fc.constantFrom('a', 'b', 'transaction_amount', 'require_biometric'), value),
+    context: fc.dictionary(fc.constantFrom('a', 'b', 'list', 'transaction_amount', 'require_biometric'), value),
     action_payload: fc.dictionary(fc.constantFrom('amount', 'require_biometric'), value),
     device: fc.record({
       id: fc.constant('d'),
@@ -194,6 +215,73 @@ describe('the evaluation of a policy', () => {
   })
 })
 
+describe('a quantifier', () => {
+  const outcomeOf = (when: PolicyCondition, of: PolicyFacts, require: object = { deny: true }) => {
+    const { rules } = documentOf({ rules: [{ id: 'r0', when, require }] })
+    const { results } = evaluate({ ...OFF, rules }, of, answersOf())
+    const [result] = results
+    return result?.error === undefined ? result !== undefined : 'error'
+  }
+  const OFF: PolicyDocument = documentOf({ default_rules: { biometric_flag: false, hardware_above: null } })
+  const list = (form: 'all' | 'any', when: PolicyCondition): PolicyCondition => ({
+    [form]: { in: 'context.list', as: 'item', when },
+  })
+  const withList = (elements: Json) => factsOf({ context: { list: elements, b: 5 } })
+  const required = fc.constantFrom({ deny: true }, { biometric: true })
+  const elements = fc.array(value, { maxLength: 5 })
+
+  it('over one element is the condition on that element', () => {
+    const onPath = (when: PolicyCondition): PolicyCondition =>
+      JSON.parse(JSON.stringify(when).replaceAll('"item', '"context.item'))
+    fc.assert(
+      fc.property(ofElements, value, required, (when, element, require) => {
+        const plain = outcomeOf(onPath(when), factsOf({ context: { item: element, b: 5 } }), require)
+        expect(outcomeOf(list('any', when), withList([element]), require)).toBe(plain)
+        expect(outcomeOf(list('all', when), withList([element]), require)).toBe(plain)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('is not any where it is all not, over lists of any length and what is none', () => {
+    const given = fc.oneof(
+      { arbitrary: elements, weight: 4 },
+      value.filter((one) => one !== null),
+    )
+    fc.assert(
+      fc.property(ofElements, given, required, (when, found, require) => {
+        const outcomes = ([form, other]: ('all' | 'any')[]) => [
+          outcomeOf({ not: list(form ?? 'any', when) }, withList(found), require),
+          outcomeOf(list(other ?? 'all', { not: when }), withList(found), require),
+        ]
+        const [notAny, allNot] = outcomes(['any', 'all'])
+        const [notAll, anyNot] = outcomes(['all', 'any'])
+        expect(notAny).toBe(allNot)
+        expect(notAll).toBe(anyNot)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('does not depend on the order of the elements', () => {
+    fc.assert(
+      fc.property(ofElements, elements, fc.constantFrom('all' as const, 'any' as const), (when, found, form) => {
+        const reversed = withList(found.toReversed())
+        expect(outcomeOf(list(form, when), reversed)).toBe(outcomeOf(list(form, when), withList(found)))
+      }),
+    )
+  })
+
+  it('never throws, whatever the facts are', () => {
+    fc.assert(
+      fc.property(condition, fc.dictionary(fc.constantFrom('a', 'b', 'list'), fc.jsonValue()), (when, context) => {
+        expect(['error', true, false]).toContain(outcomeOf(when, factsOf({ context: context as JsonObject })))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
 describe('the analysis of a policy', () => {
   it('is right where it says always or never', () => {
     fc.assert(
@@ -213,148 +301,25 @@ describe('the analysis of a policy', () => {
       { numRuns: 4_000 },
     )
   })
-})
 
-// The reference: section by section as docs/policy.md says it, without any preparation.
-function refer(policy: PolicyDocument, of: PolicyFacts, given: PolicyAnswers): string[] {
-  const refused: { rank: number; priority: number; id: string; reason: string }[] = []
-  const flag = [of.context, of.action_payload].flatMap((source) => source.require_biometric ?? [])
-  const amounts = [
-    of.context.transaction_amount,
-    of.action_payload.transaction_amount,
-    of.action_payload.amount,
-  ].flatMap((one) => one ?? [])
-  const isMalformed = !flag.includes(true) && flag.some((one) => one !== false)
-  if (isMalformed || (flag.includes(true) && !of.token.biometric)) {
-    refused.push({ rank: -2, priority: 0, id: 'default:biometric_flag', reason: 'biometric_required' })
-  }
-  const isAttested = of.device.enrolled && ['tee', 'strongbox', 'secure_enclave'].includes(of.device.tier)
-  if (amounts.some((one) => !isNumber(one)) || (amounts.some((one) => Number(one) > 500) && !isAttested)) {
-    refused.push({ rank: -1, priority: 0, id: 'default:hardware_above', reason: 'hardware_required_above_500' })
-  }
-  for (const rule of policy.rules.filter(({ enabled, shadow }) => enabled && !shadow)) {
-    const truth = holds(rule.when, of)
-    if (truth === false) continue
-    for (const { rank, reason } of unmet(rule, of, given, truth === 'error')) {
-      refused.push({ rank, priority: rule.priority, id: rule.id, reason: rule.reason ?? reason })
-    }
-  }
-  const before = (a: string, b: string) => (a < b ? -1 : Number(a > b))
-  return refused
-    .sort((a, b) => a.rank - b.rank || a.priority - b.priority || before(a.id, b.id))
-    .map(({ reason, id }) => `${reason} ${id}`)
-}
-
-function unmet({ id, require: wanted }: PolicyRule, of: PolicyFacts, given: PolicyAnswers, isFailed: boolean) {
-  const tiers = ['none', 'software', 'tee', 'strongbox']
-  const level = of.device.enrolled ? tiers.indexOf(of.device.tier) : 0
-  const canary = given.canaries[id] ?? 'unavailable'
-  const webhook = given.webhooks[id] ?? 'unavailable'
-  const unread = canary === 'unavailable' || (!canary.tripped && canary.source === 'client')
-  const isCanaryMet = unread ? wanted.canary?.mode === 'best_effort' : !canary.tripped
-  const webhookCode = webhook === 'unavailable' || isFailed ? 'policy_webhook_unavailable' : 'policy_webhook_denied'
-  return [
-    { is: wanted.deny, met: false, rank: 0, reason: 'policy_denied' },
-    { is: wanted.biometric, met: of.token.biometric, rank: 1, reason: 'policy_biometric_required' },
-    { is: wanted.hardware, met: level >= 2, rank: 2, reason: 'policy_hardware_required' },
-    {
-      is: wanted.min_tier,
-      met: level >= tiers.indexOf(wanted.min_tier ?? ''),
-      rank: 3,
-      reason: 'policy_tier_required',
-    },
-    {
-      is: wanted.canary,
-      met: isCanaryMet,
-      rank: 4,
-      reason: unread || isFailed ? 'canary_unavailable' : 'canary_tripped',
-    },
-    {
-      is: wanted.webhook,
-      met: webhook !== 'unavailable' && webhook.decision === 'allow',
-      rank: 5,
-      reason: webhookCode,
-    },
-  ].filter(({ is, met }) => is !== undefined && (isFailed || !met))
-}
-
-function holds(
-  { all, any, not, field = '', op, value: constant }: PolicyCondition,
-  of: PolicyFacts,
-): boolean | 'error' {
-  if (not !== undefined) {
-    const inner = holds(not, of)
-    return inner === 'error' ? inner : !inner
-  }
-  if (all !== undefined || any !== undefined) {
-    const outcomes = (all ?? any ?? []).map((one) => holds(one, of))
-    const deciding = any !== undefined
-    if (outcomes.includes(deciding)) return deciding
-    return outcomes.includes('error') ? 'error' : !deciding
-  }
-  const found = read(field, of)
-  if (op === 'exists') return (found !== undefined) === (constant ?? true)
-  if (found === undefined) return false
-  const list = (Array.isArray(constant) ? constant : [constant]) as Json[]
-  const [first = null] = list
-  const order = (to: Json | undefined) => (isNumber(found) && isNumber(to) ? Number(found) - Number(to) : Number.NaN)
-  const compared = (outcome: boolean) => (isNumber(found) ? outcome : 'error')
-  const equal = (a: Json, b: Json): boolean | 'error' => {
-    if (typeof b === 'boolean') return typeof a === 'boolean' ? a === b : 'error'
-    if (typeof b === 'number') return isNumber(a) ? Number(a) === b : 'error'
-    if (typeof a === 'string') return a === b
-    return typeof a === 'number' && isNumber(b) ? a === Number(b) : 'error'
-  }
-  const negated = (outcome: boolean | 'error') => (outcome === 'error' ? outcome : !outcome)
-  const oneOf = () => {
-    const outcomes = list.map((one) => equal(found, one))
-    return outcomes.includes(true) ? true : outcomes.includes(false) ? false : 'error'
-  }
-  switch (op) {
-    case 'eq':
-      return equal(found, first)
-    case 'ne':
-      return negated(equal(found, first))
-    case 'in':
-      return oneOf()
-    case 'not_in':
-      return negated(oneOf())
-    case 'gt':
-      return compared(order(first) > 0)
-    case 'gte':
-      return compared(order(first) >= 0)
-    case 'lt':
-      return compared(order(first) < 0)
-    case 'lte':
-      return compared(order(first) <= 0)
-    case 'between':
-      return compared(order(first) >= 0 && order(list[1]) <= 0)
-    case 'contains':
-      if (typeof found === 'string' && typeof first === 'string') return found.includes(first)
-      return Array.isArray(found) ? found.some((one) => equal(one, first) === true) : 'error'
-    case 'starts_with':
-      return typeof found === 'string' ? found.startsWith(String(first)) : 'error'
-    default:
-      return typeof found === 'string' ? found.includes(String(first)) : 'error'
-  }
-}
-
-function read(field: string, of: PolicyFacts): Json | undefined {
-  if (field === 'time.hour') return new Date(of.at).getUTCHours()
-  if (field === 'token.biometric') return of.token.biometric
-  if (field === 'action_type') return of.action_type ?? undefined
-  if (field === 'context.transaction_amount') {
-    const given = [of.context.transaction_amount, of.action_payload.amount].flatMap((one) =>
-      one === null || one === undefined ? [] : [one],
+  it('names each field whose absence turns a deny rule off', () => {
+    const ALONE = { default_rules: { biometric_flag: false, hardware_above: null } }
+    const names = fc.constantFrom('a', 'b', 'list')
+    fc.assert(
+      fc.property(condition, facts, names, (when, of, name) => {
+        const policy = documentOf({ ...ALONE, rules: [{ id: 'r0', when, require: { deny: true } }] })
+        const { [name]: _, ...others } = of.context
+        const [full] = evaluate(policy, of, answersOf()).results
+        const isPassed = evaluate(policy, { ...of, context: others }, answersOf()).refusals.length === 0
+        if (full === undefined || full.error !== undefined || !isPassed) return
+        const field = `context.${name}`
+        if (JSON.stringify(when).includes(`"field":"${field}","op":"exists"`)) return
+        expect(policy.rules.flatMap(findDisablingFields)).toContain(field)
+      }),
+      { numRuns: 5_000 },
     )
-    return given.find((one) => !isNumber(one)) ?? given.toSorted((a, b) => Number(b) - Number(a))[0]
-  }
-  return of.context[field.replace('context.', '')] ?? undefined
-}
-
-function isNumber(found: Json | undefined): boolean {
-  return typeof found === 'number' || (typeof found === 'string' && /^-?(0|[1-9]\d*)(\.\d+)?$/.test(found))
-}
+  })
+})
 
 function shuffle<Item>(items: readonly Item[], random: Iterator<number>): Item[] {
   return items
@@ -364,7 +329,10 @@ function shuffle<Item>(items: readonly Item[], random: Iterator<number>): Item[]
 }
 
 function shuffleIn(one: PolicyCondition, random: Iterator<number>): PolicyCondition {
-  if (one.all) return { all: shuffle(one.all, random).map((inner) => shuffleIn(inner, random)) }
-  if (one.any) return { any: shuffle(one.any, random).map((inner) => shuffleIn(inner, random)) }
-  return one.not ? { not: shuffleIn(one.not, random) } : one
+  const { all, any, not } = one
+  if (Array.isArray(all)) return { all: shuffle(all, random).map((inner) => shuffleIn(inner, random)) }
+  if (Array.isArray(any)) return { any: shuffle(any, random).map((inner) => shuffleIn(inner, random)) }
+  if (all !== undefined) return { all: { ...all, when: shuffleIn(all.when, random) } }
+  if (any !== undefined) return { any: { ...any, when: shuffleIn(any.when, random) } }
+  return not ? { not: shuffleIn(not, random) } : one
 }
