@@ -21,7 +21,7 @@ const LINK = `id, email, method, account_id AS "accountId", user_id AS "userId",
   is_echoed AS "isEchoed", created_at AS "createdAt", expires_at AS "expiresAt"`
 const IS_OPEN = 'used_at IS NULL AND voided_at IS NULL'
 
-/** Transactions that make or use links of one address run one after the other, so that one link of it is open at most. */
+/** Transactions that make or use links of one address run one after the other, so that of its links one signs in. */
 export async function lockAddress(tx: Tx, email: string): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('login address ' || $1, 0))`, [email])
 }
