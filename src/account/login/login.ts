@@ -30,7 +30,7 @@ import { letterOf, loginUrl, newLink } from './links.ts'
 import { countRequest, endRequests, findShare, mayEnter } from './request-limits.ts'
 import { findEmailByToken, findOpenLink, insertLink, type LinkRow, lockAddress, takeLink } from './rows.ts'
 
-// Only tokens that sign nobody in count: who has a link can use it, whatever others behind the same address send.
+// Only tokens that don't sign in count: a link that works is accepted, whatever others behind the same address send.
 const FAILED_USES = {
   network: { name: 'login use', most: 20, withinMs: 60 * 60_000 },
   site: { name: 'login use site', most: 100, withinMs: 60 * 60_000 },

@@ -15,7 +15,7 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/auth/magic-link/verify': {
     description:
       'Sets the session cookie, the readable cookie `svc_csrf`, and `svc_browser`, by which limits on links recognize the ' +
-      'browser later. Tokens that sign nobody in are limited, and one that works is always accepted. A link that does not ' +
+      'browser later. Tokens that do not sign in are limited, and one that works is always accepted. A link that does not ' +
       'work is `invalid_request` at `/token`, whatever the reason. `Idempotency-Key` is ignored: a token works once.',
     examples: { 'A token': { token: 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s' } },
     answers: { 200: { example: SESSION } },

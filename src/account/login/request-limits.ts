@@ -22,19 +22,19 @@ import { voidLinks } from './rows.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-// Of one network for one address. A stranger elsewhere can't use it up, and one in the same network leaves links that work.
+// Strangers in other networks can't use these up, and one in the same network leaves links that work.
 const REQUESTS_FOR_ADDRESS = {
   network: { name: 'login address', most: 5, withinMs: 15 * MINUTE_MS },
   site: { name: 'login address site', most: 20, withinMs: HOUR_MS },
 } as const satisfies Record<string, AttemptLimit>
 const REQUESTS_OF_BROWSER: AttemptLimit = { name: 'login browser', most: 5, withinMs: 15 * MINUTE_MS }
 
-// The first requests of a network may name addresses of nobody, which get a mail where people may sign up.
+// The first requests of a network may name addresses without a user, which get a mail where people may sign up.
 const FIRST_OF_CLIENT = {
   network: { name: 'login first', most: 20, withinMs: HOUR_MS },
   site: { name: 'login first site', most: 100, withinMs: HOUR_MS },
 } as const satisfies Record<string, AttemptLimit>
-// As many people may stand behind one address.
+// That many people may share one network address.
 const REQUESTS_OF_CLIENT = {
   network: { name: 'login client', most: 300, withinMs: HOUR_MS },
   site: { name: 'login site', most: 1_500, withinMs: HOUR_MS },
@@ -44,8 +44,8 @@ const UNLISTED_OF_CLIENT = {
   site: { name: 'login unlisted site', most: 100, withinMs: HOUR_MS },
 } as const satisfies Record<string, AttemptLimit>
 
-// Mails to one address from everywhere, in three shares. Each counts as long as a link works: who gets no mail has one that
-// works. They bound the links that are open at once, too.
+// Mails to one address from everywhere, in three shares. Each counts as long as a link works: a user who
+// gets no mail has a link that works. The shares bound the open links, too.
 const SHARE_MS = LINK_MINUTES * MINUTE_MS
 const MAILS_FOR_STRANGERS: AttemptLimit = { name: 'login mails', most: 10, withinMs: SHARE_MS }
 // For requests from networks of the last sessions.

@@ -195,7 +195,7 @@ describe('many people behind one address', () => {
     }
   })
 
-  it('get links while one of them names addresses of nobody, of which twenty an hour leave something behind', async () => {
+  it('get links while one of them names addresses without a user, of which twenty an hour leave rows behind', async () => {
     const rows = () => service.test.owner<{ id: string }>(`SELECT id FROM login_links WHERE email LIKE 'nobody%'`)
     for (let at = 0; at < 25; at += 1) {
       expect(await request(`nobody${at}@example.com`, '192.0.2.31')).toMatchObject({ status: 200 })
@@ -253,16 +253,16 @@ describe('many people behind one address', () => {
 })
 
 describe('what a request shows', () => {
-  it('is the same for users, removed users and nobody, below and beyond each limit', async () => {
+  it('is the same for users, removed users and unknown addresses, below and beyond each limit', async () => {
     const known = await newUser()
     const here = await newUser()
     const removed = newAddress()
     await service.addUser(accountId, { email: removed, isRemoved: true })
-    const nobody = newAddress()
+    const unknown = newAddress()
     const ip = '192.0.2.40'
     await signIn(here, ip)
-    const emails = [known, here, removed, nobody]
-    for (const email of [known, removed, nobody]) await request(email, ip)
+    const emails = [known, here, removed, unknown]
+    for (const email of [known, removed, unknown]) await request(email, ip)
     const ask = async (by: string) => {
       const answers = []
       requested.splice(0)
@@ -296,16 +296,16 @@ describe('what a request shows', () => {
       return rows.map(({ hash, counted }) => `${hash} ${counted}`)
     }
     const ofUser = await countersOf(await newUser())
-    const ofNobody = await countersOf(newAddress())
+    const ofUnknown = await countersOf(newAddress())
     // Of the network and its site alone: twice each. Those of the address count the address.
     expect(ofUser).toHaveLength(7)
-    expect(ofNobody).toHaveLength(7)
-    expect(ofUser.filter((counter) => ofNobody.includes(counter))).toHaveLength(4)
+    expect(ofUnknown).toHaveLength(7)
+    expect(ofUser.filter((counter) => ofUnknown.includes(counter))).toHaveLength(4)
   })
 })
 
 describe('the cookie of a browser that signed in', () => {
-  it('is one that scripts can’t read, signs nobody in, and stays after signing out', async () => {
+  it('is one that scripts can’t read, is no session, and stays after signing out', async () => {
     const email = await newUser()
     const answer = await signIn(email, '192.0.2.60')
     const [, , line = ''] = answer.headers['set-cookie'] ?? []
