@@ -13,6 +13,7 @@ import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
+import { isOver } from '#src/platform/http/closed.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
 import { isOwnHost } from '#src/platform/http/request-headers.ts'
 import { newAccountId } from '#src/platform/ids.ts'
@@ -27,7 +28,7 @@ import {
   tooManyAttempts,
 } from './attempts.ts'
 import { letterOf, loginUrl, newLink } from './links.ts'
-import { countRequest, endRequests, findShare, mayEnter } from './request-limits.ts'
+import { countRequest, endRequests, findShare } from './request-limits.ts'
 import { findEmailByToken, findOpenLink, insertLink, type LinkRow, lockAddress, takeLink } from './rows.ts'
 
 // Only tokens that don't sign in count: a link that works is accepted, whatever others behind the same address send.
@@ -222,6 +223,10 @@ function readAddress(given: string): string {
   const email = normalizeAddress(given)
   if (email !== undefined) return email
   throw invalidField('/email', 'invalid_format', 'must be an e-mail address: ASCII before one @, a domain after it')
+}
+
+function mayEnter({ isRemoved, erasedAfter }: Member, at: Date): boolean {
+  return !isRemoved && !isOver(erasedAfter, at)
 }
 
 async function memberOf(tx: Tx, { email, accountId, userId }: LinkRow): Promise<Member | undefined> {

@@ -3,8 +3,6 @@
 // address has an account. None of them counts by that either: otherwise a person could tell from the mails to an address
 // of their own whether a request for another address was counted.
 
-import { findSignInAddresses } from '#src/account/sessions/rows.ts'
-import { findMemberByEmail, type Member } from '#src/account/users/rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { isOver } from '#src/platform/http/closed.ts'
 import {
@@ -17,7 +15,7 @@ import {
   networkOf,
 } from './attempts.ts'
 import { LINK_MINUTES } from './links.ts'
-import { voidLinks } from './rows.ts'
+import { findSignInFacts, voidLinks } from './rows.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -87,15 +85,14 @@ export async function findShare(tx: Tx, { email, ip, browser, isListed, at }: Li
   if (browser !== undefined) return { count: undefined, refused: undefined }
   const isBusy = (await countAttempt(tx, countsOfClient(ip, REQUESTS_OF_CLIENT), at)) !== undefined
   const refused = await countAttempt(tx, countsOfClient(ip, isListed ? FIRST_OF_CLIENT : UNLISTED_OF_CLIENT), at)
-  const member = await findMemberByEmail(tx, email)
-  const networks = (await findSignInAddresses(tx, email)).map(networkOf)
-  const mails = networks.includes(networkOf(ip))
+  const { isUser, erasedAfter, addresses } = await findSignInFacts(tx, email)
+  const mails = addresses.map(networkOf).includes(networkOf(ip))
     ? MAILS_FOR_KNOWN_NETWORKS
     : isBusy
       ? MAILS_FOR_BUSY_NETWORKS
       : MAILS_FOR_STRANGERS
-  const isUser = isListed && member !== undefined && mayEnter(member, at)
-  return { count: { limit: mails, subject: [email] }, refused: isUser ? undefined : refused }
+  const isExempt = isListed && isUser && !isOver(erasedAfter, at)
+  return { count: { limit: mails, subject: [email] }, refused: isExempt ? undefined : refused }
 }
 
 /**
@@ -109,8 +106,4 @@ export async function endRequests(tx: Tx, email: string, at: Date): Promise<void
     tx,
     shares.map((limit) => ({ limit, subject: [email] })),
   )
-}
-
-export function mayEnter({ isRemoved, erasedAfter }: Member, at: Date): boolean {
-  return !isRemoved && !isOver(erasedAfter, at)
 }

@@ -70,6 +70,31 @@ export async function findEmailByToken(tx: Tx, tokenHash: Buffer): Promise<strin
   return row?.email
 }
 
+export interface SignInFacts {
+  /** Whether a user has the address. */
+  isUser: boolean
+  /** The end of the user's account, if it is closed. */
+  erasedAfter: Date | null
+  /** Network addresses from which the user signed in last. */
+  addresses: string[]
+}
+
+/** What limits on requests must know. One row for every address, so that reading it takes as long. */
+export async function findSignInFacts(tx: Tx, email: string): Promise<SignInFacts> {
+  const [row] = await tx.query<SignInFacts>(
+    `SELECT member.id IS NOT NULL AS "isUser", member.erased_after AS "erasedAfter", ARRAY(
+       SELECT s.ip FROM user_sessions s
+       WHERE s.account_id = member.account_id AND s.user_id = member.id AND s.ip IS NOT NULL AND NOT s.is_sandbox_only
+       ORDER BY s.id DESC LIMIT 20) AS addresses
+     FROM (VALUES (1)) AS always LEFT JOIN LATERAL (
+       SELECT u.account_id, u.id, a.erased_after FROM users u JOIN accounts a ON a.id = u.account_id
+       WHERE u.email = $1 AND u.deprovisioned_at IS NULL) AS member ON true`,
+    [email],
+  )
+  if (row === undefined) throw new Error('a row for every address')
+  return row
+}
+
 /** Uses a link up. Of two transactions, one gets it. */
 export async function takeLink(tx: Tx, tokenHash: Buffer, at: Date): Promise<LinkRow | undefined> {
   const [row] = await tx.query<LinkRow>(

@@ -83,17 +83,6 @@ export async function touchSession(
   )
 }
 
-/** The addresses from which the user with an e-mail address last signed in; empty where there is none. */
-export async function findSignInAddresses(tx: Tx, email: string): Promise<string[]> {
-  const rows = await tx.query<{ ip: string }>(
-    `SELECT s.ip FROM users u JOIN user_sessions s ON s.account_id = u.account_id AND s.user_id = u.id
-     WHERE u.email = $1 AND u.deprovisioned_at IS NULL AND s.ip IS NOT NULL AND NOT s.is_sandbox_only
-     ORDER BY s.id DESC LIMIT 20`,
-    [email],
-  )
-  return rows.map(({ ip }) => ip)
-}
-
 /** Ends the session that a browser had before it signs in anew. */
 export async function endBySecret(tx: Tx, hash: Buffer, at: Date): Promise<void> {
   await tx.query(`UPDATE user_sessions SET ended_at = $2 WHERE secret_hash = $1 AND ended_at IS NULL`, [hash, at])
