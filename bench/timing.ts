@@ -12,8 +12,8 @@ const SAMPLES = 10_000
 const QUICK_SAMPLES = 500
 const WARM_UP = 1_000
 const KEYS = 50
-// Below the 30 mails an hour to one address, beyond which the answer is another one.
-const REQUESTS_FOR_ADDRESS = 20
+// As many mails to one address are sent in ten minutes.
+const REQUESTS_FOR_ADDRESS = 10
 const MAX_DIFFERENCE_PERCENT = 5
 
 type Kind = 'known' | 'unknown'

@@ -79,6 +79,15 @@ it('CSRF tokens from before a rotation of the master key still work, and those o
     expect(refuse).toThrow(expect.objectContaining({ code: 'csrf_token_invalid' }))
   }
 
+  // And so do the proofs of browsers that signed in before.
+  const facts = { email: 'a@example.com', createdAt: new Date(), isSandboxOnly: false }
+  const recognizedUnder = (key: Buffer) => {
+    const issued = createSessionCookies({ key, baseUrl }).enter({ id: 'uss_1', secret: 's', maxAgeSeconds: 1 }, facts)
+    const cookie = issued.map((line) => line.split(';')[0]).join('; ')
+    return rotated.recognize({ headers: { cookie } }, facts.email, facts.createdAt)
+  }
+  expect([old, current, gone].map((key) => typeof recognizedUnder(key))).toEqual(['string', 'string', 'undefined'])
+
   // The same in the service: its key is the one before, for a browser that signed in under another one.
   const before = createSessionCookies({ key: Buffer.alloc(32, 9), baseUrl })
   const restarted = await startTestService({

@@ -37,7 +37,6 @@ export async function countAttempt(
   at: Date,
 ): Promise<AttemptRefusal | undefined> {
   for (const { limit, subject } of counted) {
-    const hash = sha256(JSON.stringify([limit.name, ...subject]))
     const [row] = await tx.query<{ isAllowed: boolean; first: Date }>(
       `INSERT INTO attempts (subject_hash, times, is_allowed, expires_at) VALUES ($1, ARRAY[$2::timestamptz], true, $5)
        ON CONFLICT (subject_hash) DO UPDATE SET (times, is_allowed, expires_at) = (
@@ -45,7 +44,13 @@ export async function countAttempt(
            count(*) < $4::int, $5::timestamptz
          FROM unnest(attempts.times) AS t WHERE t > $3::timestamptz)
        RETURNING is_allowed AS "isAllowed", times[1] AS first`,
-      [hash, at, new Date(at.getTime() - limit.withinMs), limit.most, new Date(at.getTime() + limit.withinMs)],
+      [
+        hashOf({ limit, subject }),
+        at,
+        new Date(at.getTime() - limit.withinMs),
+        limit.most,
+        new Date(at.getTime() + limit.withinMs),
+      ],
     )
     if (row === undefined) throw new Error('an attempt was not counted')
     if (!row.isAllowed) {
@@ -54,6 +59,15 @@ export async function countAttempt(
     }
   }
   return undefined
+}
+
+/** Starts counters anew. */
+export async function clearAttempts(tx: Tx, counted: readonly AttemptCount[]): Promise<void> {
+  await tx.query('DELETE FROM attempts WHERE subject_hash = ANY($1::bytea[])', [counted.map(hashOf)])
+}
+
+function hashOf({ limit, subject }: AttemptCount): Buffer {
+  return sha256(JSON.stringify([limit.name, ...subject]))
 }
 
 export function tooManyAttempts({ retryAfterSeconds }: AttemptRefusal): Failure {

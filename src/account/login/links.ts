@@ -3,7 +3,7 @@ import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import type { LinkRow } from './rows.ts'
 
-const LINK_MINUTES = 10
+export const LINK_MINUTES = 10
 
 interface NewLink {
   email: string
@@ -37,7 +37,7 @@ export function letterOf(baseUrl: string, token: string): Letter {
     paragraphs: [`This link signs you in to Countersign at ${baseUrl}.`],
     action: { label: 'Sign in', url: loginUrl(baseUrl, token) },
     notes: [
-      `The link works once, for ${LINK_MINUTES} minutes after it was requested, and only until another one is requested.`,
+      `The link works once, for ${LINK_MINUTES} minutes after it was requested. Signing in with it ends all other links.`,
       'If you did not ask for it, do nothing: without the link nobody signs in.',
     ],
   }

@@ -1,6 +1,6 @@
-// Signing in without a password: a link is requested, mailed, and used once. Whether an address has an account does not
-// show before its mailbox is read: a request does the same statements for every address, and the mail queue decides
-// later whether a mail is sent. Using a link answers every reason but the allowlist in one way.
+// Signing in without a password: links are requested and mailed, and the first that is used voids the others. Whether an
+// address has an account does not show before its mailbox is read: a request sends the same statements for every address,
+// and the mail queue decides later whether a mail is sent. Using a link answers every reason but the allowlist in one way.
 
 import { recordAudit } from '#src/account/audit/record.ts'
 import { type AccountRow, insertAccount } from '#src/account/keys/rows.ts'
@@ -24,29 +24,17 @@ import {
   type AttemptRefusal,
   countAttempt,
   countsOfClient,
-  networkOf,
   siteOf,
   tooManyAttempts,
 } from './attempts.ts'
 import { letterOf, loginUrl, newLink } from './links.ts'
-import { findEmailByToken, findOpenLink, insertLink, type LinkRow, lockAddress, takeLink, voidLinks } from './rows.ts'
+import { countRequest, endRequests, findShare } from './request-limits.ts'
+import { findEmailByToken, findOpenLink, insertLink, type LinkRow, lockAddress, takeLink } from './rows.ts'
 
-const MINUTE_MS = 60_000
-
-// Of one client for one address: a stranger elsewhere can't keep a person from asking.
-const REQUESTS_FOR_ADDRESS: AttemptLimit = { name: 'login address', most: 5, withinMs: 15 * MINUTE_MS }
-// Of one subscriber, an IPv4 address or an IPv6 /48: a tenth of MAILS_TO_ADDRESS, so that a few of them can't use up the
-// mails of a person.
-const REQUESTS_OF_SITE_FOR_ADDRESS: AttemptLimit = { name: 'login address site', most: 15, withinMs: 60 * MINUTE_MS }
-const REQUESTS_OF_CLIENT = {
-  network: { name: 'login client', most: 20, withinMs: 60 * MINUTE_MS },
-  site: { name: 'login site', most: 100, withinMs: 60 * MINUTE_MS },
-} as const satisfies Record<string, AttemptLimit>
-// From everywhere together: how many mails strangers can send to one mailbox. Who reaches it locks the person out.
-const MAILS_TO_ADDRESS: AttemptLimit = { name: 'login mails', most: 150, withinMs: 60 * MINUTE_MS }
-const USES_OF_CLIENT = {
-  network: { name: 'login use', most: 60, withinMs: 60 * MINUTE_MS },
-  site: { name: 'login use site', most: 300, withinMs: 60 * MINUTE_MS },
+// Only tokens that don't sign in count: a link that works is accepted, whatever others behind the same address send.
+const FAILED_USES = {
+  network: { name: 'login use', most: 20, withinMs: 60 * 60_000 },
+  site: { name: 'login use site', most: 100, withinMs: 60 * 60_000 },
 } as const satisfies Record<string, AttemptLimit>
 
 // One lane for all: neither a lane nor its place in the queue tells whether an address has an account.
@@ -97,6 +85,9 @@ interface UseRequest {
   currentSecret: string | undefined
 }
 
+/** unmailed: why no mail is sent, which the answer does not show. isRefused: the allowlist does not have the address. */
+type Requested = { limited: AttemptRefusal } | { isRefused: boolean; unmailed: AttemptRefusal | undefined }
+
 type Use =
   | { kind: 'used'; used: UsedLink }
   | { kind: 'limited'; refused: AttemptRefusal }
@@ -111,42 +102,52 @@ export function createLogin(deps: LoginDeps) {
   const ownNames = new Set([new URL(baseUrl).hostname])
 
   /**
-   * Makes a link, mailed later; it voids those before it.
-   * @param host Of the request. Under a name that is not ours no link is shown: a page of that name might read it.
+   * Makes a link, mailed later. Beyond some limits it makes none, and answers the same.
+   * @param sent host: the request's. Under a name that is not ours no link is shown: a page of that name might read it.
+   * browserOf: the id of the browser, where it signed in to an address before.
    * @throws {Failure} `not_found` where links are off; `invalid_request` at `/email`; `rate_limited`;
    * `beta_access_required`.
    */
-  async function request(given: string, origin: Origin, host?: string): Promise<LinkRequested> {
+  async function request(
+    given: string,
+    origin: Origin,
+    { host, browserOf }: { host?: string | undefined; browserOf: (email: string, at: Date) => string | undefined },
+  ): Promise<LinkRequested> {
     if (!deps.areLinksMailed) throw new Failure('not_found', 'Nobody signs in by mailed links here.')
     const email = readAddress(given)
     const at = now()
     const isEchoed = deps.isEchoed && isOwnHost(host, ownNames)
+    const isListed = allowlist.isAllowed(email)
+    const browser = browserOf(email, at)
+    const wanted = { email, ip: origin.ip, browser, isListed, at }
     const made = newLink(linkTokens, { email, at, method: 'magic_link', isEchoed })
-    const write = async (tx: Tx) => {
-      const counted = [
-        { limit: REQUESTS_FOR_ADDRESS, subject: [email, networkOf(origin.ip)] },
-        { limit: REQUESTS_OF_SITE_FOR_ADDRESS, subject: [email, siteOf(origin.ip)] },
-        ...countsOfClient(origin.ip, REQUESTS_OF_CLIENT),
-        { limit: MAILS_TO_ADDRESS, subject: [email] },
-      ]
-      const limited = await countAttempt(tx, counted, at)
-      if (limited !== undefined || !allowlist.isAllowed(email)) return limited
+    const write = async (tx: Tx): Promise<Requested> => {
+      const limited = await countRequest(tx, wanted)
+      if (limited !== undefined) return { limited }
       await lockAddress(tx, email)
-      await voidLinks(tx, { email, method: 'magic_link', at })
+      const { count, refused } = await findShare(tx, wanted)
+      // What gets no mail writes its rows too, and takes them back: otherwise its time would tell.
+      await tx.adhoc('SAVEPOINT unmailed')
+      const unmailed = (count && (await countAttempt(tx, [count], at))) ?? refused
       await insertLink(tx, made.row)
       await sendMail(tx, { kind: 'login_link', recipient: email, subjectId: made.row.id, lane: LANE })
-      return undefined
+      const isMailed = isListed && unmailed === undefined
+      await tx.adhoc(isMailed ? 'RELEASE SAVEPOINT unmailed' : 'ROLLBACK TO SAVEPOINT unmailed')
+      return { isRefused: !isListed && refused === undefined, unmailed }
     }
-    const refused = await withSlot(siteOf(origin.ip), () => db.system('request login link', write))
-    if (refused !== undefined) throw tooManyAttempts(refused)
-    allowlist.check(email)
-    return isEchoed ? { link: loginUrl(baseUrl, made.token), token: made.token } : {}
+    const outcome = await withSlot(browser ?? siteOf(origin.ip), () => db.system('request login link', write))
+    if ('limited' in outcome) throw tooManyAttempts(outcome.limited)
+    if (outcome.isRefused) throw refuseUnlisted()
+    if (!isEchoed) return {}
+    // A link that is shown must work. It hides nothing: where links are shown, anybody can sign in as anybody.
+    if (outcome.unmailed !== undefined) throw tooManyAttempts(outcome.unmailed)
+    return { link: loginUrl(baseUrl, made.token), token: made.token }
   }
 
   /**
    * Signs in with a link, which can't be used again, whatever comes of it. Ends the session that the browser had.
    * @throws {Failure} `rate_limited`, `beta_access_required`; `invalid_request` at `/token` for a link that is unknown,
-   * used, replaced or too old, and for a person who may not sign in.
+   * used, voided or too old, and for a person who may not sign in.
    */
   async function use(token: string, origin: Origin, currentSecret?: string): Promise<UsedLink> {
     const outcome = await withSlot(siteOf(origin.ip), () =>
@@ -155,20 +156,29 @@ export function createLogin(deps: LoginDeps) {
     if (outcome.kind === 'used') return outcome.used
     if (outcome.kind === 'limited') throw tooManyAttempts(outcome.refused)
     if (outcome.kind === 'beta') throw refuseUnlisted()
-    throw invalidField('/token', 'invalid_link', 'is not a link that works: it was used or replaced, or is too old')
+    throw invalidField(
+      '/token',
+      'invalid_link',
+      'is not a link that works: it or another one was used, or it is too old',
+    )
   }
 
-  async function useIn(tx: Tx, { token, origin, currentSecret }: UseRequest): Promise<Use> {
+  async function useIn(tx: Tx, request: UseRequest): Promise<Use> {
     const at = now()
-    const refused = await countAttempt(tx, countsOfClient(origin.ip, USES_OF_CLIENT), at)
-    if (refused !== undefined) return { kind: 'limited', refused }
+    const use = await signInBy(tx, request, at)
+    if (use.kind !== 'invalid') return use
+    const refused = await countAttempt(tx, countsOfClient(request.origin.ip, FAILED_USES), at)
+    return refused === undefined ? use : { kind: 'limited', refused }
+  }
+
+  async function signInBy(tx: Tx, { token, origin, currentSecret }: UseRequest, at: Date): Promise<Use> {
     const tokenHash = sha256(token)
     const email = TOKEN.test(token) ? await findEmailByToken(tx, tokenHash) : undefined
     if (email === undefined) return { kind: 'invalid' }
     await lockAddress(tx, email)
     const link = await takeLink(tx, tokenHash, at)
     if (link === undefined) return { kind: 'invalid' }
-    await voidLinks(tx, { email, at })
+    await endRequests(tx, email, at)
     if (!allowlist.isAllowed(email)) return { kind: 'beta' }
 
     const known = await memberOf(tx, link)

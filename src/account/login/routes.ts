@@ -46,7 +46,10 @@ export function loginRoutes({ login, own, cookies }: LoginRoutesDeps): Route[] {
         refuseForeign(request)
         return {
           status: 'sent' as const,
-          ...(await login.request(request.body.email, request.origin, request.header('host'))),
+          ...(await login.request(request.body.email, request.origin, {
+            host: request.header('host'),
+            browserOf: (email, at) => cookies.recognize({ headers: { cookie: request.header('cookie') } }, email, at),
+          })),
         }
       },
     ),
@@ -68,7 +71,7 @@ export function loginRoutes({ login, own, cookies }: LoginRoutesDeps): Route[] {
         const current = cookies.read({ headers: { cookie: request.header('cookie') } })
         const { session, accountId } = await login.use(request.body.token, request.origin, current)
         const facts = await own.describe({ accountId, environment: 'sandbox' }, session.id)
-        return reply(200, toSessionView(facts, cookies), {}, cookies.issue(session))
+        return reply(200, toSessionView(facts, cookies), {}, cookies.enter(session, facts))
       },
     ),
   ]

@@ -21,7 +21,7 @@ const LINK = `id, email, method, account_id AS "accountId", user_id AS "userId",
   is_echoed AS "isEchoed", created_at AS "createdAt", expires_at AS "expiresAt"`
 const IS_OPEN = 'used_at IS NULL AND voided_at IS NULL'
 
-/** Transactions that make or use links of one address run one after the other, so that one link of it is open at most. */
+/** Transactions that make or use links of one address run one after the other, so that of its links one signs in. */
 export async function lockAddress(tx: Tx, email: string): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('login address ' || $1, 0))`, [email])
 }
@@ -68,6 +68,31 @@ export async function findOpenLink(tx: Tx, id: string, at: Date): Promise<LinkRo
 export async function findEmailByToken(tx: Tx, tokenHash: Buffer): Promise<string | undefined> {
   const [row] = await tx.query<{ email: string }>(`SELECT email FROM login_links WHERE token_hash = $1`, [tokenHash])
   return row?.email
+}
+
+export interface SignInFacts {
+  /** Whether a user has the address. */
+  isUser: boolean
+  /** The end of the user's account, if it is closed. */
+  erasedAfter: Date | null
+  /** Network addresses from which the user signed in last. */
+  addresses: string[]
+}
+
+/** What limits on requests must know. One row for every address, so that reading it takes as long. */
+export async function findSignInFacts(tx: Tx, email: string): Promise<SignInFacts> {
+  const [row] = await tx.query<SignInFacts>(
+    `SELECT member.id IS NOT NULL AS "isUser", member.erased_after AS "erasedAfter", ARRAY(
+       SELECT s.ip FROM user_sessions s
+       WHERE s.account_id = member.account_id AND s.user_id = member.id AND s.ip IS NOT NULL AND NOT s.is_sandbox_only
+       ORDER BY s.id DESC LIMIT 20) AS addresses
+     FROM (VALUES (1)) AS always LEFT JOIN LATERAL (
+       SELECT u.account_id, u.id, a.erased_after FROM users u JOIN accounts a ON a.id = u.account_id
+       WHERE u.email = $1 AND u.deprovisioned_at IS NULL) AS member ON true`,
+    [email],
+  )
+  if (row === undefined) throw new Error('a row for every address')
+  return row
 }
 
 /** Uses a link up. Of two transactions, one gets it. */

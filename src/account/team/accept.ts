@@ -13,7 +13,8 @@ import {
   tooManyAttempts,
 } from '#src/account/login/attempts.ts'
 import type { Login } from '#src/account/login/login.ts'
-import { lockAddress, voidLinks } from '#src/account/login/rows.ts'
+import { endRequests } from '#src/account/login/request-limits.ts'
+import { lockAddress } from '#src/account/login/rows.ts'
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { Sessions, SignedIn } from '#src/account/sessions/sessions.ts'
 import { findMember, findMemberByEmail, noteSignIn } from '#src/account/users/rows.ts'
@@ -35,11 +36,14 @@ import { isSenderValid } from './authority.ts'
 import { type LeaveOwnAccount, needsSession } from './own-account.ts'
 import { findInviteByToken, type Invite, stateOf, takeInvite } from './rows.ts'
 
-// As for login links: of one client, whatever the token.
-const USES_OF_CLIENT = {
-  network: { name: 'invite use', most: 60, withinMs: 60 * 60_000 },
-  site: { name: 'invite use site', most: 300, withinMs: 60 * 60_000 },
+const HOUR_MS = 60 * 60_000
+// As for login links: only tokens that are no invite's count for the client.
+const FAILED_USES = {
+  network: { name: 'invite use', most: 20, withinMs: HOUR_MS },
+  site: { name: 'invite use site', most: 100, withinMs: HOUR_MS },
 } as const satisfies Record<string, AttemptLimit>
+// An invite that is refused stays pending, so its token can be sent again and again.
+const USES_OF_INVITE: AttemptLimit = { name: 'invite token', most: 60, withinMs: HOUR_MS }
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
 interface AcceptDeps {
@@ -96,10 +100,14 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
   async function acceptIn(tx: Tx, request: AcceptRequest): Promise<Acceptance> {
     const { token, origin, currentSecret, signedIn } = request
     const at = now()
-    const limited = await countAttempt(tx, countsOfClient(origin.ip, USES_OF_CLIENT), at)
-    if (limited !== undefined) return { limited }
     const tokenHash = sha256(token)
     const named = TOKEN.test(token) ? await findInviteByToken(tx, tokenHash) : undefined
+    const counted =
+      named === undefined
+        ? countsOfClient(origin.ip, FAILED_USES)
+        : [{ limit: USES_OF_INVITE, subject: [tokenHash.toString('hex')] }]
+    const limited = await countAttempt(tx, counted, at)
+    if (limited !== undefined) return { limited }
     if (named === undefined) return { refused: invalidInvite() }
     const { accountId, email, role } = named
     await lockAddress(tx, email)
@@ -126,7 +134,7 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
     const userId = await join(tx, invite, known, at)
     if (!(await takeInvite(tx, tokenHash, userId, at)))
       throw new Error('an invite was taken under the lock of its team')
-    await voidLinks(tx, { email, at })
+    await endRequests(tx, email, at)
     if (currentSecret !== undefined) await sessions.endBySecret(tx, currentSecret)
     const session = await sessions.create(tx, { accountId, userId, method: 'invite', origin })
     await noteSignIn(tx, { accountId, userId }, at)

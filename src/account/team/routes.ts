@@ -160,7 +160,7 @@ function acceptRoute({ accept, own, cookies }: TeamRoutesDeps): Route {
         ...(body.close_own_account === true && { closesOwn }),
       })
       const facts = await own.describe({ accountId, environment: 'sandbox' }, session.id)
-      return reply(200, toSessionView(facts, cookies), {}, cookies.issue(session))
+      return reply(200, toSessionView(facts, cookies), {}, cookies.enter(session, facts))
     },
   )
 }

@@ -1,17 +1,34 @@
 // The cookies of a signed-in browser, and the proof that a request with them comes from our own pages. The session
 // cookie is HttpOnly; the CSRF token is an HMAC of the session's id in a readable cookie and in the header X-CSRF-Token
-// (signed double submit, OWASP Cross-Site Request Forgery Prevention).
+// (signed double submit, OWASP Cross-Site Request Forgery Prevention). A third cookie stays when the session ends: it
+// proves that somebody with an address signed in with this browser. Limits on login links read it, and nothing else does.
 
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Failure } from '#src/failure.ts'
+import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 
 const CSRF_COOKIE = 'svc_csrf'
 const CSRF_HEADER = 'x-csrf-token'
 // 256 bits in base64url.
 const SECRET = /^[A-Za-z0-9_-]{43}$/
+// Id of the browser, end of its validity in seconds, HMAC.
+const PROOF = /^([A-Za-z0-9_-]{22})\.([0-9a-z]{1,9})\.([A-Za-z0-9_-]{43})$/
+const PROOF_SECONDS = 180 * 24 * 3_600
 
 export type SessionCookies = ReturnType<typeof createSessionCookies>
+
+interface IssuedSession {
+  id: string
+  secret: string
+  maxAgeSeconds: number
+}
+
+interface SignInFacts {
+  email: string
+  createdAt: Date
+  isSandboxOnly: boolean
+}
 
 /**
  * @param key From which the key of the tokens is derived. `previous`: tokens from before a rotation stay valid.
@@ -26,24 +43,22 @@ export function createSessionCookies({
   previous?: readonly Buffer[]
   baseUrl: string
 }) {
-  const keyOf = (master: Buffer) => createHmac('sha256', master).update('countersign csrf').digest()
-  const csrfKey = keyOf(key)
-  const acceptedKeys = [csrfKey, ...previous.map(keyOf)]
+  const tokens = createSigner([key, ...previous], 'countersign csrf')
+  const proofs = createSigner([key, ...previous], 'countersign known browser')
   const isSecure = baseUrl.startsWith('https:')
   // Browsers accept the prefix __Host- with Secure only, which plain http on localhost can't have.
-  const sessionCookie = isSecure ? '__Host-svc_session' : 'svc_session'
+  const prefix = isSecure ? '__Host-' : ''
+  const sessionCookie = `${prefix}svc_session`
+  const browserCookie = `${prefix}svc_browser`
   const attributes = `Path=/; SameSite=Lax${isSecure ? '; Secure' : ''}`
   const ownOrigin = new URL(baseUrl).origin
 
-  const tokenBy = (by: Buffer, sessionId: string) => createHmac('sha256', by).update(sessionId).digest('base64url')
-  const tokenOf = (sessionId: string) => tokenBy(csrfKey, sessionId)
+  const tokenOf = (sessionId: string) => tokens.sign(sessionId)
 
-  function isTokenOf(sessionId: string, sent: string): boolean {
-    const given = Buffer.from(sent)
-    return acceptedKeys.some((by) => {
-      const expected = Buffer.from(tokenBy(by, sessionId))
-      return given.length === expected.length && timingSafeEqual(given, expected)
-    })
+  // Two cookies of one name come from two paths or domains, of which one may be an attacker's.
+  function onlyValue({ headers }: Pick<IncomingMessage, 'headers'>, wanted: string): string | undefined {
+    const values = cookiesOf(headers.cookie).filter(([name]) => name === wanted)
+    return values.length === 1 ? values[0]?.[1] : undefined
   }
 
   return {
@@ -51,14 +66,12 @@ export function createSessionCookies({
 
     /** The secret of the session cookie; undefined when there is none in our form. */
     read(req: Pick<IncomingMessage, 'headers'>): string | undefined {
-      const values = cookiesOf(req.headers.cookie).filter(([name]) => name === sessionCookie)
-      // Two cookies of one name come from two paths or domains, of which one may be an attacker's.
-      const [only] = values
-      return values.length === 1 && only !== undefined && SECRET.test(only[1]) ? only[1] : undefined
+      const value = onlyValue(req, sessionCookie)
+      return value !== undefined && SECRET.test(value) ? value : undefined
     },
 
-    /** Values of Set-Cookie that sign a browser in. */
-    issue({ id, secret, maxAgeSeconds }: { id: string; secret: string; maxAgeSeconds: number }): string[] {
+    /** Values of Set-Cookie with a session. */
+    issue({ id, secret, maxAgeSeconds }: IssuedSession): string[] {
       return [
         `${sessionCookie}=${secret}; ${attributes}; Max-Age=${maxAgeSeconds}; HttpOnly`,
         `${CSRF_COOKIE}=${tokenOf(id)}; ${attributes}; Max-Age=${maxAgeSeconds}`,
@@ -70,6 +83,27 @@ export function createSessionCookies({
       return [`${sessionCookie}=; ${attributes}; Max-Age=0; HttpOnly`, `${CSRF_COOKIE}=; ${attributes}; Max-Age=0`]
     },
 
+    /** Values of Set-Cookie for a browser that signs in: those of `issue`, and the proof that it signed in. */
+    enter(session: IssuedSession, { email, createdAt, isSandboxOnly }: SignInFacts): string[] {
+      // A link that was shown proves nothing: anybody could have used it.
+      if (isSandboxOnly) return this.issue(session)
+      const until = (Math.floor(createdAt.getTime() / 1_000) + PROOF_SECONDS).toString(36)
+      const proven = `${randomBytes(16).toString('base64url')}.${until}`
+      const proof = proofs.sign(`${proven}.${email}`)
+      return [
+        ...this.issue(session),
+        `${browserCookie}=${proven}.${proof}; ${attributes}; Max-Age=${PROOF_SECONDS}; HttpOnly`,
+      ]
+    },
+
+    /** The id of the browser, where its cookie proves that the reader of this mailbox signed in with it. */
+    recognize(req: Pick<IncomingMessage, 'headers'>, email: string, at: Date): string | undefined {
+      const [, id, until = '', proof = ''] = PROOF.exec(onlyValue(req, browserCookie) ?? '') ?? []
+      const isValid =
+        Number.parseInt(until, 36) * 1_000 > at.getTime() && proofs.verify(`${id}.${until}.${email}`, proof)
+      return isValid ? id : undefined
+    },
+
     /**
      * For a request of a session that changes something.
      * @throws {Failure} `csrf_token_invalid`
@@ -78,7 +112,7 @@ export function createSessionCookies({
       this.checkOrigin(req)
       const sent = req.headersDistinct[CSRF_HEADER] ?? []
       if (sent.length === 0) throw new Failure('csrf_token_invalid', 'The header X-CSRF-Token is missing.')
-      if (sent.length > 1 || !isTokenOf(sessionId, sent[0] ?? '')) {
+      if (sent.length > 1 || !tokens.verify(sessionId, sent[0] ?? '')) {
         throw new Failure('csrf_token_invalid', 'The header X-CSRF-Token is not the token of this session.')
       }
     },
@@ -96,6 +130,17 @@ export function createSessionCookies({
         throw new Failure('csrf_token_invalid', 'This request comes from a page of another origin.')
       }
     },
+  }
+}
+
+/** Signs texts with the first of the master keys, for one purpose. @param keys A signature by any of them is valid. */
+function createSigner(keys: readonly Buffer[], purpose: string) {
+  const derived = keys.map((key) => createHmac('sha256', key).update(purpose).digest())
+  const signatures = (text: string) => derived.map((key) => createHmac('sha256', key).update(text).digest('base64url'))
+  return {
+    sign: (text: string): string => signatures(text)[0] ?? '',
+    verify: (text: string, sent: string): boolean =>
+      signatures(text).some((signature) => isEqualBytes(Buffer.from(sent), Buffer.from(signature))),
   }
 }
 

@@ -42,7 +42,8 @@ const REQUESTS_OF_ADDRESS: AttemptLimit = { name: 'disclosure address', most: 3,
 // From all shares together: how many codes strangers can send to one mailbox.
 const MAILS_TO_ADDRESS: AttemptLimit = { name: 'disclosure mails', most: 10, withinMs: 24 * HOUR_MS }
 const REQUESTS_OF_SHARE: AttemptLimit = { name: 'disclosure share', most: 100, withinMs: HOUR_MS }
-const TRIES_OF_CLIENT = {
+// Only wrong codes count: people behind one address don't lock each other out. A request has its own tries.
+const FAILED_TRIES = {
   network: { name: 'disclosure code', most: 30, withinMs: HOUR_MS },
   site: { name: 'disclosure code site', most: 150, withinMs: HOUR_MS },
 } as const satisfies Record<string, AttemptLimit>
@@ -134,7 +135,6 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
      */
     async verify(asking: Asking, requestId: string, code: string): Promise<ShownRequest> {
       const owner = await findOwner(asking)
-      await count(asking.origin, countsOfClient(asking.origin.ip, TRIES_OF_CLIENT))
       // A try counts, whatever comes of it: this transaction commits.
       const tried = await db.tenant(owner, async (tx) => {
         const at = now()
@@ -142,7 +142,10 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
         return takeTry(tx, requestId, owner.shareId, at)
       })
       const token = tried && linkTokens.recompute({ id: tried.id, nonce: tried.codeNonce, tokenHash: tried.codeHash })
-      if (tried === undefined || token === undefined || !isCode(code, token)) throw wrongCode()
+      if (tried === undefined || token === undefined || !isCode(code, token)) {
+        await count(asking.origin, countsOfClient(asking.origin.ip, FAILED_TRIES))
+        throw wrongCode()
+      }
       return db.tenant(owner, async (tx) => {
         const at = now()
         const share = await getActive(tx, owner.shareId, at)

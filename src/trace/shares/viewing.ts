@@ -28,7 +28,8 @@ import { lockOfShares, masksIn } from './shares.ts'
 import { insertView, truncateAddress } from './view-rows.ts'
 
 const MINUTE_MS = 60_000
-const USES_OF_CLIENT = {
+// Only tokens of no share count for the client: people behind one address don't lock each other out.
+const FAILED_USES = {
   network: { name: 'share token', most: 300, withinMs: 10 * MINUTE_MS },
   site: { name: 'share token site', most: 1_500, withinMs: 10 * MINUTE_MS },
 } as const satisfies Record<string, AttemptLimit>
@@ -70,12 +71,13 @@ export function createShareTokens({ db, accounts }: Pick<Platform, 'db'> & { acc
     const tokenHash = sha256(token)
     const found = await withSlot(siteOf(origin.ip), () =>
       db.system('share token', async (tx): Promise<TokenOwner | { limited: AttemptRefusal } | undefined> => {
-        const counted = [
-          ...countsOfClient(origin.ip, USES_OF_CLIENT),
-          { limit: VIEWS_OF_TOKEN, subject: [tokenHash.toString('hex')] },
-        ]
+        const owner = await findTokenOwner(tx, tokenHash)
+        const counted =
+          owner === undefined
+            ? countsOfClient(origin.ip, FAILED_USES)
+            : [{ limit: VIEWS_OF_TOKEN, subject: [tokenHash.toString('hex')] }]
         const limited = await countAttempt(tx, counted, at)
-        return limited === undefined ? findTokenOwner(tx, tokenHash) : { limited }
+        return limited === undefined ? owner : { limited }
       }),
     )
     if (found === undefined) throw noShare()

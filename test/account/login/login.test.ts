@@ -59,15 +59,15 @@ describe('a login link', () => {
     expect(again.answer.json.account).toEqual(answer.json.account)
   })
 
-  it('is replaced by the next one, ends after ten minutes, and its mail is not sent then', async () => {
+  it('works beside later ones until one is used, ends after ten minutes, and its mail is not sent then', async () => {
     const email = newPerson()
     await service.request(email)
     const first = await service.tokenFor(email)
     await service.request(email)
     const second = await service.tokenFor(email)
     expect(second).not.toBe(first)
-    expect(await service.use(first)).toMatchObject(INVALID)
-    expect((await service.use(second)).status).toBe(200)
+    expect((await service.use(first)).status).toBe(200)
+    expect(await service.use(second)).toMatchObject(INVALID)
 
     const start = Date.now()
     const other = newPerson()
@@ -81,10 +81,12 @@ describe('a login link', () => {
     service.clock.now = new Date(start + 20 * 60_000)
     expect(await service.deliver()).toEqual([])
     service.clock.now = undefined
-    // Of two requests before the mail, one mail.
+    // A link that was used before the mail of another one ends that mail, too.
     await service.request(other)
+    const fourth = await service.tokenFor(other)
     await service.request(other)
-    expect(await service.deliver()).toHaveLength(1)
+    expect((await service.use(fourth)).status).toBe(200)
+    expect(await service.deliver()).toEqual([])
   })
 
   it('lets one of two uses at the same moment win', async () => {
@@ -101,12 +103,10 @@ describe('a login link', () => {
   it('of two people with one new address at the same moment makes one account', async () => {
     const email = newPerson()
     await Promise.all(Array.from({ length: 4 }, () => service.request(email)))
-    await service.deliver()
-    const open = await service.test.owner(
-      'SELECT id FROM login_links WHERE email = $1 AND used_at IS NULL AND voided_at IS NULL',
-      [email],
-    )
-    expect(open).toHaveLength(1)
+    const tokens = (await service.deliver()).map(({ parsed }) => /#([A-Za-z0-9_-]{43})\s/.exec(parsed.text ?? '')?.[1])
+    const answers = await Promise.all(tokens.map((token) => service.use(token ?? '')))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400])
+    expect(await service.test.owner('SELECT id FROM users WHERE email = $1', [email])).toHaveLength(1)
   })
 
   it('does not work for a removed user, nor for what is no token', async () => {
@@ -183,31 +183,6 @@ describe('the limits', () => {
     expect((await service.request(newPerson(), { headers })).status).toBe(200)
   })
 
-  it('allow twenty requests an hour to one client, an IPv6 network counting as one', async () => {
-    for (let at = 0; at < 20; at += 1) {
-      const headers = { 'X-Forwarded-For': `2001:db8::${at}` }
-      expect((await service.request(newPerson(), { headers })).status).toBe(200)
-    }
-    const headers = { 'X-Forwarded-For': '2001:db8::ffff' }
-    expect((await service.request(newPerson(), { headers })).json.code).toBe('rate_limited')
-  })
-
-  it('allow an IPv6 site more than one of its networks, and not all the mails of a person', async () => {
-    const from = (network: number, site = 1) => ({ 'X-Forwarded-For': `2001:db8:${site}:${network.toString(16)}::1` })
-    const email = newPerson()
-    for (let at = 0; at < 15; at += 1) {
-      expect((await service.request(email, { headers: from(at) })).status).toBe(200)
-    }
-    expect((await service.request(email, { headers: from(99) })).json.code).toBe('rate_limited')
-    expect((await service.request(email, { headers: from(0, 2) })).status).toBe(200)
-    // Each network far below its own limit.
-    for (let at = 0; at < 85; at += 1) {
-      expect((await service.request(newPerson(), { headers: from(100 + at) })).status).toBe(200)
-    }
-    expect((await service.request(newPerson(), { headers: from(300) })).json.code).toBe('rate_limited')
-    expect((await service.request(newPerson(), { headers: from(300, 2) })).status).toBe(200)
-  })
-
   it('let a client that floods the service wait for itself, while keys are looked up as ever', async () => {
     const email = newPerson()
     const key = await service.makeCaller()
@@ -232,51 +207,6 @@ describe('the limits', () => {
     // More than five only where the lock's time-out, a 503, came before the commit.
     expect(statuses.slice(19).filter((status) => status === 200).length).toBeLessThanOrEqual(5)
     expect(statuses.slice(19)).toContain(429)
-  })
-
-  it('allow one client fifteen requests an hour for an address, so that a few clients lock no person out', async () => {
-    const email = newPerson()
-    for (let client = 1; client <= 4; client += 1) {
-      const headers = { 'X-Forwarded-For': `203.0.114.${client}` }
-      // As often as it may, every quarter of an hour.
-      for (let quarter = 0; quarter < 3; quarter += 1) {
-        for (let at = 0; at < 5; at += 1) expect((await service.request(email, { headers })).status).toBe(200)
-        await service.test.owner(
-          "UPDATE attempts SET times = ARRAY(SELECT t - interval '15 minutes' FROM unnest(times) t ORDER BY t)",
-        )
-      }
-      const limited = await service.request(email, { headers })
-      expect([client, limited.json.code]).toEqual([client, 'rate_limited'])
-      await service.test.owner(
-        "UPDATE attempts SET times = ARRAY(SELECT t + interval '45 minutes' FROM unnest(times) t ORDER BY t)",
-      )
-    }
-    expect((await service.request(email)).status).toBe(200)
-  })
-
-  it('allow one mailbox 150 mails an hour, from all clients together', async () => {
-    const email = newPerson()
-    for (let at = 0; at < 150; at += 1) expect((await service.request(email)).status).toBe(200)
-    expect((await service.request(email)).json.code).toBe('rate_limited')
-  })
-
-  it('refuse a client that guesses tokens, within a few dozen guesses', async () => {
-    const headers = { 'X-Forwarded-For': '203.0.113.9' }
-    const codes = new Map<string, number>()
-    for (let round = 0; round < 10; round += 1) {
-      const guesses = Array.from({ length: 20 }, (_, at) =>
-        service.use(String(round * 20 + at).padStart(43, 'A'), { headers }),
-      )
-      for (const { json } of await Promise.all(guesses))
-        codes.set(json.code ?? '', (codes.get(json.code ?? '') ?? 0) + 1)
-    }
-    expect(Object.fromEntries(codes)).toEqual({ invalid_request: 60, rate_limited: 140 })
-    const email = newPerson()
-    await service.request(email)
-    const token = await service.tokenFor(email)
-    expect((await service.use(token, { headers })).json.code).toBe('rate_limited')
-    // The limit did not use the link up.
-    expect((await service.use(token)).status).toBe(200)
   })
 })
 

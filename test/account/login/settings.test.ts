@@ -93,6 +93,15 @@ describe('an echoed link', () => {
       token: expect.any(String),
     })
 
+    // A link that is shown works, or is refused in so many words.
+    for (let at = 0; at < 25; at += 1) {
+      const { status } = await service.request(`nobody${at}@example.com`, {
+        headers: { 'X-Forwarded-For': '203.0.113.9' },
+      })
+      expect([at, status]).toEqual([at, at < 20 ? 200 : 429])
+    }
+    expect(answer.headers['set-cookie']?.join()).not.toContain('svc_browser')
+
     const unknown = await service.request('unknown@example.com')
     expect(Object.keys(unknown.json)).toEqual(Object.keys(asked.json))
     expect((await service.use(String(unknown.json.token))).json.errors).toMatchObject([{ code: 'invalid_link' }])
@@ -118,10 +127,13 @@ describe('the allowlist', () => {
     await service.test.owner(`UPDATE login_links SET email = 'other@example.com' WHERE used_at IS NULL`)
     expect((await service.use(token)).json.code).toBe('beta_access_required')
     expect((await service.use(token)).json.code).toBe('invalid_request')
-    // Guesses of addresses are limited like any other request.
+    // Guesses of addresses are limited: what is refused then looks like a listed address, which goes on.
     const headers = { 'X-Forwarded-For': '203.0.113.50' }
-    for (let at = 0; at < 20; at += 1) await service.request(`guess${at}@example.com`, { headers })
-    expect((await service.request('guess@example.com', { headers })).json.code).toBe('rate_limited')
+    const guess = (at: number) => service.request(`guess${at}@example.com`, { headers })
+    for (let at = 0; at < 20; at += 1) expect((await guess(at)).json.code).toBe('beta_access_required')
+    expect(await guess(20)).toMatchObject({ status: 200, text: '{"status":"sent"}' })
+    expect(await service.request('anna@acme.example', { headers })).toMatchObject({ text: '{"status":"sent"}' })
+    expect((await service.deliver()).map(({ to }) => to)).toEqual([['anna@acme.example']])
   })
 
   it('has entries that are addresses or domains', () => {

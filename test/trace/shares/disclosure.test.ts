@@ -290,6 +290,10 @@ describe('a code', () => {
     }
     expect(tried.lastIndexOf(400)).toBe(29)
     expect(tried.at(-1)).toBe(429)
+    // Somebody else behind the same address has the right code.
+    const other = newPerson()
+    const { request_id } = await on.good(on.request(share, other))
+    expect((await on.verify(share, request_id, await on.codeTo(other), { headers })).status).toBe(200)
   })
 
   it('is for an address and a purpose that people can read, and for a share that masks something', async () => {

@@ -81,6 +81,18 @@ describe('a share', () => {
     expect((await on.view(held.token)).status).toBe(404)
   })
 
+  it('is shown to its holder while others behind the same address guess tokens, whose guesses are refused', async () => {
+    const { token } = await on.share(caller, { trace_id: await on.makeTrace(caller) })
+    const headers = { 'X-Forwarded-For': '203.0.113.210' }
+    const codes = new Map<string, number>()
+    for (let guess = 0; guess < 310; guess += 1) {
+      const { json } = await on.view(String(guess).padStart(43, 'A'), { headers })
+      codes.set(String(json.code), (codes.get(String(json.code)) ?? 0) + 1)
+    }
+    expect(Object.fromEntries(codes)).toEqual({ not_found: 300, rate_limited: 10 })
+    expect((await on.view(token, { headers })).status).toBe(200)
+  })
+
   it('is made once for an Idempotency-Key, whose replay has no token', async () => {
     const body = { trace_id: await on.makeTrace(caller), expires_at: on.in(5) }
     const [first, second] = [
