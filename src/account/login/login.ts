@@ -22,8 +22,8 @@ import { type Allowlist, refuseUnlisted } from './allowlist.ts'
 import {
   type AttemptLimit,
   type AttemptRefusal,
-  countAttempt,
   countsOfClient,
+  createAttempts,
   networkOf,
   siteOf,
   tooManyAttempts,
@@ -108,6 +108,7 @@ export type Login = ReturnType<typeof createLogin>
 export function createLogin(deps: LoginDeps) {
   const { db, now, sessions, linkTokens, allowlist, baseUrl, isSignupOpen } = deps
   const withSlot = createFairSemaphore(TURNS)
+  const attempts = createAttempts()
   const ownNames = new Set([new URL(baseUrl).hostname])
 
   /**
@@ -122,14 +123,15 @@ export function createLogin(deps: LoginDeps) {
     const at = now()
     const isEchoed = deps.isEchoed && isOwnHost(host, ownNames)
     const made = newLink(linkTokens, { email, at, method: 'magic_link', isEchoed })
+    const counted = [
+      { limit: REQUESTS_FOR_ADDRESS, subject: [email, networkOf(origin.ip)] },
+      { limit: REQUESTS_OF_SITE_FOR_ADDRESS, subject: [email, siteOf(origin.ip)] },
+      ...countsOfClient(origin.ip, REQUESTS_OF_CLIENT),
+      { limit: MAILS_TO_ADDRESS, subject: [email] },
+    ]
+    attempts.check(counted, at)
     const write = async (tx: Tx) => {
-      const counted = [
-        { limit: REQUESTS_FOR_ADDRESS, subject: [email, networkOf(origin.ip)] },
-        { limit: REQUESTS_OF_SITE_FOR_ADDRESS, subject: [email, siteOf(origin.ip)] },
-        ...countsOfClient(origin.ip, REQUESTS_OF_CLIENT),
-        { limit: MAILS_TO_ADDRESS, subject: [email] },
-      ]
-      const limited = await countAttempt(tx, counted, at)
+      const limited = await attempts.count(tx, counted, at)
       if (limited !== undefined || !allowlist.isAllowed(email)) return limited
       await lockAddress(tx, email)
       await voidLinks(tx, { email, method: 'magic_link', at })
@@ -149,6 +151,7 @@ export function createLogin(deps: LoginDeps) {
    * used, replaced or too old, and for a person who may not sign in.
    */
   async function use(token: string, origin: Origin, currentSecret?: string): Promise<UsedLink> {
+    attempts.check(countsOfClient(origin.ip, USES_OF_CLIENT), now())
     const outcome = await withSlot(siteOf(origin.ip), () =>
       onceMoreIfTaken(() => db.system('use login link', (tx) => useIn(tx, { token, origin, currentSecret }))),
     )
@@ -160,7 +163,7 @@ export function createLogin(deps: LoginDeps) {
 
   async function useIn(tx: Tx, { token, origin, currentSecret }: UseRequest): Promise<Use> {
     const at = now()
-    const refused = await countAttempt(tx, countsOfClient(origin.ip, USES_OF_CLIENT), at)
+    const refused = await attempts.count(tx, countsOfClient(origin.ip, USES_OF_CLIENT), at)
     if (refused !== undefined) return { kind: 'limited', refused }
     const tokenHash = sha256(token)
     const email = TOKEN.test(token) ? await findEmailByToken(tx, tokenHash) : undefined

@@ -7,8 +7,8 @@ import { type Allowlist, refuseUnlisted } from '#src/account/login/allowlist.ts'
 import {
   type AttemptLimit,
   type AttemptRefusal,
-  countAttempt,
   countsOfClient,
+  createAttempts,
   siteOf,
   tooManyAttempts,
 } from '#src/account/login/attempts.ts'
@@ -62,6 +62,7 @@ type Acceptance = { accepted: AcceptedInvite } | { limited: AttemptRefusal } | {
 export type Accept = ReturnType<typeof createAccept>
 
 export function createAccept({ db, now, sessions, own, allowlist, withSlot, leaveOwn }: AcceptDeps) {
+  const attempts = createAttempts()
   /**
    * Makes the caller a member with the role of the invite, and signs in. Ends the session that the browser had.
    * @param currentSecret Of the session cookie, if there is one.
@@ -75,6 +76,7 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
     origin: Origin,
     { currentSecret, closesOwn }: { currentSecret?: string | undefined; closesOwn?: (sessionId: string) => void } = {},
   ): Promise<AcceptedInvite> => {
+    attempts.check(countsOfClient(origin.ip, USES_OF_CLIENT), now())
     const current = currentSecret === undefined ? undefined : await sessions.find(currentSecret)
     const signedIn = current === undefined || current.hasEnded ? undefined : current
     if (signedIn !== undefined) closesOwn?.(signedIn.sessionId)
@@ -96,7 +98,7 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
   async function acceptIn(tx: Tx, request: AcceptRequest): Promise<Acceptance> {
     const { token, origin, currentSecret, signedIn } = request
     const at = now()
-    const limited = await countAttempt(tx, countsOfClient(origin.ip, USES_OF_CLIENT), at)
+    const limited = await attempts.count(tx, countsOfClient(origin.ip, USES_OF_CLIENT), at)
     if (limited !== undefined) return { limited }
     const tokenHash = sha256(token)
     const named = TOKEN.test(token) ? await findInviteByToken(tx, tokenHash) : undefined

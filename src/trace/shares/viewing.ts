@@ -5,8 +5,8 @@ import type { Account } from '#src/account/keys/accounts.ts'
 import {
   type AttemptLimit,
   type AttemptRefusal,
-  countAttempt,
   countsOfClient,
+  createAttempts,
   siteOf,
   tooManyAttempts,
 } from '#src/account/login/attempts.ts'
@@ -63,18 +63,20 @@ export type ShareTokens = ReturnType<typeof createShareTokens>
 /** Finds what a token is for. */
 export function createShareTokens({ db, accounts }: Pick<Platform, 'db'> & { accounts: AccountsOfShares }) {
   const withSlot = createFairSemaphore(TURNS)
+  const attempts = createAttempts()
 
   /** @throws {Failure} `not_found`, `rate_limited`; `service_unavailable` while too many ask. */
   async function find(token: string | undefined, origin: Origin, at: Date): Promise<TokenOwner> {
     if (token === undefined || !TOKEN.test(token)) throw noShare()
     const tokenHash = sha256(token)
+    const counted = [
+      ...countsOfClient(origin.ip, USES_OF_CLIENT),
+      { limit: VIEWS_OF_TOKEN, subject: [tokenHash.toString('hex')] },
+    ]
+    attempts.check(counted, at)
     const found = await withSlot(siteOf(origin.ip), () =>
       db.system('share token', async (tx): Promise<TokenOwner | { limited: AttemptRefusal } | undefined> => {
-        const counted = [
-          ...countsOfClient(origin.ip, USES_OF_CLIENT),
-          { limit: VIEWS_OF_TOKEN, subject: [tokenHash.toString('hex')] },
-        ]
-        const limited = await countAttempt(tx, counted, at)
+        const limited = await attempts.count(tx, counted, at)
         return limited === undefined ? findTokenOwner(tx, tokenHash) : { limited }
       }),
     )

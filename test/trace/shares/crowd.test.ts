@@ -1,0 +1,52 @@
+// Strangers from a few addresses fill the queue of share tokens. Other holders of tokens must still see their shares.
+
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { fillQueue, holdTable } from '../../support/crowd.ts'
+import { return503 } from '../../support/http.ts'
+import { until } from '../../support/until.ts'
+import { type Sharing, startSharing } from './service.ts'
+
+const FULL = /Too many people look at shares/
+
+return503()
+let on: Sharing
+beforeAll(async () => {
+  on = await startSharing()
+})
+afterAll(() => on?.close())
+
+it('26 addresses that fill the queue keep no other from viewing a share or asking for disclosure', async () => {
+  const caller = await on.makeCaller()
+  const traceId = await on.makeTrace(caller)
+  const { jobId, neurons } = on.makeJob(traceId)
+  const share = await on.share(caller, {
+    trace_id: traceId,
+    job_id: jobId,
+    masked_node_ids: neurons.slice(0, 1),
+    disclosure_mode: 'manual',
+  })
+  const lock = await holdTable(on.test.ownerUrl, 'attempts')
+  const crowd = await fillQueue((headers) => on.view('a'.repeat(43), { headers }), FULL)
+  const before = crowd.refused()
+  let answered = 0
+  const sent = [...Array.from({ length: 32 }, () => on.view(share.token)), on.request(share, 'person@example.com')].map(
+    (answer) => answer.finally(() => (answered += 1)),
+  )
+  await until(() => answered + crowd.refused() - before >= sent.length, { what: 'all are in the queue' })
+  await lock.open()
+  const answers = await Promise.all(sent)
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  for (const { status } of await crowd.answers) expect([404, 503]).toContain(status)
+})
+
+it('an address beyond its limit is refused before it takes a place', async () => {
+  const headers = { 'X-Forwarded-For': '192.0.2.9' }
+  const limited = { status: 429, json: { code: 'rate_limited' } }
+  for (let sent = 0; sent < 300; sent += 20) {
+    await Promise.all(Array.from({ length: 20 }, () => on.view('b'.repeat(43), { headers })))
+  }
+  expect(await on.view('b'.repeat(43), { headers })).toMatchObject(limited)
+  const lock = await holdTable(on.test.ownerUrl, 'attempts')
+  expect(await on.view('b'.repeat(43), { headers })).toMatchObject(limited)
+  await lock.open()
+})
