@@ -25,9 +25,9 @@ export interface FairQueue<Item> {
 
 interface FairQueueOptions {
   /** Items of all owners. */
-  max?: number
+  max?: number | undefined
   /** Items of one owner. */
-  maxEach?: number
+  maxEach?: number | undefined
 }
 
 export function createFairQueue<Item>({
