@@ -17,7 +17,7 @@ export interface FairSemaphoreOptions {
   /** How long a work may wait; without it, as long as it takes. */
   maxWaitMs?: number | undefined
   /** The error for a caller whose work may not wait, or not any longer. */
-  refusal: { detail: string; retryAfterSeconds: number }
+  refusal: { detail: string; retryAfterSeconds: number; cause?: unknown }
 }
 
 /**
@@ -89,6 +89,6 @@ export function createFairSemaphore({
   }
 }
 
-function refused({ detail, retryAfterSeconds }: FairSemaphoreOptions['refusal']): Failure {
-  return new Failure('service_unavailable', { detail, headers: { 'Retry-After': String(retryAfterSeconds) } })
+function refused({ detail, retryAfterSeconds, cause }: FairSemaphoreOptions['refusal']): Failure {
+  return new Failure('service_unavailable', { detail, headers: { 'Retry-After': String(retryAfterSeconds) }, cause })
 }
