@@ -44,8 +44,8 @@ describe('a fair budget', () => {
 describe('a fair budget that few owners hold', () => {
   /** Owners that came one after the other, each with as much as is left to it. */
   function fill(budget: FairBudget, owners: number, dropped: string[]): Hold[] {
-    const holds = Array.from({ length: owners }, (_, index) => takeAll(budget, `crowd ${index}`).hold)
-    for (const [index, hold] of holds.entries()) hold.mayBeEvicted(() => dropped.push(`crowd ${index}`))
+    const holds = Array.from({ length: owners }, (_, index) => takeAll(budget, `attackers ${index}`).hold)
+    for (const [index, hold] of holds.entries()) hold.mayBeEvicted(() => dropped.push(`attackers ${index}`))
     return holds
   }
 
@@ -55,7 +55,7 @@ describe('a fair budget that few owners hold', () => {
     const [first, second] = fill(budget, 26, dropped)
     const newcomer = budget.open('newcomer')
     expect(newcomer.take(300)).toBe(true)
-    expect([dropped, first?.isEvicted, first?.take(1), first?.begin()]).toEqual([['crowd 0'], true, false, false])
+    expect([dropped, first?.isEvicted, first?.take(1), first?.begin()]).toEqual([['attackers 0'], true, false, false])
     expect([second?.isEvicted, second?.begin()]).toEqual([false, true])
     first?.release()
     // Nothing is evicted for more than half of what another has.

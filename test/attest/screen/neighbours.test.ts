@@ -41,6 +41,24 @@ it('a batch is accepted while many of another account wait', async () => {
   expect((await Promise.all(sent)).map(({ status }) => status)).toEqual(sent.map(() => 202))
 })
 
+it('a batch is accepted while as many of 26 other accounts wait as may', async () => {
+  const attackers = await Promise.all(Array.from({ length: 26 }, () => service.makeCaller()))
+  const other = await service.makeCaller()
+  const bodies = await Promise.all(attackers.map((caller) => bodyOf(caller, 1)))
+  const small = await bodyOf(other, 1)
+  const each = 9
+  let waiting = attackers.length * each
+  const sent = Array.from({ length: waiting }, (_, index) => {
+    const place = index % attackers.length
+    return submit(attackers[place] ?? other, bodies[place] ?? '').finally(() => (waiting -= 1))
+  })
+  await Promise.race(sent)
+  expect((await submit(other, small)).status).toBe(202)
+  // It waited for some of each account, and not for all.
+  expect(waiting).toBeGreaterThan(attackers.length)
+  await Promise.all(sent)
+})
+
 it('sandbox and live of an account have one turn, and the batches beyond those that may wait are refused', async () => {
   const loud = await service.makeCaller()
   const live = { ...loud, environment: 'live' as const }

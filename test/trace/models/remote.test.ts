@@ -272,12 +272,12 @@ describe('a model elsewhere whose requests are those of few accounts', () => {
       if (one.body.max_tokens === 9) json(chat())(response, one)
       else held += 1
     }
-    const crowd = Array.from({ length: 5 * 40 }, (_, index) =>
-      failureOf(backend('gpt').generate(request, { lane: `crowd ${index % 5}` })),
+    const attackers = Array.from({ length: 5 * 40 }, (_, index) =>
+      failureOf(backend('gpt').generate(request, { lane: `attackers ${index % 5}` })),
     )
     await expect.poll(() => held).toBeGreaterThanOrEqual(100)
     expect((await infer({ max_tokens: 9 })).status).toBe(200)
-    await Promise.all(crowd)
+    await Promise.all(attackers)
   })
 })
 

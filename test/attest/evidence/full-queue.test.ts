@@ -39,7 +39,7 @@ async function fill(on: EvidenceService, { accounts, each, query }: { accounts: 
 it.each([
   ['five accounts that fill the queue of packets', { accounts: 5, each: 6, query: '' }],
   ['nine accounts that fill the queue of documents', { accounts: 9, each: 6, query: '?format=pdf' }],
-])('%s keep no other account from its own', async (_, crowd) => {
+])('%s keep no other account from its own', async (_, attackers) => {
   const gate = createGate()
   let isHeld = false
   const renderPdf: EvidenceDeps['renderPdf'] = async () => Buffer.from('%PDF-1.7\n')
@@ -53,10 +53,10 @@ it.each([
   })
   const id = await evidence.judged('C', { photo: PHOTO })
   isHeld = true
-  const { answers, refused } = await fill(evidence, crowd)
+  const { answers, refused } = await fill(evidence, attackers)
   const before = refused()
   let isAnswered = false
-  const own = evidence.get(id, crowd.query).finally(() => {
+  const own = evidence.get(id, attackers.query).finally(() => {
     isAnswered = true
   })
   await until(() => isAnswered || refused() > before, { what: 'the request is in the queue' })
@@ -74,13 +74,13 @@ it('seventeen accounts that fill the queue of pictures keep no other account fro
   const on = await startEvidence({ thumbnail: (scope, mediaId) => read(scope, mediaId) })
   evidence = on
   const { media, decoder } = on.service.services.attest.media
-  const crowd: Scope[] = []
-  for (let index = 0; index < 17; index += 1) crowd.push(await on.service.makeCaller({ plan: 'developer' }))
+  const attackers: Scope[] = []
+  for (let index = 0; index < 17; index += 1) attackers.push(await on.service.makeCaller({ plan: 'developer' }))
   const findThumbnail = createThumbnails({
     store: on.service.store,
     decoder: {
       async thumbnail(path, side) {
-        if (!crowd.some(({ accountId }) => path.includes(accountId))) return decoder.thumbnail(path, side)
+        if (!attackers.some(({ accountId }) => path.includes(accountId))) return decoder.thumbnail(path, side)
         await gate.passed
         return { ok: false, code: 'unreadable', detail: '' }
       },
@@ -95,7 +95,7 @@ it('seventeen accounts that fill the queue of pictures keep no other account fro
     return media.storeInline(scope, { contentType: 'image/jpeg', data })
   }
   const waiting: Promise<unknown>[] = []
-  for (const scope of crowd) {
+  for (const scope of attackers) {
     const stored = await picture(scope, 1)
     // One is being decoded, in eight of the accounts; the bytes of the others are read when it is their turn.
     for (let number = 0; number < 65; number += 1) {

@@ -1,7 +1,7 @@
 // Strangers from a few addresses fill the queue of logins, each within its own limits. Other people must still sign in.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { fillQueue, holdTable } from '../../support/crowd.ts'
+import { fillQueue, holdTable } from '../../support/full-queue.ts'
 import { return503, type TestAnswer } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 import { type LoginService, startLoginService } from './service.ts'
@@ -19,8 +19,8 @@ afterAll(() => service?.close())
 
 it('26 addresses that fill the queue keep no other from asking for a link, using one, or accepting an invite', async () => {
   const lock = await holdTable(service.test.ownerUrl, 'attempts')
-  const crowd = await fillQueue((headers) => service.use(TOKEN, { headers }), FULL)
-  const before = crowd.refused()
+  const attackers = await fillQueue((headers) => service.use(TOKEN, { headers }), FULL)
+  const before = attackers.refused()
   let answered = 0
   const accept = () =>
     service.call({}, '/v1/org/invites/accept', {
@@ -34,11 +34,11 @@ it('26 addresses that fill the queue keep no other from asking for a link, using
     accept(),
   ].map((answer) => answer.finally(() => (answered += 1)))
   // Each has taken the place of a stranger's request, or was refused.
-  await until(() => answered + crowd.refused() - before >= sent.length, { what: 'all are in the queue' })
+  await until(() => answered + attackers.refused() - before >= sent.length, { what: 'all are in the queue' })
   await lock.open()
   const answers: TestAnswer[] = await Promise.all(sent)
   expect(answers.map(({ status }) => status)).toEqual([...Array(PEOPLE).fill(200), 400, 400])
-  for (const { status, json } of await crowd.answers) expect([400, 503], JSON.stringify(json)).toContain(status)
+  for (const { status, json } of await attackers.answers) expect([400, 503], JSON.stringify(json)).toContain(status)
 })
 
 it('an address beyond its limit is refused before it takes a place, for as long as the limit says', async () => {

@@ -1,7 +1,7 @@
 // Strangers from a few addresses fill the queue of share tokens. Other holders of tokens must still see their shares.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { fillQueue, holdTable } from '../../support/crowd.ts'
+import { fillQueue, holdTable } from '../../support/full-queue.ts'
 import { return503 } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 import { type Sharing, startSharing } from './service.ts'
@@ -26,17 +26,17 @@ it('26 addresses that fill the queue keep no other from viewing a share or askin
     disclosure_mode: 'manual',
   })
   const lock = await holdTable(on.test.ownerUrl, 'attempts')
-  const crowd = await fillQueue((headers) => on.view('a'.repeat(43), { headers }), FULL)
-  const before = crowd.refused()
+  const attackers = await fillQueue((headers) => on.view('a'.repeat(43), { headers }), FULL)
+  const before = attackers.refused()
   let answered = 0
   const sent = [...Array.from({ length: 32 }, () => on.view(share.token)), on.request(share, 'person@example.com')].map(
     (answer) => answer.finally(() => (answered += 1)),
   )
-  await until(() => answered + crowd.refused() - before >= sent.length, { what: 'all are in the queue' })
+  await until(() => answered + attackers.refused() - before >= sent.length, { what: 'all are in the queue' })
   await lock.open()
   const answers = await Promise.all(sent)
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
-  for (const { status } of await crowd.answers) expect([404, 503]).toContain(status)
+  for (const { status } of await attackers.answers) expect([404, 503]).toContain(status)
 })
 
 it('an address beyond its limit is refused before it takes a place', async () => {
