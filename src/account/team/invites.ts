@@ -4,7 +4,7 @@
 import { recordAudit } from '#src/account/audit/record.ts'
 import { findAccount } from '#src/account/keys/rows.ts'
 import type { Allowlist } from '#src/account/login/allowlist.ts'
-import { type AttemptLimit, countAttempt, tooManyAttempts } from '#src/account/login/attempts.ts'
+import { type AttemptLimit, createAttempts, tooManyAttempts } from '#src/account/login/attempts.ts'
 import type { Login } from '#src/account/login/login.ts'
 import type { Letter } from '#src/account/mail/letter.ts'
 import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
@@ -59,6 +59,7 @@ export type ShownInvite = Invite & { state: InviteState }
 export type Invites = ReturnType<typeof createInvites>
 
 export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, withSlot }: InvitesDeps) {
+  const attempts = createAttempts()
   const show = (invite: Invite): ShownInvite => ({ ...invite, state: stateOf(invite, now()) })
 
   /**
@@ -215,9 +216,12 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
       { limit: MAILS_OF_ACCOUNT_TO_ADDRESS, subject: [accountId, email] },
       { limit: MAILS_TO_ADDRESS, subject: [email] },
     ]
+    attempts.check(counted, now())
     // One after the other, together with logins: keys are looked up on the same few connections, and the counts of one account
     // wait for each other's row.
-    const refused = await withSlot(accountId, () => db.system('count invite', (tx) => countAttempt(tx, counted, now())))
+    const refused = await withSlot(accountId, () =>
+      db.system('count invite', (tx) => attempts.count(tx, counted, now())),
+    )
     if (refused !== undefined) throw tooManyAttempts(refused)
   }
 }

@@ -5,8 +5,8 @@ import type { Account } from '#src/account/keys/accounts.ts'
 import {
   type AttemptLimit,
   type AttemptRefusal,
-  countAttempt,
   countsOfClient,
+  createAttempts,
   siteOf,
   tooManyAttempts,
 } from '#src/account/login/attempts.ts'
@@ -64,19 +64,19 @@ export type ShareTokens = ReturnType<typeof createShareTokens>
 /** Finds what a token is for. */
 export function createShareTokens({ db, accounts }: Pick<Platform, 'db'> & { accounts: AccountsOfShares }) {
   const withSlot = createFairSemaphore(TURNS)
+  const attempts = createAttempts()
 
   /** @throws {Failure} `not_found`, `rate_limited`; `service_unavailable` while too many ask. */
   async function find(token: string | undefined, origin: Origin, at: Date): Promise<TokenOwner> {
     if (token === undefined || !TOKEN.test(token)) throw noShare()
     const tokenHash = sha256(token)
+    const ofToken = [{ limit: VIEWS_OF_TOKEN, subject: [tokenHash.toString('hex')] }]
+    attempts.check(ofToken, at)
     const found = await withSlot(siteOf(origin.ip), () =>
       db.system('share token', async (tx): Promise<TokenOwner | { limited: AttemptRefusal } | undefined> => {
         const owner = await findTokenOwner(tx, tokenHash)
-        const counted =
-          owner === undefined
-            ? countsOfClient(origin.ip, FAILED_USES)
-            : [{ limit: VIEWS_OF_TOKEN, subject: [tokenHash.toString('hex')] }]
-        const limited = await countAttempt(tx, counted, at)
+        const counted = owner === undefined ? countsOfClient(origin.ip, FAILED_USES) : ofToken
+        const limited = await attempts.count(tx, counted, at)
         return limited === undefined ? owner : { limited }
       }),
     )
