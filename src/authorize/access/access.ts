@@ -33,7 +33,7 @@ type Count = () => Promise<Failure | undefined>
 /** Who asks, and until when. */
 export interface Asking {
   caller: Caller
-  /** As of verify: tells a repeat of an execution from another attempt. */
+  /** Tells a repeat of an execution from another attempt, as in verify. */
   key: IdempotencyKey | undefined
   signal: AbortSignal
 }

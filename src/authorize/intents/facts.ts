@@ -62,7 +62,7 @@ export function factsOfStored(stored: StoredFacts): VerifyFacts {
   return { ...NO_STATE, ...stored, request, execution: executionOfStored(stored) }
 }
 
-// A check was answered as a repeat then, whoever made it.
+// At that time a check by any caller was answered as a repeat.
 function executionOfStored({ execution, request }: StoredFacts): VerifyFacts['execution'] {
   if (execution === null || 'is_retry' in execution) return execution
   return { at: execution.at, is_retry: execution.is_same_caller || !request.execute }
