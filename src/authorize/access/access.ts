@@ -31,7 +31,7 @@ export type Access = ReturnType<typeof createAccess>
 type Count = () => Promise<Failure | undefined>
 
 /** Who asks, and until when. */
-export interface Asking {
+export interface AccessAsker {
   caller: Caller
   /** Tells a repeat of an execution from another attempt, as in verify. */
   key: IdempotencyKey | undefined
@@ -43,7 +43,7 @@ const AT_ONCE = 3
 const EXECUTED = 'token_already_executed'
 
 export function createAccess({ verify }: AccessDeps) {
-  async function decide({ caller, key, signal }: Asking, evaluation: AccessEvaluation): Promise<AccessDecision> {
+  async function decide({ caller, key, signal }: AccessAsker, evaluation: AccessEvaluation): Promise<AccessDecision> {
     const verified = await verify(caller, toVerification(evaluation), key, () => signal)
     const { valid, already_executed: isExecuted, ...rest } = toVerifyView(verified, undefined)
     if (!valid || isExecuted !== true) return { decision: valid, context: contextOf(rest) }
@@ -55,7 +55,7 @@ export function createAccess({ verify }: AccessDeps) {
 
   /** Of several evaluations, one that can't be made is denied and does not affect the others. */
   async function decideOne(
-    asking: Asking,
+    asker: AccessAsker,
     make: () => AccessEvaluation,
     count: Count | undefined,
   ): Promise<AccessDecision> {
@@ -63,7 +63,7 @@ export function createAccess({ verify }: AccessDeps) {
       const evaluation = make()
       const refusal = await count?.()
       if (refusal !== undefined) throw refusal
-      return await decide(asking, evaluation)
+      return await decide(asker, evaluation)
     } catch (error) {
       if (error instanceof Failure && error.status < 500) return denialOf(error)
       throw error
@@ -75,9 +75,9 @@ export function createAccess({ verify }: AccessDeps) {
      * @throws {Failure} what verify throws, but for `invalid_request`: that an evaluation can't be put to a token is
      * a denial.
      */
-    async evaluate(asking: Asking, evaluation: AccessEvaluation): Promise<AccessDecision> {
+    async evaluate(asker: AccessAsker, evaluation: AccessEvaluation): Promise<AccessDecision> {
       try {
-        return await decide(asking, evaluation)
+        return await decide(asker, evaluation)
       } catch (error) {
         if (error instanceof Failure && error.code === 'invalid_request') return denialOf(error)
         throw error
@@ -89,7 +89,7 @@ export function createAccess({ verify }: AccessDeps) {
      * @param count Counts one evaluation against the rate limit. The request itself has been counted, for the first.
      */
     async evaluateAll(
-      asking: Asking,
+      asker: AccessAsker,
       request: AccessEvaluations & { evaluations: NonNullable<AccessEvaluations['evaluations']> },
       count: Count,
     ): Promise<AccessDecision[]> {
@@ -100,7 +100,7 @@ export function createAccess({ verify }: AccessDeps) {
       for (let at = 0; at < evaluations.length; at += width) {
         const some = evaluations.slice(at, at + width)
         const made = some.map((own, index) => {
-          return decideOne(asking, () => withDefaults(request, own), at + index === 0 ? undefined : count)
+          return decideOne(asker, () => withDefaults(request, own), at + index === 0 ? undefined : count)
         })
         decisions.push(...(await Promise.all(made)))
         if (decisions.at(-1)?.decision === ending) break

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MAX_BODY_BYTES, MAX_BODY_VALUES } from '#src/authorize/intents/bodies.ts'
 import { endpoint, publicEndpoint, type Request, type Route, reply } from '#src/platform/http/endpoint.ts'
-import type { Access, Asking } from './access.ts'
+import type { Access, AccessAsker } from './access.ts'
 import {
   type AccessEvaluation,
   type AccessEvaluations,
@@ -46,15 +46,15 @@ const decisionsView = z.object({
 
 /** @param baseUrl Without a trailing slash. */
 export function accessRoutes({ evaluate, evaluateAll }: Access, baseUrl: string): Route[] {
-  const one = (request: Request<unknown, unknown, AccessEvaluation>) => evaluate(askingOf(request), request.body)
+  const one = (request: Request<unknown, unknown, AccessEvaluation>) => evaluate(askerOf(request), request.body)
   const all = async (request: Request<unknown, unknown, AccessEvaluations>) => {
     const { body, countAgain } = request
     const { evaluations = [] } = body
     if (evaluations.length > 0) {
-      return { evaluations: await evaluateAll(askingOf(request), { ...body, evaluations }, countAgain) }
+      return { evaluations: await evaluateAll(askerOf(request), { ...body, evaluations }, countAgain) }
     }
     // Authorization API 1.0, 7.1: then the request is one evaluation, of which every part is required.
-    return evaluate(askingOf(request), withDefaults(body, {}))
+    return evaluate(askerOf(request), withDefaults(body, {}))
   }
   return [
     endpoint(
@@ -115,6 +115,6 @@ export function accessRoutes({ evaluate, evaluateAll }: Access, baseUrl: string)
   ]
 }
 
-function askingOf({ caller, idempotencyKey: key, signal }: Request<unknown, unknown, unknown>): Asking {
+function askerOf({ caller, idempotencyKey: key, signal }: Request<unknown, unknown, unknown>): AccessAsker {
   return { caller, key, signal }
 }
