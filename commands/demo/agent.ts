@@ -79,7 +79,14 @@ export async function letAgentBuy({ baseUrl, key, link, directory, say, signal }
     const authorized = await call('POST', '/v1/intent/authorize', { ...action, ...holder, ...bound })
     return {
       ...authorized,
-      verify: () => call('POST', '/v1/intent/verify', { ...action, intent_token: authorized.intent_token }),
+      // One attempt to run the action: sent again with the same key, it is not a second purchase.
+      verify: () =>
+        call(
+          'POST',
+          '/v1/intent/verify',
+          { ...action, intent_token: authorized.intent_token },
+          { headers: { 'Idempotency-Key': `buy-${authorized.jti}` } },
+        ),
     }
   }
   const expectReason = (what: string, answer: Members, reason: string | null): Members => {

@@ -35,10 +35,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/platform/sanitize.ts',
     'src/platform/sequence-interval.ts',
   ],
-  'its only reader, or the file that it belongs to, is near the limit of length': [
-    'src/authorize/intents/execution-keys.ts',
-    'src/platform/db/causes.ts',
-  ],
+  'its only reader, or the file that it belongs to, is near the limit of length': ['src/platform/db/causes.ts'],
   'the steps of a comparison': [
     'src/attest/duplicates/findings.ts',
     'src/attest/duplicates/hasher.ts',

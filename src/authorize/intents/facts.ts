@@ -31,8 +31,8 @@ export interface VerifyFacts {
   reading_hash: string | null
   /** What counts of that trace's reading, for fields `canary.*` of the policy. */
   canary: JsonObject | null
-  /** The first execution of the action. */
-  execution: { at: string; is_same_caller: boolean } | null
+  /** The first execution of the action. `is_retry`: the same principal repeats it with the same Idempotency-Key. */
+  execution: { at: string; is_retry: boolean } | null
   /** What the token was issued under; null where it names none, or where it is gone. */
   mandate: MandateFacts | null
   schedule: ScheduleFacts | null
@@ -47,12 +47,25 @@ export type StateFacts = Pick<VerifyFacts, 'mandate' | 'schedule' | 'approvals'>
 
 export const NO_STATE: StateFacts = { mandate: null, schedule: null, approvals: [] }
 
-/** As the ledger has them: the first entries were recorded before tokens had mandates, schedules and approvals. */
-export type StoredFacts = Omit<VerifyFacts, keyof StateFacts | 'request'> &
-  Partial<StateFacts> & { request: Omit<RequestFacts, 'counterparty'> & Partial<Pick<RequestFacts, 'counterparty'>> }
+/**
+ * As the ledger has them. The first entries were recorded before tokens had mandates, schedules and approvals. Those with
+ * `is_same_caller` were recorded when a verification without a key repeated another one without a key.
+ */
+export type StoredFacts = Omit<VerifyFacts, keyof StateFacts | 'request' | 'execution'> &
+  Partial<StateFacts> & {
+    request: Omit<RequestFacts, 'counterparty'> & Partial<Pick<RequestFacts, 'counterparty'>>
+    execution: VerifyFacts['execution'] | { at: string; is_same_caller: boolean }
+  }
 
 export function factsOfStored(stored: StoredFacts): VerifyFacts {
-  return { ...NO_STATE, ...stored, request: { counterparty: null, ...stored.request } }
+  const request = { counterparty: null, ...stored.request }
+  return { ...NO_STATE, ...stored, request, execution: executionOfStored(stored) }
+}
+
+// At that time a check by any caller was answered as a repeat.
+function executionOfStored({ execution, request }: StoredFacts): VerifyFacts['execution'] {
+  if (execution === null || 'is_retry' in execution) return execution
+  return { at: execution.at, is_retry: execution.is_same_caller || !request.execute }
 }
 
 export interface TokenFacts extends TokenBindings {

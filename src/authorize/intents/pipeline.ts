@@ -102,9 +102,9 @@ export const STEPS: readonly Step[] = [
     token.reading_hash === null ? false : facts.reading_hash !== token.reading_hash,
   ),
   // Under a schedule it is schedule_already_executed.
-  step('token_already_executed', ({ facts: { approvals, execution, request }, token }) => {
+  step('token_already_executed', ({ facts: { approvals, execution }, token }) => {
     const isOnce = token.mandate_id !== null || (token.schedule_id === null && approvals.length > 0)
-    return request.execute && isOnce && execution !== null && !execution.is_same_caller
+    return isOnce && execution !== null && !execution.is_retry
   }),
   { reasons: MANDATE_REASONS, judge: judgeBoundMandate },
   { reasons: SCHEDULE_REASONS, judge: judgeBoundSchedule },

@@ -11,7 +11,7 @@ import { tokenFactsOf } from './action.ts'
 import type { OutsideAnswers } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
 import { type BoundState, factsPart, type Subjects } from './bound-state.ts'
-import type { Executor } from './execution-keys.ts'
+import { type Executor, isRetry } from './execution-keys.ts'
 import { NO_STATE, type RequestFacts, type VerifyFacts } from './facts.ts'
 import { type StateRows, stateFactsOf, type Under } from './state.ts'
 
@@ -63,7 +63,6 @@ export function verifyFactsOf(
     return unknownFacts(request, bound.at, row === undefined ? 'unknown' : 'another_string')
   }
   const { action_type, context } = openFacts(sealer, row.jti, row.sealedFacts) as unknown as VerifyFacts['authorized']
-  const isSameCaller = row.executedBy === execution.by && row.executionKey === execution.key
   return {
     ...factsPart(bound),
     ...stateFactsOf(state, bound.at),
@@ -71,7 +70,7 @@ export function verifyFactsOf(
     token_problem: null,
     request,
     authorized: { action_type, context },
-    execution: row.executedAt === null ? null : { at: row.executedAt.toISOString(), is_same_caller: isSameCaller },
+    execution: row.executedAt === null ? null : { at: row.executedAt.toISOString(), is_retry: isRetry(row, execution) },
     answers,
   }
 }

@@ -19,7 +19,8 @@ export const VERIFY_REASONS = {
   payload_hash_mismatch: 'The action payload differs from the authorized one.',
   context_hash_mismatch: 'The context evidence differs from the evidence that the token is bound to.',
   canary_reading_mismatch: "The trace's stored reading differs from the one that the token is bound to.",
-  token_already_executed: 'Another caller, or the same one with another Idempotency-Key, executed the action before.',
+  token_already_executed:
+    'The action was executed before. Only the same caller with the same Idempotency-Key can repeat that.',
   mandate_revoked: 'The mandate of the token is revoked.',
   mandate_expired: 'The mandate of the token is past its expiry.',
   mandate_heartbeat_lapsed: 'The mandate of the token missed its check-in.',
@@ -27,7 +28,7 @@ export const VERIFY_REASONS = {
   mandate_budget_exceeded: "The action exceeds the mandate's remaining budget.",
   schedule_counterparty_mismatch: "The action's counterparty is not that of the schedule.",
   schedule_amount_exceeded: "The action's amount is not the one that the schedule allows.",
-  schedule_already_executed: 'The current cycle of the schedule was executed before.',
+  schedule_already_executed: 'The current cycle of the schedule, or the token itself, was executed before.',
   schedule_occurrences_exhausted: 'The schedule has used all of its occurrences.',
   schedule_window_missed: "The window of the schedule's current cycle is closed.",
   prescriber_excluded: 'The prescriber is on an exclusion list.',

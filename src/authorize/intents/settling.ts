@@ -59,11 +59,11 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
     return lockId === undefined ? judged : { ...judged, outcome: { ...outcome, lock_id: lockId } }
   }
 
-  /** A policy that was tightened since authorize asks people too, once for each token. */
+  /** A policy that was tightened since authorize asks people too, once for each token. A check asks nobody. */
   async function open(tx: Tx, caller: Caller, judged: JudgedToken): Promise<JudgedToken> {
     const { facts, outcome, policy } = judged
     const opens = new Set(outcome.opens)
-    if (opens.size === 0 || policy === null || judged.row === undefined) return judged
+    if (!facts.request.execute || opens.size === 0 || policy === null || judged.row === undefined) return judged
     const row = await findIntent(tx, judged.row.jti)
     if (row === undefined) throw new Error('a token is gone while its row is locked')
     const approval = await openApproval(tx, caller, {

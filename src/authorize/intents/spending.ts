@@ -47,11 +47,9 @@ const ENDED: ReadonlySet<string> = new Set(['mandate_revoked', 'mandate_expired'
 
 /** A schedule that is gone has no more occurrences. */
 export function judgeBoundSchedule({ facts, token }: StepInput): StepRefusal | undefined {
-  const { schedule, execution, request } = facts
+  const { schedule, execution } = facts
   if (token.schedule_id === null) return undefined
   if (schedule === null) return { reason: 'schedule_occurrences_exhausted' }
-  // A check is no attempt to run the action again.
-  const isRetry = execution?.is_same_caller === true || !request.execute
-  const prior = execution === null ? 'none' : isRetry ? 'same_caller' : 'other_caller'
-  return judgeSchedule(schedule, amountsOf(facts), { jti: token.jti, at: facts.at, prior })
+  const prior = execution === null ? 'none' : execution.is_retry ? 'same_attempt' : 'other_attempt'
+  return judgeSchedule(schedule, amountsOf(facts), { at: facts.at, prior })
 }

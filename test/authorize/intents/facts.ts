@@ -196,7 +196,7 @@ export const CAUSES: readonly Cause[] = [
   { reason: 'canary_reading_mismatch', change: read({ reading_hash: 'b' }) },
   {
     reason: 'token_already_executed',
-    change: (facts) => level({})({ ...facts, execution: { at, is_same_caller: false } }),
+    change: (facts) => level({})({ ...facts, execution: { at, is_retry: false } }),
   },
   { reason: 'mandate_revoked', change: level({ status: 'revoked', revoked_at: at }) },
   { reason: 'mandate_expired', change: level({ expires_at: at }) },

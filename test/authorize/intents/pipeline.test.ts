@@ -131,13 +131,13 @@ describe('the pipeline', () => {
   })
 
   it('allows the execution of an unbound token by another caller, and says that it was executed', () => {
-    const execution = { at: VALID_FACTS.at, is_same_caller: false }
+    const execution = { at: VALID_FACTS.at, is_retry: false }
     expect(runPipeline({ ...VALID_FACTS, execution }, DEFAULTS)).toMatchObject({ valid: true, already_executed: true })
     const bound = { ...VALID_FACTS, execution, mandate: MANDATE, token: { ...TOKEN, mandate_id: 'mnd_test_1' } }
     expect(runPipeline(bound, DEFAULTS).reason).toBe('token_already_executed')
     const check = { ...bound, request: { ...bound.request, execute: false } }
-    expect(runPipeline(check, DEFAULTS).valid).toBe(true)
-    expect(runPipeline({ ...bound, execution: { ...execution, is_same_caller: true } }, DEFAULTS).valid).toBe(true)
+    expect(runPipeline(check, DEFAULTS).reason).toBe('token_already_executed')
+    expect(runPipeline({ ...bound, execution: { ...execution, is_retry: true } }, DEFAULTS).valid).toBe(true)
   })
 })
 
