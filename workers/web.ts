@@ -8,12 +8,12 @@ import { parseStoreAddress } from '#src/platform/store/address.ts'
 import { runProcess } from '#src/process.ts'
 import { startRateLimits } from '#src/rate-limits.ts'
 
-await runProcess('web', async ({ config, services: { platform, account, features }, log, metrics }) => {
+await runProcess('web', async ({ config, services: { platform, account, features }, log, metrics, patiently }) => {
   const { signingKeys, store, db, engine, baseUrl, cookies } = platform
   requestActivity.follow((accounts) => {
     for (const account of accounts) engine.active?.publish(account)
   })
-  await signingKeys.ensure()
+  await patiently(signingKeys.ensure)
   await store.check()
   const blobs = parseStoreAddress(config.BLOB_STORE)
   collectDisk(metrics.registry, blobs.kind === 'disk' ? blobs.root : undefined)
