@@ -43,6 +43,12 @@ const createBody = z
       .max(REVEALABLE.length)
       .default([])
       .describe('What is shown of where a masked neuron is.'),
+    reveals_prompt: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Shows single positions of the text too. Somebody with the file of the model finds the prompt from them.',
+      ),
     expires_at: timestamp,
     disclosure_mode: disclosureModeView
       .default('manual')
@@ -262,6 +268,7 @@ function requestOf(body: z.output<typeof createBody>): NewShareRequest {
     maskedNodeIds: body.masked_node_ids,
     maskRule: body.mask_rule,
     reveals: [...new Set(body.reveal)],
+    revealsPrompt: body.reveals_prompt,
     disclosureMode: body.disclosure_mode,
     expiresAt: new Date(body.expires_at),
   }

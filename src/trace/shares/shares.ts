@@ -15,6 +15,7 @@ import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { DAY_MS } from '#src/platform/retention.ts'
 import { findTrace, noTrace, type TraceRow } from '../canaries/traces.ts'
+import { isPoolable, LEAST_OF_TEXT } from './by-message.ts'
 import { type EndedRequest, endRequestsOfShare } from './disclosure-rows.ts'
 import { type Manifest, maskedNodes, neuronOf } from './graph.ts'
 import type { FindManifest } from './manifests.ts'
@@ -47,6 +48,7 @@ export interface NewShareRequest {
   maskedNodeIds: readonly string[]
   maskRule: MaskRule | undefined
   reveals: readonly Revealed[]
+  revealsPrompt: boolean
   disclosureMode: DisclosureMode
   expiresAt: Date
 }
@@ -67,6 +69,22 @@ export function masksIn(manifest: Manifest, shares: readonly Pick<ShareRow, 'mas
     nodeIds: new Set(masks.length === 0 ? [] : maskedNodes(manifest, new Set(masks))),
     reveals,
   }))
+}
+
+/**
+ * Whether a share shows the positions of its graph. What another share of the trace masks without them stays masked: who
+ * finds the prompt computes every neuron.
+ */
+export function showsPositions(
+  { revealsPrompt }: Pick<ShareRow, 'revealsPrompt'>,
+  all: readonly Pick<ShareRow, 'revealsPrompt'>[],
+  masks: readonly Mask[],
+): boolean {
+  return revealsPrompt && findGuarded(all, masks) === undefined
+}
+
+function findGuarded<Share extends Pick<ShareRow, 'revealsPrompt'>>(shares: readonly Share[], masks: readonly Mask[]) {
+  return shares.find(({ revealsPrompt }, index) => !revealsPrompt && (masks[index]?.nodeIds.size ?? 0) > 0)
 }
 
 interface EndedShare {
@@ -96,6 +114,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
       throw invalidField('/scope_kind', 'conflict', 'must be trace: the trace is of no model of the service')
     }
     const graph = await graphOf(acting, wanted)
+    checkPrompt(wanted, graph)
     const named =
       graph === undefined ? [] : resolveMask(graph, { nodeIds: wanted.maskedNodeIds, rule: wanted.maskRule })
     const masks = wanted.scopeKind === 'trace' ? named : [...new Set(named.map(neuronOf))]
@@ -110,6 +129,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
       const inherited = graph === undefined ? [] : masksIn(graph, before)
       const inheritedIds = new Set(inherited.flatMap(({ nodeIds }) => [...nodeIds]))
       if (wanted.disclosureMode === 'auto') refuseBypass(before, inherited)
+      if (wanted.revealsPrompt) refuseRevealing(before, inherited)
       const added = own.filter((id) => !inheritedIds.has(id))
       const ofTrace = before.filter(({ traceId }) => traceId === trace.id).map(({ id }) => id)
       const id = newId('shr', acting.environment, at.getTime())
@@ -125,6 +145,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
         maskRule: wanted.maskRule ?? null,
         maskSalt: randomBytes(SALT_BYTES),
         reveals: [...wanted.reveals],
+        revealsPrompt: wanted.revealsPrompt,
         disclosureMode: wanted.disclosureMode,
         shownBefore: added.length > 0 && (await hasGraphViews(tx, ofTrace)) ? added.length : 0,
         tokenHash: sha256(token),
@@ -140,6 +161,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
           job_id: wanted.jobId ?? null,
           masked: own.length,
           disclosure_mode: wanted.disclosureMode,
+          reveals_prompt: wanted.revealsPrompt,
         },
       })
       return getShare(tx, id)
@@ -272,6 +294,16 @@ function checkWanted({ jobId, maskedNodeIds, maskRule, expiresAt }: NewShareRequ
   }
 }
 
+/** @throws {Failure} `invalid_request` */
+function checkPrompt({ revealsPrompt }: NewShareRequest, graph: Manifest | undefined): void {
+  if (graph === undefined || revealsPrompt || isPoolable(graph)) return
+  throw invalidField(
+    '/reveals_prompt',
+    'required',
+    `must be true: the text of the graph has fewer than ${LEAST_OF_TEXT} tokens of content, which are found by trying`,
+  )
+}
+
 /** @throws {Failure} `conflict` */
 function refuseUnlike({ jobId }: NewShareRequest, trace: TraceRow, before: readonly ShareRow[]): void {
   // Two graphs of one trace name different neurons. Their remainders differ by what one names and the other does not.
@@ -299,5 +331,15 @@ function refuseBypass(before: readonly ShareRow[], masks: readonly Mask[]): void
   throw new Failure(
     'conflict',
     `A grant shows everything that a share masks, and this one would mask what ${manual.id} masks, whose requests people decide: use the mode manual.`,
+  )
+}
+
+/** @throws {Failure} `conflict` */
+function refuseRevealing(before: readonly ShareRow[], masks: readonly Mask[]): void {
+  const guarded = findGuarded(before, masks)
+  if (guarded === undefined) return
+  throw new Failure(
+    'conflict',
+    `With the prompt, which reveals_prompt gives away, somebody with the file of the model computes what ${guarded.id} masks: leave it out.`,
   )
 }
