@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, timestamp } from '#src/platform/http/params.ts'
+import type { NewShareRequest } from './beside.ts'
 import { type DisclosureDecisions, GRANT_SECONDS } from './deciding.ts'
 import { REVEALABLE } from './mask.ts'
 import { shareUrl } from './person.ts'
-import type { NewShareRequest, Shares } from './shares.ts'
+import type { Shares } from './shares.ts'
 import {
   createdShareView,
   disclosureModeView,
