@@ -54,6 +54,7 @@ const SECONDS: Record<string, number> = {
   'test/platform/http/body.test.ts': 7,
   // With SmolLM2.
   'test/trace/llama/forward.test.ts': 20,
+  'test/trace/shares/prompt-attack.test.ts': 35,
   'test/trace/models/model-process.test.ts': 10,
 }
 export const TIMED_FILES: readonly string[] = Object.keys(SECONDS)
