@@ -160,6 +160,7 @@ describe('least squares over pooled links', () => {
         }
       }
     }
+    expect(tallies.size).toBe(6)
     for (const [name, { own, other, chance }] of tallies) {
       if (name === 'first layer, embedding') expect([name, own > 3 * chance]).toEqual([name, true])
       else if (!name.startsWith('first layer'))
