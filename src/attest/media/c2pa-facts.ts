@@ -112,7 +112,10 @@ export function stampOf(store: unknown): TimeStamp | null {
   const codes = new Set(codesOf([...listIn(active, 'success'), ...listIn(active, 'informational')]))
   if (![...codes].some((code) => code.startsWith('timeStamp.'))) return null
   if (!codes.has('timeStamp.validated')) return 'invalid'
-  const version = memberOf(memberOf(memberOf(store, 'manifests'), textIn(store, 'active_manifest') ?? ''), 'claim_version')
+  const version = memberOf(
+    memberOf(memberOf(store, 'manifests'), textIn(store, 'active_manifest') ?? ''),
+    'claim_version',
+  )
   return codes.has('timeStamp.trusted') && version !== 1 ? 'trusted' : 'unknown_authority'
 }
 

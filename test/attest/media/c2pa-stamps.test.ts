@@ -48,14 +48,17 @@ describe('a photo whose certificate has ended, with a time stamp that lies insid
     ['its authority', () => ({ anchors: [phone.root] }), ['time_stamp_authority'], []],
     ['its issuer', () => ({ authorities: [authority.root] }), ['issuer'], ['signingCredential.untrusted']],
     ['either', () => ({}), ['issuer', 'time_stamp_authority'], ['signingCredential.untrusted']],
-  ] as const)('is valid and not trusted where %s is unknown, and the evidence names it', async (_, lists, open, codes) => {
-    expect(await advisoriesOf(photo, lists())).toMatchObject([
-      {
-        code: 'c2pa_present_valid',
-        evidence: { found: 'valid', validation_state: 'Valid', trusted: false, not_judged: open, codes },
-      },
-    ])
-  })
+  ] as const)(
+    'is valid and not trusted where %s is unknown, and the evidence names it',
+    async (_, lists, open, codes) => {
+      expect(await advisoriesOf(photo, lists())).toMatchObject([
+        {
+          code: 'c2pa_present_valid',
+          evidence: { found: 'valid', validation_state: 'Valid', trusted: false, not_judged: open, codes },
+        },
+      ])
+    },
+  )
 
   it('is not trusted where the issuer is in the list of authorities alone', async () => {
     const lists = { authorities: [authority.root, phone.root] }
