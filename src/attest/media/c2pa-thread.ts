@@ -126,9 +126,13 @@ async function readJson(bytes: Uint8Array, trust: object, verify = {}): Promise<
   } catch (error) {
     const code = typeof error === 'string' ? /^C2pa\((\w+)/.exec(error)?.[1] : undefined
     if (code === undefined || code === 'BadParam') throw error
+    // The library knows fewer forms of a format than the scan, for example no box before ftyp: that says nothing of the manifest.
+    if (code === 'UnsupportedType') return { state: 'unread', why: 'unreadable', detail: UNKNOWN_FORM }
     return { state: 'malformed', code }
   }
 }
+
+const UNKNOWN_FORM = 'The reader of manifests does not know this form of file.'
 
 const shown = ({ certificates, sha256 }: TrustList) => ({ certificates, sha256 })
 
