@@ -4,8 +4,10 @@ import { createProgress } from '../../commands/demo/progress.ts'
 function run(ms: number, { isTTY = false, count = 300 } = {}): string {
   let written = ''
   let at = 5_000
-  const screen = { isTTY, write: (text: string) => void (written += text) }
-  const progress = createProgress('Verdicts', 300, { screen, now: () => at })
+  const write = (text: string) => {
+    written += text
+  }
+  const progress = createProgress('Verdicts', 300, { screen: { isTTY, write }, now: () => at })
   at += ms
   progress.add(count)
   progress.end()

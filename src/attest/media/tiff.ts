@@ -132,7 +132,7 @@ function untilNul(bytes: Buffer): Buffer {
 async function readComment(source: TiffSource, number: NumberReader, entry: Buffer): Promise<Buffer | null> {
   const length = number.u32(entry, 4)
   const offset = number.u32(entry, 8)
-  if (number.u16(entry, 2) !== UNDEFINED || length <= 8 || offset + length > source.size) return null
+  if (!TEXT_TYPES.has(number.u16(entry, 2)) || length <= 8 || offset + length > source.size) return null
   return source.read(offset, Math.min(length, MAX_COMMENT_BYTES))
 }
 

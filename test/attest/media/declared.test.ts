@@ -98,6 +98,7 @@ describe('EXIF', () => {
   const PARAMETERS = 'a duck\nSteps: 20, Sampler: Euler, Seed: 1'
   it.each([
     ['ASCII', comment('ASCII', Buffer.from(PARAMETERS))],
+    ['ASCII, declared as text', { ...comment('ASCII', Buffer.from(PARAMETERS)), type: 2 }],
     ['UTF-16, big-endian', comment('UNICODE', Buffer.from(PARAMETERS, 'utf16le').swap16())],
     ['UTF-16, little-endian', comment('UNICODE', Buffer.from(PARAMETERS, 'utf16le'))],
   ])('identifies a generator by a comment in %s', async (_, entry) => {
