@@ -67,6 +67,7 @@ const PURE = [
   'src/attest/factors/',
   'src/attest/hardware/revocations.ts',
   'src/attest/media/declared.ts',
+  'src/attest/media/exif-time.ts',
   'src/attest/video/',
   'src/attest/cases/machine.ts',
   'src/attest/cases/sla.ts',

@@ -3,7 +3,7 @@
 // revocation, a suspension or a stop ended before the commit of this decision is answered valid.
 
 import type { RootSemaphore } from '#src/authorize/mandates/root-semaphore.ts'
-import { hashToken } from '#src/authorize/tokens/format.ts'
+import { hashToken, MAX_CLOCK_SKEW_SECONDS } from '#src/authorize/tokens/format.ts'
 import { parseIntentToken } from '#src/authorize/tokens/parse.ts'
 import { findExecuted, findVerified, lockVerified } from '#src/authorize/tokens/rows.ts'
 import { Failure } from '#src/failure.ts'
@@ -64,6 +64,9 @@ export function createVerifying(deps: VerifyingDeps) {
     if (!parsed.isValid) return refuseUnknown(presented, parsed.problem)
     const { claims } = parsed
     if (claims.sub !== caller.accountId) return refuseUnknown(presented, 'account')
+    // A clock that was ahead made it: its lifetime would end as much later as the clock was wrong.
+    const isAhead = claims.iat > now().getTime() / 1_000 + MAX_CLOCK_SKEW_SECONDS
+    if (isAhead) return refuseUnknown(presented, 'not_yet_valid')
     note({ intent: claims.jti })
     return verifyToken(withClaims(presented, claims), signal)
   }

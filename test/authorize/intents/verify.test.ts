@@ -96,6 +96,19 @@ describe('a verification', () => {
     expect(await service.verify(caller, token)).toMatchObject({ valid: false, reason: 'token_expired' })
   })
 
+  it('refuses a token that was issued more than a minute ahead of its clock, until then', async () => {
+    const issuedAt = Date.now() + 24 * 3_600_000
+    service.clock.now = new Date(issuedAt)
+    const { token } = await service.issue(caller)
+    service.clock.now = undefined
+    expect(await service.verify(caller, token)).toMatchObject({ valid: false, reason: 'invalid_token' })
+    service.clock.now = new Date(issuedAt - 62_000)
+    expect(await service.verify(caller, token)).toMatchObject({ valid: false, reason: 'invalid_token' })
+    service.clock.now = new Date(issuedAt - 50_000)
+    expect(await service.verify(caller, token)).toMatchObject({ valid: true })
+    service.clock.now = undefined
+  })
+
   it('refuses a revoked token, session or device, and names the scope', async () => {
     for (const scope of ['token', 'session', 'device'] as const) {
       const named = { agent_session_id: `s-${scope}`, device_id: `d-${scope}` }
