@@ -44,6 +44,11 @@ export async function readMandateFacts(
   }
 }
 
+/** Locks several mandates with their ancestors as `update` does. Rows of one depth have an order too: no two wait in a circle. */
+export async function lockMandates(tx: Tx, mandateIds: readonly string[]): Promise<void> {
+  await tx.query(LOCK_CHAINS, [mandateIds])
+}
+
 /** What stands above a mandate, locked as `share`; undefined of a root. Called before the mandate is locked: root first. */
 export async function readAncestors(tx: Tx, mandateId: string): Promise<MandateFacts | undefined> {
   const [row] = await tx.query<{ parentId: string | null }>(
@@ -78,6 +83,7 @@ interface LevelRow {
 }
 
 const CHAIN = 'id = ANY(ARRAY(SELECT unnest(path) FROM mandates WHERE id = $1))'
+const CHAINS = 'id = ANY(ARRAY(SELECT unnest(path) FROM mandates WHERE id = ANY($1::text[])))'
 // A sorted statement locks its rows in this order, and a path is shorter than those of its children.
 const ROOT_FIRST = 'ORDER BY cardinality(path)'
 
@@ -85,6 +91,7 @@ const LOCKS = {
   share: `SELECT 1 FROM mandates WHERE ${CHAIN} ${ROOT_FIRST} FOR SHARE`,
   update: `SELECT 1 FROM mandates WHERE ${CHAIN} ${ROOT_FIRST} FOR NO KEY UPDATE`,
 } as const
+const LOCK_CHAINS = `SELECT 1 FROM mandates WHERE ${CHAINS} ${ROOT_FIRST}, id FOR NO KEY UPDATE`
 
 const { weekday, time } = localOf('m')
 

@@ -11,7 +11,6 @@ import {
   unitsOf,
 } from '#src/authorize/mandates/judge.ts'
 import { findInconsistent, findWiderBudget, findWiderConstraints } from '#src/authorize/mandates/narrowing.ts'
-import { createRootSemaphore } from '#src/authorize/mandates/root-semaphore.ts'
 import { formatAmount } from '#src/platform/amounts.ts'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 
@@ -320,52 +319,5 @@ describe('what is compared of an action', () => {
     }
     for (const none of ['', 'amount', '/a~2', `/${'a'.repeat(200)}`, '/a'.repeat(11)])
       expect(isPointer(none)).toBe(false)
-  })
-})
-
-describe('the queue of charges', () => {
-  const held = () => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    return { work: () => promise, end: resolve }
-  }
-
-  it('runs works under one root one after the other, in their order, and others beside them', async () => {
-    const { withSlot, learn } = createRootSemaphore()
-    learn('child', 'root')
-    const first = held()
-    const done: string[] = []
-    const works = [
-      withSlot('root', () => first.work().then(() => done.push('first'))),
-      withSlot('child', async () => done.push('second')),
-      withSlot('root', async () => done.push('third')),
-    ]
-    await withSlot('other', async () => done.push('other'))
-    expect(done).toEqual(['other'])
-    first.end()
-    await Promise.all(works)
-    expect(done).toEqual(['other', 'first', 'second', 'third'])
-  })
-
-  it('goes on after a work that failed', async () => {
-    const { withSlot } = createRootSemaphore()
-    const failing = withSlot('root', () => Promise.reject(new Error('no')))
-    const next = withSlot('root', async () => 'next')
-    await expect(failing).rejects.toThrow('no')
-    expect(await next).toBe('next')
-  })
-
-  it('refuses a work whose turn does not come in time, with Retry-After, and does not start it later', async () => {
-    const { withSlot } = createRootSemaphore({ maxWaitMs: 20 })
-    const first = held()
-    const running = withSlot('root', first.work)
-    let isStarted = false
-    const late = withSlot('root', async () => {
-      isStarted = true
-    })
-    await expect(late).rejects.toMatchObject({ code: 'service_unavailable', headers: { 'Retry-After': '1' } })
-    first.end()
-    await running
-    expect(await withSlot('root', async () => 'free')).toBe('free')
-    expect(isStarted).toBe(false)
   })
 })

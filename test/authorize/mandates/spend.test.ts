@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readMandateFacts } from '#src/authorize/mandates/facts-rows.ts'
 import { judgeMandate, type MandateFacts, remainingOf } from '#src/authorize/mandates/judge.ts'
-import { createRootSemaphore } from '#src/authorize/mandates/root-semaphore.ts'
 import { checkIn, insertMandate, lockMandate, type NewMandate, revokeMandate } from '#src/authorize/mandates/rows.ts'
 import { chargeMandate, purgeSpend, releaseMandate } from '#src/authorize/mandates/spend-rows.ts'
 import { localOf, periodEndOf, periodStartOf, statusOf } from '#src/authorize/mandates/state.ts'
@@ -96,9 +95,8 @@ describe('200 concurrent executions', () => {
 
   it('on one mandate never spend a cent too much, and none that fits is refused', async () => {
     const id = await grant({ limit: '100.00' })
-    const { withSlot } = createRootSemaphore({ maxWaitMs: 60_000 })
     const amounts = Array.from({ length: 200 }, () => '0.75')
-    const answers = await Promise.all(amounts.map((amount) => withSlot(id, () => execute(id, amount))))
+    const answers = await Promise.all(amounts.map((amount) => execute(id, amount)))
     expect(numberOf(answers)).toBe(133)
     expect(await spentOf(id)).toEqual(['99.75'])
     expect(remainingOf(await read(id))).toBe('0.25')
