@@ -26,6 +26,8 @@ interface IntentsDeps {
   policyWebhooks: Pick<PolicyWebhooks, 'ask'>
   assertions: Pick<Assertions, 'checkAssertion' | 'consumeAssertion'>
   openApproval: ApprovalsFeature['openApproval']
+  /** How long an execution waits for others under its root mandate. */
+  maxWaitMs?: number | undefined
 }
 
 export type IntentsFeature = ReturnType<typeof intentsFeature>

@@ -34,13 +34,14 @@ export interface VerifyingDeps extends BoundStateDeps, SettlingDeps {
   canaries: Pick<CanaryPort, 'readTrace' | 'tripAtVerify'>
   ask: Ask
   now(): Date
+  maxWaitMs?: number | undefined
 }
 
 export function createVerifying(deps: VerifyingDeps) {
   const { db, signingKeys, sealer, ask, now, trust } = deps
   const settle = createSettle(deps)
   const remembered = createPolicyMemory()
-  const batches = createRootBatches<UnderMandate, Verified>({ decideAll })
+  const batches = createRootBatches<UnderMandate, Verified>({ decideAll, maxWaitMs: deps.maxWaitMs })
 
   async function verify(
     caller: Caller,

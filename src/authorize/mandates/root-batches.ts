@@ -37,7 +37,7 @@ interface RootBatchesOptions<Item, Result> {
    */
   decideAll(first: Item, take: () => readonly Item[]): Promise<readonly Decided<Result>[]>
   random?: () => number
-  maxWaitMs?: number
+  maxWaitMs?: number | undefined
 }
 
 /** Thrown before the COMMIT of a transaction for several items: nothing of it was kept, and each can be tried alone. */
@@ -66,7 +66,7 @@ export function createRootBatches<Item extends RootItem, Result>({
 }: RootBatchesOptions<Item, Result>): RootBatches<Item, Result> {
   interface Waiting {
     item: Item
-    /** False when the item has been answered, or its client has left. */
+    /** False when the item waits no more. */
     begin(): boolean
   }
   const roots = new Map<string, string>()
@@ -82,22 +82,34 @@ export function createRootBatches<Item extends RootItem, Result>({
         return waiting.filter((_, index) => places[index]).map(({ item }) => item)
       })
       const left = decided.values()
-      return places.map((isTaken): Decided<Result> => (isTaken && left.next().value) || GONE)
+      return places.map((isTaken): Decided<Result> => (isTaken && left.next().value) || LEFT)
     })
   const together = createTransactionBatcher({ run, keyOf, maxRunning: 1, maxSize: MAX_ITEMS })
   const alone = createTransactionBatcher({ run, keyOf, maxRunning: 1, maxSize: 1 })
 
   /** Waits for a transaction until `until`, and then for its end. */
   function wait(batcher: typeof together, item: Item, until: number): Promise<Decided<Result>> {
+    const { signal } = item
     return new Promise((resolve, reject) => {
-      let isWaiting = true
-      const timer = setTimeout(() => {
-        isWaiting = false
-        reject(busy(random))
-      }, until - performance.now())
-      const begin = () => {
+      let state: 'waiting' | 'begun' | 'left' = 'waiting'
+      const stop = () => {
         clearTimeout(timer)
-        return isWaiting && !item.signal.aborted
+        signal.removeEventListener('abort', onAbort)
+      }
+      const leave = (error: unknown) => {
+        stop()
+        if (state !== 'waiting') return
+        state = 'left'
+        reject(error)
+      }
+      const onAbort = () => leave(signal.reason)
+      const timer = setTimeout(() => leave(busy(random)), until - performance.now())
+      signal.addEventListener('abort', onAbort)
+      if (signal.aborted) return onAbort()
+      const begin = () => {
+        stop()
+        if (state === 'waiting') state = 'begun'
+        return state === 'begun'
       }
       batcher({ item, begin }).then(resolve, reject)
     })
@@ -128,8 +140,8 @@ export function createRootBatches<Item extends RootItem, Result>({
   }
 }
 
-// Nobody waits for it any more.
-const GONE = { error: new Error('the client has left') }
+// Of an item that was answered before.
+const LEFT = { error: new Error('the item has left its batch') }
 
 function busy(random: () => number): Failure {
   const retryAfter = 1 + Math.floor(random() * RETRY_SPREAD_SECONDS)
