@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readMandateFacts } from '#src/authorize/mandates/facts-rows.ts'
 import { judgeMandate, type MandateFacts, remainingOf } from '#src/authorize/mandates/judge.ts'
@@ -36,6 +37,8 @@ async function grant({ limit, ...more }: Terms = {}): Promise<string> {
     pointers: {},
     budget: limit === undefined ? null : { limit, currency: 'EUR', period: 'total' },
     expiresAt: new Date(Date.now() + DAY_MS),
+    notBefore: null,
+    instruments: null,
     heartbeat: null,
     createdBy: newId('key', scope.environment),
     ...more,
@@ -59,7 +62,15 @@ const NOT_CHARGED = new Error('not charged')
 function execute(id: string, amount: string, jti = newJti()): Promise<boolean> {
   return test.db.tenant(scope, async (tx) => {
     const facts = await factsOf(tx, id)
-    const action = { amount, currency: 'EUR', action_type: null, counterparty: null, malformed: [] }
+    const action = {
+      amount,
+      currency: 'EUR',
+      action_type: null,
+      counterparty: null,
+      instrument: null,
+      malformed: [],
+      contradicted: {},
+    }
     const refusal = judgeMandate(facts, action, new Date().toISOString(), { isCharged: false })
     if (refusal !== undefined) return false
     if (!(await chargeMandate(tx, scope, { jti, facts, amount }))) throw new Error('allowed, and not charged')
@@ -174,6 +185,19 @@ describe('a charge', () => {
     await test.owner(`UPDATE mandates SET budget_limit = 5 WHERE id = $1`, [id])
     expect(await charge(facts, '6')).toBe(false)
     expect(await charge(facts, '5')).toBe(true)
+  })
+
+  it('counts, and is guarded by the count as it is now, whatever the facts say', async () => {
+    const limited = { limit: '10', currency: 'EUR', period: 'week' as const, max_count: 3 }
+    const id = await grant({ budget: limited })
+    const [facts, jti] = [await read(id), newJti()]
+    expect(await charge(facts, '1', jti)).toBe(true)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => charge(facts, '0')))
+    expect(numberOf(answers)).toBe(2)
+    await release(jti)
+    expect((await read(id)).levels[0]).toMatchObject({ count: 2, spent: '0' })
+    expect(await charge(facts, '1')).toBe(true)
+    expect(await charge(facts, '0')).toBe(false)
   })
 
   it('is made once for a token', async () => {
@@ -360,6 +384,25 @@ describe('the period of a budget', () => {
     ]
     for (const [given, expected] of cases)
       expect({ given, ...(await periodAt(...given)) }).toMatchObject({ given, ...expected })
+  })
+
+  it('of any kind begins and ends as an independent calendar says', async () => {
+    const { periods } = JSON.parse(
+      readFileSync(new URL('../../../vectors/mandates/periods.json', import.meta.url), 'utf8'),
+    ) as { periods: [kind: string, zone: string, at: string, start: string, end: string][] }
+    const column = (index: number) => periods.map((row) => row[index])
+    const rows = await test.owner<{ start: string; end: string }>(
+      `SELECT (${periodStartOf('m', 'm.at')})::text AS start, ${periodEndOf('m', 'm.at')}::text AS "end"
+       FROM unnest($1::text[], $2::text[], $3::timestamptz[]) WITH ORDINALITY
+         AS given (budget_period, timezone, at, place),
+         LATERAL (SELECT budget_period, timezone, at, NULL::date AS started_on) m ORDER BY place`,
+      [column(0), column(1), column(2)],
+    )
+    expect(rows).toHaveLength(periods.length)
+    const wrong = periods.filter(
+      ([, , , start, end], index) => rows[index]?.start !== start || rows[index]?.end !== end,
+    )
+    expect(wrong).toEqual([])
   })
 
   it('begins with nothing spent', async () => {
