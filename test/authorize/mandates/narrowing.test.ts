@@ -102,7 +102,7 @@ describe('a narrowing', () => {
       [{ budget: { limit: 1_001 } }, ['/budget/limit wider']],
       [{ budget: { limit: 1, period: 'month' } }, ['/budget/period wider']],
       [{ expires_at: inDays(31) }, ['/expires_at wider']],
-      [{ expires_at: inDays(-1) }, ['/expires_at out_of_range']],
+      [{ expires_at: inDays(-1) }, ['/expires_at out_of_range', '/not_before out_of_range']],
       [
         { heartbeat: { interval_seconds: 3_601, reactivation_window_seconds: 7_201 } },
         ['/heartbeat/interval_seconds wider', '/heartbeat/reactivation_window_seconds wider'],

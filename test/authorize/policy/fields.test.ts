@@ -17,7 +17,15 @@ const KNOWN = {
   session: ['id', 'status', 'agent_id', 'created_at'],
   mandate: [
     ...['id', 'root_id', 'depth', 'principal', 'agent_id', 'timezone', 'currency', 'min_amount', 'max_amount'],
-    ...['budget_limit', 'budget_period', 'budget_max_count', 'remaining', 'remaining_count', 'not_before', 'expires_at'],
+    ...[
+      'budget_limit',
+      'budget_period',
+      'budget_max_count',
+      'remaining',
+      'remaining_count',
+      'not_before',
+      'expires_at',
+    ],
   ],
   schedule: [
     ...['id', 'status', 'counterparty', 'amount_type', 'amount', 'currency', 'frequency', 'timezone', 'window_seconds'],
