@@ -72,7 +72,7 @@ describe('a mandate', () => {
       ],
       [{ constraints: { min_amount: 5 } }, ['/constraints/currency required']],
       [{ constraints: { min_amount: 6, max_amount: 5, currency: 'EUR' } }, ['/constraints/min_amount out_of_range']],
-      [{ instruments: [] }, ['/instruments too_few_items']],
+      [{ instruments: [] }, ['/instruments too_few']],
       [{ not_before: inDays(31) }, ['/not_before out_of_range']],
       [{ budget: { limit: 5, currency: 'USD', period: 'day' } }, ['/budget/currency mismatch']],
       [{ constraints: { max_amount: 5 } }, ['/constraints/currency required']],
