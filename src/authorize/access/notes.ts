@@ -18,7 +18,11 @@ const of = {
 const permitted = { decision: true, context: { reason: null, detail: 'The action may run now.', ...of } }
 const denied = {
   decision: false,
-  context: { reason: 'payload_hash_mismatch', detail: 'The action payload differs from the authorized one.', ...of },
+  context: {
+    reason: 'payload_hash_mismatch',
+    detail: 'The action payload, or the counterparty beside it, differs from the authorized one.',
+    ...of,
+  },
 }
 const unanswered = {
   decision: false,

@@ -78,38 +78,24 @@ export const authorizeRequest = z
     const message = 'must not stand beside trace_id: a token is bound to one trace'
     issues.addIssue({ code: 'custom', path: ['inference_input'], message, params: { code: 'mismatch' } })
   })
-  .superRefine(({ action_type: type, action_payload: payload }, issues) => {
-    const named = payload.action_type
-    if (type === undefined || named === undefined || named === type) return
-    const message = 'must agree with action_payload.action_type'
-    issues.addIssue({ code: 'custom', path: ['action_type'], message, params: { code: 'mismatch' } })
-  })
 
-export const verifyRequest = z
-  .strictObject({
-    intent_token: z.string().min(1),
-    action_description: z.string().max(20_000),
-    action_payload: hashedObject,
-    context: context.optional(),
-    context_evidence: evidence.optional(),
-    trace_id: traceId.optional(),
-    inference_input: inferenceInput.optional().meta({
-      description:
-        'A model of the service reads it within 5 seconds, where a condition of the policy asks for canaries.',
-    }),
-    agent_session_id: name.optional(),
-    device_id: name.optional(),
-    audience: name.optional(),
-    counterparty: name.optional(),
-    execute: z.boolean().default(true),
-    receipt: z.boolean().default(false),
-  })
-  .superRefine(({ counterparty, action_payload: payload }, issues) => {
-    const named = payload.counterparty
-    if (counterparty === undefined || named === undefined || named === counterparty) return
-    const message = 'must agree with action_payload.counterparty'
-    issues.addIssue({ code: 'custom', path: ['counterparty'], message, params: { code: 'mismatch' } })
-  })
+export const verifyRequest = z.strictObject({
+  intent_token: z.string().min(1),
+  action_description: z.string().max(20_000),
+  action_payload: hashedObject,
+  context: context.optional(),
+  context_evidence: evidence.optional(),
+  trace_id: traceId.optional(),
+  inference_input: inferenceInput.optional().meta({
+    description: 'A model of the service reads it within 5 seconds, where a condition of the policy asks for canaries.',
+  }),
+  agent_session_id: name.optional(),
+  device_id: name.optional(),
+  audience: name.optional(),
+  counterparty: name.optional(),
+  execute: z.boolean().default(true),
+  receipt: z.boolean().default(false),
+})
 
 export const outcomeRequest = z.strictObject({ status: z.enum(['succeeded', 'failed', 'not_run']) })
 

@@ -117,7 +117,7 @@ export interface AgentState {
 
 /**
  * What policies are evaluated over: once with the context that authorize was given and once with that of verify, where
- * both exist. The amount and the wish for a biometric are those of all sources together, so that no choice of a field
+ * both exist, and once with each type of action, where authorize was told another one than the payload has. The amount and the wish for a biometric are those of all sources together, so that no choice of a field
  * lowers them.
  */
 export function policyFactsOf(facts: VerifyFacts, token: TokenFacts): PolicyFacts[] {
@@ -139,8 +139,9 @@ export function policyFactsOf(facts: VerifyFacts, token: TokenFacts): PolicyFact
       anyTrue([...given.map((context) => context.require_biometric), payload.require_biometric]),
     ),
   }
-  return contexts.map((context) => ({
-    action_type: actionTypeOf(facts),
+  const evaluated = actionTypesOf(facts).flatMap((type) => contexts.map((context) => ({ type, context })))
+  return evaluated.map(({ type, context }) => ({
+    action_type: type,
     action_description: request.action_description,
     action_payload: payload,
     context: { ...context, ...shared },
@@ -155,9 +156,10 @@ export function policyFactsOf(facts: VerifyFacts, token: TokenFacts): PolicyFact
   }))
 }
 
-function actionTypeOf({ authorized, request }: VerifyFacts): string | null {
+function actionTypesOf({ authorized, request }: VerifyFacts): readonly (string | null)[] {
   const { action_type: named } = request.action_payload
-  return authorized.action_type ?? (typeof named === 'string' ? named : null)
+  const types = [authorized.action_type, named].filter((type) => typeof type === 'string')
+  return types.length === 0 ? [null] : [...new Set(types)]
 }
 
 // As text: a context that differs only in the order of its members is evaluated twice, with the same result.

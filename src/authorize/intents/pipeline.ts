@@ -18,7 +18,7 @@ import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 import type { VerifyReason } from './reasons.ts'
-import { judgeBoundMandate, judgeBoundSchedule, MANDATE_REASONS } from './spending.ts'
+import { isCounterpartyContradicted, judgeBoundMandate, judgeBoundSchedule, MANDATE_REASONS } from './spending.ts'
 
 export interface VerifyOutcome extends Partial<RefusalDetails>, Pick<PolicyEvaluation, 'isOverBudget'> {
   valid: boolean
@@ -96,7 +96,11 @@ export const STEPS: readonly Step[] = [
     token.agent_id === null ? false : agent?.status !== 'active',
   ),
   step('action_hash_mismatch', ({ facts: { request }, token }) => request.action_hash !== token.action_hash),
-  step('payload_hash_mismatch', ({ facts: { request }, token }) => request.payload_hash !== token.payload_hash),
+  // A mandate and a schedule have reasons of their own for another counterparty.
+  step('payload_hash_mismatch', ({ facts, token }) => {
+    const isBound = token.mandate_id !== null || token.schedule_id !== null
+    return facts.request.payload_hash !== token.payload_hash || (!isBound && isCounterpartyContradicted(facts))
+  }),
   step('context_hash_mismatch', ({ facts: { request }, token }) => differs(request.context_hash, token.context_hash)),
   step('canary_reading_mismatch', ({ facts, token }) =>
     token.reading_hash === null ? false : facts.reading_hash !== token.reading_hash,

@@ -16,7 +16,7 @@ export const VERIFY_REASONS = {
   session_canary_locked: 'The agent session, or the agent, is locked after a canary trip; `lock_id` names the lock.',
   agent_suspended: "The token's agent is suspended.",
   action_hash_mismatch: 'The action description differs from the authorized one.',
-  payload_hash_mismatch: 'The action payload differs from the authorized one.',
+  payload_hash_mismatch: 'The action payload, or the counterparty beside it, differs from the authorized one.',
   context_hash_mismatch: 'The context evidence differs from the evidence that the token is bound to.',
   canary_reading_mismatch: "The trace's stored reading differs from the one that the token is bound to.",
   token_already_executed:
