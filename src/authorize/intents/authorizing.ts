@@ -22,6 +22,7 @@ import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
 import { checkId, newId } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
+import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
 import type { InferenceInput } from '#src/trace/canaries/input.ts'
 import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfAuthorize } from './action.ts'
@@ -40,7 +41,7 @@ import {
 import { type Draft, type Drafting, draftToken, foreseenFacts } from './drafting.ts'
 import type { StateFacts } from './facts.ts'
 import { runPipeline } from './pipeline.ts'
-import { decisionOfAuthorize } from './record.ts'
+import { decisionOfAuthorize, decisionOfRefusal } from './record.ts'
 import { readState, stateFactsOf, type Under } from './state.ts'
 
 export interface AuthorizingDeps extends BoundStateDeps {
@@ -51,7 +52,7 @@ export interface AuthorizingDeps extends BoundStateDeps {
   statusIndexes: StatusIndexes
   assertions: Pick<Assertions, 'checkAssertion' | 'consumeAssertion'>
   openApproval: ApprovalsFeature['openApproval']
-  canaries: Pick<CanaryPort, 'readTrace' | 'takeReading'>
+  canaries: Pick<CanaryPort, 'readState' | 'takeReading' | 'tripByKillSwitch'>
   baseUrl: string
   now(): Date
 }
@@ -92,6 +93,36 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     const taken = await canaries.takeReading(caller, { inferenceInput, agentId, agentSessionId }, signal())
     if ('unread' in taken) throw taken.unread.failure
     return taken.traceId
+  }
+
+  /**
+   * Does what a check of the trip does, on the ledger, and issues nothing. undefined: it refuses no more.
+   * The locks are shared, as those of any decision: the index makes one lock of several.
+   */
+  async function refuseTripped(
+    drafting: Drafting,
+    subjects: Subjects,
+    under: Under,
+    revocations: RevocationSnapshot,
+  ): Promise<Failure | undefined> {
+    const { caller } = drafting
+    const { agentId, agentSessionId } = subjects
+    return db.tenant(caller, async (tx) => {
+      await takeLocks(tx, subjectLocksOf(caller, subjects))
+      const current = await read(tx, subjects, under, revocations)
+      refuse(current, subjects, under)
+      const { bound, state } = current
+      const { canary_trip: refusal } = bound
+      if (refusal === null) return undefined
+      const { claims, outcome } = draftToken(drafting, bound, state, { place: NO_PLACE, at: now(), baseUrl })
+      const trip = { agentId, agentSessionId, refusal, jti: null, at: bound.at }
+      const { lockId } = await canaries.tripByKillSwitch(tx, caller, trip)
+      const facts = foreseenFacts(drafting, claims, bound, state)
+      const id = newId('dec', caller.environment, Date.parse(facts.at))
+      const judged = { id, principal: caller.principal, facts, outcome, policy: bound.policy, tokenSha256: null }
+      await ledger.record(tx, caller, decisionOfRefusal(judged, lockId))
+      return trippedFailure(refusal, lockId)
+    })
   }
 
   async function sign(drafting: Drafting, { bound, state }: Seen): Promise<Signed> {
@@ -194,7 +225,8 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     /**
      * Issues a token for one action.
      * @throws {Failure} `environment_mismatch`; `not_found` for the agent, the session, the trace, the mandate or the schedule;
-     * `invalid_request`; `backend_capability_missing` and `service_unavailable` of an input that no model reads; `session_revoked`, `device_revoked`, `account_stopped`, `agent_suspended`, `session_canary_locked`.
+     * `invalid_request`; `backend_capability_missing` and `service_unavailable` of an input that no model reads; `session_revoked`, `device_revoked`, `account_stopped`, `agent_suspended`,
+     * `session_canary_locked`, `canary_tripped`.
      */
     async authorize(caller: Caller, given: AuthorizeRequest, options: AuthorizeOptions): Promise<Authorization> {
       checkIds(caller, given)
@@ -214,7 +246,8 @@ export function createAuthorizing(deps: AuthorizingDeps) {
       let agentId = body.agent_id ?? null
       for (let tries = 1; ; tries += 1) {
         const revocations = await trust.revocations()
-        const subjects = { jti: undefined, agentId, agentSessionId, deviceId, traceId: body.trace_id ?? null }
+        const bindsTrace = { traceId: body.trace_id ?? null, isTraceBound: body.trace_id !== undefined }
+        const subjects = { jti: undefined, agentId, agentSessionId, deviceId, ...bindsTrace }
         const seen = await readTogether(db, caller, (tx) => read(tx, subjects, under, revocations))
         if (agentId === null && seen.bound.sessionAgentId !== null) {
           // A registered session is its agent's, whether or not the caller names the agent.
@@ -222,6 +255,17 @@ export function createAuthorizing(deps: AuthorizingDeps) {
           continue
         }
         refuse(seen, subjects, under)
+        if (seen.bound.canary_trip !== null) {
+          const refusal = await refuseTripped(
+            { caller, body, request, agentId, assertion },
+            subjects,
+            under,
+            revocations,
+          )
+          if (refusal !== undefined) throw refusal
+          if (tries === MAX_TRIES) throw changesTooOften()
+          continue
+        }
         if (body.inference_input !== undefined && body.trace_id === undefined) {
           // Read once, for the agent and after every refusal: the token is bound to a reading of its own.
           const trace_id = await takeReading(caller, { ...subjects, inferenceInput: body.inference_input }, options)
@@ -236,6 +280,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
           const current = await read(tx, subjects, under, revocations)
           refuse(current, subjects, under)
           const { bound, state } = current
+          if (bound.canary_trip !== null) throw CHANGED
           const { terms, outcome } = draftToken(drafting, bound, state, { place: signed.place, at: now(), baseUrl })
           if (terms !== signed.terms) throw CHANGED
           return store(tx, drafting, { ...current, outcome }, { ...signed, mayReplay: key !== undefined })
@@ -251,7 +296,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
           })
         } catch (error) {
           if (error !== CHANGED) throw error
-          if (tries === MAX_TRIES) throw new Failure('service_unavailable', 'The policy changes too often: try again.')
+          if (tries === MAX_TRIES) throw changesTooOften()
         }
       }
     },
@@ -267,6 +312,16 @@ export function createAuthorizing(deps: AuthorizingDeps) {
   }
 }
 
+// A token that is not issued has no place in a status list.
+const NO_PLACE: StatusPlace = { list: 0, index: 0, reference: { idx: 0, uri: '' } }
+
+function trippedFailure({ trace_id, tripped_families }: KillSwitchTrip, lockId: string | undefined): Failure {
+  return new Failure('canary_tripped', {
+    detail: `The canary ${tripped_families.join(', ')} tripped in ${trace_id}: no token is issued.`,
+    members: { trace_id, tripped_families, ...(lockId !== undefined && { lock_id: lockId }) },
+  })
+}
+
 interface Seen {
   bound: BoundState
   state: StateFacts
@@ -279,6 +334,8 @@ interface Signed extends Draft {
 
 // Thrown to undo a transaction that found other terms than were signed.
 const CHANGED = new Error('what the token is bound to changed while it was signed')
+
+const changesTooOften = () => new Failure('service_unavailable', 'The policy changes too often: try again.')
 
 function checkIds(caller: Caller, body: AuthorizeRequest): void {
   const { environment } = caller
@@ -296,6 +353,7 @@ function refuse({ bound, state }: Seen, { agentId, agentSessionId, traceId }: Su
   if (agent?.status === 'missing') throw new Failure('not_found', `There is no agent ${agentId}.`)
   if (!bound.isSessionKnown) throw new Failure('not_found', `There is no agent session ${agentSessionId}.`)
   if (traceId !== null && bound.reading_hash === null) throw new Failure('not_found', `There is no trace ${traceId}.`)
+  if (!bound.isTraceOwn) throw invalidField('/trace_id', 'mismatch', 'is a trace of another session or agent')
   const { mandateId, scheduleId } = under
   if (mandateId !== null && state.mandate === null) throw new Failure('not_found', `There is no mandate ${mandateId}.`)
   if (scheduleId !== null && state.schedule === null)

@@ -8,6 +8,7 @@ import type { ScheduleFacts } from '#src/authorize/schedules/judge.ts'
 import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
 import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
+import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
 
 /** Hashes are SHA-256 in base64url without padding. */
 export interface VerifyFacts {
@@ -31,6 +32,8 @@ export interface VerifyFacts {
   reading_hash: string | null
   /** What counts of that trace's reading, for fields `canary.*` of the policy. */
   canary: JsonObject | null
+  /** The trip by which the kill switch refuses: of the session, the agent, or the reading that the token is bound to. */
+  canary_trip: KillSwitchTrip | null
   /** The first execution of the action. */
   execution: { at: string; is_same_caller: boolean } | null
   /** What the token was issued under; null where it names none, or where it is gone. */
@@ -47,12 +50,17 @@ export type StateFacts = Pick<VerifyFacts, 'mandate' | 'schedule' | 'approvals'>
 
 export const NO_STATE: StateFacts = { mandate: null, schedule: null, approvals: [] }
 
-/** As the ledger has them: the first entries were recorded before tokens had mandates, schedules and approvals. */
-export type StoredFacts = Omit<VerifyFacts, keyof StateFacts | 'request'> &
-  Partial<StateFacts> & { request: Omit<RequestFacts, 'counterparty'> & Partial<Pick<RequestFacts, 'counterparty'>> }
+/**
+ * As the ledger has them: the first entries were recorded before tokens had mandates, schedules and approvals, and before
+ * the kill switch judged them.
+ */
+export type StoredFacts = Omit<VerifyFacts, keyof StateFacts | 'request' | 'canary_trip'> &
+  Partial<StateFacts & Pick<VerifyFacts, 'canary_trip'>> & {
+    request: Omit<RequestFacts, 'counterparty'> & Partial<Pick<RequestFacts, 'counterparty'>>
+  }
 
 export function factsOfStored(stored: StoredFacts): VerifyFacts {
-  return { ...NO_STATE, ...stored, request: { counterparty: null, ...stored.request } }
+  return { ...NO_STATE, canary_trip: null, ...stored, request: { counterparty: null, ...stored.request } }
 }
 
 export interface TokenFacts extends TokenBindings {

@@ -349,8 +349,8 @@ describe('the port of a policy condition', () => {
     const { trace_id, canary_hash } = await on.check(caller)
     const hashIn = (scope: Parameters<typeof on.service.test.db.tenant>[0], id: unknown) =>
       on.service.test.db.tenant(scope, async (tx) => {
-        const question = { traceId: String(id), agentSessionId: null, agentId: null }
-        return (await port.readTrace(tx, question))?.hash
+        const subject = { agentSessionId: null, agentId: null, trippedAt: undefined, maxAgeSeconds: () => 0 }
+        return (await port.readState(tx, { traceId: String(id), isBound: true, ...subject })).hash
       })
     expect(await hashIn(caller, trace_id)).toBe(canary_hash)
     expect(await hashIn(caller, newId('trc', 'sandbox'))).toBeUndefined()

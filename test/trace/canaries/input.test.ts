@@ -158,7 +158,8 @@ describe('a check of an input', () => {
     const readInput = createReadInput({ models, now: () => new Date(), limitMs: 1 })
     const acting = { ...caller, principal: { kind: 'key', keyId: 'key', scopes: [] } } as const
     const subject = { agentId: null, agentSessionId: null }
-    const read = (signal: AbortSignal) => readInput(acting, 'x '.repeat(200), subject, { signal })
+    const rule = { models: [], max_tokens: 64 }
+    const read = (signal: AbortSignal) => readInput(acting, 'x '.repeat(200), subject, { signal, rule })
     expect(await read(AbortSignal.timeout(60_000))).toMatchObject({
       unread: { cause: 'too_late', failure: { code: 'service_unavailable' } },
     })
