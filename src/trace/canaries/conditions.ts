@@ -104,8 +104,7 @@ export function readingOf(
   trace: TraceRow,
   { set, families: asked, maxAgeSeconds, source }: CanaryCondition,
   subject: TripSubject,
-  { settings, at, defaultModel }: Judging,
-  isBound = false,
+  { settings, at, defaultModel, isBound = false }: Judging & { isBound?: boolean },
 ): CanaryReading | undefined {
   const isStale = ageOf(trace.readingAt.toISOString(), at.toISOString()) > maxAgeSeconds
   const presented = toPresentedReading(trace)

@@ -149,7 +149,7 @@ export function createCanaryPort({ db, now, log, readInput, recordTrip, defaultM
       const trips = isTripped ? await findTrips(tx, subject, new Date(oldest)) : []
       const tripFor = (condition: CanaryCondition) => {
         const found = trips.map((one) => readingOf(one, condition, subject, judging))
-        const bound = trace && isBound ? readingOf(trace, condition, subject, judging, true) : undefined
+        const bound = trace && isBound ? readingOf(trace, condition, subject, { ...judging, isBound }) : undefined
         return [bound, ...found].find(isTripping)
       }
       const readFor = (condition: CanaryCondition) =>

@@ -9,6 +9,7 @@ import { limitOf } from '#src/platform/retention.ts'
 import { makeAccount } from '../../support/database.ts'
 import { type Checking, FAMILY, QUIET, startChecking, TRIPPING } from '../service.ts'
 
+const RULED = { reading: { models: [], max_tokens: 64 } }
 const NOW = new Date('2026-11-20T15:11:00.000Z')
 
 let on: Checking
@@ -30,7 +31,14 @@ const later = (seconds: number) => {
 describe('the kill switch', () => {
   it('monitors until it is set, is replaced as a whole, and each change is in the audit log', async () => {
     const path = '/v1/trace/kill-switch'
-    const defaults = { mode: 'monitor', max_age_s: 300, families: [], apply_to: {}, allow_experimental: false }
+    const defaults = {
+      mode: 'monitor',
+      max_age_s: 300,
+      families: [],
+      apply_to: {},
+      allow_experimental: false,
+      ...RULED,
+    }
     expect(await on.get(caller, path)).toEqual({ ...defaults, changed_at: null, changed_by: null })
     const agent = await on.makeAgent(caller)
     const set = {
@@ -335,7 +343,10 @@ describe('the port of a policy condition', () => {
 
   it('answers a server reading whether it tripped or not, unless a family is missing', async () => {
     const trace = await store(QUIET)
-    await on.service.test.owner("UPDATE traces SET source = 'server' WHERE id = $1", [trace])
+    await on.service.test.owner(
+      "UPDATE traces SET source = 'server', model_version_id = 'countersign-tiny@0' WHERE id = $1",
+      [trace],
+    )
     expect(await read(trace)).toMatchObject({ source: 'server', families: [{ family: FAMILY, tripped: false }] })
     expect(await read(trace, { families: [FAMILY, 'sandbag'] })).toBeUndefined()
     // A rule that names a family asks for it, also where the kill switch leaves it out; then its threshold counts.

@@ -117,20 +117,18 @@ describe('the model and the length of a reading', () => {
     expect(await verify(token, { trace_id: short.trace_id })).toMatchObject({ valid: true })
   })
 
-  it('count for an input that fills the context, too: nothing is left of it to read', async () => {
-    await on.setKillSwitch(caller, { mode: 'block', ...COUNTED })
-    const filled = (words: number) => ({ inference_input: `How many chairs? ${'a '.repeat(words)}` })
-    const { models } = on.service.services.trace.models
-    const room = (await models.get().modelVersion()).contextTokens
-    // The longest input that the model takes leaves room for few tokens.
-    let [low, high] = [1, room]
-    while (high - low > 1) {
-      const middle = Math.floor((low + high) / 2)
-      const { unavailable_cause: cause } = await check(filled(middle))
-      if (cause === 'input_refused') high = middle
-      else low = middle
+  it('count for an input that fills the context, too: it leaves no room for a completion', async () => {
+    await on.setKillSwitch(caller, { mode: 'block' })
+    const filled = (words: number) => `How many chairs?${' a'.repeat(words)}`
+    const tokensOf = async (words: number) => {
+      const { usage } = await infer({ prompt: filled(words), max_tokens: 1, agent_session_id: 'measuring' })
+      return (usage as { prompt_tokens: number }).prompt_tokens
     }
-    expect(await check(filled(low))).toMatchObject({ allowed: false, reason: 'canary_unavailable' })
+    const [few, more] = [await tokensOf(10), await tokensOf(20)]
+    const { contextTokens } = await on.service.services.trace.models.models.get().modelVersion()
+    const words = 10 + Math.floor(((contextTokens - few - 3) * 10) / (more - few))
+    const answer = await check({ inference_input: filled(words) })
+    expect(answer).toMatchObject({ allowed: false, reason: 'canary_unavailable', trace_id: expect.any(String) })
   })
 
   it('are those of an inference too: one of another model is no reading', async () => {
