@@ -112,7 +112,8 @@ export function judgeCheck(facts: CheckFacts): CheckJudgement {
   // A reading that is too old says nothing about now, in either direction: a lock that was cleared would come back with
   // each repeat of its reading.
   const isOwnTrip = !stale && presented.tripped.length > 0
-  const other = isOwnTrip ? null : newestTrip(facts.trip === undefined ? [] : [facts.trip], { ...facts, mode })
+  // A lock in force refuses already: what another reading did locks no second session.
+  const other = isOwnTrip || lockId !== null ? null : newestTrip([facts.trip ?? null], { ...facts, mode })
   const judged = other === null ? presented : judgeReading(other, killSwitch, mode)
   const trippedBy = isOwnTrip ? reading : other
   const isTrip = isBlocking(mode) && trippedBy !== null
