@@ -3,7 +3,6 @@
 // a suspension or a stop had ended before its commit.
 
 import { countOperations } from '#src/account/usage/meter.ts'
-import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
 import type { ApprovalsFeature } from '#src/authorize/approvals/feature.ts'
@@ -13,25 +12,22 @@ import { hashToken, signIntentToken } from '#src/authorize/tokens/format.ts'
 import { findIntent, insertIntent } from '#src/authorize/tokens/rows.ts'
 import { sealFacts, sealToken } from '#src/authorize/tokens/sealed.ts'
 import type { StatusIndexes, StatusPlace } from '#src/authorize/tokens/status-index.ts'
-import { Failure, invalidField } from '#src/failure.ts'
+import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
-import { checkId, newId } from '#src/platform/ids.ts'
+import { newId } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
-import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
 import type { InferenceInput } from '#src/trace/canaries/input.ts'
 import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfAuthorize } from './action.ts'
 import { type Authorization, bindingsOf, preflightOf, replayOf } from './authorization.ts'
 import type { AuthorizeRequest } from './bodies.ts'
 import {
-  type BoundState,
   type BoundStateDeps,
-  isOwnId,
   readBoundState,
   readTogether,
   type Subjects,
@@ -39,9 +35,9 @@ import {
   takeLocks,
 } from './bound-state.ts'
 import { type Draft, type Drafting, draftToken, foreseenFacts } from './drafting.ts'
-import type { StateFacts } from './facts.ts'
 import { runPipeline } from './pipeline.ts'
 import { decisionOfAuthorize, decisionOfRefusal } from './record.ts'
+import { checkIds, refuse, type Seen, trippedFailure } from './refusals.ts'
 import { readState, stateFactsOf, type Under } from './state.ts'
 
 export interface AuthorizingDeps extends BoundStateDeps {
@@ -315,18 +311,6 @@ export function createAuthorizing(deps: AuthorizingDeps) {
 // A token that is not issued has no place in a status list.
 const NO_PLACE: StatusPlace = { list: 0, index: 0, reference: { idx: 0, uri: '' } }
 
-function trippedFailure({ trace_id, tripped_families }: KillSwitchTrip, lockId: string | undefined): Failure {
-  return new Failure('canary_tripped', {
-    detail: `The canary ${tripped_families.join(', ')} tripped in ${trace_id}: no token is issued.`,
-    members: { trace_id, tripped_families, ...(lockId !== undefined && { lock_id: lockId }) },
-  })
-}
-
-interface Seen {
-  bound: BoundState
-  state: StateFacts
-}
-
 interface Signed extends Draft {
   place: StatusPlace
   token: string
@@ -336,48 +320,3 @@ interface Signed extends Draft {
 const CHANGED = new Error('what the token is bound to changed while it was signed')
 
 const changesTooOften = () => new Failure('service_unavailable', 'The policy changes too often: try again.')
-
-function checkIds(caller: Caller, body: AuthorizeRequest): void {
-  const { environment } = caller
-  checkSessionName(body.agent_session_id, environment)
-  if (isOwnId(body.device_id, 'dev')) checkId(body.device_id, 'dev', environment)
-  if (body.agent_id !== undefined) checkId(body.agent_id, 'agt', environment)
-  if (body.trace_id !== undefined) checkId(body.trace_id, 'trc', environment)
-  if (body.mandate_id !== undefined) checkId(body.mandate_id, 'mnd', environment)
-  if (body.schedule_id !== undefined) checkId(body.schedule_id, 'sch', environment)
-}
-
-/** Refuses what no verification could accept any more. */
-function refuse({ bound, state }: Seen, { agentId, agentSessionId, traceId }: Subjects, under: Under): void {
-  const { agent, revocation, stop, lock, sessionAgentId } = bound
-  if (agent?.status === 'missing') throw new Failure('not_found', `There is no agent ${agentId}.`)
-  if (!bound.isSessionKnown) throw new Failure('not_found', `There is no agent session ${agentSessionId}.`)
-  if (traceId !== null && bound.reading_hash === null) throw new Failure('not_found', `There is no trace ${traceId}.`)
-  if (!bound.isTraceOwn) throw invalidField('/trace_id', 'mismatch', 'is a trace of another session or agent')
-  const { mandateId, scheduleId } = under
-  if (mandateId !== null && state.mandate === null) throw new Failure('not_found', `There is no mandate ${mandateId}.`)
-  if (scheduleId !== null && state.schedule === null)
-    throw new Failure('not_found', `There is no schedule ${scheduleId}.`)
-  if (sessionAgentId !== null && sessionAgentId !== agentId) {
-    throw invalidField('/agent_session_id', 'mismatch', 'is a session of another agent')
-  }
-  const ofAgent = state.mandate?.agent_id ?? null
-  if (ofAgent !== null && ofAgent !== agentId) {
-    throw invalidField('/mandate_id', 'mismatch', 'is a mandate of another agent')
-  }
-  if (stop !== null) {
-    throw new Failure('account_stopped', `Stopped at ${stop.at}: ${stop.reason}. POST /v1/intent/resume ends that.`)
-  }
-  if (revocation !== null) {
-    const code = revocation.scope === 'device' ? 'device_revoked' : 'session_revoked'
-    throw new Failure(code, `The ${revocation.scope} was revoked at ${revocation.at}.`)
-  }
-  if (bound.isSessionEnded) throw new Failure('conflict', `The session ${agentSessionId} has ended: open another.`)
-  if (lock !== null) {
-    throw new Failure('session_canary_locked', {
-      detail: `The agent session or the agent is locked after a canary trip: a person has to clear ${lock.lock_id}.`,
-      members: { lock_id: lock.lock_id },
-    })
-  }
-  if (agent?.status === 'suspended') throw new Failure('agent_suspended', `The agent ${agentId} is suspended.`)
-}

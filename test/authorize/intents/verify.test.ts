@@ -312,6 +312,21 @@ describe('a verification', () => {
     })
   })
 
+  it('denies by a trip of its session that comes while a webhook is asked, whatever reading it has', async () => {
+    await service.done(caller, '/v1/policy/webhook-secret/rotate')
+    const { trace_id } = await service.done(caller, '/v1/trace/check', readings(0.1))
+    const isOfModel = "source = 'server', model_version_id = 'countersign-tiny@0'"
+    await service.test.owner(`UPDATE traces SET ${isOfModel} WHERE id = $1`, [trace_id])
+    const { url, questions } = await receivers.plain(async (response) => {
+      await service.done(caller, '/v1/trace/check', readings(0.95))
+      response.end('{"decision":"allow"}')
+    })
+    const canary = { id: 'canary', require: { canary: { set: 'default', mode: 'strict' } } }
+    await service.setPolicy(caller, [{ id: 'ask', require: { webhook: { url } } }, canary])
+    expect(await verifying({ trace_id })).toMatchObject({ reason: 'canary_tripped', matched_rule_id: 'canary' })
+    expect(questions).toHaveLength(1)
+  })
+
   it('gives a receipt on request, signed by a record key, for refusals too', async () => {
     const { token, jti } = await service.issue(caller)
     const { receipt, decision_id } = await service.verify(caller, token, { receipt: true })

@@ -185,7 +185,7 @@ describe('the newest trip of a session or its agent', () => {
     expect((await authorize()).status).toBe(200)
   })
 
-  it('denies a condition of the policy in every mode, also where the trip comes while the decision is made', async () => {
+  it('denies a condition of the policy in every mode', async () => {
     await setPolicy(STRICT)
     await on.setKillSwitch(caller, { mode: 'off' })
     const token = await issue()
