@@ -8,6 +8,7 @@ import type { ScheduleFacts } from '#src/authorize/schedules/judge.ts'
 import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
 import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
+import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
 
 /** Hashes are SHA-256 in base64url without padding. */
 export interface VerifyFacts {
@@ -31,6 +32,8 @@ export interface VerifyFacts {
   reading_hash: string | null
   /** What counts of that trace's reading, for fields `canary.*` of the policy. */
   canary: JsonObject | null
+  /** The trip by which the kill switch refuses: of the session, the agent, or the reading that the token is bound to. */
+  canary_trip: KillSwitchTrip | null
   /** The first execution of the action. `is_retry`: the same principal repeats it with the same Idempotency-Key. */
   execution: { at: string; is_retry: boolean } | null
   /** What the token was issued under; null where it names none, or where it is gone. */
@@ -48,18 +51,18 @@ export type StateFacts = Pick<VerifyFacts, 'mandate' | 'schedule' | 'approvals'>
 export const NO_STATE: StateFacts = { mandate: null, schedule: null, approvals: [] }
 
 /**
- * As the ledger has them. The first entries were recorded before tokens had mandates, schedules and approvals. Those with
- * `is_same_caller` were recorded when a verification without a key repeated another one without a key.
+ * As the ledger has them. The first entries were recorded before tokens had mandates, schedules and approvals, and before the kill
+ * switch judged them. Those with `is_same_caller` were recorded when a verification without a key repeated another one without a key.
  */
-export type StoredFacts = Omit<VerifyFacts, keyof StateFacts | 'request' | 'execution'> &
-  Partial<StateFacts> & {
+export type StoredFacts = Omit<VerifyFacts, keyof StateFacts | 'request' | 'execution' | 'canary_trip'> &
+  Partial<StateFacts & Pick<VerifyFacts, 'canary_trip'>> & {
     request: Omit<RequestFacts, 'counterparty'> & Partial<Pick<RequestFacts, 'counterparty'>>
     execution: VerifyFacts['execution'] | { at: string; is_same_caller: boolean }
   }
 
 export function factsOfStored(stored: StoredFacts): VerifyFacts {
   const request = { counterparty: null, ...stored.request }
-  return { ...NO_STATE, ...stored, request, execution: executionOfStored(stored) }
+  return { ...NO_STATE, canary_trip: null, ...stored, request, execution: executionOfStored(stored) }
 }
 
 // At that time a check by any caller was answered as a repeat.

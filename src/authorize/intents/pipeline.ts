@@ -16,6 +16,7 @@ import {
 import { SCHEDULE_REASONS } from '#src/authorize/schedules/judge.ts'
 import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 import type { VerifyReason } from './reasons.ts'
 import { isCounterpartyContradicted, judgeBoundMandate, judgeBoundSchedule, MANDATE_REASONS } from './spending.ts'
@@ -95,6 +96,13 @@ export const STEPS: readonly Step[] = [
   step('agent_suspended', ({ facts: { agent }, token }) =>
     token.agent_id === null ? false : agent?.status !== 'active',
   ),
+  {
+    reasons: ['canary_tripped'],
+    judge: ({ facts: { canary_trip: trip } }) =>
+      trip === null
+        ? undefined
+        : { reason: 'canary_tripped', canary_set: trip.canary_set, canary_readings: readingsOf(trip) },
+  },
   step('action_hash_mismatch', ({ facts: { request }, token }) => request.action_hash !== token.action_hash),
   // A mandate and a schedule have reasons of their own for another counterparty.
   step('payload_hash_mismatch', ({ facts, token }) => {
@@ -213,6 +221,9 @@ function detailsOf(refusal: PolicyRefusal): StepRefusal & Pick<VerifyOutcome, 'p
 function refused(refusal: StepRefusal, already: boolean): VerifyOutcome {
   return { valid: false, ...refusal, already_executed: already, results: [], shadow: [], needs: [] }
 }
+
+const readingsOf = ({ families }: KillSwitchTrip): Json =>
+  families.map(({ family, score, threshold, tripped }) => ({ family, score, threshold, tripped }))
 
 function isPending({ status }: ApprovalFacts): boolean {
   return status === 'pending'

@@ -3,8 +3,9 @@
 // approve an action that would fail anyway. Rules of a policy may answer with reasons of their own instead.
 
 /**
- * The order of the keys is the order of the answers. Two stand at two places: `approval_pending` comes directly after
- * `approval_expired` once the token is past its expiry, and `policy_denied` by the stop of an account comes before that of a rule.
+ * The order of the keys is the order of the answers. Three stand at two places: `approval_pending` comes directly after
+ * `approval_expired` once the token is past its expiry, `canary_tripped` by the kill switch directly after `agent_suspended`, and
+ * `policy_denied` by the stop of an account before that of a rule.
  */
 export const VERIFY_REASONS = {
   invalid_token:

@@ -18,7 +18,7 @@ import { actorOf } from '#src/platform/http/principal.ts'
 import { type Environment, newId } from '#src/platform/ids.ts'
 import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfVerify } from './action.ts'
-import { type Ask, answersUnder, createPolicyMemory, NOTHING_ASKED, type OutsideAnswers } from './asking.ts'
+import { type Ask, answersUnder, createPolicyMemory, NOTHING_ASKED, type OutsideAnswers, withTrips } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
 import { type BoundStateDeps, readBoundState, readTogether, subjectLocksOf, takeLocks } from './bound-state.ts'
 import { checkKey, withKeyReuse } from './execution-keys.ts'
@@ -31,7 +31,7 @@ export interface VerifyingDeps extends BoundStateDeps, SettlingDeps {
   db: Pick<Database, 'tenant' | 'readTenant'>
   signingKeys: Pick<SigningKeys, 'findTokenKey'>
   sealer: Sealer
-  canaries: Pick<CanaryPort, 'readTrace' | 'tripAtVerify'>
+  canaries: Pick<CanaryPort, 'readState' | 'tripAtVerify' | 'tripByKillSwitch'>
   ask: Ask
   now(): Date
   maxWaitMs?: number | undefined
@@ -100,7 +100,8 @@ export function createVerifying(deps: VerifyingDeps) {
       ]),
     )
     checkKey(actionOf(presented), executed)
-    const facts = verifyFactsOf(sealer, presented, { row, bound, state }, NOTHING_ASKED)
+    const known = withTrips(bound.policy.compiled, NOTHING_ASKED, bound.canaries.tripFor)
+    const facts = verifyFactsOf(sealer, presented, { row, bound, state }, known)
     if (facts.token === null) return NOTHING_ASKED
     const { needs } = runPipeline(facts, bound.policy.compiled)
     if (needs.length === 0) return NOTHING_ASKED
@@ -182,7 +183,9 @@ export function createVerifying(deps: VerifyingDeps) {
     remembered.keep(caller, policy.compiled)
     const [root] = state.mandate?.levels ?? []
     if (under.mandateId !== null && root !== undefined) batches.learn(under.mandateId, root.mandate_id)
-    const answered = answersUnder(policy.compiled, asked ?? NOTHING_ASKED)
+    // A trip that came while the policy asked outside counts as well.
+    const current = answersUnder(policy.compiled, asked ?? NOTHING_ASKED)
+    const answered = withTrips(policy.compiled, current, bound.canaries.tripFor)
     const facts = verifyFactsOf(sealer, presented, { row, bound, state }, answered)
     const outcome = runPipeline(facts, policy.compiled)
     // What phase 1 asked for has an answer, so these needs are new. Webhooks without an answer refuse.

@@ -63,6 +63,7 @@ export const VALID_FACTS: VerifyFacts = {
   session: { id: 'session', status: 'unregistered' },
   reading_hash: 'r',
   canary: null,
+  canary_trip: null,
   execution: null,
   mandate: null,
   schedule: null,

@@ -88,7 +88,9 @@ export async function startSharing() {
         createdAt: at,
         inference: null,
       }
-      await service.test.db.tenant(scope, (tx) => insertTrace(tx, scope, { ...trace, digest: canaryHashOf(trace) }))
+      await service.test.db.tenant(scope, (tx) =>
+        insertTrace(tx, scope, { ...trace, digest: canaryHashOf(trace), cutAfter: null }),
+      )
       return trace.id
     },
     /** A graph of a trace, with the ids of its neurons. */
