@@ -7,6 +7,7 @@
 import { z } from 'zod'
 import type { AccountType, ScopedType } from '#src/catalogue/ids.ts'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
+import { normalizeAddress } from '#src/platform/mail-address.ts'
 import { visibleLength } from '#src/platform/sanitize.ts'
 
 /** The schema of an id in a path: `params: z.object({ id: idParam('clm') })`. */
@@ -60,6 +61,19 @@ export function visibleText(max: number) {
 export function shownText(max: number) {
   return z.string().min(1).max(max).refine(isVisible, INVISIBLE)
 }
+
+/** An address of a person, in the form in which addresses of users are stored: every user of the deployment can be named. */
+export const mailAddress = z
+  .string()
+  .max(254)
+  .transform((text, context) => {
+    const address = normalizeAddress(text)
+    if (address !== undefined) return address
+    const message = 'must be an e-mail address: ASCII before one @, a domain after it'
+    context.addIssue({ code: 'custom', message, params: { code: 'invalid_format' } })
+    return z.NEVER
+  })
+  .meta({ format: 'email' })
 
 /** A JSON object with every member that was sent: `z.record` drops one with the name `__proto__`. */
 export const jsonObject = z

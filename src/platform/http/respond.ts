@@ -101,7 +101,7 @@ export function commonHeaders(
     // Uploaded media is served from this origin: a browser that renders it may load and run nothing.
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   }
-  if (path.startsWith('/v1/')) headers['Cache-Control'] = 'no-store'
+  if (/^\/(access\/)?v1\//.test(path)) headers['Cache-Control'] = 'no-store'
   if (isSecure) headers['Strict-Transport-Security'] = STRICT_TRANSPORT
   return headers
 }

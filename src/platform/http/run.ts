@@ -266,7 +266,7 @@ async function readBody(route: Route, { req, res, pace }: Exchange, hold: Hold):
   const none = { json: undefined, isLarge: false }
   if (route.body === undefined) return { ...none, body: { ok: true, value: undefined } }
   if (!hasBody(req)) return { ...none, body: parseWith(route.body, undefined, 'body') }
-  checkContentType(req, JSON_TYPES)
+  checkContentType(req, JSON_TYPES, route.wrongContentType)
   const longStrings = route.inlineBytes === undefined ? undefined : createLongStrings()
   const { value, isLarge } = await readJson(req, res, {
     maxBytes: maxBytesOf(route),
