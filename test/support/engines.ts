@@ -12,6 +12,7 @@ import { createEngine, type Engine } from '#src/platform/jobs/bull.ts'
 import { type JobOutcome, type RunningJob, startWorker, type Work, type Worker } from '#src/platform/jobs/consume.ts'
 import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
 import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
+import type { Log } from '#src/platform/log.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from './database.ts'
 
 export type EngineKind = 'redis' | 'postgres'
@@ -33,8 +34,8 @@ export interface Dispatching {
   engine: Engine
   dispatcher: Dispatcher
   scope: Scope
-  /** Enqueues jobs of the queue `attest`. */
-  addJobs(count: number): Promise<string[]>
+  /** Enqueues jobs of the queue `attest`, of `scope` when no other is named. */
+  addJobs(count: number, of?: Scope): Promise<string[]>
   /** A worker of the queue `attest`. */
   start(run: (job: RunningJob) => Promise<JobOutcome>, options?: WorkerOptions): Promise<Worker>
   settleNow(job: RunningJob): Promise<JobOutcome>
@@ -50,9 +51,8 @@ interface WorkerOptions {
   stuckAfterMs?: number
 }
 
-/** Nothing is dispatched by itself. */
-export async function startDispatching(kind: EngineKind): Promise<Dispatching> {
-  const log = pino({ level: 'silent' })
+/** Nothing is dispatched by itself. @param log Silent when absent. */
+export async function startDispatching(kind: EngineKind, log: Log = pino({ level: 'silent' })): Promise<Dispatching> {
   const database = await createTestDatabase()
   const engine = makeEngine(kind, database)
   const dispatcher = createDispatcher({ db: database.db, engine, log })
@@ -62,9 +62,9 @@ export async function startDispatching(kind: EngineKind): Promise<Dispatching> {
     engine,
     dispatcher,
     scope,
-    addJobs(count) {
+    addJobs(count, of = scope) {
       const jobs = Array.from({ length: count }, () => ({ payload: { attestationId: randomUUID() } }))
-      return database.db.tenant(scope, (tx) => enqueue(tx, 'attest', scope, jobs))
+      return database.db.tenant(of, (tx) => enqueue(tx, 'attest', of, jobs))
     },
     start: (
       run,

@@ -12,6 +12,8 @@ const SECONDS: Record<string, number> = {
   'test/commands/submit-resume.test.ts': 60,
   'test/docs/browser.test.ts': 55,
   'test/platform/jobs/stuck.test.ts': 42,
+  'test/platform/jobs/forgotten.test.ts': 11,
+  'test/platform/http/long-polls.test.ts': 25,
   'test/commands/embedded/postgres.test.ts': 30,
   'test/workers/end-to-end.test.ts': 20,
   'test/faults/deliveries.test.ts': 30,

@@ -36,29 +36,41 @@ export interface Attempts {
   check(counted: readonly AttemptCount[], at: Date): void
   /** As `countAttempt`. */
   count(tx: Tx, counted: readonly AttemptCount[], at: Date): Promise<AttemptRefusal | undefined>
+  /** Takes back what was counted at `at`: the attempt was refused for another reason, and had no effect. */
+  giveBack(tx: Tx, counted: readonly AttemptCount[], at: Date): Promise<void>
 }
 
 // Some 2 MB. Forgotten refusals cost a place and a statement each.
 const MAX_REMEMBERED = 10_000
+// Another process may have given back what filled the window, so Postgres is asked again after this time.
+const REMEMBERED_MS = 60_000
 
 export function createAttempts(): Attempts {
-  // By the hash of limit and subject, until when it is refused. No attempt of that time counts, so the time stays as it is.
-  const refusedUntil = new LRUCache<string, number>({ max: MAX_REMEMBERED })
+  // By the hash of limit and subject.
+  const refusals = new LRUCache<string, { freeAt: number; knownUntil: number }>({ max: MAX_REMEMBERED })
+  const nameOf = (count: AttemptCount) => hashOf(count).toString('base64')
   return {
     check(counted, at) {
-      if (refusedUntil.size === 0) return
+      if (refusals.size === 0) return
       for (const count of counted) {
-        const leftMs = (refusedUntil.get(hashOf(count).toString('base64')) ?? 0) - at.getTime()
-        if (leftMs > 0) throw tooManyAttempts({ retryAfterSeconds: secondsOf(leftMs) })
+        const { freeAt = 0, knownUntil = 0 } = refusals.get(nameOf(count)) ?? {}
+        const leftMs = freeAt - at.getTime()
+        if (leftMs > 0 && knownUntil > at.getTime()) throw tooManyAttempts({ retryAfterSeconds: secondsOf(leftMs) })
       }
     },
     count: (tx, counted, at) =>
-      countAttempt(tx, counted, at, (hash, freeAt) => refusedUntil.set(hash.toString('base64'), freeAt)),
+      countAttempt(tx, counted, at, (hash, freeAt) => {
+        refusals.set(hash.toString('base64'), { freeAt, knownUntil: at.getTime() + REMEMBERED_MS })
+      }),
+    async giveBack(tx, counted, at) {
+      await uncountAttempt(tx, counted, at)
+      for (const count of counted) refusals.delete(nameOf(count))
+    },
   }
 }
 
 /**
- * Counts one attempt under each limit, in order, and stops at the first that is reached. The caller commits the
+ * Counts one attempt under each limit, in order, or under none when one of them is reached. The caller commits the
  * transaction in either case. Transactions that count under several limits name them in the same order, so that they
  * don't deadlock.
  */
@@ -68,7 +80,7 @@ export async function countAttempt(
   at: Date,
   onRefused: (hash: Buffer, freeAt: number) => void = () => {},
 ): Promise<AttemptRefusal | undefined> {
-  for (const count of counted) {
+  for (const [index, count] of counted.entries()) {
     const { limit } = count
     const hash = hashOf(count)
     const [row] = await tx.query<{ isAllowed: boolean; first: Date }>(
@@ -84,10 +96,22 @@ export async function countAttempt(
     if (!row.isAllowed) {
       const freeAt = row.first.getTime() + limit.withinMs
       onRefused(hash, freeAt)
+      await uncountAttempt(tx, counted.slice(0, index), at)
       return { retryAfterSeconds: secondsOf(freeAt - at.getTime()) }
     }
   }
   return undefined
+}
+
+async function uncountAttempt(tx: Tx, counted: readonly AttemptCount[], at: Date): Promise<void> {
+  for (const count of counted) {
+    await tx.query(
+      `UPDATE attempts SET times = times[:array_position(times, $2::timestamptz) - 1]
+         || times[array_position(times, $2::timestamptz) + 1:]
+       WHERE subject_hash = $1 AND $2::timestamptz = ANY(times)`,
+      [hashOf(count), at],
+    )
+  }
 }
 
 /** Starts counters anew. */

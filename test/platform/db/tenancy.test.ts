@@ -37,7 +37,7 @@ const TENANT_GRANTS: Record<string, string> = {
   duplicate_findings: 'DELETE INSERT SELECT',
   endpoint_statistics: 'DELETE INSERT SELECT UPDATE(count)',
   eval_sets: 'DELETE INSERT SELECT UPDATE(sealed_prompts)',
-  event_consumers: 'DELETE INSERT SELECT UPDATE(acknowledged_at,position)',
+  event_consumers: 'DELETE INSERT SELECT UPDATE(acknowledged_at,given_position,position)',
   event_heads: 'SELECT UPDATE(purged_position)',
   events: 'DELETE INSERT SELECT',
   fingerprints: 'DELETE INSERT SELECT UPDATE',
