@@ -106,7 +106,7 @@ async function readManifest(bytes: Uint8Array, { signers, authorities }: C2paReq
   if (typeof again !== 'string') return again
   const manifest = readStore(JSON.parse(again), shown(signers))
   if (manifest === undefined) return { state: 'malformed', code: 'NoState' }
-  // Whoever has a key whose certificate has ended can also be the authority that stamps it.
+  // The holder of a key whose certificate has ended could also be the authority that stamps it.
   const isTrustedByStampAlone = isOpen && manifest.validationState === 'Trusted'
   const validationState = isTrustedByStampAlone ? 'Valid' : manifest.validationState
   return {
