@@ -13,11 +13,11 @@ import type { PolledWaits } from '#src/platform/polled-waits.ts'
 import {
   type AwaitedEvents,
   type ConsumerRow,
-  type PulledEventRow,
   eventsOf,
   findEvent,
   type Heads,
   noteGiven,
+  type PulledEventRow,
   selectEvents,
   selectPlace,
 } from './rows.ts'
