@@ -12,11 +12,13 @@ export async function up(knex: Knex): Promise<void> {
       ADD CONSTRAINT traces_cut_after_check CHECK (cut_after IS NULL OR (source = 'server' AND model IS NULL));
 
     -- A reading counts for a day at most. Those of inputs had the length that their caller chose: they satisfy nothing.
+    ALTER TABLE traces NO FORCE ROW LEVEL SECURITY;
     UPDATE traces SET
       tripped_families = (SELECT array_agg(reading->>'family') FROM jsonb_array_elements(readings) reading
         WHERE (reading->>'tripped')::boolean),
       cut_after = CASE WHEN source = 'server' AND model IS NULL THEN 0 END
     WHERE created_at > now() - interval '25 hours';
+    ALTER TABLE traces FORCE ROW LEVEL SECURITY;
 
     CREATE INDEX traces_session_trips_idx ON traces (agent_session_id, account_id, environment, reading_at)
       WHERE tripped_families IS NOT NULL AND agent_session_id IS NOT NULL;
