@@ -1,9 +1,9 @@
 // Traces that were stored before their trips were: a reading counts for a day at most, so that those of a day count on.
 
+import knex from 'knex'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { migrate } from '#src/platform/db/migrate.ts'
 import { newId } from '#src/platform/ids.ts'
-import { migrateEngine } from '#src/platform/jobs/bull.ts'
+import { up } from '../../../migrations/0082_trips_of_traces.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
@@ -16,7 +16,6 @@ afterAll(() => database?.close())
 it('traces of a day keep their trips, and readings of inputs, whose length their caller chose, allow nothing more', async () => {
   const { accountId, environment } = await makeAccount(database)
   await database.owner('ALTER TABLE traces DROP COLUMN tripped_families, DROP COLUMN cut_after')
-  await database.owner("DELETE FROM migrations WHERE name = '0082_trips_of_traces.ts'")
   const readings = JSON.stringify([
     { family: 'a', tripped: true },
     { family: 'b', tripped: false },
@@ -30,7 +29,7 @@ it('traces of a day keep their trips, and readings of inputs, whose length their
   await store('client', readings, '1 hour')
   await store('server', '[]', '2 hours')
   await store('client', readings, '2 days')
-  await migrate({ ownerUrl: database.ownerUrl, loginUrl: database.url, migrateEngine })
+  await migrateAsPlainOwner()
   const rows = await database.owner('SELECT tripped_families, cut_after FROM traces ORDER BY created_at DESC')
   expect(rows).toEqual([
     { tripped_families: ['a'], cut_after: null },
@@ -38,3 +37,23 @@ it('traces of a day keep their trips, and readings of inputs, whose length their
     { tripped_families: null, cut_after: null },
   ])
 })
+
+// Row-level security does not bind a superuser, which the owner of a database of the tests is.
+async function migrateAsPlainOwner(): Promise<void> {
+  const url = new URL(database.ownerUrl)
+  const role = `plain_owner_${url.pathname.slice(1)}`
+  await database.owner(`CREATE ROLE ${role} LOGIN NOSUPERUSER PASSWORD 'test'`)
+  await database.owner(`GRANT CREATE ON SCHEMA public TO ${role}`)
+  await database.owner(`ALTER TABLE traces OWNER TO ${role}`)
+  url.username = role
+  url.password = 'test'
+  const connection = knex({ client: 'pg', connection: url.href })
+  try {
+    await connection.transaction(up)
+  } finally {
+    await connection.destroy()
+    await database.owner('ALTER TABLE traces OWNER TO CURRENT_USER')
+    await database.owner(`REVOKE CREATE ON SCHEMA public FROM ${role}`)
+    await database.owner(`DROP ROLE ${role}`)
+  }
+}
