@@ -79,7 +79,8 @@ function describe(deployment: Deployment, loginLink: string | undefined): string
       '',
       'Try it',
       `  curl -s ${baseUrl}/v1/claims -H 'Authorization: Bearer ${state.account.key}'`,
-      `  npm run capture -- photo.jpg --url ${baseUrl} --key ${state.account.key}`,
+      // An old photo without a position would come out as failed.
+      `  npm run capture -- photo.jpg --captured-at now --lat 52.5163 --lng 13.3777 --url ${baseUrl} --key ${state.account.key}`,
       '',
     )
   }

@@ -8,7 +8,7 @@ import { type System, startSystem } from '../support/system.ts'
 const TOOLS = ['bash', 'curl', 'python3']
 
 describe.skipIf(missingTools(TOOLS).length > 0)(
-  `the guides of Authorize and Trace (skipped where one of ${TOOLS} is missing)`,
+  `the guides of Authorize, Trace and events (skipped where one of ${TOOLS} is missing)`,
   { timeout: 240_000 },
   () => {
     let system: System
@@ -43,6 +43,7 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
       // After the preview of the one before, which counts inferences.
       'docs/trace.md',
       'docs/diffs.md',
+      'docs/webhooks.md',
     ])('%s runs from the first block to the last, prints what it shows, and its TypeScript compiles', async (file) => {
       const guide = openGuide(file, {
         'http://localhost:8080': system.baseUrl,

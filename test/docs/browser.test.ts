@@ -11,6 +11,7 @@ import { createServices, type Services } from '#src/services.ts'
 import { type Browser, hasBrowser, startBrowser } from '../support/browser.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../support/database.ts'
 import { call, startApp, type TestApp } from '../support/http.ts'
+import { bodiesOf, componentsOf, type OpenApi } from '../support/openapi-parts.ts'
 import { routesOf } from '../support/services.ts'
 
 // The service is behind a proxy under a path, and its public address is a third one: what a browser loads must
@@ -363,50 +364,6 @@ const CONTRAST = `(() => {
   const [a, b] = [light(style.color), light(style.backgroundColor)].sort((x, y) => y - x)
   return (a + 0.05) / (b + 0.05)
 })()`
-
-interface OpenApi {
-  paths: Record<string, Record<string, { operationId: string; requestBody?: object }>>
-}
-
-/** Operations of one page: a page redraws all of its operations when one is opened. */
-const PER_PAGE = 20
-
-/** The operations that take a body, without what they answer: to render all answers takes the page minutes. */
-function bodiesOf(whole: OpenApi): { document: OpenApi; ids: string[] }[] {
-  const all = Object.entries(whole.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, operation]) =>
-      operation.requestBody === undefined ? [] : [{ path, method, operation }],
-    ),
-  )
-  return Array.from({ length: Math.ceil(all.length / PER_PAGE) }, (_, page) => {
-    const shown = all.slice(page * PER_PAGE, (page + 1) * PER_PAGE)
-    const paths: OpenApi['paths'] = {}
-    for (const { path, method, operation } of shown) {
-      const withoutAnswers = { ...operation, responses: { 204: { description: 'Nothing' } } }
-      paths[path] = { ...paths[path], [method]: withoutAnswers as never }
-    }
-    const document = { ...whole, webhooks: {}, paths, components: componentsOf(whole, paths) } as OpenApi
-    return { document, ids: shown.map(({ operation }) => operation.operationId) }
-  })
-}
-
-type Components = Record<string, Record<string, unknown>>
-
-// The page resolves every component anew for each operation that is opened.
-function componentsOf(whole: OpenApi, paths: OpenApi['paths']): Components {
-  const { components } = whole as unknown as { components: Components }
-  const kept: Components = { securitySchemes: components.securitySchemes ?? {} }
-  const keep = (part: unknown) => {
-    for (const [, kind = '', name = ''] of JSON.stringify(part).matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
-      const component = components[kind]?.[name]
-      if (kept[kind]?.[name] !== undefined || component === undefined) continue
-      kept[kind] = { ...kept[kind], [name]: component }
-      keep(component)
-    }
-  }
-  keep(paths)
-  return kept
-}
 
 /** @param instead What the proxy answers by itself. */
 function startProxy(prefix: string, port: number, instead: (path: string) => string | undefined): Promise<Server> {

@@ -51,6 +51,14 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
       expect(answer).toEqual(inputs.map(({ canonical: expected }) => expected))
     })
 
+    it('shows the member signature in the form in which its program sends it', () => {
+      const [, shown] = guide.blocks.filter(({ language }) => language === 'json')
+      const { signature }: { signature: object } = JSON.parse(shown?.text ?? '')
+      const sent = JSON.parse(readFileSync(join(guide.folder, 'body.json'), 'utf8')).signature
+      const shapeOf = (value: object) => Object.entries(value).map(([name, text]) => [name, String(text).length])
+      expect(shapeOf(sent)).toEqual(shapeOf(signature))
+    })
+
     it('verifies signatures as the vectors require, in both languages', () => {
       const cases = signatureCases()
       expect(cases.length).toBeGreaterThan(20)

@@ -11,6 +11,8 @@ import { until } from './until.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
+// With a socket as its standard input, bash takes itself for a remote shell and reads ~/.bashrc.
+const BASH = ['--norc', '-c']
 
 export interface Block {
   language: string
@@ -54,7 +56,7 @@ export function openGuide(file: string, places: Record<string, string>): Guide {
       `{ export -p | grep -v -E ' (HOME|OLDPWD|PATH|PWD|SHLVL|_)='; declare -f; } > .shell`,
     ].join('\n')
     try {
-      const { stdout } = await run('bash', ['-c', script], { cwd: folder, env: environment() })
+      const { stdout } = await run('bash', [...BASH, script], { cwd: folder, env: environment() })
       return stdout
     } catch (error) {
       const { stdout, stderr } = error as { stdout: string; stderr: string }
@@ -70,7 +72,7 @@ export function openGuide(file: string, places: Record<string, string>): Guide {
     }
     // The variables of the terminal, as a second one that the reader prepared has them.
     const script = `set -a; if [ -f .shell ]; then source ./.shell; fi; exec ${command}`
-    const child = spawn('bash', ['-c', script], { cwd: folder, env: environment() })
+    const child = spawn('bash', [...BASH, script], { cwd: folder, env: environment() })
     let printed = ''
     const listen = (chunk: Buffer) => {
       printed += String(chunk)
