@@ -1,13 +1,21 @@
 // The public application: mounts the routes on Koa and orders the middleware. No I/O and no product of its own.
 
 import Koa from 'koa'
+import type { RefusalAudit } from '#src/account/audit/refusals.ts'
 import { eventTypeRoutes } from '#src/docs/event-types.ts'
 import { notesOf } from '#src/docs/notes.ts'
 import { docsRoutes } from '#src/docs/routes.ts'
+import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import { createFairBudget } from '#src/platform/fair-budget.ts'
 import { createAnswering, UNMATCHED } from '#src/platform/http/answering.ts'
-import { createAuthenticator, type FindKey, type FindSession, type Visit } from '#src/platform/http/caller.ts'
+import {
+  createAuthenticator,
+  type FindKey,
+  type FindSession,
+  type Refused,
+  type Visit,
+} from '#src/platform/http/caller.ts'
 import { addressBlock, createClientAddress } from '#src/platform/http/client-address.ts'
 import type { Caller, FindOverCap, Route } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
@@ -34,6 +42,8 @@ export interface AppDeps {
   limits?: RequestLimits | undefined
   /** Without it no month is used up. */
   findOverCap?: FindOverCap
+  /** Records refusals of acts that have entries in the audit log. Without it none is recorded. */
+  recordRefusal?: RefusalAudit['recordAct']
   /** What an earlier request with the same Idempotency-Key did. */
   findEffect: FindEffect
   keepStatus?: KeepStatus
@@ -52,7 +62,7 @@ export interface AppDeps {
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
 export function createApp(deps: AppDeps): Koa {
-  const { log, metrics, findOverCap, findEffect, keepStatus, limits, pace = DEFAULT_MINIMUM_RATE } = deps
+  const { log, metrics, recordRefusal, findOverCap, findEffect, keepStatus, limits, pace = DEFAULT_MINIMUM_RATE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
   const clientAddress = createClientAddress(deps.trustedProxies ?? [])
@@ -70,8 +80,8 @@ export function createApp(deps: AppDeps): Koa {
     Object.assign(headers, limitHeaders)
     return refusal
   }
-  const authenticate = async (visit: Visit, headers: Record<string, string>) => {
-    const caller = await identify(visit)
+  const authenticate = async (visit: Visit, headers: Record<string, string>, onKnown: (by: Refused) => void) => {
+    const caller = await identify(visit, onKnown)
     note({ account: caller.accountId })
     const refusal = await count(caller, visit.route, headers)
     if (refusal !== undefined) throw refusal
@@ -85,7 +95,11 @@ export function createApp(deps: AppDeps): Koa {
   for (const route of inOrder(routes)) {
     const run: AnswerRoute = (ctx, params) => {
       const { req, res, querystring: search } = ctx
-      return answer(ctx, route.path, (requestId, headers) =>
+      let known: Refused | undefined
+      const onKnown = (by: Refused) => {
+        known = by
+      }
+      const handle = (requestId: string, headers: Record<string, string>) =>
         route.handle({
           req,
           res,
@@ -93,16 +107,24 @@ export function createApp(deps: AppDeps): Koa {
           search,
           requestId,
           clientAddress,
-          authenticate: (visit) => authenticate(visit, headers),
-          identify,
+          authenticate: (visit) => authenticate(visit, headers, onKnown),
+          identify: (visit) => identify(visit),
           countAgain: (caller) => count(caller, route, headers),
           findOverCap,
           findEffect,
           keepStatus,
           pace,
           openHold: (caller) => budget.open(caller?.accountId ?? addressBlock(clientAddress(req))),
-        }),
-      )
+        })
+      if (route.audits === undefined || recordRefusal === undefined) return answer(ctx, route.path, handle)
+      return answer(ctx, route.path, async (requestId, headers) => {
+        try {
+          return await handle(requestId, headers)
+        } catch (error) {
+          if (known !== undefined && isRefusedAct(error)) await recordRefusal(known, route, error.code)
+          throw error
+        }
+      })
     }
     routing.add(route, run)
   }
@@ -112,6 +134,12 @@ export function createApp(deps: AppDeps): Koa {
   app.use((ctx) => answer(ctx, UNMATCHED, async () => refuseUnmatched(ctx, baseUrl)))
   app.on('error', (error: Error) => log.debug({ err: error }, 'connection error'))
   return app
+}
+
+// Not of an account that is closed or suspended: it knows that, and may be erased.
+function isRefusedAct(error: unknown): error is Failure {
+  if (!(error instanceof Failure)) return false
+  return error.code === 'session_required' || (error.status === 403 && error.code !== 'account_suspended')
 }
 
 /** All routes, as mounted and as described: the features' routes and the service's own public ones. */
