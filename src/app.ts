@@ -9,19 +9,14 @@ import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import { createFairBudget } from '#src/platform/fair-budget.ts'
 import { createAnswering, UNMATCHED } from '#src/platform/http/answering.ts'
-import {
-  createAuthenticator,
-  type FindKey,
-  type FindSession,
-  type Refused,
-  type Visit,
-} from '#src/platform/http/caller.ts'
+import { createAuthenticator, type FindKey, type FindSession, type Visit } from '#src/platform/http/caller.ts'
 import { addressBlock, createClientAddress } from '#src/platform/http/client-address.ts'
 import type { Caller, FindOverCap, Route } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
 import type { RequestLimits } from '#src/platform/http/limits.ts'
 import { DEFAULT_MINIMUM_RATE, type MinimumRate } from '#src/platform/http/minimum-rate.ts'
 import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
+import type { Refused } from '#src/platform/http/principal.ts'
 import { type AnswerRoute, createRouting, inOrder, refuseUnmatched, shapeOf } from '#src/platform/http/routing.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import type { Log } from '#src/platform/log.ts'
@@ -80,8 +75,8 @@ export function createApp(deps: AppDeps): Koa {
     Object.assign(headers, limitHeaders)
     return refusal
   }
-  const authenticate = async (visit: Visit, headers: Record<string, string>, onKnown: (by: Refused) => void) => {
-    const caller = await identify(visit, onKnown)
+  const authenticate = async (visit: Visit, headers: Record<string, string>) => {
+    const caller = await identify(visit)
     note({ account: caller.accountId })
     const refusal = await count(caller, visit.route, headers)
     if (refusal !== undefined) throw refusal
@@ -107,8 +102,8 @@ export function createApp(deps: AppDeps): Koa {
           search,
           requestId,
           clientAddress,
-          authenticate: (visit) => authenticate(visit, headers, onKnown),
-          identify: (visit) => identify(visit),
+          authenticate: (visit) => authenticate({ ...visit, onKnown }, headers),
+          identify,
           countAgain: (caller) => count(caller, route, headers),
           findOverCap,
           findEffect,

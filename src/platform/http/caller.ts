@@ -13,7 +13,7 @@ import { failsNoEarlier } from '#src/platform/time-limit.ts'
 import { isListed } from './client-address.ts'
 import { type ClosureTimes, checkOpen, checkSuspension } from './closed.ts'
 import type { Caller, Route } from './endpoint.ts'
-import { type Acting, checkProducts, hasScope, type Origin } from './principal.ts'
+import { checkProducts, hasScope, type Origin, type Refused } from './principal.ts'
 import type { SessionCookies } from './session-cookie.ts'
 
 /** What the database knows of a key, valid or not. */
@@ -97,14 +97,11 @@ export interface Visit {
   >
   /** Of the path. */
   params: Record<string, string>
+  /** Called with who calls before it is decided whether they may; not with published keys, which anybody has. */
+  onKnown?: (by: Refused) => void
 }
 
-/** A principal whose request may be refused. Without an environment: a session whose request has named none yet. */
-export type Refused = Omit<Acting, 'environment'> & { environment?: Environment | undefined }
-
 /**
- * The authenticator calls `onKnown` when it knows who calls, before it knows whether they may; not for the keys that are
- * published, whose callers are anybody.
  * @throws {Failure} `invalid_request` (two different keys, unknown environment), `authentication_required`,
  * `invalid_api_key`, `api_key_revoked`, `api_key_expired`, `account_suspended`, `ip_not_allowed`, `session_expired`,
  * `csrf_token_invalid`, and what `authorize` throws.
@@ -117,7 +114,7 @@ export function createAuthenticator({
   countGuess = async () => {},
   now = () => new Date(),
 }: AuthenticatorDeps) {
-  return async (visit: Visit, onKnown: (by: Refused) => void = () => {}): Promise<Caller> => {
+  return async (visit: Visit): Promise<Caller> => {
     const { req } = visit
     // A key is sent on purpose, a cookie by the browser.
     const hasKey = req.headers.authorization !== undefined || req.headers['x-api-key'] !== undefined
@@ -125,14 +122,14 @@ export function createAuthenticator({
     const origin = { ip: clientAddress(req), userAgent: req.headers['user-agent'] ?? null }
     const caller =
       secret === undefined
-        ? await failsNoEarlier(REFUSED_AFTER_MS, () => byKey(req, origin, onKnown))
-        : await bySession(visit, secret, { origin, onKnown })
-    if (caller.isAccountBearing) onKnown(caller)
+        ? await failsNoEarlier(REFUSED_AFTER_MS, () => byKey(visit, origin))
+        : await bySession(visit, secret, origin)
+    if (caller.isAccountBearing) visit.onKnown?.(caller)
     authorize(visit, caller)
     return caller
   }
 
-  async function byKey(req: IncomingMessage, origin: Origin, onKnown: (by: Refused) => void): Promise<Caller> {
+  async function byKey({ req, onKnown }: Visit, origin: Origin): Promise<Caller> {
     const row = await findKey(readKey(req), origin.ip)
     if (row === undefined) {
       // After the look-up: a valid key is answered, whatever else its address sends.
@@ -141,7 +138,7 @@ export function createAuthenticator({
     }
     const { keyId, scopes, narrowedTo, accountId, environment, isAccountBearing, plan, products } = row
     const principal = { kind: 'key', keyId, scopes, products: narrowedTo } as const
-    if (isAccountBearing) onKnown({ accountId, environment, principal, origin })
+    if (isAccountBearing) onKnown?.({ accountId, environment, principal, origin })
     try {
       checkKey(row, origin, now())
     } catch (refusal) {
@@ -159,11 +156,8 @@ export function createAuthenticator({
     }
   }
 
-  async function bySession(
-    { req, route, params }: Visit,
-    secret: string,
-    { origin, onKnown }: { origin: Origin; onKnown: (by: Refused) => void },
-  ): Promise<Caller> {
+  async function bySession(visit: Visit, secret: string, origin: Origin): Promise<Caller> {
+    const { req, route, params, onKnown } = visit
     const row = await findSession(secret)
     if (row === undefined) await countGuess(origin.ip)
     if (row === undefined || row.hasEnded) {
@@ -172,7 +166,7 @@ export function createAuthenticator({
     checkSuspension(row)
     const { sessionId, userId, role, isSandboxOnly, accountId, plan, products, closure } = row
     const principal = { kind: 'session', sessionId, userId, role, isSandboxOnly } as const
-    onKnown({ accountId, principal, origin })
+    onKnown?.({ accountId, principal, origin })
     if (route.method !== 'GET') cookies.check(req, sessionId)
     const isOwnOrOwner = role === 'owner' || route.permission === WHATEVER_THE_ACCOUNT
     const isAllowed = isOwnOrOwner && (route.method === 'GET' || route.isOpenWhenClosed === true)
