@@ -112,6 +112,12 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
     resource: { type: 'tool', id: 'paper' },
     context: { intent_token },
   })
+  const evaluationsAt = (path: string) => ({
+    [`POST ${path}/evaluation`]: withFirst(issued, (one) => send('POST', `${path}/evaluation`, evaluation(one))),
+    [`POST ${path}/evaluations`]: withFirst(issued, (one) =>
+      send('POST', `${path}/evaluations`, { evaluations: [evaluation(one), evaluation(one)] }),
+    ),
+  })
 
   return {
     ...Object.fromEntries(READS.map((path) => [`GET ${path}`, () => get(path)])),
@@ -190,10 +196,8 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
         },
       ),
     ),
-    'POST /v1/access/evaluation': withFirst(issued, (one) => send('POST', '/v1/access/evaluation', evaluation(one))),
-    'POST /v1/access/evaluations': withFirst(issued, (one) =>
-      send('POST', '/v1/access/evaluations', { evaluations: [evaluation(one), evaluation(one)] }),
-    ),
+    ...evaluationsAt('/v1/access'),
+    ...evaluationsAt('/access/v1'),
     'GET /v1/intent/status/:jti': withFirst(issued, ({ jti }) => get(`/v1/intent/status/${jti}`)),
     'GET /v1/intent/status-lists/:id': withFirst(issued, ({ intent_token }) => get(statusListOf(intent_token))),
     'GET /v1/intent/executions/:jti': withFirst(executed, (jti) => get(`/v1/intent/executions/${jti}`)),
@@ -256,7 +260,7 @@ function mandate() {
     principal: 'owner@example.com',
     description: 'Paper',
     constraints: { max_amount: 500, currency: 'EUR' },
-    budget: { limit: 5_000, currency: 'EUR', period: 'month' },
+    budget: { limit: 5_000, currency: 'EUR', period: 'month', max_count: 1_000 },
     expires_at: new Date(Date.now() + 86_400_000).toISOString(),
     heartbeat: { interval_seconds: 3_600 },
   }

@@ -8,7 +8,7 @@ import { makeServices, routesOf } from '../support/services.ts'
 // What a caller learns from the first wrong request, on every route: the accepted names, values and types.
 
 // Authorization API 1.0 (AuthZEN), 10.1: receivers ignore unknown members.
-const IGNORING = ['/v1/access/evaluation', '/v1/access/evaluations']
+const IGNORING = ['/v1/access', '/access/v1'].flatMap((path) => [`${path}/evaluation`, `${path}/evaluations`])
 
 // All of these requests are refused before any part is called.
 const services = makeServices()
@@ -82,7 +82,9 @@ describe('the refusal of a wrong request', () => {
           body: 'a=1',
           headers: type === '' ? {} : { 'Content-Type': type },
         })
-        expect([route.path, status, json.code]).toEqual([route.path, 415, 'unsupported_media_type'])
+        const refusal =
+          route.wrongContentType === undefined ? [415, 'unsupported_media_type'] : [400, 'invalid_request']
+        expect([route.path, status, json.code]).toEqual([route.path, ...refusal])
         for (const one of accepted) expect(detailOf(json), route.path).toContain(one)
       }
     }

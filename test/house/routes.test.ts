@@ -182,6 +182,8 @@ const SCOPES: Record<string, string> = {
   'POST /v1/intent/verify': 'verify',
   'GET /v1/intent/executions/:jti': 'verify',
   'POST /v1/intent/executions/:jti/outcome': 'verify',
+  'POST /access/v1/evaluation': 'verify',
+  'POST /access/v1/evaluations': 'verify',
   'POST /v1/access/evaluation': 'verify',
   'POST /v1/access/evaluations': 'verify',
   'POST /v1/intent/revocations': 'intent',

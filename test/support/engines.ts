@@ -36,6 +36,8 @@ export interface Dispatching {
   scope: Scope
   /** Enqueues jobs of the queue `attest`, of `scope` when no other is named. */
   addJobs(count: number, of?: Scope): Promise<string[]>
+  /** Jobs that the engine has given to a worker, which may hold them until a slot is free. */
+  delivered: ReadonlySet<string>
   /** A worker of the queue `attest`. */
   start(run: (job: RunningJob) => Promise<JobOutcome>, options?: WorkerOptions): Promise<Worker>
   settleNow(job: RunningJob): Promise<JobOutcome>
@@ -57,11 +59,24 @@ export async function startDispatching(kind: EngineKind, log: Log = pino({ level
   const engine = makeEngine(kind, database)
   const dispatcher = createDispatcher({ db: database.db, engine, log })
   const scope = await makeAccount(database)
+  const delivered = new Set<string>()
+  const observed: Engine = {
+    ...engine,
+    consume: (queue, options) =>
+      engine.consume(queue, {
+        ...options,
+        process(tickets) {
+          for (const { id } of tickets) delivered.add(id)
+          return options.process(tickets)
+        },
+      }),
+  }
   return {
     database,
     engine,
     dispatcher,
     scope,
+    delivered,
     addJobs(count, of = scope) {
       const jobs = Array.from({ length: count }, () => ({ payload: { attestationId: randomUUID() } }))
       return database.db.tenant(of, (tx) => enqueue(tx, 'attest', of, jobs))
@@ -74,7 +89,7 @@ export async function startDispatching(kind: EngineKind, log: Log = pino({ level
         queue: 'attest',
         work: { run: (_, job) => run(job), onDead, onRedrive: async () => {}, endsAtOnce },
         db,
-        engine,
+        engine: observed,
         log,
         metrics: createJobMetrics(new Registry()),
         concurrency,

@@ -30,7 +30,8 @@ const SECONDS: Record<string, number> = {
   'test/workers/traces.test.ts': 12,
   'test/workers/secrets.test.ts': 25,
   'test/account/login/login.test.ts': 12,
-  'test/commands/supervisor.test.ts': 11,
+  'test/commands/supervisor.test.ts': 35,
+  'test/commands/start.test.ts': 60,
   'test/workers/s3.test.ts': 10,
   'test/trace/inferences/inferences.test.ts': 14,
   'test/trace/inferences/crash.test.ts': 12,
@@ -55,6 +56,7 @@ const SECONDS: Record<string, number> = {
   'test/platform/http/body.test.ts': 7,
   // With SmolLM2.
   'test/trace/llama/forward.test.ts': 20,
+  'test/trace/shares/prompt-attack.test.ts': 35,
   'test/trace/models/model-process.test.ts': 10,
 }
 export const TIMED_FILES: readonly string[] = Object.keys(SECONDS)

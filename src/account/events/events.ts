@@ -13,11 +13,11 @@ import type { PolledWaits } from '#src/platform/polled-waits.ts'
 import {
   type AwaitedEvents,
   type ConsumerRow,
-  type EventRow,
   eventsOf,
   findEvent,
   type Heads,
   noteGiven,
+  type PulledEventRow,
   selectEvents,
   selectPlace,
 } from './rows.ts'
@@ -72,7 +72,7 @@ export function createEvents({ db, waits }: EventsDeps) {
   async function read(caller: PullingCaller, request: PullRequest, after: number | undefined): Promise<Pulled> {
     const types = wantedTypes(caller.products, request.types)
     const limit = request.limit + 1
-    const [rows] = await db.readTenant<[EventRow]>(caller, [selectEvents({ after, types, limit })])
+    const [rows] = await db.readTenant<[PulledEventRow]>(caller, [selectEvents({ after, types, limit })])
     const { head, purged, events } = eventsOf(rows)
     if (request.consumer === undefined) checkPosition('?after', after, { head, purged })
     else checkConsumer(request.consumer, after, { head, purged })

@@ -36,20 +36,20 @@ const OF_TYPES = `SELECT one.* FROM unnest($3::text[]) AS wanted (type) CROSS JO
   ORDER BY position LIMIT $2`
 
 /** One event or none, with the heads of the account. */
-export type EventRow = Heads & PositionedEvent
+export type PulledEventRow = Heads & PositionedEvent
 
 const selectFrom = (events: string) =>
   `SELECT head.position AS head, head.purged_position AS purged, event.*
    FROM event_heads head LEFT JOIN LATERAL (${events}) event ON true ORDER BY event.position`
 
-/** Selects `EventRow`s in the order of their positions. */
+/** Selects `PulledEventRow`s in the order of their positions. */
 export function selectEvents({ after, types, limit }: EventQuery): Statement {
   return types === undefined
     ? { text: selectFrom(ALL), values: [after ?? null, limit] }
     : { text: selectFrom(OF_TYPES), values: [after ?? null, limit, types] }
 }
 
-export function eventsOf(rows: readonly EventRow[]): Heads & { events: (StoredEvent & { position: number })[] } {
+export function eventsOf(rows: readonly PulledEventRow[]): Heads & { events: (StoredEvent & { position: number })[] } {
   const { head, purged } = rows[0] ?? { head: 0, purged: 0 }
   const events = rows.flatMap(({ head: _head, purged: _purged, position, ...event }) =>
     position === null ? [] : [{ ...event, position }],

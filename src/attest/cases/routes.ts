@@ -2,16 +2,14 @@ import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, timestamp, visibleText } from '#src/platform/http/params.ts'
+import { idParams, mailAddress, timestamp, visibleText } from '#src/platform/http/params.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { Cases } from './cases.ts'
 import { isNoteTooShort, MIN_NOTE_LENGTH, OTHER_NEEDS_NOTE } from './machine.ts'
 import type { CaseFilter } from './rows.ts'
 import { caseView, entryView, priorityView, reasonView, stateView, toCaseView, toEntryView } from './views.ts'
 
-// Lower case: two spellings of one address are one adjuster.
-const person = z.email().max(254).toLowerCase()
-const named = person
+const named = mailAddress
   .optional()
   .describe('The person who acts. Required with an API key. A session acts for its own user, and this is ignored.')
 const note = visibleText(5_000)
@@ -24,7 +22,7 @@ const version = z
 const openRequest = z.strictObject({
   claim_id: z.string().max(64),
   actor: named,
-  assignee: person.optional(),
+  assignee: mailAddress.optional(),
   priority: priorityView.default('normal'),
   note: note.optional(),
 })
@@ -34,7 +32,7 @@ const transitionRequest = z
     reason_code: reasonView.nullish(),
     note: note.optional(),
     actor: named,
-    assignee: person.optional(),
+    assignee: mailAddress.optional(),
     version: version.optional(),
   })
   .superRefine((wish, context) => {
@@ -48,7 +46,7 @@ const changeRequest = z
   .strictObject({
     actor: named,
     version: version.optional(),
-    assignee: person.nullable().optional(),
+    assignee: mailAddress.nullable().optional(),
     priority: priorityView.optional(),
     due_at: timestamp.optional(),
   })
@@ -92,7 +90,7 @@ export function caseRoutes(cases: Cases): Route[] {
         summary: 'Cases, newest first',
         query: z.object({
           ...listQuery,
-          assignee: person.optional(),
+          assignee: mailAddress.optional(),
           state: stateView.optional(),
           claim_id: z.string().max(64).optional(),
           due_before: timestamp.optional(),

@@ -48,13 +48,17 @@ export async function insertFingerprints(tx: Tx, scope: Scope, evaluated: readon
   ])
 }
 
+// Results of one upload come out of order within seconds, and each late one has others compared again. What waits this
+// long is compared once for all of them.
+const RECHECK_AFTER_MS = 10_000
+
 /** Jobs that no caller waits for: each is a trace of its own. */
-async function enqueueBulk(tx: Tx, scope: Scope, attestationIds: readonly string[]): Promise<void> {
+async function enqueueBulk(tx: Tx, scope: Scope, attestationIds: readonly string[], delayMs = 0): Promise<void> {
   await enqueue(
     tx,
     'compare',
     scope,
-    attestationIds.map((attestationId) => ({ payload: { attestationId }, priority: 'bulk' })),
+    attestationIds.map((attestationId) => ({ payload: { attestationId }, priority: 'bulk', delayMs })),
   )
 }
 
@@ -170,8 +174,8 @@ async function lockFingerprints(tx: Tx, attestationIds: readonly string[]): Prom
 }
 
 /**
- * Queues attestations for a new comparison. Those that wait already have a job that has not compared yet. One whose
- * comparison failed starts anew: it may have no hash.
+ * Queues attestations for a new comparison. Those that wait already have a job that has not compared yet, so an
+ * attestation has one pending job at most. One whose comparison failed starts anew: it may have no hash.
  */
 export async function recheck(tx: Tx, scope: Scope, attestationIds: readonly string[]): Promise<void> {
   if (attestationIds.length === 0) return
@@ -190,6 +194,7 @@ export async function recheck(tx: Tx, scope: Scope, attestationIds: readonly str
     tx,
     scope,
     rows.map(({ id }) => id),
+    RECHECK_AFTER_MS,
   )
 }
 

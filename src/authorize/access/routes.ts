@@ -10,8 +10,13 @@ import {
   withDefaults,
 } from './mapping.ts'
 
-const EVALUATION = '/v1/access/evaluation'
-const EVALUATIONS = '/v1/access/evaluations'
+// Authorization API 1.0, 10.1: a gateway that is given the address alone asks at the standard's paths. Its certification
+// expects 400 for another content type there.
+const STANDARD = {
+  evaluation: '/access/v1/evaluation',
+  evaluations: '/access/v1/evaluations',
+  wrongContentType: 'invalid_request',
+} as const
 
 const common = {
   tag: 'Intents',
@@ -38,11 +43,13 @@ const decisionShape = {
     .meta({ id: 'AccessDecisionContext' }),
 }
 const decisionView = z.object(decisionShape).meta({ id: 'AccessDecision' })
-const decisionsView = z.object({
-  evaluations: z.array(decisionView).optional(),
-  decision: decisionShape.decision.optional().meta({ description: 'Of a request without `evaluations`.' }),
-  context: decisionShape.context.optional(),
-})
+const decisionsView = z
+  .object({
+    evaluations: z.array(decisionView).optional(),
+    decision: decisionShape.decision.optional().meta({ description: 'Of a request without `evaluations`.' }),
+    context: decisionShape.context.optional(),
+  })
+  .meta({ id: 'EvaluateAccessesResponse' })
 
 /** @param baseUrl Without a trailing slash. */
 export function accessRoutes({ evaluate, evaluateAll }: Access, baseUrl: string): Route[] {
@@ -56,32 +63,55 @@ export function accessRoutes({ evaluate, evaluateAll }: Access, baseUrl: string)
     // Authorization API 1.0, 7.1: then the request is one evaluation, of which every part is required.
     return evaluate(askerOf(request), withDefaults(body, {}))
   }
+  const single = {
+    ...common,
+    method: 'POST',
+    body: evaluationRequest,
+    view: decisionView,
+    status: [200] as number[],
+  } as const
+  const several = { ...single, body: evaluationsRequest, view: decisionsView } as const
+  const { wrongContentType } = STANDARD
+  // The replays are never called: an evaluation is no stored answer.
   return [
     endpoint(
       {
-        ...common,
-        method: 'POST',
-        path: EVALUATION,
+        ...single,
+        path: '/v1/access/evaluation',
         operationId: 'evaluateAccess',
         summary: 'Decide one access request (AuthZEN Authorization API 1.0)',
-        body: evaluationRequest,
-        view: decisionView,
-        status: [200],
       },
       one,
-      // Never called: an evaluation is no stored answer.
       one,
     ),
     endpoint(
       {
-        ...common,
-        method: 'POST',
-        path: EVALUATIONS,
+        ...several,
+        path: '/v1/access/evaluations',
         operationId: 'evaluateAccesses',
         summary: 'Decide several access requests (AuthZEN Authorization API 1.0)',
-        body: evaluationsRequest,
-        view: decisionsView,
-        status: [200],
+      },
+      all,
+      all,
+    ),
+    endpoint(
+      {
+        ...single,
+        path: STANDARD.evaluation,
+        wrongContentType,
+        operationId: 'evaluateAccessAtStandardPath',
+        summary: 'Decide one access request, at the path of the standard',
+      },
+      one,
+      one,
+    ),
+    endpoint(
+      {
+        ...several,
+        path: STANDARD.evaluations,
+        wrongContentType,
+        operationId: 'evaluateAccessesAtStandardPath',
+        summary: 'Decide several access requests, at the path of the standard',
       },
       all,
       all,
@@ -106,8 +136,8 @@ export function accessRoutes({ evaluate, evaluateAll }: Access, baseUrl: string)
           200,
           {
             policy_decision_point: baseUrl,
-            access_evaluation_endpoint: baseUrl + EVALUATION,
-            access_evaluations_endpoint: baseUrl + EVALUATIONS,
+            access_evaluation_endpoint: baseUrl + STANDARD.evaluation,
+            access_evaluations_endpoint: baseUrl + STANDARD.evaluations,
           },
           { 'Cache-Control': 'public, max-age=3600' },
         ),

@@ -123,7 +123,9 @@ canonical JSON (RFC 8785). The party that runs the action presents the token wit
 
 \`agent_session_id\` and \`device_id\` are any strings of yours; ids of this service (\`ses_\`, \`dev_\`) bring the session's agent and
 the device's hardware tier. \`trace_id\` binds the trace's stored canary reading; with \`inference_input\` a model of the service takes
-one first, and a model that can't is an error. \`context\` is what rules of the policy read.
+one first, and a model that can't is an error. A trace of another session or agent is refused. Where the kill switch refuses a check of that
+reading, or of the session's newest trip, authorize refuses with 409 \`canary_tripped\`, on the ledger, and locks as a check does.
+\`context\` is what rules of the policy read.
 
 \`mandate_id\` or \`schedule_id\` (not both) names what the token is issued under; verify compares the payload with it and charges it.
 A mandate with an agent is for that agent only. \`passkey_assertion\` binds the token to the person who confirmed exactly this action
@@ -167,6 +169,7 @@ A repeat with the same Idempotency-Key returns the same token to the same princi
       'device_revoked',
       'agent_suspended',
       'session_canary_locked',
+      'canary_tripped',
       'account_stopped',
     ],
   },

@@ -41,9 +41,15 @@ export function withClaims(presented: Presented, claims: IntentClaims): Presente
       agentSessionId: claims.agent_session_id,
       deviceId: claims.device_id,
       traceId: presented.request.trace_id ?? claims.trace_id ?? null,
+      isTraceBound: isBoundTrace(presented.request.trace_id, claims.trace_id),
     },
     under: { mandateId: claims.mandate_id ?? null, scheduleId: claims.schedule_id ?? null },
   }
+}
+
+// Another trace than the token's is only presented: beside a bound one it is a mismatch.
+function isBoundTrace(presented: string | null, bound: string | undefined): boolean {
+  return bound !== undefined && (presented === null || presented === bound)
 }
 
 export interface ReadForToken {
@@ -91,6 +97,7 @@ export function unknownFacts(request: RequestFacts, at: string, problem: string)
     session: {},
     reading_hash: null,
     canary: null,
+    canary_trip: null,
     execution: null,
     ...NO_STATE,
     answers: NO_ANSWERS,

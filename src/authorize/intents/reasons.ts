@@ -3,8 +3,9 @@
 // approve an action that would fail anyway. Rules of a policy may answer with reasons of their own instead.
 
 /**
- * The order of the keys is the order of the answers. Two stand at two places: `approval_pending` comes directly after
- * `approval_expired` once the token is past its expiry, and `policy_denied` by the stop of an account comes before that of a rule.
+ * The order of the keys is the order of the answers. Three stand at two places: `approval_pending` comes directly after
+ * `approval_expired` once the token is past its expiry, `canary_tripped` by the kill switch directly after `agent_suspended`, and
+ * `policy_denied` by the stop of an account before that of a rule.
  */
 export const VERIFY_REASONS = {
   invalid_token:
@@ -16,7 +17,7 @@ export const VERIFY_REASONS = {
   session_canary_locked: 'The agent session, or the agent, is locked after a canary trip; `lock_id` names the lock.',
   agent_suspended: "The token's agent is suspended.",
   action_hash_mismatch: 'The action description differs from the authorized one.',
-  payload_hash_mismatch: 'The action payload differs from the authorized one.',
+  payload_hash_mismatch: 'The action payload, or the counterparty beside it, differs from the authorized one.',
   context_hash_mismatch: 'The context evidence differs from the evidence that the token is bound to.',
   canary_reading_mismatch: "The trace's stored reading differs from the one that the token is bound to.",
   token_already_executed:

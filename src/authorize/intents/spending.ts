@@ -18,8 +18,17 @@ export const MANDATE_REASONS = [
 
 /** What is compared, from where the mandate says that it stands. */
 export function amountsOf({ authorized, request, mandate }: VerifyFacts): ActionAmounts {
-  const named = { action_type: authorized.action_type, counterparty: request.counterparty }
+  const named = {
+    action_type: authorized.action_type,
+    counterparty: request.counterparty,
+    amounts: [authorized.context?.transaction_amount, request.context?.transaction_amount],
+  }
   return actionAmountsOf(request.action_payload, mandate?.pointers, named)
+}
+
+/** Whether the request names another counterparty than the payload. */
+export function isCounterpartyContradicted(facts: VerifyFacts): boolean {
+  return facts.request.counterparty !== null && amountsOf(facts).contradicted.counterparty !== undefined
 }
 
 /** A mandate that is gone can't be shown to be in force. */

@@ -51,10 +51,14 @@ export interface BodyOptions {
 }
 
 /**
- * @throws {Failure} `unsupported_media_type` unless the request has one of `accepted` (exact types or `image/*`) and no
- * content coding.
+ * @throws {Failure} `unsupported_media_type` for a content coding; `code` unless the request has one of `accepted` (exact
+ * types or `image/*`).
  */
-export function checkContentType(req: IncomingMessage, accepted: readonly string[]): void {
+export function checkContentType(
+  req: IncomingMessage,
+  accepted: readonly string[],
+  code: 'unsupported_media_type' | 'invalid_request' = 'unsupported_media_type',
+): void {
   const coding = req.headers['content-encoding']
   if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
     throw new Failure('unsupported_media_type', {
@@ -67,7 +71,7 @@ export function checkContentType(req: IncomingMessage, accepted: readonly string
   const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset)
   if (!isUtf8 || !accepted.some((one) => isOfType(type.trim(), one))) {
     throw new Failure(
-      'unsupported_media_type',
+      code,
       `${type === '' ? 'Content-Type is missing: it' : 'Content-Type'} must be ${accepted.join(' or ')}${isUtf8 ? '' : ' in UTF-8'}.`,
     )
   }

@@ -93,6 +93,8 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   query?: Q
   /** JSON. A schema that accepts `undefined` makes the body optional. */
   body?: B
+  /** The code for a JSON body of another content type. `unsupported_media_type` when absent. */
+  wrongContentType?: 'invalid_request'
   /** For JSON and for raw bodies. 1 MiB when absent. */
   maxBodyBytes?: number
   /** For a JSON body. 2,000 when absent. */
@@ -110,6 +112,8 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   view: V
   /** All statuses that may be sent; a bare return value is sent with the first. */
   status: number[]
+  /** The handler waits for a result, as `Prefer: wait` says: access is checked again before the result is sent. */
+  waits?: true
   /** The handler may answer a StreamReply. */
   streams?: { contentType: string }
 }

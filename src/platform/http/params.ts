@@ -7,6 +7,7 @@
 import { z } from 'zod'
 import type { AccountType, ScopedType } from '#src/catalogue/ids.ts'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
+import { normalizeAddress } from '#src/platform/mail-address.ts'
 import { visibleLength } from '#src/platform/sanitize.ts'
 
 /** The schema of an id in a path: `params: z.object({ id: idParam('clm') })`. */
@@ -61,10 +62,41 @@ export function shownText(max: number) {
   return z.string().min(1).max(max).refine(isVisible, INVISIBLE)
 }
 
+/** An address of a person, in the form in which addresses of users are stored: every user of the deployment can be named. */
+export const mailAddress = z
+  .string()
+  .max(254)
+  .transform((text, context) => {
+    const address = normalizeAddress(text)
+    if (address !== undefined) return address
+    const message = 'must be an e-mail address: ASCII before one @, a domain after it'
+    context.addIssue({ code: 'custom', message, params: { code: 'invalid_format' } })
+    return z.NEVER
+  })
+  .meta({ format: 'email' })
+
 /** A JSON object with every member that was sent: `z.record` drops one with the name `__proto__`. */
 export const jsonObject = z
   .custom<JsonObject>(isJsonObject, { message: 'must be an object', abort: true, params: { code: 'invalid_type' } })
   .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} })
+
+/** A check of names and values of the caller's own: programs that read them may lose a member `__proto__`, or worse. */
+export function refusePrototypeName(value: unknown, issues: z.core.$RefinementCtx): void {
+  const path = pathToPrototype(value)
+  if (path === undefined) return
+  issues.addIssue({ code: 'custom', path, message: 'must not be named __proto__', params: { code: 'invalid_value' } })
+}
+
+// The depth of a body is bounded where it is parsed.
+function pathToPrototype(value: unknown): (string | number)[] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    if (name === '__proto__') return [name]
+    const rest = pathToPrototype(member)
+    if (rest !== undefined) return [name, ...rest]
+  }
+  return undefined
+}
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -62,7 +62,8 @@ export const NEXT = `jobs.run_at - interval '1 minute'`
 export const SUSPENDED_ACCOUNTS = 'ARRAY(SELECT id FROM accounts WHERE suspended_at IS NOT NULL)'
 // Read once per statement, from a table of a few rows.
 const QUEUE_IS_PAUSED = 'EXISTS (SELECT FROM queues WHERE queues.queue = $3 AND queues.paused_at IS NOT NULL)'
-const PRIORITY = { interactive: 0, bulk: 1 } as const
+/** As stored. */
+export const PRIORITY = { interactive: 0, bulk: 1 } as const
 
 /** Writes jobs in the caller's transaction, so that commit and enqueue can't diverge. Returns their ids, in order. */
 export async function enqueue<Q extends QueueName>(

@@ -4,16 +4,25 @@
 
 import type { Span } from '@opentelemetry/api'
 import { Registry } from 'prom-client'
-import { leavesRoom, QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
+import { QUEUE_NAMES, QUEUES, type QueueName } from '#src/catalogue/queues.ts'
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import type { Log } from '#src/platform/log.ts'
 import { failSpan, startSpanOf, traceparentOf } from '#src/platform/trace.ts'
-import { NEXT, RUNNING, requeue } from './backlog.ts'
+import { NEXT, PRIORITY, RUNNING, requeue } from './backlog.ts'
 import type { Engine, JobBatch, Producer, Ticket } from './bull.ts'
+import {
+  type Chosen,
+  chooseFairly,
+  chooseOne,
+  createTurns,
+  findRoom,
+  LAPSED,
+  NO_ROOM,
+  type QueueRoom,
+  type Turns,
+} from './choose.ts'
 import { failpoint } from './failpoint.ts'
-import { type AccountLane, shareByAccount, shareFairly } from './fair-share.ts'
-import { capLanes, findDueLanes, selectDueQueues, takeTokens } from './lanes.ts'
-import { WORKER_ALIVE } from './live-rows.ts'
+import { selectDueQueues } from './lanes.ts'
 import { createDispatchMetrics, type DispatchMetrics } from './metrics.ts'
 import type { Round } from './poll-interval.ts'
 
@@ -31,14 +40,10 @@ export interface Dispatcher {
   close(): Promise<void>
 }
 
-// Twice the concurrency keeps every worker busy while the next round is chosen, and keeps the engine small.
-const WINDOW_FACTOR = 2
 // Longer than the time between a dispatcher's commit and the engine's answer.
 const UNCLAIMED = `interval '10 seconds'`
 // The jobs of one worker, some dozens, start about a second apart.
 const APART = `interval '60 seconds'`
-/** What `last_error` says of a job whose worker is gone. */
-const LAPSED = 'the lease lapsed'
 // Each purpose has its own lock; the second key is the queue's name.
 const DISPATCH_LOCK = 41
 const RECONCILE_LOCK = 42
@@ -57,6 +62,7 @@ export function createDispatcher({ db, engine, log, registry = new Registry() }:
     counters ??= createDispatchMetrics(registry)
     return counters
   }
+  const turns = createTurns()
   const producers = new Map<QueueName, Producer>()
   const producerOf = (queue: QueueName): Producer => {
     let producer = producers.get(queue)
@@ -101,7 +107,7 @@ export function createDispatcher({ db, engine, log, registry = new Registry() }:
 
   return {
     async dispatch(queue) {
-      const { chosen, room } = await db.system('dispatch', (tx) => choose(tx, queue), { isDurable: false })
+      const { chosen, room } = await db.system('dispatch', (tx) => choose(tx, queue, turns), { isDurable: false })
       const count = await hand(queue, chosen, toBatches(chosen, room.workers, QUEUES[queue].batchSize))
       return { count, free: room.free, window: room.window }
     },
@@ -128,18 +134,6 @@ export function createDispatcher({ db, engine, log, registry = new Registry() }:
   }
 }
 
-interface Chosen {
-  id: string
-  dispatches: number
-  account: string
-  /** Jobs in flight of the same account that went before this one. */
-  ahead: number
-  priority: number
-  traceparent: string | null
-  /** Its worker died while it ran for the first or second time. */
-  hasLapsed?: boolean
-}
-
 // Jobs that overtake share a batch with each other, and not with jobs that wait. Every worker gets two batches before
 // any batch has more than one job: a batch runs on one worker.
 function toBatches(chosen: readonly Chosen[], workers: number, most: number): Chosen[][] {
@@ -157,33 +151,21 @@ function jobBatchesOf(jobs: readonly Chosen[], ticketOf: (job: Chosen) => Ticket
   return [{ tickets: [ticketOf(first), ...rest.map(ticketOf)], priority: Math.min(1 + first.ahead, 2_000_000) }]
 }
 
-// Each job of a bulk upload (priority 1) is a trace of its own.
+// Each job of a bulk upload is a trace of its own.
 function spanOf(queue: QueueName, { id, priority, traceparent }: Chosen): [string, Span][] {
   const describe = () => ({
     name: `dispatch ${queue}`,
     kind: 'producer' as const,
     attributes: { 'messaging.destination.name': queue, 'messaging.message.id': id },
   })
-  const span = startSpanOf(traceparent, describe, { isOneOfMany: priority === 1 })
+  const span = startSpanOf(traceparent, describe, { isOneOfMany: priority === PRIORITY.bulk })
   return span === undefined ? [] : [[id, span]]
 }
 
-interface Room {
-  /** Jobs that the window has free. */
-  free: number
-  window: number
-  workers: number
-  /** By lane; lanes with none in flight are absent. */
-  inFlight: ReadonlyMap<string, number>
-  accountsInFlight: ReadonlyMap<string, number>
-}
-
-const NO_ROOM: Room = { free: 0, window: 0, workers: 0, inFlight: new Map(), accountsInFlight: new Map() }
-
-async function choose(tx: Tx, queue: QueueName): Promise<{ chosen: Chosen[]; room: Room }> {
+async function choose(tx: Tx, queue: QueueName, turns: Turns): Promise<{ chosen: Chosen[]; room: QueueRoom }> {
   if (!(await tryLock(tx, DISPATCH_LOCK, queue))) return { chosen: [], room: NO_ROOM }
   const room = await findRoom(tx, queue)
-  return { chosen: room.free <= 0 ? [] : await chooseFairly(tx, queue, room), room }
+  return { chosen: room.free <= 0 ? [] : await chooseFairly(tx, queue, room, turns), room }
 }
 
 type Named = { queue: QueueName }
@@ -197,93 +179,6 @@ function selectInFlight(): Statement {
      WHERE EXISTS (SELECT FROM jobs j WHERE j.queue = asked.queue AND j.state IN ('dispatched', 'running') OFFSET 0)`,
     values: [QUEUE_NAMES],
   }
-}
-
-async function chooseFairly(tx: Tx, queue: QueueName, { free, inFlight, accountsInFlight }: Room): Promise<Chosen[]> {
-  const { laneCap } = QUEUES[queue]
-  const due = await findDueLanes(tx, queue)
-  const lanes = capLanes(due, inFlight, laneCap)
-  const quotas = leavesRoom(queue)
-    ? shareByAccount(lanes, accountsInFlight, free, laneCap)
-    : shareFairly(lanes, free, laneCap)
-  if (quotas.length === 0) return []
-
-  const rows = await tx.query<Omit<Chosen, 'ahead'> & { lane: string; runAt: number; hasLapsed: boolean }>(
-    // The lists stand behind a SELECT: see settleAll. The chosen ids are an array: as a join the planner, which expects
-    // thousands of them in a deep backlog, would read the whole table for it.
-    `WITH due AS (
-       SELECT due.id, due.lane, due.priority, due.run_at, quotas.quota
-       FROM unnest((SELECT $2::text[]), (SELECT $3::int[])) AS quotas (lane, quota)
-       CROSS JOIN (VALUES (0::smallint), (1::smallint)) AS p (priority)
-       CROSS JOIN LATERAL (
-         SELECT id, lane, priority, run_at FROM jobs
-         WHERE queue = $1 AND state = 'queued' AND lane = quotas.lane AND priority = p.priority AND run_at <= now()
-         ORDER BY run_at LIMIT quotas.quota FOR UPDATE SKIP LOCKED
-       ) AS due
-     ), ranked AS (
-       SELECT id, quota, row_number() OVER (PARTITION BY lane ORDER BY priority, run_at) AS turn FROM due
-     )
-     UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now(), lease_until = NULL
-     WHERE id = ANY(ARRAY(SELECT id FROM ranked WHERE turn <= quota))
-     RETURNING id, dispatches, account_id AS account, priority, traceparent, lane,
-       extract(epoch FROM run_at)::float8 AS "runAt", last_error IS NOT DISTINCT FROM '${LAPSED}' AND attempts < 3 AS "hasLapsed"`,
-    [queue, quotas.map((quota) => quota.lane), quotas.map((quota) => quota.take)],
-  )
-  const rated = new Set(due.flatMap(({ lane, tokens }) => (tokens === null ? [] : [lane])))
-  const dispatched = rows.map(({ lane }) => lane)
-  await takeTokens(
-    tx,
-    queue,
-    dispatched.filter((lane) => rated.has(lane)),
-  )
-  const ahead = new Map(accountsInFlight)
-  const sorted = rows.toSorted((a, b) => a.priority - b.priority || a.runAt - b.runAt)
-  return sorted.map(({ id, dispatches, account, priority, traceparent, hasLapsed }) => {
-    const before = ahead.get(account) ?? 0
-    ahead.set(account, before + 1)
-    // It had its turn, and lost 15 s with its worker: behind the window of a busy queue it would wait for seconds more.
-    return { id, dispatches, account, priority, traceparent, hasLapsed, ahead: hasLapsed ? 0 : before }
-  })
-}
-
-// One statement with the same room as in `findRoom`: a caller waits for the round trip.
-function chooseOne(queue: QueueName, id: string): Statement {
-  return {
-    text: `UPDATE jobs SET state = 'dispatched', dispatches = dispatches + 1, dispatched_at = now(), lease_until = NULL
-     WHERE id = $1 AND queue = $2 AND state = 'queued' AND run_at <= now()
-       AND NOT EXISTS (SELECT FROM queues q WHERE q.queue = $2 AND q.paused_at IS NOT NULL)
-       AND (SELECT count(*) FROM jobs j WHERE j.queue = $2 AND j.state IN ('dispatched', 'running'))
-         < (SELECT ${WINDOW_FACTOR} * coalesce(sum(w.concurrency), 0) FROM workers w WHERE w.queue = $2 AND w.heartbeat_at > now() - ${WORKER_ALIVE})
-     RETURNING id, dispatches, account_id AS account, priority, traceparent, (SELECT count(*)::int FROM jobs j WHERE j.queue = jobs.queue AND j.lane = jobs.lane
-       AND j.state IN ('dispatched', 'running')) AS ahead`,
-    values: [id, queue],
-  }
-}
-
-async function findRoom(tx: Tx, queue: QueueName): Promise<Room> {
-  // One pass over the jobs in flight, which the window bounds. A query per lane would cost as many probes as there are
-  // lanes.
-  const [rows, lanes] = await Promise.all([
-    tx.query<{ isPaused: boolean; workers: number; window: number }>(
-      `SELECT EXISTS (SELECT FROM queues WHERE queue = $1 AND paused_at IS NOT NULL) AS "isPaused",
-         count(*)::int AS workers, ${WINDOW_FACTOR} * coalesce(sum(concurrency), 0)::int AS window
-       FROM workers WHERE queue = $1 AND heartbeat_at > now() - ${WORKER_ALIVE}`,
-      [queue],
-    ),
-    tx.query<AccountLane>(
-      // Behind a SELECT the queue is unknown to the planner, so that one plan serves every queue: see settleAll.
-      `SELECT lane, account_id AS account, count(*)::int AS "inFlight" FROM jobs
-       WHERE queue = (SELECT $1) AND state IN ('dispatched', 'running') GROUP BY lane, account_id`,
-      [queue],
-    ),
-  ])
-  const [row] = rows
-  if (row === undefined || row.isPaused) return NO_ROOM
-  const inFlight = new Map(lanes.map((one) => [one.lane, one.inFlight]))
-  const accountsInFlight = new Map<string, number>()
-  for (const one of lanes) accountsInFlight.set(one.account, (accountsInFlight.get(one.account) ?? 0) + one.inFlight)
-  const busy = lanes.reduce((sum, one) => sum + one.inFlight, 0)
-  return { free: row.window - busy, window: row.window, workers: row.workers, inFlight, accountsInFlight }
 }
 
 async function findAbandoned(tx: Tx, queue: QueueName): Promise<{ lapsed: number; unclaimed: Ticket[] }> {

@@ -77,3 +77,21 @@ export function shareByAccount(
   }
   return accounts.flatMap(({ lanes: own, take }) => shareFairly(own, take, cap))
 }
+
+/** While both priorities of a lane wait, one turn in this many is a bulk job's. A turn is one dispatched job. */
+export const BULK_EVERY = 8
+
+/**
+ * How many of the next `take` turns of a lane are kept for bulk jobs. Interactive jobs go first in all others.
+ * @param sinceBulk Turns of the lane since its last bulk job, at most `BULK_EVERY - 1`: a lane with few jobs in flight
+ * gets one turn at a time.
+ */
+export function bulkTurnsOf(sinceBulk: number, take: number): number {
+  return Math.floor((sinceBulk + take) / BULK_EVERY)
+}
+
+/** `sinceBulk` after a round. Turns without a waiting bulk job count too, so that the first one to come does not wait. */
+export function countTurns(sinceBulk: number, taken: { interactive: number; bulk: number }): number {
+  const turns = sinceBulk + taken.interactive + taken.bulk - BULK_EVERY * taken.bulk
+  return Math.max(0, Math.min(BULK_EVERY - 1, turns))
+}

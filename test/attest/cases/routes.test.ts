@@ -74,6 +74,28 @@ describe('a case', () => {
     ])
   })
 
+  it('is assigned to any user whom the service can write to, such as the owner that a first start makes', async () => {
+    const { id, claimId } = await service.makeCase(caller)
+    const { status, json } = await service.patch(caller, id, { actor: 'Owner@localhost', assignee: 'Owner@LOCALHOST' })
+    expect([status, json.assignee]).toEqual([200, 'owner@localhost'])
+    const moved = await service.move(caller, id, {
+      to: 'in_review',
+      actor: 'owner@localhost',
+      assignee: 'jörg@x.example',
+    })
+    expect([moved.status, moved.json.errors?.[0]?.pointer]).toEqual([400, '/assignee'])
+    const listed = await service.call(caller, '/v1/cases?assignee=owner@localhost')
+    expect(listed.json.data).toMatchObject([{ claim_id: claimId }])
+    const { data } = await historyOf(id)
+    expect(data[0]).toMatchObject({ actor: 'owner@localhost' })
+    const other = await service.post(caller, '/v1/cases', {
+      claim_id: await service.makeClaim(caller),
+      actor: 'a@münchen.example',
+      assignee: 'owner@localhost',
+    })
+    expect([other.status, other.json.assignee]).toEqual([200, 'owner@localhost'])
+  })
+
   it('records who, when, from which state to which, and why, in the history and in one event', async () => {
     const { id, claimId } = await service.makeCase(caller)
     const steps = [

@@ -280,6 +280,7 @@ describe('a dead comparison', () => {
     await service.test.owner('DELETE FROM duplicate_findings WHERE attestation_id = $1', [later.attestation_id])
     await jobs.kill(await takeOf(dead), makeCompare())
     expect(await rowOf(later)).toMatchObject({ state: 'recheck' })
+    await jobs.hurry()
     await jobs.drain(makeCompare({ hasher: refusing }), caller)
     expect(await othersOf(later)).toEqual([dead.attestation_id])
   })

@@ -50,6 +50,7 @@ async function submit(photo: Buffer, { as = caller, by = phone, reference = Stri
 }
 
 async function settle(work = makeCompare()) {
+  await jobs.hurry()
   await jobs.drain(work)
 }
 

@@ -258,6 +258,50 @@ describe('comparisons in any order, and at the same time', () => {
     expect(await read()).toEqual(expectedOf(shown))
   })
 
+  it('are at most two for each attestation and one at a time, in whatever order the results of an upload come', async () => {
+    const roll = rollFrom(7)
+    hashes = Array.from({ length: 3 }, (_, media) => BigInt(media).toString(16).padStart(16, '0'))
+    const shown = await makeAttestations(Array.from({ length: 40 }, (_, claim) => ({ claim, media: roll(3) })))
+    const waiting = [...shown]
+    const running = new Set<string>()
+    let mostAtOnce = 0
+    /** Jobs that were to run at once when they were queued. */
+    const takeDue = async () => {
+      const due = await test.owner<{ id: string }>(
+        `SELECT id FROM jobs WHERE queue = 'compare' AND state = 'queued' AND account_id = $1
+           AND run_at < created_at + interval '1 second'`,
+        [scope.accountId],
+      )
+      return due.find(({ id }) => !running.has(id))?.id
+    }
+    const mostOf = async (where: string) => {
+      const [row] = await test.owner<{ most: number }>(
+        `SELECT coalesce(max(count), 0)::int AS most FROM (SELECT count(*) AS count FROM jobs
+           WHERE queue = 'compare' AND account_id = $1 AND ${where} GROUP BY payload ->> 'attestationId') AS counts`,
+        [scope.accountId],
+      )
+      return row?.most ?? Number.NaN
+    }
+    const loop = async () => {
+      for (;;) {
+        const [next] = waiting.splice(roll(waiting.length), 1)
+        if (next !== undefined) await settle(next)
+        for (let id = await takeDue(); id !== undefined; id = await takeDue()) {
+          running.add(id)
+          await jobs.run(await jobs.take(id), makeCompare())
+          running.delete(id)
+          mostAtOnce = Math.max(mostAtOnce, await mostOf(`state IN ('queued', 'dispatched')`))
+        }
+        if (next === undefined) return
+      }
+    }
+    await Promise.all([loop(), loop(), loop(), loop()])
+    await jobs.hurry()
+    await jobs.drain(makeCompare(), scope)
+    expect([mostAtOnce, await mostOf('true')]).toEqual([1, 2])
+    expect(await read()).toEqual(expectedOf(shown))
+  })
+
   it('miss no pair when the earlier one appears while the later one is compared', async () => {
     hashes = ['00000000000000aa', '00000000000000ab']
     for (const media of [0, 1]) {
@@ -277,6 +321,7 @@ describe('comparisons in any order, and at the same time', () => {
       await until(() => isWaiting('SELECT FROM fingerprints WHERE attestation_id = ANY')).finally(release)
       expect([await comparing, await other]).toEqual(['settled', 'settled'])
       expect((await read()).map(({ state }) => state)).toEqual(['compared', 'recheck'])
+      await jobs.hurry()
       await jobs.drain(makeCompare(), scope)
       expect((await read())[1]).toMatchObject({ state: 'compared', findings: [{ id: earlier.id }] })
     }

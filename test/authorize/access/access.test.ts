@@ -320,12 +320,32 @@ describe('a gateway', () => {
       200,
       {
         policy_decision_point: baseUrl,
-        access_evaluation_endpoint: `${baseUrl}/v1/access/evaluation`,
-        access_evaluations_endpoint: `${baseUrl}/v1/access/evaluations`,
+        access_evaluation_endpoint: `${baseUrl}/access/v1/evaluation`,
+        access_evaluations_endpoint: `${baseUrl}/access/v1/evaluations`,
       },
     ])
     expect(headers['content-type']).toMatch(/^application\/json/)
     expect(headers['cache-control']).toBe('public, max-age=3600')
+  })
+
+  it('asks at the paths of the standard too, where another content type is 400', async () => {
+    const token = await mint()
+    const one = await post('/access/v1/evaluation', evaluationOf(token))
+    expect([one.status, answerOf(one.json), one.headers['cache-control']]).toEqual([200, [true, null], 'no-store'])
+    const several = await post('/access/v1/evaluations', { ...evaluationOf(token), evaluations: [{}, { action: 7 }] })
+    expect((several.json.evaluations as Record<string, unknown>[]).map(answerOf)).toEqual([
+      [true, null],
+      [false, 400],
+    ])
+    for (const name of ['evaluation', 'evaluations']) {
+      for (const type of ['text/plain', 'application/xml', 'application/json; charset=latin1', undefined]) {
+        const headers: Record<string, string> = type === undefined ? {} : { 'Content-Type': type }
+        const request = { method: 'POST', body: JSON.stringify(evaluationOf(token)), headers }
+        const standard = await service.call(caller, `/access/v1/${name}`, request)
+        expect([type, standard.status, standard.json.code]).toEqual([type, 400, 'invalid_request'])
+        expect((await service.call(caller, `/v1/access/${name}`, request)).status).toBe(415)
+      }
+    }
   })
 
   it('needs the scope verify: one that issues tokens does not check them', async () => {

@@ -41,7 +41,9 @@ const GOOD: ActionAmounts = {
   amount: '100',
   currency: 'EUR',
   counterparty: 'Landlord',
+  instrument: null,
   malformed: [],
+  contradicted: {},
 }
 
 interface Given {

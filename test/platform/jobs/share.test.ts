@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { shareByAccount, shareFairly } from '#src/platform/jobs/fair-share.ts'
+import { BULK_EVERY, bulkTurnsOf, countTurns, shareByAccount, shareFairly } from '#src/platform/jobs/fair-share.ts'
 
 const lanes = fc.uniqueArray(fc.record({ lane: fc.string({ minLength: 1 }), inFlight: fc.nat(50) }), {
   selector: (lane) => lane.lane,
@@ -98,5 +98,54 @@ describe('shareByAccount', () => {
     expect(sum(shareByAccount(lanesOf('a'), new Map(), 256, 8))).toBe(128)
     expect(sum(shareByAccount([...lanesOf('a'), ...lanesOf('b')], new Map(), 256, 8))).toBe(171)
     expect(sum(shareByAccount(lanesOf('a'), new Map([['a', 128]]), 128, 8))).toBe(0)
+  })
+})
+
+describe('turns of bulk jobs', () => {
+  /** What one round takes of the jobs that wait, as dispatch does. */
+  const takeRound = (sinceBulk: number, take: number, waiting: { interactive: number; bulk: number }) => {
+    const kept = Math.min(bulkTurnsOf(sinceBulk, take), waiting.bulk)
+    const interactive = Math.min(take - kept, waiting.interactive)
+    const taken = { interactive, bulk: Math.min(take - interactive, waiting.bulk) }
+    return { taken, sinceBulk: countTurns(sinceBulk, taken) }
+  }
+  const rounds = fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 60 })
+  const MANY = { interactive: 10_000, bulk: 10_000 }
+
+  it('are one in eight while both wait, however few jobs each round takes', () => {
+    fc.assert(
+      fc.property(rounds, fc.nat(BULK_EVERY - 1), (takes, before) => {
+        let sinceBulk = before
+        let turns = 0
+        let bulk = 0
+        for (const take of takes) {
+          const round = takeRound(sinceBulk, take, MANY)
+          expect(round.taken.interactive + round.taken.bulk).toBe(take)
+          sinceBulk = round.sinceBulk
+          turns += take
+          bulk += round.taken.bulk
+          expect(bulk).toBe(Math.floor((before + turns) / BULK_EVERY))
+        }
+      }),
+    )
+  })
+
+  it('are all turns that interactive jobs leave, and none without bulk jobs', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(BULK_EVERY - 1),
+        fc.integer({ min: 1, max: 40 }),
+        fc.nat(40),
+        fc.nat(40),
+        (since, take, interactive, bulk) => {
+          const { taken, sinceBulk } = takeRound(since, take, { interactive, bulk })
+          expect(taken.interactive + taken.bulk).toBe(Math.min(take, interactive + bulk))
+          // Seven turns in eight are left to interactive jobs.
+          expect(taken.interactive).toBeGreaterThanOrEqual(Math.min(interactive, take - bulkTurnsOf(since, take)))
+          expect(sinceBulk).toBeGreaterThanOrEqual(0)
+          expect(sinceBulk).toBeLessThan(BULK_EVERY)
+        },
+      ),
+    )
   })
 })
