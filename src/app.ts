@@ -131,7 +131,7 @@ export function createApp(deps: AppDeps): Koa {
   return app
 }
 
-// Not of an account that is closed or suspended: it knows that, and may be erased.
+// A closed or suspended account gets no entries: it knows why it is refused, and may be erased meanwhile.
 function isRefusedAct(error: unknown): error is Failure {
   if (!(error instanceof Failure)) return false
   return error.code === 'session_required' || (error.status === 403 && error.code !== 'account_suspended')

@@ -1,5 +1,5 @@
-// What the audit log records, all of it: administrative acts, and reads of photos, videos, evidence and health data; which of
-// them were refused, and who failed to sign in.
+// What the audit log records, all of it: administrative acts, reads of photos, videos, evidence and health data, refusals of
+// both, and failed sign-ins.
 
 export const AUDIT_ACTIONS = {
   'act.refused': 'An act or a read that has an entry of its own was refused',

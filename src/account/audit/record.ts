@@ -27,7 +27,7 @@ export interface Unattended {
   kind: 'operator' | 'service'
 }
 
-/** A principal of whom nothing more is known than that they are named: who failed to sign in, or what was counted. */
+/** A principal known by its id alone: the user of a link that failed, or the principal of counted refusals. */
 export interface Unproven {
   isUnproven: true
   accountId: string

@@ -1,6 +1,6 @@
-// Refused acts and failed sign-ins in the audit log. An administrator sees who tries what they may not do, and a stolen key or
-// link that is tried. The caller decides how many there are, so of one principal a few are entries of their own, and the
-// others are counted in one entry.
+// Records refused acts and failed sign-ins in the audit log, so that an administrator sees who tries what they may not do, and
+// where a stolen key or link is tried. The caller decides how many refusals there are, so the first of a principal in a window
+// are entries of their own, and the others are counted in one entry.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
@@ -15,9 +15,9 @@ import { type AuditedAct, auditEntryOf, recordAudit } from './record.ts'
 import { insertAuditEntries } from './rows.ts'
 
 const WINDOW_MS = 10 * 60_000
-// Of one principal in a window. What a person does wrong is a handful; a program repeats the same.
+// Entries of one principal and action in a window. A person makes a handful of mistakes; a program repeats one.
 const MAX_ENTRIES = 10
-// Windows of a process. Beyond them a principal begins a new one earlier.
+// Windows that a process keeps. Beyond them the least used one is dropped, and its principal begins a new one; its count is written.
 const MAX_WINDOWS = 20_000
 
 interface Window {
@@ -75,7 +75,7 @@ export function createRefusalAudit({ db, now, log, windowMs = WINDOW_MS }: Refus
   function countLater(window: Window): void {
     const written = detached(async () => {
       await delay(window.endsAt - performance.now(), undefined, { signal: closing.signal, ref: false }).catch(() => {})
-      // Those that come while it is written belong to the next.
+      // Refusals that come while the count is written begin a new window.
       window.endsAt = 0
       const after = { refusals: window.counted, since: window.since.toISOString() }
       await write({ ...window.by, isUnproven: true }, { action: window.action, after, isScoped: false })
@@ -83,7 +83,7 @@ export function createRefusalAudit({ db, now, log, windowMs = WINDOW_MS }: Refus
     counting.add(written)
   }
 
-  // The refusal is answered all the same.
+  // A refusal is answered even where its entry can't be written.
   async function write(by: Parameters<typeof auditEntryOf>[0], act: AuditedAct): Promise<void> {
     const { accountId, environment = 'sandbox' } = by
     const entry = auditEntryOf(by, act)
@@ -93,7 +93,7 @@ export function createRefusalAudit({ db, now, log, windowMs = WINDOW_MS }: Refus
   }
 
   return {
-    /** Of a request to a route that names the entry of its act. `by`: as far as it is known. */
+    /** Records a refused request to a route that names the entry of its act. A session may have named no environment yet. */
     async recordAct(
       by: Refused,
       route: Pick<Route, 'method' | 'path' | 'audits' | 'isAccountLevel'>,
@@ -106,7 +106,7 @@ export function createRefusalAudit({ db, now, log, windowMs = WINDOW_MS }: Refus
       await write(by, { action: 'act.refused', after, isScoped: route.isAccountLevel !== true })
     },
 
-    /** In the transaction that looked the link up. */
+    /** Records a failed sign-in in the transaction that looked the link up. */
     async recordSignIn(tx: Tx, { accountId, userId, origin, route, code, reason }: FailedSignIn): Promise<void> {
       const by = { accountId, kind: 'session' as const, id: userId }
       if (!takeEntry(by, 'user.sign_in_refused')) return
@@ -115,7 +115,7 @@ export function createRefusalAudit({ db, now, log, windowMs = WINDOW_MS }: Refus
       await recordAudit(tx, { ...by, origin, isUnproven: true }, act)
     },
 
-    /** Writes what is counted. */
+    /** Writes the counts of all windows. */
     async close(): Promise<void> {
       closing.abort()
       await Promise.all(counting)

@@ -98,7 +98,7 @@ type Use =
   | { kind: 'beta'; failed: Refusal | undefined }
   | { kind: 'invalid'; failed?: Refusal | undefined }
 
-/** Of a user whom a link would have signed in: strangers' addresses are in no log. */
+/** A user whom the link would have signed in, and why it did not. Addresses without a user are in no log. */
 interface Refusal {
   member: Member
   reason: FailedSignIn['reason']

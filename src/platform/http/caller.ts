@@ -97,7 +97,7 @@ export interface Visit {
   >
   /** Of the path. */
   params: Record<string, string>
-  /** Called with who calls before it is decided whether they may; not with published keys, which anybody has. */
+  /** Called with the principal before its access is decided. Not called for publishable keys, which anybody has. */
   onKnown?: (by: Refused) => void
 }
 
