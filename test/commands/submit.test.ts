@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createKeys } from '#src/account/keys/keys.ts'
 import { readOptions } from '../../commands/submit/options.ts'
+import { drawPicture } from '../attest/duplicates/pictures.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { createMaker, type Maker } from './captures.ts'
 import { type Ended, makeFolder, readRecords, readRows, start } from './submission.ts'
@@ -273,14 +274,20 @@ test('the command names invalid arguments, and where to find help', async () => 
 })
 
 test('the command lists the duplicates of each capture, also of two of the same folder', async () => {
-  maker.write(folder, 'first', 500)
-  maker.write(folder, 'other', 501)
+  const [photo, other] = [await drawPicture(500), await drawPicture(501)]
+  const put = (directory: string, name: string, picture: Buffer, more: object = {}) => {
+    mkdirSync(directory, { recursive: true })
+    writeFileSync(join(directory, `${name}.jpg`), picture)
+    writeFileSync(join(directory, `${name}.json`), JSON.stringify({ ...maker.body(picture), ...more }))
+  }
+  put(folder, 'first', photo)
+  put(folder, 'other', other)
   expect((await submit(folder)).code).toBe(0)
   expect(readRows(out).map(({ duplicates }) => duplicates)).toEqual(['', ''])
   const [first] = readRows(out)
   const next = join(work.path, 'next')
-  maker.write(next, 'again', 500, { claim: { reference: 'again' } })
-  maker.write(next, 'twice', 500, { claim: { reference: 'twice' } })
+  put(next, 'again', photo, { claim: { reference: 'again' } })
+  put(next, 'twice', photo, { claim: { reference: 'twice' } })
   const { code, stdout } = await submit(next, '--json', '--state', join(work.path, 'state.ndjson'))
   expect([code, JSON.parse(stdout).duplicates]).toEqual([0, 2])
   const rows = readRows(out)
@@ -293,12 +300,13 @@ test('the command lists the duplicates of each capture, also of two of the same 
     ].map((claims) => same(...claims.sort())),
   )
   const [record] = readRecords(out)
-  expect(record).toMatchObject({
-    duplicates: {
-      not_comparable: null,
-      earlier: [{ claim_id: first?.claim_id, kind: 'duplicate_media', distance_bits: 0 }],
-    },
-  })
+  const earlier = {
+    claim_id: first?.claim_id,
+    attestation_id: first?.attestation_id,
+    kind: 'duplicate_media',
+    distance_bits: 0,
+  }
+  expect(record).toMatchObject({ duplicates: { not_comparable: null, earlier: expect.arrayContaining([earlier]) } })
   // From the journal, without asking again.
   expect((await submit(next, '--state', join(work.path, 'state.ndjson'))).code).toBe(0)
   expect(readRows(out)).toEqual(rows)

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import knexFactory, { type Knex } from 'knex'
 import pg from 'pg'
-import { expect, inject } from 'vitest'
+import { expect } from 'vitest'
 
 export interface Migrating {
   /** A superuser. */
@@ -19,11 +19,18 @@ export interface Migrating {
 const directory = fileURLToPath(new URL('../../migrations', import.meta.url))
 const config = { directory, loadExtensions: ['.ts'], tableName: 'migrations' }
 
-/** @param fill Inserts rows as a superuser, before the tables get their owner. */
-export async function migrateTo(last: string, fill: (old: Knex) => Promise<unknown>): Promise<Migrating> {
+/**
+ * @param postgresUrl What vitest injects: a test file that names it gets a worker of its own.
+ * @param fill Inserts rows as a superuser, before the tables get their owner.
+ */
+export async function migrateTo(
+  postgresUrl: string,
+  last: string,
+  fill: (old: Knex) => Promise<unknown>,
+): Promise<Migrating> {
   const name = `t_${randomBytes(6).toString('hex')}`
   const role = `owner_${randomBytes(6).toString('hex')}`
-  const url = new URL(inject('postgresUrl'))
+  const url = new URL(postgresUrl)
   const cluster = new pg.Client({ connectionString: url.href })
   await cluster.connect()
   await cluster.query(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`)

@@ -2,13 +2,13 @@
 // row-level security binds.
 
 import type { Knex } from 'knex'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Migrating, migrateTo } from '../../support/migrating.ts'
 
 describe('the hash moves to the media', () => {
   let migrating: Migrating
   beforeAll(async () => {
-    migrating = await migrateTo('0028_attempts_in_flight.ts', (old) =>
+    migrating = await migrateTo(inject('postgresUrl'), '0028_attempts_in_flight.ts', (old) =>
       old.raw(`
     INSERT INTO accounts (id, name, plan, products) SELECT unnest(ARRAY['acc_a', 'acc_b']), 'Test', 'enterprise', '{attest}';
     INSERT INTO media (account_id, environment, id, sha256, size, content_type)
@@ -94,7 +94,7 @@ describe('pictures get their greys', () => {
       RESET session_replication_role`)
   let migrating: Migrating
   beforeAll(async () => {
-    migrating = await migrateTo('0080_video_chunks.ts', fill)
+    migrating = await migrateTo(inject('postgresUrl'), '0080_video_chunks.ts', fill)
     await migrating.next()
   })
   afterAll(() => migrating?.close())
