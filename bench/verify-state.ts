@@ -11,6 +11,8 @@ import type { Stage } from './stage.ts'
 import { type Action, issue, type Members, postAll, setRules, verifyRequestOf } from './tokens.ts'
 
 const CONNECTIONS = 32
+/** All of them under one mandate. */
+const HOT_CONNECTIONS = 200
 const RULES = 20
 const DAY_MS = 86_400_000
 /** A mandate never ends after its parent. */
@@ -79,7 +81,7 @@ export async function measureState(
   const isAnswered = (status: number, body: Buffer) => status === 503 || isValid(status, body)
   const { rate, latenciesMs, statuses } = await sendEach({
     port: web.port,
-    connections: CONNECTIONS,
+    connections: HOT_CONNECTIONS,
     requests,
     isGood: isAnswered,
   })

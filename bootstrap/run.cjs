@@ -14,8 +14,8 @@ var path = require('path')
 var MIN_MAJOR = 20
 // What the service itself needs: it runs TypeScript as it is.
 var SERVICE_MAJOR = 24
-// Installing takes a minute on a slow line; a command that waits for another one's must end all the same.
-var INSTALL_PATIENCE_MS = 900000
+// Installing takes a minute, and much longer on a slow line or a busy machine: another command waits for it, and says so.
+var SAY_EVERY_MS = 10000
 // The process that installs touches its lock this often. One that was not touched for so long names pids that others have now.
 var BEAT_MS = 2000
 var SILENT_MS = 300000
@@ -111,18 +111,22 @@ function isReady() {
 
 // Two commands may be started at once in a fresh clone: one installs, the other waits for it.
 function installOnce(done) {
-  var deadline = Date.now() + INSTALL_PATIENCE_MS
-  var isFirst = true
+  var since = Date.now()
+  var saidAt
   attempt()
 
   function attempt() {
     if (isReady()) return done()
     if (takeLock()) return install(done)
     if (breakAbandonedLock()) return attempt()
-    if (Date.now() > deadline)
-      refuse('Another command has been installing for too long: end it, or delete ' + lock + '.')
-    if (isFirst) process.stderr.write('Another command is installing the dependencies: waiting for it...\n')
-    isFirst = false
+    if (!saidAt || Date.now() - saidAt >= SAY_EVERY_MS) {
+      process.stderr.write(
+        'Another command is installing the dependencies' +
+          (saidAt ? ', for ' + Math.round((Date.now() - since) / 1000) + ' s (' + lock + ' names it)' : '') +
+          ': waiting for it...\n'
+      )
+      saidAt = Date.now()
+    }
     setTimeout(attempt, 250)
   }
 }

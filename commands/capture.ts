@@ -1,6 +1,6 @@
-// Signs a photo as a capture device does, and submits it when an address is given.
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+// Signs photos as a capture device does, and submits one when an address is given.
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import { readDeploymentSettings } from '#src/config.ts'
 import { type Attestation, type Client, createClient, isApiError } from '../capture-kit/client.ts'
@@ -13,9 +13,11 @@ import { exitCodeOf, usageError } from './sentence.ts'
 const HELP = `Signs a photo as a capture device does: hash, time, place and owner in one signed bundle.
 
   npm run capture -- photo.jpg [options]
+  npm run capture -- photos/*.jpg --out photos [options]
 
 Without --url the attest body is written, with the photo in it. With --url the photo is uploaded, the device enrolled
-where needed, the capture submitted, and the result shown.
+where needed, the capture submitted, and the result shown. Several photos are signed only: where --out is their folder,
+npm run submit -- DIR submits them.
 
   --url URL                address of the service, for example http://127.0.0.1:8080
   --key-file FILE          a file with an API key that has the scope attest; enrolling needs admin too
@@ -27,6 +29,7 @@ where needed, the capture submitted, and the result shown.
   --lat N --lng N          place of the capture in degrees; by default the photo's own GPS position
   --captured-at T          time of the capture (ISO 8601, or "now"); by default the photo's own, else now
   --out FILE               write the body to FILE instead of standard output
+  --out DIR                write a body for each photo into this folder, as photo.jpg.json, without the photo in it
   --json                   show the result as one JSON object
   --keys DIR               where the device keeps its keys; by default .data/capture
   --help                   this text
@@ -70,6 +73,8 @@ process.exitCode = await exitCodeOf('capture', async () => {
 
 interface CaptureRequest {
   path: string
+  /** Photos after the first. */
+  others: string[]
   service: { url: string; key: string; adminKey: string } | undefined
   claim: string | undefined
   place: { lat: number; lng: number } | undefined
@@ -87,11 +92,14 @@ interface Photo {
 }
 
 async function capture(request: CaptureRequest): Promise<void> {
+  const folder = await folderOf(request.out)
+  if (request.others.length > 0 && folder === undefined)
+    throw usageError('Several photos need a folder: name an existing one with --out.')
   const photo = await readPhoto(request)
   const { authority, device } = await openKeyring(request.keys, { now: () => new Date() })
   if (request.service === undefined) {
-    const body = compose(request, photo, device, { media: inline(photo) })
-    await writeBody(body, request.out)
+    if (folder !== undefined) return signAll(request, device, folder)
+    await writeBody(compose(request, photo, device, { media: inline(photo) }), request.out)
     return
   }
   const { url, key, adminKey } = request.service
@@ -101,7 +109,7 @@ async function capture(request: CaptureRequest): Promise<void> {
     const { media_id } = await clients.own.upload(photo.bytes, photo.contentType)
     const sessionNonce = await openSession(clients.own, photo.capturedAt)
     const body = compose(request, photo, device, { media: { media_id }, deviceId, sessionNonce })
-    if (request.out !== undefined) await writeBody(body, request.out)
+    if (request.out !== undefined) await writeBody(body, folder === undefined ? request.out : bodyFile(folder, request))
     show(await submit(clients.own, body), request.isJson)
   } finally {
     await Promise.all([clients.own.close(), clients.admin.close()])
@@ -114,11 +122,14 @@ function readRequest(args: string[], environment: NodeJS.ProcessEnv): CaptureReq
   if (values.help) return undefined
   const [path, ...others] = positionals
   if (path === undefined) throw usageError('Which photo? Name one file.')
-  if (others.length > 0) throw usageError(`One photo at a time: ${others.join(', ')} is too much.`)
+  const service = readService(values, environment)
+  if (others.length > 0 && service !== undefined)
+    throw usageError('With --url one photo at a time. Sign several without it, and send them with npm run submit.')
   if ((values.lat === undefined) !== (values.lng === undefined)) throw usageError('--lat and --lng go together.')
   return {
     path,
-    service: readService(values, environment),
+    others,
+    service,
     claim: values.claim,
     place:
       values.lat === undefined || values.lng === undefined
@@ -173,13 +184,39 @@ function readTime(text: string | undefined): Date | undefined {
   return time
 }
 
-async function readPhoto({ path, capturedAt }: CaptureRequest): Promise<Photo> {
+async function folderOf(out: string | undefined): Promise<string | undefined> {
+  if (out === undefined) return undefined
+  const facts = await stat(out).catch(() => undefined)
+  return facts?.isDirectory() === true ? out : undefined
+}
+
+// Whole photo names: a.jpg and a.png get a file each.
+function bodyFile(folder: string, { path }: Pick<CaptureRequest, 'path'>): string {
+  return join(folder, `${basename(path)}.json`)
+}
+
+// One after the other: the photos of a folder would not fit into the memory together.
+async function signAll(request: CaptureRequest, device: Device, folder: string): Promise<void> {
+  const paths = [request.path, ...request.others]
+  const names = paths.map((path) => basename(path))
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw usageError(`Two photos have the name ${twice}: sign each folder by itself.`)
+  for (const path of paths) {
+    const one = { ...request, path }
+    const photo = await readPhoto(one)
+    const { media: _, ...body } = compose(one, photo, device, { media: { media_id: '' } })
+    await writeBody(body, bodyFile(folder, one))
+  }
+  note(`Signed ${paths.length} ${paths.length === 1 ? 'photo' : 'photos'} in ${folder}.`)
+}
+
+async function readPhoto({ path, capturedAt }: Pick<CaptureRequest, 'path' | 'capturedAt'>): Promise<Photo> {
   const bytes = await readFile(path)
   const contentType = sniffContentType(bytes)
   if (contentType === undefined) throw new Error(`${path} is not a JPEG, PNG, WebP, HEIC, AVIF or TIFF file.`)
   const facts = await readCameraFacts(bytes)
   if (capturedAt === undefined && facts.zone === 'machine') {
-    note('The photo does not say its time zone: taken as local time of this machine.')
+    note(`${path} does not say its time zone: taken as local time of this machine.`)
   }
   return { bytes, contentType, capturedAt: capturedAt ?? facts.capturedAt ?? new Date(), gps: facts.gps }
 }
@@ -197,7 +234,7 @@ type Rest = { media: Media; deviceId?: string | undefined; sessionNonce?: string
 function compose(request: CaptureRequest, photo: Photo, device: Device, rest: Rest): AttestBody {
   const place = request.place ?? photo.gps
   const gps: Gps | undefined = place === undefined ? undefined : { ...place, accuracy_m: ACCURACY_METRES, mock: false }
-  if (gps === undefined) note('The photo carries no position, and none was given: expect gps_absent.')
+  if (gps === undefined) note(`${request.path} carries no position, and none was given: expect gps_absent.`)
   return device.capture({
     photo: photo.bytes,
     capturedAt: photo.capturedAt,
@@ -242,7 +279,7 @@ async function submit(client: Client, body: AttestBody): Promise<Attestation> {
   return answer
 }
 
-async function writeBody(body: AttestBody, out: string | undefined): Promise<void> {
+async function writeBody(body: Omit<AttestBody, 'media'>, out: string | undefined): Promise<void> {
   const text = `${JSON.stringify(body, null, 2)}\n`
   if (out === undefined) process.stdout.write(text)
   else await writeFile(out, text)

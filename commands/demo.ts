@@ -6,6 +6,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readDeploymentSettings } from '#src/config.ts'
+import { retryWhileSlow } from '#src/platform/db/retry.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { createVendor } from '../capture-kit/vendor.ts'
 import { letAgentBuy } from './demo/agent.ts'
@@ -97,15 +98,15 @@ async function run(options: Options, say: (line: string) => void): Promise<numbe
       signal: end,
     })
     const { services, baseUrl, config } = deployment
-    const account = await services.account.accounts.create(
-      { id: newAccountId('acc'), name: 'Demo insurer', plan: 'enterprise' },
-      recordCreation,
-    )
+    const { accounts, keys } = services.account
+    const insurer = { id: newAccountId('acc'), name: 'Demo insurer', plan: 'enterprise' } as const
+    const account = await retryWhileSlow(() => accounts.create(insurer, recordCreation))
     const scope = { accountId: account.id, environment: 'sandbox' } as const
-    const { key } = await services.account.keys.create(scope, { name: 'demo', scopes: ['all'] })
+    const { key } = await retryWhileSlow(() => keys.create(scope, { name: 'demo', scopes: ['all'] }))
     say(`Countersign runs at ${baseUrl}, its queues on ${config.REDIS_URL === undefined ? 'Postgres' : 'Redis'}.`)
     const outcome = await rehearse({ ...options, scenes, baseUrl, key, vendor, say, signal: end })
-    const { link } = await services.account.printLink(OWNER_EMAIL, { accountId: account.id, at: baseUrl })
+    const print = () => services.account.printLink(OWNER_EMAIL, { accountId: account.id, at: baseUrl })
+    const { link } = await retryWhileSlow(print)
     const agent = await letAgentBuy({ baseUrl, key, link, directory, say, signal: end })
     await deployment.stop()
     deployment = undefined

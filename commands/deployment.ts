@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Config, childEnvironment, readConfig, readDeploymentSettings } from '#src/config.ts'
 import { migrate, refuseUnboundLogin, requireMigrated } from '#src/platform/db/migrate.ts'
+import { retryWhileSlow } from '#src/platform/db/retry.ts'
 import { migrateEngine } from '#src/platform/jobs/bull.ts'
 import { createLog } from '#src/platform/log.ts'
 import { createServices, type Services } from '#src/services.ts'
@@ -16,6 +17,7 @@ import { reachPostgres, reachRedis } from './reach.ts'
 import { embeddedDefaults, seed } from './seed.ts'
 import { type DeploymentState, makeDataDirectory, openState, recordAddress } from './state.ts'
 import { type Supervisor, startProcfile, warningOf } from './supervisor.ts'
+import { createWaits, type Waits } from './waits.ts'
 
 export interface Prepared {
   directory: string
@@ -27,6 +29,8 @@ export interface Prepared {
   /** undefined when Postgres is not embedded. */
   postgres: EmbeddedPostgres | undefined
   services: Services
+  /** Aborted by the signal, and when an embedded part is lost. */
+  waits: Waits
   /** Resolves with the reason when an embedded part died and could not be restarted: the caller must stop. */
   lost: Promise<Error>
   /** Releases the embedded parts. */
@@ -42,12 +46,14 @@ interface PrepareOptions {
   say?: (line: string) => void
   /** Called with each line that a process, or this one, logs at warning or above. */
   onWarning?: (line: string) => void
+  /** Ends the preparation or the start at whatever point it is; what was started is stopped in order. */
   signal?: AbortSignal
 }
 
 /**
- * Prepares everything that processes and administrators need; starts no process.
- * @throws {Error} with a sentence for people.
+ * Prepares everything that processes and administrators need; starts no process. What is slow is waited for without a
+ * limit, and named in a warning every ten seconds.
+ * @throws {Error} with a sentence for people; the signal's reason.
  */
 export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
   const { transient, overrides = {}, say = () => {}, onWarning = () => {}, signal } = options
@@ -67,29 +73,38 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
   // A wrong value is reported before Postgres is started.
   readConfig(childEnvironment(environmentFor(settings.databaseUrl ?? 'postgres://embedded')))
   const stack = new AsyncDisposableStack()
+  const loss = new AbortController()
+  const waits = createWaits({
+    say: onWarning,
+    signal: signal === undefined ? loss.signal : AbortSignal.any([signal, loss.signal]),
+  })
   let isClosing = false
   const warn = (line: string) => {
     if (!isClosing) onWarning(warningOf(line) ?? line.trim())
   }
   try {
     const postgres = settings.databaseUrl === undefined && state !== undefined ? await startPostgres() : undefined
-    signal?.throwIfAborted()
+    void postgres?.lost.then((reason) => loss.abort(reason))
     const environment = environmentFor(
       postgres === undefined ? (settings.databaseUrl ?? '') : loginUrl(postgres.ownerUrl, state),
     )
     const config = readConfig(childEnvironment(environment))
     await bringUpToDate(config.DATABASE_URL, postgres?.ownerUrl ?? settings.ownerUrl)
-    signal?.throwIfAborted()
     const services = createServices({ config, log: createLog({ process: 'command', level: 'warn' }, { write: warn }) })
     stack.defer(async () => {
       // Connections that break after this line break because we close.
       isClosing = true
       await services.close()
     })
-    await requireMigrated(services.platform.db)
-    if (state !== undefined) await seed(services, state, config)
+    const { db } = services.platform
+    await waits.until('the database', 'told its version', () => retryWhileSlow(() => requireMigrated(db)))
+    if (state !== undefined) {
+      const store = () => seed(services, state, config)
+      await waits.until('the database', 'stored the first accounts', () => retryWhileSlow(store))
+    }
     const lost = postgres?.lost ?? new Promise<Error>(() => {})
-    return { directory, config, state, environment, postgres, services, lost, release: () => stack.disposeAsync() }
+    const release = () => stack.disposeAsync()
+    return { directory, config, state, environment, postgres, services, waits, lost, release }
   } catch (error) {
     await stack.disposeAsync()
     throw error
@@ -101,6 +116,7 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
       directory: join(directory, 'embedded'),
       database: 'countersign',
       isDurable: transient === undefined,
+      waits,
       ...(transient === undefined ? {} : { transient }),
     })
     stack.defer(() => started.release())
@@ -110,17 +126,16 @@ export async function prepare(options: PrepareOptions = {}): Promise<Prepared> {
 
   async function bringUpToDate(databaseUrl: string, ownerUrl: string | undefined): Promise<void> {
     if (ownerUrl !== undefined) {
-      await reachPostgres('DATABASE_OWNER_URL', ownerUrl)
-      const { applied, newer } = await migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine, onWait: say })
+      await reachPostgres('DATABASE_OWNER_URL', ownerUrl, { waits })
+      const { applied, newer } = await waits.until('the migration of the database', 'ended', () =>
+        migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine, onWait: say }),
+      )
       if (applied.length > 0) say(`Migrated the database (${applied.length} steps).`)
       if (newer.length > 0) say(`The database is newer than this code (it has ${newer.join(', ')}).`)
     }
-    await reachPostgres(
-      'DATABASE_URL',
-      databaseUrl,
-      '. `npm run migrate` with DATABASE_OWNER_URL makes a login that is missing.',
-    )
-    await refuseUnboundLogin(databaseUrl)
+    const hint = '. `npm run migrate` with DATABASE_OWNER_URL makes a login that is missing.'
+    await reachPostgres('DATABASE_URL', databaseUrl, { hint, waits })
+    await waits.until('the database', 'told what the login may do', () => refuseUnboundLogin(databaseUrl))
   }
 }
 
@@ -153,9 +168,9 @@ export async function startDeployment(options: PrepareOptions = {}): Promise<Dep
   const prepared = await prepare(options)
   let running: Supervisor | undefined
   try {
-    const { config, services, directory } = prepared
-    if (config.REDIS_URL !== undefined) await reachRedis(services.platform.engine, config.REDIS_URL)
-    await fillCompileCache()
+    const { config, services, directory, waits } = prepared
+    if (config.REDIS_URL !== undefined) await reachRedis(services.platform.engine, config.REDIS_URL, waits)
+    await waits.until('the compile cache', 'been filled', fillCompileCache)
     const logs = join(directory, 'logs')
     mkdirSync(logs, { recursive: true })
     const { supervisor, baseUrl, takenPorts } = await startOnFreePort(prepared, logs, options)
@@ -179,7 +194,7 @@ export async function startDeployment(options: PrepareOptions = {}): Promise<Dep
   }
 }
 
-async function startOnFreePort({ config, environment }: Prepared, logs: string, { onWarning, signal }: PrepareOptions) {
+async function startOnFreePort({ config, environment, waits }: Prepared, logs: string, { onWarning }: PrepareOptions) {
   const settings = readDeploymentSettings()
   for (let attempt = 1; ; attempt += 1) {
     const ports = await choosePorts(settings)
@@ -190,8 +205,8 @@ async function startOnFreePort({ config, environment }: Prepared, logs: string, 
         internalPortOf: (name) => (name === 'web' ? ports.internal : 0),
         logOf: (name) => openLog(join(logs, `${name}.log`)),
         patienceMs: (config.SHUTDOWN_SECONDS + 5) * 1_000,
+        waits,
         ...(onWarning === undefined ? {} : { onWarning }),
-        ...(signal === undefined ? {} : { signal }),
       })
       return { supervisor, baseUrl, takenPorts: ports.taken }
     } catch (error) {

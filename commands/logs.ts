@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 
 export interface LogFile {
+  file: string
   write(line: string): void
 }
 
@@ -21,6 +22,7 @@ export function openLog(file: string, maxBytes = MAX_BYTES): LogFile {
     size = fstatSync(descriptor).size
   }
   return {
+    file,
     write(line) {
       try {
         if (size >= maxBytes) renew()

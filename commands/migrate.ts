@@ -6,6 +6,7 @@ import { migrateEngine } from '#src/platform/jobs/bull.ts'
 import { prepare } from './deployment.ts'
 import { reachPostgres, requirePostgresUrl } from './reach.ts'
 import { sentenceOf } from './sentence.ts'
+import { createWaits } from './waits.ts'
 
 const HELP = `Brings the database up to date, and makes the service's login if it is missing.
 
@@ -29,27 +30,28 @@ async function main([word]: string[]): Promise<number> {
     return 2
   }
   const say = (line: string) => void process.stdout.write(`${line}\n`)
+  const warn = (line: string) => void process.stderr.write(`  ! ${line}\n`)
   const { databaseUrl, ownerUrl, isProduction } = readDeploymentSettings()
   try {
     if (databaseUrl === undefined && (isProduction || ownerUrl !== undefined)) {
       throw new Error('Set DATABASE_URL, the login that the service gets, beside DATABASE_OWNER_URL.')
     }
     if (databaseUrl === undefined) {
-      const prepared = await prepare({ say })
+      const prepared = await prepare({ say, onWarning: warn })
       await prepared.release()
     } else if (ownerUrl === undefined) {
       throw new Error('Set DATABASE_OWNER_URL to a role that may create roles and tables, beside DATABASE_URL.')
     } else {
       requirePostgresUrl('DATABASE_URL', databaseUrl)
-      await reachPostgres('DATABASE_OWNER_URL', ownerUrl)
-      const { applied, newer } = await migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine, onWait: say })
+      const waits = createWaits({ say: warn })
+      await reachPostgres('DATABASE_OWNER_URL', ownerUrl, { waits })
+      const { applied, newer } = await waits.until('the migration of the database', 'ended', () =>
+        migrate({ ownerUrl, loginUrl: databaseUrl, migrateEngine, onWait: say }),
+      )
       for (const file of applied) say(`applied ${file}`)
       if (newer.length > 0) say(`The database is newer than this code (it has ${newer.join(', ')}): nothing to do.`)
-      await reachPostgres(
-        'DATABASE_URL',
-        databaseUrl,
-        ': this login is older than today, and its password another one.',
-      )
+      const hint = ': this login is older than today, and its password another one.'
+      await reachPostgres('DATABASE_URL', databaseUrl, { hint, waits })
     }
     say('The database is up to date.')
     return 0

@@ -1,5 +1,6 @@
 // `npm start`: everything, until Ctrl-C.
 
+import { retryWhileSlow } from '#src/platform/db/retry.ts'
 import { type Deployment, startDeployment } from './deployment.ts'
 import { OWNER_EMAIL, publishableKeys, SANDBOX_ACCOUNT } from './seed.ts'
 import { sentenceOf } from './sentence.ts'
@@ -41,8 +42,10 @@ async function main(): Promise<number> {
 // undefined where the deployment's owner let somebody else have the account.
 async function makeLoginLink({ services, state, baseUrl }: Deployment): Promise<string | undefined> {
   if (state === undefined) return undefined
-  const made = services.account.printLink(OWNER_EMAIL, { accountId: state.account.id, at: baseUrl })
-  return made.then(({ link }) => link).catch(() => undefined)
+  const print = () => services.account.printLink(OWNER_EMAIL, { accountId: state.account.id, at: baseUrl })
+  return retryWhileSlow(print)
+    .then(({ link }) => link)
+    .catch(() => undefined)
 }
 
 function describe(deployment: Deployment, loginLink: string | undefined): string {

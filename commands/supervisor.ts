@@ -1,4 +1,5 @@
-// Runs the Procfile: one child per line, restarted when it dies or freezes, stopped in order.
+// Runs the Procfile: one child per line, restarted when it dies or freezes, stopped in order. A slow one is waited for and
+// named, however long it takes.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -7,6 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { childEnvironment } from '#src/config.ts'
 import { watchHeartbeat } from './heartbeat.ts'
+import { createUsableTime } from './usable-time.ts'
+import { abortable, createWaits, type Waits } from './waits.ts'
 
 export interface Supervisor {
   internalPorts: Record<string, number>
@@ -18,31 +21,36 @@ export interface Supervisor {
 interface SupervisorOptions {
   environment: Record<string, string>
   internalPortOf(name: string): number
-  logOf(name: string): { write(line: string): unknown }
+  logOf(name: string): ProcessLog
   onWarning?: (line: string) => void
+  /** Names the processes that are not ready yet. Its signal aborts a start that is in progress. */
+  waits?: Waits
   /** Only these processes. */
   only?: readonly string[]
   /** Changes for one launch of one process, counted from 1. */
   environmentOf?(name: string, launch: number): Record<string, string>
-  /** Aborts a start that is in progress. */
-  signal?: AbortSignal
   /** How long `stop` waits for a process before it kills it. */
   patienceMs?: number
   /** After which `stop` names the processes that it waits for. */
   slowEndMs?: number
-  /** A process that does not answer for this long is killed and restarted. */
+  /** A process that does not answer for this long, in which it could have, is killed and restarted. */
   silentAfterMs?: number
 }
 
+interface ProcessLog {
+  /** For messages to people. */
+  file?: string
+  write(line: string): unknown
+}
+
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const READY_DEADLINE_MS = 60_000
 // A process that dies at once would otherwise be restarted in a tight loop.
 const RESTART_AFTER_MS = 1_000
 // Above a process's own default: SHUTDOWN_SECONDS of 25.
 const STOP_PATIENCE_MS = 30_000
 // A user who waits for the end of everything wants to know why.
 const SLOW_END_MS = 5_000
-// Far above what a busy event loop takes on a heavily overloaded machine.
+// Far above what a busy event loop computes before it answers.
 const SILENT_AFTER_MS = 60_000
 const TAIL_LINES = 20
 
@@ -57,20 +65,30 @@ export function readProcfile(): { name: string; command: string[] }[] {
 }
 
 /**
- * Resolves when every process has reported that it is ready.
- * @throws {Error} naming the process that did not start, and why; or the signal's reason. No process runs then.
+ * Resolves when every process has reported that it is ready, and waits for that without a limit.
+ * @throws {Error} naming a process that ended before, and why; or the signal's reason. No process runs then.
  */
 export async function startProcfile(options: SupervisorOptions): Promise<Supervisor> {
-  const { internalPortOf, logOf, onWarning = () => {}, only, environmentOf = () => ({}), signal } = options
-  const { silentAfterMs = SILENT_AFTER_MS } = options
+  const { internalPortOf, logOf, onWarning = () => {}, only, environmentOf = () => ({}) } = options
+  const { silentAfterMs = SILENT_AFTER_MS, waits = createWaits() } = options
   const children = new Map<string, ChildProcess>()
   const internalPorts: Record<string, number> = {}
   const launches = new Map<string, number>()
   const stopping = new AbortController()
 
+  /** Resolves when the process is ready. One that freezes before that is launched again. */
   const start = async (name: string, command: string[]): Promise<void> => {
-    const launch = (launches.get(name) ?? 0) + 1
-    launches.set(name, launch)
+    const end = waits.begin(name, 'become ready')
+    try {
+      for (let isReady = false; !isReady; ) isReady = await launch(name, command)
+    } finally {
+      end()
+    }
+  }
+  /** @returns false where the process froze and was killed. */
+  const launch = async (name: string, command: string[]): Promise<boolean> => {
+    const number = (launches.get(name) ?? 0) + 1
+    launches.set(name, number)
     const { child, ready } = spawnProcess(
       name,
       command,
@@ -78,27 +96,37 @@ export async function startProcfile(options: SupervisorOptions): Promise<Supervi
         ...options.environment,
         // A restarted process keeps its port, so that its scraper finds it.
         INTERNAL_PORT: String(internalPorts[name] ?? internalPortOf(name)),
-        ...environmentOf(name, launch),
+        ...environmentOf(name, number),
       },
       { log: logOf(name), onWarning },
     )
     children.set(name, child)
-    internalPorts[name] = await ready
+    let isFrozen = false
     const heartbeat = watchHeartbeat({
       ask: () => child.connected && child.send({ ping: true }, () => {}),
       onSilent: () => {
+        isFrozen = true
         onWarning(`${name} has not answered for ${silentAfterMs / 1_000} s: it is killed`)
         child.kill('SIGKILL')
       },
       silentAfterMs,
+      usableMs: createUsableTime(() => child.pid),
     })
     child.on('message', (message: { pong?: boolean }) => message.pong === true && heartbeat.answered())
-    child.once('exit', (code, killer) => {
+    child.once('exit', heartbeat.stop)
+    try {
+      internalPorts[name] = await ready
+    } catch (error) {
       heartbeat.stop()
+      if (isFrozen && !stopping.signal.aborted) return false
+      throw error
+    }
+    child.once('exit', (code, killer) => {
       if (stopping.signal.aborted) return
       onWarning(`${name} ended with ${killer ?? code}; starting it again`)
       void restart(name, command)
     })
+    return true
   }
   const restart = async (name: string, command: string[]): Promise<void> => {
     while (!stopping.signal.aborted) {
@@ -126,10 +154,9 @@ export async function startProcfile(options: SupervisorOptions): Promise<Supervi
   }
   const lines = readProcfile().filter(({ name }) => only === undefined || only.includes(name))
   try {
-    await Promise.race([
-      Promise.all(lines.map(({ name, command }) => start(name, command))),
-      ...(signal === undefined ? [] : [untilAborted(signal)]),
-    ])
+    waits.signal?.throwIfAborted()
+    const started = Promise.all(lines.map(({ name, command }) => start(name, command)))
+    await abortable(started, waits.signal)
   } catch (error) {
     await stop()
     throw error
@@ -138,13 +165,14 @@ export async function startProcfile(options: SupervisorOptions): Promise<Supervi
 }
 
 interface Told {
-  log: { write(line: string): unknown }
+  log: ProcessLog
   onWarning(line: string): void
 }
 
 /** `ready` answers with the process's internal port, or fails with its last output before it ended. */
 function spawnProcess(name: string, command: string[], environment: Record<string, string>, { log, onWarning }: Told) {
   const [program = '', ...args] = command
+  const { file } = log
   const child = spawn(program === 'node' ? process.execPath : program, args, {
     cwd: ROOT,
     env: childEnvironment(environment),
@@ -166,24 +194,18 @@ function spawnProcess(name: string, command: string[], environment: Record<strin
     })
   }
   const ready = new Promise<number>((done, fail) => {
-    const refuse = (what: string) => {
-      clearTimeout(deadline)
-      const said = tail.map(warningOf).filter((line) => line !== undefined)
-      fail(new Error(`${name} ${[what, ...said].join('\n  ')}`))
-    }
-    const deadline = setTimeout(() => {
-      child.kill('SIGKILL')
-      refuse(`was not ready within ${READY_DEADLINE_MS / 1_000} s`)
-    }, READY_DEADLINE_MS)
     child.on('message', (message: { ready?: string; internalPort?: number }) => {
       if (message.ready === undefined) return
-      clearTimeout(deadline)
       isReady = true
       done(message.internalPort ?? 0)
     })
     child.on('error', fail)
     // Not `exit`: the last output may still be in the pipe.
-    child.on('close', (code, killer) => refuse(`could not start (it ended with ${killer ?? code})`))
+    child.on('close', (code, killer) => {
+      const end = killer === null ? `exit code ${code}` : `signal ${killer}`
+      const log = file === undefined ? '' : ` (its log: ${file})`
+      fail(new Error([`${name} could not start: it ended with ${end}${log}`, ...tail.map(textOf)].join('\n  ')))
+    })
   })
   return { child, ready }
 }
@@ -200,24 +222,27 @@ async function end(child: ChildProcess, patienceMs: number): Promise<void> {
   })
 }
 
-function untilAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, fail) => {
-    if (signal.aborted) fail(signal.reason)
-    else signal.addEventListener('abort', () => fail(signal.reason), { once: true })
-  })
-}
-
 /**
  * The part of a process's log that a user should see while it runs: warnings and worse, and lines that are not log
  * lines.
  */
 export function warningOf(line: string): string | undefined {
-  if (!line.startsWith('{')) return line
+  const { level, text } = readLine(line)
+  return level === undefined || ['warn', 'error', 'fatal'].includes(level) ? text : undefined
+}
+
+function textOf(line: string): string {
+  return readLine(line).text
+}
+
+/** A line without a level is no log line. */
+function readLine(line: string): { level?: string; text: string } {
+  if (!line.startsWith('{')) return { text: line }
   try {
     const { level, msg, step, endpoint, err, reason, error } = JSON.parse(line)
-    if (level !== 'warn' && level !== 'error' && level !== 'fatal') return undefined
-    return [msg, step, endpoint, reason, error, err?.message].filter((part) => typeof part === 'string').join(': ')
+    const parts = [msg, step, endpoint, reason, error, err?.message].filter((part) => typeof part === 'string')
+    return { level: String(level), text: parts.join(': ') }
   } catch {
-    return line
+    return { text: line }
   }
 }

@@ -44,7 +44,7 @@ const RAW = Buffer.from(SIGNATURE, 'base64url')
 const NOW = new Date('2026-11-20T12:00:00Z')
 const ANCHORS = [certificateOf(ROOT)]
 
-const CERTIFICATE_CODES = ['too_large', 'not_a_certificate', 'unsupported_key']
+const CERTIFICATE_CODES = ['too_large', 'not_a_certificate', 'unsupported_key', 'ml_dsa_key']
 /** Refusals of a certificate chain. */
 export const CHAIN_CODES = [
   ...CERTIFICATE_CODES,

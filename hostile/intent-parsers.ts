@@ -49,13 +49,15 @@ const MANDATE = {
   description: 'Paper',
   timezone: 'Europe/Berlin',
   constraints: {
+    min_amount: '0.01',
     max_amount: '500.00',
     currency: 'EUR',
     action_types: ['purchase'],
     counterparties: ['Paper mill'],
     window: { weekdays: [1, 2, 3, 4, 5], from: '08:00', to: '24:00' },
   },
-  budget: { limit: '5000.00', currency: 'EUR', period: 'month' },
+  budget: { limit: '5000.00', currency: 'EUR', period: 'week', max_count: 1_000_000 },
+  not_before: '2026-01-01T00:00:00Z',
   heartbeat: { interval_seconds: 3_600, reactivation_window_seconds: 60 },
 }
 const SCHEDULE = {
@@ -161,9 +163,21 @@ export async function intentParsers(web: Web): Promise<Parser[]> {
       { ...MANDATE, parent_mandate_id: mandate.mandate_id, expires_at: soon },
     ),
     parser('PATCH /v1/mandates/:id', (dice) =>
-      json(`/v1/mandates/${mandate.mandate_id}`, [{ constraints: { max_amount: 400 }, expires_at: soon }], dice, {
-        method: 'PATCH',
-      }),
+      json(
+        `/v1/mandates/${mandate.mandate_id}`,
+        [
+          {
+            constraints: { max_amount: 400 },
+            instruments: ['card:4242'],
+            budget: { limit: 4_000, max_count: 9 },
+            expires_at: soon,
+          },
+        ],
+        dice,
+        {
+          method: 'PATCH',
+        },
+      ),
     ),
     posted('/v1/schedules', SCHEDULE),
     parser('POST /v1/schedules: frequencies', (dice) =>

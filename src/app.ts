@@ -55,7 +55,7 @@ export function createApp(deps: AppDeps): Koa {
   const { log, metrics, findOverCap, findEffect, keepStatus, limits, pace = DEFAULT_MINIMUM_RATE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
-  const clientAddress = createClientAddress(deps.trustedProxies ?? [])
+  const clientAddress = createClientAddress(deps.trustedProxies ?? [], createHopWarning(log))
   const identify = createAuthenticator({
     findKey: deps.findKey,
     findSession: deps.findSession,
@@ -112,6 +112,20 @@ export function createApp(deps: AppDeps): Koa {
   app.use((ctx) => answer(ctx, UNMATCHED, async () => refuseUnmatched(ctx, baseUrl)))
   app.on('error', (error: Error) => log.debug({ err: error }, 'connection error'))
   return app
+}
+
+const HOP_WARNING_PERIOD_MS = 60_000
+const MAX_HOP_LENGTH = 100
+
+// Limits, allow lists and the audit log are about the proxy then, and not about the caller: an operator must hear of it.
+function createHopWarning(log: Log): (hop: string, proxy: string) => void {
+  let warnedAt = Number.NEGATIVE_INFINITY
+  return (hop, proxy) => {
+    if (performance.now() - warnedAt < HOP_WARNING_PERIOD_MS) return
+    warnedAt = performance.now()
+    const detail = `${proxy} sent ${JSON.stringify(hop.slice(0, MAX_HOP_LENGTH))}`
+    log.warn({ detail }, 'a trusted proxy sent no address in X-Forwarded-For: its own counts as the caller')
+  }
 }
 
 /** All routes, as mounted and as described: the features' routes and the service's own public ones. */

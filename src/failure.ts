@@ -31,6 +31,7 @@ export const FAILURES = {
   session_revoked: { status: 409, title: 'Agent session revoked', retry: 'never' },
   device_revoked: { status: 409, title: 'Device revoked', retry: 'never' },
   agent_suspended: { status: 409, title: 'Agent suspended', retry: 'never' },
+  canary_tripped: { status: 409, title: 'Canary tripped', retry: 'never' },
   session_canary_locked: { status: 409, title: 'Session locked', retry: 'never' },
   account_stopped: { status: 409, title: 'Account stopped', retry: 'never' },
   idempotency_in_progress: { status: 409, title: 'Request in progress', retry: 'later' },

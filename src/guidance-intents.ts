@@ -47,6 +47,24 @@ export const INTENT_GUIDANCE = {
     repeat: 'Not until the agent is unsuspended.',
     example: { detail: 'The agent agt_test_01m7x7p0d7c4e4hv6x9s8n1q0t is suspended.' },
   },
+  canary_tripped: {
+    happened:
+      'A canary of the agent tripped, and the kill switch refuses: the reading that the token would be bound to, or the newest ' +
+      'trip of the session or its agent. No token is issued.',
+    remedy:
+      'A person looks at the trace that `trace_id` names. Under `block_and_lock` the session is locked too: POST ' +
+      '/v1/trace/session-locks/{lock_id}/clear ends that.',
+    repeat:
+      'Not until the trip is older than `max_age_s` of the kill switch, or its lock is cleared; and with another reading.',
+    example: {
+      detail: 'The canary exfiltration tripped in trc_test_01m7x7p0d7c4e4hv6x9s8n1q0v: no token is issued.',
+      members: {
+        trace_id: 'trc_test_01m7x7p0d7c4e4hv6x9s8n1q0v',
+        tripped_families: ['exfiltration'],
+        lock_id: 'lck_test_01m7x7p0d7c4e4hv6x9s8n1q0u',
+      },
+    },
+  },
   session_canary_locked: {
     happened: 'The agent session, or its agent, is locked: a canary tripped under `block_and_lock`.',
     remedy:

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isBackground, type ProcessName, type QueueName } from './catalogue/queues.ts'
 import { type Config, readConfig } from './config.ts'
 import { refuseUnboundLogin, requireMigrated } from './platform/db/migrate.ts'
+import { retryWhileSlow } from './platform/db/retry.ts'
 import { type Check, createInternalApp } from './platform/http/internal.ts'
 import { type Listening, listen } from './platform/http/server.ts'
 import { createBoard } from './platform/jobs/board.ts'
@@ -27,6 +28,8 @@ export interface ProcessContext {
   check(name: string, check: Check): void
   /** Ends the process with a reason, for example when it is stuck. */
   fail(reason: string): void
+  /** Runs a step of the start, which is safe to run twice, as long as a store takes too long for it. */
+  patiently(step: () => Promise<void>): Promise<void>
 }
 
 interface Running {
@@ -118,10 +121,12 @@ export async function runProcess(
     (message: { ping?: boolean } | null) => message?.ping === true && process.send?.({ pong: true }),
   )
 
+  const patiently = (step: () => Promise<void>) =>
+    retryWhileSlow(step, (err) => log.warn({ err }, 'a store takes long to answer; this process waits for it'))
   try {
     await refuseUnboundLogin(config.DATABASE_URL)
-    await requireMigrated(services.platform.db)
-    await services.platform.clock.sync()
+    await patiently(() => requireMigrated(services.platform.db))
+    await patiently(services.platform.clock.sync)
     services.platform.clock.keep()
     await removeRemains(services, log)
     running = await start({
@@ -137,6 +142,7 @@ export async function runProcess(
         // Work that hangs would not drain, however long the deadline.
         void stop(reason, 1, 1_000)
       },
+      patiently,
     })
     internal = await listen(
       createInternalApp({
@@ -177,8 +183,8 @@ async function removeRemains({ platform }: Services, log: Log): Promise<void> {
 
 /** A worker process: one queue, one kind of work. */
 export function runWorker<Q extends QueueName>(queue: Q): Promise<void> {
-  return runProcess(queue, async ({ config, services, log, metrics, check, fail }) => {
-    await services.platform.engine.check()
+  return runProcess(queue, async ({ config, services, log, metrics, check, fail, patiently }) => {
+    await patiently(() => services.platform.engine.check())
     const worker = await startWorker({
       queue,
       work: workOf(services, queue),

@@ -7,9 +7,9 @@ import { parseStoreAddress } from '#src/platform/store/address.ts'
 import { runProcess } from '#src/process.ts'
 import { startRateLimits } from '#src/rate-limits.ts'
 
-await runProcess('web', async ({ config, services: { platform, account, features }, log, metrics }) => {
+await runProcess('web', async ({ config, services: { platform, account, features }, log, metrics, patiently }) => {
   const { signingKeys, store, db, baseUrl, cookies } = platform
-  await signingKeys.ensure()
+  await patiently(signingKeys.ensure)
   await store.check()
   const blobs = parseStoreAddress(config.BLOB_STORE)
   collectDisk(metrics.registry, blobs.kind === 'disk' ? blobs.root : undefined)

@@ -260,7 +260,7 @@ function mandate() {
     principal: 'owner@example.com',
     description: 'Paper',
     constraints: { max_amount: 500, currency: 'EUR' },
-    budget: { limit: 5_000, currency: 'EUR', period: 'month' },
+    budget: { limit: 5_000, currency: 'EUR', period: 'month', max_count: 1_000 },
     expires_at: new Date(Date.now() + 86_400_000).toISOString(),
     heartbeat: { interval_seconds: 3_600 },
   }

@@ -29,7 +29,9 @@ export interface AgentOutcome {
 
 type Members = Record<string, unknown>
 
-const LEDGER_PATIENCE_MS = 120_000
+// Something hangs then, rather than being slow.
+const PATIENCE_MS = 15 * 60_000
+const RETRY_MS = 500
 const LINE = { maxBytes: 8 * 1024 * 1024, maxDepth: 64 }
 /** EUR: above it a person approves, and above the second one nobody may. */
 const APPROVED_ABOVE = 150
@@ -79,7 +81,14 @@ export async function letAgentBuy({ baseUrl, key, link, directory, say, signal }
     const authorized = await call('POST', '/v1/intent/authorize', { ...action, ...holder, ...bound })
     return {
       ...authorized,
-      verify: () => call('POST', '/v1/intent/verify', { ...action, intent_token: authorized.intent_token }),
+      // One attempt to run the action: sent again with the same key, it is not a second purchase.
+      verify: () =>
+        call(
+          'POST',
+          '/v1/intent/verify',
+          { ...action, intent_token: authorized.intent_token },
+          { headers: { 'Idempotency-Key': `buy-${authorized.jti}` } },
+        ),
     }
   }
   const expectReason = (what: string, answer: Members, reason: string | null): Members => {
@@ -129,7 +138,7 @@ export async function letAgentBuy({ baseUrl, key, link, directory, say, signal }
 
 // The sequencer appends after the commit, and the clock signs checkpoints.
 async function untilProven(call: Call, decisionId: string, signal: AbortSignal): Promise<void> {
-  const deadline = performance.now() + LEDGER_PATIENCE_MS
+  const deadline = performance.now() + PATIENCE_MS
   for (;;) {
     const { status, checkpoint } = await call('GET', `/v1/decisions/${decisionId}/proof`, undefined, { mayFail: true })
     if (status === undefined && checkpoint !== undefined && checkpoint !== null) return
@@ -173,16 +182,24 @@ function createCall({
     json?: Members,
     { headers = {}, mayFail = false }: CallOptions = {},
   ): Promise<Members> => {
-    const response = await fetch(`${baseUrl}${path}`, {
-      method,
-      headers: {
-        ...own,
-        ...(json !== undefined && { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
-      signal,
-      ...(json !== undefined && { body: JSON.stringify(json) }),
-    })
+    const send = () =>
+      fetch(`${baseUrl}${path}`, {
+        method,
+        headers: {
+          ...own,
+          ...(json !== undefined && { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        signal,
+        ...(json !== undefined && { body: JSON.stringify(json) }),
+      })
+    let response = await send()
+    // Postgres took too long: on a busy machine it does so now and then.
+    for (const deadline = performance.now() + PATIENCE_MS; response.status === 503; response = await send()) {
+      if (performance.now() > deadline) break
+      await response.arrayBuffer()
+      await delay(RETRY_MS, undefined, { signal })
+    }
     const body = (await response.json()) as Members
     if (response.ok || mayFail) return body
     throw new Error(`${method} ${path} answered ${response.status}: ${String(body.detail)}`)

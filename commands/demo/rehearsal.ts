@@ -9,6 +9,7 @@ import { type FleetPlan, planFleet } from '../../capture-kit/fleet.ts'
 import { type Crew, createCrew } from '../../capture-kit/fleet-captures.ts'
 import { planVideos } from '../../capture-kit/footage.ts'
 import type { Vendor } from '../../capture-kit/vendor.ts'
+import { createWaits } from '../waits.ts'
 import { createProgress } from './progress.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import type { Finding, Outcome, Planned } from './report.ts'
@@ -29,8 +30,8 @@ export interface RehearsalOptions {
 
 const UPLOADS_AT_ONCE = 8
 const BATCH_LINES = 10_000
-const SETTLE_PATIENCE_MS = 120_000
-const DELIVERY_PATIENCE_MS = 60_000
+// Something hangs then, rather than being slow: a delivery that has failed twice is sent again after five minutes.
+const PATIENCE_MS = 15 * 60_000
 
 /** @throws {Error} when the service can't be used; wrong results are in the outcome. */
 export async function rehearse(options: RehearsalOptions): Promise<Outcome> {
@@ -55,14 +56,14 @@ export async function rehearse(options: RehearsalOptions): Promise<Outcome> {
     const bodies = await upload(client, { plan, crew, links }, options)
     const startedAt = performance.now()
     const batches = await submit(client, bodies)
-    await untilSettled(client, batches, claims, signal)
+    await untilSettled(client, batches, claims, options)
     const settledSeconds = (performance.now() - startedAt) / 1_000
 
     const results = new Map([...(await readResults(client, batches)), ...(await readVideoResults(client, sent))])
     const planned: Planned[] = [...plan.captures, ...videos]
     // A device that is revoked ends its intent tokens too.
     const revoked = plan.devices.filter(({ standing }) => standing === 'revoked').length
-    const events = await untilDelivered(receiver, planned, revoked, signal)
+    const events = await untilDelivered(receiver, planned, revoked, options)
     const findings = planned.map((capture) => judge(capture, results.get(capture.externalId), receiver))
     const settled = findings.filter((finding) => finding.isSettled).length
     const summary = {
@@ -165,7 +166,12 @@ async function submit(client: Client, bodies: readonly AttestBody[]): Promise<Su
   return batches
 }
 
-async function untilSettled(client: Client, batches: readonly Submitted[], claims: number, signal: AbortSignal) {
+async function untilSettled(
+  client: Client,
+  batches: readonly Submitted[],
+  claims: number,
+  options: Pick<RehearsalOptions, 'say' | 'signal'>,
+) {
   const accepted = claims - batches.reduce((sum, batch) => sum + batch.refused.length, 0)
   const count = async () => {
     let settled = 0
@@ -175,14 +181,8 @@ async function untilSettled(client: Client, batches: readonly Submitted[], claim
     }
     return settled
   }
-  await watch({
-    label: 'Settling claims',
-    expected: accepted,
-    count,
-    everyMs: 100,
-    patienceMs: SETTLE_PATIENCE_MS,
-    signal,
-  })
+  const [label, what] = ['Settling claims', 'the evaluation of all claims']
+  await watch({ ...options, label, what, expected: accepted, count, everyMs: 100 })
 }
 
 async function readResults(client: Client, batches: readonly Submitted[]): Promise<Map<string, Attestation>> {
@@ -204,26 +204,30 @@ async function untilDelivered(
   receiver: Receiver,
   planned: readonly Planned[],
   revokedDevices: number,
-  signal: AbortSignal,
+  options: Pick<RehearsalOptions, 'say' | 'signal'>,
 ): Promise<{ expected: number }> {
   const expected = planned.reduce((sum, capture) => sum + eventsOf(capture).length, revokedDevices)
   const count = async () => receiver.eventIds.size
-  await watch({ label: 'Receiving webhooks', expected, count, everyMs: 50, patienceMs: DELIVERY_PATIENCE_MS, signal })
+  const [label, what] = ['Receiving webhooks', 'the delivery of all events']
+  await watch({ ...options, label, what, expected, count, everyMs: 50 })
   return { expected }
 }
 
 interface Watched {
   label: string
+  /** Named while it has not ended. */
+  what: string
   expected: number
   count(): Promise<number>
   everyMs: number
-  /** How long there may be no progress; the report then says what is missing. */
-  patienceMs: number
+  say(line: string): void
   signal: AbortSignal
 }
 
-async function watch({ label, expected, count, everyMs, patienceMs, signal }: Watched): Promise<void> {
+/** Returns also when there was no progress for very long; the report then says what is missing. */
+async function watch({ label, what, expected, count, everyMs, say, signal }: Watched): Promise<void> {
   const progress = createProgress(label, expected)
+  const end = createWaits({ say }).begin(what, 'ended')
   let seen = 0
   try {
     for (let movedAt = performance.now(); ; await delay(everyMs, undefined, { signal })) {
@@ -231,9 +235,10 @@ async function watch({ label, expected, count, everyMs, patienceMs, signal }: Wa
       if (now > seen) movedAt = performance.now()
       progress.add(now - seen)
       seen = now
-      if (seen >= expected || performance.now() - movedAt > patienceMs) return
+      if (seen >= expected || performance.now() - movedAt > PATIENCE_MS) return
     }
   } finally {
+    end()
     progress.end()
   }
 }

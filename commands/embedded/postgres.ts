@@ -3,12 +3,26 @@
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import pg from 'pg'
+import { createUsableTime } from '../usable-time.ts'
+import { createWaits, type Waits } from '../waits.ts'
 import { type InstallLayout, prepareLayout, sharedFolderOf } from './install-layout.ts'
 import { hold, whileLocked } from './process-lock.ts'
-import { type Launch, launch, OWNER, pulseOf, restore, runningPort, socketUrl, stop, url } from './server.ts'
+import {
+  type Launch,
+  launch,
+  OWNER,
+  pulseOf,
+  restore,
+  runningPort,
+  socketUrl,
+  stop,
+  url,
+  watchdogPid,
+} from './server.ts'
 import { monitorWatchdog, type WatchdogMonitor } from './watchdog-monitor.ts'
 
 export interface EmbeddedPostgres {
@@ -34,19 +48,22 @@ interface EmbeddedOptions {
   transient?: string
   /** The server or its watchdog is replaced when it is frozen for this long. */
   silentAfterMs?: number
+  /** Names what the start waits for. Its signal aborts the start. */
+  waits?: Waits
 }
 
-// As the supervisor of the service's own processes: far above what a heavily overloaded machine takes.
+// As the supervisor of the service's own processes.
 const SILENT_AFTER_MS = 60_000
 
 /**
- * Starts the server of `directory`, or joins the one that already serves it.
+ * Starts the server of `directory`, or joins the one that already serves it. Waits for it without a limit.
  * @throws {Error} with a sentence for people when the platform has no binaries or the server does not come up.
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const directory = resolve(options.directory)
+  const { waits = createWaits() } = options
   const holders = join(directory, 'holders')
-  const holder = await hold(holders)
+  const holder = await hold(holders, waits)
   let end = async () => {}
   let monitor: WatchdogMonitor | undefined
   const release = async () => {
@@ -61,21 +78,27 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       await stop(layout)
       for (const folder of transientFolders) rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
     }
-    const password = await initialize(layout)
-    const running = await runningPort(layout, password)
+    const password = await initialize(layout, waits)
     const { isDurable = true, silentAfterMs = SILENT_AFTER_MS } = options
-    const launching: Launch = { layout, password, isDurable, holders, transientFolders, silentAfterMs }
+    const launching: Launch = { layout, password, isDurable, holders, transientFolders, silentAfterMs, waits }
+    const running = await runningPort(launching)
     const port = running ?? (await launch(launching))
-    await createDatabase(url(password, port, 'postgres'), options.database)
+    await waits.until('embedded Postgres', 'made its database', () =>
+      createDatabase(url(password, port, 'postgres'), options.database),
+    )
     const ownerUrl = socketUrl(layout, url(password, port, options.database))
     monitor = monitorWatchdog({
       pulse: () => pulseOf(layout),
       // Other holders notice the loss at the same moment: the first one restores the server.
-      restore: (last) =>
-        whileLocked(holders, async () => {
-          if (pulseOf(layout) === last) await restore({ ...launching, port })
-        }),
+      restore: (last, signal) => {
+        const restoring = waits.withSignal(signal)
+        const restoreOnce = async () => {
+          if (pulseOf(layout) === last) await restore({ ...launching, waits: restoring, port })
+        }
+        return whileLocked(holders, restoreOnce, restoring)
+      },
       silentAfterMs,
+      usableMs: createUsableTime(() => watchdogPid(layout)),
     })
     return { ownerUrl, directory: layout.directory, isJoined: running !== undefined, lost: monitor.lost, release }
   } catch (error) {
@@ -86,7 +109,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   }
 }
 
-async function initialize(layout: InstallLayout): Promise<string> {
+async function initialize(layout: InstallLayout, waits: Waits): Promise<string> {
   const passwordFile = join(dirname(layout.directory), 'postgres-password')
   const unfinished = join(dirname(layout.directory), 'initdb-password')
   if (existsSync(passwordFile)) return readFileSync(passwordFile, 'utf8')
@@ -111,33 +134,42 @@ async function initialize(layout: InstallLayout): Promise<string> {
     `--pwfile=${unfinished}`,
   ]
   flags.push('--encoding=UTF8', '--locale=C', '--no-instructions', '--no-sync')
-  await runToEnd(layout, layout.binaries.initdb, flags)
+  await runToEnd(layout, flags, waits)
   if (layout.identity) chownSync(unfinished, 0, 0)
   renameSync(unfinished, passwordFile)
   return password
 }
 
-function runToEnd(layout: InstallLayout, command: string, args: string[]): Promise<void> {
-  return new Promise((done, fail) => {
-    const child = spawn(command, args, {
-      ...layout.identity,
-      cwd: layout.directory,
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    let complaint = ''
-    child.stderr.on('data', (chunk: Buffer) => {
-      complaint = (complaint + chunk.toString()).slice(-2_000)
-    })
-    child.on('error', fail)
-    child.on('close', (code, signal) => {
-      if (code === 0) done()
-      else fail(new Error(`Embedded Postgres could not be set up (initdb ended with ${signal ?? code}): ${complaint}`))
-    })
+// Waits for its end also when the signal aborts: it must not write on when this process is gone.
+async function runToEnd(layout: InstallLayout, args: string[], { begin, signal }: Waits): Promise<void> {
+  signal?.throwIfAborted()
+  const child = spawn(layout.binaries.initdb, args, {
+    ...layout.identity,
+    cwd: layout.directory,
+    stdio: ['ignore', 'ignore', 'pipe'],
   })
+  const abort = () => void child.kill('SIGTERM')
+  signal?.addEventListener('abort', abort, { once: true })
+  const end = begin('embedded Postgres', 'been set up')
+  let complaint = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint = (complaint + chunk.toString()).slice(-2_000)
+  })
+  try {
+    const [code, killer] = await once(child, 'close')
+    signal?.throwIfAborted()
+    if (code === 0) return
+    throw new Error(`Embedded Postgres could not be set up (initdb ended with ${killer ?? code}): ${complaint}`)
+  } finally {
+    end()
+    signal?.removeEventListener('abort', abort)
+  }
 }
 
 async function createDatabase(connectionString: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString })
+  // Its server is stopped when the start is aborted.
+  client.on('error', () => {})
   await client.connect()
   try {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [name])

@@ -3,10 +3,11 @@
 // pid does not count as the holder.
 
 import { execFile } from 'node:child_process'
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { createWaits, type Waits } from '../waits.ts'
 
 export interface Holder {
   unlock(): void
@@ -14,19 +15,21 @@ export interface Holder {
   release(whenLast: () => Promise<void>): Promise<void>
 }
 
-const LOCK_DEADLINE_MS = 90_000
-// Breaking a dead process's lock takes milliseconds; a process that takes this long died as well.
-const BREAKING_DEADLINE_MS = 10_000
+// A holder that leaves waits no longer for another process's start: the watchdog stops the server in its place.
+const LEAVE_MS = 20_000
 
 let taken = 0
 
-/** Registers this process, and returns with the lock still held until `unlock`. */
-export async function hold(directory: string): Promise<Holder> {
+/**
+ * Registers this process, and returns with the lock still held until `unlock`. Waits without a limit for a living process
+ * that has the lock.
+ */
+export async function hold(directory: string, waits: Waits = createWaits()): Promise<Holder> {
   mkdirSync(directory, { recursive: true })
   taken += 1
   const own = join(directory, `${process.pid}-${taken}`)
   const self = await describeSelf()
-  let unlockOnce: (() => void) | undefined = await lock(directory)
+  let unlockOnce: (() => void) | undefined = await lock(directory, waits)
   writeFileSync(own, self)
 
   const unlock = () => {
@@ -36,7 +39,14 @@ export async function hold(directory: string): Promise<Holder> {
   return {
     unlock,
     async release(whenLast) {
-      unlockOnce ??= await lock(directory)
+      const signal = AbortSignal.timeout(LEAVE_MS)
+      try {
+        unlockOnce ??= await lock(directory, createWaits({ signal }))
+      } catch (error) {
+        rmSync(own, { force: true })
+        if (signal.aborted) return
+        throw error
+      }
       try {
         rmSync(own, { force: true })
         if (!(await isHeld(directory))) await whenLast()
@@ -69,9 +79,13 @@ export async function whenUnheld(directory: string, work: () => Promise<void>): 
   }
 }
 
-/** Runs `work` while no other process starts or ends the server. */
-export async function whileLocked<Result>(directory: string, work: () => Promise<Result>): Promise<Result> {
-  const unlock = await lock(directory)
+/** Runs `work` while no other process starts or ends the server. `waits` names the process that does. */
+export async function whileLocked<Result>(
+  directory: string,
+  work: () => Promise<Result>,
+  waits?: Waits,
+): Promise<Result> {
+  const unlock = await lock(directory, waits)
   try {
     return await work()
   } finally {
@@ -104,43 +118,46 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-async function lock(directory: string): Promise<() => void> {
+async function lock(directory: string, waits = createWaits()): Promise<() => void> {
   const file = join(directory, 'lock')
   // Written to a separate file and linked, so that a lock always names its owner.
   const claim = join(directory, `claim-${process.pid}-${Math.random().toString(36).slice(2)}`)
   writeFileSync(claim, await describeSelf())
+  const owner = () => `process ${readText(file)?.split(' ')[0] ?? ''} (it starts or ends embedded Postgres)`
+  const end = waits.begin(owner, `released ${file}`)
   try {
-    for (const deadline = Date.now() + LOCK_DEADLINE_MS; Date.now() < deadline; await delay(25)) {
+    for (; ; await delay(25)) {
+      waits.signal?.throwIfAborted()
       try {
         linkSync(claim, file)
         return () => rmSync(file, { force: true })
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
       }
-      if (!(await isSameProcess(readText(file)))) await breakLock(file)
+      if (!(await isSameProcess(readText(file)))) await breakLock(file, claim)
     }
   } finally {
+    end()
     rmSync(claim, { force: true })
   }
-  throw new Error(`${file} has been held for ${LOCK_DEADLINE_MS / 1000} s: end the process named in it, or delete it.`)
 }
 
 // When two processes find a dead owner, the slower one could delete the lock that the faster one has just taken. So one
-// process breaks the lock at a time, and checks it again first.
-async function breakLock(file: string): Promise<void> {
+// process breaks the lock at a time, and checks it again first. `claim` names this process, as the lock does.
+async function breakLock(file: string, claim: string): Promise<void> {
   const breaking = `${file}-breaking`
   try {
-    mkdirSync(breaking)
+    linkSync(claim, breaking)
   } catch {
-    const since = statSync(breaking, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
-    if (Date.now() - since > BREAKING_DEADLINE_MS) rmSync(breaking, { recursive: true, force: true })
+    // One that lives may take long, if it gets no processor.
+    if (!(await isSameProcess(readText(breaking)))) rmSync(breaking, { force: true })
     return
   }
   try {
     const owner = readText(file)
     if (owner !== undefined && !(await isSameProcess(owner))) rmSync(file, { force: true })
   } finally {
-    rmdirSync(breaking)
+    rmSync(breaking, { force: true })
   }
 }
 

@@ -13,12 +13,14 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { freePort } from '../ports.ts'
+import type { Waits } from '../waits.ts'
 import type { InstallLayout } from './install-layout.ts'
-import { isAlive, isRunning } from './process-lock.ts'
+import { isAlive, isRunning, isSuspended } from './process-lock.ts'
 import { spawnWatchdog, type WatchdogOptions } from './watchdog.ts'
 
 export interface Launch {
@@ -29,6 +31,8 @@ export interface Launch {
   transientFolders: string[]
   /** After how long without a sign of life the server or its watchdog counts as frozen. */
   silentAfterMs: number
+  /** Names a server that is slow. Its signal aborts the wait for it. */
+  waits: Waits
   /** undefined: a free one. */
   port?: number
 }
@@ -38,33 +42,42 @@ export const OWNER = 'postgres'
 // A process has 4 connections for tenants, 2 for the system and 2 to 3 for BullMQ, few of them busy at once; there are
 // eight kinds of processes, some scaled, and two deployments may share one server.
 const MAX_CONNECTIONS = 200
-// Counted from the last sign of progress: replaying a long log after a crash may take minutes.
-const SILENCE_DEADLINE_MS = 60_000
-const TRANSIENT_REFUSAL_MS = 30_000
+// Another process takes a free port before Postgres, which is tried at the next one.
+const PORT_TRIES = 20
 const MAX_LOG_BYTES = 20_000_000
 // sockaddr_un of the platform, without the NUL at the end of the path.
 const MAX_SOCKET_PATH = process.platform === 'linux' ? 107 : 103
 
-/** The port of the live server; waits while it still recovers. undefined when a dead server left its file behind. */
-export async function runningPort(layout: InstallLayout, password: string): Promise<number | undefined> {
+/**
+ * The port of the live server; waits while it still recovers, which may take minutes after a crash. undefined when there is
+ * none, and no watchdog that starts it again.
+ */
+export async function runningPort(launching: Launch): Promise<number | undefined> {
+  const { layout, password, waits } = launching
   const pidFile = join(layout.directory, 'postmaster.pid')
-  while (existsSync(pidFile)) {
-    const [pidLine, , , portLine] = readFileSync(pidFile, 'utf8').split('\n')
-    const pid = Number(pidLine)
-    if (!(await isAlive(pid, layout.directory))) {
-      rmSync(pidFile, { force: true })
-      return undefined
+  const end = waits.begin('embedded Postgres', 'accepted connections')
+  try {
+    for (; ; await delay(50)) {
+      waits.signal?.throwIfAborted()
+      if (await isSuspended(watchdogPid(layout), layout.directory)) await killWatchdog(layout)
+      const isWatched = await isAlive(watchdogPid(layout), layout.directory)
+      const pid = postmasterPid(layout)
+      if (!(await isAlive(pid, layout.directory))) {
+        if (isWatched) continue
+        rmSync(pidFile, { force: true })
+        return undefined
+      }
+      const port = Number(readText(pidFile)?.split('\n')[3])
+      // Its starter may have been killed before it wrote the port.
+      if (!(port > 0)) continue
+      // A server that is frozen would never answer: its watchdog replaces it.
+      if (!isWatched) adopt(launching, port)
+      const hasEnded = () => !isRunning(pid) || postmasterPid(layout) !== pid
+      if (await untilReady(url(password, port, 'postgres'), hasEnded, waits)) return port
     }
-    const port = Number(portLine)
-    // Its starter may have been killed before it wrote the port.
-    if (port > 0) {
-      if (await untilReady(url(password, port, 'postgres'), () => !existsSync(pidFile))) return port
-      if (existsSync(pidFile))
-        throw new Error(`The Postgres of ${layout.directory} (process ${pid}) does not answer: end it.`)
-    }
-    await delay(50)
+  } finally {
+    end()
   }
-  return undefined
 }
 
 /**
@@ -72,11 +85,8 @@ export async function runningPort(layout: InstallLayout, password: string): Prom
  * its holders' connection addresses contain.
  */
 export async function restore(launching: Launch & { port: number }): Promise<void> {
-  const { layout, password } = launching
-  await killWatchdog(layout)
-  const running = await runningPort(layout, password)
-  if (running === undefined) await launch(launching)
-  else adopt(launching, running)
+  await killWatchdog(launching.layout)
+  if ((await runningPort(launching)) === undefined) await launch(launching)
 }
 
 function adopt(launching: Launch, port: number): void {
@@ -117,33 +127,46 @@ function watchdogOptions(launching: Launch, port: number): WatchdogOptions {
  * @throws {Error} with a sentence for people when the server does not start.
  */
 export async function launch(launching: Launch): Promise<number> {
-  const { layout, password } = launching
+  const { layout, waits } = launching
   const file = logFile(layout)
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES) renameSync(file, `${file}.1`)
   removeSockets(layout)
-  for (const deadline = Date.now() + TRANSIENT_REFUSAL_MS; ; await delay(250)) {
-    const port = launching.port ?? (await freePort())
-    const log = openSync(file, 'a+', 0o600)
-    try {
-      const spoken = statSync(file).size
-      let hasEnded = false
-      const watchdog = startWatchdog(watchdogOptions(launching, port), layout, log)
-      for (const event of ['error', 'exit']) {
-        watchdog.on(event, () => {
-          hasEnded = true
-        })
-      }
-      if (await untilReady(url(password, port, 'postgres'), () => hasEnded)) return port
-      const reason = lastReason(log, spoken)
-      // Backends of a killed server hold its memory for a moment, and another process may take the port before
-      // Postgres.
-      const isPassing = /shared memory block|address already in use|could not create any TCP\/IP sockets/i.test(reason)
-      if (!isPassing || Date.now() > deadline) {
+  const end = waits.begin('embedded Postgres', 'accepted connections')
+  try {
+    for (let tries = 1; ; await delay(250)) {
+      const port = launching.port ?? (await freePort())
+      const reason = await launchAt(launching, port, file)
+      if (reason === undefined) return port
+      // Backends of a killed server hold its memory until they end, which they do by themselves.
+      if (/shared memory block/i.test(reason)) continue
+      const isTaken = /address already in use|could not create any TCP\/IP sockets/i.test(reason)
+      if (!isTaken || tries === PORT_TRIES) {
         throw new Error(`Embedded Postgres did not start${reason && `: ${reason}`} (its log: ${file})`)
       }
-    } finally {
-      closeSync(log)
+      tries += 1
     }
+  } finally {
+    end()
+  }
+}
+
+/** @returns why the server ended; undefined when it is ready. */
+async function launchAt(launching: Launch, port: number, file: string): Promise<string | undefined> {
+  const { layout, password, waits } = launching
+  const log = openSync(file, 'a+', 0o600)
+  try {
+    const spoken = statSync(file).size
+    let isEnded = false
+    const watchdog = startWatchdog(watchdogOptions(launching, port), layout, log)
+    for (const event of ['error', 'exit']) {
+      watchdog.on(event, () => {
+        isEnded = true
+      })
+    }
+    const isReady = await untilReady(url(password, port, 'postgres'), () => isEnded, waits)
+    return isReady ? undefined : lastReason(log, spoken)
+  } finally {
+    closeSync(log)
   }
 }
 
@@ -186,29 +209,43 @@ function settings(isDurable: boolean, sockets: string): string[] {
   return Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-async function untilReady(connectionString: string, hasEnded: () => boolean): Promise<boolean> {
-  for (let deadline = Date.now() + SILENCE_DEADLINE_MS; Date.now() < deadline && !hasEnded(); await delay(50)) {
-    const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 })
-    client.on('error', () => {})
-    try {
-      await client.connect()
-      return true
-    } catch (error) {
-      // 57P03: it still replays its log. Anything else: not listening yet.
-      if (error instanceof pg.DatabaseError && error.code === '57P03') deadline = Date.now() + SILENCE_DEADLINE_MS
-    } finally {
-      await client.end().catch(() => {})
-    }
+/** false when the server has ended. */
+async function untilReady(connectionString: string, hasEnded: () => boolean, { signal }: Waits): Promise<boolean> {
+  for (; !hasEnded(); await delay(50)) {
+    signal?.throwIfAborted()
+    if (await canConnect(connectionString, () => hasEnded() || signal?.aborted === true)) return true
   }
   return false
+}
+
+// However long the answer takes: a server that gets no processor is slow for the next connection, too.
+async function canConnect(connectionString: string, isOver: () => boolean): Promise<boolean> {
+  const socket = new Socket()
+  const client = new pg.Client({ connectionString, stream: () => socket })
+  client.on('error', () => {})
+  const check = setInterval(() => isOver() && socket.destroy(), 50)
+  try {
+    await client.connect()
+    await client.end()
+    return true
+  } catch {
+    // It still replays its log (57P03), or does not listen yet.
+    return false
+  } finally {
+    clearInterval(check)
+    socket.destroy()
+  }
 }
 
 export async function stop(layout: InstallLayout): Promise<void> {
   const pidFile = join(layout.directory, 'postmaster.pid')
   const pid = postmasterPid(layout)
   const watchdog = watchdogPid(layout)
+  const isWatched = await isAlive(watchdog, layout.directory)
   // A suspended process acts on no other signal, and does not notice that its child has ended.
   for (const one of [pid, watchdog]) if (await isAlive(one, layout.directory)) sendSignal(one, 'SIGCONT')
+  // A server that has just been started has no file yet: its watchdog knows it, and passes the signal on.
+  if (isWatched && !(await isAlive(pid, layout.directory))) sendSignal(watchdog, 'SIGINT')
   // SIGINT is Postgres's fast shutdown: roll back open transactions, write a checkpoint, end. SIGQUIT after that loses
   // nothing committed either, but the next start replays the log.
   for (const [signal, patienceMs] of [
@@ -219,7 +256,8 @@ export async function stop(layout: InstallLayout): Promise<void> {
     if (!sendSignal(pid, signal)) break
     for (const deadline = Date.now() + patienceMs; Date.now() < deadline && existsSync(pidFile); ) await delay(25)
   }
-  for (const deadline = Date.now() + 5_000; Date.now() < deadline && (await isAlive(watchdog, layout.directory)); ) {
+  // A process that is exiting has no command line any more, by which it was recognized.
+  for (const deadline = Date.now() + 20_000; isWatched && Date.now() < deadline && (await isAlive(watchdog)); ) {
     await delay(10)
   }
   rmSync(watchdogFile(layout), { force: true })
@@ -248,7 +286,7 @@ export function pulseOf(layout: InstallLayout): number | undefined {
   return isRunning(watchdogPid(layout)) ? statSync(watchdogFile(layout), { throwIfNoEntry: false })?.mtimeMs : undefined
 }
 
-function watchdogPid(layout: InstallLayout): number {
+export function watchdogPid(layout: InstallLayout): number {
   return Number(readText(watchdogFile(layout)))
 }
 

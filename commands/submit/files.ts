@@ -8,6 +8,7 @@ import { MEDIA_TYPES, SNIFF_BYTES, sniffType } from '#src/attest/media/sniff.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { parseJson } from '#src/platform/crypto/canonical.ts'
 import type { Body } from './entry.ts'
+import { createNameSearch, type NameSearch } from './names.ts'
 
 export interface FileFacts {
   path: string
@@ -79,9 +80,22 @@ export function parseBody(bytes: Uint8Array): Body | FieldError[] {
   }
 }
 
-/** The path of `name`, if it is inside the folder `base` (a real path), links followed. */
-export async function resolveInside(base: string, name: string): Promise<string | FieldError> {
+/** The path of `name`, in either Unicode form, if it is inside the folder `base` (a real path), links followed. */
+export async function resolveInside(
+  base: string,
+  name: string,
+  search: NameSearch = createNameSearch(base),
+): Promise<string | FieldError> {
   const path = resolve(base, name)
+  const real = await realOf(base, path)
+  if (!isFinding(real) || real.code !== 'not_found' || !isInside(base, path)) return real
+  const other = await search(path)
+  if (other === 'ambiguous')
+    return finding('/media', 'ambiguous', 'two files have this name in different Unicode forms')
+  return other === undefined ? real : realOf(base, other)
+}
+
+async function realOf(base: string, path: string): Promise<string | FieldError> {
   try {
     const real = await realpath(path)
     // Checked only when the file exists: a name that leads out and a wrong name are different errors.

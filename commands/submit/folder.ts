@@ -5,6 +5,7 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import { extname, join, parse } from 'node:path'
 import type { Found } from './entry.ts'
 import { finding, findingOf, isInside, readBody } from './files.ts'
+import { createNames, keyOf } from './names.ts'
 
 export interface FolderOptions {
   /** A real path that is skipped: this command's output is not input. */
@@ -99,21 +100,29 @@ export async function* readFolder(directory: string, options: FolderOptions): As
   }
 }
 
+// Photo and JSON may have been written by systems that disagree on the Unicode form of a name.
 function pairNames(names: readonly Dirent[]) {
-  const photosByStem = Map.groupBy(names.map(({ name }) => name).filter(isPhoto), (name) => parse(name).name)
-  const bodies = new Set(names.map(({ name }) => name).filter(isJson))
-  const photos = new Set([...photosByStem.values()].flat())
+  const all = names.map(({ name }) => name)
+  const photos = all.filter(isPhoto)
+  const bodies = createNames(all.filter(isJson))
+  const photoKeys = new Set(photos.map(keyOf))
+  const photosByStem = Map.groupBy(photos, (name) => keyOf(parse(name).name))
   return {
     bodyOf(photo: string): string | 'ambiguous' | undefined {
-      if (bodies.has(`${photo}.json`)) return `${photo}.json`
+      const own = bodies.find(`${photo}.json`)
+      if (own !== undefined) return own
       const stem = parse(photo).name
-      if (!bodies.has(`${stem}.json`)) return undefined
-      const others = photosByStem.get(stem)?.filter((name) => !bodies.has(`${name}.json`)) ?? []
-      return others.length > 1 ? 'ambiguous' : `${stem}.json`
+      const shared = bodies.find(`${stem}.json`)
+      if (shared === undefined || shared === 'ambiguous') return shared
+      const others = photosByStem.get(keyOf(stem))?.filter((name) => bodies.find(`${name}.json`) === undefined) ?? []
+      // A photo of exactly this name comes before one of another form.
+      const isExact = parse(shared).name === stem
+      const rivals = isExact ? others.filter((name) => parse(name).name === stem) : others
+      return rivals.length > 1 ? 'ambiguous' : shared
     },
     hasPhoto(json: string): boolean {
-      const stem = parse(json).name
-      return photos.has(stem) || photosByStem.has(stem)
+      const stem = keyOf(parse(json).name)
+      return photoKeys.has(stem) || photosByStem.has(stem)
     },
   }
 }
@@ -124,7 +133,7 @@ function isPhoto(name: string): boolean {
 }
 
 function isJson(name: string): boolean {
-  return name.endsWith('.json')
+  return extname(name).toLowerCase() === '.json'
 }
 
 // Files that operating systems leave beside others.

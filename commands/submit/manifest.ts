@@ -8,6 +8,7 @@ import type { Json } from '#src/platform/crypto/canonical.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
 import type { Body, Found } from './entry.ts'
 import { finding, isFinding, parseBody, readBody, resolveInside } from './files.ts'
+import { createNameSearch, type NameSearch } from './names.ts'
 import { type Cells, type Row, readTable } from './table.ts'
 
 export interface ManifestOptions {
@@ -29,7 +30,7 @@ const COLUMNS = new Map([
 const FILES = ['file', 'body', 'bundle']
 
 export async function* readManifest(path: string, options: ManifestOptions): AsyncGenerator<Found, void> {
-  const base = await realpath(options.directory)
+  const base = await openFolder(options.directory)
   const name = basename(path)
   if (/\.(?:ndjson|jsonl)$/i.test(path)) {
     const lines = readLines(createReadStream(path), {
@@ -47,7 +48,18 @@ export async function* readManifest(path: string, options: ManifestOptions): Asy
   for await (const row of table) yield await readRow(base, `${name}:${row.line}`, row)
 }
 
-async function readJsonLine(base: string, source: string, bytes: Buffer | undefined): Promise<Found> {
+interface Folder {
+  /** A real path. */
+  path: string
+  search: NameSearch
+}
+
+async function openFolder(directory: string): Promise<Folder> {
+  const path = await realpath(directory)
+  return { path, search: createNameSearch(path) }
+}
+
+async function readJsonLine(base: Folder, source: string, bytes: Buffer | undefined): Promise<Found> {
   if (bytes === undefined) return refuse(source, [finding('', 'too_long', `has more than ${MAX_LINE_BYTES} bytes`)])
   const body = parseBody(bytes)
   if (Array.isArray(body)) return refuse(source, body)
@@ -58,7 +70,7 @@ async function readJsonLine(base: string, source: string, bytes: Buffer | undefi
   return { source, file, body: rest, ...(await locate(base, file, '/media/file')) }
 }
 
-async function readRow(base: string, source: string, row: Row): Promise<Found> {
+async function readRow(base: Folder, source: string, row: Row): Promise<Found> {
   if ('problem' in row) return refuse(source, [row.problem])
   const { cells } = row
   const file = cells.get('file') ?? ''
@@ -79,7 +91,7 @@ async function readRow(base: string, source: string, row: Row): Promise<Found> {
 }
 
 async function readRowBody(
-  base: string,
+  base: Folder,
   file: string,
   cells: Cells,
 ): Promise<{ body: Body; bodyPath?: string; problems: FieldError[] }> {
@@ -88,7 +100,7 @@ async function readRowBody(
   const { dir, name: stem } = parse(file)
   // Without a name, the JSON file beside the photo.
   for (const one of name === undefined ? [`${file}.json`, join(dir, `${stem}.json`)] : [name]) {
-    const path = await resolveInside(base, one)
+    const path = await resolveInside(base.path, one, base.search)
     if (isFinding(path)) {
       if (name === undefined && path.code === 'not_found') continue
       return { body: {}, problems: [{ ...path, pointer: column }] }
@@ -129,11 +141,11 @@ function setAt(body: Body, [member = '', ...rest]: string[], value: Json): void 
 }
 
 async function locate(
-  base: string,
+  base: Folder,
   file: string,
   pointer: string,
 ): Promise<{ photo?: string; problems?: FieldError[] }> {
-  const path = await resolveInside(base, file)
+  const path = await resolveInside(base.path, file, base.search)
   return isFinding(path) ? { problems: [{ ...path, pointer }] } : { photo: path }
 }
 

@@ -37,6 +37,8 @@ const MAX_CHUNK_BYTES = 16 * 1024 * 1024
 const POLLED_AT_ONCE = 4
 const FIRST_POLL_MS = 200
 const LONGEST_POLL_MS = 2_000
+// Where a rate limit is near, one request in this many asks for results: the others send.
+const REQUESTS_PER_POLL = 10
 const MAX_NAME = 200
 
 export async function run(deps: RunDeps): Promise<void> {
@@ -176,6 +178,7 @@ export async function run(deps: RunDeps): Promise<void> {
     let pauseMs = FIRST_POLL_MS
     while (!isAllSent || open.length > 0) {
       let arrived = 0
+      let polled = 0
       for (const batch of open.splice(0, POLLED_AT_ONCE)) {
         const answer = await service.readResults(batch.batchId, batch.cursor, (line) => {
           const key = batch.keys[line.line - 1]
@@ -186,13 +189,15 @@ export async function run(deps: RunDeps): Promise<void> {
           arrived += 1
         })
         if ('refused' in answer) throw stopped(strangerOf(batch.batchId, answer.refused.detail))
+        polled += 1
         if (answer.value.is_complete) await finish(batch)
         else open.push(batch)
       }
       if (arrived > 0) await journal.sync()
       const isSlow = arrived === 0 && open.length > 0
       pauseMs = isSlow ? Math.min(pauseMs * 1.5, LONGEST_POLL_MS) : FIRST_POLL_MS
-      if (!isAllSent || open.length > 0) await sleep(pauseMs, undefined, { signal })
+      const sharedMs = isAllSent ? 0 : REQUESTS_PER_POLL * polled * service.intervalMs()
+      if (!isAllSent || open.length > 0) await sleep(Math.max(pauseMs, sharedMs), undefined, { signal })
     }
   }
 

@@ -8,6 +8,7 @@ import type { FieldError } from '#src/failure.ts'
 import type { Batch, BatchLine, ResultsEnd } from '../../capture-kit/client.ts'
 import { reasonOf } from '../sentence.ts'
 import type { DuplicatesRow } from './duplicates.ts'
+import { createPace } from './pace.ts'
 
 export interface ServiceOptions {
   url: string
@@ -67,6 +68,7 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
   const prefix = base.pathname.replace(/\/+$/, '')
   // An upload of a hundred megabytes may be slow, and so may the acceptance of a large batch in a busy hour.
   const pool = new Pool(base.origin, { connections, headersTimeout: 180_000, bodyTimeout: 120_000 })
+  const pace = createPace({ connections })
   let answeredAt = 0
 
   async function send<Value>(call: Call<Value>): Promise<Answer<Value>> {
@@ -122,6 +124,7 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
   }
 
   async function attemptOnce<Value>(call: Call<Value>): Promise<Answer<Value> | Again> {
+    await pace.turn(signal)
     const response = await pool.request({
       method: call.method,
       path: prefix + call.path(),
@@ -129,6 +132,7 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
       body: call.body?.() ?? null,
       signal,
     })
+    pace.learn(response.headers)
     const { statusCode: status } = response
     if (status < 300) {
       const value = await call.read(response.body)
@@ -230,6 +234,9 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
       }
       return { value: rows }
     },
+
+    /** Time between two requests while the rate limit of the key is near; otherwise 0. */
+    intervalMs: pace.intervalMs,
 
     close: (): Promise<void> => pool.destroy(),
   }

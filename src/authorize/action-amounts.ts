@@ -11,11 +11,22 @@ export interface ActionAmounts {
   amount: string | null
   currency: string | null
   counterparty: string | null
+  /** The payment instrument. */
+  instrument: string | null
   /** Names of members that are there and can't be read, or that contradict another place. */
   malformed: string[]
+  /** Where a name that the request has beside the payload differs from the payload's. */
+  contradicted: { [Member in keyof NamedBeside & ActionMember]?: Contradiction }
 }
 
-export type ActionMember = 'action_type' | 'amount' | 'currency' | 'counterparty'
+/** The payload's value, and the one that differs. */
+export interface Contradiction {
+  expected: Json
+  actual: Json
+}
+
+export const ACTION_MEMBERS = ['action_type', 'amount', 'currency', 'counterparty', 'instrument'] as const
+export type ActionMember = (typeof ACTION_MEMBERS)[number]
 
 /** Where in the payload a member stands: an RFC 6901 JSON pointer. Without one: the payload's member of that name. */
 export type ActionPointers = { [Member in ActionMember]?: string }
@@ -24,6 +35,8 @@ export type ActionPointers = { [Member in ActionMember]?: string }
 export interface NamedBeside {
   action_type?: string | null | undefined
   counterparty?: string | null | undefined
+  /** Of contexts: `transaction_amount`. */
+  amounts?: readonly (Json | undefined)[]
 }
 
 export function actionAmountsOf(
@@ -32,22 +45,40 @@ export function actionAmountsOf(
   named: NamedBeside = {},
 ): ActionAmounts {
   const malformed: string[] = []
-  const read = (member: ActionMember, parse: (value: Json) => string | undefined, beside?: Json | undefined) => {
+  const contradicted: ActionAmounts['contradicted'] = {}
+  const payloadAt = (member: ActionMember) => {
     const pointer = pointers[member]
-    const value = pointer === undefined ? own(payload, member) : resolve(payload, pointer)
+    return pointer === undefined ? own(payload, member) : resolve(payload, pointer)
+  }
+  const read = (
+    member: ActionMember,
+    parse: (value: Json) => string | undefined,
+    beside: readonly (Json | undefined)[] = [],
+  ) => {
+    const value = payloadAt(member)
     if (isAbsent(value)) return null
-    const others = pointer === undefined ? [beside] : [own(payload, member), beside]
+    const others = pointers[member] === undefined ? beside : [own(payload, member), ...beside]
     const found = parse(value)
     if (found !== undefined && others.every((other) => isAbsent(other) || parse(other) === found)) return found
     malformed.push(member)
     return null
   }
+  const readNamed = (member: 'action_type' | 'counterparty') => {
+    const { [member]: actual } = named
+    const name = read(member, nameOf, [actual])
+    if (!isAbsent(actual) && malformed.includes(member)) {
+      contradicted[member] = { expected: nameOf(payloadAt(member) ?? null) ?? null, actual }
+    }
+    return name
+  }
   return {
-    action_type: read('action_type', nameOf, named.action_type),
-    amount: read('amount', amountOf, own(payload, 'transaction_amount')),
+    action_type: readNamed('action_type'),
+    amount: read('amount', amountOf, [own(payload, 'transaction_amount'), ...(named.amounts ?? [])]),
     currency: read('currency', (value) => (isCurrency(value) ? value : undefined)),
-    counterparty: read('counterparty', nameOf, named.counterparty),
+    counterparty: readNamed('counterparty'),
+    instrument: read('instrument', nameOf),
     malformed,
+    contradicted,
   }
 }
 

@@ -19,7 +19,7 @@ export function rolesPage(routes: readonly Route[]): DocsPage {
     const sandbox = rolesWith(permission, 'sandbox')
     const cells = ROLES.map((role) => {
       const isSandboxOnly = sandbox.includes(role) && !live.includes(role)
-      return html`<td>${isSandboxOnly ? 'sandbox' : mark(live.includes(role))}</td>`
+      return html`<td data-role="${role}">${isSandboxOnly ? 'sandbox' : mark(live.includes(role))}</td>`
     })
     return html`<tr><td><a href="#${permission}"><code>${permission}</code></a>: ${allows}</td>${cells}</tr>\n`
   })
@@ -35,7 +35,7 @@ export function rolesPage(routes: readonly Route[]): DocsPage {
   const body = html`<h1>Roles</h1>
 <p class="lead">A signed-in user has one role in the account. An owner may do everything. An API key has no role: its scopes
 decide, and within them it has owner authority. Roles other than owner need the plan enterprise.</p>
-<table><thead><tr><th>Permission</th>${head}</tr></thead><tbody>${rows}</tbody></table>
+<table class="roles"><thead><tr><th>Permission</th>${head}</tr></thead><tbody>${rows}</tbody></table>
 <p>“sandbox”: with the data of the sandbox only.</p>
 <h2 id="routes">Routes by permission</h2>
 ${lists}`

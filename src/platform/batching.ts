@@ -91,8 +91,8 @@ interface TransactionBatcherOptions<Item, Result> {
   /** Items in one batch. */
   maxSize?: number
   /**
-   * Batches of one key at once: fewer hold more items each. Only for statements that wait for no row locks: one that
-   * does would delay the others.
+   * Batches of one key at once: fewer hold more items each. One that waits for a row lock delays the others of its key:
+   * more than one only for statements that wait for none, or where all wait for the same lock.
    */
   maxRunning?: number
   /** How long a batch waits for the one that runs before it runs beside it. Without it, at once. */

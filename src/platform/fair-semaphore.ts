@@ -1,7 +1,9 @@
 // Bounded concurrency that several owners share. Free slots go round among the owners that wait, so that an owner with
-// a thousand tasks delays another's by one, and each owner has its own bounded queue.
+// a thousand tasks delays another's by one. The works wait in a fair queue: where it is full, a newcomer takes the place of the
+// newest work of the owner that has most. A work that runs is never ended for another.
 
 import { Failure } from '#src/failure.ts'
+import { createFairQueue } from './fair-queue.ts'
 
 export interface FairSemaphoreOptions {
   /** Works that run at the same time. */
@@ -14,16 +16,19 @@ export interface FairSemaphoreOptions {
   maxWaiting: number
   /** How long a work may wait; without it, as long as it takes. */
   maxWaitMs?: number | undefined
-  /** The error for a caller whose work may not wait. */
-  refusal: { detail: string; retryAfterSeconds: number }
+  /** The error for a caller whose work may not wait, or not any longer. */
+  refusal: { detail: string; retryAfterSeconds: number; cause?: unknown }
 }
 
-/** @throws {Failure} `service_unavailable` with Retry-After when too many works wait, of the owner or of all, or one for too long. */
+/**
+ * Runs the work when a slot is free for its owner. The owner is an account or, for strangers, a network address (`siteOf`).
+ * @throws {Failure} `service_unavailable` with Retry-After when too many works wait, of the owner or of all, or one for too long.
+ */
 export type FairSemaphore = <R>(owner: string, work: () => Promise<R>) => Promise<R>
 
-interface Queue {
-  running: number
-  waiting: (() => void)[]
+interface Waiting {
+  start(): void
+  refuse(): void
 }
 
 export function createFairSemaphore({
@@ -34,60 +39,56 @@ export function createFairSemaphore({
   maxWaitMs,
   refusal,
 }: FairSemaphoreOptions): FairSemaphore {
-  // A Map iterates in insertion order: an owner that had its turn is inserted again, behind all others.
-  const queues = new Map<string, Queue>()
+  const queue = createFairQueue<Waiting>({ max: maxWaiting, maxEach: maxWaitingEach })
+  const runningOf = new Map<string, number>()
   let running = 0
-  let waiting = 0
 
-  function startNext(): void {
-    for (const [owner, queue] of queues) {
-      if (running >= slots) return
-      if (queue.running >= slotsEach) continue
-      const start = queue.waiting.shift()
-      if (start === undefined) continue
-      waiting -= 1
-      running += 1
-      queue.running += 1
-      queues.delete(owner)
-      queues.set(owner, queue)
-      start()
-    }
+  const mayStart = (owner: string): boolean => running < slots && (runningOf.get(owner) ?? 0) < slotsEach
+
+  function count(owner: string, change: 1 | -1): void {
+    running += change
+    const left = (runningOf.get(owner) ?? 0) + change
+    if (left === 0) runningOf.delete(owner)
+    else runningOf.set(owner, left)
+  }
+
+  // The slot is taken when the work is told to start: its promise resolves later.
+  function waitForSlot(owner: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        start() {
+          clearTimeout(timer)
+          count(owner, 1)
+          resolve()
+        },
+        refuse() {
+          clearTimeout(timer)
+          reject(refused(refusal))
+        },
+      }
+      const giveUp = () => {
+        if (queue.remove(owner, waiting)) waiting.refuse()
+      }
+      const timer = maxWaitMs === undefined ? undefined : setTimeout(giveUp, maxWaitMs)
+      queue.push(owner, waiting)?.refuse()
+    })
   }
 
   return async (owner, work) => {
-    const queue = queues.get(owner) ?? { running: 0, waiting: [] }
-    const mustWait = running >= slots || queue.running >= slotsEach
-    if (mustWait && (queue.waiting.length >= maxWaitingEach || waiting >= maxWaiting)) throw refused(refusal)
-    queues.set(owner, queue)
-    await new Promise<void>((resolve, reject) => {
-      const start = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-      const giveUp = () => {
-        queue.waiting.splice(queue.waiting.indexOf(start), 1)
-        waiting -= 1
-        if (queue.running === 0 && queue.waiting.length === 0) queues.delete(owner)
-        reject(refused(refusal))
-      }
-      const timer = mustWait && maxWaitMs !== undefined ? setTimeout(giveUp, maxWaitMs) : undefined
-      queue.waiting.push(start)
-      waiting += 1
-      startNext()
-    })
+    // A work that may start passes no other of its owner: where a slot is free for them, none of them waits.
+    if (mayStart(owner)) count(owner, 1)
+    else await waitForSlot(owner)
     try {
       return await work()
     } finally {
-      running -= 1
-      queue.running -= 1
-      queues.delete(owner)
-      // Inserted behind the owners that came while the work ran.
-      if (queue.running > 0 || queue.waiting.length > 0) queues.set(owner, queue)
-      startNext()
+      count(owner, -1)
+      // Behind the owners that came while the work ran.
+      queue.passTurn(owner)
+      for (let next = queue.shift(mayStart); next !== undefined; next = queue.shift(mayStart)) next.start()
     }
   }
 }
 
-function refused({ detail, retryAfterSeconds }: FairSemaphoreOptions['refusal']): Failure {
-  return new Failure('service_unavailable', { detail, headers: { 'Retry-After': String(retryAfterSeconds) } })
+function refused({ detail, retryAfterSeconds, cause }: FairSemaphoreOptions['refusal']): Failure {
+  return new Failure('service_unavailable', { detail, headers: { 'Retry-After': String(retryAfterSeconds) }, cause })
 }

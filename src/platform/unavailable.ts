@@ -32,6 +32,19 @@ export function isLockTimeout(error: unknown): boolean {
   return codesOf(error).includes(LOCK_TIMEOUT)
 }
 
+// What ends a wait of this process after a time, rather than an answer: a connection, a statement, a lock.
+const TIMED_OUT = new Set(['57014', LOCK_TIMEOUT, 'ETIMEDOUT'])
+const TIMED_OUT_MESSAGE =
+  /^(?:timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout|Query read timeout)/
+
+/** Whether a store did not answer in time. On a busy machine that says nothing about the store. */
+export function isTimeout(error: unknown): boolean {
+  return (
+    codesOf(error).some((code) => TIMED_OUT.has(code)) ||
+    chainOf(error).some(({ message }) => TIMED_OUT_MESSAGE.test(message))
+  )
+}
+
 /** Whether a store was unreachable or took nothing now: the same call may succeed in a moment. */
 export function isUnavailable(error: unknown): boolean {
   return (

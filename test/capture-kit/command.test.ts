@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash, verify, X509Certificate } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -69,6 +69,50 @@ test('the command writes a signed body with the photo in it, with the time and p
   const value = Buffer.from(body.signature?.value ?? '', 'base64url')
   const data = Buffer.from(canonicalize(body.bundle) ?? '', 'utf8')
   expect(verify('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, value)).toBe(true)
+})
+
+test('the command signs several photos with one device, and writes a body without the photo for each', async () => {
+  const photos = join(folder, 'several')
+  await mkdir(photos)
+  const paths = await Promise.all(
+    ['a.jpg', 'a.jpeg', 'b.jpg'].map(async (name, at) => {
+      const path = join(photos, name)
+      await writeFile(path, await renderPhoto({ seed: at + 2, width: 64, height: 48, exif: null }))
+      return path
+    }),
+  )
+  const { code, stdout } = await run(...paths, '--out', photos, '--captured-at', 'now', '--lat', '1', '--lng', '-2')
+  expect([code, stdout]).toEqual([0, ''])
+  const bodies: AttestBody[] = await Promise.all(
+    paths.map(async (path) => JSON.parse(await readFile(`${path}.json`, 'utf8'))),
+  )
+  for (const [at, body] of bodies.entries()) {
+    const bytes = await readFile(paths[at] ?? '')
+    expect(body).not.toHaveProperty('media')
+    expect(body.bundle).toMatchObject({
+      sensor_hash: createHash('sha256').update(bytes).digest('hex'),
+      gps: { lat: 1, lng: -2 },
+    })
+  }
+  expect(new Set(bodies.map(({ certificate_chain: chain }) => chain?.[0])).size).toBe(1)
+})
+
+test('the command refuses several photos without a folder, with an address, or with one name', async () => {
+  const other = join(folder, 'other')
+  await mkdir(other)
+  const copy = join(other, 'photo.jpg')
+  await writeFile(copy, await readFile(photo))
+  for (const args of [
+    [],
+    ['--out', join(folder, 'body.json')],
+    ['--out', join(folder, 'nowhere', 'at-all')],
+    ['--out', other],
+    ['--out', other, '--url', 'http://127.0.0.1:9', '--key', 'svc_test_x'],
+  ]) {
+    const { code, stdout } = await run(photo, copy, ...args)
+    expect([args, code, stdout]).toEqual([args, 2, ''])
+  }
+  expect(await readdir(other)).toEqual(['photo.jpg'])
 })
 
 test('the command uses the same device in the next run, and keeps its keys private', async () => {

@@ -103,7 +103,7 @@ describe('a capture over HTTP', () => {
       hardware_tier: 'secure_enclave',
       factors: [],
       advisory_factors: [{ code: 'c2pa_absent' }],
-      rules_version: 'attest-rules/6',
+      rules_version: 'attest-rules/7',
     })
     const thumbnail = await fetchAgain(`${system.baseUrl}/v1/media/${result.mediaId}/thumbnail`, {
       headers: { authorization: `Bearer ${system.key}` },

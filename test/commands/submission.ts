@@ -69,6 +69,8 @@ export interface Gate {
   url: string
   /** Every request so far: method and path without its query. */
   seen: string[]
+  /** The status of each answer of the service. */
+  statuses: number[]
   close(): Promise<void>
 }
 
@@ -78,19 +80,21 @@ export async function startGate(
   decide: (call: string, count: number, incoming: IncomingMessage) => Fate,
 ): Promise<Gate> {
   const seen: string[] = []
+  const statuses: number[] = []
   const server = createServer((incoming, outgoing) => {
     const call = `${incoming.method} ${incoming.url?.replace(/\?.*/, '').replaceAll(/bat_[a-z0-9_]+/g, ':id')}`
     seen.push(call)
     const fate = decide(call, seen.filter((one) => one === call).length, incoming)
     if (fate === 'cut') incoming.socket.destroy()
     else if (typeof fate === 'object') answer(incoming, outgoing, fate)
-    else forward(target, incoming, outgoing, fate === 'cut_answer')
+    else forward(target, incoming, outgoing, { isCut: fate === 'cut_answer', statuses })
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
     seen,
+    statuses,
     close: () =>
       new Promise((done) => {
         server.close(() => done())
@@ -104,9 +108,15 @@ function answer(incoming: IncomingMessage, outgoing: ServerResponse, fate: Exclu
   incoming.on('end', () => outgoing.writeHead(fate.status, fate.headers).end(fate.body))
 }
 
-function forward(target: string, incoming: IncomingMessage, outgoing: ServerResponse, isCut: boolean): void {
+function forward(
+  target: string,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { isCut, statuses }: { isCut: boolean; statuses: number[] },
+): void {
   const { host: _, ...headers } = incoming.headers
   const passed = request(new URL(incoming.url ?? '/', target), { method: incoming.method, headers }, (response) => {
+    statuses.push(response.statusCode ?? 0)
     if (isCut) {
       response.resume()
       response.on('end', () => incoming.socket.destroy())

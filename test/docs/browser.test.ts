@@ -181,6 +181,61 @@ describe.skipIf(!hasBrowser)(
       expect(browser.complaints()).toEqual([])
     })
 
+    it('has one copy button for each block of code', async () => {
+      const counts = `(() => {
+        const blocks = [...document.querySelectorAll('pre:not(.version)')]
+        const buttons = (block) => block.parentElement.querySelectorAll(':scope > :is(.copy, .copy-to-clipboard)')
+        const isSeen = (one) => getComputedStyle(one).opacity === '1' && one.checkVisibility()
+        return blocks.map((block) => [...buttons(block)].filter(isSeen).length)
+      })()`
+      await browser.show(1400, 'light')
+      for (const [path, least] of [
+        ['', 1],
+        ['docs/submit', 4],
+        ['docs/capture-kit', 4],
+        ['docs/errors', 40],
+        ['docs/events', 10],
+        ['docs/roles', 0],
+      ] as const) {
+        await browser.open(root + path)
+        // The buttons come with the scripts.
+        if (least > 0) await browser.see(`document.querySelectorAll('.copy').length >= ${least}`)
+        const found = await browser.evaluate<number[]>(counts)
+        expect([path, found.length >= least, found.filter((count) => count !== 1)]).toEqual([path, true, []])
+      }
+    })
+
+    it('copies examples and answers of the API reference', async () => {
+      const path = '/v1/admin/root-cas'
+      const { json } = await call(app, '/v1/openapi.json')
+      const whole = json as unknown as OpenApi
+      const paths = { [path]: { post: whole.paths[path]?.post } } as OpenApi['paths']
+      // Drawing the whole document takes the page a minute.
+      shown = JSON.stringify({ ...whole, webhooks: {}, paths, components: componentsOf(whole, paths) })
+      const operation = `document.querySelector('.opblock')`
+      await browser.open(`${url}#/Devices/${paths[path]?.post?.operationId}`)
+      await browser.see(`${operation}?.querySelector('.opblock-section-request-body pre')`)
+      await browser.see(`${operation}.querySelectorAll('.response pre').length > 0`)
+      const bare = `[...${operation}.querySelectorAll('pre')].filter((one) =>
+        one.parentElement.querySelector(':scope > :is(.copy, .copy-to-clipboard)') === null).length`
+      await browser.see(`${bare} === 0`)
+      await browser.evaluate(`(() => {
+        window.copied = []
+        Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => void window.copied.push(text) } })
+        ${operation}.querySelector('.opblock-section-request-body .copy').click()
+      })()`)
+      await browser.see(`window.copied.length === 1`)
+      expect(JSON.parse(await browser.evaluate<string>(`window.copied[0]`))).toHaveProperty('certificate')
+      // What is drawn later has one too, and a drawn block is not drawn twice.
+      await browser.evaluate(`${operation}.querySelector('.try-out__btn').click()`)
+      await browser.see(`${operation}.querySelector('.execute')`)
+      await browser.evaluate(`${operation}.querySelector('.execute').click()`)
+      await browser.see(`${operation}.querySelector('.live-responses-table pre')`)
+      await browser.see(`${bare} === 0`)
+      expect(browser.complaints().filter((one) => !one.includes('401'))).toEqual([])
+      shown = undefined
+    })
+
     it('copies a block of code unchanged', async () => {
       await browser.open(`${root}docs/integrate`)
       const block = `document.querySelector('.code')`
@@ -206,15 +261,67 @@ describe.skipIf(!hasBrowser)(
         for (const path of ['', 'docs', 'docs/integrate', 'docs/operate', 'docs/errors', 'docs/decisions']) {
           await browser.open(root + path)
           const page = `${path} at ${width} ${scheme}`
-          expect([page, await browser.evaluate(`document.documentElement.scrollWidth <= innerWidth`)]).toEqual([
-            page,
-            true,
-          ])
+          expect([page, await browser.evaluate(isWithin(width))]).toEqual([page, true])
           expect(await browser.evaluate<number>(CONTRAST), page).toBeGreaterThan(7)
           expect(browser.complaints()).toEqual([])
         }
       }
       await browser.show(1400, 'light')
+    })
+
+    it('has no page that is wider than a phone', async () => {
+      await browser.show(390, 'light')
+      const { text } = await call(app, '/docs')
+      const guides = [...text.matchAll(/<li><a href="(docs\/[a-z0-9-]+)"/g)].map(([, path = '']) => path)
+      expect(guides.length).toBeGreaterThan(30)
+      const forms = ['login/link', 'login/invite', 'passkeys', 'approve', 'share']
+      const paths = ['', 'docs', 'docs/events', 'docs/errors', 'docs/roles', 'docs/decisions', ...forms]
+      const wide: string[] = []
+      for (const path of [...paths, ...new Set(guides)]) {
+        await browser.open(root + path)
+        if (!(await browser.evaluate(isWithin(390)))) wide.push(path)
+      }
+      expect(wide).toEqual([])
+      await browser.show(1400, 'light')
+    })
+
+    it('shows on a phone each permission with the answer of each role, without a table to scroll', async () => {
+      await browser.show(390, 'light')
+      await browser.open(`${root}docs/roles`)
+      const [row] = await browser.evaluate<string[][]>(`[...document.querySelectorAll('.roles tbody tr')].map((row) =>
+        [...row.querySelectorAll('td[data-role]')].map((one) => getComputedStyle(one, '::before').content + one.innerText))`)
+      expect(row).toContain('"owner: "yes')
+      const out = `[...document.querySelectorAll('.roles td')].filter((one) => one.getBoundingClientRect().right > 390).length`
+      expect(await browser.evaluate(out)).toBe(0)
+      await browser.show(1400, 'light')
+    })
+
+    it('asks for no session where nobody is signed in, so that the console stays empty', async () => {
+      for (const [path, shown] of [
+        ['login/link', '#request'],
+        ['login/invite', '#message'],
+        ['passkeys', '#signin'],
+        ['approve', '#signin'],
+        ['approve#apr_test_01m7x7ere1ey09f3faaz5qa7a5', '#signin'],
+        ['share', '#message'],
+        ['', '.cards'],
+      ] as const) {
+        await browser.open(root + path)
+        await browser.see(`document.querySelector('${shown}').hidden === false`)
+        expect([path, browser.asked().filter((asked) => asked.includes('/v1/'))]).toEqual([path, []])
+        expect([path, browser.complaints()]).toEqual([path, []])
+      }
+    })
+
+    it('asks once for a session that ended elsewhere', async () => {
+      await browser.open(`${root}passkeys`)
+      await browser.evaluate(`document.cookie = 'svc_csrf=${'a'.repeat(43)}; Path=/'`)
+      const asked = () => browser.asked().filter((one) => one.includes('/v1/')).length
+      for (const times of [1, 0]) {
+        await browser.open(`${root}passkeys`)
+        await browser.see(`document.querySelector('#message').innerText === 'Sign in to see your passkeys.'`)
+        expect(asked()).toBe(times)
+      }
     })
 
     it('lists the guides without scripts', async () => {
@@ -241,6 +348,9 @@ describe.skipIf(!hasBrowser)(
     }
   },
 )
+
+// Not innerWidth: a phone shows a page that is too wide in a smaller scale, and innerWidth grows with it.
+const isWithin = (width: number) => `document.documentElement.scrollWidth <= ${width}`
 
 // WCAG 2.1 1.4.6: the contrast of the text with its background.
 const CONTRAST = `(() => {

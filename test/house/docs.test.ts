@@ -12,6 +12,9 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const operate = read('docs/operate.md')
 const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'capture-kit/README.md', ...markdownOf('docs')]
 
+// Of each process, beside those of DATABASE_POOL: keys, readiness and leases.
+const SYSTEM_CONNECTIONS = 2
+
 const NEEDED = {
   DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
   MASTER_KEY: Buffer.alloc(32).toString('base64'),
@@ -49,6 +52,25 @@ describe('the documents', () => {
       file: 'docs/operate.md',
       unnamed: { Processes: [], Upgrade: [], max_connections: [] },
     })
+  })
+
+  it('add up the connections of the Kubernetes deployment', () => {
+    const [, perProcess = '', terms = '', others = '', sum = '', most = ''] =
+      /With the limits of deploy\/kubernetes: (\d+) \* \(([^)]*)\) \+ (\d+) = (\d+)\. A `max_connections` of (\d+)/.exec(
+        operate,
+      ) ?? []
+    const shown = rowsOf(terms, /(\d+) ([a-z]+)/g).map(([count, name]) => [name, Number(count)])
+    const limits = PROCESS_NAMES.map((name) => [name, podsOf(name)])
+    const surges = PROCESS_NAMES.map((name) =>
+      Number(/maxSurge: (\d+)/.exec(read(`deploy/kubernetes/${name}.yaml`))?.[1]),
+    )
+    const pool = Number(/^ {2}DATABASE_POOL: "(\d+)"$/m.exec(read('deploy/kubernetes/settings/config.yaml'))?.[1])
+    const surge = surges.reduce((all, one) => all + one, 0)
+    expect(Number(perProcess)).toBe(pool + SYSTEM_CONNECTIONS)
+    expect(Object.fromEntries(shown)).toEqual({ ...Object.fromEntries(limits), while: surge })
+    const pods = limits.reduce((all, [, count]) => all + Number(count), surge)
+    expect(Number(sum)).toBe(Number(perProcess) * pods + Number(others))
+    expect(Number(most)).toBeGreaterThan(Number(sum))
   })
 
   it('state once after how many attempts a job is dead, as the table of queues does', () => {
@@ -115,6 +137,20 @@ describe('the documents', () => {
     expect(broken).toEqual([])
   })
 })
+
+/** Pods of a process at most: of its autoscaler, or of its Deployment. */
+function podsOf(name: string): number {
+  const manifest = read(`deploy/kubernetes/${name}.yaml`)
+  const [scaled = ''] = read('deploy/kubernetes/scaling.yaml')
+    .split(/^---$/m)
+    .filter((text) => text.includes(`scaleTargetRef: { name: ${name} }`))
+  const [, most] =
+    /maxReplicaCount: (\d+)/.exec(scaled) ??
+    /maxReplicas: (\d+)/.exec(manifest) ??
+    /^ {2}replicas: (\d+)$/m.exec(manifest) ??
+    []
+  return Number(most)
+}
 
 function sectionOf(heading: string): string {
   return new RegExp(`\\n## ${heading}\\n([\\s\\S]+?)\\n## `).exec(operate)?.[1] ?? ''

@@ -35,10 +35,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/platform/sanitize.ts',
     'src/platform/sequence-interval.ts',
   ],
-  'its only reader, or the file that it belongs to, is near the limit of length': [
-    'src/authorize/intents/execution-keys.ts',
-    'src/platform/db/causes.ts',
-  ],
+  'its only reader, or the file that it belongs to, is near the limit of length': ['src/platform/db/causes.ts'],
   'the steps of a comparison': [
     'src/attest/duplicates/findings.ts',
     'src/attest/duplicates/hasher.ts',
@@ -62,7 +59,6 @@ const SMALL: Record<string, readonly string[]> = {
   ],
   'shared by files or features that must not import each other': [
     'src/attest/devices/enroll-rows.ts',
-    'src/attest/hardware/chain-link.ts',
     'src/attest/judgement-views.ts',
     'src/attest/media/inline.ts',
     'src/attest/screen/detectors/multipart.ts',

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Failure } from '#src/failure.ts'
+import { createFairBudget } from '#src/platform/fair-budget.ts'
 import { readJson } from '#src/platform/http/body.ts'
 import { createLongStrings, LONG_STRING_BYTES } from '#src/platform/http/long-strings.ts'
 import { DEFAULT_MINIMUM_RATE } from '#src/platform/http/minimum-rate.ts'
@@ -102,7 +103,7 @@ describe('bytes that are freed', () => {
   ])('are those of a body that %s', async (_, end, code) => {
     const seen: Buffer[] = []
     const server = createServer(async (req, res) => {
-      const hold = { take: () => end !== '' || seen.length < 2 }
+      const hold = { ...createFairBudget(1).open('account'), take: () => end !== '' || seen.length < 2 }
       const tap = { chunk: (bytes: Buffer) => void seen.push(bytes), end: () => {} }
       const options = { maxBytes: 1024 * KIB, pace: DEFAULT_MINIMUM_RATE, hold, tap, maxValues: 10 }
       const error = await readJson(req, res, options).catch((reason: unknown) => reason)

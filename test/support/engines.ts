@@ -12,6 +12,7 @@ import { createEngine, type Engine } from '#src/platform/jobs/bull.ts'
 import { type JobOutcome, type RunningJob, startWorker, type Work, type Worker } from '#src/platform/jobs/consume.ts'
 import { createDispatcher, type Dispatcher } from '#src/platform/jobs/dispatch.ts'
 import { createJobMetrics } from '#src/platform/jobs/metrics.ts'
+import type { Log } from '#src/platform/log.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from './database.ts'
 
 export type EngineKind = 'redis' | 'postgres'
@@ -33,8 +34,10 @@ export interface Dispatching {
   engine: Engine
   dispatcher: Dispatcher
   scope: Scope
-  /** Enqueues jobs of the queue `attest`. */
-  addJobs(count: number): Promise<string[]>
+  /** Enqueues jobs of the queue `attest`, of `scope` when no other is named. */
+  addJobs(count: number, of?: Scope): Promise<string[]>
+  /** Jobs that the engine has given to a worker, which may hold them until a slot is free. */
+  delivered: ReadonlySet<string>
   /** A worker of the queue `attest`. */
   start(run: (job: RunningJob) => Promise<JobOutcome>, options?: WorkerOptions): Promise<Worker>
   settleNow(job: RunningJob): Promise<JobOutcome>
@@ -50,21 +53,33 @@ interface WorkerOptions {
   stuckAfterMs?: number
 }
 
-/** Nothing is dispatched by itself. */
-export async function startDispatching(kind: EngineKind): Promise<Dispatching> {
-  const log = pino({ level: 'silent' })
+/** Nothing is dispatched by itself. @param log Silent when absent. */
+export async function startDispatching(kind: EngineKind, log: Log = pino({ level: 'silent' })): Promise<Dispatching> {
   const database = await createTestDatabase()
   const engine = makeEngine(kind, database)
   const dispatcher = createDispatcher({ db: database.db, engine, log })
   const scope = await makeAccount(database)
+  const delivered = new Set<string>()
+  const observed: Engine = {
+    ...engine,
+    consume: (queue, options) =>
+      engine.consume(queue, {
+        ...options,
+        process(tickets) {
+          for (const { id } of tickets) delivered.add(id)
+          return options.process(tickets)
+        },
+      }),
+  }
   return {
     database,
     engine,
     dispatcher,
     scope,
-    addJobs(count) {
+    delivered,
+    addJobs(count, of = scope) {
       const jobs = Array.from({ length: count }, () => ({ payload: { attestationId: randomUUID() } }))
-      return database.db.tenant(scope, (tx) => enqueue(tx, 'attest', scope, jobs))
+      return database.db.tenant(of, (tx) => enqueue(tx, 'attest', of, jobs))
     },
     start: (
       run,
@@ -74,7 +89,7 @@ export async function startDispatching(kind: EngineKind): Promise<Dispatching> {
         queue: 'attest',
         work: { run: (_, job) => run(job), onDead, onRedrive: async () => {}, endsAtOnce },
         db,
-        engine,
+        engine: observed,
         log,
         metrics: createJobMetrics(new Registry()),
         concurrency,

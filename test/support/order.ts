@@ -12,6 +12,8 @@ const SECONDS: Record<string, number> = {
   'test/commands/submit-resume.test.ts': 60,
   'test/docs/browser.test.ts': 55,
   'test/platform/jobs/stuck.test.ts': 42,
+  'test/platform/jobs/forgotten.test.ts': 11,
+  'test/platform/http/long-polls.test.ts': 25,
   'test/commands/embedded/postgres.test.ts': 30,
   'test/workers/end-to-end.test.ts': 20,
   'test/faults/deliveries.test.ts': 30,
@@ -28,7 +30,8 @@ const SECONDS: Record<string, number> = {
   'test/workers/traces.test.ts': 12,
   'test/workers/secrets.test.ts': 25,
   'test/account/login/login.test.ts': 12,
-  'test/commands/supervisor.test.ts': 11,
+  'test/commands/supervisor.test.ts': 35,
+  'test/commands/start.test.ts': 60,
   'test/workers/s3.test.ts': 10,
   'test/trace/inferences/inferences.test.ts': 14,
   'test/trace/inferences/crash.test.ts': 12,
@@ -53,6 +56,7 @@ const SECONDS: Record<string, number> = {
   'test/platform/http/body.test.ts': 7,
   // With SmolLM2.
   'test/trace/llama/forward.test.ts': 20,
+  'test/trace/shares/prompt-attack.test.ts': 35,
   'test/trace/models/model-process.test.ts': 10,
 }
 export const TIMED_FILES: readonly string[] = Object.keys(SECONDS)

@@ -12,6 +12,7 @@ import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { createVendor, type Vendor } from '../../capture-kit/vendor.ts'
 import { choosePorts } from '../../commands/ports.ts'
 import { type Supervisor, startProcfile } from '../../commands/supervisor.ts'
+import { createWaits } from '../../commands/waits.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import type { EngineKind } from './engines.ts'
 
@@ -26,6 +27,8 @@ export interface System {
   vendor: Vendor
   /** What the processes logged at warning and above, and their deaths. */
   warnings: string[]
+  /** The lines that name processes which are not ready yet. */
+  waits: string[]
   /** Starts one more process of a kind, beside those that run. */
   add(name: string, environment?: Record<string, string>): Promise<Supervisor>
   close(): Promise<void>
@@ -38,6 +41,12 @@ interface SystemOptions {
   environmentOf?(name: string, launch: number): Record<string, string>
   /** After how long without an answer a process counts as frozen. */
   silentAfterMs?: number
+  /** How often the supervisor names processes that are not ready yet. */
+  waitsEveryMs?: number
+  /** Called with each such line. */
+  onWait?(line: string): void
+  /** Called before the processes start. */
+  onDatabase?(database: TestDatabase): Promise<void>
   /** Everything that the processes log, as it comes. */
   onLog?(text: string): void
 }
@@ -48,6 +57,9 @@ export async function startSystem({
   environment: changes = {},
   environmentOf,
   silentAfterMs,
+  waitsEveryMs,
+  onWait = () => {},
+  onDatabase = async () => {},
   onLog = () => {},
 }: SystemOptions): Promise<System> {
   const database = await createTestDatabase()
@@ -75,6 +87,7 @@ export async function startSystem({
     ...changes,
   }
   const warnings: string[] = []
+  const waits: string[] = []
   const start = (names: readonly string[] | undefined, more: Record<string, string> = {}) =>
     startProcfile({
       environment: { ...environment, ...more },
@@ -87,6 +100,13 @@ export async function startSystem({
           },
         }),
       onWarning: (line) => void warnings.push(line),
+      waits: createWaits({
+        say: (line) => {
+          waits.push(line)
+          onWait(line)
+        },
+        everyMs: waitsEveryMs,
+      }),
       ...(names === undefined ? {} : { only: names }),
       ...(environmentOf === undefined ? {} : { environmentOf }),
       ...(silentAfterMs === undefined ? {} : { silentAfterMs }),
@@ -94,6 +114,7 @@ export async function startSystem({
 
   const added: Supervisor[] = []
   try {
+    await onDatabase(database)
     const supervisor = await start(only)
     const account = await createAccounts({ db: database.db }).create({
       id: newAccountId('acc'),
@@ -110,6 +131,7 @@ export async function startSystem({
       key,
       vendor,
       warnings,
+      waits,
       async add(name, more) {
         const one = await start([name], more)
         added.push(one)

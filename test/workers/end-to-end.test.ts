@@ -5,8 +5,10 @@ import { createHash } from 'node:crypto'
 import { compactVerify, createLocalJWKSet } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createExports } from '#src/account/exports/exports.ts'
+import { createSessions } from '#src/account/sessions/sessions.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { createPager } from '#src/platform/http/page.ts'
+import { newAccountId } from '#src/platform/ids.ts'
 import { type Receiver, startReceiver } from '../../commands/demo/receiver.ts'
 import { type FakeDetector, startDetector } from '../attest/screen/detector.ts'
 import { fetchAgain } from '../support/again.ts'
@@ -182,13 +184,18 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
       now: () => new Date(),
       recordRead: async () => {},
     })
-    const principal = {
-      kind: 'session',
-      sessionId: 'uss_1',
-      userId: 'usr_1',
-      role: 'owner',
-      isSandboxOnly: false,
-    } as const
+    const userId = newAccountId('usr')
+    const sessions = createSessions({ db: system.database.db, now: () => new Date() })
+    const session = await system.database.db.system('sign in', async (tx) => {
+      const { accountId } = system.scope
+      await tx.query("INSERT INTO users (account_id, id, email, role) VALUES ($1, $2, $3, 'owner')", [
+        accountId,
+        userId,
+        `${userId}@example.com`,
+      ])
+      return sessions.create(tx, { accountId, userId, method: 'magic_link', isSandboxOnly: false })
+    })
+    const principal = { kind: 'session', sessionId: session.id, userId, role: 'owner', isSandboxOnly: false } as const
     const by = { ...system.scope, principal }
     const { id } = await exports.create(by, { includesMedia: true })
     const shown = () => exports.get(by, id)

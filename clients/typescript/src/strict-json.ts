@@ -166,6 +166,8 @@ function readNumber(scan: Scan): number {
 
 // RFC 7493 2.2: a double has no exact place for other integers. From 1e21 on, RFC 8785 writes an exponent.
 function isPortable(value: number, literal: string, isFloat: boolean): boolean {
+  // 1e-400 is not 0: an amount must not vanish.
+  if (value === 0) return digitsOf(literal) === ''
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return true
   return isFloat && Math.abs(value) >= 1e21 && Number.isFinite(value) && digitsOf(literal) === digitsOf(String(value))
 }

@@ -101,7 +101,9 @@ export async function verifyIntentTokenOffline(token: string, options: OfflineOp
   if (audience !== undefined && claims.aud !== audience) return refused('invalid_token', 'audience', claims)
   const tolerance = Math.min(Math.max(options.clockToleranceSeconds ?? 0, 0), MAX_TOLERANCE_SECONDS)
   const seconds = now().getTime() / 1_000
-  if (claims.nbf !== undefined && seconds < claims.nbf - tolerance) {
+  // Clocks differ; an issuer whose clock is further ahead gives tokens that live as much longer.
+  const isAhead = claims.iat > seconds + MAX_TOLERANCE_SECONDS
+  if (isAhead || (claims.nbf !== undefined && seconds < claims.nbf - tolerance)) {
     return refused('invalid_token', 'not_yet_valid', claims)
   }
   if (seconds >= claims.exp + tolerance) return refused('token_expired', 'expired', claims)

@@ -2,6 +2,7 @@
 // export, and undo the closure. After 30 days the process clock erases it (erase.ts).
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import { checkFreshSession } from '#src/account/sessions/own-sessions.ts'
 import type { QueueName } from '#src/catalogue/queues.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -51,10 +52,11 @@ export function createClosure({ db, now, log }: ClosureDeps) {
 
     /**
      * @param confirm The name or the id of the account.
-     * @throws {Failure} `invalid_request` at `/confirm`; `conflict` when it is closed already.
+     * @throws {Failure} `invalid_request` at `/confirm`; `conflict` when it is closed already; `session_required`, `session_expired`.
      */
     async close(by: Acting, confirm: string, key?: IdempotencyKey): Promise<ClosureRow> {
       const close = async (tx: Tx) => {
+        await checkFreshSession(tx, by, now(), 'An account is closed')
         const account = await lockClosure(tx)
         if (confirm !== account.accountId && confirm !== account.name) {
           throw invalidField('/confirm', 'mismatch', 'must be the name or the id of the account')
@@ -73,11 +75,12 @@ export function createClosure({ db, now, log }: ClosureDeps) {
 
     /**
      * Repeated, it releases what an earlier one that failed has left.
-     * @throws {Failure} `conflict` when it is not closed, or is being erased.
+     * @throws {Failure} `conflict` when it is not closed, or is being erased; `session_required`, `session_expired`.
      */
     async reopen(by: Acting, key?: IdempotencyKey): Promise<ClosureRow> {
       await release(by.accountId)
       const reopen = async (tx: Tx) => {
+        await checkFreshSession(tx, by, now(), 'A closure is undone')
         const { row, closedAt } = await undo(tx)
         const before = { closed_at: closedAt.toISOString() }
         await recordAudit(tx, by, { action: 'account.reopened', subjectId: row.accountId, before, isScoped: false })

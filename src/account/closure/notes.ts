@@ -16,7 +16,7 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/account/closure': {
     description:
-      'Takes the session of an owner. From the next request on, API keys and other users get `account_suspended`; jobs and ' +
+      'Takes the session of an owner, which began less than 10 minutes ago (`session_required` otherwise). From the next request on, API keys and other users get `account_suspended`; jobs and ' +
       'webhook deliveries wait. Owners can read, export everything and undo the closure. After 30 days all rows and media ' +
       'of the account are erased. See [the account]({base_url}/docs/account#closing-the-account).',
     examples: { 'By its name': { confirm: 'Example Insurance' } },
@@ -24,7 +24,8 @@ export const NOTES: Record<string, Note> = {
     problems: ['conflict'],
   },
   'DELETE /v1/account/closure': {
-    description: 'Within 30 days. Keys and sessions work again, and what waited goes on.',
+    description:
+      'Within 30 days, with a session that began less than 10 minutes ago. Keys and sessions work again, and what waited goes on.',
     answers: { 200: { example: open } },
     problems: ['conflict'],
   },

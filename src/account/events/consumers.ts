@@ -1,8 +1,9 @@
 // Consumers of the pull API: a name and the position up to which it has processed. A position only moves forward, so that two
-// processes of one consumer can't undo each other's progress.
+// processes of one consumer can't undo each other's progress, and no further than what the consumer was given, so that they
+// can't skip what neither has read.
 
 import { recordAudit } from '#src/account/audit/record.ts'
-import { Failure } from '#src/failure.ts'
+import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
@@ -35,7 +36,7 @@ export function createConsumers({ db, pager }: { db: Pick<Database, 'tenant'>; p
     /**
      * Makes a consumer, or moves it forward.
      * @throws {Failure} `conflict` with `position` where it stands elsewhere than expected, or further; `events_expired` and
-     * `invalid_request` at `/position` as for reading; `conflict` beyond `MAX_CONSUMERS`.
+     * `invalid_request` at `/position` as for reading, and beyond what the consumer was given; `conflict` beyond `MAX_CONSUMERS`.
      */
     async acknowledge(scope: Acting, name: string, given: Acknowledgement, key?: IdempotencyKey): Promise<ConsumerRow> {
       return db.tenant(scope, (tx) =>
@@ -95,6 +96,7 @@ async function moveTo(
   }
   if (known === undefined)
     throw new Failure('conflict', `The consumer ${name} does not exist: leave out expected_position to make it.`)
+  checkGiven(known, position)
   const isMoved = await advanceConsumer(tx, name, { position: position ?? known.position, expected })
   const row = await getConsumer(tx, name)
   if (isMoved) return row
@@ -102,6 +104,17 @@ async function moveTo(
     detail: `The consumer ${name} stands at ${row.position}: ${expected === undefined ? 'it moves forward only' : 'another process has moved it'}.`,
     members: { position: row.position },
   })
+}
+
+// What was deleted before it was read counts as given: nobody can read it any more.
+function checkGiven({ name, given, purged, position }: ConsumerRow, wanted: number | undefined): void {
+  const last = Math.max(given, purged, position)
+  if (wanted === undefined || wanted <= last) return
+  throw invalidField(
+    '/position',
+    'out_of_range',
+    `is beyond ${last}, the last position that this consumer was given: report a next_after that GET /v1/events?consumer=${name} answered`,
+  )
 }
 
 async function getConsumer(tx: Tx, name: string): Promise<ConsumerRow> {

@@ -6,10 +6,21 @@ import { unknownType } from '#src/account/webhooks/settings.ts'
 import type { Product } from '#src/catalogue/access.ts'
 import { EVENT_TYPES, type EventType, isEventType } from '#src/catalogue/events.ts'
 import { Failure, invalidField } from '#src/failure.ts'
+import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { PolledWaits } from '#src/platform/polled-waits.ts'
-import { type AwaitedEvents, findConsumer, findEvent, type Heads, readEvents } from './rows.ts'
+import {
+  type AwaitedEvents,
+  type ConsumerRow,
+  eventsOf,
+  findEvent,
+  type Heads,
+  noteGiven,
+  type PulledEventRow,
+  selectEvents,
+  selectPlace,
+} from './rows.ts'
 
 export interface PullRequest {
   after?: number | undefined
@@ -24,6 +35,8 @@ export interface PullRequest {
 export interface Pulled {
   events: (Envelope & { position: number })[]
   hasMore: boolean
+  /** The position after which it read. */
+  after: number
   /** Where to go on: no event of these types at or before it is left. */
   nextAfter: number
   /** The newest position. */
@@ -37,47 +50,80 @@ interface PullingCaller extends Scope {
 export type Events = ReturnType<typeof createEvents>
 
 interface EventsDeps {
-  db: Pick<Database, 'tenant'>
+  db: Pick<Database, 'tenant' | 'readTenant'>
   waits: Pick<PolledWaits<AwaitedEvents>, 'ended'>
 }
 
 export function createEvents({ db, waits }: EventsDeps) {
+  // A thousand processes may read as one consumer. What they are given at the same moment is noted together.
+  const give = createTransactionBatcher<{ scope: Scope; name: string; position: number }, void>({
+    keyOf: ({ scope }) => `${scope.accountId} ${scope.environment}`,
+    maxRunning: 1,
+    run: (take, { scope }) =>
+      db.tenant(scope, async (tx) => {
+        const items = take()
+        const given = new Map<string, number>()
+        for (const { name, position } of items) given.set(name, Math.max(position, given.get(name) ?? 0))
+        await noteGiven(tx, given)
+        return items.map(() => undefined)
+      }),
+  })
+
   async function read(caller: PullingCaller, request: PullRequest, after: number | undefined): Promise<Pulled> {
     const types = wantedTypes(caller.products, request.types)
     const limit = request.limit + 1
-    const { head, purged, events } = await db.tenant(caller, (tx) => readEvents(tx, { after, types, limit }))
+    const [rows] = await db.readTenant<[PulledEventRow]>(caller, [selectEvents({ after, types, limit })])
+    const { head, purged, events } = eventsOf(rows)
     if (request.consumer === undefined) checkPosition('?after', after, { head, purged })
     else checkConsumer(request.consumer, after, { head, purged })
     const page = events.slice(0, request.limit)
     const hasMore = events.length > request.limit
     const last = page.at(-1)?.position
+    const from = after ?? purged
     return {
       events: page.map((event) => ({ ...envelopeOf(caller, event), position: event.position })),
       hasMore,
-      nextAfter: hasMore && last !== undefined ? last : Math.max(head, after ?? 0),
+      after: from,
+      nextAfter: hasMore && last !== undefined ? last : Math.max(head, from),
       latest: head,
+    }
+  }
+
+  async function wait(
+    caller: PullingCaller,
+    request: PullRequest,
+    start: number | undefined,
+    signal: AbortSignal,
+  ): Promise<Pulled> {
+    const deadline = performance.now() + request.waitSeconds * 1_000
+    const first = await read(caller, request, start)
+    for (let pulled = first; ; ) {
+      const leftMs = deadline - performance.now()
+      if (pulled.events.length > 0 || leftMs <= 0 || signal.aborted) return { ...pulled, after: first.after }
+      const { accountId, environment } = caller
+      const position = pulled.latest
+      const awaited = { accountId, environment, position, id: `${accountId} ${environment} ${position}` }
+      if (!(await waits.ended(awaited, leftMs, signal))) return { ...pulled, after: first.after }
+      pulled = await read(caller, request, pulled.nextAfter)
     }
   }
 
   return {
     /**
-     * The events after a position, at once where there are any. Else it waits for one, `waitSeconds` at most.
+     * The events after a position, at once where there are any. Else it waits for one, `waitSeconds` at most. What a consumer
+     * is given is noted before it is answered: only that can be acknowledged.
      * @throws {Failure} `events_expired` where events after the position were deleted; `invalid_request` at `?after`,
      * `?consumer`, `?event_types`; `not_found` for a consumer that does not exist.
      */
     async pull(caller: PullingCaller, request: PullRequest, signal: AbortSignal): Promise<Pulled> {
-      const deadline = performance.now() + request.waitSeconds * 1_000
-      let after = await startOf(db, caller, request)
-      for (;;) {
-        const pulled = await read(caller, request, after)
-        const leftMs = deadline - performance.now()
-        if (pulled.events.length > 0 || leftMs <= 0 || signal.aborted) return pulled
-        const { accountId, environment } = caller
-        const position = pulled.latest
-        const awaited = { accountId, environment, position, id: `${accountId} ${environment} ${position}` }
-        if (!(await waits.ended(awaited, leftMs, signal))) return pulled
-        after = pulled.nextAfter
-      }
+      const { consumer: name, after } = request
+      if (name === undefined) return wait(caller, request, after, signal)
+      if (after !== undefined)
+        throw invalidField('?after', 'conflicting', 'is the position of the consumer: send one of both')
+      const place = await getPlace(caller, name)
+      const pulled = await wait(caller, request, place.position, signal)
+      if (pulled.nextAfter > place.given) await give({ scope: caller, name, position: pulled.nextAfter })
+      return pulled
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
@@ -89,16 +135,15 @@ export function createEvents({ db, waits }: EventsDeps) {
       return { ...envelopeOf(caller, event), position: event.position }
     },
   }
+
+  async function getPlace(scope: Scope, name: string): Promise<Place> {
+    const [[place]] = await db.readTenant<[Place]>(scope, [selectPlace(name)])
+    if (place === undefined) throw new Failure('not_found', `No event consumer ${name}: PUT it first.`)
+    return place
+  }
 }
 
-async function startOf(db: EventsDeps['db'], scope: Scope, { after, consumer }: PullRequest) {
-  if (consumer === undefined) return after
-  if (after !== undefined)
-    throw invalidField('?after', 'conflicting', 'is the position of the consumer: send one of both')
-  const row = await db.tenant(scope, (tx) => findConsumer(tx, consumer))
-  if (row === undefined) throw new Failure('not_found', `No event consumer ${consumer}: PUT it first.`)
-  return row.position
-}
+type Place = Pick<ConsumerRow, 'position' | 'given'>
 
 /**
  * @throws {Failure} `events_expired` where events after the position are gone; `invalid_request` where it does not exist yet, as

@@ -35,7 +35,7 @@ export const NOTES: Record<string, Note> = {
     answers: {
       200: {
         headers: { 'Preference-Applied': 'What was applied of the header Prefer.' },
-        example: { object: 'list', data: [event], has_more: false, next_after: 4_312, latest: 4_312 },
+        example: { object: 'list', data: [event], has_more: false, after: 4_311, next_after: 4_312, latest: 4_312 },
       },
     },
     problems: ['events_expired', 'not_found'],
@@ -55,7 +55,7 @@ export const NOTES: Record<string, Note> = {
   'PUT /v1/event-consumers/:name': {
     description:
       'Report a position when the events up to it are processed. It only moves forward: a lower one is 409 `conflict` with ' +
-      'the current `position`, and so is a wrong `expected_position`. To read again from an earlier position, read with `after`, ' +
+      'the current `position`, and so is a wrong `expected_position`. A position that the consumer was not given is refused. To read again from an earlier position, read with `after`, ' +
       `or delete the consumer. ${EXPIRED}`,
     examples: {
       'A new consumer': {},

@@ -48,6 +48,7 @@ const pullView = z
     object: z.literal('list'),
     data: z.array(eventView),
     has_more: z.boolean().describe('Whether there are further events after these.'),
+    after: z.number().int().describe('The position after which it read: `expected_position` of its report.'),
     next_after: z.number().int().describe('`after` of the next request.'),
     latest: z.number().int().describe('The position of the newest event, of any type.'),
   })
@@ -152,10 +153,14 @@ function consumerRoutes(consumers: Consumers): Route[] {
           .strictObject({
             position: position
               .optional()
-              .describe('When absent, a new consumer begins with the oldest event that is there.'),
+              .describe(
+                'One that the consumer was given, such as `next_after`. When absent, a new consumer begins with the oldest event that is there.',
+              ),
             expected_position: position
               .optional()
-              .describe('Where it was when you read from it: 409 `conflict` where another process has moved it.'),
+              .describe(
+                '`after` of the answer: 409 `conflict` where another process has moved the consumer meanwhile.',
+              ),
           })
           .optional(),
         view: consumerView,
@@ -188,10 +193,11 @@ function consumerRoutes(consumers: Consumers): Route[] {
   ]
 }
 
-const toPullView = ({ events, hasMore, nextAfter, latest }: Pulled): z.input<typeof pullView> => ({
+const toPullView = ({ events, hasMore, after, nextAfter, latest }: Pulled): z.input<typeof pullView> => ({
   object: 'list',
   data: events,
   has_more: hasMore,
+  after,
   next_after: nextAfter,
   latest,
 })

@@ -35,22 +35,26 @@ const OF_TYPES = `SELECT one.* FROM unnest($3::text[]) AS wanted (type) CROSS JO
     SELECT ${EVENT} FROM events WHERE events.type = wanted.type AND ${AFTER} ORDER BY position LIMIT $2) one
   ORDER BY position LIMIT $2`
 
-/** In the order of their positions. */
-export async function readEvents(
-  tx: Tx,
-  { after, types, limit }: EventQuery,
-): Promise<Heads & { events: (PositionedEvent & { position: number })[] }> {
-  type Row = Heads & PositionedEvent & { position: number }
-  const select = (events: string) =>
-    `SELECT head.position AS head, head.purged_position AS purged, event.*
-     FROM event_heads head LEFT JOIN LATERAL (${events}) event ON true ORDER BY event.position`
-  const rows =
-    types === undefined
-      ? await tx.query<Row & { position: number | null }>(select(ALL), [after ?? null, limit])
-      : await tx.query<Row & { position: number | null }>(select(OF_TYPES), [after ?? null, limit, types])
-  const [first] = rows
-  const events = rows.flatMap(({ head: _head, purged: _purged, ...event }) => (event.position === null ? [] : [event]))
-  return { head: first?.head ?? 0, purged: first?.purged ?? 0, events }
+/** One event or none, with the heads of the account. */
+export type PulledEventRow = Heads & PositionedEvent
+
+const selectFrom = (events: string) =>
+  `SELECT head.position AS head, head.purged_position AS purged, event.*
+   FROM event_heads head LEFT JOIN LATERAL (${events}) event ON true ORDER BY event.position`
+
+/** Selects `PulledEventRow`s in the order of their positions. */
+export function selectEvents({ after, types, limit }: EventQuery): Statement {
+  return types === undefined
+    ? { text: selectFrom(ALL), values: [after ?? null, limit] }
+    : { text: selectFrom(OF_TYPES), values: [after ?? null, limit, types] }
+}
+
+export function eventsOf(rows: readonly PulledEventRow[]): Heads & { events: (StoredEvent & { position: number })[] } {
+  const { head, purged } = rows[0] ?? { head: 0, purged: 0 }
+  const events = rows.flatMap(({ head: _head, purged: _purged, position, ...event }) =>
+    position === null ? [] : [{ ...event, position }],
+  )
+  return { head, purged, events }
 }
 
 export async function findEvent(tx: Tx, id: string): Promise<PositionedEvent | undefined> {
@@ -80,13 +84,15 @@ export function findMoved(asked: readonly AwaitedEvents[]): Statement {
 export interface ConsumerRow extends Heads {
   name: string
   position: number
+  /** The last position that it was given to read. */
+  given: number
   createdAt: Date
   acknowledgedAt: Date | null
   /** Of the first event after its position. */
   oldestUnreadAt: Date | null
 }
 
-const CONSUMER = `SELECT consumer.name, consumer.position, consumer.created_at AS "createdAt",
+const CONSUMER = `SELECT consumer.name, consumer.position, consumer.given_position AS given, consumer.created_at AS "createdAt",
     consumer.acknowledged_at AS "acknowledgedAt", coalesce(head.position, 0) AS head,
     coalesce(head.purged_position, 0) AS purged, unread.created_at AS "oldestUnreadAt"
   FROM event_consumers consumer LEFT JOIN event_heads head USING (account_id, environment)
@@ -96,6 +102,21 @@ const CONSUMER = `SELECT consumer.name, consumer.position, consumer.created_at A
 export async function findConsumer(tx: Tx, name: string): Promise<ConsumerRow | undefined> {
   const [row] = await tx.query<ConsumerRow>(`${CONSUMER} WHERE consumer.name = $1`, [name])
   return row
+}
+
+/** Selects the place of a consumer, if there is one of that name. */
+export function selectPlace(name: string): Statement {
+  return { text: 'SELECT position, given_position AS given FROM event_consumers WHERE name = $1', values: [name] }
+}
+
+/** Notes what consumers are given. It is the same for one that was given more meanwhile. */
+export async function noteGiven(tx: Tx, given: ReadonlyMap<string, number>): Promise<void> {
+  await tx.query(
+    `UPDATE event_consumers consumer SET given_position = given.position
+     FROM unnest($1::text[], $2::bigint[]) AS given (name, position)
+     WHERE consumer.name = given.name AND consumer.given_position < given.position`,
+    [[...given.keys()], [...given.values()]],
+  )
 }
 
 /** By name, after the given one. */
@@ -119,8 +140,8 @@ export async function insertConsumer(
   maxCount: number,
 ): Promise<boolean> {
   const inserted = await tx.query(
-    `INSERT INTO event_consumers (account_id, environment, name, position)
-     SELECT $1, $2, $3, $4 WHERE (SELECT count(*) FROM event_consumers) < $5
+    `INSERT INTO event_consumers (account_id, environment, name, position, given_position)
+     SELECT $1, $2, $3, $4, $4 WHERE (SELECT count(*) FROM event_consumers) < $5
      ON CONFLICT (account_id, environment, name) DO NOTHING RETURNING 1`,
     [scope.accountId, scope.environment, name, position, maxCount],
   )

@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream'
 import type { ReadAudit } from '#src/account/audit/reads.ts'
 import { recordAudit } from '#src/account/audit/record.ts'
+import { checkFreshSession } from '#src/account/sessions/own-sessions.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -53,7 +54,7 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
   return {
     /**
      * @throws {Failure} `conflict` while another export of the account has not ended; `rate_limited` beyond
-     * `MAX_EXPORTS_A_DAY`.
+     * `MAX_EXPORTS_A_DAY`; `session_required`, `session_expired`.
      */
     create(by: Acting, wanted: { includesMedia: boolean }, key?: IdempotencyKey): Promise<ExportRow> {
       const id = newAccountId('exp')
@@ -61,6 +62,7 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
       const { includesMedia } = wanted
       const { accountId } = by
       const insert = async (tx: Tx) => {
+        await checkFreshSession(tx, by, now(), 'An account is exported')
         const requestedBy = actorOf(by.principal).id
         const at = now()
         const row = await insertExport(tx, { accountId, id, includesMedia, requestedBy, jobId, createdAt: at })
@@ -93,9 +95,13 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
       })
     },
 
-    /** @throws {Failure} `not_found`; `conflict` when it is not ready, or no more. */
+    /**
+     * For a download. @throws {Failure} `not_found`; `conflict` when it is not ready, or no more; `session_required`,
+     * `session_expired`.
+     */
     async getReady(by: Acting, id: string): Promise<ReadyExport> {
       const row = await get(by, id)
+      await db.tenant(by, (tx) => checkFreshSession(tx, by, now(), 'An archive is downloaded'))
       const { state, size, sha256, expiresAt } = row
       if (state !== 'ready' || size === null || sha256 === null || (expiresAt !== null && expiresAt <= now())) {
         throw new Failure('conflict', `${id} can not be downloaded: it is ${state === 'ready' ? 'expired' : state}.`)

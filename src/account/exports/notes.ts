@@ -29,7 +29,7 @@ const ready = {
 export const NOTES: Record<string, Note> = {
   'POST /v1/account/export': {
     description:
-      'Takes the session of an owner. Each table is one file with a JSON object per line, for both environments; secrets ' +
+      'Takes the session of an owner, which began less than 10 minutes ago (`session_required` otherwise). Each table is one file with a JSON object per line, for both environments; secrets ' +
       'and their hashes are left out. `manifest.json` has the SHA-256 of each file. An account has one export at a time. ' +
       'See [the account]({base_url}/docs/account).',
     examples: { 'With photos and videos': { include_media: true } },
@@ -54,7 +54,7 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/account/exports/:id/download': {
     description:
-      'A `conflict` until it is ready, and after it has expired. Each download is in the audit log: a range that does not ' +
+      'Takes a session that began less than 10 minutes ago, as requesting it. A `conflict` until it is ready, and after it has expired. Each download is in the audit log: a range that does not ' +
       'begin with the first byte continues one.',
     headers: {
       Range: 'One range of bytes, such as `bytes=0-1048575`.',

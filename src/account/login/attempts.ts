@@ -3,6 +3,7 @@
 // refused does not count.
 
 import ipaddr from 'ipaddr.js'
+import { LRUCache } from 'lru-cache'
 import { Failure } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -26,8 +27,50 @@ export interface AttemptRefusal {
   retryAfterSeconds: number
 }
 
+/** Counted attempts of a process, which remembers what was refused. */
+export interface Attempts {
+  /**
+   * Call it before the caller takes a place in a queue, or a connection.
+   * @throws {Failure} `rate_limited` for what `count` has refused and would refuse again.
+   */
+  check(counted: readonly AttemptCount[], at: Date): void
+  /** As `countAttempt`. */
+  count(tx: Tx, counted: readonly AttemptCount[], at: Date): Promise<AttemptRefusal | undefined>
+  /** Takes back what was counted at `at`: the attempt was refused for another reason, and had no effect. */
+  giveBack(tx: Tx, counted: readonly AttemptCount[], at: Date): Promise<void>
+}
+
+// Some 2 MB. Forgotten refusals cost a place and a statement each.
+const MAX_REMEMBERED = 10_000
+// Another process may have given back what filled the window, so Postgres is asked again after this time.
+const REMEMBERED_MS = 60_000
+
+export function createAttempts(): Attempts {
+  // By the hash of limit and subject.
+  const refusals = new LRUCache<string, { freeAt: number; knownUntil: number }>({ max: MAX_REMEMBERED })
+  const nameOf = (count: AttemptCount) => hashOf(count).toString('base64')
+  return {
+    check(counted, at) {
+      if (refusals.size === 0) return
+      for (const count of counted) {
+        const { freeAt = 0, knownUntil = 0 } = refusals.get(nameOf(count)) ?? {}
+        const leftMs = freeAt - at.getTime()
+        if (leftMs > 0 && knownUntil > at.getTime()) throw tooManyAttempts({ retryAfterSeconds: secondsOf(leftMs) })
+      }
+    },
+    count: (tx, counted, at) =>
+      countAttempt(tx, counted, at, (hash, freeAt) => {
+        refusals.set(hash.toString('base64'), { freeAt, knownUntil: at.getTime() + REMEMBERED_MS })
+      }),
+    async giveBack(tx, counted, at) {
+      await uncountAttempt(tx, counted, at)
+      for (const count of counted) refusals.delete(nameOf(count))
+    },
+  }
+}
+
 /**
- * Counts one attempt under each limit, in order, and stops at the first that is reached. The caller commits the
+ * Counts one attempt under each limit, in order, or under none when one of them is reached. The caller commits the
  * transaction in either case. Transactions that count under several limits name them in the same order, so that they
  * don't deadlock.
  */
@@ -35,8 +78,11 @@ export async function countAttempt(
   tx: Tx,
   counted: readonly AttemptCount[],
   at: Date,
+  onRefused: (hash: Buffer, freeAt: number) => void = () => {},
 ): Promise<AttemptRefusal | undefined> {
-  for (const { limit, subject } of counted) {
+  for (const [index, count] of counted.entries()) {
+    const { limit } = count
+    const hash = hashOf(count)
     const [row] = await tx.query<{ isAllowed: boolean; first: Date }>(
       `INSERT INTO attempts (subject_hash, times, is_allowed, expires_at) VALUES ($1, ARRAY[$2::timestamptz], true, $5)
        ON CONFLICT (subject_hash) DO UPDATE SET (times, is_allowed, expires_at) = (
@@ -44,21 +90,28 @@ export async function countAttempt(
            count(*) < $4::int, $5::timestamptz
          FROM unnest(attempts.times) AS t WHERE t > $3::timestamptz)
        RETURNING is_allowed AS "isAllowed", times[1] AS first`,
-      [
-        hashOf({ limit, subject }),
-        at,
-        new Date(at.getTime() - limit.withinMs),
-        limit.most,
-        new Date(at.getTime() + limit.withinMs),
-      ],
+      [hash, at, new Date(at.getTime() - limit.withinMs), limit.most, new Date(at.getTime() + limit.withinMs)],
     )
     if (row === undefined) throw new Error('an attempt was not counted')
     if (!row.isAllowed) {
       const freeAt = row.first.getTime() + limit.withinMs
-      return { retryAfterSeconds: Math.max(1, Math.ceil((freeAt - at.getTime()) / 1_000)) }
+      onRefused(hash, freeAt)
+      await uncountAttempt(tx, counted.slice(0, index), at)
+      return { retryAfterSeconds: secondsOf(freeAt - at.getTime()) }
     }
   }
   return undefined
+}
+
+async function uncountAttempt(tx: Tx, counted: readonly AttemptCount[], at: Date): Promise<void> {
+  for (const count of counted) {
+    await tx.query(
+      `UPDATE attempts SET times = times[:array_position(times, $2::timestamptz) - 1]
+         || times[array_position(times, $2::timestamptz) + 1:]
+       WHERE subject_hash = $1 AND $2::timestamptz = ANY(times)`,
+      [hashOf(count), at],
+    )
+  }
 }
 
 /** Starts counters anew. */
@@ -66,9 +119,9 @@ export async function clearAttempts(tx: Tx, counted: readonly AttemptCount[]): P
   await tx.query('DELETE FROM attempts WHERE subject_hash = ANY($1::bytea[])', [counted.map(hashOf)])
 }
 
-function hashOf({ limit, subject }: AttemptCount): Buffer {
-  return sha256(JSON.stringify([limit.name, ...subject]))
-}
+const hashOf = ({ limit, subject }: AttemptCount): Buffer => sha256(JSON.stringify([limit.name, ...subject]))
+
+const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
 
 export function tooManyAttempts({ retryAfterSeconds }: AttemptRefusal): Failure {
   return new Failure('rate_limited', {

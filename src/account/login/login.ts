@@ -24,11 +24,12 @@ import {
   type AttemptRefusal,
   countAttempt,
   countsOfClient,
+  createAttempts,
   siteOf,
   tooManyAttempts,
 } from './attempts.ts'
 import { letterOf, loginUrl, newLink } from './links.ts'
-import { countRequest, endRequests, findShare } from './request-limits.ts'
+import { countsOfRequest, endRequests, findShare } from './request-limits.ts'
 import { findEmailByToken, findOpenLink, insertLink, type LinkRow, lockAddress, takeLink } from './rows.ts'
 
 // Only tokens that don't sign in count: a link that works is accepted, whatever others behind the same address send.
@@ -99,6 +100,7 @@ export type Login = ReturnType<typeof createLogin>
 export function createLogin(deps: LoginDeps) {
   const { db, now, sessions, linkTokens, allowlist, baseUrl, isSignupOpen } = deps
   const withSlot = createFairSemaphore(TURNS)
+  const attempts = createAttempts()
   const ownNames = new Set([new URL(baseUrl).hostname])
 
   /**
@@ -121,8 +123,10 @@ export function createLogin(deps: LoginDeps) {
     const browser = browserOf(email, at)
     const wanted = { email, ip: origin.ip, browser, isListed, at }
     const made = newLink(linkTokens, { email, at, method: 'magic_link', isEchoed })
+    const counted = countsOfRequest(wanted)
+    attempts.check(counted, at)
     const write = async (tx: Tx): Promise<Requested> => {
-      const limited = await countRequest(tx, wanted)
+      const limited = await attempts.count(tx, counted, at)
       if (limited !== undefined) return { limited }
       await lockAddress(tx, email)
       const { count, refused } = await findShare(tx, wanted)

@@ -71,12 +71,10 @@ export interface MailShare {
 }
 
 /** The limits that answer 429: the same whether the address has an account or not. */
-export function countRequest(tx: Tx, { email, ip, browser, at }: LinkRequest): Promise<AttemptRefusal | undefined> {
-  const counted =
-    browser !== undefined
-      ? [{ limit: REQUESTS_OF_BROWSER, subject: [email, browser] }]
-      : countsOfClient(ip, REQUESTS_FOR_ADDRESS).map(({ limit, subject }) => ({ limit, subject: [email, ...subject] }))
-  return countAttempt(tx, counted, at)
+export function countsOfRequest({ email, ip, browser }: LinkRequest): AttemptCount[] {
+  return browser !== undefined
+    ? [{ limit: REQUESTS_OF_BROWSER, subject: [email, browser] }]
+    : countsOfClient(ip, REQUESTS_FOR_ADDRESS).map(({ limit, subject }) => ({ limit, subject: [email, ...subject] }))
 }
 
 /** Sends the same statements for every address. */

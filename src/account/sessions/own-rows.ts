@@ -53,6 +53,37 @@ interface Whose {
   userId: string
 }
 
+export interface SignedInUser {
+  email: string
+  /** When the session began. */
+  startedAt: Date
+}
+
+const SIGNED_IN = `SELECT u.email, s.created_at AS "startedAt"
+  FROM users u JOIN user_sessions s ON s.account_id = u.account_id AND s.user_id = u.id
+  WHERE u.account_id = $1 AND u.id = $2 AND s.id = $3 AND u.deprovisioned_at IS NULL AND s.ended_at IS NULL`
+
+/** undefined: the session has ended, or its user was removed. */
+export async function findSignedIn(
+  tx: Tx,
+  { accountId, userId }: Whose,
+  sessionId: string,
+): Promise<SignedInUser | undefined> {
+  const [row] = await tx.query<SignedInUser>(SIGNED_IN, [accountId, userId, sessionId])
+  return row
+}
+
+/** The same, and neither the user nor what the user has changes until the end of the transaction. */
+export async function lockSignedIn(
+  tx: Tx,
+  { accountId, userId }: Whose,
+  sessionId: string,
+): Promise<SignedInUser | undefined> {
+  // A member who is removed is updated. So are two registrations of one user one after the other, for their number.
+  const [row] = await tx.query<SignedInUser>(`${SIGNED_IN} FOR NO KEY UPDATE OF u`, [accountId, userId, sessionId])
+  return row
+}
+
 export interface OpenFilter {
   at: Date
   seenAfter: Date

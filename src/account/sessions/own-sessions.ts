@@ -14,12 +14,17 @@ import {
   endAll,
   endOne,
   findSessionFacts,
+  findSignedIn,
   listOpen,
   type OwnSessionRow,
   replaceSessionSecret,
   type SessionFacts,
+  type SignedInUser,
 } from './own-rows.ts'
 import { IDLE_MS, type SignedIn } from './sessions.ts'
+
+// What outlives a session, or ends the account, must not be done with one that was left open.
+const FRESH_MINUTES = 10
 
 interface OwnSessionsDeps {
   db: Pick<Database, 'tenant'>
@@ -125,4 +130,35 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
 export function sessionOf({ principal }: Pick<Acting, 'principal'>) {
   if (principal.kind !== 'session') throw new Error('this route takes sessions only')
   return principal
+}
+
+/** Until when a session that began then is fresh. */
+export function freshUntil(startedAt: Date): Date {
+  return new Date(startedAt.getTime() + FRESH_MINUTES * 60_000)
+}
+
+/**
+ * Refuses a session that has not just begun.
+ * @param what The act in the passive, such as `A passkey is registered`.
+ * @throws {Failure} `session_expired`, `session_required`
+ */
+export function checkFresh(
+  signedIn: SignedInUser | undefined,
+  at: Date,
+  what: string,
+): SignedInUser & { freshUntil: Date } {
+  if (signedIn === undefined) throw new Failure('session_expired', 'This session has ended: sign in again.')
+  const until = freshUntil(signedIn.startedAt)
+  if (until <= at) throw staleSession(what)
+  return { ...signedIn, freshUntil: until }
+}
+
+export function staleSession(what: string): Failure {
+  return new Failure('session_required', `${what} within ${FRESH_MINUTES} minutes of signing in: sign in again.`)
+}
+
+/** The same for the session of the caller. @throws {Failure} `session_expired`, `session_required` */
+export async function checkFreshSession(tx: Tx, caller: Acting, at: Date, what: string): Promise<void> {
+  const { userId, sessionId } = sessionOf(caller)
+  checkFresh(await findSignedIn(tx, { accountId: caller.accountId, userId }, sessionId), at, what)
 }

@@ -31,7 +31,11 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         view: sessionView,
         status: [200],
       },
-      async ({ caller }) => toSessionView(await own.describe(caller, sessionOf(caller).sessionId), cookies),
+      // It holds the CSRF token: no cache may keep it, not even to revalidate it.
+      async ({ caller }) =>
+        reply(200, toSessionView(await own.describe(caller, sessionOf(caller).sessionId), cookies), {
+          'Cache-Control': 'no-store',
+        }),
     ),
     endpoint(
       {

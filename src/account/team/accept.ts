@@ -7,8 +7,8 @@ import { type Allowlist, refuseUnlisted } from '#src/account/login/allowlist.ts'
 import {
   type AttemptLimit,
   type AttemptRefusal,
-  countAttempt,
   countsOfClient,
+  createAttempts,
   siteOf,
   tooManyAttempts,
 } from '#src/account/login/attempts.ts'
@@ -46,6 +46,8 @@ const FAILED_USES = {
 const USES_OF_INVITE: AttemptLimit = { name: 'invite token', most: 60, withinMs: HOUR_MS }
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
+const countsOfInvite = (tokenHash: Buffer) => [{ limit: USES_OF_INVITE, subject: [tokenHash.toString('hex')] }]
+
 interface AcceptDeps {
   db: Pick<Database, 'system'>
   now: () => Date
@@ -66,6 +68,7 @@ type Acceptance = { accepted: AcceptedInvite } | { limited: AttemptRefusal } | {
 export type Accept = ReturnType<typeof createAccept>
 
 export function createAccept({ db, now, sessions, own, allowlist, withSlot, leaveOwn }: AcceptDeps) {
+  const attempts = createAttempts()
   /**
    * Makes the caller a member with the role of the invite, and signs in. Ends the session that the browser had.
    * @param currentSecret Of the session cookie, if there is one.
@@ -79,6 +82,7 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
     origin: Origin,
     { currentSecret, closesOwn }: { currentSecret?: string | undefined; closesOwn?: (sessionId: string) => void } = {},
   ): Promise<AcceptedInvite> => {
+    attempts.check(countsOfInvite(sha256(token)), now())
     const current = currentSecret === undefined ? undefined : await sessions.find(currentSecret)
     const signedIn = current === undefined || current.hasEnded ? undefined : current
     if (signedIn !== undefined) closesOwn?.(signedIn.sessionId)
@@ -102,11 +106,8 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
     const at = now()
     const tokenHash = sha256(token)
     const named = TOKEN.test(token) ? await findInviteByToken(tx, tokenHash) : undefined
-    const counted =
-      named === undefined
-        ? countsOfClient(origin.ip, FAILED_USES)
-        : [{ limit: USES_OF_INVITE, subject: [tokenHash.toString('hex')] }]
-    const limited = await countAttempt(tx, counted, at)
+    const counted = named === undefined ? countsOfClient(origin.ip, FAILED_USES) : countsOfInvite(tokenHash)
+    const limited = await attempts.count(tx, counted, at)
     if (limited !== undefined) return { limited }
     if (named === undefined) return { refused: invalidInvite() }
     const { accountId, email, role } = named

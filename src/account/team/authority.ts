@@ -3,7 +3,9 @@
 
 import { findKeyTimes } from '#src/account/keys/administration-rows.ts'
 import { statusOf } from '#src/account/keys/key.ts'
-import { findBeyondRole, type Giver, getKeyGiver } from '#src/account/keys/limits.ts'
+import { findBeyondRole, getKeyGiver, type KeyGiver } from '#src/account/keys/limits.ts'
+import { findSignedIn } from '#src/account/sessions/own-rows.ts'
+import { freshUntil, staleSession } from '#src/account/sessions/own-sessions.ts'
 import { findTeamMember } from '#src/account/users/team-rows.ts'
 import type { Role } from '#src/catalogue/access.ts'
 import { rolesWith } from '#src/catalogue/permissions.ts'
@@ -12,14 +14,18 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Invite } from './rows.ts'
 
+/** Who changes a team. isFresh: the session has just begun. */
+export type TeamGiver = { kind: 'session'; role: Role; isFresh: boolean } | KeyGiver
+
 /**
  * @throws {Failure} `session_expired`, `insufficient_role`; of a key `invalid_api_key`, `api_key_revoked`, `api_key_expired`.
  */
-export async function getAuthority(tx: Tx, { accountId, principal }: Acting, at: Date): Promise<Giver> {
+export async function getAuthority(tx: Tx, { accountId, principal }: Acting, at: Date): Promise<TeamGiver> {
   if (principal.kind === 'key') return getKeyGiver(tx, principal.keyId, at)
-  const member = await findTeamMember(tx, { accountId, userId: principal.userId })
-  if (member === undefined || member.deprovisionedAt !== null) {
-    throw new Failure('session_expired', 'This session has ended: its user was removed.')
+  const user = { accountId, userId: principal.userId }
+  const [member, signedIn] = await Promise.all([findTeamMember(tx, user), findSignedIn(tx, user, principal.sessionId)])
+  if (member === undefined || member.deprovisionedAt !== null || signedIn === undefined) {
+    throw new Failure('session_expired', 'This session has ended: its user was removed, or signed out.')
   }
   const allowed = rolesWith('team.write', 'live')
   if (!allowed.includes(member.role)) {
@@ -28,7 +34,7 @@ export async function getAuthority(tx: Tx, { accountId, principal }: Acting, at:
       members: { allowed },
     })
   }
-  return { kind: 'session', role: member.role }
+  return { kind: 'session', role: member.role, isFresh: freshUntil(signedIn.startedAt) > at }
 }
 
 /**
@@ -46,16 +52,17 @@ export async function isSenderValid(
 }
 
 /**
- * Refuses to touch the role owner to all but owners.
+ * Refuses to touch the role owner to all but owners who have just signed in: one makes others that outlive its session.
  * @param roles Those that are granted or taken away.
  * @throws {Failure} `session_required`, `role_limit`
  */
-export function checkOwnership(giver: Giver, roles: readonly Role[]): void {
+export function checkOwnership(giver: TeamGiver, roles: readonly Role[]): void {
   if (!roles.includes('owner')) return
   if (giver.kind === 'key') {
     throw new Failure('session_required', 'The role owner is granted and taken by signed-in owners, and by no API key.')
   }
-  if (giver.role === 'owner') return
+  if (giver.role === 'owner' && giver.isFresh) return
+  if (giver.role === 'owner') throw staleSession('The role owner is granted and taken')
   throw new Failure('role_limit', `Only an owner grants or takes the role owner; your role is ${giver.role}.`)
 }
 
@@ -65,7 +72,7 @@ export function checkOwnership(giver: Giver, roles: readonly Role[]): void {
  * @param before The role that the user has: an admin has what every other role has, so nothing is given to one.
  * @throws {Failure} `session_required`, `role_limit`
  */
-export function checkGrant(giver: Giver, role: Role, before?: Role): void {
+export function checkGrant(giver: TeamGiver, role: Role, before?: Role): void {
   checkOwnership(giver, before === undefined ? [role] : [before, role])
   if (giver.kind === 'session' || before === 'admin') return
   const reasons = findBeyondRole(giver, role)

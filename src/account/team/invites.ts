@@ -4,7 +4,7 @@
 import { recordAudit } from '#src/account/audit/record.ts'
 import { findAccount } from '#src/account/keys/rows.ts'
 import type { Allowlist } from '#src/account/login/allowlist.ts'
-import { type AttemptLimit, countAttempt, tooManyAttempts } from '#src/account/login/attempts.ts'
+import { type AttemptLimit, createAttempts, tooManyAttempts } from '#src/account/login/attempts.ts'
 import type { Login } from '#src/account/login/login.ts'
 import type { Letter } from '#src/account/mail/letter.ts'
 import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
@@ -59,6 +59,7 @@ export type ShownInvite = Invite & { state: InviteState }
 export type Invites = ReturnType<typeof createInvites>
 
 export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, withSlot }: InvitesDeps) {
+  const attempts = createAttempts()
   const show = (invite: Invite): ShownInvite => ({ ...invite, state: stateOf(invite, now()) })
 
   /**
@@ -72,36 +73,28 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
   ): Promise<ShownInvite> {
     const email = readAddress(wanted.email)
     allowlist.check(email)
-    await count(caller, email, key)
     const { accountId } = caller
-    const made = await db.tenant(caller, (tx) =>
-      once(
-        tx,
-        key,
-        async () => {
-          await lockTeam(tx, accountId)
-          const at = now()
-          checkGrant(await getAuthority(tx, caller, at), wanted.role)
-          await refuseTaken(tx, { accountId, email, at })
-          const id = newAccountId('inv')
-          const { nonce, tokenHash } = linkTokens.make(id)
-          const invitedBy = actorOf(caller.principal).id
-          const expiresAt = endOf(at)
-          const { role } = wanted
-          await insertInvite(tx, { accountId, id, email, role, invitedBy, nonce, tokenHash, createdAt: at, expiresAt })
-          await mail(tx, caller, { id, email, sends: 1 })
-          await recordAudit(tx, caller, {
-            action: 'user.invited',
-            subjectId: id,
-            after: { role, email_domain: domainOf(email) },
-            isScoped: false,
-          })
-          return getInvite(tx, accountId, id)
-        },
-        ({ id }) => id,
-      ),
-    )
-    return show(made)
+    const make = async (tx: Tx) => {
+      await lockTeam(tx, accountId)
+      const at = now()
+      checkGrant(await getAuthority(tx, caller, at), wanted.role)
+      await refuseTaken(tx, { accountId, email, at })
+      const id = newAccountId('inv')
+      const { nonce, tokenHash } = linkTokens.make(id)
+      const invitedBy = actorOf(caller.principal).id
+      const expiresAt = endOf(at)
+      const { role } = wanted
+      await insertInvite(tx, { accountId, id, email, role, invitedBy, nonce, tokenHash, createdAt: at, expiresAt })
+      await mail(tx, caller, { id, email, sends: 1 })
+      await recordAudit(tx, caller, {
+        action: 'user.invited',
+        subjectId: id,
+        after: { role, email_domain: domainOf(email) },
+        isScoped: false,
+      })
+      return getInvite(tx, accountId, id)
+    }
+    return show(await countedOnce(caller, { email, key, work: make }))
   }
 
   /** Newest first. */
@@ -138,31 +131,23 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
     const { accountId } = caller
     const known = await get(caller, id)
     allowlist.check(known.email)
-    await count(caller, known.email, key)
-    const renewed = await db.tenant(caller, (tx) =>
-      once(
-        tx,
-        key,
-        async () => {
-          await lockTeam(tx, accountId)
-          const found = await getInvite(tx, accountId, id)
-          const at = now()
-          checkGrant(await getAuthority(tx, caller, at), found.role)
-          refuseEnded(stateOf(found, at), ['pending', 'expired'])
-          await refuseTaken(tx, { accountId, email: found.email, at, except: id })
-          const { nonce, tokenHash } = linkTokens.make(id)
-          const invitedBy = actorOf(caller.principal).id
-          const expiresAt = endOf(at)
-          const next = await renewInvite(tx, { accountId, id, invitedBy, nonce, tokenHash, sentAt: at, expiresAt })
-          if (next === undefined) throw new Error('an open invite under the lock of its team is not open')
-          await mail(tx, caller, next)
-          await recordAudit(tx, caller, { action: 'invite.resent', subjectId: id, isScoped: false })
-          return next
-        },
-        () => id,
-      ),
-    )
-    return show(renewed)
+    const renew = async (tx: Tx) => {
+      await lockTeam(tx, accountId)
+      const found = await getInvite(tx, accountId, id)
+      const at = now()
+      checkGrant(await getAuthority(tx, caller, at), found.role)
+      refuseEnded(stateOf(found, at), ['pending', 'expired'])
+      await refuseTaken(tx, { accountId, email: found.email, at, except: id })
+      const { nonce, tokenHash } = linkTokens.make(id)
+      const invitedBy = actorOf(caller.principal).id
+      const expiresAt = endOf(at)
+      const next = await renewInvite(tx, { accountId, id, invitedBy, nonce, tokenHash, sentAt: at, expiresAt })
+      if (next === undefined) throw new Error('an open invite under the lock of its team is not open')
+      await mail(tx, caller, next)
+      await recordAudit(tx, caller, { action: 'invite.resent', subjectId: id, isScoped: false })
+      return next
+    }
+    return show(await countedOnce(caller, { email: known.email, key, work: renew }))
   }
 
   /**
@@ -205,9 +190,9 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
 
   return { invite, list, get, resend, revoke, writeLetter }
 
-  // In a transaction of its own: a refused attempt counts, and the transaction of the invite rolls back when it refuses.
-  // A repeat sends no mail, so it does not count.
-  async function count(caller: Scope, email: string, key: IdempotencyKey | undefined): Promise<void> {
+  // Counted before the mail exists, so that concurrent requests can't exceed a limit together, and given back when none was
+  // made: what is refused, or repeats an earlier request, uses up no mail.
+  async function countedOnce(caller: Scope, { email, key, work }: Mailing): Promise<Invite> {
     if (key !== undefined) await db.tenant(caller, (tx) => refuseRepeat(tx, key))
     const { accountId } = caller
     const counted = [
@@ -215,11 +200,28 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
       { limit: MAILS_OF_ACCOUNT_TO_ADDRESS, subject: [accountId, email] },
       { limit: MAILS_TO_ADDRESS, subject: [email] },
     ]
+    const at = now()
+    attempts.check(counted, at)
     // One after the other, together with logins: keys are looked up on the same few connections, and the counts of one account
     // wait for each other's row.
-    const refused = await withSlot(accountId, () => db.system('count invite', (tx) => countAttempt(tx, counted, now())))
+    const inTurn = <R>(count: (tx: Tx) => Promise<R>) => withSlot(accountId, () => db.system('count invite', count))
+    const refused = await inTurn((tx) => attempts.count(tx, counted, at))
     if (refused !== undefined) throw tooManyAttempts(refused)
+    try {
+      return await db.tenant(caller, (tx) => once(tx, key, work, ({ id }) => id))
+    } catch (error) {
+      // Where even this fails, the attempt counts until its window is over.
+      await inTurn((tx) => attempts.giveBack(tx, counted, at)).catch(() => {})
+      throw error
+    }
   }
+}
+
+/** A change that mails an invite. */
+interface Mailing {
+  email: string
+  key: IdempotencyKey | undefined
+  work: (tx: Tx) => Promise<Invite>
 }
 
 function mail(tx: Tx, { accountId, environment }: Scope, { id, email, sends }: Pick<Invite, 'id' | 'email' | 'sends'>) {

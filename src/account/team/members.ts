@@ -4,7 +4,7 @@
 
 import { recordAudit } from '#src/account/audit/record.ts'
 import { selectKeysMadeBy } from '#src/account/keys/administration-rows.ts'
-import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
+import { checkFreshSession, type OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { SignedIn } from '#src/account/sessions/sessions.ts'
 import {
   countTeamMembers,
@@ -139,11 +139,13 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
     return withKeys(caller, userId, (tx) => once(tx, key, remove, () => userId))
   }
 
-  /** The user of the session leaves, whatever the role. @throws {Failure} `conflict` for the last owner. */
+  /** The user of the session leaves, whatever the role. @throws {Failure} `conflict` for the last owner; `session_required`, `session_expired`. */
   async function leave(caller: Acting, userId: string, key: IdempotencyKey | undefined): Promise<Removal> {
     const leave = async (tx: Tx) => {
       await lockTeam(tx, caller.accountId)
-      return deprovision(tx, caller, await getMember(tx, { accountId: caller.accountId, userId }))
+      const found = await getMember(tx, { accountId: caller.accountId, userId })
+      if (found.role === 'owner') await checkFreshSession(tx, caller, now(), 'An owner leaves')
+      return deprovision(tx, caller, found)
     }
     return withKeys(caller, userId, (tx) => once(tx, key, leave, () => userId))
   }

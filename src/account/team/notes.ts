@@ -44,7 +44,7 @@ const KEYS_GRANT =
 export const NOTES: Record<string, Note> = {
   'POST /v1/org/users/invite': {
     description:
-      'The mail contains a link that works once, for 7 days. An address has one pending invite. Only an owner invites an ' +
+      'The mail contains a link that works once, for 7 days. An address has one pending invite. Only an owner who has just signed in invites an ' +
       `owner, and no API key does. ${KEYS_GRANT} An account may send 200 invites an hour, and five a day to one address.`,
     examples: { 'An analyst': { email: 'robin@example.com', role: 'analyst' } },
     answers: { 200: { example: INVITE } },
@@ -104,8 +104,8 @@ export const NOTES: Record<string, Note> = {
   },
   'PATCH /v1/org/users/:id': {
     description:
-      'The sessions of the user end; the session that changes its own user’s role goes on with new cookies. Only an owner ' +
-      `grants or takes the role owner, and no API key does. ${KEYS_GRANT} The last owner keeps it. Pending invites that the user could ` +
+      'The sessions of the user end; the session that changes its own user’s role goes on with new cookies. Only an owner whose ' +
+      `session began less than 10 minutes ago grants or takes the role owner, and no API key does. ${KEYS_GRANT} The last owner keeps it. Pending invites that the user could ` +
       'not send any more are revoked. API keys that the user created go on working, and are listed.',
     examples: { 'To approver': { role: 'approver' } },
     answers: { 200: { example: { ...ENDED, role: 'approver', previous_role: 'admin' } } },
@@ -114,12 +114,12 @@ export const NOTES: Record<string, Note> = {
   'DELETE /v1/org/users/:id': {
     description:
       'Removing a removed user changes nothing. API keys that the user created go on working, and are listed. The last ' +
-      'owner can’t be removed. Possible on every plan.',
+      'owner can’t be removed, and removing an owner takes a session that began less than 10 minutes ago. Possible on every plan.',
     answers: { 200: { example: REMOVAL } },
     problems: ['not_found', 'role_limit', 'session_required', 'session_expired', 'conflict'],
   },
   'DELETE /v1/org/users/me': {
-    description: 'The last owner can’t leave.',
+    description: 'The last owner can’t leave. An owner leaves with a session that began less than 10 minutes ago.',
     answers: { 200: { example: REMOVAL } },
     problems: ['not_found', 'conflict'],
   },

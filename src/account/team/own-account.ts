@@ -4,7 +4,8 @@
 
 import { recordAudit } from '#src/account/audit/record.ts'
 import { closeInSystem, hasContent, lockForClosure } from '#src/account/keys/account-rows.ts'
-import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
+import { findSignedIn } from '#src/account/sessions/own-rows.ts'
+import { freshUntil, type OwnSessions, staleSession } from '#src/account/sessions/own-sessions.ts'
 import type { Member } from '#src/account/users/rows.ts'
 import { countOthers, markRemoved } from '#src/account/users/team-rows.ts'
 import { ROLES } from '#src/catalogue/access.ts'
@@ -93,6 +94,8 @@ export function createLeaveOwnAccount({ own, now, tables, endWithUser }: OwnAcco
     const isClosed = account.closedAt !== null
     if (!isClosed && (await hasContent(tx, contentTables(tables()), accountId))) return notEmpty(accountId)
     if (isOver(account.erasedAfter, now())) return refusal('being_erased', `Your account ${accountId} is being erased.`)
+    const session = await findSignedIn(tx, { accountId, userId }, signedIn.sessionId)
+    if (session === undefined || freshUntil(session.startedAt) <= now()) return needsFreshSession()
     if (!isConfirmed) return unconfirmed(accountId)
     await leave(tx, request, { isClosed })
     return undefined
@@ -139,6 +142,10 @@ export function needsSession(): Failure {
     'Your address belongs to a user of another account, and an address has one account. Sign in there in this browser, then ' +
       'accept the invite again: the answer says how to leave that account.',
   )
+}
+
+function needsFreshSession(): Failure {
+  return refusal('session_required', staleSession('An account is closed').message)
 }
 
 function needsProof(): Failure {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParam, idParams, jsonObject, visibleText } from '#src/platform/http/params.ts'
+import { idParam, idParams, jsonObject, refusePrototypeName, visibleText } from '#src/platform/http/params.ts'
 import { publicKeyJwk } from './public-key.ts'
 import type { Registry } from './registry.ts'
 import type { AgentSessions } from './sessions.ts'
@@ -18,6 +18,7 @@ import {
 const MAX_METADATA_CHARACTERS = 4_096
 const MAX_NAME_CHARACTERS = 100
 const metadata = jsonObject
+  .superRefine(refusePrototypeName)
   .superRefine((value, issues) => {
     for (const member of Object.keys(value)) {
       if (member.length >= 1 && member.length <= MAX_NAME_CHARACTERS) continue

@@ -34,8 +34,9 @@ interface Chunk {
 }
 
 /**
- * @param hold takes the disk of the account's share, and is released when the spool is closed.
- * @throws {Failure} `service_unavailable` (from `add`) when the share is used up.
+ * @param hold takes the disk of the account's share, and is released when the spool is closed. Until the lines are read, it may be
+ * evicted.
+ * @throws {Failure} `service_unavailable` (from `add` and `chunks`) when the share is used up, or the hold was evicted.
  */
 export async function createSpool({ directory, hold }: { directory: string; hold: Hold }): Promise<Spool> {
   const path = join(directory, `batch-${randomUUID()}`)
@@ -52,14 +53,12 @@ export async function createSpool({ directory, hold }: { directory: string; hold
     throw error
   }
 
+  // The file has no name: its space is free when it is closed.
+  hold.mayBeEvicted(() => void file.close().catch(() => {}))
+
   async function flush(): Promise<void> {
     if (waitingBytes === 0) return
-    if (!hold.take(waitingBytes)) {
-      throw new Failure(
-        'service_unavailable',
-        'Too many batches of this account are being uploaded at once. Retry later.',
-      )
-    }
+    if (!hold.take(waitingBytes)) throw tooManyUploads()
     const block = Buffer.concat(waiting)
     waiting = []
     waitingBytes = 0
@@ -85,6 +84,7 @@ export async function createSpool({ directory, hold }: { directory: string; hold
     },
     count: () => count,
     async *chunks() {
+      if (!hold.begin()) throw tooManyUploads()
       await flush()
       for (const chunk of chunks) {
         const text = (await readExactly(file, chunk.offset, chunk.bytes)).toString('utf8')
@@ -99,6 +99,10 @@ export async function createSpool({ directory, hold }: { directory: string; hold
       await file.close()
     },
   }
+}
+
+function tooManyUploads(): Failure {
+  return new Failure('service_unavailable', 'Too many batches are being uploaded at once. Retry later.')
 }
 
 async function readExactly(file: FileHandle, offset: number, length: number): Promise<Buffer> {

@@ -72,7 +72,7 @@ export const evaluated = {
   observations: [],
   hardware_tier: 'none',
   evaluated_at: '2026-11-20T15:11:04.310Z',
-  rules_version: 'attest-rules/6',
+  rules_version: 'attest-rules/7',
   policy_version: 0,
   result_jws: 'eyJhbGciOiJFUzI1NiIs...',
 }

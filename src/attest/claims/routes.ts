@@ -35,6 +35,7 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
         permission: 'claims.submit',
         meters: 'attest',
         knowsRepeats: true,
+        waits: true,
         body: attestRequest,
         maxBodyBytes: MAX_BODY_BYTES,
         maxBodyValues: MAX_BODY_VALUES,

@@ -76,6 +76,10 @@ export async function importDevices(
   const slice = createSlice()
 
   const hold = budget.open(scope.accountId)
+  hold.mayBeEvicted(() => {
+    fresh.clear()
+    keys.length = 0
+  })
   function keep(bytes: number): void {
     if (!hold.take(bytes)) throw tooManyImports()
   }
@@ -100,9 +104,10 @@ export async function importDevices(
     }
 
     const enroll = (tx: Tx) => enrollAll(tx, scope, [...fresh.values()], at)
-    const enrolled = await bulkWork(scope.accountId, fresh.size, () =>
-      db.tenant(scope, (tx) => again(tx, idempotencyKey, enroll)),
-    )
+    const enrolled = await bulkWork(scope.accountId, fresh.size, async () => {
+      if (!hold.begin()) throw tooManyImports()
+      return db.tenant(scope, (tx) => again(tx, idempotencyKey, enroll))
+    })
     const devices: ImportResult['devices'] = []
     for (const { line, key } of keys) {
       const device = enrolled.get(key)
@@ -117,7 +122,7 @@ export async function importDevices(
 }
 
 export function tooManyImports(): Failure {
-  return new Failure('service_unavailable', 'Too many imports of this account at once. Retry later.')
+  return new Failure('service_unavailable', 'Too many imports at once. Retry later.')
 }
 
 // The upper estimate of a line's memory besides its chain: its errors, or its row and its entry in the response.

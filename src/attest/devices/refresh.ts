@@ -63,6 +63,11 @@ export async function refreshDevices(
   const rejected: RefreshResult['rejected'] = []
   const wanted = new Map<string, { line: number; request: HardwareEvidence }>()
   const hold = budget.open(acting.accountId)
+  const judged: Judged[] = []
+  hold.mayBeEvicted(() => {
+    wanted.clear()
+    judged.length = 0
+  })
   const refuse = (line: number, ...errors: FieldError[]) => void rejected.push({ line, errors })
 
   try {
@@ -79,16 +84,16 @@ export async function refreshDevices(
       else if (wanted.has(deviceId)) refuse(one.line, { pointer: '/device_id', code: 'duplicate', detail: TWICE })
       else wanted.set(deviceId, { line: one.line, request: attestation })
     }
-    const judged: Judged[] = []
     for (const chunk of chunksOf([...wanted])) {
       const ids = chunk.map(([id]) => id)
       const rows = new Map((await db.tenant(acting, (tx) => findDevicesByIds(tx, ids))).map((row) => [row.id, row]))
       judged.push(...(await judgeChunk(chunk, rows, refuse)))
     }
     const write = (tx: Tx) => replaceAll(tx, acting, judged, { at, isReplayed: idempotencyKey?.isReplayed ?? false })
-    const written = await bulkWork(acting.accountId, judged.length, () =>
-      db.tenant(acting, (tx) => again(tx, idempotencyKey, write)),
-    )
+    const written = await bulkWork(acting.accountId, judged.length, async () => {
+      if (!hold.begin()) throw tooManyImports()
+      return db.tenant(acting, (tx) => again(tx, idempotencyKey, write))
+    })
     return { rejected: [...rejected, ...written.rejected].sort((a, b) => a.line - b.line), devices: written.devices }
   } finally {
     hold.release()

@@ -181,6 +181,12 @@ const OBSERVATION_MEANINGS: Record<string, Meaning> = {
       'The file carries content credentials (C2PA), or may carry them, and they were not read. Nothing is known of what ' +
       'they say.',
   },
+  exif_not_read: {
+    title: 'Camera data were not read',
+    sentence:
+      'The file carries data of a camera (EXIF) that could not be read: all of them, the time of the picture, or its time zone. ' +
+      'Nothing was concluded from them.',
+  },
 }
 
 export const RISK_MEANINGS: Record<string, string> = {

@@ -82,13 +82,14 @@ function whatFails({ validationState, failures, ingredientFailures }: C2paManife
 const brokenIn = (codes: readonly string[]): string[] => codes.filter((code) => !ABOUT_TRUST.test(code))
 
 function evidenceOf(manifest: C2paManifest): Evidence {
-  const { signer, sources, trustList } = manifest
+  const { signer, sources, trustList, authorityList } = manifest
   return {
     compared: COMPARED,
     expected: 'well-formed and signed',
     found: 'valid',
     validation_state: manifest.validationState,
     trusted: manifest.validationState === 'Trusted',
+    not_judged: notJudged(manifest),
     codes: manifest.failures.map(quote),
     ingredient_codes: manifest.ingredientFailures.map(quote),
     signer: signer && {
@@ -107,8 +108,22 @@ function evidenceOf(manifest: C2paManifest): Evidence {
     digital_source_types: sources.map(sourceOf),
     digital_source_type_count: manifest.sourceCount,
     trust_list: { certificates: trustList.certificates, sha256: trustList.sha256 },
+    ...(authorityList && {
+      time_stamp_trust_list: { certificates: authorityList.certificates, sha256: authorityList.sha256 },
+    }),
   }
 }
+
+// Not known to be right, and not known to be wrong.
+function notJudged({ failures, ingredientFailures, timeStamp }: C2paManifest): string[] {
+  return [
+    ...(failures.includes(UNTRUSTED) ? ['issuer'] : []),
+    ...(timeStamp === 'unknown_authority' ? ['time_stamp_authority'] : []),
+    ...(ingredientFailures.includes(UNTRUSTED) ? ['ingredient_issuer'] : []),
+  ]
+}
+
+const UNTRUSTED = 'signingCredential.untrusted'
 
 function sourceOf({ manifest, action, type }: C2paManifest['sources'][number]): Json {
   return { manifest, action: quote(action ?? ''), type: quote(nameOfType(type)), kind: kindOfSource(type, action) }

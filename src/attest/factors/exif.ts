@@ -1,18 +1,13 @@
 import { quote } from '#src/platform/sanitize.ts'
-import type { ExifFacts } from '../media/exif.ts'
+import type { Evidence } from '../media/declared.ts'
+import { MAX_ZONE_MS, readExifTime } from '../media/exif-time.ts'
 import { findEditor } from './editors.ts'
 import type { Facts } from './facts.ts'
 import { type AdvisoryFactor, advisory } from './table.ts'
 
 const TOLERANCE_MS = 300 * 1000
-// Without OffsetTimeOriginal the camera's zone is unknown. Every zone is a multiple of 15 minutes from UTC, at most
-// 14 hours.
+// Without an offset the camera's zone is unknown. Every zone is a multiple of 15 minutes from UTC.
 const ZONE_STEP_MS = 15 * 60 * 1000
-const MAX_ZONE_MS = 14 * 60 * 60 * 1000
-
-// EXIF 3.0 4.6.6: YYYY:MM:DD HH:MM:SS. Dashes and a T are common mistakes of software; blanks and zeros mean unknown.
-const TIME = /^(\d{4})[:-](\d{2})[:-](\d{2})[ T](\d{2}:\d{2}:\d{2})/
-const OFFSET = /^([+-])(\d{2}):?(\d{2})$/
 
 /** `exif_missing`: a fresh capture, that is one with a bundle, has no readable EXIF. */
 export function judgeExifPresence({ bundle, exif }: Facts): AdvisoryFactor<'exif_missing'> | null {
@@ -25,11 +20,11 @@ export function judgeExifPresence({ bundle, exif }: Facts): AdvisoryFactor<'exif
   })
 }
 
-/** `exif_timestamp_mismatch`: no finding where EXIF gives no time. */
+/** `exif_timestamp_mismatch`: no finding where EXIF gives no time that can be read; see `observeExif`. */
 export function judgeExifTime({ bundle, exif }: Facts): AdvisoryFactor<'exif_timestamp_mismatch'> | null {
   if (bundle === null || exif.state !== 'read') return null
-  const taken = takenAt(exif)
-  if (taken === null) return null
+  const taken = readExifTime(exif)
+  if (taken.state !== 'read') return null
   const differenceMs = Math.abs(taken.timeMs - bundle.capturedAt.getTime())
   if (isWithinTolerance(differenceMs, taken.offset !== null)) return null
   return advisory('exif_timestamp_mismatch', {
@@ -56,42 +51,27 @@ export function judgeExifEditor({ exif }: Facts): AdvisoryFactor<'exif_editor_tr
   })
 }
 
+/**
+ * `exif_not_read`: EXIF that is there and can't be read is not absent. Of a capture, `exif_missing` says it of the block; the
+ * media of a submission without a bundle need none, and may have one.
+ */
+export function observeExif({ bundle, exif }: Facts): { code: 'exif_not_read'; evidence: Evidence }[] {
+  if (exif.state === 'unreadable') return bundle === null ? [notRead('EXIF block', exif.detail)] : []
+  if (exif.state !== 'read') return []
+  const taken = readExifTime(exif)
+  if (taken.state === 'unreadable') return [notRead('DateTimeOriginal', taken.text)]
+  if (taken.state === 'none' || taken.unreadableOffset === null) return []
+  return [notRead('offset', taken.unreadableOffset)]
+}
+
+function notRead(what: 'EXIF block' | 'DateTimeOriginal' | 'offset', detail: string) {
+  const evidence: Evidence = { compared: 'EXIF of the media', expected: 'readable', found: what, detail: quote(detail) }
+  return { code: 'exif_not_read', evidence } as const
+}
+
 function isWithinTolerance(differenceMs: number, isZoneKnown: boolean): boolean {
   if (isZoneKnown) return differenceMs <= TOLERANCE_MS
   const remainderMs = differenceMs % ZONE_STEP_MS
   const distanceMs = Math.min(remainderMs, ZONE_STEP_MS - remainderMs)
   return differenceMs <= MAX_ZONE_MS + TOLERANCE_MS && distanceMs <= TOLERANCE_MS
-}
-
-interface Taken {
-  /** UTC where the offset is known, otherwise the local time read as UTC. */
-  timeMs: number
-  /** Normalised to +hh:mm. */
-  offset: string | null
-  text: string
-}
-
-/** Combines DateTimeOriginal, SubSecTimeOriginal and OffsetTimeOriginal; null when they do not name a time. */
-function takenAt(exif: Extract<ExifFacts, { state: 'read' }>): Taken | null {
-  const match = TIME.exec(exif.dateTimeOriginal ?? '')
-  if (match === null) return null
-  const [, year, month, day, clock] = match
-  // SubSecTimeOriginal is the digits after the decimal point: "5" is half a second.
-  const fraction = (/^\d+/.exec(exif.subSec ?? '')?.[0] ?? '').padEnd(3, '0').slice(0, 3)
-  const local = `${year}-${month}-${day}T${clock}.${fraction}`
-  const offset = offsetOf(exif.offset)
-  const localMs = Date.parse(`${local}Z`)
-  // Date.parse turns February 30 into March: a time that does not format back as written is invalid.
-  if (Number.isNaN(localMs) || new Date(localMs).toISOString() !== `${local}Z`) return null
-  return { timeMs: localMs - (offset?.ms ?? 0), offset: offset?.text ?? null, text: `${local}${offset?.text ?? ''}` }
-}
-
-function offsetOf(text: string | null): { ms: number; text: string } | null {
-  if (text === 'Z') return { ms: 0, text: '+00:00' }
-  const match = OFFSET.exec(text ?? '')
-  if (match === null) return null
-  const [, sign, hours, minutes] = match
-  const ms = (Number(hours) * 60 + Number(minutes)) * 60 * 1000
-  if (Number(minutes) > 59 || ms > MAX_ZONE_MS) return null
-  return { ms: sign === '-' ? -ms : ms, text: `${sign}${hours}:${minutes}` }
 }

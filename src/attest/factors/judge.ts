@@ -8,7 +8,7 @@ import { judgeC2paAbsent, judgeC2paInvalid, judgeC2paValid } from './c2pa.ts'
 import { judgeCarrierAttestation, judgeCarrierBiometric, judgeCarrierGps } from './carrier.ts'
 import { judgeChain } from './chain.ts'
 import { judgeDeviceEnrollment, judgeRevocation } from './device.ts'
-import { judgeExifEditor, judgeExifPresence, judgeExifTime } from './exif.ts'
+import { judgeExifEditor, judgeExifPresence, judgeExifTime, observeExif } from './exif.ts'
 import type { CapturedFacts, Facts, HardwareTier } from './facts.ts'
 import { judgeFrames } from './frames.ts'
 import { judgeGeofence } from './geofence.ts'
@@ -121,7 +121,7 @@ export function judge(facts: Facts): Judgement {
     factors,
     advisoryFactors: ADVISORIES.flatMap((code) => ADVISORY_JUDGES[code](facts) ?? []),
     hardwareTier: tierOf(facts),
-    observations: declaredProvenance(facts),
+    observations: [...declaredProvenance(facts), ...observeExif(facts)],
     rulesVersion: RULES_VERSION,
   }
 }

@@ -1,7 +1,7 @@
 import type { Evidence } from '../media/declared.ts'
 
 /** Part of every result: raise it with any change of a code, a point, a tolerance or a comparison. */
-export const RULES_VERSION = 'attest-rules/6'
+export const RULES_VERSION = 'attest-rules/7'
 
 /** Specification, Limits: the points that one factor can add. */
 export type Points = 10 | 20 | 25 | 30 | 40 | 50 | 60 | 70 | 80

@@ -4,7 +4,7 @@
 
 import { readCertificateExtensions } from '#src/platform/crypto/certificate-fields.ts'
 import { type Certificate, parseChain } from '#src/platform/crypto/x509.ts'
-import { linkProblem } from './chain-link.ts'
+import { endProblem, linkProblem, unreadable } from './chain-link.ts'
 import { KEY_DESCRIPTION_OID } from './key-description.ts'
 import { type Reason, reason } from './verdict.ts'
 
@@ -36,7 +36,7 @@ export function checkAndroidChain({ ders, rootDigests, at }: PathInput): Android
     return refuse('chain_too_short', `has ${ders.length} certificates: the key’s, its issuers’ and the root are needed`)
   }
   const parsed = parseChain(ders)
-  if (!parsed.ok) return refuse('malformed', `certificate ${parsed.index} ${parsed.detail}`)
+  if (!parsed.ok) return { ok: false, reason: unreadable(parsed) }
   const { certificates } = parsed
   const [leaf, attester] = certificates
   const root = certificates.at(-1)
@@ -45,7 +45,8 @@ export function checkAndroidChain({ ders, rootDigests, at }: PathInput): Android
   // The root must be self-signed. Google's own verifier compares names as well, so a chain with valid signatures and
   // wrong names is refused: see decision 27.
   for (const [index, certificate] of certificates.entries()) {
-    const problem = linkProblem(certificate, certificates[index + 1] ?? root, index)
+    const issuer = certificates[index + 1]
+    const problem = issuer === undefined ? endProblem(root, index) : linkProblem(certificate, issuer, index)
     if (problem !== undefined) return { ok: false, reason: problem }
   }
   const weak = certificates.findIndex(({ isCa, pathLength, keyUsage }, index) => {

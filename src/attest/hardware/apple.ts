@@ -9,7 +9,7 @@ import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
 import { isP256Spki, verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import { type Certificate, parseChain } from '#src/platform/crypto/x509.ts'
 import { type AuthenticatorData, readAssertedData, readAttestedData, STRICT_CBOR } from './authenticator-data.ts'
-import { linkProblem } from './chain-link.ts'
+import { linkProblem, unreadable } from './chain-link.ts'
 import type { VendorKey } from './roots.ts'
 import { type AppleFacts, type EvidenceVerdict, isProven, type Reason, reason, unproven } from './verdict.ts'
 
@@ -42,7 +42,7 @@ export function enrollmentHash(spki: Uint8Array, challenge: Uint8Array): Buffer 
 
 export function verifyAppAttestation(input: AppleInput): EvidenceVerdict {
   const parsed = parseAttestation(input.object)
-  if (typeof parsed === 'string') return unproven(FORMAT, reason('malformed', parsed))
+  if ('code' in parsed) return unproven(FORMAT, parsed)
   const { leaf, intermediate, authData, authDataBytes, nonce } = parsed
   const { credential } = authData
 
@@ -138,22 +138,23 @@ interface Attestation {
 }
 
 /** The parts, or why the object is invalid. */
-function parseAttestation(bytes: Uint8Array): Attestation | string {
+function parseAttestation(bytes: Uint8Array): Attestation | Reason {
   const object = decodeMap(bytes, MAX_OBJECT_BYTES)
   const statement = object?.get('attStmt')
   const authDataBytes = bytesOf(object?.get('authData'))
   const x5c = statement instanceof Map ? statement.get('x5c') : undefined
   if (object?.get('fmt') !== FORMAT || authDataBytes === undefined || !Array.isArray(x5c) || x5c.length !== 2) {
-    return 'is not an App Attest object with two certificates'
+    return reason('malformed', 'is not an App Attest object with two certificates')
   }
   const chain = parseChain(x5c.map((der) => bytesOf(der) ?? Buffer.alloc(0)))
-  if (!chain.ok) return `certificate ${chain.index} ${chain.detail}`
+  if (!chain.ok) return unreadable(chain)
   const [leaf, intermediate] = chain.certificates
-  if (leaf === undefined || intermediate === undefined || !isP256Spki(leaf.spki)) return 'its key is not P-256'
+  if (leaf === undefined || intermediate === undefined || !isP256Spki(leaf.spki))
+    return reason('malformed', 'its key is not P-256')
   const authData = readAttestedData(authDataBytes)
-  if (authData === undefined) return 'its authenticator data attest no key'
+  if (authData === undefined) return reason('malformed', 'its authenticator data attest no key')
   const nonce = readNonce(leaf)
-  if (nonce === undefined) return 'its certificate has no nonce'
+  if (nonce === undefined) return reason('malformed', 'its certificate has no nonce that can be read')
   return { leaf, intermediate, authData, authDataBytes, nonce }
 }
 

@@ -14,10 +14,12 @@ export type EvidenceFormat = 'android-key' | 'apple-appattest'
  */
 export const UNPROVEN = [
   'malformed',
+  'ml_dsa_key',
   'chain_too_short',
   'chain_broken',
   'issuer_name_differs',
   'issuer_not_ca',
+  'root_missing',
   'root_unknown',
   'not_yet_valid',
   'expired',

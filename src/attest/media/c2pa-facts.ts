@@ -42,7 +42,17 @@ export interface C2paManifest {
   sourceCount: number
   /** The trust list used: the number of certificates, and SHA-256 over their sorted fingerprints. */
   trustList: { certificates: number; sha256: string }
+  /** Left out in facts of older rules. */
+  timeStamp?: TimeStamp | null
+  /** As `trustList`, of time-stamp authorities. Left out in facts of older rules. */
+  authorityList?: { certificates: number; sha256: string }
 }
+
+/**
+ * The time stamp of the active manifest's signature; null when it has none. `unknown_authority`: it fits the signature, and
+ * its authority is in no list. C2PA 1 has no list of authorities: theirs are unknown. `invalid`: it proves nothing.
+ */
+export type TimeStamp = 'trusted' | 'unknown_authority' | 'invalid'
 
 export interface C2paSource {
   manifest: 'active' | 'ingredient'
@@ -95,6 +105,27 @@ export function readStore(store: unknown, trustList: C2paManifest['trustList']):
     trustList,
   }
 }
+
+/** What the store of a reading that verified time stamps against a list says of the active manifest's. */
+export function stampOf(store: unknown): TimeStamp | null {
+  const active = recordIn(recordIn(store, 'validation_results'), 'activeManifest')
+  const codes = new Set(codesOf([...listIn(active, 'success'), ...listIn(active, 'informational')]))
+  if (![...codes].some((code) => code.startsWith('timeStamp.'))) return null
+  if (!codes.has('timeStamp.validated')) return 'invalid'
+  const version = memberOf(
+    memberOf(memberOf(store, 'manifests'), textIn(store, 'active_manifest') ?? ''),
+    'claim_version',
+  )
+  return codes.has('timeStamp.trusted') && version !== 1 ? 'trusted' : 'unknown_authority'
+}
+
+/** Whether the certificate had ended, unless the time that an unknown authority stamped is right. */
+export function isOpenByStamp(store: unknown): boolean {
+  const { activeManifest } = recordIn(store, 'validation_results')
+  return codesOf(listIn(activeManifest, 'failure')).includes(EXPIRED) && stampOf(store) === 'unknown_authority'
+}
+
+const EXPIRED = 'signingCredential.expired'
 
 function failuresOfIngredient(ingredient: unknown): unknown[] {
   const results = recordIn(ingredient, 'validation_results')

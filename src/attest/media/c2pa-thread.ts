@@ -5,7 +5,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import { initSync, WasmReader } from '@contentauth/c2pa-wasm'
 import { lowerThreadPriority } from '#src/platform/priority.ts'
-import { type C2paFacts, type C2paManifest, readStore } from './c2pa-facts.ts'
+import { type C2paFacts, isOpenByStamp, readStore, stampOf } from './c2pa-facts.ts'
+import type { TrustList } from './c2pa-trust.ts'
 import type { Inspection, ThreadAnswer } from './threads.ts'
 
 export interface C2paRequest {
@@ -14,9 +15,8 @@ export interface C2paRequest {
   /** Size of the file in bytes. */
   size: number
   owner: string
-  /** The trusted certificates as PEM; empty when there are none. */
-  anchors: string
-  trustList: C2paManifest['trustList']
+  signers: TrustList
+  authorities: TrustList
   /** Milliseconds since 1970: the time at which certificates must be valid. */
   at: number
 }
@@ -90,27 +90,68 @@ function readBytes({ path, maxBytes }: C2paRequest): Uint8Array | undefined {
   }
 }
 
-async function readManifest(bytes: Uint8Array, { anchors, trustList }: C2paRequest): Promise<C2paFacts> {
-  let json: string
+// One reading with both lists is enough for most files. The library does not tell the lists apart, and ignores time stamps of
+// an unknown authority, so two kinds of files are read once more, with the signers' list alone and by any authority's stamps:
+// those with a signer under the authorities' list, and those whose certificate had ended unless an unknown authority is right.
+async function readManifest(bytes: Uint8Array, { signers, authorities }: C2paRequest): Promise<C2paFacts> {
+  const text = await readJson(bytes, trustOf({ [SIGNERS]: signers, [AUTHORITIES]: authorities }))
+  if (typeof text !== 'string') return text
+  const first = JSON.parse(text)
+  const isOpen = isOpenByStamp(first)
+  const isUnderAuthority = text.includes(`[${AUTHORITIES}]`)
+  const again =
+    isOpen || isUnderAuthority
+      ? await readJson(bytes, trustOf({ [SIGNERS]: signers }), { verify_timestamp_trust: false })
+      : text
+  if (typeof again !== 'string') return again
+  const manifest = readStore(JSON.parse(again), shown(signers))
+  if (manifest === undefined) return { state: 'malformed', code: 'NoState' }
+  // The holder of a key whose certificate has ended could also be the authority that stamps it.
+  const isTrustedByStampAlone = isOpen && manifest.validationState === 'Trusted'
+  const validationState = isTrustedByStampAlone ? 'Valid' : manifest.validationState
+  return {
+    state: 'read',
+    manifest: { ...manifest, validationState, timeStamp: stampOf(first), authorityList: shown(authorities) },
+  }
+}
+
+/** The reader's own JSON, or why there is none. */
+async function readJson(bytes: Uint8Array, trust: object, verify = {}): Promise<string | C2paFacts> {
   try {
     // The library ignores the type and detects the format from the bytes.
-    const reader = await WasmReader.fromBytes('application/octet-stream', bytes, settingsOf(anchors))
-    json = reader.json()
+    const reader = await WasmReader.fromBytes('application/octet-stream', bytes, settingsOf(trust, verify))
+    const json = reader.json()
     reader.free()
+    return json
   } catch (error) {
     const code = typeof error === 'string' ? /^C2pa\((\w+)/.exec(error)?.[1] : undefined
     if (code === undefined || code === 'BadParam') throw error
+    // The library knows fewer forms of a format than the scan, for example no box before ftyp: that says nothing of the manifest.
+    if (code === 'UnsupportedType') return { state: 'unread', why: 'unreadable', detail: UNKNOWN_FORM }
     return { state: 'malformed', code }
   }
-  const manifest = readStore(JSON.parse(json), trustList)
-  return manifest === undefined ? { state: 'malformed', code: 'NoState' } : { state: 'read', manifest }
+}
+
+const UNKNOWN_FORM = 'The reader of manifests does not know this form of file.'
+
+const shown = ({ certificates, sha256 }: TrustList) => ({ certificates, sha256 })
+
+// The names that the library quotes where it says in which list it found a certificate.
+const SIGNERS = 'signers'
+const AUTHORITIES = 'authorities'
+
+function trustOf(lists: Record<string, TrustList>): object {
+  const anchors = Object.entries(lists).flatMap(([name, { pem }]) =>
+    pem === '' ? [] : [{ trust_anchors: pem, trust_uri: name, trust_kind: name === SIGNERS ? 'manifest' : 'tsa' }],
+  )
+  return anchors.length === 0 ? {} : { anchors }
 }
 
 // The library ignores unknown names silently, so tests check the effect of each setting.
-function settingsOf(anchors: string): string {
+function settingsOf(trust: object, verify: object): string {
   return JSON.stringify({
-    trust: anchors === '' ? {} : { trust_anchors: anchors },
-    verify: { verify_trust: true, remote_manifest_fetch: false, ocsp_fetch: false },
+    trust,
+    verify: { verify_trust: true, remote_manifest_fetch: false, ocsp_fetch: false, ...verify },
     core: { allowed_network_hosts: [], decode_identity_assertions: false },
   })
 }

@@ -1,7 +1,9 @@
-// The trusted signers of C2PA manifests: the certificates in the deployment's file, and those that an account adds.
+// Whom C2PA manifests are trusted by: signers, from the deployment's file or the public list, and those that an account adds;
+// time-stamp authorities, from the public list.
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { readCertificateFields } from '#src/platform/crypto/certificate-fields.ts'
 import { sha256, sha256Hex } from '#src/platform/crypto/digest.ts'
 import { rsaProblem } from '#src/platform/crypto/public-key.ts'
@@ -16,6 +18,12 @@ export interface TrustList {
    */
   sha256: string
 }
+
+const publicList = (name: string) => fileURLToPath(new URL(`./trust-lists/${name}`, import.meta.url))
+
+/** The lists of the C2PA conformance programme that come with the service: trust-lists/README.md. */
+export const PUBLIC_SIGNERS = publicList('C2PA-TRUST-LIST.pem')
+export const PUBLIC_AUTHORITIES = publicList('C2PA-TSA-TRUST-LIST.pem')
 
 /** The public list of the C2PA conformance programme has 30. */
 const MAX_LIST_CERTIFICATES = 1_000

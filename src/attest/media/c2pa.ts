@@ -23,7 +23,10 @@ export interface C2paReadOptions {
   scan: C2paScan
   /** The place of a manifest according to XMP, if any. */
   manifestReference: string | null
-  /** Certificates (DER) that are trusted in addition to the deployment's. Called only when there is a manifest. */
+  /**
+   * Certificates (DER) that are trusted in addition to the deployment's, for signers and time stamps. Called only when there
+   * is a manifest.
+   */
   anchors(): Promise<readonly Uint8Array[]>
   /** The time at which certificates must be valid; the same time gives the same facts. */
   at: Date
@@ -31,12 +34,20 @@ export interface C2paReadOptions {
   owner?: string
 }
 
+type Certificates = readonly Uint8Array[] | (() => readonly Uint8Array[])
+
 export interface C2paOptions {
-  /** Certificates (DER) that this deployment trusts; a function is called once, before the first file. */
-  anchors?: readonly Uint8Array[] | (() => readonly Uint8Array[])
+  /**
+   * Certificates (DER) of signers that this deployment trusts; time stamps under them are trusted too. A function is called
+   * once, before the first file.
+   */
+  anchors?: Certificates
+  /** Certificates (DER) of the time-stamp authorities that this deployment trusts. A signer under them is unknown. */
+  authorities?: Certificates
   threads?: number
   /**
-   * Per file. Valid files take 10 to 300 ms; 60 MB took 7 s at low priority on a machine with ten times its CPU load.
+   * Per file. Valid files take 10 to 300 ms; 60 MB took 7 s at low priority on a machine with ten times its CPU load. Few files
+   * are read twice (see `readManifest`).
    */
   limitMs?: number
   /** As in `ThreadsOptions`. */
@@ -63,7 +74,8 @@ const SEATS = { all: 4, each: 2 }
 const MAX_PAGES = (4 * MAX_C2PA_BYTES) / 65_536
 
 export function createC2paReader({
-  anchors: given = [],
+  anchors = [],
+  authorities = [],
   threads = 1,
   limitMs = 16_000,
   quickMs = QUICK_MS,
@@ -72,11 +84,8 @@ export function createC2paReader({
 }: C2paOptions = {}): C2paReader {
   let pool: Promise<Threads<C2paRequest>> | undefined
   let isClosed = false
-  let read: readonly Uint8Array[] | undefined
-  const ours = () => {
-    read ??= typeof given === 'function' ? given() : given
-    return read
-  }
+  const ourSigners = readOnce(anchors)
+  const ourAuthorities = readOnce(authorities)
 
   async function start(): Promise<Threads<C2paRequest>> {
     const module = await loadModule()
@@ -107,16 +116,25 @@ export function createC2paReader({
         return { ok: true, value: { state: 'unread', why: 'too_large', detail } }
       }
       if (isClosed) return { ok: false, code: 'closed', detail: 'The reader is shutting down.' }
-      const { pem, ...trustList } = trustListOf([...ours(), ...(await anchors())])
+      const signers = trustListOf([...ourSigners(), ...(await anchors())])
+      const authorities = trustListOf(ourAuthorities())
       pool ??= start()
       const limits = { maxBytes: MAX_C2PA_BYTES, size, owner }
-      return (await pool).submit({ path, ...limits, anchors: pem, trustList, at: at.getTime() })
+      return (await pool).submit({ path, ...limits, signers, authorities, at: at.getTime() })
     },
     async close() {
       isClosed = true
       const started = await pool
       started?.close()
     },
+  }
+}
+
+function readOnce(given: Certificates): () => readonly Uint8Array[] {
+  let read: readonly Uint8Array[] | undefined
+  return () => {
+    read ??= typeof given === 'function' ? given() : given
+    return read
   }
 }
 

@@ -8,6 +8,6 @@ export const mediaConfig = defineConfig({
   keys: {
     C2PA_TRUST_ANCHORS: readableBy(z.string(), readTrustAnchors)
       .optional()
-      .describe('PEM file of the CAs whose C2PA signatures are trusted; without it no signer is.'),
+      .describe('PEM file of the CAs whose C2PA signatures are trusted, in place of the public list.'),
   },
 })

@@ -23,11 +23,9 @@ export function readDeclared(
   const packet = xmp?.toString('utf8', 0, MAX_XMP_BYTES) ?? ''
   const texts = comments.slice(0, MAX_TEXTS)
   return {
-    sourceTypes: valuesIn(packet, 'DigitalSourceType').map((value) => ({
-      where: 'xmp' as const,
-      field: 'Iptc4xmpExt:DigitalSourceType',
-      value,
-    })),
+    sourceTypes: SOURCE_TYPES.flatMap((name) =>
+      valuesIn(packet, name).map((value) => ({ where: 'xmp' as const, field: `Iptc4xmpExt:${name}`, value })),
+    ),
     generators: [...tracesInTexts(texts), ...tracesInExif(exif, userComment), ...tracesInXmp(packet)].slice(
       0,
       MAX_FOUND,
@@ -35,6 +33,9 @@ export function readDeclared(
     manifestReference: valuesIn(packet, 'provenance')[0] ?? null,
   }
 }
+
+// The IPTC published the second name by mistake, and programs write it.
+const SOURCE_TYPES = ['DigitalSourceType', 'DigitalSourceFileType']
 
 type Text = { keyword: string; text: string }
 
@@ -154,18 +155,39 @@ function tracesInXmp(packet: string): GeneratorTrace[] {
   )
 }
 
-/** Values of a property with any prefix: as attribute, as element or as resource of one. */
+/** Values of a property with any prefix, or none: of an attribute, an element, its resource, or a list in it. */
 function valuesIn(packet: string, name: string): string[] {
   const values: string[] = []
-  const wanted = `:${name}`
-  for (let at = packet.indexOf(wanted); at !== -1 && values.length < MAX_FOUND; at = packet.indexOf(wanted, at + 1)) {
-    const rest = packet.slice(at + wanted.length, at + wanted.length + MAX_VALUE)
-    const match = VALUE.exec(rest)
-    const value = quote(match?.[1] ?? match?.[2] ?? match?.[3] ?? '')
-    if (value !== null) values.push(value)
+  for (let at = packet.indexOf(name); at !== -1 && values.length < MAX_FOUND; at = packet.indexOf(name, at + 1)) {
+    if (!OPENING.test(packet.slice(Math.max(0, at - MAX_PREFIX), at))) continue
+    const from = at + name.length
+    for (const text of valuesAfter(packet.slice(from, from + MAX_VALUE), name)) {
+      const value = quote(text)
+      if (value !== null && values.length < MAX_FOUND) values.push(value)
+    }
   }
   return values
 }
 
-const VALUE =
-  /^(?:\s{0,9}=\s{0,9}["']([^"'<>]+)["']|\s{0,9}>([^<>]+)<|\s{1,99}(?:[\w-]{1,20}:)?resource\s{0,9}=\s{0,9}["']([^"'<>]+)["'])/
+const MAX_PREFIX = 40
+// The beginning of an element, with or without a prefix, or of an attribute with one; never the end of an element.
+const OPENING = /(?:<(?:[\w.-]+:)?|\s[\w.-]+:)$/
+const ATTRIBUTE = /^\s{0,9}=\s{0,9}["']([^"'<>]+)["']/
+const ELEMENT = /^(?:\s([^<>]{0,500}))?>/
+const RESOURCE = /(?:^|[\s:])resource\s{0,9}=\s{0,9}["']([^"'<>]+)["']/g
+
+function valuesAfter(rest: string, name: string): string[] {
+  const attribute = ATTRIBUTE.exec(rest)?.[1]
+  if (attribute !== undefined) return [attribute]
+  const element = ELEMENT.exec(rest)
+  if (element === null) return []
+  const own = resourcesIn(element[1] ?? '')
+  if (element[1]?.endsWith('/')) return own
+  const content = rest.slice(element[0].length)
+  const end = content.search(new RegExp(`</(?:[\\w.-]{1,${MAX_PREFIX}}:)?${name}`))
+  // Without its end, only its first text is certain to belong to it.
+  const inside = content.slice(0, end === -1 ? Math.max(0, content.indexOf('<')) : end)
+  return [...own, ...resourcesIn(inside), ...inside.split(/<[^<>]*>/)]
+}
+
+const resourcesIn = (text: string): string[] => [...text.matchAll(RESOURCE)].map(([, value = '']) => value)

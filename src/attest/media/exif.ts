@@ -7,6 +7,7 @@ import { windowed, withSource } from './byte-source.ts'
 import type { C2paScan } from './c2pa-scan.ts'
 import type { DeclaredFacts } from './declared.ts'
 import { readDeclared } from './declared-read.ts'
+import { isUnknownOffset, readOffset } from './exif-time.ts'
 import { UNKNOWN_HEADER } from './header.ts'
 import { readHeifCodec } from './heif-header.ts'
 import { type PngMetadata, readPngMetadata } from './png-metadata.ts'
@@ -21,7 +22,7 @@ export type ExifFacts =
       dateTimeOriginal: string | null
       /** SubSecTimeOriginal: the digits after the decimal point. */
       subSec: string | null
-      /** OffsetTimeOriginal: `+hh:mm`. */
+      /** OffsetTimeOriginal: `+hh:mm`. Where it is absent or can't be read, the offset of another time of the file. */
       offset: string | null
       make: string | null
       model: string | null
@@ -49,9 +50,12 @@ export interface FileFacts extends ImageFacts {
   c2pa: C2paScan
 }
 
+// EXIF 3.0 4.6.6: of DateTimeOriginal, of DateTime, of DateTimeDigitized. A camera has one clock; some write one offset for it.
+const OFFSETS = ['OffsetTimeOriginal', 'OffsetTime', 'OffsetTimeDigitized']
+
 // exifr caches by the identity of this object: a literal at each call would leak memory.
 const EXIFR_OPTIONS = {
-  pick: ['Make', 'Model', 'Software', 'DateTimeOriginal', 'SubSecTimeOriginal', 'OffsetTimeOriginal'],
+  pick: ['Make', 'Model', 'Software', 'DateTimeOriginal', 'SubSecTimeOriginal', ...OFFSETS],
   reviveValues: false,
   translateValues: false,
   silentErrors: false,
@@ -171,7 +175,7 @@ async function factsOf(block: Uint8Array): Promise<ExifFacts> {
     state: 'read',
     dateTimeOriginal: textOf(tags, 'DateTimeOriginal'),
     subSec: textOf(tags, 'SubSecTimeOriginal'),
-    offset: textOf(tags, 'OffsetTimeOriginal'),
+    offset: offsetOf(tags),
     make: textOf(tags, 'Make'),
     model: textOf(tags, 'Model'),
     software: textOf(tags, 'Software'),
@@ -185,6 +189,13 @@ async function parse(block: Uint8Array): Promise<Record<string, unknown> | null>
   } catch {
     return null
   }
+}
+
+function offsetOf(tags: Record<string, unknown>): string | null {
+  const texts = OFFSETS.flatMap((name) => textOf(tags, name) ?? [])
+  return (
+    texts.find((text) => readOffset(text) !== null) ?? texts.find((text) => !isUnknownOffset(text)) ?? texts[0] ?? null
+  )
 }
 
 function textOf(tags: Record<string, unknown>, name: string): string | null {

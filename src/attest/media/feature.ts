@@ -2,7 +2,7 @@ import { createReadAudit } from '#src/account/audit/reads.ts'
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { DAY_MS, finishRule, HOUR_MS } from '#src/platform/retention.ts'
 import { createC2paReader } from './c2pa.ts'
-import { readTrustAnchors } from './c2pa-trust.ts'
+import { PUBLIC_AUTHORITIES, PUBLIC_SIGNERS, readTrustAnchors } from './c2pa-trust.ts'
 import type { MediaSettings } from './config.ts'
 import { createDecoder } from './decoder.ts'
 import { createEraser } from './erase.ts'
@@ -21,12 +21,15 @@ const UNREFERENCED_DAYS = 7
 const STRAY_DAYS = 7
 
 /** Uploaded photos and videos: their bytes, the facts that parsers read, and their erasure. */
-export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: anchors }: MediaSettings) {
+export function mediaFeature(p: Platform, { C2PA_TRUST_ANCHORS: signers = PUBLIC_SIGNERS }: MediaSettings) {
   const inspector = createInspector()
   const decoder = createDecoder({
     onEnded: (ended) => p.log[DECODER_ENDS[ended.reason]](ended, 'decoder process ended'),
   })
-  const c2pa = createC2paReader({ anchors: () => (anchors === undefined ? [] : readTrustAnchors(anchors)) })
+  const c2pa = createC2paReader({
+    anchors: () => readTrustAnchors(signers),
+    authorities: () => readTrustAnchors(PUBLIC_AUTHORITIES),
+  })
   p.onClose(() => inspector.close(), 'inspector')
   p.onClose(() => c2pa.close(), 'c2pa')
   p.onClose(() => decoder.close(), 'decoder')

@@ -7,6 +7,7 @@ import { inflateSync } from 'node:zlib'
 import { type ByteSource, type Peek, text, u16, u32, windowed } from './byte-source.ts'
 import { judgeHeif } from './heif-header.ts'
 import { SNIFF_BYTES, sniffType } from './sniff.ts'
+import { ANIMATED, isStill } from './still.ts'
 
 /**
  * Segments of a JPEG before its picture (each up to 64 KiB), chunks of a PNG before it or of a WebP. Photos have tens.
@@ -32,7 +33,10 @@ const SHARED_BYTES = 64 * 1024
  */
 export function judgeHeader(source: ByteSource, { isDecoded = false } = {}): string | undefined {
   const at = windowed(source)
-  switch (sniffType(at(0, SNIFF_BYTES))) {
+  const head = at(0, SNIFF_BYTES)
+  const type = sniffType(head)
+  if (type !== undefined && isStill(type, head) === false) return ANIMATED
+  switch (type) {
     case 'image/jpeg':
       return judgeJpeg(at, source, isDecoded)
     case 'image/png':
@@ -118,6 +122,7 @@ function judgePng(at: Peek, { size, read }: ByteSource): string | undefined {
     const head = at(offset, 8)
     const type = text(head, 4, 8)
     if (head.length < 8 || type === 'IDAT' || type === 'IEND') return undefined
+    if (type === 'acTL') return ANIMATED
     const length = u32(head, 0, false)
     const body = offset + 8
     offset = body + length + 4
@@ -164,6 +169,7 @@ function judgeWebp(at: Peek, size: number): string | undefined {
     const head = at(offset, 8)
     if (head.length < 8) return undefined
     const length = u32(head, 4, true)
+    if (WEBP_FRAMES.has(text(head, 0, 4))) return ANIMATED
     if (WEBP_METADATA.has(text(head, 0, 4))) metadata += Math.min(length, size - offset)
     if (metadata > MAX_METADATA_BYTES) return TOO_MUCH
     offset += 8 + length + (length % 2)
@@ -171,6 +177,7 @@ function judgeWebp(at: Peek, size: number): string | undefined {
   return TOO_MANY_PARTS
 }
 
+const WEBP_FRAMES: ReadonlySet<string> = new Set(['ANIM', 'ANMF'])
 const WEBP_METADATA: ReadonlySet<string> = new Set(['ICCP', 'EXIF', 'XMP '])
 
 // TIFF 6.0 section 2. In valid files values don't overlap, so all of them together are no larger than the file.

@@ -2,7 +2,6 @@
 // range, even repeated ones: ten items that list the same ten megabytes thirty times take three gigabytes.
 
 import { type Peek, text, u16, u32 } from './byte-source.ts'
-import { SNIFF_BYTES } from './sniff.ts'
 
 /** A picture of 200 megapixels has 800 tiles. */
 const MAX_ITEMS = 4_096
@@ -12,11 +11,8 @@ const SHARED_BYTES = 64 * 1024
 
 const TOO_MANY = 'the header has too many boxes or items'
 
-const ANIMATED = 'it is animated (AVIF brand avis), and only still pictures are accepted'
-
 /** Why the library must not read this header; undefined when it stays within the limits. */
 export function judgeHeif(at: Peek, size: number): string | undefined {
-  if (brandsOf(at).includes('avis')) return ANIMATED
   let named = 0
   const inMeta = (box: Box): string | undefined => {
     if (box.type !== 'iloc') return undefined
@@ -55,15 +51,6 @@ function noteItems(at: Peek, { from, end }: Span, types: Set<string>): undefined
     if (entry.type === 'infe' && version >= 2) types.add(text(at(typeAt, 4), 0, 4))
     return undefined
   })
-}
-
-// ISO/IEC 14496-12 4.3: the major brand, its version, the compatible ones.
-function brandsOf(at: Peek): string[] {
-  const size = Math.min(u32(at(0, 4), 0, false), SNIFF_BYTES)
-  const head = at(0, size)
-  const brands = [text(head, 8, 12)]
-  for (let offset = 16; offset + 4 <= head.length; offset += 4) brands.push(text(head, offset, offset + 4))
-  return brands
 }
 
 interface Span {

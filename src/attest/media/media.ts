@@ -15,6 +15,7 @@ import { type Dimensions, judgeDimensions, readDimensions } from './dimensions.t
 import type { Inspector } from './inspector.ts'
 import { findMedia, insertMedia, type Media } from './rows.ts'
 import { isMediaType, MEDIA_TYPES, type MediaType, SNIFF_BYTES, sniffType } from './sniff.ts'
+import { ANIMATED, isStill } from './still.ts'
 import type { InspectionCode } from './threads.ts'
 import { createThumbnails } from './thumbnails.ts'
 
@@ -88,8 +89,10 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
       onHead(head, isWhole) {
         if (!hasType(type, head, isWhole)) return false
         const found = dimensionsOfHead(type, head)
-        if (HEAD_DECIDES.has(type)) dimensions = found
-        return found !== undefined || MEDIA_TYPES[type].kind === 'video'
+        const isKnownStill = isStill(type, head) ?? (isWhole || undefined)
+        if (isKnownStill === false) throw unreadable(ANIMATED)
+        if (HEAD_DECIDES.has(type) && isKnownStill) dimensions = found
+        return (found !== undefined && isKnownStill === true) || MEDIA_TYPES[type].kind === 'video'
       },
       async onStaged(staged) {
         if (expected !== undefined && expected !== staged.sha256) throw wrongDigest(staged.sha256)
@@ -125,14 +128,11 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
     const inspection = await withSlot(accountId, () => inspector.inspect(path, accountId))
     if (!inspection.ok) {
       if (isBusy(inspection)) throw tryAgain(inspection.detail)
-      throw badBody('unreadable_media', `The image can't be read: ${inspection.detail}`)
+      throw unreadable(inspection.detail)
     }
     const { format, width, height, exif } = inspection.value
     if (format === null || width === null || height === null) {
-      throw badBody(
-        'unreadable_media',
-        `The image can't be read: ${'detail' in exif ? exif.detail : 'its format is unknown'}.`,
-      )
+      throw unreadable('detail' in exif ? exif.detail : 'its format is unknown')
     }
     // Only the library that reads a HEIF file knows its codec for certain.
     if (type !== `image/${format}`) throw wrongType(type, `image/${format}`)
@@ -226,6 +226,9 @@ const beingErased = (): Failure => tryAgain('The same bytes were being erased wh
 /** A finding about the whole body: the empty JSON pointer. */
 const badBody = (code: string, detail: string): Failure =>
   new Failure('invalid_request', { detail, errors: [{ pointer: '', code, detail }] })
+
+const unreadable = (reason: string): Failure =>
+  badBody('unreadable_media', `The image can't be read: ${reason.replace(/\.$/, '')}.`)
 
 const wrongType = (declared: MediaType, found: string): Failure =>
   invalidField('Content-Type', 'content_type_mismatch', `says ${declared}, but the bytes are ${found}`)

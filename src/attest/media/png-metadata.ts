@@ -15,7 +15,7 @@ export interface PngText {
 }
 
 export interface PngMetadata {
-  /** The eXIf chunk, wherever it stands; without one, the first raw profile that holds EXIF. */
+  /** The eXIf chunk, wherever it stands; without a readable one, the first readable raw profile that holds EXIF. */
   exif: PngExif
   /** The first XMP packet. */
   xmp: Buffer | undefined
@@ -47,7 +47,7 @@ export function readPngMetadata(source: ByteSource): PngMetadata {
   let profiles = 0
   for (const { type, body, length } of chunksOf(source, at)) {
     const whole = (most: number) => Buffer.from(source.read(body, Math.min(length, most)))
-    if (type === 'eXIf') own ??= length > MAX_BLOCK_BYTES ? { fault: TOO_LONG } : { block: whole(length) }
+    if (type === 'eXIf') own = firstRead(own, length > MAX_BLOCK_BYTES ? { fault: TOO_LONG } : { block: whole(length) })
     if (!TEXTS.has(type)) continue
     const keyword = keywordOf(at(body, Math.min(length, KEYWORD_BYTES)))
     if (PROFILES.has(keyword)) {
@@ -56,7 +56,7 @@ export function readPngMetadata(source: ByteSource): PngMetadata {
       const profile = length > MAX_PROFILE_BYTES ? { fault: TOO_LONG } : readProfile(type, whole(length))
       if ('xmp' in profile) found.xmp ??= profile.xmp
       // A fault of a profile of XMP says nothing of EXIF.
-      else if (keyword !== 'Raw profile type xmp') found.exif ??= profile
+      else if (keyword !== 'Raw profile type xmp') found.exif = firstRead(found.exif, profile)
     } else if (keyword === XMP_KEYWORD) {
       const packet = bytesOf(type, whole(MAX_TEXT_BYTES), MAX_TEXT_BYTES)
       if (Buffer.isBuffer(packet)) found.xmp ??= packet
@@ -66,7 +66,13 @@ export function readPngMetadata(source: ByteSource): PngMetadata {
       found.texts.push({ keyword, text: Buffer.isBuffer(bytes) ? bytes.toString(encoding) : '' })
     }
   }
-  return { ...found, exif: own ?? found.exif }
+  return { ...found, exif: firstRead(own, found.exif) }
+}
+
+/** A block before a fault, and the first of two alike. */
+function firstRead(first: PngExif, second: PngExif): PngExif {
+  const isBetter = first === undefined || ('fault' in first && second !== undefined && 'block' in second)
+  return isBetter ? second : first
 }
 
 interface Chunk {
@@ -109,9 +115,13 @@ function readProfile(type: string, body: Buffer): Exclude<PngExif, undefined> | 
   const header = /^\s*(\w{1,20})\s+(\d{1,7})\s/.exec(digits.slice(0, 64))
   const length = Number(header?.[2] ?? 0)
   if (header === null || length > MAX_BLOCK_BYTES) return { fault: header === null ? DAMAGED : TOO_LONG }
-  const hex = digits.slice(header[0].length).replaceAll(/\s/g, '')
+  // Some programs write more behind the last digit; the length says where the profile ends.
+  const hex = digits
+    .slice(header[0].length)
+    .replaceAll(/\s/g, '')
+    .slice(0, 2 * length)
   if (hex.length < 2 * length || !/^[0-9a-fA-F]*$/.test(hex)) return { fault: DAMAGED }
-  const block = Buffer.from(hex.slice(0, 2 * length), 'hex')
+  const block = Buffer.from(hex, 'hex')
   // An APP1 profile holds EXIF or XMP.
   if (block.toString('latin1', 0, 4) === 'Exif' || isTiff(block)) return { block }
   const isPrefixed = block.toString('latin1', 0, XMP_PREFIX.length) === XMP_PREFIX

@@ -42,24 +42,55 @@ const AVIF_BRANDS = new Set(['avif', 'avis'])
 const STRUCTURAL_BRANDS = new Set(['mif1', 'mif2', 'msf1', 'miaf'])
 const MP4_BRANDS =
   /^(?:iso[m2-9a-c]|mp4[12]|avc1|hvc1|hev1|av01|M4V |M4VH|M4VP|MSNV|dash|cmf[2cfs]|f4v |NDS[CHMPSX]|XAVC|3gp[4-9]|3g2[a-c])$/
+// Sound and raw photos, which are accepted as nothing, name a brand of MP4 among the compatible ones.
+const OTHER_BRANDS = new Set(['M4A ', 'M4B ', 'M4P ', 'F4A ', 'F4B ', 'aax ', 'aaxc', 'crx '])
 // QuickTime files older than ftyp begin with one of these atoms.
-const QUICKTIME_ATOMS = new Set(['moov', 'mdat', 'wide', 'pnot'])
+const QUICKTIME_ATOMS = new Set(['moov', 'mdat', 'pnot'])
+// ISO/IEC 14496-12 8.1.2, QuickTime File Format "Overview of Movie Resource Formatting": they may stand before any box.
+const PADDING = new Set(['free', 'skip', 'wide'])
 
-// ISO/IEC 14496-12 4.3: size, 'ftyp', major brand, minor version, compatible brands.
 function sniffBoxes(head: Uint8Array): MediaType | undefined {
-  const type = ascii(head, 4, 8)
-  if (QUICKTIME_ATOMS.has(type)) return 'video/quicktime'
-  if (type !== 'ftyp') return undefined
-  const size = new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(0)
-  if (size < 16 || size > Math.min(SNIFF_BYTES, head.byteLength)) return undefined
-  const brands = [ascii(head, 8, 12)]
-  for (let at = 16; at + 4 <= size; at += 4) brands.push(ascii(head, at, at + 4))
-  const [major = ''] = brands
-  const byMajor = typeOfBrand(major)
-  if (byMajor !== undefined || !STRUCTURAL_BRANDS.has(major)) return byMajor
-  if (brands.some((brand) => AVIF_BRANDS.has(brand))) return 'image/avif'
-  return brands.some((brand) => HEIC_BRANDS.has(brand)) ? 'image/heic' : undefined
+  const at = behindPadding(head)
+  if (QUICKTIME_ATOMS.has(ascii(head, at + 4, at + 8))) return 'video/quicktime'
+  const brands = readBrands(head)
+  if (brands.some((brand, index) => index === 0 && OTHER_BRANDS.has(brand))) return undefined
+  for (const brand of brands) {
+    const type = typeOfBrand(brand)
+    if (type !== undefined) return type
+    if (!STRUCTURAL_BRANDS.has(brand)) continue
+    if (brands.some((one) => AVIF_BRANDS.has(one))) return 'image/avif'
+    return brands.some((one) => HEIC_BRANDS.has(one)) ? 'image/heic' : undefined
+  }
+  return undefined
 }
+
+/**
+ * The brands of a file in boxes, the major one first; empty where the head does not hold them all. ISO/IEC 14496-12 4.3: size,
+ * 'ftyp', major brand, minor version, compatible brands.
+ */
+export function readBrands(head: Uint8Array): string[] {
+  const at = behindPadding(head)
+  if (ascii(head, at + 4, at + 8) !== 'ftyp') return []
+  const size = sizeAt(head, at)
+  const end = at + size
+  if (size < 16 || end > Math.min(SNIFF_BYTES, head.byteLength)) return []
+  const brands = [ascii(head, at + 8, at + 12)]
+  for (let from = at + 16; from + 4 <= end; from += 4) brands.push(ascii(head, from, from + 4))
+  return brands
+}
+
+function behindPadding(head: Uint8Array): number {
+  let at = 0
+  while (PADDING.has(ascii(head, at + 4, at + 8))) {
+    const size = sizeAt(head, at)
+    if (size < 8 || at + size > SNIFF_BYTES) return head.byteLength
+    at += size
+  }
+  return at
+}
+
+const sizeAt = (head: Uint8Array, at: number): number =>
+  new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(at)
 
 function typeOfBrand(brand: string): MediaType | undefined {
   if (HEIC_BRANDS.has(brand)) return 'image/heic'

@@ -50,10 +50,26 @@ const CHANGES: ReadonlyMap<string, SourceKind> = new Map([
   ['composite', 'possibly_generated'],
 ])
 
-/** The last part of the type's URL, which identifies it: http, https and bare names are all in use. */
+const CANONICAL: ReadonlyMap<string, string> = new Map(
+  [...BEGINNINGS.keys(), ...CHANGES.keys()].map((name) => [name.toLowerCase(), name]),
+)
+
+/**
+ * The name that identifies a type. Programs write it as a URL (http or https, with or without a slash at its end, a query or
+ * the name as fragment), as the code `digsrctype:name`, or alone.
+ */
 export function nameOfType(type: string): string {
-  const path = type.split(/[?#]/, 1)[0] ?? ''
-  return path.slice(path.lastIndexOf('/') + 1)
+  const [, path = '', fragment = ''] = /^([^?#]*)(?:\?[^#]*)?(?:#(.*))?$/s.exec(type) ?? []
+  const name = lastOf(path)
+  const found = name.toLowerCase() === VOCABULARY ? lastOf(fragment) : name
+  return CANONICAL.get(found.toLowerCase()) ?? found
+}
+
+const VOCABULARY = 'digitalsourcetype'
+
+function lastOf(path: string): string {
+  const parts = path.split(/[/:]/)
+  return parts.findLast((part) => part.trim() !== '')?.trim() ?? ''
 }
 
 /** @param action the C2PA action that names the type; null where the type is of the picture as a whole. */

@@ -3,7 +3,7 @@
 // none of them. Slow requests, known or detected, run in a separate thread for slow ones.
 
 import { type ResourceLimits, Worker } from 'node:worker_threads'
-import { createFairQueue } from '#src/platform/fair-queue.ts'
+import { createFairQueue, type FairQueue } from '#src/platform/fair-queue.ts'
 
 /** The result of an inspection. A refusal is a value: a stuck or unreadable file is an answer about that file. */
 export type Inspection<V> = { ok: true; value: V } | { ok: false; code: InspectionCode; detail: string }
@@ -29,7 +29,7 @@ export interface ThreadsOptions<Request> {
   limitMs: number
   /** After this time a request restarts in the slow thread: the longest that one file delays the others. */
   quickMs: number
-  /** The most waiting requests; beyond that the answer is `busy`. */
+  /** The most requests that wait for the threads, and for the slow one; beyond that the answer is `busy`, as the fair queue says whose. */
   maxWaiting: number
   /** Called when a thread is started. */
   workerData?: (isAside: boolean) => unknown
@@ -41,7 +41,10 @@ export interface ThreadsOptions<Request> {
   resourceLimits?: ResourceLimits
   /** Ends each thread that had no request for this long. Without it the slow one alone is ended, after 30 s. */
   idleMs?: number
-  /** Limits of unanswered slow requests: of all owners, and of one. Beyond them the answer is `busy`. */
+  /**
+   * Limits of unanswered requests that became slow: of all owners, and of one. Beyond them the answer is `busy`: where an owner
+   * has two more than the one that comes, for its newest.
+   */
   seats?: { all: number; each: number }
 }
 
@@ -89,20 +92,30 @@ export function createThreads<Request>({
   seats,
 }: ThreadsOptions<Request>): Threads<Request> {
   const lanes: Lane<Request>[] = [...Array.from({ length: threads }, () => newLane(false)), newLane(true)]
-  const quick = createFairQueue<Task<Request>>()
-  const slow = createFairQueue<Task<Request>>()
-  const seated = new Set<Task<Request>>()
+  const quick = createFairQueue<Task<Request>>({ max: maxWaiting })
+  const slow = createFairQueue<Task<Request>>({ max: maxWaiting })
+  // Also of the one that runs, which is the oldest of its owner and so never evicted.
+  const seated = createFairQueue<Task<Request>>({ max: seats?.all, maxEach: seats?.each })
   let isClosed = false
 
   function submit<V>(request: Request): Promise<Inspection<V>> {
     if (isClosed) return Promise.resolve(CLOSED)
-    if (quick.size + slow.size >= maxWaiting) return Promise.resolve(BUSY)
     return new Promise((settle) => {
-      const queue = isSlow(request) ? slow : quick
       // The thread answers a request with its own kind of value; the thread's file ties the two types together.
-      queue.push(ownerOf(request), { request, settle: (inspection) => settle(inspection as Inspection<V>) })
+      const task: Task<Request> = { request, settle: (inspection) => settle(inspection as Inspection<V>) }
+      enqueue(isSlow(request) ? slow : quick, task)
       for (const lane of lanes) advance(lane)
     })
+  }
+
+  function enqueue(queue: FairQueue<Task<Request>>, task: Task<Request>): void {
+    const refused = queue.push(ownerOf(task.request), task)
+    if (refused !== undefined) answer(refused, BUSY)
+  }
+
+  function answer(task: Task<Request>, inspection: Inspection<unknown>): void {
+    seated.remove(ownerOf(task.request), task)
+    task.settle(inspection)
   }
 
   function advance(lane: Lane<Request>): void {
@@ -153,20 +166,13 @@ export function createThreads<Request>({
   function takeOut(lane: Lane<Request>, worker: Worker, task: Task<Request>): void {
     endThread(lane, worker)
     lane.task = undefined
-    if (isSeatLeft(task)) {
-      seated.add(task)
-      slow.push(ownerOf(task.request), task)
-    } else {
-      task.settle(BUSY)
+    const refused = seated.push(ownerOf(task.request), task)
+    if (refused !== undefined) {
+      slow.remove(ownerOf(refused.request), refused)
+      answer(refused, BUSY)
     }
+    if (refused !== task) enqueue(slow, task)
     for (const other of lanes) advance(other)
-  }
-
-  function isSeatLeft({ request }: Task<Request>): boolean {
-    if (seats === undefined) return true
-    const { all, each } = seats
-    const own = [...seated].filter((other) => ownerOf(other.request) === ownerOf(request))
-    return seated.size < all && own.length < each
   }
 
   function receive(lane: Lane<Request>, worker: Worker, answer: ThreadAnswer<unknown>): void {
@@ -202,8 +208,7 @@ export function createThreads<Request>({
     clearTimeout(lane.timer)
     const { task, worker } = lane
     lane.task = undefined
-    if (task !== undefined) seated.delete(task)
-    task?.settle(inspection)
+    if (task !== undefined) answer(task, inspection)
     advance(lane)
     const restMs = idleMs ?? (lane.isAside ? IDLE_ASIDE_MS : undefined)
     if (restMs !== undefined && lane.task === undefined && worker !== undefined) {

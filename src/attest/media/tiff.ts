@@ -21,7 +21,9 @@ export type CopiedTags =
 
 // EXIF 3.0 4.6: Make, Model and Software stand in IFD0, the others in the EXIF IFD that it points to.
 const IFD0_TAGS: ReadonlySet<number> = new Set([0x010f, 0x0110, 0x0131])
-const EXIF_TAGS: ReadonlySet<number> = new Set([0x9003, 0x9011, 0x9291])
+const EXIF_TAGS: ReadonlySet<number> = new Set([0x9003, 0x9010, 0x9011, 0x9012, 0x9291])
+// OffsetTime and OffsetTimeDigitized: they stand in for OffsetTimeOriginal, so a damaged one is left out.
+const OPTIONAL_TAGS: ReadonlySet<number> = new Set([0x9010, 0x9012])
 const EXIF_POINTER = 0x8769
 const USER_COMMENT = 0x9286
 
@@ -49,7 +51,7 @@ type Fault = { fault: string }
 type Text = { tag: number; bytes: Buffer }
 type Directory = { texts: Text[]; exifOffset: number | null; userComment: Buffer | null }
 
-/** Reads at most two directories of bounded size, six texts and a comment, whatever the structure declares. */
+/** Reads at most two directories of bounded size, eight texts and a comment, whatever the structure declares. */
 export async function copyTextTags(source: TiffSource): Promise<CopiedTags> {
   if (source.size < HEADER_BYTES) return { state: 'malformed', detail: 'too short for a TIFF header' }
   const header = await source.read(0, HEADER_BYTES)
@@ -102,6 +104,7 @@ async function readDirectory(
       directory.userComment = await readComment(source, number, entries.subarray(at, at + ENTRY_BYTES))
     } else if (wanted.has(tag)) {
       const bytes = await readText(source, number, entries.subarray(at, at + ENTRY_BYTES))
+      if ('fault' in bytes && OPTIONAL_TAGS.has(tag)) continue
       if ('fault' in bytes) return bytes
       directory.texts.push({ tag, bytes })
     }
@@ -129,7 +132,7 @@ function untilNul(bytes: Buffer): Buffer {
 async function readComment(source: TiffSource, number: NumberReader, entry: Buffer): Promise<Buffer | null> {
   const length = number.u32(entry, 4)
   const offset = number.u32(entry, 8)
-  if (number.u16(entry, 2) !== UNDEFINED || length <= 8 || offset + length > source.size) return null
+  if (!TEXT_TYPES.has(number.u16(entry, 2)) || length <= 8 || offset + length > source.size) return null
   return source.read(offset, Math.min(length, MAX_COMMENT_BYTES))
 }
 

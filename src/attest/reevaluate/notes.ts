@@ -81,7 +81,7 @@ export const NOTES: Record<string, Note> = {
               risk_score: 0,
               provenance_status: 'verified',
               hardware_tier: 'tee',
-              rules_version: 'attest-rules/6',
+              rules_version: 'attest-rules/7',
               policy_version: 2,
               result_jws: 'eyJhbGciOiJFUzI1NiJ9.e30.c2ln',
             },

@@ -96,8 +96,7 @@ export function createScreeningBatches({
   async function acceptWithSlot(
     caller: Caller,
     { idempotencyKey }: ScreeningUpload,
-    lines: readonly Line[],
-    intake: RejectionReport,
+    { lines, intake, hold }: { lines: readonly Line[]; intake: RejectionReport; hold: Hold },
   ): Promise<ScreeningBatchRow> {
     const acceptOnce = (tx: Tx) =>
       once(
@@ -107,9 +106,10 @@ export function createScreeningBatches({
         ({ id }) => id,
       )
     for (const deadline = performance.now() + MAX_WAIT_MS; ; await delay(TRY_EVERY_MS * (0.5 + Math.random()))) {
-      const row = await bulkWork(caller.accountId, lines.length, () =>
-        retryDeadlocks(() => db.tenant(caller, acceptOnce)).catch(undefinedIfTaken),
-      )
+      const row = await bulkWork(caller.accountId, lines.length, async () => {
+        if (!hold.begin()) throw tooManyUploads()
+        return retryDeadlocks(() => db.tenant(caller, acceptOnce)).catch(undefinedIfTaken)
+      })
       if (row !== undefined) return row
       if (performance.now() > deadline) {
         throw new Failure('service_unavailable', 'Other batches of this account are being accepted. Retry.')
@@ -127,8 +127,9 @@ export function createScreeningBatches({
       const hold = linesBudget.open(caller.accountId)
       try {
         const { lines, intake } = await readAll(caller, upload, hold)
+        if (hold.isEvicted) throw tooManyUploads()
         if (lines.length === 0) throw nothingAccepted(intake.rejections())
-        return await acceptWithSlot(caller, upload, lines, intake)
+        return await acceptWithSlot(caller, upload, { lines, intake, hold })
       } finally {
         hold.release()
       }
@@ -152,21 +153,23 @@ async function readAll(
   const intake = createReport()
   const lines: Line[] = []
   const limits = { maxLines: caller.isAccountBearing ? MAX_LINES : MAX_PUBLIC_LINES, maxLineBytes: MAX_LINE_BYTES }
+  hold.mayBeEvicted(() => {
+    lines.length = 0
+  })
   const read = isArray ? readElements(stream, { ...limits, maxBytes: MAX_BATCH_BYTES }) : readLines(stream, limits)
   const slice = createSlice()
   for await (const { line, bytes } of read) {
-    if (!hold.take(BYTES_PER_LINE)) {
-      throw new Failure(
-        'service_unavailable',
-        'Too many batches of this account are being uploaded at once. Retry later.',
-      )
-    }
+    if (!hold.take(BYTES_PER_LINE)) throw tooManyUploads()
     const verdict = judgeLine(bytes, caller)
     if ('body' in verdict) lines.push({ line, body: verdict.body })
     else intake.add(line, verdict.errors)
     if (slice.isOver()) await slice.next()
   }
   return { lines, intake }
+}
+
+function tooManyUploads(): Failure {
+  return new Failure('service_unavailable', 'Too many batches are being uploaded at once. Retry later.')
 }
 
 function undefinedIfTaken(error: unknown): undefined {

@@ -55,6 +55,7 @@ export function screenRoutes(
         operationId: 'screenMedia',
         summary: 'Ask the detector of synthetic media about one image and wait for its scores',
         meters: 'screen',
+        waits: true,
         body: screenRequest,
         maxBodyBytes: MAX_BODY_BYTES,
         inlineBytes: '/media/data',

@@ -1,5 +1,5 @@
 import type { Json } from '#src/platform/crypto/canonical.ts'
-import type { Tx } from '#src/platform/db/database.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
 import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
@@ -83,9 +83,9 @@ export async function insertScreenings(tx: Tx, scope: Scope, rows: readonly NewS
   )
 }
 
-export async function findScreening(tx: Tx, id: string): Promise<ScreeningRow | undefined> {
-  const [row] = await tx.query<ScreeningRow>(`SELECT ${SCREENING} FROM screenings WHERE id = $1`, [id])
-  return row
+/** Selects at most one `ScreeningRow`. */
+export function selectScreening(id: string): Statement {
+  return { text: `SELECT ${SCREENING} FROM screenings WHERE id = $1`, values: [id] }
 }
 
 /** In no order. */

@@ -12,7 +12,7 @@ import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { type BytesOf, type StoreInline, storeIfInline } from '../media/inline.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
 import type { ScreenRequest } from './requests.ts'
-import { countScreenings, findScreening, findScreenings, type ScreeningFilter, type ScreeningRow } from './rows.ts'
+import { countScreenings, findScreenings, type ScreeningFilter, type ScreeningRow, selectScreening } from './rows.ts'
 
 export interface ScreeningsDeps {
   db: Database
@@ -40,10 +40,17 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
   /** Waits up to `waitSeconds` while it is queued. @throws {Failure} `not_found`, `environment_mismatch`. */
   async function awaitScreening(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal) {
     checkId(id, 'scr', scope.environment)
-    const row = await db.tenant(scope, (tx) => getScreening(tx, id))
+    const row = await getScreening(scope, id)
     if (row.status !== 'queued' || waitSeconds === 0) return row
     await waiters.settled(row.jobId, waitSeconds * 1_000, signal)
-    return db.tenant(scope, (tx) => getScreening(tx, id))
+    return getScreening(scope, id)
+  }
+
+  // Hundreds of callers may be answered at the same moment.
+  async function getScreening(scope: Scope, id: string): Promise<ScreeningRow> {
+    const [[row]] = await db.readTenant<[ScreeningRow]>(scope, [selectScreening(id)])
+    if (row === undefined) throw new Failure('not_found', `There is no screening ${id}.`)
+    return row
   }
 
   return {
@@ -100,9 +107,3 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
 }
 
 export type Screenings = ReturnType<typeof createScreenings>
-
-async function getScreening(tx: Tx, id: string): Promise<ScreeningRow> {
-  const row = await findScreening(tx, id)
-  if (row === undefined) throw new Failure('not_found', `There is no screening ${id}.`)
-  return row
-}

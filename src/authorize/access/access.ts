@@ -1,6 +1,6 @@
 // The AuthZEN Authorization API 1.0 over verify: each evaluation is one verification that executes nothing, with its own
 // decision in the ledger. A gateway that knows no more of an answer than `decision` must never let an action run twice, so
-// what was executed before is denied here.
+// what was executed before is denied here, but for a repeat by the principal and with the key that executed it.
 
 import type { VerifyRequest } from '#src/authorize/intents/bodies.ts'
 import { describeReason } from '#src/authorize/intents/reasons.ts'
@@ -30,29 +30,40 @@ export type Access = ReturnType<typeof createAccess>
 
 type Count = () => Promise<Failure | undefined>
 
+/** Who asks, and until when. */
+export interface AccessAsker {
+  caller: Caller
+  /** Tells a repeat of an execution from another attempt, as in verify. */
+  key: IdempotencyKey | undefined
+  signal: AbortSignal
+}
+
 // An account has three connections of a process at most.
 const AT_ONCE = 3
 const EXECUTED = 'token_already_executed'
 
 export function createAccess({ verify }: AccessDeps) {
-  async function decide(caller: Caller, evaluation: AccessEvaluation, signal: AbortSignal): Promise<AccessDecision> {
-    const verified = await verify(caller, toVerification(evaluation), undefined, () => signal)
+  async function decide({ caller, key, signal }: AccessAsker, evaluation: AccessEvaluation): Promise<AccessDecision> {
+    const verified = await verify(caller, toVerification(evaluation), key, () => signal)
     const { valid, already_executed: isExecuted, ...rest } = toVerifyView(verified, undefined)
     if (!valid || isExecuted !== true) return { decision: valid, context: contextOf(rest) }
+    if (verified.facts.execution?.is_retry === true) {
+      return { decision: true, context: contextOf({ ...rest, already_executed: true }) }
+    }
     return { decision: false, context: contextOf({ ...rest, reason: EXECUTED, detail: describeReason(EXECUTED) }) }
   }
 
   /** Of several evaluations, one that can't be made is denied and does not affect the others. */
   async function decideOne(
-    caller: Caller,
+    asker: AccessAsker,
     make: () => AccessEvaluation,
-    { signal, count }: { signal: AbortSignal; count: Count | undefined },
+    count: Count | undefined,
   ): Promise<AccessDecision> {
     try {
       const evaluation = make()
       const refusal = await count?.()
       if (refusal !== undefined) throw refusal
-      return await decide(caller, evaluation, signal)
+      return await decide(asker, evaluation)
     } catch (error) {
       if (error instanceof Failure && error.status < 500) return denialOf(error)
       throw error
@@ -64,9 +75,9 @@ export function createAccess({ verify }: AccessDeps) {
      * @throws {Failure} what verify throws, but for `invalid_request`: that an evaluation can't be put to a token is
      * a denial.
      */
-    async evaluate(caller: Caller, evaluation: AccessEvaluation, signal: AbortSignal): Promise<AccessDecision> {
+    async evaluate(asker: AccessAsker, evaluation: AccessEvaluation): Promise<AccessDecision> {
       try {
-        return await decide(caller, evaluation, signal)
+        return await decide(asker, evaluation)
       } catch (error) {
         if (error instanceof Failure && error.code === 'invalid_request') return denialOf(error)
         throw error
@@ -78,9 +89,8 @@ export function createAccess({ verify }: AccessDeps) {
      * @param count Counts one evaluation against the rate limit. The request itself has been counted, for the first.
      */
     async evaluateAll(
-      caller: Caller,
+      asker: AccessAsker,
       request: AccessEvaluations & { evaluations: NonNullable<AccessEvaluations['evaluations']> },
-      signal: AbortSignal,
       count: Count,
     ): Promise<AccessDecision[]> {
       const { evaluations, options } = request
@@ -90,8 +100,7 @@ export function createAccess({ verify }: AccessDeps) {
       for (let at = 0; at < evaluations.length; at += width) {
         const some = evaluations.slice(at, at + width)
         const made = some.map((own, index) => {
-          const counted = { signal, count: at + index === 0 ? undefined : count }
-          return decideOne(caller, () => withDefaults(request, own), counted)
+          return decideOne(asker, () => withDefaults(request, own), at + index === 0 ? undefined : count)
         })
         decisions.push(...(await Promise.all(made)))
         if (decisions.at(-1)?.decision === ending) break

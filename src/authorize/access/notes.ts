@@ -18,7 +18,11 @@ const of = {
 const permitted = { decision: true, context: { reason: null, detail: 'The action may run now.', ...of } }
 const denied = {
   decision: false,
-  context: { reason: 'payload_hash_mismatch', detail: 'The action payload differs from the authorized one.', ...of },
+  context: {
+    reason: 'payload_hash_mismatch',
+    detail: 'The action payload, or the counterparty beside it, differs from the authorized one.',
+    ...of,
+  },
 }
 const unanswered = {
   decision: false,
@@ -32,12 +36,19 @@ const unanswered = {
   },
 }
 
+const KEY =
+  'The key with which the same caller executed the action by verify. No answer is stored with it. A key that has executed ' +
+  'another token or action is idempotency_key_reused.'
+
 const single: Note = {
   description: `The verification of a token in the form of the AuthZEN Authorization API 1.0: see [AuthZEN](/docs/authzen). It
 is as \`POST /v1/intent/verify\` with \`execute: false\`, and is recorded and counted as one. \`decision\` is \`valid\`; \`context\` has the
-other members of that answer. An action that was executed before is denied with \`token_already_executed\`.
+other members of that answer. An action that was executed before is denied with \`token_already_executed\` or
+\`schedule_already_executed\`, unless the caller is the one that executed it and sends the same Idempotency-Key: then it is permitted with
+\`already_executed\` in \`context\`.
 
 Unknown members are ignored. \`X-Request-ID\` is returned as it came.`,
+  headers: { 'Idempotency-Key': KEY },
   examples: { payment: evaluation },
   answers: { 200: { examples: { permitted, denied, unanswered } } },
   problems: ['environment_mismatch'],
@@ -46,6 +57,7 @@ const several: Note = {
   description: `Up to 20 evaluations, each as \`POST /v1/access/evaluation\`, answered in their order. What an evaluation lacks
 (\`subject\`, \`action\`, \`resource\`, \`context\`) is that of the request, as a whole. With \`deny_on_first_deny\` and
 \`permit_on_first_permit\` the answers end with the one that decides. Without \`evaluations\` the request is one evaluation.`,
+  headers: { 'Idempotency-Key': KEY },
   examples: {
     'Two actions in one session': {
       subject: evaluation.subject,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MAX_BODY_BYTES, MAX_BODY_VALUES } from '#src/authorize/intents/bodies.ts'
 import { endpoint, publicEndpoint, type Request, type Route, reply } from '#src/platform/http/endpoint.ts'
-import type { Access } from './access.ts'
+import type { Access, AccessAsker } from './access.ts'
 import {
   type AccessEvaluation,
   type AccessEvaluations,
@@ -53,14 +53,15 @@ const decisionsView = z
 
 /** @param baseUrl Without a trailing slash. */
 export function accessRoutes({ evaluate, evaluateAll }: Access, baseUrl: string): Route[] {
-  const one = ({ caller, body, signal }: Request<unknown, unknown, AccessEvaluation>) => evaluate(caller, body, signal)
-  const all = async ({ caller, body, signal, countAgain }: Request<unknown, unknown, AccessEvaluations>) => {
+  const one = (request: Request<unknown, unknown, AccessEvaluation>) => evaluate(askerOf(request), request.body)
+  const all = async (request: Request<unknown, unknown, AccessEvaluations>) => {
+    const { body, countAgain } = request
     const { evaluations = [] } = body
     if (evaluations.length > 0) {
-      return { evaluations: await evaluateAll(caller, { ...body, evaluations }, signal, countAgain) }
+      return { evaluations: await evaluateAll(askerOf(request), { ...body, evaluations }, countAgain) }
     }
     // Authorization API 1.0, 7.1: then the request is one evaluation, of which every part is required.
-    return evaluate(caller, withDefaults(body, {}), signal)
+    return evaluate(askerOf(request), withDefaults(body, {}))
   }
   const single = {
     ...common,
@@ -142,4 +143,8 @@ export function accessRoutes({ evaluate, evaluateAll }: Access, baseUrl: string)
         ),
     ),
   ]
+}
+
+function askerOf({ caller, idempotencyKey: key, signal }: Request<unknown, unknown, unknown>): AccessAsker {
+  return { caller, key, signal }
 }

@@ -2,9 +2,11 @@
 
 import type { LetterWriter } from '#src/account/mail/send.ts'
 import { Failure } from '#src/failure.ts'
+import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
@@ -51,12 +53,26 @@ export interface ApprovalsDeps {
   waits: Pick<PolledWaits<AwaitedRow>, 'ended' | 'tell'>
 }
 
+interface Named {
+  scope: Scope
+  id: string
+}
+
 export interface ApprovalQuery extends ApprovalFilter {
   limit: number
   cursor?: string | undefined
 }
 
 export type Approvals = ReturnType<typeof createApprovals>
+
+// Fewer than the connections of an account, which other requests need too.
+const READS = {
+  slots: 3,
+  slotsEach: 2,
+  maxWaitingEach: 4_000,
+  maxWaiting: 8_000,
+  refusal: { detail: 'Too many callers read approvals at this moment. Try again.', retryAfterSeconds: 2 },
+}
 
 const LIST_ROUTE = 'GET /v1/approvals'
 // Of a letter: enough to know whether the recipient is among them.
@@ -76,24 +92,42 @@ export function createApprovals(deps: ApprovalsDeps) {
     return missingVotes(row, countedVotes(live, requiresHumanSession(compiled.document, environment)))
   }
 
-  async function read(scope: Scope, id: string): Promise<WholeApproval> {
-    return db.tenant(scope, async (tx) => {
-      const row = await findSettled(tx, id)
-      if (row === undefined) throw noApproval(id)
-      const [votes, sealed, missing] = await Promise.all([
-        findVotes(tx, [id]),
-        findSealedPayload(tx, id),
-        row.status === 'pending' ? readMissing(tx, scope, row) : [],
-      ])
-      if (sealed === undefined) throw new Error('an approval without a payload')
-      return {
-        row,
-        votes,
-        description: openDescription(sealer, id, row.sealedDescription),
-        payload: openPayload(sealer, id, sealed),
-        missing,
-      }
-    })
+  async function findWhole(tx: Tx, scope: Scope, id: string): Promise<WholeApproval | undefined> {
+    const row = await findSettled(tx, id)
+    if (row === undefined) return undefined
+    const [votes, sealed, missing] = await Promise.all([
+      findVotes(tx, [id]),
+      findSealedPayload(tx, id),
+      row.status === 'pending' ? readMissing(tx, scope, row) : [],
+    ])
+    if (sealed === undefined) throw new Error('an approval without a payload')
+    return {
+      row,
+      votes,
+      description: openDescription(sealer, id, row.sealedDescription),
+      payload: openPayload(sealer, id, sealed),
+      missing,
+    }
+  }
+
+  // A transaction for all callers that read one approval at the same moment, and a few at a time for different ones: hundreds
+  // that were answered together waited for a connection until they were refused.
+  const inTurn = createFairSemaphore(READS)
+  const readTogether = createTransactionBatcher<Named, WholeApproval | undefined>({
+    keyOf: ({ scope, id }) => `${scope.accountId} ${scope.environment} ${id}`,
+    maxRunning: 1,
+    run: (take, { scope, id }) =>
+      inTurn(scope.accountId, () =>
+        db.tenant(scope, async (tx) => {
+          const callers = take()
+          const found = await findWhole(tx, scope, id)
+          return callers.map(() => found)
+        }),
+      ),
+  })
+
+  async function read({ accountId, environment }: Scope, id: string): Promise<WholeApproval> {
+    return (await readTogether({ scope: { accountId, environment }, id })) ?? refuseUnknown(id)
   }
 
   async function get(scope: Scope, id: string): Promise<WholeApproval> {
@@ -147,7 +181,8 @@ export function createApprovals(deps: ApprovalsDeps) {
     async decide(acting: Acting, id: string, given: Decision, key?: IdempotencyKey): Promise<WholeApproval> {
       await deciding.decide(acting, id, given, key)
       waits.tell(id)
-      return read(acting, id)
+      // Before those whom this has woken.
+      return (await db.tenant(acting, (tx) => findWhole(tx, acting, id))) ?? refuseUnknown(id)
     },
 
     /**
@@ -189,4 +224,8 @@ export function createApprovals(deps: ApprovalsDeps) {
         return isAsked ? letterOf(row, scope.environment, baseUrl) : undefined
       })) satisfies LetterWriter,
   }
+}
+
+function refuseUnknown(id: string): never {
+  throw noApproval(id)
 }

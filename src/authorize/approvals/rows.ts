@@ -83,6 +83,11 @@ export async function readApprovals(tx: Tx, jti: string, lock: boolean): Promise
   return tx.query<ApprovalRow>(lock ? LOCK_OF_TOKEN : OF_TOKEN, [jti])
 }
 
+/** Locks those of several tokens as `readApprovals` does. */
+export async function lockApprovals(tx: Tx, jtis: readonly string[]): Promise<void> {
+  await tx.query('SELECT 1 FROM approvals WHERE jti = ANY($1::text[]) ORDER BY jti, origin FOR SHARE', [jtis])
+}
+
 const OF_TOKEN = `SELECT ${APPROVAL} FROM approvals WHERE jti = $1 ORDER BY origin`
 const LOCK_OF_TOKEN = `${OF_TOKEN} FOR SHARE`
 

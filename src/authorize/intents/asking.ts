@@ -10,8 +10,9 @@ import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
+import type { CanaryCondition, CanaryReading } from '#src/trace/canaries/conditions.ts'
 import type { InferenceInput } from '#src/trace/canaries/input.ts'
-import type { CanaryCondition, CanaryPort, CanaryReading, TraceReading } from '#src/trace/canaries/port.ts'
+import type { CanaryPort, CanaryState } from '#src/trace/canaries/port.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 
 export interface OutsideAnswers {
@@ -118,7 +119,7 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
  * The answers that the stored reading of the token's trace has without asking anything. A need that it can't answer stays
  * open, whatever its mode: verify may be given an input or another trace.
  */
-export function storedAnswers(needs: readonly PolicyNeed[], readFor: TraceReading['readFor']): PolicyAnswers {
+export function storedAnswers(needs: readonly PolicyNeed[], readFor: CanaryState['readFor']): PolicyAnswers {
   const canaries = needs.flatMap((need) => {
     const reading = need.kind === 'canary' ? readFor(conditionOf(need)) : undefined
     return reading === undefined ? [] : [[need.rule_id, answerOf(reading)] as const]
@@ -164,6 +165,33 @@ function isPassing(need: PolicyNeed): boolean {
   return need.kind === 'canary' && need.mode === 'best_effort'
 }
 
+/** With a trip of the session, the agent or the bound reading as the answer to each condition that counts it. */
+export function withTrips(
+  { rules }: CompiledPolicy,
+  asked: OutsideAnswers,
+  tripFor: CanaryState['tripFor'],
+): OutsideAnswers {
+  if (tripFor === undefined) return asked
+  const trips = rules.flatMap(needsOf).flatMap((need) => {
+    const trip = need.kind === 'canary' ? tripFor(conditionOf(need)) : undefined
+    return trip === undefined ? [] : [[need.rule_id, trip] as const]
+  })
+  if (trips.length === 0) return asked
+  const canaries = Object.fromEntries(trips.map(([ruleId, trip]) => [ruleId, answerOf(trip)]))
+  return {
+    ...asked,
+    answers: { ...asked.answers, canaries: { ...asked.answers.canaries, ...canaries } },
+    readings: new Map([...asked.readings, ...trips]),
+  }
+}
+
+/** The oldest trip that a condition of the policy counts, in seconds; 0 without a condition. */
+export function maxAgeOf({ rules, asksOutside }: CompiledPolicy): number {
+  if (!asksOutside) return 0
+  const ages = rules.flatMap(needsOf).map((need) => (need.kind === 'canary' ? conditionOf(need).maxAgeSeconds : 0))
+  return Math.max(0, ...ages)
+}
+
 function questionOf(decisionId: string, facts: VerifyFacts, token: TokenFacts) {
   const { action_description, action_payload } = facts.request
   // The relying party's own, where it sends one.
@@ -180,8 +208,13 @@ function questionOf(decisionId: string, facts: VerifyFacts, token: TokenFacts) {
   }
 }
 
-function conditionOf({ set, families, max_age_s: maxAgeSeconds = MAX_AGE_SECONDS }: CanaryNeed): CanaryCondition {
-  return { set, families, maxAgeSeconds }
+function conditionOf({
+  set,
+  families,
+  max_age_s: maxAgeSeconds = MAX_AGE_SECONDS,
+  source,
+}: CanaryNeed): CanaryCondition {
+  return { set, families, maxAgeSeconds, source }
 }
 
 function answerOf({ set, traceId, source, families }: CanaryReading): CanaryAnswer {

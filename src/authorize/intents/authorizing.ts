@@ -3,7 +3,6 @@
 // a suspension or a stop had ended before its commit.
 
 import { countOperations } from '#src/account/usage/meter.ts'
-import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
 import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
 import type { ApprovalsFeature } from '#src/authorize/approvals/feature.ts'
@@ -13,14 +12,14 @@ import { hashToken, signIntentToken } from '#src/authorize/tokens/format.ts'
 import { findIntent, insertIntent } from '#src/authorize/tokens/rows.ts'
 import { sealFacts, sealToken } from '#src/authorize/tokens/sealed.ts'
 import type { StatusIndexes, StatusPlace } from '#src/authorize/tokens/status-index.ts'
-import { Failure, invalidField } from '#src/failure.ts'
+import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
-import { checkId, newId } from '#src/platform/ids.ts'
+import { newId } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
 import type { InferenceInput } from '#src/trace/canaries/input.ts'
 import type { CanaryPort } from '#src/trace/canaries/port.ts'
@@ -28,9 +27,7 @@ import { requestOfAuthorize } from './action.ts'
 import { type Authorization, bindingsOf, preflightOf, replayOf } from './authorization.ts'
 import type { AuthorizeRequest } from './bodies.ts'
 import {
-  type BoundState,
   type BoundStateDeps,
-  isOwnId,
   readBoundState,
   readTogether,
   type Subjects,
@@ -38,9 +35,9 @@ import {
   takeLocks,
 } from './bound-state.ts'
 import { type Draft, type Drafting, draftToken, foreseenFacts } from './drafting.ts'
-import type { StateFacts } from './facts.ts'
 import { runPipeline } from './pipeline.ts'
-import { decisionOfAuthorize } from './record.ts'
+import { decisionOfAuthorize, decisionOfRefusal } from './record.ts'
+import { checkIds, refuse, type Seen, trippedFailure } from './refusals.ts'
 import { readState, stateFactsOf, type Under } from './state.ts'
 
 export interface AuthorizingDeps extends BoundStateDeps {
@@ -51,7 +48,7 @@ export interface AuthorizingDeps extends BoundStateDeps {
   statusIndexes: StatusIndexes
   assertions: Pick<Assertions, 'checkAssertion' | 'consumeAssertion'>
   openApproval: ApprovalsFeature['openApproval']
-  canaries: Pick<CanaryPort, 'readTrace' | 'takeReading'>
+  canaries: Pick<CanaryPort, 'readState' | 'takeReading' | 'tripByKillSwitch'>
   baseUrl: string
   now(): Date
 }
@@ -92,6 +89,36 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     const taken = await canaries.takeReading(caller, { inferenceInput, agentId, agentSessionId }, signal())
     if ('unread' in taken) throw taken.unread.failure
     return taken.traceId
+  }
+
+  /**
+   * Does what a check of the trip does, on the ledger, and issues nothing. undefined: it refuses no more.
+   * The locks are shared, as those of any decision: the index makes one lock of several.
+   */
+  async function refuseTripped(
+    drafting: Drafting,
+    subjects: Subjects,
+    under: Under,
+    revocations: RevocationSnapshot,
+  ): Promise<Failure | undefined> {
+    const { caller } = drafting
+    const { agentId, agentSessionId } = subjects
+    return db.tenant(caller, async (tx) => {
+      await takeLocks(tx, subjectLocksOf(caller, subjects))
+      const current = await read(tx, subjects, under, revocations)
+      refuse(current, subjects, under)
+      const { bound, state } = current
+      const { canary_trip: refusal } = bound
+      if (refusal === null) return undefined
+      const { claims, outcome } = draftToken(drafting, bound, state, { place: NO_PLACE, at: now(), baseUrl })
+      const trip = { agentId, agentSessionId, refusal, jti: null, at: bound.at }
+      const { lockId } = await canaries.tripByKillSwitch(tx, caller, trip)
+      const facts = foreseenFacts(drafting, claims, bound, state)
+      const id = newId('dec', caller.environment, Date.parse(facts.at))
+      const judged = { id, principal: caller.principal, facts, outcome, policy: bound.policy, tokenSha256: null }
+      await ledger.record(tx, caller, decisionOfRefusal(judged, lockId))
+      return trippedFailure(refusal, lockId)
+    })
   }
 
   async function sign(drafting: Drafting, { bound, state }: Seen): Promise<Signed> {
@@ -194,7 +221,8 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     /**
      * Issues a token for one action.
      * @throws {Failure} `environment_mismatch`; `not_found` for the agent, the session, the trace, the mandate or the schedule;
-     * `invalid_request`; `backend_capability_missing` and `service_unavailable` of an input that no model reads; `session_revoked`, `device_revoked`, `account_stopped`, `agent_suspended`, `session_canary_locked`.
+     * `invalid_request`; `backend_capability_missing` and `service_unavailable` of an input that no model reads; `session_revoked`, `device_revoked`, `account_stopped`, `agent_suspended`,
+     * `session_canary_locked`, `canary_tripped`.
      */
     async authorize(caller: Caller, given: AuthorizeRequest, options: AuthorizeOptions): Promise<Authorization> {
       checkIds(caller, given)
@@ -214,7 +242,8 @@ export function createAuthorizing(deps: AuthorizingDeps) {
       let agentId = body.agent_id ?? null
       for (let tries = 1; ; tries += 1) {
         const revocations = await trust.revocations()
-        const subjects = { jti: undefined, agentId, agentSessionId, deviceId, traceId: body.trace_id ?? null }
+        const bindsTrace = { traceId: body.trace_id ?? null, isTraceBound: body.trace_id !== undefined }
+        const subjects = { jti: undefined, agentId, agentSessionId, deviceId, ...bindsTrace }
         const seen = await readTogether(db, caller, (tx) => read(tx, subjects, under, revocations))
         if (agentId === null && seen.bound.sessionAgentId !== null) {
           // A registered session is its agent's, whether or not the caller names the agent.
@@ -222,6 +251,17 @@ export function createAuthorizing(deps: AuthorizingDeps) {
           continue
         }
         refuse(seen, subjects, under)
+        if (seen.bound.canary_trip !== null) {
+          const refusal = await refuseTripped(
+            { caller, body, request, agentId, assertion },
+            subjects,
+            under,
+            revocations,
+          )
+          if (refusal !== undefined) throw refusal
+          if (tries === MAX_TRIES) throw changesTooOften()
+          continue
+        }
         if (body.inference_input !== undefined && body.trace_id === undefined) {
           // Read once, for the agent and after every refusal: the token is bound to a reading of its own.
           const trace_id = await takeReading(caller, { ...subjects, inferenceInput: body.inference_input }, options)
@@ -236,6 +276,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
           const current = await read(tx, subjects, under, revocations)
           refuse(current, subjects, under)
           const { bound, state } = current
+          if (bound.canary_trip !== null) throw CHANGED
           const { terms, outcome } = draftToken(drafting, bound, state, { place: signed.place, at: now(), baseUrl })
           if (terms !== signed.terms) throw CHANGED
           return store(tx, drafting, { ...current, outcome }, { ...signed, mayReplay: key !== undefined })
@@ -251,7 +292,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
           })
         } catch (error) {
           if (error !== CHANGED) throw error
-          if (tries === MAX_TRIES) throw new Failure('service_unavailable', 'The policy changes too often: try again.')
+          if (tries === MAX_TRIES) throw changesTooOften()
         }
       }
     },
@@ -267,10 +308,8 @@ export function createAuthorizing(deps: AuthorizingDeps) {
   }
 }
 
-interface Seen {
-  bound: BoundState
-  state: StateFacts
-}
+// A token that is not issued has no place in a status list.
+const NO_PLACE: StatusPlace = { list: 0, index: 0, reference: { idx: 0, uri: '' } }
 
 interface Signed extends Draft {
   place: StatusPlace
@@ -280,46 +319,4 @@ interface Signed extends Draft {
 // Thrown to undo a transaction that found other terms than were signed.
 const CHANGED = new Error('what the token is bound to changed while it was signed')
 
-function checkIds(caller: Caller, body: AuthorizeRequest): void {
-  const { environment } = caller
-  checkSessionName(body.agent_session_id, environment)
-  if (isOwnId(body.device_id, 'dev')) checkId(body.device_id, 'dev', environment)
-  if (body.agent_id !== undefined) checkId(body.agent_id, 'agt', environment)
-  if (body.trace_id !== undefined) checkId(body.trace_id, 'trc', environment)
-  if (body.mandate_id !== undefined) checkId(body.mandate_id, 'mnd', environment)
-  if (body.schedule_id !== undefined) checkId(body.schedule_id, 'sch', environment)
-}
-
-/** Refuses what no verification could accept any more. */
-function refuse({ bound, state }: Seen, { agentId, agentSessionId, traceId }: Subjects, under: Under): void {
-  const { agent, revocation, stop, lock, sessionAgentId } = bound
-  if (agent?.status === 'missing') throw new Failure('not_found', `There is no agent ${agentId}.`)
-  if (!bound.isSessionKnown) throw new Failure('not_found', `There is no agent session ${agentSessionId}.`)
-  if (traceId !== null && bound.reading_hash === null) throw new Failure('not_found', `There is no trace ${traceId}.`)
-  const { mandateId, scheduleId } = under
-  if (mandateId !== null && state.mandate === null) throw new Failure('not_found', `There is no mandate ${mandateId}.`)
-  if (scheduleId !== null && state.schedule === null)
-    throw new Failure('not_found', `There is no schedule ${scheduleId}.`)
-  if (sessionAgentId !== null && sessionAgentId !== agentId) {
-    throw invalidField('/agent_session_id', 'mismatch', 'is a session of another agent')
-  }
-  const ofAgent = state.mandate?.agent_id ?? null
-  if (ofAgent !== null && ofAgent !== agentId) {
-    throw invalidField('/mandate_id', 'mismatch', 'is a mandate of another agent')
-  }
-  if (stop !== null) {
-    throw new Failure('account_stopped', `Stopped at ${stop.at}: ${stop.reason}. POST /v1/intent/resume ends that.`)
-  }
-  if (revocation !== null) {
-    const code = revocation.scope === 'device' ? 'device_revoked' : 'session_revoked'
-    throw new Failure(code, `The ${revocation.scope} was revoked at ${revocation.at}.`)
-  }
-  if (bound.isSessionEnded) throw new Failure('conflict', `The session ${agentSessionId} has ended: open another.`)
-  if (lock !== null) {
-    throw new Failure('session_canary_locked', {
-      detail: `The agent session or the agent is locked after a canary trip: a person has to clear ${lock.lock_id}.`,
-      members: { lock_id: lock.lock_id },
-    })
-  }
-  if (agent?.status === 'suspended') throw new Failure('agent_suspended', `The agent ${agentId} is suspended.`)
-}
+const changesTooOften = () => new Failure('service_unavailable', 'The policy changes too often: try again.')

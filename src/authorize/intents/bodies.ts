@@ -6,7 +6,7 @@ import { passkeyAssertion } from '#src/authorize/passkeys/bodies.ts'
 import { hashedObject, isShallow, MAX_JSON_DEPTH } from '#src/authorize/policy/json-object.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
-import { isJsonObject, shownText } from '#src/platform/http/params.ts'
+import { isJsonObject, refusePrototypeName, shownText } from '#src/platform/http/params.ts'
 import { inferenceInput } from '#src/trace/canaries/input.ts'
 
 const DEFAULT_TTL_SECONDS = 300
@@ -61,7 +61,7 @@ export const authorizeRequest = z
     agent_id: z.string().min(1).max(64).optional(),
     audience: name.optional(),
     ttl_seconds: z.number().int().min(30).max(3_600).default(DEFAULT_TTL_SECONDS),
-    metadata: hashedObject.optional(),
+    metadata: hashedObject.superRefine(refusePrototypeName).optional(),
     passkey_assertion: passkeyAssertion.optional().meta({
       description: 'Binds the token to the person who confirmed exactly this action: see POST /v1/intent/challenges.',
     }),
@@ -78,38 +78,24 @@ export const authorizeRequest = z
     const message = 'must not stand beside trace_id: a token is bound to one trace'
     issues.addIssue({ code: 'custom', path: ['inference_input'], message, params: { code: 'mismatch' } })
   })
-  .superRefine(({ action_type: type, action_payload: payload }, issues) => {
-    const named = payload.action_type
-    if (type === undefined || named === undefined || named === type) return
-    const message = 'must agree with action_payload.action_type'
-    issues.addIssue({ code: 'custom', path: ['action_type'], message, params: { code: 'mismatch' } })
-  })
 
-export const verifyRequest = z
-  .strictObject({
-    intent_token: z.string().min(1),
-    action_description: z.string().max(20_000),
-    action_payload: hashedObject,
-    context: context.optional(),
-    context_evidence: evidence.optional(),
-    trace_id: traceId.optional(),
-    inference_input: inferenceInput.optional().meta({
-      description:
-        'A model of the service reads it within 5 seconds, where a condition of the policy asks for canaries.',
-    }),
-    agent_session_id: name.optional(),
-    device_id: name.optional(),
-    audience: name.optional(),
-    counterparty: name.optional(),
-    execute: z.boolean().default(true),
-    receipt: z.boolean().default(false),
-  })
-  .superRefine(({ counterparty, action_payload: payload }, issues) => {
-    const named = payload.counterparty
-    if (counterparty === undefined || named === undefined || named === counterparty) return
-    const message = 'must agree with action_payload.counterparty'
-    issues.addIssue({ code: 'custom', path: ['counterparty'], message, params: { code: 'mismatch' } })
-  })
+export const verifyRequest = z.strictObject({
+  intent_token: z.string().min(1),
+  action_description: z.string().max(20_000),
+  action_payload: hashedObject,
+  context: context.optional(),
+  context_evidence: evidence.optional(),
+  trace_id: traceId.optional(),
+  inference_input: inferenceInput.optional().meta({
+    description: 'A model of the service reads it within 5 seconds, where a condition of the policy asks for canaries.',
+  }),
+  agent_session_id: name.optional(),
+  device_id: name.optional(),
+  audience: name.optional(),
+  counterparty: name.optional(),
+  execute: z.boolean().default(true),
+  receipt: z.boolean().default(false),
+})
 
 export const outcomeRequest = z.strictObject({ status: z.enum(['succeeded', 'failed', 'not_run']) })
 

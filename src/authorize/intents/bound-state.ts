@@ -15,12 +15,15 @@ import { lockExclusive, lockShared, type SubjectLock, subjectLock } from '#src/p
 import type { Database, Statement, Tx } from '#src/platform/db/database.ts'
 import { type JsonRow, oneRow, readsOfOneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { CanaryPort, CanaryReading, TraceReading } from '#src/trace/canaries/port.ts'
+import type { CanaryReading } from '#src/trace/canaries/conditions.ts'
+import type { CanaryPort, CanaryState } from '#src/trace/canaries/port.ts'
+import { latestTrip } from '#src/trace/canaries/trip-rows.ts'
 import { liveLock } from '#src/trace/locks/rows.ts'
+import { maxAgeOf } from './asking.ts'
 import type { VerifyFacts } from './facts.ts'
 
 export interface BoundStateDeps extends Pick<PolicyReader, 'readPolicy'> {
-  canaries: Pick<CanaryPort, 'readTrace'>
+  canaries: Pick<CanaryPort, 'readState'>
   trust: Pick<Trust, 'revocations'>
 }
 
@@ -32,17 +35,21 @@ export interface Subjects {
   agentSessionId: string
   deviceId: string
   traceId: string | null
+  /** The token is bound to the reading of the trace, or is to be. */
+  isTraceBound: boolean
 }
 
 type BoundFacts = Pick<
   VerifyFacts,
-  'at' | 'stop' | 'revocation' | 'lock' | 'agent' | 'device' | 'session' | 'reading_hash' | 'canary'
+  'at' | 'stop' | 'revocation' | 'lock' | 'agent' | 'device' | 'session' | 'reading_hash' | 'canary' | 'canary_trip'
 >
 
 export interface BoundState extends BoundFacts {
   policy: CurrentCompiled
-  /** The stored reading of the trace, for one condition of the policy; undefined where there is no trace. */
-  readFor: TraceReading['readFor'] | undefined
+  /** What is stored answers conditions of the policy with this. */
+  canaries: Pick<CanaryState, 'readFor' | 'tripFor'>
+  /** The trace is of the session or its agent; true where there is none. */
+  isTraceOwn: boolean
   /** The agent of a registered session. */
   sessionAgentId: string | null
   isSessionKnown: boolean
@@ -51,8 +58,8 @@ export interface BoundState extends BoundFacts {
 
 /** What of it the pipeline reads. */
 export function factsPart(bound: BoundState): BoundFacts {
-  const { at, stop, revocation, lock, agent, device, session, reading_hash, canary } = bound
-  return { at, stop, revocation, lock, agent, device, session, reading_hash, canary }
+  const { at, stop, revocation, lock, agent, device, session, reading_hash, canary, canary_trip } = bound
+  return { at, stop, revocation, lock, agent, device, session, reading_hash, canary, canary_trip }
 }
 
 /** Ids of our own form; any other string names a session or a device without a row. */
@@ -83,6 +90,7 @@ const readRows = readsOfOneRow({
   agent: agentFacts('$4'),
   session: agentSession('$2'),
   device: deviceStateRow('$3'),
+  trip: latestTrip('$2', '$4'),
   // After every lock of the transaction, whose start may be long ago.
   clock: oneRow<{ at: Date }>('SELECT clock_timestamp() AS at'),
 })
@@ -91,28 +99,35 @@ const readRows = readsOfOneRow({
 export async function readBoundState(
   tx: Tx,
   { canaries, readPolicy }: Omit<BoundStateDeps, 'trust'>,
-  { jti, agentId, agentSessionId, deviceId, traceId }: Subjects,
+  { jti, agentId, agentSessionId, deviceId, traceId, isTraceBound }: Subjects,
   revocations: RevocationSnapshot,
 ): Promise<BoundState> {
-  const [trace, rows] = await Promise.all([
-    traceId === null ? undefined : canaries.readTrace(tx, { traceId, agentSessionId, agentId }),
-    readRows(tx, [jti ?? null, agentSessionId, deviceId, agentId]),
-  ])
+  const rows = await readRows(tx, [jti ?? null, agentSessionId, deviceId, agentId])
   const { stop, revocation, lock, session, device } = rows
   const policy = await readPolicy(tx, rows.policy)
+  const canary = await canaries.readState(tx, {
+    traceId,
+    isBound: isTraceBound,
+    agentSessionId,
+    agentId,
+    trippedAt: rows.trip === null ? undefined : new Date(rows.trip.at),
+    maxAgeSeconds: () => maxAgeOf(policy.compiled),
+  })
   const at = isoOf(rows.clock?.at)
   return {
     at,
     policy,
-    readFor: trace?.readFor,
+    canaries: canary,
+    isTraceOwn: traceId === null || canary.isOwn,
     stop: stop === null ? null : { reason: stop.reason, at: isoOf(stop.at) },
     revocation: revocation === null ? null : { scope: revocation.scope, at: isoOf(revocation.at) },
     lock: lock === null ? null : { lock_id: lock.lockId },
     agent: agentId === null ? null : agentOf(agentId, rows.agent),
     device: deviceOf(deviceId, device, at, revocations),
     session: sessionOf(agentSessionId, session),
-    reading_hash: trace?.hash ?? null,
-    canary: canaryOf(trace?.reading),
+    reading_hash: canary.hash ?? null,
+    canary: canaryOf(canary.reading),
+    canary_trip: canary.refusal,
     sessionAgentId: session?.agentId ?? null,
     isSessionKnown: session !== null || !isOwnId(agentSessionId, 'ses'),
     isSessionEnded: session?.status === 'ended',

@@ -115,6 +115,6 @@ export function foreseenFacts(
     answers: NO_ANSWERS,
   }
   const { compiled } = bound.policy
-  if (bound.readFor === undefined || !compiled.asksOutside) return facts
-  return { ...facts, answers: storedAnswers(runPipeline(facts, compiled).needs, bound.readFor) }
+  if (!compiled.asksOutside) return facts
+  return { ...facts, answers: storedAnswers(runPipeline(facts, compiled).needs, bound.canaries.readFor) }
 }

@@ -1,13 +1,25 @@
-// An Idempotency-Key of verify says who executes. It names one token and its action for as long as the token is kept: the same
-// key with anything else is a mistake of the caller, whatever the reason would be. No verdict is stored with it.
+// An Idempotency-Key of verify names an attempt to run an action, so that a repeated request can be told from a second
+// attempt. It belongs to one token and its action for as long as the token is kept: the same key with anything else is a mistake
+// of the caller, whatever the reason would be. No verdict is stored with it.
 
-import type { Executed } from '#src/authorize/tokens/rows.ts'
+import type { Executed, VerifiedIntent } from '#src/authorize/tokens/rows.ts'
 import { Failure } from '#src/failure.ts'
 
 /** Who executes: the principal, and the digest of its Idempotency-Key if it sent one. */
 export interface Executor {
   by: string
   key: string | null
+}
+
+/**
+ * Whether a verification repeats the one that executed the token. One without a key never does: ten requests at once without a
+ * key may be ten payments.
+ */
+export function isRetry(
+  { executedBy, executionKey }: Pick<VerifiedIntent, 'executedBy' | 'executionKey'>,
+  { by, key }: Executor,
+): boolean {
+  return key !== null && executedBy === by && executionKey === key
 }
 
 /**

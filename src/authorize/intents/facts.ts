@@ -8,6 +8,7 @@ import type { ScheduleFacts } from '#src/authorize/schedules/judge.ts'
 import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
 import { parseAmount } from '#src/platform/amounts.ts'
 import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
+import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
 
 /** Hashes are SHA-256 in base64url without padding. */
 export interface VerifyFacts {
@@ -31,8 +32,10 @@ export interface VerifyFacts {
   reading_hash: string | null
   /** What counts of that trace's reading, for fields `canary.*` of the policy. */
   canary: JsonObject | null
-  /** The first execution of the action. */
-  execution: { at: string; is_same_caller: boolean } | null
+  /** The trip by which the kill switch refuses: of the session, the agent, or the reading that the token is bound to. */
+  canary_trip: KillSwitchTrip | null
+  /** The first execution of the action. `is_retry`: the same principal repeats it with the same Idempotency-Key. */
+  execution: { at: string; is_retry: boolean } | null
   /** What the token was issued under; null where it names none, or where it is gone. */
   mandate: MandateFacts | null
   schedule: ScheduleFacts | null
@@ -47,12 +50,25 @@ export type StateFacts = Pick<VerifyFacts, 'mandate' | 'schedule' | 'approvals'>
 
 export const NO_STATE: StateFacts = { mandate: null, schedule: null, approvals: [] }
 
-/** As the ledger has them: the first entries were recorded before tokens had mandates, schedules and approvals. */
-export type StoredFacts = Omit<VerifyFacts, keyof StateFacts | 'request'> &
-  Partial<StateFacts> & { request: Omit<RequestFacts, 'counterparty'> & Partial<Pick<RequestFacts, 'counterparty'>> }
+/**
+ * As the ledger has them. The first entries were recorded before tokens had mandates, schedules and approvals, and before the kill
+ * switch judged them. Those with `is_same_caller` were recorded when a verification without a key repeated another one without a key.
+ */
+export type StoredFacts = Omit<VerifyFacts, keyof StateFacts | 'request' | 'execution' | 'canary_trip'> &
+  Partial<StateFacts & Pick<VerifyFacts, 'canary_trip'>> & {
+    request: Omit<RequestFacts, 'counterparty'> & Partial<Pick<RequestFacts, 'counterparty'>>
+    execution: VerifyFacts['execution'] | { at: string; is_same_caller: boolean }
+  }
 
 export function factsOfStored(stored: StoredFacts): VerifyFacts {
-  return { ...NO_STATE, ...stored, request: { counterparty: null, ...stored.request } }
+  const request = { counterparty: null, ...stored.request }
+  return { ...NO_STATE, canary_trip: null, ...stored, request, execution: executionOfStored(stored) }
+}
+
+// At that time a check by any caller was answered as a repeat.
+function executionOfStored({ execution, request }: StoredFacts): VerifyFacts['execution'] {
+  if (execution === null || 'is_retry' in execution) return execution
+  return { at: execution.at, is_retry: execution.is_same_caller || !request.execute }
 }
 
 export interface TokenFacts extends TokenBindings {
@@ -104,7 +120,7 @@ export interface AgentState {
 
 /**
  * What policies are evaluated over: once with the context that authorize was given and once with that of verify, where
- * both exist. The amount and the wish for a biometric are those of all sources together, so that no choice of a field
+ * both exist, and once with each type of action, where authorize was told another one than the payload has. The amount and the wish for a biometric are those of all sources together, so that no choice of a field
  * lowers them.
  */
 export function policyFactsOf(facts: VerifyFacts, token: TokenFacts): PolicyFacts[] {
@@ -126,8 +142,9 @@ export function policyFactsOf(facts: VerifyFacts, token: TokenFacts): PolicyFact
       anyTrue([...given.map((context) => context.require_biometric), payload.require_biometric]),
     ),
   }
-  return contexts.map((context) => ({
-    action_type: actionTypeOf(facts),
+  const evaluated = actionTypesOf(facts).flatMap((type) => contexts.map((context) => ({ type, context })))
+  return evaluated.map(({ type, context }) => ({
+    action_type: type,
     action_description: request.action_description,
     action_payload: payload,
     context: { ...context, ...shared },
@@ -142,9 +159,10 @@ export function policyFactsOf(facts: VerifyFacts, token: TokenFacts): PolicyFact
   }))
 }
 
-function actionTypeOf({ authorized, request }: VerifyFacts): string | null {
+function actionTypesOf({ authorized, request }: VerifyFacts): readonly (string | null)[] {
   const { action_type: named } = request.action_payload
-  return authorized.action_type ?? (typeof named === 'string' ? named : null)
+  const types = [authorized.action_type, named].filter((type) => typeof type === 'string')
+  return types.length === 0 ? [null] : [...new Set(types)]
 }
 
 // As text: a context that differs only in the order of its members is evaluated twice, with the same result.

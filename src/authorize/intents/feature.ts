@@ -1,6 +1,5 @@
 import type { Trust } from '#src/attest/hardware/evidence.ts'
 import type { ApprovalsFeature } from '#src/authorize/approvals/feature.ts'
-import { createRootSemaphore } from '#src/authorize/mandates/root-semaphore.ts'
 import type { Assertions } from '#src/authorize/passkeys/assertions.ts'
 import type { PolicyReader } from '#src/authorize/policy/current.ts'
 import type { StatusIndexes } from '#src/authorize/tokens/status-index.ts'
@@ -27,6 +26,8 @@ interface IntentsDeps {
   policyWebhooks: Pick<PolicyWebhooks, 'ask'>
   assertions: Pick<Assertions, 'checkAssertion' | 'consumeAssertion'>
   openApproval: ApprovalsFeature['openApproval']
+  /** How long an execution waits for others under its root mandate. */
+  maxWaitMs?: number | undefined
 }
 
 export type IntentsFeature = ReturnType<typeof intentsFeature>
@@ -37,7 +38,6 @@ export function intentsFeature(p: Platform, deps: IntentsDeps) {
   const verifying = createVerifying({
     ...p,
     ...deps,
-    semaphore: createRootSemaphore(),
     ask: createAsk({ ...p, ...deps }),
   })
   const signReceipt = createSignReceipt(p)

@@ -123,7 +123,9 @@ canonical JSON (RFC 8785). The party that runs the action presents the token wit
 
 \`agent_session_id\` and \`device_id\` are any strings of yours; ids of this service (\`ses_\`, \`dev_\`) bring the session's agent and
 the device's hardware tier. \`trace_id\` binds the trace's stored canary reading; with \`inference_input\` a model of the service takes
-one first, and a model that can't is an error. \`context\` is what rules of the policy read.
+one first, and a model that can't is an error. A trace of another session or agent is refused. Where the kill switch refuses a check of that
+reading, or of the session's newest trip, authorize refuses with 409 \`canary_tripped\`, on the ledger, and locks as a check does.
+\`context\` is what rules of the policy read.
 
 \`mandate_id\` or \`schedule_id\` (not both) names what the token is issued under; verify compares the payload with it and charges it.
 A mandate with an agent is for that agent only. \`passkey_assertion\` binds the token to the person who confirmed exactly this action
@@ -167,6 +169,7 @@ A repeat with the same Idempotency-Key returns the same token to the same princi
       'device_revoked',
       'agent_suspended',
       'session_canary_locked',
+      'canary_tripped',
       'account_stopped',
     ],
   },
@@ -174,20 +177,25 @@ A repeat with the same Idempotency-Key returns the same token to the same princi
     description: `Answers whether this action may run now, and records the answer in the decision ledger. A refusal is an answer: the
 status is 200, \`valid\` is false and \`reason\` says why. Any other status is no permission either.
 
-With \`execute\` (the default) a valid answer marks the token as executed: its first caller, with its Idempotency-Key, is the
-one that runs the action and reports the outcome. The same caller with the same key is answered valid again, with
-\`already_executed\`. \`execute: false\` checks and marks nothing.
+With \`execute\` (the default) the first valid answer marks the token as executed, and its caller runs the action and reports the
+outcome. **Send an Idempotency-Key for each attempt to run an action**: it tells a repeat, whose first answer was lost, from a second
+payment. The same caller with the same key is answered valid again, with \`already_executed\`. A request without a key repeats nothing.
 
-Under a mandate the first valid execution charges its budget and those of all mandates above it, under a schedule it uses the cycle;
-any other caller or key is then refused, as is one of a token that was approved. \`mandate_remaining\` and \`schedule_cycle\` say how
-things stand after this answer. Under load of one mandate the status may be 503 with \`Retry-After\`: repeat with the same key.
+Under a mandate the first valid execution charges its budget and those of all mandates above it, under a schedule it uses the cycle.
+Then every other caller, every other key and every request without a key is refused, with \`schedule_already_executed\` under a schedule and
+\`token_already_executed\` under a mandate or after an approval. A token without any of these stays valid, with \`already_executed\`.
 
-A policy that was tightened since authorize may require an approval now: this request opens it, once for each token.
+\`execute: false\` answers what executing would answer this caller with this key, uses nothing up and opens no approval.
+\`mandate_remaining\` and \`schedule_cycle\` say how things stand after this answer. Under load of one mandate the status may be 503 with
+\`Retry-After\`: repeat with the same key.
+
+A policy that was tightened since authorize may require an approval now: an execution opens it, once for each token.
 
 \`receipt: true\` adds a JWS of the answer (type \`verify-receipt+jwt\`, by a record key).`,
     headers: {
       'Idempotency-Key':
-        'Says who executes: a repeat with the same key is the same execution. The answer is always evaluated anew. A key ' +
+        'Names one attempt to run the action: a repeat with the same key is the same execution, and without a key nothing is a ' +
+        'repeat. The answer is always evaluated anew. A key ' +
         'that has executed a token answers 422 idempotency_key_reused for any other token or action, as long as the token is kept. The ' +
         'successor of a rotated API key is another caller.',
     },

@@ -16,9 +16,10 @@ import {
 import { SCHEDULE_REASONS } from '#src/authorize/schedules/judge.ts'
 import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 import type { VerifyReason } from './reasons.ts'
-import { judgeBoundMandate, judgeBoundSchedule, MANDATE_REASONS } from './spending.ts'
+import { isCounterpartyContradicted, judgeBoundMandate, judgeBoundSchedule, MANDATE_REASONS } from './spending.ts'
 
 export interface VerifyOutcome extends Partial<RefusalDetails>, Pick<PolicyEvaluation, 'isOverBudget'> {
   valid: boolean
@@ -95,16 +96,27 @@ export const STEPS: readonly Step[] = [
   step('agent_suspended', ({ facts: { agent }, token }) =>
     token.agent_id === null ? false : agent?.status !== 'active',
   ),
+  {
+    reasons: ['canary_tripped'],
+    judge: ({ facts: { canary_trip: trip } }) =>
+      trip === null
+        ? undefined
+        : { reason: 'canary_tripped', canary_set: trip.canary_set, canary_readings: readingsOf(trip) },
+  },
   step('action_hash_mismatch', ({ facts: { request }, token }) => request.action_hash !== token.action_hash),
-  step('payload_hash_mismatch', ({ facts: { request }, token }) => request.payload_hash !== token.payload_hash),
+  // A mandate and a schedule have reasons of their own for another counterparty.
+  step('payload_hash_mismatch', ({ facts, token }) => {
+    const isBound = token.mandate_id !== null || token.schedule_id !== null
+    return facts.request.payload_hash !== token.payload_hash || (!isBound && isCounterpartyContradicted(facts))
+  }),
   step('context_hash_mismatch', ({ facts: { request }, token }) => differs(request.context_hash, token.context_hash)),
   step('canary_reading_mismatch', ({ facts, token }) =>
     token.reading_hash === null ? false : facts.reading_hash !== token.reading_hash,
   ),
   // Under a schedule it is schedule_already_executed.
-  step('token_already_executed', ({ facts: { approvals, execution, request }, token }) => {
+  step('token_already_executed', ({ facts: { approvals, execution }, token }) => {
     const isOnce = token.mandate_id !== null || (token.schedule_id === null && approvals.length > 0)
-    return request.execute && isOnce && execution !== null && !execution.is_same_caller
+    return isOnce && execution !== null && !execution.is_retry
   }),
   { reasons: MANDATE_REASONS, judge: judgeBoundMandate },
   { reasons: SCHEDULE_REASONS, judge: judgeBoundSchedule },
@@ -209,6 +221,9 @@ function detailsOf(refusal: PolicyRefusal): StepRefusal & Pick<VerifyOutcome, 'p
 function refused(refusal: StepRefusal, already: boolean): VerifyOutcome {
   return { valid: false, ...refusal, already_executed: already, results: [], shadow: [], needs: [] }
 }
+
+const readingsOf = ({ families }: KillSwitchTrip): Json =>
+  families.map(({ family, score, threshold, tripped }) => ({ family, score, threshold, tripped }))
 
 function isPending({ status }: ApprovalFacts): boolean {
   return status === 'pending'

@@ -11,7 +11,7 @@ import { tokenFactsOf } from './action.ts'
 import type { OutsideAnswers } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
 import { type BoundState, factsPart, type Subjects } from './bound-state.ts'
-import type { Executor } from './execution-keys.ts'
+import { type Executor, isRetry } from './execution-keys.ts'
 import { NO_STATE, type RequestFacts, type VerifyFacts } from './facts.ts'
 import { type StateRows, stateFactsOf, type Under } from './state.ts'
 
@@ -41,9 +41,15 @@ export function withClaims(presented: Presented, claims: IntentClaims): Presente
       agentSessionId: claims.agent_session_id,
       deviceId: claims.device_id,
       traceId: presented.request.trace_id ?? claims.trace_id ?? null,
+      isTraceBound: isBoundTrace(presented.request.trace_id, claims.trace_id),
     },
     under: { mandateId: claims.mandate_id ?? null, scheduleId: claims.schedule_id ?? null },
   }
+}
+
+// Another trace than the token's is only presented: beside a bound one it is a mismatch.
+function isBoundTrace(presented: string | null, bound: string | undefined): boolean {
+  return bound !== undefined && (presented === null || presented === bound)
 }
 
 export interface ReadForToken {
@@ -63,7 +69,6 @@ export function verifyFactsOf(
     return unknownFacts(request, bound.at, row === undefined ? 'unknown' : 'another_string')
   }
   const { action_type, context } = openFacts(sealer, row.jti, row.sealedFacts) as unknown as VerifyFacts['authorized']
-  const isSameCaller = row.executedBy === execution.by && row.executionKey === execution.key
   return {
     ...factsPart(bound),
     ...stateFactsOf(state, bound.at),
@@ -71,7 +76,7 @@ export function verifyFactsOf(
     token_problem: null,
     request,
     authorized: { action_type, context },
-    execution: row.executedAt === null ? null : { at: row.executedAt.toISOString(), is_same_caller: isSameCaller },
+    execution: row.executedAt === null ? null : { at: row.executedAt.toISOString(), is_retry: isRetry(row, execution) },
     answers,
   }
 }
@@ -92,6 +97,7 @@ export function unknownFacts(request: RequestFacts, at: string, problem: string)
     session: {},
     reading_hash: null,
     canary: null,
+    canary_trip: null,
     execution: null,
     ...NO_STATE,
     answers: NO_ANSWERS,

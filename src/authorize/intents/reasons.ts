@@ -3,8 +3,9 @@
 // approve an action that would fail anyway. Rules of a policy may answer with reasons of their own instead.
 
 /**
- * The order of the keys is the order of the answers. Two stand at two places: `approval_pending` comes directly after
- * `approval_expired` once the token is past its expiry, and `policy_denied` by the stop of an account comes before that of a rule.
+ * The order of the keys is the order of the answers. Three stand at two places: `approval_pending` comes directly after
+ * `approval_expired` once the token is past its expiry, `canary_tripped` by the kill switch directly after `agent_suspended`, and
+ * `policy_denied` by the stop of an account before that of a rule.
  */
 export const VERIFY_REASONS = {
   invalid_token:
@@ -16,10 +17,11 @@ export const VERIFY_REASONS = {
   session_canary_locked: 'The agent session, or the agent, is locked after a canary trip; `lock_id` names the lock.',
   agent_suspended: "The token's agent is suspended.",
   action_hash_mismatch: 'The action description differs from the authorized one.',
-  payload_hash_mismatch: 'The action payload differs from the authorized one.',
+  payload_hash_mismatch: 'The action payload, or the counterparty beside it, differs from the authorized one.',
   context_hash_mismatch: 'The context evidence differs from the evidence that the token is bound to.',
   canary_reading_mismatch: "The trace's stored reading differs from the one that the token is bound to.",
-  token_already_executed: 'Another caller, or the same one with another Idempotency-Key, executed the action before.',
+  token_already_executed:
+    'The action was executed before. Only the same caller with the same Idempotency-Key can repeat that.',
   mandate_revoked: 'The mandate of the token is revoked.',
   mandate_expired: 'The mandate of the token is past its expiry.',
   mandate_heartbeat_lapsed: 'The mandate of the token missed its check-in.',
@@ -27,7 +29,7 @@ export const VERIFY_REASONS = {
   mandate_budget_exceeded: "The action exceeds the mandate's remaining budget.",
   schedule_counterparty_mismatch: "The action's counterparty is not that of the schedule.",
   schedule_amount_exceeded: "The action's amount is not the one that the schedule allows.",
-  schedule_already_executed: 'The current cycle of the schedule was executed before.',
+  schedule_already_executed: 'The current cycle of the schedule, or the token itself, was executed before.',
   schedule_occurrences_exhausted: 'The schedule has used all of its occurrences.',
   schedule_window_missed: "The window of the schedule's current cycle is closed.",
   prescriber_excluded: 'The prescriber is on an exclusion list.',

@@ -50,6 +50,17 @@ export function decisionOfAuthorize(judged: Judged, { would_be_valid: valid, rea
   return { ...decisionOf('authorize', judged), valid, reason }
 }
 
+/** The entry of an authorize that a trip refused. Its token was never issued, so the entry does not name it. */
+export function decisionOfRefusal(judged: Judged, lockId: string | undefined): NewDecision {
+  const { inputs, ...decision } = decisionOf('authorize', judged)
+  const lock = lockId === undefined ? {} : { lock_id: lockId }
+  return {
+    ...decision,
+    subject: judged.facts.token?.agent_session_id ?? null,
+    inputs: { ...inputs, jti: null, ...lock },
+  }
+}
+
 function decisionOf(
   kind: 'authorize' | 'verify',
   { id, principal, facts, outcome, policy, tokenSha256 }: Judged,

@@ -9,6 +9,7 @@ import { findIntent, markExecuted, type VerifiedIntent } from '#src/authorize/to
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
+import { isTripping } from '#src/trace/canaries/conditions.ts'
 import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import type { OutsideAnswers } from './asking.ts'
 import { chargesOf, spend } from './charging.ts'
@@ -36,34 +37,47 @@ export interface JudgedToken {
 
 export interface SettlingDeps {
   ledger: Pick<Ledger, 'recordMany'>
-  canaries: Pick<CanaryPort, 'tripAtVerify'>
+  canaries: Pick<CanaryPort, 'tripAtVerify' | 'tripByKillSwitch'>
   openApproval: ApprovalsFeature['openApproval']
 }
 
 export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
-  /** A condition that tripped locks the session or the agent where the kill switch says so. */
+  /**
+   * A trip locks the session or the agent where the kill switch says so: one by which the kill switch refuses, and one of a
+   * condition, also where another rule gives the reason.
+   */
   async function trip(tx: Tx, caller: Caller, judged: JudgedToken): Promise<JudgedToken> {
     const { facts, outcome, asked } = judged
-    const { token } = facts
-    const ruleId = outcome.canary_readings === undefined ? undefined : outcome.matched_rule_id
-    const reading = ruleId === undefined ? undefined : asked?.readings.get(ruleId)
-    if (token === null || ruleId === undefined || reading === undefined) return judged
+    const { token, canary_trip: refusal } = facts
+    if (token === null) return judged
     const { jti, agent_id: agentId, agent_session_id: agentSessionId } = token
-    const { lockId } = await canaries.tripAtVerify(tx, caller, {
-      jti,
-      matchedRuleId: ruleId,
-      reading,
-      agentId,
-      agentSessionId,
-    })
-    return lockId === undefined ? judged : { ...judged, outcome: { ...outcome, lock_id: lockId } }
+    const subject = { agentId, agentSessionId }
+    const { canary_readings: readings, matched_rule_id: answeredBy } = outcome
+    if (refusal !== null && readings !== undefined && answeredBy === undefined) {
+      const { lockId } = await canaries.tripByKillSwitch(tx, caller, { ...subject, refusal, jti, at: facts.at })
+      return withLock(judged, lockId)
+    }
+    const ruleId = readings === undefined ? trippedRuleOf(outcome, asked) : answeredBy
+    const reading = ruleId === undefined ? undefined : asked?.readings.get(ruleId)
+    if (ruleId === undefined || reading === undefined) return judged
+    const { lockId } = await canaries.tripAtVerify(tx, caller, { ...subject, jti, matchedRuleId: ruleId, reading })
+    return readings === undefined ? judged : withLock(judged, lockId)
   }
 
-  /** A policy that was tightened since authorize asks people too, once for each token. */
+  const withLock = (judged: JudgedToken, lockId: string | undefined): JudgedToken =>
+    lockId === undefined ? judged : { ...judged, outcome: { ...judged.outcome, lock_id: lockId } }
+
+  /** A rule whose condition tripped, of those that were evaluated. */
+  function trippedRuleOf({ results }: VerifyOutcome, asked: OutsideAnswers | undefined): string | undefined {
+    const unmet = results.filter(({ effect, matched, met }) => effect === 'canary' && matched && !met)
+    return unmet.find(({ rule_id: id }) => isTripping(asked?.readings.get(id)))?.rule_id
+  }
+
+  /** A policy that was tightened since authorize asks people too, once for each token. A check asks nobody. */
   async function open(tx: Tx, caller: Caller, judged: JudgedToken): Promise<JudgedToken> {
     const { facts, outcome, policy } = judged
     const opens = new Set(outcome.opens)
-    if (opens.size === 0 || policy === null || judged.row === undefined) return judged
+    if (!facts.request.execute || opens.size === 0 || policy === null || judged.row === undefined) return judged
     const row = await findIntent(tx, judged.row.jti)
     if (row === undefined) throw new Error('a token is gone while its row is locked')
     const approval = await openApproval(tx, caller, {

@@ -18,8 +18,17 @@ export const MANDATE_REASONS = [
 
 /** What is compared, from where the mandate says that it stands. */
 export function amountsOf({ authorized, request, mandate }: VerifyFacts): ActionAmounts {
-  const named = { action_type: authorized.action_type, counterparty: request.counterparty }
+  const named = {
+    action_type: authorized.action_type,
+    counterparty: request.counterparty,
+    amounts: [authorized.context?.transaction_amount, request.context?.transaction_amount],
+  }
   return actionAmountsOf(request.action_payload, mandate?.pointers, named)
+}
+
+/** Whether the request names another counterparty than the payload. */
+export function isCounterpartyContradicted(facts: VerifyFacts): boolean {
+  return facts.request.counterparty !== null && amountsOf(facts).contradicted.counterparty !== undefined
 }
 
 /** A mandate that is gone can't be shown to be in force. */
@@ -47,11 +56,9 @@ const ENDED: ReadonlySet<string> = new Set(['mandate_revoked', 'mandate_expired'
 
 /** A schedule that is gone has no more occurrences. */
 export function judgeBoundSchedule({ facts, token }: StepInput): StepRefusal | undefined {
-  const { schedule, execution, request } = facts
+  const { schedule, execution } = facts
   if (token.schedule_id === null) return undefined
   if (schedule === null) return { reason: 'schedule_occurrences_exhausted' }
-  // A check is no attempt to run the action again.
-  const isRetry = execution?.is_same_caller === true || !request.execute
-  const prior = execution === null ? 'none' : isRetry ? 'same_caller' : 'other_caller'
-  return judgeSchedule(schedule, amountsOf(facts), { jti: token.jti, at: facts.at, prior })
+  const prior = execution === null ? 'none' : execution.is_retry ? 'same_attempt' : 'other_attempt'
+  return judgeSchedule(schedule, amountsOf(facts), { at: facts.at, prior })
 }

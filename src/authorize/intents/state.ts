@@ -3,11 +3,12 @@
 // in a circle.
 
 import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
-import { type ApprovalRow, readApprovals } from '#src/authorize/approvals/rows.ts'
-import { readMandateFacts } from '#src/authorize/mandates/facts-rows.ts'
+import { type ApprovalRow, lockApprovals, readApprovals } from '#src/authorize/approvals/rows.ts'
+import { lockMandates, readMandateFacts } from '#src/authorize/mandates/facts-rows.ts'
 import type { MandateFacts } from '#src/authorize/mandates/judge.ts'
 import { scheduleFactsOf } from '#src/authorize/schedules/judge.ts'
 import { readScheduleRow, type ScheduleRow } from '#src/authorize/schedules/rows.ts'
+import { lockIntents } from '#src/authorize/tokens/rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { StateFacts } from './facts.ts'
 
@@ -41,6 +42,22 @@ export async function readState(
     scheduleId === null ? undefined : readScheduleRow(tx, scheduleId, lock),
   ])
   return { approvals, mandate, schedule }
+}
+
+/**
+ * The locks of an execution for several tokens under mandates, after which each is read with `none`: a transaction that took
+ * them for one token after the other could wait in a circle with another one.
+ */
+export async function lockStates(tx: Tx, tokens: readonly { jti: string; mandateId: string }[]): Promise<void> {
+  const jtis = tokens.map(({ jti }) => jti)
+  await Promise.all([
+    lockIntents(tx, jtis),
+    lockApprovals(tx, jtis),
+    lockMandates(
+      tx,
+      tokens.map(({ mandateId }) => mandateId),
+    ),
+  ])
 }
 
 /** @param at The time of the decision, after the last lock. */

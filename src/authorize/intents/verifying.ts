@@ -2,8 +2,9 @@
 // before the transaction; the transaction locks, reads everything again and decides with those answers. Nothing that a
 // revocation, a suspension or a stop ended before the commit of this decision is answered valid.
 
-import type { RootSemaphore } from '#src/authorize/mandates/root-semaphore.ts'
-import { hashToken } from '#src/authorize/tokens/format.ts'
+import type { RevocationSnapshot } from '#src/attest/hardware/revocations.ts'
+import { createRootBatches, type Decided, type RootItem, Undone } from '#src/authorize/mandates/root-batches.ts'
+import { hashToken, MAX_CLOCK_SKEW_SECONDS } from '#src/authorize/tokens/format.ts'
 import { parseIntentToken } from '#src/authorize/tokens/parse.ts'
 import { findExecuted, findVerified, lockVerified } from '#src/authorize/tokens/rows.ts'
 import { Failure } from '#src/failure.ts'
@@ -17,29 +18,30 @@ import { actorOf } from '#src/platform/http/principal.ts'
 import { type Environment, newId } from '#src/platform/ids.ts'
 import type { CanaryPort } from '#src/trace/canaries/port.ts'
 import { requestOfVerify } from './action.ts'
-import { type Ask, answersUnder, createPolicyMemory, NOTHING_ASKED, type OutsideAnswers } from './asking.ts'
+import { type Ask, answersUnder, createPolicyMemory, NOTHING_ASKED, type OutsideAnswers, withTrips } from './asking.ts'
 import type { VerifyRequest } from './bodies.ts'
 import { type BoundStateDeps, readBoundState, readTogether, subjectLocksOf, takeLocks } from './bound-state.ts'
 import { checkKey, withKeyReuse } from './execution-keys.ts'
 import { runPipeline, type VerifyOutcome } from './pipeline.ts'
 import { type Presented, type PresentedToken, unknownFacts, verifyFactsOf, withClaims } from './presented.ts'
-import { createSettle, type SettlingDeps, type Verified } from './settling.ts'
-import { readState } from './state.ts'
+import { createSettle, type JudgedToken, type SettlingDeps, type Verified } from './settling.ts'
+import { lockStates, readState } from './state.ts'
 
 export interface VerifyingDeps extends BoundStateDeps, SettlingDeps {
   db: Pick<Database, 'tenant' | 'readTenant'>
   signingKeys: Pick<SigningKeys, 'findTokenKey'>
   sealer: Sealer
-  canaries: Pick<CanaryPort, 'readTrace' | 'tripAtVerify'>
-  semaphore: RootSemaphore
+  canaries: Pick<CanaryPort, 'readState' | 'tripAtVerify' | 'tripByKillSwitch'>
   ask: Ask
   now(): Date
+  maxWaitMs?: number | undefined
 }
 
 export function createVerifying(deps: VerifyingDeps) {
-  const { db, signingKeys, sealer, semaphore, ask, now, trust } = deps
+  const { db, signingKeys, sealer, ask, now, trust } = deps
   const settle = createSettle(deps)
   const remembered = createPolicyMemory()
+  const batches = createRootBatches<UnderMandate, Verified>({ decideAll, maxWaitMs: deps.maxWaitMs })
 
   async function verify(
     caller: Caller,
@@ -64,6 +66,9 @@ export function createVerifying(deps: VerifyingDeps) {
     if (!parsed.isValid) return refuseUnknown(presented, parsed.problem)
     const { claims } = parsed
     if (claims.sub !== caller.accountId) return refuseUnknown(presented, 'account')
+    // A clock that was ahead made it: its lifetime would end as much later as the clock was wrong.
+    const isAhead = claims.iat > now().getTime() / 1_000 + MAX_CLOCK_SKEW_SECONDS
+    if (isAhead) return refuseUnknown(presented, 'not_yet_valid')
     note({ intent: claims.jti })
     return verifyToken(withClaims(presented, claims), signal)
   }
@@ -73,7 +78,7 @@ export function createVerifying(deps: VerifyingDeps) {
     let asked = remembered.asksNothing(presented.caller) ? undefined : await prepare(presented, signal)
     for (let left = MOST_ASKED; ; left -= 1) {
       try {
-        return await decide(presented, asked, left === 0)
+        return await decide({ presented, asked, isLast: left === 0 }, signal)
       } catch (error) {
         if (error !== UNASKED) throw error
       }
@@ -95,7 +100,8 @@ export function createVerifying(deps: VerifyingDeps) {
       ]),
     )
     checkKey(actionOf(presented), executed)
-    const facts = verifyFactsOf(sealer, presented, { row, bound, state }, NOTHING_ASKED)
+    const known = withTrips(bound.policy.compiled, NOTHING_ASKED, bound.canaries.tripFor)
+    const facts = verifyFactsOf(sealer, presented, { row, bound, state }, known)
     if (facts.token === null) return NOTHING_ASKED
     const { needs } = runPipeline(facts, bound.policy.compiled)
     if (needs.length === 0) return NOTHING_ASKED
@@ -103,44 +109,89 @@ export function createVerifying(deps: VerifyingDeps) {
     return ask(caller, evaluation, signal())
   }
 
-  /**
-   * Phase 2.
-   * @param asked undefined: phase 1 was left out; throws UNASKED if it was needed.
-   * @param isLast Otherwise it throws UNASKED, too, where the action would pass for want of a reading that nobody asked for.
-   */
-  async function decide(presented: PresentedToken, asked: OutsideAnswers | undefined, isLast: boolean) {
-    const { caller, request, subjects, under, execution } = presented
-    const { jti } = subjects
+  /** Phase 2. Executions under one root mandate share a transaction where they wait for each other. */
+  async function decide(question: Question, signal: () => AbortSignal): Promise<Verified> {
+    const { caller, request, under } = question.presented
     const { mandateId } = under
-    const revocations = await trust.revocations()
-    const judge = async (tx: Tx) => {
-      // Sent together. Postgres runs them in this order: all locks, then all that is read.
-      const [, row, state, executed, bound] = await Promise.all([
-        takeLocks(tx, subjectLocksOf(caller, subjects), asked?.hasTripped ?? false),
-        lockVerified(tx, jti),
-        readState(tx, { ...under, jti }, request.execute ? 'update' : 'share'),
-        findExecuted(tx, execution.key),
-        readBoundState(tx, deps, subjects, revocations),
-      ])
-      checkKey(actionOf(presented), executed)
-      const { policy } = bound
-      remembered.keep(caller, policy.compiled)
-      const [root] = state.mandate?.levels ?? []
-      if (mandateId !== null && root !== undefined) semaphore.learn(mandateId, root.mandate_id)
-      const answered = answersUnder(policy.compiled, asked ?? NOTHING_ASKED)
-      const facts = verifyFactsOf(sealer, presented, { row, bound, state }, answered)
-      const outcome = runPipeline(facts, policy.compiled)
-      // What phase 1 asked for has an answer, so these needs are new. Webhooks without an answer refuse.
-      const isUnasked = outcome.needs.length > 0 && (asked === undefined || (outcome.valid && !isLast))
-      if (isUnasked) throw UNASKED
-      return settle(tx, presented, { facts, outcome, policy, asked: answered, row })
-    }
-    const work = () => db.tenant(caller, judge)
     try {
-      return await (mandateId !== null && request.execute ? semaphore.withSlot(mandateId, work) : work())
+      if (mandateId !== null && request.execute) {
+        return await batches.decide({ ...question, scope: caller, mandateId, signal: signal() })
+      }
+      const revocations = await trust.revocations()
+      return await db.tenant(caller, async (tx) => {
+        const judged = await judge(tx, question, { revocations, isLocked: false })
+        return settle(tx, question.presented, judged)
+      })
     } catch (error) {
       throw withKeyReuse(error)
     }
+  }
+
+  /**
+   * Each item is read and judged after the one before it was settled, so it finds what that one has spent. What refuses an
+   * item as a `Failure`, or asks for phase 1, has written nothing.
+   */
+  async function decideAll(
+    first: UnderMandate,
+    take: () => readonly UnderMandate[],
+  ): Promise<readonly Decided<Verified>[]> {
+    const revocations = await trust.revocations()
+    return db.tenant(first.scope, async (tx) => {
+      const items = take()
+      const isLocked = items.length > 1
+      const decided: Decided<Verified>[] = []
+      try {
+        if (isLocked) await lockTogether(tx, items)
+        for (const item of items) {
+          const judged = await judge(tx, item, { revocations, isLocked }).catch((error: unknown) => {
+            if (error instanceof Failure || error === UNASKED) return { error }
+            throw error
+          })
+          decided.push('error' in judged ? judged : { result: await settle(tx, item.presented, judged) })
+        }
+      } catch (error) {
+        throw new Undone(error, items.length)
+      }
+      return decided
+    })
+  }
+
+  /**
+   * Reads and judges, and writes nothing.
+   * @param isLocked By `lockTogether`.
+   * @throws UNASKED if phase 1 was left out and was needed, or where the action would pass for want of a reading that nobody
+   * asked for.
+   */
+  async function judge(
+    tx: Tx,
+    { presented, asked, isLast }: Question,
+    { revocations, isLocked }: { revocations: RevocationSnapshot; isLocked: boolean },
+  ): Promise<JudgedToken> {
+    const { caller, request, subjects, under, execution } = presented
+    const { jti } = subjects
+    const lock = isLocked ? 'none' : request.execute ? 'update' : 'share'
+    // Sent together. Postgres runs them in this order: all locks, then all that is read.
+    const [, row, state, executed, bound] = await Promise.all([
+      isLocked ? undefined : takeLocks(tx, subjectLocksOf(caller, subjects), asked?.hasTripped ?? false),
+      isLocked ? findVerified(tx, jti) : lockVerified(tx, jti),
+      readState(tx, { ...under, jti }, lock),
+      findExecuted(tx, execution.key),
+      readBoundState(tx, deps, subjects, revocations),
+    ])
+    checkKey(actionOf(presented), executed)
+    const { policy } = bound
+    remembered.keep(caller, policy.compiled)
+    const [root] = state.mandate?.levels ?? []
+    if (under.mandateId !== null && root !== undefined) batches.learn(under.mandateId, root.mandate_id)
+    // A trip that came while the policy asked outside counts as well.
+    const current = answersUnder(policy.compiled, asked ?? NOTHING_ASKED)
+    const answered = withTrips(policy.compiled, current, bound.canaries.tripFor)
+    const facts = verifyFactsOf(sealer, presented, { row, bound, state }, answered)
+    const outcome = runPipeline(facts, policy.compiled)
+    // What phase 1 asked for has an answer, so these needs are new. Webhooks without an answer refuse.
+    const isUnasked = outcome.needs.length > 0 && (asked === undefined || (outcome.valid && !isLast))
+    if (isUnasked) throw UNASKED
+    return { facts, outcome, policy, asked: answered, row }
   }
 
   /** A token that is none of ours, as far as can be told without its row. */
@@ -154,6 +205,30 @@ export function createVerifying(deps: VerifyingDeps) {
   }
 
   return { verify }
+}
+
+/** What phase 2 decides. */
+interface Question {
+  presented: PresentedToken
+  /** undefined: phase 1 was left out. */
+  asked: OutsideAnswers | undefined
+  /** There is no time to ask again. */
+  isLast: boolean
+}
+
+interface UnderMandate extends Question, RootItem {}
+
+/** The locks of all items, in the order of those of one. */
+async function lockTogether(tx: Tx, items: readonly UnderMandate[]): Promise<void> {
+  const locks = items.flatMap(({ scope, presented }) => subjectLocksOf(scope, presented.subjects))
+  const hasTripped = items.some(({ asked }) => asked?.hasTripped === true)
+  await Promise.all([
+    takeLocks(tx, [...new Set(locks)], hasTripped),
+    lockStates(
+      tx,
+      items.map(({ presented, mandateId }) => ({ jti: presented.subjects.jti, mandateId })),
+    ),
+  ])
 }
 
 // Thrown to undo a transaction that found a question which must not be asked inside of it.

@@ -82,9 +82,14 @@ export const verifyView = z
     jti: z.string().nullable(),
     decision_id: z.string(),
     evaluated_at: z.iso.datetime(),
-    already_executed: z.boolean().optional().meta({
-      description: 'true: an earlier verification executed the action. Do not run it again.',
-    }),
+    already_executed: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'true: an earlier verification executed the action: under a mandate, a schedule or an approval, one of this caller ' +
+          'with this Idempotency-Key. Do not run it again.',
+      }),
     approval_id: z.string().optional(),
     matched_rule_id: z.string().optional(),
     webhook_reason: z.string().optional(),

@@ -39,6 +39,7 @@ const window = z
 
 const constraints = z
   .strictObject({
+    min_amount: amount.optional().describe('Of one action.'),
     max_amount: amount.optional().describe('Of one action.'),
     currency: currency.optional(),
     action_types: names.optional(),
@@ -55,6 +56,7 @@ const heartbeat = z
     reactivation_window_seconds: reactivationWindow.default(DEFAULT_WINDOW_SECONDS).describe(WINDOW_IS),
   })
   .meta({ id: 'NewMandateHeartbeat' })
+const maxCount = z.number().int().min(1).max(1_000_000_000).describe('Executions in one period.')
 const pointer = z.string().refine(isPointer, {
   message: 'must be an RFC 6901 JSON pointer of 1 to 10 segments',
   params: { code: 'invalid_pointer' },
@@ -79,13 +81,19 @@ export const mandateRequest = z
       .default('UTC')
       .describe('Of the periods of its budget and of its window.'),
     constraints: constraints.default({}),
-    budget: z.strictObject({ limit: amount, currency, period }).meta({ id: 'NewMandateBudget' }).optional(),
+    budget: z
+      .strictObject({ limit: amount, currency, period, max_count: maxCount.optional() })
+      .meta({ id: 'NewMandateBudget' })
+      .optional(),
+    not_before: timestamp.optional().describe('No action may run before it. From the grant on when absent.'),
+    instruments: names.optional().describe('The payment instruments that actions may name. Any when absent.'),
     payload_pointers: z
       .strictObject({
         amount: pointer.optional(),
         currency: pointer.optional(),
         counterparty: pointer.optional(),
         action_type: pointer.optional(),
+        instrument: pointer.optional(),
       })
       .optional()
       .describe('Where `action_payload` has what is compared. Without one: in its member of that name.'),
@@ -100,9 +108,16 @@ export const narrowingRequest = z
     agent_id: agentId.optional(),
     constraints: constraints.optional().describe('Members that are absent stay as they are.'),
     budget: z
-      .strictObject({ limit: amount, currency: currency.optional(), period: period.optional() })
+      .strictObject({
+        limit: amount,
+        currency: currency.optional(),
+        period: period.optional(),
+        max_count: maxCount.optional(),
+      })
       .optional()
       .describe('`currency` and `period` are needed where the mandate has no budget yet.'),
+    not_before: timestamp.optional(),
+    instruments: names.optional(),
     expires_at: timestamp.optional(),
     heartbeat: z
       .strictObject({
@@ -125,7 +140,9 @@ export function toMandateRequest(body: z.output<typeof mandateRequest>): Mandate
     description: body.description,
     timezone: body.timezone,
     constraints: constraintsOf(body.constraints),
-    budget: body.budget ?? null,
+    budget: body.budget === undefined ? null : definedOf(body.budget),
+    notBefore: body.not_before === undefined ? null : new Date(body.not_before),
+    instruments: body.instruments ?? null,
     pointers: definedOf(body.payload_pointers ?? {}),
     expiresAt: new Date(body.expires_at),
     heartbeat: body.heartbeat === undefined ? null : heartbeatOf(body.heartbeat),
@@ -138,6 +155,8 @@ export function toNarrowing(body: z.output<typeof narrowingRequest>): MandateNar
     agentId: body.agent_id,
     constraints: body.constraints === undefined ? undefined : constraintsOf(body.constraints),
     budget: body.budget,
+    notBefore: body.not_before === undefined ? undefined : new Date(body.not_before),
+    instruments: body.instruments,
     expiresAt: body.expires_at === undefined ? undefined : new Date(body.expires_at),
     heartbeat: body.heartbeat && {
       intervalSeconds: body.heartbeat.interval_seconds,

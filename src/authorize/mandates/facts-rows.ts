@@ -11,8 +11,10 @@ import {
   type MandateFacts,
   type MandateLevel,
   type MandateStatus,
+  remainingCountOf,
   remainingOf,
 } from './judge.ts'
+import { budgetOf } from './rows.ts'
 import { CLOCK, localOf, periodEndOf, periodStartOf, statusOf } from './state.ts'
 
 /** `share` is held against changes by others, `update` against charges too. Taken root first. */
@@ -44,6 +46,11 @@ export async function readMandateFacts(
   }
 }
 
+/** Locks several mandates with their ancestors as `update` does. Rows of one depth have an order too: no two wait in a circle. */
+export async function lockMandates(tx: Tx, mandateIds: readonly string[]): Promise<void> {
+  await tx.query(LOCK_CHAINS, [mandateIds])
+}
+
 /** What stands above a mandate, locked as `share`; undefined of a root. Called before the mandate is locked: root first. */
 export async function readAncestors(tx: Tx, mandateId: string): Promise<MandateFacts | undefined> {
   const [row] = await tx.query<{ parentId: string | null }>(
@@ -66,18 +73,23 @@ interface LevelRow {
   windowSeconds: number | null
   lastCheckInAt: Date | null
   constraints: MandateConstraints
+  notBefore: Date | null
+  instruments: string[] | null
   pointers: ActionPointers
   limit: string | null
   currency: string | null
   period: BudgetPeriod | null
+  maxCount: number | null
   periodStart: string | null
   periodEnd: string | null
   spent: string | null
+  count: number | null
   weekday: number
   time: string
 }
 
 const CHAIN = 'id = ANY(ARRAY(SELECT unnest(path) FROM mandates WHERE id = $1))'
+const CHAINS = 'id = ANY(ARRAY(SELECT unnest(path) FROM mandates WHERE id = ANY($1::text[])))'
 // A sorted statement locks its rows in this order, and a path is shorter than those of its children.
 const ROOT_FIRST = 'ORDER BY cardinality(path)'
 
@@ -85,23 +97,26 @@ const LOCKS = {
   share: `SELECT 1 FROM mandates WHERE ${CHAIN} ${ROOT_FIRST} FOR SHARE`,
   update: `SELECT 1 FROM mandates WHERE ${CHAIN} ${ROOT_FIRST} FOR NO KEY UPDATE`,
 } as const
+const LOCK_CHAINS = `SELECT 1 FROM mandates WHERE ${CHAINS} ${ROOT_FIRST}, id FOR NO KEY UPDATE`
 
 const { weekday, time } = localOf('m')
 
 const LEVELS = `WITH ${CLOCK}
   SELECT m.id, m.agent_id AS "agentId", m.principal, m.timezone, ${statusOf('m')} AS status, m.revoked_at AS "revokedAt",
     m.expires_at AS "expiresAt", m.heartbeat_interval_seconds AS "intervalSeconds",
-    m.heartbeat_window_seconds AS "windowSeconds", m.last_check_in_at AS "lastCheckInAt", m.constraints, m.pointers,
+    m.heartbeat_window_seconds AS "windowSeconds", m.last_check_in_at AS "lastCheckInAt", m.constraints,
+    m.not_before AS "notBefore", m.instruments, m.pointers, m.budget_max_count AS "maxCount",
     m.budget_limit AS "limit", m.budget_currency AS currency, m.budget_period AS period,
     (${periodStartOf('m')})::text AS "periodStart", ${periodEndOf('m')}::text AS "periodEnd", s.spent,
+    s.executions AS count,
     ${weekday} AS weekday, ${time} AS time
   FROM clock, mandates m
-  LEFT JOIN LATERAL (SELECT spent FROM mandate_spend
+  LEFT JOIN LATERAL (SELECT spent, executions FROM mandate_spend
     WHERE mandate_id = m.id AND period_start = ${periodStartOf('m')}) s ON true
   WHERE m.${CHAIN} ${ROOT_FIRST}`
 
 function levelOf(row: LevelRow): MandateLevel {
-  const { intervalSeconds, windowSeconds, lastCheckInAt, limit, currency, period, periodStart } = row
+  const { intervalSeconds, windowSeconds, lastCheckInAt, notBefore, instruments, periodStart } = row
   return {
     mandate_id: row.id,
     status: row.status,
@@ -117,10 +132,12 @@ function levelOf(row: LevelRow): MandateLevel {
             last_check_in_at: lastCheckInAt.toISOString(),
           },
     constraints: row.constraints,
-    budget:
-      limit === null || currency === null || period === null ? null : { limit: decimalOf(limit), currency, period },
+    ...(notBefore !== null && { not_before: notBefore.toISOString() }),
+    ...(instruments !== null && { instruments }),
+    budget: budgetOf(row),
     period: periodStart === null ? null : { start: periodStart, end: row.periodEnd },
     spent: decimalOf(row.spent ?? '0'),
+    count: row.count ?? 0,
     local: { weekday: row.weekday, time: row.time },
   }
 }
@@ -137,10 +154,14 @@ function attributesOf(leaf: LevelRow, levels: readonly MandateLevel[]): JsonObje
     agent_id: agentId,
     timezone,
     currency: levels.map(currencyOf).find((currency) => currency !== undefined) ?? null,
+    min_amount: constraints.min_amount ?? null,
     max_amount: constraints.max_amount ?? null,
     budget_limit: own?.budget?.limit ?? null,
+    budget_max_count: own?.budget?.max_count ?? null,
     budget_period: own?.budget?.period ?? null,
     remaining: remainingOf({ levels }),
+    remaining_count: remainingCountOf({ levels }),
+    not_before: own?.not_before ?? null,
     expires_at: own?.expires_at ?? null,
   }
 }

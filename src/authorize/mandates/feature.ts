@@ -2,7 +2,6 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { rowRule } from '#src/platform/retention.ts'
 import { createMandates } from './mandates.ts'
 import { NOTES } from './notes.ts'
-import { createRootSemaphore } from './root-semaphore.ts'
 import { mandateRoutes } from './routes.ts'
 import { purgeMandates } from './rows.ts'
 import { purgeCharges, purgeSpend } from './spend-rows.ts'
@@ -17,7 +16,6 @@ const SPEND_DAYS = 400
 /** What people let agents do, and how much of it is left. */
 export function mandatesFeature(p: Platform) {
   const mandates = createMandates(p)
-  const semaphore = createRootSemaphore()
   return defineFeature(
     {
       name: 'mandates',
@@ -34,6 +32,6 @@ export function mandatesFeature(p: Platform) {
         rowRule(p.db, 'mandate_spend', SPEND_DAYS, purgeSpend),
       ],
     },
-    { mandates, semaphore },
+    { mandates },
   )
 }

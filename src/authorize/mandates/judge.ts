@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 
 /** `suspended`: a check-in is missed and still possible. `lapsed`: it is not possible any more. */
 export type MandateStatus = 'active' | 'suspended' | 'lapsed' | 'expired' | 'revoked'
-export type BudgetPeriod = 'total' | 'day' | 'month'
+export type BudgetPeriod = 'total' | 'day' | 'week' | 'month' | 'year'
 
 /** When actions may run, in the mandate's time zone. */
 export interface MandateWindow {
@@ -22,6 +22,8 @@ export interface MandateWindow {
 
 export interface MandateConstraints {
   /** Decimal text. */
+  min_amount?: string
+  /** Decimal text. */
   max_amount?: string
   currency?: string
   action_types?: string[]
@@ -34,6 +36,8 @@ export interface MandateBudget {
   limit: string
   currency: string
   period: BudgetPeriod
+  /** Executions in one period. */
+  max_count?: number
 }
 
 /** A mandate or one of its ancestors as plain JSON, all of it read at one moment by the clock of Postgres. */
@@ -46,11 +50,17 @@ export interface MandateLevel {
   timezone: string
   heartbeat: { interval_seconds: number; reactivation_window_seconds: number; last_check_in_at: string } | null
   constraints: MandateConstraints
+  /** ISO 8601: no action may run before it. */
+  not_before?: string
+  /** The payment instruments that actions may name. */
+  instruments?: string[]
   budget: MandateBudget | null
   /** The calendar dates, in the mandate's zone, from which and before which the budget counts. null: no budget. */
   period: { start: string; end: string | null } | null
   /** In this period; decimal text. */
   spent: string
+  /** Executions in this period. Entries of the ledger have none from before they were counted. */
+  count?: number
   /** What the clocks of its zone show: an ISO 8601 weekday and `HH:MM`. */
   local: { weekday: number; time: string }
 }
@@ -77,12 +87,16 @@ export type MandateReason =
 /** What a `MandateDetail` can name. `agent_id`: the mandate is of another agent, which only verify knows of. */
 export const MANDATE_CONSTRAINTS = [
   'amount',
+  'min_amount',
   'max_amount',
   'currency',
   'action_types',
   'counterparties',
+  'instruments',
+  'not_before',
   'window',
   'budget',
+  'max_count',
   'agent_id',
 ] as const
 export type MandateConstraint = (typeof MANDATE_CONSTRAINTS)[number]
@@ -93,7 +107,7 @@ export type MandateDetail = {
   expected: Json
   /** null: the action has none, or it can't be read. */
   actual: Json
-  /** Of the budget; decimal text. */
+  /** Of the budget: decimal text, or how many executions. */
   remaining?: string
   /** The level that refuses: the mandate or one of its ancestors. */
   mandate_id: string
@@ -121,7 +135,7 @@ export function judgeMandate(
   if (has('suspended', 'lapsed')) return { reason: 'mandate_heartbeat_lapsed' }
   for (const [constraint, isBroken] of CONSTRAINTS) {
     for (const level of levels) {
-      const broken = isBroken(level, action)
+      const broken = isBroken(level, action, at)
       if (broken !== undefined) {
         const mandate_detail = { constraint, ...broken, mandate_id: level.mandate_id }
         return { reason: 'mandate_constraint_violated', mandate_detail }
@@ -142,6 +156,14 @@ export function remainingOf(
   return formatAmount(left < 0n ? 0n : left)
 }
 
+/** How many executions the budgets of all levels leave; null where none counts them. */
+export function remainingCountOf({ levels }: { levels: readonly MandateLevel[] }): number | null {
+  const left = levels.flatMap(({ budget, count = 0 }) =>
+    budget?.max_count === undefined ? [] : [Math.max(0, budget.max_count - count)],
+  )
+  return left.length === 0 ? null : Math.min(...left)
+}
+
 /** The currency in which a level limits amounts. */
 export function currencyOf({ constraints, budget }: Pick<MandateLevel, 'constraints' | 'budget'>): string | undefined {
   return constraints.currency ?? budget?.currency
@@ -157,39 +179,63 @@ export function unitsOf(text: string): bigint {
 type Broken = Pick<MandateDetail, 'expected' | 'actual'>
 
 // What a mandate does not limit is not compared.
-const CONSTRAINTS: readonly [MandateConstraint, (level: MandateLevel, action: ActionAmounts) => Broken | undefined][] =
+const CONSTRAINTS: readonly [
+  MandateConstraint,
+  (level: MandateLevel, action: ActionAmounts, at: string) => Broken | undefined,
+][] = [
   [
-    [
-      'amount',
-      ({ constraints, budget }, { amount }) => {
-        const isLimited = constraints.max_amount !== undefined || budget !== null
-        return isLimited && (amount === null || unitsOf(amount) < 0n)
-          ? { expected: '0 or more', actual: amount }
-          : undefined
-      },
-    ],
-    [
-      'max_amount',
-      ({ constraints: { max_amount: most } }, { amount }) =>
-        most !== undefined && amount !== null && unitsOf(amount) > unitsOf(most)
-          ? { expected: most, actual: amount }
-          : undefined,
-    ],
-    [
-      'currency',
-      (level, { currency: actual }) => {
-        const expected = currencyOf(level)
-        return expected !== undefined && actual !== expected ? { expected, actual } : undefined
-      },
-    ],
-    ['action_types', ({ constraints }, { action_type: actual }) => outside(constraints.action_types, actual)],
-    ['counterparties', ({ constraints }, { counterparty: actual }) => outside(constraints.counterparties, actual)],
-    [
-      'window',
-      ({ constraints: { window }, local }) =>
-        window === undefined || isOpen(window, local) ? undefined : { expected: { ...window }, actual: { ...local } },
-    ],
-  ]
+    'amount',
+    ({ constraints, budget }, { amount }) => {
+      const { min_amount: least, max_amount: most } = constraints
+      const isLimited = least !== undefined || most !== undefined || budget !== null
+      return isLimited && (amount === null || unitsOf(amount) < 0n)
+        ? { expected: '0 or more', actual: amount }
+        : undefined
+    },
+  ],
+  [
+    'min_amount',
+    ({ constraints: { min_amount: least } }, { amount }) =>
+      least !== undefined && amount !== null && unitsOf(amount) < unitsOf(least)
+        ? { expected: least, actual: amount }
+        : undefined,
+  ],
+  [
+    'max_amount',
+    ({ constraints: { max_amount: most } }, { amount }) =>
+      most !== undefined && amount !== null && unitsOf(amount) > unitsOf(most)
+        ? { expected: most, actual: amount }
+        : undefined,
+  ],
+  [
+    'currency',
+    (level, { currency: actual }) => {
+      const expected = currencyOf(level)
+      return expected !== undefined && actual !== expected ? { expected, actual } : undefined
+    },
+  ],
+  [
+    'action_types',
+    ({ constraints }, { action_type: actual, contradicted }) =>
+      outside(constraints.action_types, actual) ?? contradicted.action_type,
+  ],
+  [
+    'counterparties',
+    ({ constraints }, { counterparty: actual, contradicted }) =>
+      outside(constraints.counterparties, actual) ?? contradicted.counterparty,
+  ],
+  ['instruments', ({ instruments }, { instrument: actual }) => outside(instruments, actual)],
+  [
+    'not_before',
+    ({ not_before: expected }, _action, at) =>
+      expected !== undefined && at < expected ? { expected, actual: at } : undefined,
+  ],
+  [
+    'window',
+    ({ constraints: { window }, local }) =>
+      window === undefined || isOpen(window, local) ? undefined : { expected: { ...window }, actual: { ...local } },
+  ],
+]
 
 function outside(expected: string[] | undefined, actual: string | null): Broken | undefined {
   if (expected === undefined || (actual !== null && expected.includes(actual))) return undefined
@@ -203,7 +249,7 @@ function isOpen({ weekdays, from, to }: MandateWindow, { weekday, time }: Mandat
 
 function judgeBudgets(levels: readonly MandateLevel[], { amount }: ActionAmounts): MandateRefusal | undefined {
   const tightest = tightestOf(levels)
-  if (tightest === undefined || amount === null || unitsOf(amount) <= tightest.left) return undefined
+  if (tightest === undefined || amount === null || unitsOf(amount) <= tightest.left) return judgeCounts(levels)
   const { level, left, limit } = tightest
   return {
     reason: 'mandate_budget_exceeded',
@@ -215,6 +261,18 @@ function judgeBudgets(levels: readonly MandateLevel[], { amount }: ActionAmounts
       mandate_id: level.mandate_id,
     },
   }
+}
+
+function judgeCounts(levels: readonly MandateLevel[]): MandateRefusal | undefined {
+  for (const { budget, count = 0, mandate_id } of levels) {
+    const most = budget?.max_count
+    if (most === undefined || count < most) continue
+    return {
+      reason: 'mandate_budget_exceeded',
+      mandate_detail: { constraint: 'max_count', expected: most, actual: count + 1, remaining: '0', mandate_id },
+    }
+  }
+  return undefined
 }
 
 interface Left {

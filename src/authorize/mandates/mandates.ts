@@ -132,11 +132,12 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
      * `invalid_state_transition` for a parent that is not active.
      */
     async create(acting: Acting, request: MandateRequest, key?: IdempotencyKey): Promise<MandateRow> {
-      const { agentId, parentId, constraints, budget, timezone } = request
+      const { agentId, parentId, constraints, budget, instruments, timezone } = request
       if (agentId !== null) checkId(agentId, 'agt', acting.environment)
       if (parentId !== null) checkId(parentId, 'mnd', acting.environment)
       const errors = parentId === null ? findInconsistent(request) : []
-      if (parentId === null && budget === null && Object.keys(constraints).length === 0) {
+      const isUnlimited = budget === null && instruments === null && Object.keys(constraints).length === 0
+      if (parentId === null && isUnlimited) {
         errors.push({
           pointer: '/constraints',
           code: 'required',

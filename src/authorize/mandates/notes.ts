@@ -7,13 +7,16 @@ const wanted = {
   description: 'Spare parts for the workshop in Bonn',
   timezone: 'Europe/Berlin',
   constraints: {
+    min_amount: '5',
     max_amount: '500',
     currency: 'EUR',
     action_types: ['purchase'],
     counterparties: ['Example Parts', 'Example Tools'],
     window: { weekdays: [1, 2, 3, 4, 5], from: '07:00', to: '19:00' },
   },
-  budget: { limit: '2000', currency: 'EUR', period: 'month' },
+  budget: { limit: '2000', currency: 'EUR', period: 'month', max_count: 20 },
+  not_before: '2026-11-20T16:00:00.000Z',
+  instruments: ['card:4242'],
   expires_at: '2027-06-30T22:00:00.000Z',
   heartbeat: { interval_seconds: 3_600, reactivation_window_seconds: 86_400 },
 }
@@ -38,8 +41,12 @@ const mandate = {
     period_end: '2026-12-01',
     spent: '370.5',
     remaining: '1629.5',
+    max_count: 20,
+    count: 3,
   },
   remaining: '1629.5',
+  not_before: wanted.not_before,
+  instruments: wanted.instruments,
   expires_at: wanted.expires_at,
   heartbeat: {
     interval_seconds: 3_600,
@@ -83,7 +90,7 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/mandates/:id': {
     description:
       '`budget` is its own; `remaining` is what an action may cost at most, with the budgets of its ancestors. The periods of ' +
-      'a budget are calendar days and months in its time zone.',
+      'a budget are calendar days, weeks from Monday on, months and years in its time zone.',
     answers: { 200: { example: mandate } },
   },
   'PATCH /v1/mandates/:id': {

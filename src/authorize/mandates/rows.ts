@@ -2,6 +2,7 @@
 // judged after it.
 
 import type { ActionPointers } from '#src/authorize/action-amounts.ts'
+import { decimalOf } from '#src/platform/amounts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -23,6 +24,9 @@ export interface MandateTerms {
   agentId: string | null
   constraints: MandateConstraints
   budget: MandateBudget | null
+  notBefore: Date | null
+  /** null: any. */
+  instruments: string[] | null
   expiresAt: Date
   heartbeat: MandateHeartbeat | null
 }
@@ -57,12 +61,17 @@ export interface MandateRow {
   limit: string | null
   currency: string | null
   period: BudgetPeriod | null
+  maxCount: number | null
   periodStart: string | null
   periodEnd: string | null
   /** In the current period; numeric text. */
   spent: string
+  /** Executions in the current period. */
+  count: number
   /** What the budgets of all levels leave; numeric text. */
   remaining: string | null
+  notBefore: Date | null
+  instruments: string[] | null
   expiresAt: Date
   intervalSeconds: number | null
   windowSeconds: number | null
@@ -109,6 +118,9 @@ export async function insertMandate(tx: Tx, { accountId, environment }: Scope, m
     heartbeat?.intervalSeconds ?? null,
     heartbeat?.windowSeconds ?? null,
     mandate.createdBy,
+    budget?.max_count ?? null,
+    mandate.notBefore,
+    mandate.instruments,
   ])
   return inserted.length > 0
 }
@@ -118,10 +130,12 @@ const NOW = `date_trunc('milliseconds', clock.at)`
 const INSERT = `WITH ${CLOCK}
   INSERT INTO mandates (account_id, environment, id, parent_id, path, agent_id, principal, description, timezone,
     constraints, pointers, budget_limit, budget_currency, budget_period, started_on, expires_at,
-    heartbeat_interval_seconds, heartbeat_window_seconds, last_check_in_at, created_by, created_at, updated_at)
+    heartbeat_interval_seconds, heartbeat_window_seconds, last_check_in_at, created_by, created_at, updated_at,
+    budget_max_count, not_before, instruments)
   SELECT $1, $2, $3, $4, $5::text[], $6, $7, $8, $9, $10::jsonb, $11::jsonb, $12::numeric, $13, $14,
     (clock.at AT TIME ZONE $9)::date, $15::timestamptz, $16::integer, $17::integer,
-    CASE WHEN $16::integer IS NOT NULL THEN ${NOW} END, $18, ${NOW}, ${NOW}
+    CASE WHEN $16::integer IS NOT NULL THEN ${NOW} END, $18, ${NOW}, ${NOW},
+    $19::integer, $20::timestamptz, $21::text[]
   FROM clock WHERE $15::timestamptz > clock.at AND $15::timestamptz <= ${NOW} + interval '366 days'
   RETURNING 1`
 
@@ -137,6 +151,17 @@ export async function lockMandate(tx: Tx, id: string): Promise<MandateRow | unde
 export async function findMandate(tx: Tx, id: string): Promise<MandateRow | undefined> {
   const [row] = await tx.query<MandateRow>(`${SELECT} WHERE m.id = $1`, [id])
   return row
+}
+
+/** The budget in the columns of a row; null: none. */
+export function budgetOf({
+  limit,
+  currency,
+  period,
+  maxCount,
+}: Pick<MandateRow, 'limit' | 'currency' | 'period' | 'maxCount'>): MandateBudget | null {
+  if (limit === null || currency === null || period === null) return null
+  return { limit: decimalOf(limit), currency, period, ...(maxCount !== null && { max_count: maxCount }) }
 }
 
 export interface MandateFilter {
@@ -173,13 +198,14 @@ export async function countMandates(tx: Tx, scope: Scope, filter: MandateFilter)
 export async function narrowMandate(
   tx: Tx,
   id: string,
-  { agentId, constraints, budget, expiresAt, heartbeat }: MandateTerms,
+  { agentId, constraints, budget, notBefore, instruments, expiresAt, heartbeat }: MandateTerms,
   { restartsHeartbeat }: { restartsHeartbeat: boolean },
 ): Promise<void> {
   await tx.query(
     `WITH ${CLOCK} UPDATE mandates SET agent_id = $2, constraints = $3::jsonb, budget_limit = $4::numeric,
        budget_currency = $5, budget_period = $6, expires_at = $7, heartbeat_interval_seconds = $8,
-       heartbeat_window_seconds = $9, updated_at = ${NOW},
+       heartbeat_window_seconds = $9, updated_at = ${NOW}, budget_max_count = $11::integer, not_before = $12,
+       instruments = $13::text[],
        last_check_in_at = CASE WHEN $10::boolean THEN ${NOW} ELSE last_check_in_at END
      FROM clock WHERE id = $1`,
     [
@@ -193,6 +219,9 @@ export async function narrowMandate(
       heartbeat?.intervalSeconds ?? null,
       heartbeat?.windowSeconds ?? null,
       restartsHeartbeat,
+      budget?.max_count ?? null,
+      notBefore,
+      instruments,
     ],
   )
 }
@@ -241,6 +270,7 @@ const CHAIN = `CROSS JOIN LATERAL (
 const SELECT = `WITH ${CLOCK}
   SELECT m.id, m.parent_id AS "parentId", m.path, m.agent_id AS "agentId", m.principal, m.description, m.timezone,
     m.constraints, m.pointers, m.budget_limit AS "limit", m.budget_currency AS currency, m.budget_period AS period,
+    m.budget_max_count AS "maxCount", m.not_before AS "notBefore", m.instruments, coalesce(own.executions, 0) AS count,
     (${periodStartOf('m')})::text AS "periodStart", ${periodEndOf('m')}::text AS "periodEnd",
     coalesce(own.spent, 0)::numeric(20, 4)::text AS spent, chain.remaining, m.expires_at AS "expiresAt",
     m.heartbeat_interval_seconds AS "intervalSeconds", m.heartbeat_window_seconds AS "windowSeconds",
@@ -250,7 +280,7 @@ const SELECT = `WITH ${CLOCK}
     m.revoked_by AS "revokedBy", m.revoked_reason AS "revokedReason", m.created_by AS "createdBy",
     m.created_at AS "createdAt", m.updated_at AS "updatedAt"
   FROM clock, mandates m ${CHAIN}
-  LEFT JOIN LATERAL (SELECT spent FROM mandate_spend
+  LEFT JOIN LATERAL (SELECT spent, executions FROM mandate_spend
     WHERE mandate_id = m.id AND period_start = ${periodStartOf('m')}) own ON true`
 
 function conditionsOf({ environment }: Scope, filter: MandateFilter): { where: string[]; values: unknown[] } {

@@ -6,6 +6,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import { idsBefore, type Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 import type { MandateFacts } from './judge.ts'
+import { endAfter } from './state.ts'
 
 export interface MandateCharge {
   jti: string
@@ -53,17 +54,20 @@ export async function chargeMandate(
   return charged.length === charges.length
 }
 
-// The rows of the select are inserted in its order. The limit is that of the row as it is now, not of the facts. Of a level that
-// has not enough left, neither row changes. One whose limit was narrowed below what is spent still allows an action of 0.
+// The rows of the select are inserted in its order. The limits are those of the row as it is now, not of the facts. Of a level
+// that has not enough left, neither row changes. One whose limit was narrowed below what is spent still allows an action of 0.
 const CHARGE = `WITH level AS (
-    SELECT given.*, m.budget_limit
+    SELECT given.*, m.budget_limit, m.budget_max_count
     FROM unnest($5::text[], $6::integer[], $7::date[], $8::text[]) AS given (mandate_id, depth, period_start, currency)
     JOIN mandates m ON m.account_id = $1 AND m.environment = $2 AND m.id = given.mandate_id
   ), charged AS (
-    INSERT INTO mandate_spend AS spend (account_id, environment, mandate_id, period_start, spent)
-    SELECT $1, $2, mandate_id, period_start, $4::numeric FROM level WHERE $4::numeric BETWEEN 0 AND budget_limit ORDER BY depth
-    ON CONFLICT ON CONSTRAINT mandate_spend_pkey DO UPDATE SET spent = spend.spent + EXCLUDED.spent
-      WHERE EXCLUDED.spent = 0 OR spend.spent + EXCLUDED.spent <= (SELECT budget_limit FROM level WHERE level.mandate_id = spend.mandate_id)
+    INSERT INTO mandate_spend AS spend (account_id, environment, mandate_id, period_start, spent, executions)
+    SELECT $1, $2, mandate_id, period_start, $4::numeric, 1 FROM level WHERE $4::numeric BETWEEN 0 AND budget_limit ORDER BY depth
+    ON CONFLICT ON CONSTRAINT mandate_spend_pkey DO UPDATE
+      SET spent = spend.spent + EXCLUDED.spent, executions = spend.executions + EXCLUDED.executions
+      WHERE (SELECT (EXCLUDED.spent = 0 OR spend.spent + EXCLUDED.spent <= budget_limit)
+          AND (budget_max_count IS NULL OR spend.executions < budget_max_count)
+        FROM level WHERE level.mandate_id = spend.mandate_id)
     RETURNING mandate_id
   )
   INSERT INTO mandate_charges (account_id, environment, jti, mandate_id, depth, period_start, amount, currency)
@@ -94,7 +98,7 @@ const RELEASE = `WITH released AS (
     WHERE account_id = $1 AND environment = $2 AND jti = $3 AND released_at IS NULL
     RETURNING mandate_id, depth, period_start, amount, currency
   ), credited AS (
-    UPDATE mandate_spend SET spent = spent - amount FROM released
+    UPDATE mandate_spend SET spent = spent - amount, executions = greatest(executions - 1, 0) FROM released
     WHERE mandate_spend.account_id = $1 AND mandate_spend.environment = $2
       AND mandate_spend.mandate_id = released.mandate_id AND mandate_spend.period_start = released.period_start
     RETURNING 1
@@ -117,8 +121,7 @@ export const purgeSpend: PurgeStep = async (tx, _scope, { before, limit }) => {
     `DELETE FROM mandate_spend WHERE ctid = ANY(ARRAY(
        SELECT s.ctid FROM mandate_spend s LEFT JOIN mandates m ON m.id = s.mandate_id
        WHERE m.id IS NULL
-         OR CASE m.budget_period WHEN 'day' THEN s.period_start + 1
-              WHEN 'month' THEN (s.period_start + interval '1 month')::date END <= ($1::timestamptz AT TIME ZONE m.timezone)::date
+         OR ${endAfter('s.period_start', 'm')} <= ($1::timestamptz AT TIME ZONE m.timezone)::date
        LIMIT $2)) RETURNING 1`,
     [before, limit],
   )

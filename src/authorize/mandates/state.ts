@@ -41,19 +41,26 @@ export function lapsesAtOf(row: string): string {
   return `(${missedAtOf(row)} + make_interval(secs => ${row}.heartbeat_window_seconds))`
 }
 
-/** The calendar date in the mandate's zone on which the period of `at` begins; null without a budget. */
+/** The calendar date in the mandate's zone on which the period of `at` begins, a week on Monday; null without a budget. */
 export function periodStartOf(row: string, at = 'clock.at'): string {
   const local = `(${at} AT TIME ZONE ${row}.timezone)`
   return `CASE ${row}.budget_period
     WHEN 'day' THEN ${local}::date
+    WHEN 'week' THEN date_trunc('week', ${local})::date
     WHEN 'month' THEN date_trunc('month', ${local})::date
+    WHEN 'year' THEN date_trunc('year', ${local})::date
     WHEN 'total' THEN ${row}.started_on END`
 }
 
 /** The date on which the next period begins; null for a total, which has no other. */
 export function periodEndOf(row: string, at = 'clock.at'): string {
-  return `(${periodStartOf(row, at)} + CASE ${row}.budget_period
-    WHEN 'day' THEN interval '1 day' WHEN 'month' THEN interval '1 month' END)::date`
+  return endAfter(periodStartOf(row, at), row)
+}
+
+/** The date on which the period that began on `start` ends; null for a total. @param start An SQL expression. */
+export function endAfter(start: string, row: string): string {
+  return `(${start} + CASE ${row}.budget_period WHEN 'day' THEN interval '1 day' WHEN 'week' THEN interval '1 week'
+    WHEN 'month' THEN interval '1 month' WHEN 'year' THEN interval '1 year' END)::date`
 }
 
 /** What the clocks of the mandate's zone show: an ISO 8601 weekday and `HH:MM`. */

@@ -1,17 +1,33 @@
 // What requests may do to the terms of mandates, in the state in which they are.
 
 import { Failure, type FieldError, refusalOf } from '#src/failure.ts'
-import { decimalOf } from '#src/platform/amounts.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { currencyOf, type MandateBudget, type MandateFacts, type MandateStatus } from './judge.ts'
-import { findBeyondParent, findInconsistent, findWiderBudget, findWiderConstraints } from './narrowing.ts'
+import {
+  findBeyondParent,
+  findEarlier,
+  findInconsistent,
+  findWiderBudget,
+  findWiderConstraints,
+  findWiderNames,
+} from './narrowing.ts'
 import type { MandateHeartbeat, MandateRow, MandateTerms, NewMandate } from './rows.ts'
+import { budgetOf } from './rows.ts'
 
 /** What a narrowing may name. Absent members stay as they are. */
 export interface MandateNarrowing {
   agentId?: string | undefined
   constraints?: MandateTerms['constraints'] | undefined
-  budget?: { limit: string; currency?: string | undefined; period?: MandateBudget['period'] | undefined } | undefined
+  budget?:
+    | {
+        limit: string
+        currency?: string | undefined
+        period?: MandateBudget['period'] | undefined
+        max_count?: number | undefined
+      }
+    | undefined
+  notBefore?: Date | undefined
+  instruments?: string[] | undefined
   expiresAt?: Date | undefined
   heartbeat?: { intervalSeconds: number; windowSeconds?: number | undefined } | undefined
 }
@@ -28,7 +44,10 @@ export const MAX_DEPTH = 5
 export function checkParent(
   parentId: string,
   parent: MandateFacts | undefined,
-  request: Pick<NewMandate, 'constraints' | 'budget' | 'expiresAt' | 'timezone' | 'pointers'>,
+  request: Pick<
+    NewMandate,
+    'constraints' | 'budget' | 'notBefore' | 'instruments' | 'expiresAt' | 'timezone' | 'pointers'
+  >,
 ): void {
   if (parent === undefined) throw new Failure('not_found', `There is no mandate ${parentId}.`)
   const { levels } = parent
@@ -45,12 +64,13 @@ export function checkParent(
   if (errors.length > 0) throw refusalOf(errors)
 }
 
-export function termsOf({ limit, currency, period, intervalSeconds, windowSeconds, ...row }: MandateRow): MandateTerms {
+export function termsOf({ intervalSeconds, windowSeconds, ...row }: MandateRow): MandateTerms {
   return {
     agentId: row.agentId,
     constraints: row.constraints,
-    budget:
-      limit === null || currency === null || period === null ? null : { limit: decimalOf(limit), currency, period },
+    budget: budgetOf(row),
+    notBefore: row.notBefore,
+    instruments: row.instruments,
     expiresAt: row.expiresAt,
     heartbeat: intervalSeconds === null || windowSeconds === null ? null : { intervalSeconds, windowSeconds },
   }
@@ -66,6 +86,7 @@ export function narrowedTerms(
   const errors: FieldError[] = []
   const refuse = (pointer: string, detail: string, code = 'wider') => errors.push({ pointer, code, detail })
   const { agentId = terms.agentId, constraints = {}, expiresAt = terms.expiresAt } = narrowing
+  const { notBefore = terms.notBefore, instruments = terms.instruments } = narrowing
   const heartbeat = narrowedHeartbeat(terms.heartbeat, narrowing.heartbeat)
   if (terms.agentId !== null && agentId !== terms.agentId) refuse('/agent_id', `must be ${terms.agentId}`)
   if (expiresAt > terms.expiresAt) refuse('/expires_at', `must not be after ${terms.expiresAt.toISOString()}`)
@@ -74,11 +95,14 @@ export function narrowedTerms(
   }
   errors.push(
     ...findWiderConstraints(terms.constraints, constraints),
+    ...findWiderNames(terms.instruments, instruments),
+    ...findEarlier(terms.notBefore, notBefore),
     ...findWiderHeartbeat(terms.heartbeat, heartbeat),
   )
   const budget = narrowedBudget(terms.budget, narrowing.budget, refuse)
   if (terms.budget !== null && budget !== null) errors.push(...findWiderBudget(terms.budget, budget))
-  const narrowed = { agentId, constraints: { ...terms.constraints, ...constraints }, budget, expiresAt, heartbeat }
+  const own = { notBefore, instruments, expiresAt }
+  const narrowed = { ...own, agentId, constraints: { ...terms.constraints, ...constraints }, budget, heartbeat }
   errors.push(...findInconsistent(narrowed, ancestors && currencyIn(ancestors)))
   if (ancestors !== undefined) {
     errors.push(...findBeyondParent(ancestors, { ...limitedFirst(terms, narrowed), timezone }))
@@ -91,11 +115,14 @@ export function narrowedTerms(
  * What was limited by ancestors alone until now. The rest is not compared with them: it is less than before, and they may
  * have been narrowed since.
  */
-function limitedFirst(before: MandateTerms, { constraints, budget }: Pick<MandateTerms, 'constraints' | 'budget'>) {
+function limitedFirst(before: MandateTerms, { constraints, budget, notBefore, instruments }: MandateTerms) {
   const isNew = ([name]: [string, unknown]) => !(name in before.constraints)
   return {
     constraints: Object.fromEntries(Object.entries(constraints).filter(isNew)) as MandateTerms['constraints'],
     budget: before.budget === null ? budget : null,
+    maxCount: before.budget?.max_count === undefined ? budget?.max_count : undefined,
+    notBefore: before.notBefore === null ? notBefore : null,
+    instruments: before.instruments === null ? instruments : null,
   }
 }
 
@@ -118,8 +145,10 @@ function narrowedBudget(
   refuse: (pointer: string, detail: string, code: string) => void,
 ): MandateBudget | null {
   if (wanted === undefined) return current
-  const { limit, currency = current?.currency, period = current?.period } = wanted
-  if (currency !== undefined && period !== undefined) return { limit, currency, period }
+  const { limit, currency = current?.currency, period = current?.period, max_count = current?.max_count } = wanted
+  if (currency !== undefined && period !== undefined) {
+    return { limit, currency, period, ...(max_count !== undefined && { max_count }) }
+  }
   if (currency === undefined) refuse('/budget/currency', 'is needed: the mandate has no budget yet', 'required')
   if (period === undefined) refuse('/budget/period', 'is needed: the mandate has no budget yet', 'required')
   return null
@@ -152,11 +181,13 @@ export function stateFailure(id: string, state: MandateStatus, allowed: readonly
 
 /** Of a change, for the ledger. */
 export function termsFacts(row: MandateRow): { [name: string]: Json } {
-  const { agentId, constraints, budget, expiresAt, heartbeat } = termsOf(row)
+  const { agentId, constraints, budget, notBefore, instruments, expiresAt, heartbeat } = termsOf(row)
   return {
     agent_id: agentId,
     constraints: constraints as { [name: string]: Json },
     budget: budget === null ? null : { ...budget },
+    not_before: notBefore?.toISOString() ?? null,
+    instruments,
     expires_at: expiresAt.toISOString(),
     heartbeat: heartbeat === null ? null : { ...heartbeat },
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { decimalOf, formatAmount } from '#src/platform/amounts.ts'
 import { unitsOf } from './judge.ts'
-import type { MandateRow } from './rows.ts'
+import { budgetOf, type MandateRow } from './rows.ts'
 import { MANDATE_STATUSES } from './state.ts'
 
 const time = z.iso.datetime()
@@ -10,7 +10,7 @@ const date = z.iso.date()
 
 export const mandateStatusView = z.enum(MANDATE_STATUSES).meta({ id: 'MandateStatus' })
 
-export const budgetPeriodView = z.enum(['total', 'day', 'month']).meta({ id: 'BudgetPeriod' })
+export const budgetPeriodView = z.enum(['total', 'day', 'week', 'month', 'year']).meta({ id: 'BudgetPeriod' })
 
 const windowView = z.object({
   weekdays: z.array(z.number().int()).optional(),
@@ -26,6 +26,8 @@ const budgetView = z
     period_end: date.nullable().describe('On which the next one begins; null of a total.'),
     spent: decimal,
     remaining: decimal,
+    max_count: z.number().int().nullable().describe('Executions in one period; null: any number.'),
+    count: z.number().int().describe('Executions in the current period, without those that were given back.'),
   })
   .meta({ id: 'MandateBudget' })
 const heartbeatView = z
@@ -50,6 +52,7 @@ export const mandateView = z
     description: z.string(),
     timezone: z.string(),
     constraints: z.object({
+      min_amount: decimal.optional(),
       max_amount: decimal.optional(),
       currency: z.string().optional(),
       action_types: z.array(z.string()).optional(),
@@ -61,11 +64,14 @@ export const mandateView = z
       currency: z.string().optional(),
       counterparty: z.string().optional(),
       action_type: z.string().optional(),
+      instrument: z.string().optional(),
     }),
     budget: budgetView.nullable(),
     remaining: decimal
       .nullable()
       .describe('What the budgets of the mandate and of all ancestors leave; null without any.'),
+    not_before: time.nullable(),
+    instruments: z.array(z.string()).nullable().describe('null: any.'),
     expires_at: time,
     heartbeat: heartbeatView.nullable(),
     revoked_at: time.nullable(),
@@ -90,8 +96,10 @@ export function toMandateView(row: MandateRow): z.input<typeof mandateView> {
     timezone: row.timezone,
     constraints: row.constraints,
     payload_pointers: row.pointers,
-    budget: budgetOf(row),
+    budget: budgetViewOf(row),
     remaining: row.remaining === null ? null : decimalOf(row.remaining),
+    not_before: row.notBefore?.toISOString() ?? null,
+    instruments: row.instruments,
     expires_at: row.expiresAt.toISOString(),
     heartbeat: heartbeatOf(row),
     revoked_at: row.revokedAt?.toISOString() ?? null,
@@ -103,17 +111,21 @@ export function toMandateView(row: MandateRow): z.input<typeof mandateView> {
   }
 }
 
-function budgetOf({ limit, currency, period, periodStart, periodEnd, spent }: MandateRow) {
-  if (limit === null || currency === null || period === null || periodStart === null) return null
+function budgetViewOf({ periodStart, periodEnd, spent, count, ...row }: MandateRow) {
+  const budget = budgetOf(row)
+  if (budget === null || periodStart === null) return null
+  const { limit, currency, period, max_count = null } = budget
   const left = unitsOf(limit) - unitsOf(spent)
   return {
-    limit: decimalOf(limit),
+    limit,
     currency,
     period,
     period_start: periodStart,
     period_end: periodEnd,
     spent: decimalOf(spent),
     remaining: formatAmount(left < 0n ? 0n : left),
+    max_count,
+    count,
   }
 }
 

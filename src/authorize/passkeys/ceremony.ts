@@ -124,7 +124,7 @@ export async function verifyPasskeyAssertion(
   if (facts.isBackupEligible !== known.isBackupEligible) {
     throw at.authenticatorData(
       'backup_eligibility_changed',
-      'says otherwise than at its registration whether it may be backed up',
+      'says otherwise than at its registration whether it may be backed up: remove the passkey, and register it again',
     )
   }
   const refusal = at.signature('invalid_signature', 'is not the signature of this passkey')

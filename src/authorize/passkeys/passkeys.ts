@@ -3,7 +3,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '#src/account/audit/record.ts'
-import { sessionOf } from '#src/account/sessions/own-sessions.ts'
+import { lockSignedIn } from '#src/account/sessions/own-rows.ts'
+import { checkFresh, sessionOf } from '#src/account/sessions/own-sessions.ts'
 import { findTeamMember } from '#src/account/users/team-rows.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -23,7 +24,6 @@ import {
   findPasskeysOf,
   insertPasskey,
   listPasskeys,
-  lockSigningIn,
   type PasskeyOwner,
   type PasskeyRow,
   putRegistration,
@@ -33,7 +33,6 @@ import {
 } from './rows.ts'
 
 const MAX_PASSKEYS = 20
-const FRESH_MINUTES = 10
 const REGISTRATION_MS = 5 * 60_000
 
 interface PasskeysDeps {
@@ -52,18 +51,8 @@ export type Passkeys = ReturnType<typeof createPasskeys>
 
 export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
   /** Held until the end of the transaction. @throws {Failure} `session_expired`, `session_required` */
-  async function checkFresh(tx: Tx, { owner, sessionId }: Own): Promise<{ email: string; freshUntil: Date }> {
-    const signedIn = await lockSigningIn(tx, owner, sessionId)
-    if (signedIn === undefined) throw new Failure('session_expired', 'This session has ended: sign in again.')
-    const { email, startedAt } = signedIn
-    const freshUntil = new Date(startedAt.getTime() + FRESH_MINUTES * 60_000)
-    if (freshUntil <= now()) {
-      throw new Failure(
-        'session_required',
-        `A passkey is registered within ${FRESH_MINUTES} minutes of signing in: sign in again.`,
-      )
-    }
-    return { email, freshUntil }
+  async function lockFresh(tx: Tx, { owner, sessionId }: Own): Promise<{ email: string; freshUntil: Date }> {
+    return checkFresh(await lockSignedIn(tx, owner, sessionId), now(), 'A passkey is registered')
   }
 
   function startOf({ owner }: Own, { email, passkeys, challenge, expiresAt }: Begun): RegistrationStart {
@@ -80,7 +69,7 @@ export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
       const own = ownOf(caller)
       const challenge = randomBytes(32)
       const begin = async (tx: Tx) => {
-        const { email, freshUntil } = await checkFresh(tx, own)
+        const { email, freshUntil } = await lockFresh(tx, own)
         const passkeys = await findPasskeysOf(tx, own.owner)
         checkRoom(passkeys)
         const expiresAt = new Date(Math.min(now().getTime() + REGISTRATION_MS, freshUntil.getTime()))
@@ -98,7 +87,7 @@ export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
       const own = ownOf(caller)
       const pending = selectRegistration({ accountId: caller.accountId, sessionId: own.sessionId })
       return db.tenant(caller, async (tx) => {
-        const { email } = await checkFresh(tx, own)
+        const { email } = await lockFresh(tx, own)
         const [begun] = await tx.query<{ challenge: Buffer; expiresAt: Date }>(pending.text, pending.values)
         if (begun === undefined || begun.expiresAt <= now()) {
           throw new Failure('conflict', 'This registration has ended: begin another with a new Idempotency-Key.')
@@ -125,7 +114,7 @@ export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
       if (begun === undefined || begun.expiresAt <= now()) throw notBegun()
       const registered = await verifyRegistration(response, { rp, challenge: begun.challenge, pointer: '/response' })
       const register = async (tx: Tx) => {
-        const { email } = await checkFresh(tx, own)
+        const { email } = await lockFresh(tx, own)
         if (!(await takeRegistration(tx, pending, begun.challenge))) throw notBegun()
         checkRoom(await findPasskeysOf(tx, own.owner))
         const id = await insertPasskey(tx, own.owner, { ...registered, name, at: now() })

@@ -169,23 +169,6 @@ export async function notePasskeyUse(
   return used.length === 1
 }
 
-/** The session of a user who is a member: when it began. The user is held until the end, and is not removed meanwhile. */
-export async function lockSigningIn(
-  tx: Tx,
-  { accountId, userId }: PasskeyOwner,
-  sessionId: string,
-): Promise<{ email: string; startedAt: Date } | undefined> {
-  // A member who is removed is updated. So are two registrations of one user one after the other, for their number.
-  const [row] = await tx.query<{ email: string; startedAt: Date }>(
-    `SELECT u.email, s.created_at AS "startedAt"
-     FROM users u JOIN user_sessions s ON s.account_id = u.account_id AND s.user_id = u.id
-     WHERE u.account_id = $1 AND u.id = $2 AND s.id = $3 AND u.deprovisioned_at IS NULL AND s.ended_at IS NULL
-     FOR NO KEY UPDATE OF u`,
-    [accountId, userId, sessionId],
-  )
-  return row
-}
-
 interface PendingRegistration {
   challenge: Buffer
   expiresAt: Date

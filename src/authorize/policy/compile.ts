@@ -19,6 +19,7 @@ export type CompiledRequirement =
       families: readonly string[] | undefined
       mode: 'strict' | 'best_effort'
       maxAgeSeconds: number | undefined
+      source: 'inference' | undefined
     }
   | { kind: 'webhook'; url: string; timeoutMs: number }
   | ({ kind: 'approval' } & ApprovalDemand)
@@ -184,8 +185,8 @@ function compileRequirements(require: PolicyRequirements): CompiledRequirement[]
   if (hardware) requirements.push({ kind: 'hardware' })
   if (minTier !== undefined) requirements.push({ kind: 'tier', minTier })
   if (canary !== undefined) {
-    const { set, families, mode, max_age_s: maxAgeSeconds } = canary
-    requirements.push({ kind: 'canary', set, families, mode, maxAgeSeconds })
+    const { set, families, mode, max_age_s: maxAgeSeconds, source } = canary
+    requirements.push({ kind: 'canary', set, families, mode, maxAgeSeconds, source })
   }
   if (webhook !== undefined) requirements.push({ kind: 'webhook', url: webhook.url, timeoutMs: webhook.timeout_ms })
   if (approval !== undefined) {

@@ -110,6 +110,12 @@ const requireSchema = z
         families: z.array(name).min(1).max(50).optional().describe('Default: every family of the set.'),
         mode: z.enum(['strict', 'best_effort']),
         max_age_s: z.number().int().min(1).max(86_400).optional(),
+        source: z
+          .literal('inference')
+          .optional()
+          .describe(
+            'Only a traced inference of the agent itself satisfies it, and no `inference_input` that a model read.',
+          ),
       })
       .optional()
       .describe('Without a reading `strict` refuses and `best_effort` does not.'),

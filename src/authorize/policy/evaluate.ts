@@ -85,6 +85,7 @@ export type PolicyNeed =
       families?: string[]
       mode: 'strict' | 'best_effort'
       max_age_s?: number
+      source?: 'inference'
     }
 
 export interface PolicyEvaluation {

@@ -88,7 +88,8 @@ function outcomesOf(condition: PolicyCondition, search: Search, isNegated = fals
     }
     case 'quantifier':
       if (form.quantifier.in === search.field) return readingIt(undefined, isNegated)
-      return repeated(outcomesOf(form.quantifier.when, search, isNegated), form.isEvery)
+      // The other list may itself be missing, and then its condition comes to what no list of elements does.
+      return repeated(outcomesOf(form.quantifier.when, search, isNegated), form.isEvery) | missingInBoth(isNegated)
     case 'comparison':
       return condition.field === search.field ? readingIt(condition.op, isNegated) : FALSE_IN_BOTH | TRUE_IN_BOTH
   }
@@ -97,6 +98,10 @@ function outcomesOf(condition: PolicyCondition, search: Search, isNegated = fals
 function readingIt(op: PolicyCondition['op'], isNegated: boolean): Outcomes {
   const missing = Number(outcomeOfMissing(op, 'opposite', isNegated))
   return setOf(missing, 2 + missing)
+}
+
+function missingInBoth(isNegated: boolean): Outcomes {
+  return outcomeOfMissing(undefined, 'opposite', isNegated) ? TRUE_IN_BOTH : FALSE_IN_BOTH
 }
 
 // Combines the elements of a list of any length. Four elements give what more do, as there are four pairs.

@@ -105,7 +105,7 @@ function webhookNeed({ id }: CompiledRule, { url, timeoutMs }: CompiledRequireme
 
 function canaryNeed(
   { id }: CompiledRule,
-  { set, families, mode, maxAgeSeconds }: CompiledRequirement & { kind: 'canary' },
+  { set, families, mode, maxAgeSeconds, source }: CompiledRequirement & { kind: 'canary' },
 ): PolicyNeed {
   return {
     kind: 'canary',
@@ -114,6 +114,7 @@ function canaryNeed(
     mode,
     ...(families !== undefined && { families: [...families] }),
     ...(maxAgeSeconds !== undefined && { max_age_s: maxAgeSeconds }),
+    ...(source !== undefined && { source }),
   }
 }
 

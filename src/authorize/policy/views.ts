@@ -98,6 +98,7 @@ const needView = z
     families: z.array(z.string()).optional(),
     mode: z.string().optional(),
     max_age_s: whole.optional(),
+    source: z.literal('inference').optional(),
   })
   .meta({ id: 'PolicyNeed' })
 

@@ -11,8 +11,10 @@ import type { CountedPage, Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, checkName, newId, type Scope } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
+import { approvalFactsOf } from '../approvals/facts.ts'
 import type { ApprovalsFeature } from '../approvals/feature.ts'
 import type { CancelledSubject } from '../approvals/resolution-rows.ts'
+import { type ApprovalRow, readApprovals } from '../approvals/rows.ts'
 import { revokeIntents } from '../tokens/revoked-rows.ts'
 import { findIntent, type IntentRow, type RevokedScope } from '../tokens/rows.ts'
 import {
@@ -138,9 +140,11 @@ export function createRevocations({ db, ledger, pager, now, cancelApprovals }: R
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
     async status(scope: Scope, jti: string): Promise<IntentStatus> {
       checkId(jti, 'jti', scope.environment)
-      const intent = await db.tenant(scope, (tx) => findIntent(tx, jti))
+      const [intent, approvals] = await db.tenant(scope, (tx) =>
+        Promise.all([findIntent(tx, jti), readApprovals(tx, jti, false)]),
+      )
       if (intent === undefined) throw noIntent(jti)
-      return statusOf(intent, now())
+      return statusOf(intent, approvals, now())
     },
   }
 }
@@ -153,9 +157,18 @@ export interface IntentStatus {
   expiresAt: Date
 }
 
-/** A token that was revoked stays so after its exp. */
-function statusOf({ jti, revokedScope, revokedAt, expiresAt }: IntentRow, at: Date): IntentStatus {
-  const lapsed = expiresAt <= at ? 'expired' : 'active'
+/**
+ * A token that was revoked stays so after its exp. One that can't be used any more for the sake of its approval is expired:
+ * it was denied, expired or cancelled, or the token's own lifetime has passed since it was given.
+ */
+function statusOf(intent: IntentRow, approvals: readonly ApprovalRow[], at: Date): IntentStatus {
+  const { jti, revokedScope, revokedAt, expiresAt } = intent
+  const isOver = approvals
+    .map((row) => approvalFactsOf(row, at))
+    .some(({ status, usable_until: until }) =>
+      status === 'approved' ? until !== null && at >= new Date(until) : status !== 'pending',
+    )
+  const lapsed = expiresAt <= at || isOver ? 'expired' : 'active'
   return { jti, status: revokedAt === null ? lapsed : 'revoked', revokedScope, revokedAt, expiresAt }
 }
 

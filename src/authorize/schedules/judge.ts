@@ -43,33 +43,32 @@ export const SCHEDULE_REASONS = [
 ] as const
 export type ScheduleReason = (typeof SCHEDULE_REASONS)[number]
 
-/** Whether the token was executed before: by the caller who asks now (a retry), or by another one. */
-export type PriorExecution = 'none' | 'same_caller' | 'other_caller'
+/** Whether the token was executed before: by the attempt that is repeated now, or by another one. */
+export type PriorExecution = 'none' | 'same_attempt' | 'other_attempt'
 
-/** The token that asks for a cycle. */
+/** A token that asks for a cycle. */
 export interface ScheduleUse {
-  jti: string
   /** ISO 8601: the time for which the facts were made. */
   at: string
   /**
    * A retry of the execution that used a cycle is not asked for a cycle again. Whether the schedule was paused or
    * cancelled since is asked.
    */
-  prior?: PriorExecution | undefined
+  prior: PriorExecution
 }
 
 /** undefined: the schedule allows the action. */
 export function judgeSchedule(
   facts: ScheduleFacts,
   action: ActionAmounts,
-  { jti, at, prior = facts.executed_by === jti ? 'same_caller' : 'none' }: ScheduleUse,
+  { at, prior }: ScheduleUse,
 ): { reason: ScheduleReason } | undefined {
   const { status, cycle } = facts
   if (action.counterparty !== facts.counterparty) return { reason: 'schedule_counterparty_mismatch' }
   if (!isAmountAllowed(facts.amount, action)) return { reason: 'schedule_amount_exceeded' }
-  const isRetry = prior === 'same_caller'
-  const isTaken = facts.executed_by !== null && facts.executed_by !== jti
-  if (prior === 'other_caller' || (isTaken && !isRetry)) return { reason: 'schedule_already_executed' }
+  const isRetry = prior === 'same_attempt'
+  if (prior === 'other_attempt' || (facts.executed_by !== null && !isRetry))
+    return { reason: 'schedule_already_executed' }
   if (status === 'cancelled' || (!isRetry && facts.used >= facts.occurrences)) {
     return { reason: 'schedule_occurrences_exhausted' }
   }

@@ -9,6 +9,9 @@ import type { Environment } from '#src/platform/ids.ts'
 /** Of the header. A token of another type, signed by the same key, is no intent token. */
 export const INTENT_TYP = 'intent+jwt'
 
+/** Clocks of the service's machines, and of those that verify, may differ by this much. */
+export const MAX_CLOCK_SKEW_SECONDS = 60
+
 /** The payload. Hashes are SHA-256 in base64url without padding; times are seconds since 1970. */
 export interface IntentClaims {
   iss: string

@@ -131,6 +131,11 @@ export async function lockVerified(tx: Tx, jti: string): Promise<VerifiedIntent 
   return row
 }
 
+/** Locks several as `lockVerified` does, in an order that is the same for every transaction. */
+export async function lockIntents(tx: Tx, jtis: readonly string[]): Promise<void> {
+  await tx.query('SELECT 1 FROM intents WHERE jti = ANY($1::text[]) ORDER BY jti FOR NO KEY UPDATE', [jtis])
+}
+
 /** As it is after every other transaction that changes it has ended. Held until the end of this one. */
 export async function lockIntent(tx: Tx, jti: string): Promise<IntentRow | undefined> {
   const [row] = await tx.query<IntentRow>(`SELECT ${INTENT} FROM intents WHERE jti = $1 FOR NO KEY UPDATE`, [jti])

@@ -2,7 +2,7 @@
 // is shown: what does not have the hashes of the token can't be approved on this page.
 
 import { canonical, hashOf, treeOf, visible } from './action.js'
-import { send } from './call.js'
+import { fetchSession, send } from './call.js'
 
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
 const names = [
@@ -65,7 +65,7 @@ async function start() {
   if (window.crypto.subtle === undefined)
     return say('Open this page over https: without it no browser computes hashes.')
   const wanted = wantedId()
-  const answer = await call('GET', 'v1/auth/session')
+  const answer = await fetchSession(root)
   if (!answer.ok) return say(reasonOf(answer))
   const { body } = answer
   csrfToken = body.csrf_token

@@ -1,6 +1,8 @@
 // Draws the API reference from this service's own OpenAPI document. Addresses are relative to this page, so that it
 // works under any host name, port and path; the server in the document is the public address.
 
+import { addCopyButton } from './copy.js'
+
 const root = new URL('..', window.location.href)
 if (window.matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark-mode')
 
@@ -27,3 +29,13 @@ window.SwaggerUIBundle({
   showMutatedRequest: false,
   validatorUrl: null,
 })
+
+// The blocks come and go with the operations that are opened. Swagger UI has a button of its own for some of them only.
+new MutationObserver(() => {
+  for (const block of place.querySelectorAll('pre:not(.version)')) {
+    const around = block.parentElement
+    if (around.querySelector(':scope > .copy-to-clipboard') !== null) continue
+    around.classList.add('code')
+    addCopyButton(around)
+  }
+}).observe(place, { childList: true, subtree: true })

@@ -1,33 +1,10 @@
 // Copy buttons and the search, which loads its index from this service only.
 
+import { addCopyButton } from './copy.js'
+
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
 
-for (const block of document.querySelectorAll('.code')) {
-  const button = document.createElement('button')
-  button.type = 'button'
-  button.className = 'copy'
-  button.textContent = 'Copy'
-  button.addEventListener('click', async () => {
-    const isCopied = await copy(block.querySelector('code'))
-    button.textContent = isCopied ? 'Copied' : 'Press Ctrl+C'
-    window.setTimeout(() => {
-      button.textContent = 'Copy'
-    }, 2_000)
-  })
-  block.append(button)
-}
-
-// The clipboard is there on https and localhost only; elsewhere the text is selected, and most browsers still copy
-// that.
-async function copy(code) {
-  try {
-    await navigator.clipboard.writeText(code.textContent)
-    return true
-  } catch {
-    window.getSelection()?.selectAllChildren(code)
-    return document.execCommand('copy')
-  }
-}
+for (const block of document.querySelectorAll('.code')) addCopyButton(block)
 
 const MAX_FOUND = 12
 const AROUND = 60

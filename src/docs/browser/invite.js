@@ -1,6 +1,6 @@
 // Accepts an invite after a press of the button. The token leaves the address at once: it must not stay in the history.
 
-import { send } from './call.js'
+import { readCsrfToken, send } from './call.js'
 
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
 const [message, form, close, signin] = ['message', 'accept', 'close', 'signin'].map((id) => document.getElementById(id))
@@ -19,7 +19,7 @@ close.addEventListener('submit', (event) => accept(event, { token, close_own_acc
 async function accept(event, sent) {
   event.preventDefault()
   const address = new URL('v1/org/invites/accept', root)
-  const { ok, body } = await send(address, { method: 'POST', sent, headers: { 'X-CSRF-Token': csrfToken() } })
+  const { ok, body } = await send(address, { method: 'POST', sent, headers: { 'X-CSRF-Token': readCsrfToken() } })
   if (ok) return end(`You are signed in as ${body.user.email}, ${body.role} of ${body.account.name}.`)
   const [finding] = body.errors ?? []
   if (finding?.pointer === '/token') return end('This invite does not work any more. Ask for another one.')
@@ -40,9 +40,4 @@ function end(text) {
 function say(text) {
   message.hidden = false
   message.textContent = text
-}
-
-// Of the session that the browser may have.
-function csrfToken() {
-  return /(?:^|; )svc_csrf=([A-Za-z0-9_-]+)/.exec(document.cookie)?.[1]
 }

@@ -1,7 +1,7 @@
 // Asks for a link, and signs in with one after a press of the button. The token leaves the address at once: it must not
 // stay in the history.
 
-import { send } from './call.js'
+import { fetchSession, send } from './call.js'
 
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
 const [message, confirm, request, shown, leave] = ['message', 'confirm', 'request', 'shown', 'leave'].map((id) =>
@@ -13,12 +13,10 @@ let csrfToken
 if (token !== undefined) {
   window.history.replaceState(null, '', window.location.pathname)
   show(confirm)
-} else if (document.cookie.includes('svc_csrf=')) {
-  const { ok, body } = await call('GET', 'v1/auth/session')
+} else {
+  const { ok, body } = await fetchSession(root)
   if (ok) welcome(body)
   else show(request)
-} else {
-  show(request)
 }
 
 confirm.addEventListener('submit', use)

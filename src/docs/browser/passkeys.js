@@ -1,6 +1,6 @@
 // Lists, adds, names and removes the passkeys of the signed-in user. The service decides everything: this page only asks.
 
-import { send } from './call.js'
+import { fetchSession, send } from './call.js'
 
 const root = new URL(document.body.dataset.root ?? './', window.location.href)
 const [message, signin, own, list, none, add] = ['message', 'signin', 'own', 'passkeys', 'none', 'add'].map((id) =>
@@ -18,7 +18,7 @@ add.addEventListener('submit', async (event) => {
 await start()
 
 async function start() {
-  const { ok, body } = await call('GET', 'v1/auth/session')
+  const { ok, body } = await fetchSession(root)
   signin.hidden = false
   if (!ok) {
     signin.querySelector('a').textContent = 'Sign in'

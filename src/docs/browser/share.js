@@ -120,7 +120,7 @@ function showForm() {
   verify.hidden = requestId === undefined
 }
 
-function show({ share_id, expires_at, trace, masked_nodes: masked, disclosure, graph: shown }) {
+function show({ share_id, expires_at, trace, masked_nodes: masked, disclosure, graph: shown, reveals_prompt }) {
   shareId = share_id
   addFacts([
     ['Trace', trace.trace_id],
@@ -135,7 +135,7 @@ function show({ share_id, expires_at, trace, masked_nodes: masked, disclosure, g
       itemOf(`${family}: ${score} (threshold ${threshold})${tripped ? ', tripped' : ''}`),
     ),
   )
-  if (shown !== null) showGraph(shown)
+  if (shown !== null) showGraph(shown, reveals_prompt)
   shared.hidden = false
   ask.hidden = masked === 0 || disclosure !== null
   showForm()
@@ -143,9 +143,12 @@ function show({ share_id, expires_at, trace, masked_nodes: masked, disclosure, g
   else say('Enter the code of the mail, or ask for another one.')
 }
 
-function showGraph({ nodes, links: all }) {
+function showGraph({ nodes, links: all }, hasPositions) {
   counts.textContent =
-    `${nodes.length} nodes and ${all.length} links. E_5 is the token at position 5 of the text, which is not shown. ` +
+    `${nodes.length} nodes and ${all.length} links. ` +
+    (hasPositions
+      ? 'E_5 is the token at position 5 of the text, which is not shown. '
+      : 'Neurons are those of the last position of the text; what is before it is one node for each message. ') +
     'A neuron is named by words at which it was most active.'
   const names = new Map(nodes.map(({ node_id: id, clerp }) => [id, clerp === '' ? id : `${clerp} (${id})`]))
   links.replaceChildren(

@@ -129,6 +129,7 @@ function endOfEscape(scan: Scan, depth: number): number {
 const NOT_PORTABLE =
   `a double has no exact place for the number: integers are at most ${Number.MAX_SAFE_INTEGER}, ` +
   'and larger ones can be sent only to fields that take them as strings'
+const TOO_SMALL = 'no double but 0 is as near to 0 as the number; 0 itself must be written without digits other than 0'
 
 function scanNumber(scan: Scan, depth: number): void {
   const { text } = scan
@@ -140,11 +141,10 @@ function scanNumber(scan: Scan, depth: number): void {
     scan.at = start
     failExpected(scan, depth, 'a number without leading zeros')
   }
-  let hasFraction = false
+  let fractionDigits = 0
   if (text.charCodeAt(scan.at) === 0x2e) {
-    hasFraction = true
     scan.at += 1
-    skipDigits(scan, depth)
+    fractionDigits = skipDigits(scan, depth)
   }
   let hasExponent = false
   if ((text.charCodeAt(scan.at) | 0x20) === 0x65) {
@@ -153,17 +153,20 @@ function scanNumber(scan: Scan, depth: number): void {
     scan.at += sign === 0x2b || sign === 0x2d ? 2 : 1
     skipDigits(scan, depth)
   }
-  // 15 digits are always below 2^53.
-  if (integerDigits <= 15 && !hasExponent) return
-  if (!isPortable(text.slice(start, scan.at), hasFraction || hasExponent)) {
+  // 15 digits are always below 2^53, and 300 places of a fraction always above the smallest double.
+  if (integerDigits <= 15 && fractionDigits <= 300 && !hasExponent) return
+  if (!isPortable(text.slice(start, scan.at), fractionDigits > 0 || hasExponent)) {
+    const detail = Number(text.slice(start, scan.at)) === 0 ? TOO_SMALL : NOT_PORTABLE
     scan.at = start
-    fail(scan, depth, 'number_out_of_range', NOT_PORTABLE)
+    fail(scan, depth, 'number_out_of_range', detail)
   }
 }
 
 // RFC 7493 2.2. Between 2^53 and 1e21 RFC 8785 writes plain digits, which this parser would then refuse.
 function isPortable(literal: string, isFloat: boolean): boolean {
   const value = Number(literal)
+  // 1e-400 is not 0: an amount must not vanish.
+  if (value === 0) return digitsOf(literal) === ''
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return true
   return isFloat && Math.abs(value) >= 1e21 && Number.isFinite(value) && digitsOf(literal) === digitsOf(String(value))
 }

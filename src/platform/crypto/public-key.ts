@@ -21,6 +21,25 @@ const CURVES = new Set(['1.2.840.10045.3.1.7' /* P-256 */, '1.3.132.0.34' /* P-3
 const SUPPORTED = 'P-256 (named curve, uncompressed), P-384, P-521, Ed25519, RSA up to 8192 bits'
 export const UNSUPPORTED_KEY = `has a key that is none of ${SUPPORTED}`
 
+// FIPS 204, NIST CSOR: pure and pre-hashed.
+const ML_DSA: ReadonlyMap<string, string> = new Map([
+  ['2.16.840.1.101.3.4.3.17', 'ML-DSA-44'],
+  ['2.16.840.1.101.3.4.3.18', 'ML-DSA-65'],
+  ['2.16.840.1.101.3.4.3.19', 'ML-DSA-87'],
+  ['2.16.840.1.101.3.4.3.32', 'HashML-DSA-44'],
+  ['2.16.840.1.101.3.4.3.33', 'HashML-DSA-65'],
+  ['2.16.840.1.101.3.4.3.34', 'HashML-DSA-87'],
+])
+
+/**
+ * What is wrong with an ML-DSA key; undefined for any other. New phones certify such keys: they are in order and not verified
+ * yet, which a caller must be able to tell from a key that nobody should use.
+ */
+export function mlDsaProblem(spki: Buffer): string | undefined {
+  const name = ML_DSA.get(readSpki(spki)?.algorithm ?? '')
+  return name && `has a key of ${name}, which is not verified yet; supported are ${SUPPORTED}`
+}
+
 /**
  * Why a SubjectPublicKeyInfo (DER) is refused before parsing; undefined for the kinds and bounds that we verify with.
  */

@@ -8,7 +8,7 @@ import { type CheckInput, findPath } from '#src/platform/crypto/chain-path.ts'
 import { judgeLeaf } from '#src/platform/crypto/chain-rules.ts'
 import { sha256, sha256Hex } from '#src/platform/crypto/digest.ts'
 import { isP256Spki } from '#src/platform/crypto/ecdsa.ts'
-import { keyProblem, UNSUPPORTED_KEY } from '#src/platform/crypto/public-key.ts'
+import { keyProblem, mlDsaProblem, UNSUPPORTED_KEY } from '#src/platform/crypto/public-key.ts'
 
 export type KeyAlgorithm = 'ec-p256' | 'ec-p384' | 'ec-p521' | 'ed25519' | 'rsa'
 
@@ -35,14 +35,14 @@ export interface Certificate extends Readonly<CertificateFields> {
 
 export type ParsedCertificate =
   | { ok: true; certificate: Certificate }
-  | { ok: false; code: 'too_large' | 'not_a_certificate' | 'unsupported_key'; detail: string }
+  | { ok: false; code: 'too_large' | 'not_a_certificate' | 'unsupported_key' | 'ml_dsa_key'; detail: string }
 
 export type ParsedChain =
   | { ok: true; certificates: Certificate[] }
   | {
       ok: false
       index: number
-      code: 'too_many' | 'too_large' | 'not_a_certificate' | 'unsupported_key' | 'duplicate'
+      code: 'too_many' | 'too_large' | 'not_a_certificate' | 'unsupported_key' | 'ml_dsa_key' | 'duplicate'
       detail: string
     }
 
@@ -88,6 +88,8 @@ export function parseCertificate(der: Uint8Array, maxBytes: number = CHAIN_LIMIT
   const bytes = Buffer.from(der)
   const fields = readFields(bytes)
   if (fields === undefined) return { ok: false, code: 'not_a_certificate', detail: describeUnreadable(bytes) }
+  const mlDsa = mlDsaProblem(fields.spki)
+  if (mlDsa !== undefined) return { ok: false, code: 'ml_dsa_key', detail: mlDsa }
   // Before OpenSSL parses the certificate and its key.
   const problem = keyProblem(fields.spki)
   if (problem !== undefined) return { ok: false, code: 'unsupported_key', detail: problem }

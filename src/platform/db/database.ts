@@ -30,8 +30,8 @@ export interface Tx {
   adhoc<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>
   /**
    * Calls `write` when the work has ended, and sends its statements together with the COMMIT: a round trip less. It must
-   * send all of them at once and read nothing of their answers that could still undo the transaction. One `write` per
-   * transaction.
+   * send all of them at once and read nothing of their answers that could still undo the transaction. Several are called in
+   * order.
    */
   withCommit(write: () => Promise<unknown>): void
 }

@@ -32,13 +32,15 @@ const MIGRATION_LOCK = 7_251_630_449
 // behind the lock. So it gives up soon, and the service goes on in between.
 const LOCK_TIMEOUT_MS = 2_000
 const RETRY_MS = 1_000
-const TRIES = 300
+// knex gives a connection 30 s to open, and 60 s to become free. The longest time of a timer.
+const NO_LIMIT_MS = 2_147_483_647
 const BLOCKED: readonly unknown[] = ['55P03', '40P01']
 
 /**
  * Migrates the database to the newest version, each migration in its own transaction. Safe to run from several processes
  * at once: the others wait. A database that has all of this code's migrations, and later ones, stays as it is.
- * @throws {Error} for a database with later migrations that lacks one of these; when a table is in use for five minutes.
+ * A table that is in use is waited for without a limit.
+ * @throws {Error} for a database with later migrations that lacks one of these.
  */
 export async function migrate({
   ownerUrl,
@@ -49,15 +51,20 @@ export async function migrate({
   // Only here: no other process needs its three hundred modules, a seventh of what every process would load.
   const { default: knexFactory } = await import('knex')
   const guard = new pg.Client({ connectionString: ownerUrl, application_name: 'countersign migrate' })
+  // A connection that breaks between two statements fails the next one.
+  guard.on('error', () => {})
   await guard.connect()
   const knex = knexFactory({
     client: 'pg',
     connection: ownerUrl,
     // What fails is thrown too, and a table in use is no failure.
     log: { warn() {}, error() {} },
+    acquireConnectionTimeout: NO_LIMIT_MS,
     pool: {
       min: 0,
       max: 1,
+      acquireTimeoutMillis: NO_LIMIT_MS,
+      createTimeoutMillis: NO_LIMIT_MS,
       afterCreate: (connection: pg.Client, done: (error: unknown) => void) =>
         void connection.query(`SET lock_timeout = ${LOCK_TIMEOUT_MS}`).then(() => done(null), done),
     },
@@ -88,17 +95,17 @@ async function applyAll(
   // Nobody uses a new database yet, and one step takes a third of the time of seventy.
   const step = () => (isNew ? knex.migrate.latest(config) : knex.migrate.up(config)) as Promise<[number, string[]]>
   const applied: string[] = []
-  for (let tries = 1; ; ) {
+  for (let isBlocked = false; ; ) {
     try {
       const [, files] = await step()
       applied.push(...files.map((file) => file.split('/').pop() ?? file))
       if (isNew || files.length === 0) return applied
-      tries = 1
+      isBlocked = false
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined
-      if (!BLOCKED.includes(code) || tries === TRIES) throw error
-      if (tries === 1) onWait('A migration waits for a table that something else uses (a dump, or a long report).')
-      tries += 1
+      if (!BLOCKED.includes(code)) throw error
+      if (!isBlocked) onWait('A migration waits for a table that something else uses (a dump, or a long report).')
+      isBlocked = true
       await delay(RETRY_MS)
     }
   }
@@ -164,6 +171,7 @@ export async function requireMigrated(db: Pick<Database, 'system'>): Promise<voi
  */
 export async function refuseUnboundLogin(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: 'countersign boot' })
+  client.on('error', () => {})
   await client.connect()
   try {
     const { rows } = await client.query(

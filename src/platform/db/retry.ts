@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isLockTimeout, isUnavailable } from '#src/platform/unavailable.ts'
+import { isLockTimeout, isTimeout, isUnavailable } from '#src/platform/unavailable.ts'
 
 const DEADLOCK = '40P01'
 const SERIALIZATION = '40001'
@@ -54,5 +54,24 @@ export async function retryWhileAway<R>(transaction: () => Promise<R>, signal: A
       // Aborted during the pause: one more try throws the cause.
       await delay(AWAY_PAUSE_MS * (0.5 + Math.random()), undefined, { signal }).catch(() => {})
     }
+  }
+}
+
+/**
+ * Runs a step of a start again as long as it takes a store too long: the limits of a request are too short for a process
+ * that starts on a busy machine. The step is safe to run twice.
+ */
+export async function retryWhileSlow<R>(
+  step: () => Promise<R>,
+  onSlow: (error: unknown) => void = () => {},
+): Promise<R> {
+  for (;;) {
+    try {
+      return await step()
+    } catch (error) {
+      if (!isTimeout(error)) throw error
+      onSlow(error)
+    }
+    await delay(AWAY_PAUSE_MS * (0.5 + Math.random()))
   }
 }

@@ -27,7 +27,7 @@ const COMMIT: Statement = { text: 'COMMIT', values: [] }
 export function openTransaction(client: pg.PoolClient, driver: Driver): Transaction {
   const causeOf = createCauses()
   let group: Waiting[] = []
-  let last: (() => Promise<unknown>) | undefined
+  const last: (() => Promise<unknown>)[] = []
   /** Called when the statements of a turn are complete: may add the last one. */
   let completeTurn: (() => void) | undefined
   let hasEnded = false
@@ -77,7 +77,7 @@ export function openTransaction(client: pg.PoolClient, driver: Driver): Transact
       }
     },
     withCommit(write) {
-      last = write
+      last.push(write)
     },
   }
 
@@ -89,7 +89,7 @@ export function openTransaction(client: pg.PoolClient, driver: Driver): Transact
       return begun
     },
     async commit() {
-      const written = last?.()
+      const written = last.length === 0 ? undefined : Promise.all(last.map((write) => write()))
       let hasFailed = false
       written?.catch(() => {
         hasFailed = true

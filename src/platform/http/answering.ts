@@ -37,6 +37,8 @@ interface Routed {
 export type AnswerWith = (ctx: Context, path: string, produce: Produce) => Promise<void>
 
 export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): AnswerWith {
+  const isSecure = baseUrl.startsWith('https:')
+  const logRefusal = createRefusalLog(log)
   return (ctx, path, produce) => {
     const subject = { requestId: newAccountId('req'), route: `${ctx.method} ${path}` }
     const describe = () => ({
@@ -56,7 +58,7 @@ export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): Answe
     const { req, res } = ctx
     const startedAt = performance.now()
     const traceresponse = traceresponseOf(span)
-    const common = { ...commonHeaders(requestId, ctx.path), ...echoOf(ctx.get('x-request-id')) }
+    const common = { ...commonHeaders(requestId, { path: ctx.path, isSecure }), ...echoOf(ctx.get('x-request-id')) }
     const finish = async (answer: Answer) => {
       answer.headers = { ...common, ...answer.headers }
       if (traceresponse !== undefined) answer.headers.traceresponse = traceresponse
@@ -64,7 +66,7 @@ export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): Answe
     }
     const refuse = (error: unknown): Answer => {
       const failure = toFailure(error)
-      logFailure(log, failure)
+      logRefusal(failure)
       span.setAttribute('countersign.code', failure.code)
       return problemOf(failure, { baseUrl, requestId })
     }
@@ -97,9 +99,27 @@ export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): Answe
   }
 }
 
-function logFailure(log: Log, failure: Failure): void {
-  const { code, status } = failure
-  if (code === 'internal_error') log.error({ code, status, err: failure.cause }, 'internal error')
-  else if (status >= 500) log.warn({ code, status, err: failure.cause }, 'unavailable')
-  else log.info({ code, status }, 'request refused')
+// Lines of one code a second. A client that repeats what is refused must not fill the disk: 51,000 answers of 429 made 13 MB.
+const MAX_REFUSAL_LINES = 10
+const REFUSAL_PERIOD_MS = 1_000
+
+/** Logs refusals: of one code at most ten a second, and then how many were left out. What failed on our side is always logged. */
+function createRefusalLog(log: Log, now: () => number = () => performance.now()): (failure: Failure) => void {
+  const periods = new Map<string, { since: number; lines: number; leftOut: number }>()
+  return (failure) => {
+    const { code, status } = failure
+    if (code === 'internal_error') return log.error({ code, status, err: failure.cause }, 'internal error')
+    if (status >= 500) return log.warn({ code, status, err: failure.cause }, 'unavailable')
+    let period = periods.get(code)
+    if (period === undefined || now() - period.since >= REFUSAL_PERIOD_MS) {
+      if (period !== undefined && period.leftOut > 0)
+        log.info({ code, status, times: period.leftOut }, 'more requests were refused than are logged')
+      period = { since: now(), lines: 0, leftOut: 0 }
+      periods.set(code, period)
+    }
+    if (period.lines < MAX_REFUSAL_LINES) {
+      period.lines += 1
+      log.info({ code, status }, 'request refused')
+    } else period.leftOut += 1
+  }
 }

@@ -173,11 +173,13 @@ function receive(
   }
 }
 
+type BodyHold = Pick<Hold, 'take' | 'mayBeEvicted' | 'begin'>
+
 /** Gives each chunk to `take`, until the end. What `take` throws ends it. A stream would cost more than a short body does. */
 function receiveEach(
   req: IncomingMessage,
   res: ServerResponse,
-  options: BodyOptions,
+  { hold, ...options }: BodyOptions & { hold: BodyHold },
   take: (chunk: Buffer) => void,
 ): Promise<void> {
   return new Promise<void>((resolve, reject) => {
@@ -186,6 +188,8 @@ function receiveEach(
       stop()
       reject(error)
     }
+    // A body that still arrives must not keep other accounts' bodies out.
+    hold.mayBeEvicted(() => fail(tooManyBodies()))
     stop = receive(req, res, options, {
       turn: createSlice().next,
       chunk(bytes) {
@@ -198,7 +202,7 @@ function receiveEach(
       },
       end() {
         stop()
-        resolve()
+        if (hold.begin()) resolve()
       },
       fail,
     })
@@ -215,7 +219,7 @@ export async function readJson(
   req: IncomingMessage,
   res: ServerResponse,
   options: Omit<BodyOptions, 'kept'> & {
-    hold: Pick<Hold, 'take'>
+    hold: BodyHold
     maxValues: number
     longStrings?: LongStrings | undefined
   },

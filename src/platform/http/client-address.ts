@@ -50,8 +50,14 @@ export function isListed(address: string, ranges: readonly string[]): boolean {
 // More proxies than any deployment has in a row: the rest of a longer header is not read.
 const MAX_HOPS = 32
 
-/** @param trusted The proxies whose word counts. */
-export function createClientAddress(trusted: readonly string[]) {
+/**
+ * @param trusted The proxies whose word counts.
+ * @param onUnreadable Called with what a trusted proxy sent in place of an address; the address of that proxy counts then.
+ */
+export function createClientAddress(
+  trusted: readonly string[],
+  onUnreadable: (hop: string, proxy: string) => void = () => {},
+) {
   const proxies = trusted.map(parseAddressRange)
   return (req: Pick<IncomingMessage, 'headersDistinct' | 'socket'>): string => {
     let address = unmapped(req.socket.remoteAddress ?? '')
@@ -59,12 +65,26 @@ export function createClientAddress(trusted: readonly string[]) {
     const hops = (req.headersDistinct['x-forwarded-for'] ?? []).flatMap((line) => line.split(',')).slice(-MAX_HOPS)
     // From the nearest hop: each is believed because the one after it is a trusted proxy.
     for (const hop of hops.reverse()) {
-      const named = unmapped(hop.trim())
-      if (!isWithin(address, proxies) || isIP(named) === 0) return address
-      address = named
+      if (!isWithin(address, proxies)) return address
+      const named = addressOf(hop)
+      if (named === undefined) {
+        onUnreadable(hop.trim(), address)
+        return address
+      }
+      address = unmapped(named)
     }
     return address
   }
+}
+
+// RFC 7239 6: an address, with a port where the proxy adds one, an IPv6 address in brackets then. Proxies write the same
+// forms into X-Forwarded-For, which no standard describes, some of them in quotation marks.
+function addressOf(hop: string): string | undefined {
+  const text = hop.trim().replace(/^"(.*)"$/, '$1')
+  const [, bracketed] = /^\[([^[\]]*)\](?::\d{1,5})?$/.exec(text) ?? []
+  if (bracketed !== undefined) return isIP(bracketed) === 6 ? bracketed : undefined
+  const plainText = text.replace(/^([^:]*):\d{1,5}$/, '$1')
+  return isIP(plainText) === 0 ? undefined : plainText
 }
 
 /**

@@ -112,6 +112,8 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   view: V
   /** All statuses that may be sent; a bare return value is sent with the first. */
   status: number[]
+  /** The handler waits for a result, as `Prefer: wait` says: access is checked again before the result is sent. */
+  waits?: true
   /** The handler may answer a StreamReply. */
   streams?: { contentType: string }
 }

@@ -128,6 +128,8 @@ export function problemView(baseUrl: string) {
         .optional()
         .describe('With `approver_not_eligible`: role, separation_of_duties, not_a_member or same_key.'),
       lock_id: z.string().optional().describe('With `conflict` where a session lock holds an agent: that lock.'),
+      trace_id: z.string().optional().describe('With `canary_tripped`: the trace whose reading tripped.'),
+      tripped_families: z.array(z.string()).optional().describe('With `canary_tripped`: what tripped in it.'),
       model: z.string().optional().describe('With `backend_capability_missing`: which model.'),
       capability: z
         .string()

@@ -80,6 +80,24 @@ export const jsonObject = z
   .custom<JsonObject>(isJsonObject, { message: 'must be an object', abort: true, params: { code: 'invalid_type' } })
   .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} })
 
+/** A check of names and values of the caller's own: programs that read them may lose a member `__proto__`, or worse. */
+export function refusePrototypeName(value: unknown, issues: z.core.$RefinementCtx): void {
+  const path = pathToPrototype(value)
+  if (path === undefined) return
+  issues.addIssue({ code: 'custom', path, message: 'must not be named __proto__', params: { code: 'invalid_value' } })
+}
+
+// The depth of a body is bounded where it is parsed.
+function pathToPrototype(value: unknown): (string | number)[] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    if (name === '__proto__') return [name]
+    const rest = pathToPrototype(member)
+    if (rest !== undefined) return [name, ...rest]
+  }
+  return undefined
+}
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -83,8 +83,17 @@ export function echoOf(ownId: string): Record<string, string> {
     : {}
 }
 
-/** Sent with every answer. A route's own headers override them, so that a public document may be cached. */
-export function commonHeaders(requestId: string, path: string): Record<string, string> {
+// A year, as browsers' own lists of such hosts demand. Without subdomains: they may be others' services.
+const STRICT_TRANSPORT = 'max-age=31536000'
+
+/**
+ * Sent with every answer. A route's own headers override them, so that a public document may be cached.
+ * @param isSecure The public address is https: browsers then never ask for it by http (RFC 6797).
+ */
+export function commonHeaders(
+  requestId: string,
+  { path, isSecure }: { path: string; isSecure: boolean },
+): Record<string, string> {
   const headers: Record<string, string> = {
     'Request-Id': requestId,
     'Service-Version': SERVICE_VERSION,
@@ -93,5 +102,6 @@ export function commonHeaders(requestId: string, path: string): Record<string, s
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   }
   if (/^\/(access\/)?v1\//.test(path)) headers['Cache-Control'] = 'no-store'
+  if (isSecure) headers['Strict-Transport-Security'] = STRICT_TRANSPORT
   return headers
 }

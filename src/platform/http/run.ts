@@ -25,7 +25,7 @@ import { invalidRequest, type Parsed, parseInSlices, parseQuery, parseWith, poin
 import { watchAccess } from './watch-access.ts'
 
 const JSON_TYPES = ['application/json']
-// How old the decision about access may be when a handler starts.
+// How old the decision about access may be when a handler starts, and when the answer of one that waited is sent.
 const ACCESS_AGE_MS = 2_000
 
 /** Runs one request through its route. */
@@ -35,12 +35,26 @@ export async function runRoute(route: Route, handlers: Handlers, exchange: Excha
   const caller = route.public === undefined ? await exchange.authenticate(visit) : undefined
   const isMetered = caller !== undefined && route.meters !== undefined
   const overCap = isMetered ? await exchange.findOverCap?.(caller) : undefined
+  const startedAt = performance.now()
   try {
     const recheck = caller && (() => exchange.identify(visit))
     const answer = await runAdmitted(route, handlers, exchange, { caller, overCap, recheck })
+    // What happened while a caller waited is for those who still may know it. Other changes have ended by then, some of
+    // them the access itself: their answer is sent.
+    const mayWait = route.method === 'GET' || route.waits === true
+    if (mayWait && performance.now() - startedAt > ACCESS_AGE_MS) await recheckAnswer(answer, recheck)
     return recheck !== undefined && 'stream' in answer ? { ...answer, recheck } : answer
   } catch (error) {
     throw overCap !== undefined && comesAfterCap(error) ? overCap : error
+  }
+}
+
+async function recheckAnswer(answer: Answer, recheck: (() => Promise<Caller>) | undefined): Promise<void> {
+  try {
+    await recheck?.()
+  } catch (error) {
+    if ('stream' in answer) answer.stream.destroy()
+    throw error
   }
 }
 

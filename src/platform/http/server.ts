@@ -46,8 +46,10 @@ export async function listen(app: App, { port, host }: { port: number; host: str
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
     if (isClosing) res.setHeader('Connection', 'close')
     req.url = originForm(req.url ?? '/')
-    // RFC 9112 3.2: the one header that HTTP/1.1 requires.
-    if (req.headers.host === undefined && req.httpVersionMinor >= 1) refuseHostless(res)
+    // RFC 9112 3.2: the one header that HTTP/1.1 requires, and never more than one: proxies may have read another one of them.
+    const hosts = countHosts(req.rawHeaders)
+    if (hosts === 0 && req.httpVersionMinor >= 1) refuseHost(res, 'The request has no Host header.')
+    else if (hosts > 1) refuseHost(res, 'The request has more than one Host header.')
     else answer(req, res)
   }
   server.on('request', onRequest)
@@ -110,8 +112,18 @@ function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
-function refuseHostless(res: ServerResponse): void {
-  const body = problem(false, 'The request has no Host header.')
+// Names and values in turns. Node keeps the first Host in `headers` and drops the others.
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1
+  }
+  return count
+}
+
+function refuseHost(res: ServerResponse, detail: string): void {
+  const body = problem(false, detail)
   const headers = { 'Content-Type': 'application/problem+json', 'Content-Length': Buffer.byteLength(body) }
   res.writeHead(400, { ...headers, Connection: 'close' }).end(body)
 }

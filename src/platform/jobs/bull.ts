@@ -3,6 +3,7 @@
 
 import {
   createPostgresBackend,
+  ErrorCode,
   type PostgresConnectionOptions,
   Queue,
   runMigrations,
@@ -71,6 +72,8 @@ interface ConsumeOptions {
   concurrency: number
   process(tickets: readonly Ticket[]): Promise<void>
   onError(error: Error): void
+  /** A job that this worker runs, or ran, is no longer the engine's or no longer this worker's. Its row decides. */
+  onForgotten(reason: string): void
 }
 
 type EngineConfig = { prefix?: string; waits?: Waits } & ({ redisUrl: string } | { databaseUrl: string })
@@ -137,7 +140,7 @@ function redisEngine(url: string, prefix: string, waits: Waits): Engine {
       const bull = new Queue(queue, { connection: redis.producing(), prefix: keyPrefix(queue), skipVersionCheck: true })
       return ready(bull)
     },
-    consume(queue, { concurrency, process, onError }) {
+    consume(queue, { concurrency, process, onError, onForgotten }) {
       const connection = redis.consuming(onError)
       const worker = new Worker(queue, handler(process), {
         connection,
@@ -145,7 +148,7 @@ function redisEngine(url: string, prefix: string, waits: Waits): Engine {
         ...workerOptions(concurrency, waits),
       })
       redis.expectAnswers(connection)
-      worker.on('error', onError)
+      worker.on('error', (error) => (isForgotten(error) ? onForgotten(error.message) : onError(error)))
       return { close: () => worker.close() }
     },
     settled: createRedisChannel({
@@ -191,12 +194,12 @@ function postgresEngine(databaseUrl: string, waits: Waits): Engine {
       // By type this is a different queue from Redis's; the board uses only the methods that both have.
       return ready(new PostgresQueue(queue, { connection: bullPool(shared) }) as unknown as Queue)
     },
-    consume(queue, { concurrency, process, onError }) {
+    consume(queue, { concurrency, process, onError, onForgotten }) {
       const worker = new PostgresWorker(queue, handler(process), {
         connection: bullPool(connect()),
         ...workerOptions(concurrency, waits),
       })
-      worker.on('error', onError)
+      worker.on('error', (error) => (isForgotten(error) ? onForgotten(error.message) : onError(error)))
       return { close: () => worker.close() }
     },
     settled: NO_ID_CHANNEL,
@@ -226,6 +229,21 @@ function workerOptions(concurrency: number, { idleSeconds }: Waits) {
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
   }
+}
+
+// What BullMQ says of a job that it no longer holds, as after FLUSHALL, or that it gave to another worker meanwhile. Nothing is
+// lost by either: the row is settled, or is queued again when its lease has lapsed.
+const FORGOTTEN: readonly unknown[] = [
+  ErrorCode.JobNotExist,
+  ErrorCode.JobLockNotExist,
+  ErrorCode.JobNotInState,
+  ErrorCode.JobLockMismatch,
+]
+// Without a code in BullMQ 6.
+const NOT_RENEWED = 'could not renew lock for job '
+
+function isForgotten(error: Error): boolean {
+  return ('code' in error && FORGOTTEN.includes(error.code)) || error.message.startsWith(NOT_RENEWED)
 }
 
 interface Data {

@@ -177,6 +177,8 @@ export async function startWorker<Q extends QueueName>(deps: WorkerDeps<Q>): Pro
       for (const one of begun) if (one.status === 'rejected') throw one.reason
     },
     onError: (error) => log.warn({ queue, err: error }, 'the engine reports an error'),
+    onForgotten: (reason) =>
+      log.info({ queue, reason }, 'the engine no longer has a job of this worker, as after FLUSHALL; its row decides'),
   })
   const timers = [
     // A renewal counts as progress, so it must come more than once in `stuckAfterMs`.

@@ -4,7 +4,7 @@
 import type { buildConnector, Pool } from 'undici'
 import { QUEUES } from '#src/catalogue/queues.ts'
 import type { Deadline } from './deadline.ts'
-import { exchange } from './exchange.ts'
+import { exchange, INVALID_STATUS } from './exchange.ts'
 import type { OutboundAnswer, OutboundRequest } from './outbound.ts'
 import type { Target } from './url.ts'
 
@@ -200,6 +200,7 @@ function judgeError(error: unknown): CallProblem {
   if (code === 'UND_ERR_HEADERS_OVERFLOW' || code === 'HPE_HEADER_OVERFLOW') {
     return { code: 'response_too_large', detail: `headers of more than ${MAX_HEADER_BYTES} bytes` }
   }
+  if (code === INVALID_STATUS && error instanceof Error) return { code: 'invalid_response', detail: error.message }
   if (code.startsWith('HPE_') || code === 'HTTPParserError' || code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
     return { code: 'invalid_response', detail: code }
   }

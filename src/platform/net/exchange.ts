@@ -28,6 +28,9 @@ interface Received {
 
 type Fields = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
 
+/** The code of the error when the status of an answer is none. */
+export const INVALID_STATUS = 'INVALID_STATUS'
+
 // No code reads this error: the answer has been given by then.
 const OVER = new Error('the call is over')
 
@@ -79,6 +82,12 @@ export function exchange(
         if (isOver) started.abort(OVER)
       },
       onResponseStart(_, code, given) {
+        // RFC 9110 15: a status is 100 at least. The parser lets 000 pass.
+        if (code < 100) {
+          const line = `the status ${String(code).padStart(3, '0')}, which is below 100`
+          end({ error: Object.assign(new Error(line), { code: INVALID_STATUS }) })
+          return void controller?.abort(OVER)
+        }
         // 103 and other interim responses come before the answer.
         if (code < 200) return
         if (startedAt !== undefined) firstByteMs = Math.round(performance.now() - startedAt)

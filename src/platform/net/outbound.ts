@@ -157,10 +157,11 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
     const dnsMs = target.isAddress ? null : Math.round(performance.now() - lookedUpAt)
     if ('code' in resolved) return { ok: false, ...resolved }
     const refused = resolved.addresses.find((address) => !isCallable(address, target))
-    if (refused !== undefined) {
-      return { ok: false, code: 'refused_address', detail: refusalOf(request, target, refused) }
+    if (refused !== undefined && tellsAddresses(request, target)) {
+      return { ok: false, code: 'refused_address', detail: `${refused} is not public (${classifyAddress(refused)})` }
     }
-    let answer: Untimed = { ok: false, code: 'dns_failed', detail: `${target.hostname} has no address` }
+    let answer: Untimed = { ok: false, ...unresolved(target) }
+    if (refused !== undefined) return answer
     for (const address of resolved.addresses.slice(0, MAX_ADDRESSES_TRIED)) {
       const caller = target.protocol === 'https:' ? secure : plain
       answer = await caller.call({ target, address, account: request.account }, request, deadline)
@@ -177,7 +178,8 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
     } catch (error) {
       const ended = interruption(deadline)
       if (ended !== undefined) return { ...ended, isOurs: true }
-      return { code: 'dns_failed', detail: `${target.hostname}: ${errorCodeOf(error)}`, isOurs: isUnanswered(error) }
+      if (!isUnanswered(error)) return unresolved(target)
+      return { code: 'dns_failed', detail: `${target.hostname}: ${errorCodeOf(error)}`, isOurs: true }
     }
   }
 
@@ -214,10 +216,14 @@ export function createOutbound({ allow = [], lookup = createLookup(), ca }: Outb
   }
 }
 
-// Tenants read it. What names mean in the network of the service is told to its operator alone.
-function refusalOf({ account }: OutboundRequest, { hostname, isAddress }: Target, address: string): string {
-  if (isAddress || account === OPERATOR) return `${address} is not public (${classifyAddress(address)})`
-  return `${hostname} resolves to an address that is not public`
+// Which names exist in the network of the service is told to its operator alone: a tenant can't tell a name that leads to
+// an address inside of it from one that does not exist.
+function tellsAddresses({ account }: OutboundRequest, { isAddress }: Target): boolean {
+  return isAddress || account === OPERATOR
+}
+
+function unresolved({ hostname }: Target): Pick<CallProblem, 'code' | 'detail'> {
+  return { code: 'dns_failed', detail: `${hostname} has no public address` }
 }
 
 // Only the host: a tenant's path and query may be secret. No traceparent is sent: the receiver is a stranger that needs

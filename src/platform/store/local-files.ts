@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { type FileHandle, open, readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createFairBudget } from '#src/platform/fair-budget.ts'
+import { createFairBudget, type Hold } from '#src/platform/fair-budget.ts'
 import { takeFileLock } from '#src/platform/file-lock.ts'
 
 export interface LocalFiles {
@@ -18,7 +18,7 @@ export interface LocalFiles {
 }
 
 /** A part of the disk that the accounts of the process share (`createFairBudget`). */
-export interface DiskRoom {
+export interface DiskRoom extends Pick<Hold, 'mayBeEvicted' | 'begin'> {
   /**
    * false, and nothing is taken, when the owner would hold more than is left to the others. At once more than the share
    * of an owner that is alone counts as that share: such a file must come, sooner or later.
@@ -88,7 +88,7 @@ export function createLocalFiles(directory: string, maxBytes: number): LocalFile
   return {
     async use(owner, fill) {
       const hold = budget.open(owner)
-      const room: DiskRoom = { take: (bytes) => hold.take(Math.min(bytes, share)), freed: () => removed.promise }
+      const room = { ...hold, take: (bytes: number) => hold.take(Math.min(bytes, share)), freed: () => removed.promise }
       try {
         return await withNewFile((file, path) => fill(file, path, room))
       } finally {

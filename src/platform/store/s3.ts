@@ -108,7 +108,9 @@ export function createS3Store({
       spooled(scope, async (file, path, room) => {
         // An archive of an account may be larger than all the room: its queue bounds how many there are.
         const isCounted = options.maxBytes <= maxSpoolBytes / 2
+        room.mayBeEvicted(() => void file.truncate().catch(() => {}))
         const stored = await receive(file, isCounted ? counted(source, room) : source, options)
+        if (!room.begin()) throw tooManyBytes()
         await options.onStaged?.({ ...stored, path })
         await upload(scope, file, stored)
         return stored
@@ -179,10 +181,7 @@ export function createS3Store({
 /** @throws {Failure} `service_unavailable` when the account would take more of the disk than it leaves to others. */
 async function* counted(source: BlobSource, room: DiskRoom): AsyncGenerator<Uint8Array> {
   for await (const chunk of source) {
-    if (!room.take(chunk.byteLength)) {
-      const detail = 'Too many bytes of media are being received at this moment. Try again.'
-      throw new Failure('service_unavailable', { detail, headers: { 'Retry-After': '10' } })
-    }
+    if (!room.take(chunk.byteLength)) throw tooManyBytes()
     yield chunk
   }
 }
@@ -202,6 +201,11 @@ async function download(stream: Readable, path: string, size: number): Promise<v
   await pipeline(stream, file)
   // A connection that is closed early without an error looks like the end of the object.
   if (file.bytesWritten !== size) throw new Error(`the store sent ${file.bytesWritten} of ${size} bytes`)
+}
+
+function tooManyBytes(): Failure {
+  const detail = 'Too many bytes of media are being received at this moment. Try again.'
+  return new Failure('service_unavailable', { detail, headers: { 'Retry-After': '10' } })
 }
 
 const isFull = (error: unknown): boolean => hasCode(error, 'ENOSPC', 'EDQUOT')

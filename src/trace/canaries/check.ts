@@ -18,12 +18,21 @@ import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { locksOf, type TripSubject } from '../locks/locks.ts'
 import { findLockOf, readLiveLock } from '../locks/rows.ts'
 import { type InferenceInput, logUnread, type ReadInput, type Unread } from './input.ts'
-import { type CheckFacts, type CheckJudgement, judgeCheck } from './judge.ts'
+import { type CheckFacts, type CheckJudgement, judgeCheck, modeFor, newestTrip, type ReadingRule } from './judge.ts'
 import { findKillSwitch } from './kill-switch.ts'
 import { storeReading } from './port.ts'
 import { type ReadingsBody, toReadings } from './readings.ts'
-import { canaryHashOf, findTrace, insertTrace, noTrace, type TraceRow, toCheckedReading } from './traces.ts'
-import type { RecordTrip } from './trips.ts'
+import {
+  canaryHashOf,
+  findTrace,
+  insertTrace,
+  noTrace,
+  type TraceRow,
+  toCheckedReading,
+  toPresentedReading,
+} from './traces.ts'
+import { findTrips } from './trip-rows.ts'
+import { type RecordTrip, tripOf } from './trips.ts'
 
 /** Exactly one of the first three. */
 export interface CheckRequest {
@@ -59,9 +68,11 @@ export type Checks = ReturnType<typeof createChecks>
 interface CheckDeps extends Pick<Platform, 'db' | 'now' | 'ledger' | 'log'> {
   readInput: ReadInput
   recordTrip: RecordTrip
+  /** undefined: the installation has no model. */
+  defaultModel(): string | undefined
 }
 
-export function createChecks({ db, now, ledger, log, readInput, recordTrip }: CheckDeps) {
+export function createChecks({ db, now, ledger, log, readInput, recordTrip, defaultModel }: CheckDeps) {
   /** What is asked, with its ids looked up. It never changes, so it may be read before the locks are taken. */
   async function resolve(acting: Acting, request: CheckRequest) {
     const { traceId, client } = request
@@ -69,28 +80,31 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip }: Ch
     if (client !== undefined && client.readingAt.getTime() > now().getTime() + MAX_AHEAD_MS) {
       throw invalidField('/reading_at', 'in_future', 'must not lie more than 30 seconds in the future')
     }
-    const { subject, stored } = await db.tenant(acting, async (tx) => {
-      const stored = traceId === undefined ? undefined : await findTrace(tx, traceId)
+    const { subject, stored, rule } = await db.tenant(acting, async (tx) => {
+      const [stored, { settings }] = await Promise.all([
+        traceId === undefined ? undefined : findTrace(tx, traceId),
+        findKillSwitch(tx),
+      ])
       if (traceId !== undefined && stored === undefined) throw noTrace(traceId)
-      return { stored, subject: await resolveSubject(tx, request, stored) }
+      return { stored, subject: await resolveSubject(tx, request, stored), rule: settings.reading }
     })
     const sent = client === undefined ? undefined : traceOf(acting, client, subject, now())
     note({ ...(subject.agentId && { agent: subject.agentId }) })
-    return { subject, stored, sent }
+    return { subject, stored, sent, rule }
   }
 
   /** Has the model read an input, unless it is that of a repeat. @throws {Failure} which `once` throws of a repeat. */
   async function read(
     acting: Acting,
     { inferenceInput }: CheckRequest,
-    subject: TripSubject,
+    { subject, rule }: { subject: TripSubject; rule: ReadingRule },
     { key, overCap, signal }: CheckOptions,
   ): Promise<{ trace?: TraceRow; unread?: Unread }> {
     if (inferenceInput === undefined) return {}
     if (key !== undefined) await db.tenant(acting, (tx) => refuseRepeat(tx, key))
     const read =
       overCap === undefined
-        ? await readInput(acting, inferenceInput, subject, { signal: signal() })
+        ? await readInput(acting, inferenceInput, subject, { signal: signal(), rule })
         : { unread: { cause: 'over_cap', failure: overCap } as const }
     if ('unread' in read) logUnread(log, read.unread)
     failpoint('check:read')
@@ -103,12 +117,17 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip }: Ch
       readLiveLock(tx, subject),
       findLockOf(tx, subject),
     ])
+    const at = now()
+    const trips = await findTrips(tx, subject, new Date(at.getTime() - settings.max_age_s * 1_000))
+    const judged = { kill_switch: settings, at: at.toISOString(), mode: modeFor(settings, subject.agentId) }
     return {
-      at: now().toISOString(),
+      at: judged.at,
       agent_session_id: subject.agentSessionId,
       agent_id: subject.agentId,
       kill_switch: settings,
-      reading: trace === undefined ? null : toCheckedReading(trace),
+      reading: trace === undefined ? null : toPresentedReading(trace),
+      trip: newestTrip(trips.map(toCheckedReading), judged),
+      default_model: defaultModel() ?? null,
       lock_id: live?.lockId ?? null,
       is_subject_locked: own !== undefined,
     }
@@ -123,8 +142,9 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip }: Ch
     async check(acting: Acting, request: CheckRequest, options: CheckOptions): Promise<CheckAnswer> {
       const { key } = options
       const { inferenceInput } = request
-      const { subject, stored, sent } = await resolve(acting, request)
-      const { trace: taken, unread } = await read(acting, request, subject, options)
+      const resolved = await resolve(acting, request)
+      const { subject, stored, sent } = resolved
+      const { trace: taken, unread } = await read(acting, request, resolved, options)
       const trace = stored ?? sent ?? taken
       note({ ...(trace && { trace: trace.id }) })
       const inputHash = inferenceInput === undefined ? null : sha256Base64url(canonicalize(inferenceInput as Json))
@@ -132,10 +152,11 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip }: Ch
 
       const decide = async (tx: Tx, facts: CheckFacts): Promise<CheckAnswer> => {
         const judgement = judgeCheck(facts)
-        if (sent !== undefined) await insertTrace(tx, acting, sent)
-        if (taken !== undefined) await storeReading(tx, acting, taken)
-        const trip = judgement.emits && trace !== undefined && { trace, judgement, subject, at: new Date(facts.at) }
-        const { lockId } = trip ? await recordTrip(tx, acting, tripOf(trip)) : { lockId: null }
+        const settings = facts.kill_switch
+        if (sent !== undefined) await insertTrace(tx, acting, sent, { settings })
+        if (taken !== undefined) await storeReading(tx, acting, taken, settings)
+        const trip = judgement.emits && tripOf(judgement, subject, facts.at)
+        const { lockId } = trip ? await recordTrip(tx, acting, trip) : { lockId: null }
         const inForce = facts.lock_id ?? lockId
         const decisionId = await ledger.record(tx, acting, {
           kind: 'trace_check',
@@ -195,7 +216,7 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip }: Ch
 
 /** Replays the facts of an entry: the answer as it was. For the explanation of the decision ledger. */
 export function explainCheck(facts: Json): Json {
-  const { locks: _locks, emits: _emits, ...answer } = judgeCheck(facts as unknown as CheckFacts)
+  const { locks: _locks, emits: _emits, tripped_by: _by, ...answer } = judgeCheck(facts as unknown as CheckFacts)
   return { ...answer, families: answer.families.map((family) => ({ ...family })) }
 }
 
@@ -250,19 +271,7 @@ function traceOf(
     createdBy: actorOf(acting.principal).id,
     createdAt,
   } as const
-  return { ...trace, digest: canaryHashOf(trace), inference: null }
-}
-
-interface Tripped {
-  trace: TraceRow
-  judgement: CheckJudgement
-  subject: TripSubject
-  at: Date
-}
-
-function tripOf({ trace, judgement: { mode, families, locks }, subject, at }: Tripped) {
-  const reading = { traceId: trace.id, hash: trace.digest, families }
-  return { ...subject, at, source: 'check', mode, isLocking: locks, reading, jti: null, matchedRuleId: null } as const
+  return { ...trace, digest: canaryHashOf(trace), inference: null, cutAfter: null }
 }
 
 // For `repeat`.

@@ -21,8 +21,9 @@ export function canariesFeature(
 ) {
   const recordTrip = createRecordTrip(locks)
   const readInput = createReadInput({ ...p, models })
+  const defaultModel = () => models.defaultId()
   const traces = createTraces(p)
-  const checks = createChecks({ ...p, readInput, recordTrip })
+  const checks = createChecks({ ...p, readInput, recordTrip, defaultModel })
   return defineFeature(
     {
       name: 'canaries',
@@ -32,7 +33,7 @@ export function canariesFeature(
       ],
       routes: canaryRoutes({
         checks,
-        killSwitches: createKillSwitches(p),
+        killSwitches: createKillSwitches({ ...p, models }),
         ...createPreview(p),
         traces,
       }),
@@ -47,7 +48,7 @@ export function canariesFeature(
       checks,
       traces,
       recordTrip,
-      port: createCanaryPort({ ...p, readInput, recordTrip }),
+      port: createCanaryPort({ ...p, readInput, recordTrip, defaultModel }),
       explainers: { trace_check: explainCheck },
     },
   )

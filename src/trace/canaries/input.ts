@@ -11,19 +11,13 @@ import type { TripSubject } from '../locks/locks.ts'
 import { placedAt, versionIdOf } from '../models/backend.ts'
 import type { Models } from '../models/models.ts'
 import { CHAT_ROLES } from '../tokenizer/chat.ts'
+import type { ReadingRule } from './judge.ts'
 import { canaryHashOf, type TraceRow } from './traces.ts'
 
 const MAX_CHARACTERS = 65_536
 const MAX_MESSAGES = 100
-const MAX_TOKENS = 256
-const DEFAULT_TOKENS = 64
 /** A caller waits for the answer before it acts. What takes longer is no reading. */
 const INPUT_LIMIT_MS = 5_000
-
-const settings = {
-  model: z.string().min(1).max(64).optional().describe('Default: the first of GET /v1/trace/models.'),
-  max_tokens: z.number().int().min(1).max(MAX_TOKENS).default(DEFAULT_TOKENS).describe('Tokens that the model makes.'),
-}
 
 export const chatMessage = z
   .strictObject({ role: z.enum(CHAT_ROLES), content: z.string().max(MAX_CHARACTERS) })
@@ -32,14 +26,17 @@ export const chatMessage = z
 export const inferenceInput = z
   .union([
     z.string().min(1),
-    z.strictObject({ prompt: z.string().min(1), ...settings }),
-    z.strictObject({ messages: z.array(chatMessage).min(1).max(MAX_MESSAGES), ...settings }),
+    z.strictObject({ prompt: z.string().min(1) }),
+    z.strictObject({ messages: z.array(chatMessage).min(1).max(MAX_MESSAGES) }),
   ])
   .refine((input) => JSON.stringify(input).length <= MAX_CHARACTERS, {
     message: `must not have more than ${MAX_CHARACTERS} characters as JSON`,
     params: { code: 'too_long' },
   })
-  .meta({ id: 'InferenceInput', description: 'A text is the message of a user.' })
+  .meta({
+    id: 'InferenceInput',
+    description: 'A text is the message of a user. The kill switch says which model reads it, and how far.',
+  })
 
 export type InferenceInput = z.output<typeof inferenceInput>
 
@@ -71,6 +68,8 @@ export interface InputOptions {
   sets?: readonly string[]
   /** Of the request: ends when its client is gone. */
   signal: AbortSignal
+  /** The account's. */
+  rule: ReadingRule
 }
 
 export type ReadInput = ReturnType<typeof createReadInput>
@@ -86,15 +85,14 @@ export function createReadInput({ models, now, limitMs = INPUT_LIMIT_MS }: ReadI
     acting: Acting,
     input: InferenceInput,
     subject: TripSubject,
-    { sets, signal }: InputOptions,
+    { sets, signal, rule }: InputOptions,
   ): Promise<TraceRow> {
-    const { model, max_tokens: maxTokens = DEFAULT_TOKENS } = typeof input === 'string' ? {} : input
-    const backend = models.get(model)
+    const backend = models.get(rule.models[0])
     const probes = await backend.probeSet()
     if (probes !== undefined && sets?.includes(probes.set) === false) throw otherSet(backend.model, probes.set)
-    const { sha256, canary } = await backend.generate(
+    const { sha256, canary, finishReason, completionTokens } = await backend.generate(
       // `continue`: the reading is of the whole completion, whatever the thresholds. Its tokens end here.
-      { input: conversationOf(input), maxTokens, sampling: GREEDY, canary: { onTrip: 'continue' } },
+      { input: conversationOf(input), maxTokens: rule.max_tokens, sampling: GREEDY, canary: { onTrip: 'continue' } },
       { signal, lane: acting.accountId },
     )
     if (canary === undefined) throw new Error('a model that was asked for readings took none')
@@ -111,7 +109,8 @@ export function createReadInput({ models, now, limitMs = INPUT_LIMIT_MS }: ReadI
       createdBy: actorOf(acting.principal).id,
       createdAt: readingAt,
     } as const
-    return { ...trace, digest: canaryHashOf(trace), inference: null }
+    const cutAfter = finishReason === 'stop' ? null : completionTokens
+    return { ...trace, digest: canaryHashOf(trace), inference: null, cutAfter }
   }
 
   /**

@@ -16,6 +16,16 @@ export interface KillSwitch {
   apply_to: { agents?: string[] | undefined }
   /** Whether probes with the status `experimental` count where a trip refuses. Absent in older entries: they do not. */
   allow_experimental?: boolean | undefined
+  /** What a reading has to be before it may allow. Absent in older entries of the ledger: any reading may. */
+  reading?: ReadingRule | undefined
+}
+
+/** The account chooses these, and never the one who is judged. */
+export interface ReadingRule {
+  /** Only readings of these models may allow, and the first reads inputs. Empty: the default model of the installation. */
+  models: string[]
+  /** A completion that ended by its length has at least so many tokens. */
+  max_tokens: number
 }
 
 export const CHECK_REASONS = [
@@ -33,6 +43,10 @@ export interface CheckFacts {
   agent_id: string | null
   kill_switch: KillSwitch
   reading: CheckedReading | null
+  /** The newest trip of the session or its agent that counts, whatever reading is presented. Absent in older entries. */
+  trip?: CheckedReading | null
+  /** What an empty list of models stands for. Absent in older entries. */
+  default_model?: string | null
   /** In force for the session or its agent. */
   lock_id: string | null
   /** Whether the session itself is locked, or the agent where there is no session. */
@@ -48,6 +62,14 @@ export interface CheckedReading {
   agent_session_id: string | null
   agent_id: string | null
   readings: Reading[]
+  /** What the model was and how far it read. Absent where a client sent the reading, and where it is that of the run itself. */
+  origin?: ReadingOrigin
+}
+
+export interface ReadingOrigin {
+  model: string
+  /** Tokens of a completion that ended by its length; null: it ended by itself. */
+  cut_after: number | null
 }
 
 /** A reading of a family by the threshold that counts. */
@@ -76,6 +98,8 @@ export interface CheckJudgement {
   locks: boolean
   /** The trip is an event. */
   emits: boolean
+  /** The reading that tripped, the presented one before any other; null where none does, or where it is too old. */
+  tripped_by: Pick<CheckedReading, 'trace_id' | 'canary_set' | 'canary_hash'> | null
 }
 
 export function judgeCheck(facts: CheckFacts): CheckJudgement {
@@ -84,37 +108,95 @@ export function judgeCheck(facts: CheckFacts): CheckJudgement {
   const reading = facts.reading !== null && isOfSubject(facts.reading, facts) ? facts.reading : null
   const ageSeconds = reading === null ? null : ageOf(reading.reading_at, facts.at)
   const stale = ageSeconds !== null && ageSeconds > killSwitch.max_age_s
-  const isBlocking = mode === 'block' || mode === 'block_and_lock'
+  const presented = judgeReading(reading, killSwitch, mode)
+  // A reading that is too old says nothing about now, in either direction: a lock that was cleared would come back with
+  // each repeat of its reading.
+  const isOwnTrip = !stale && presented.tripped.length > 0
+  // A lock in force refuses already: what another reading did locks no second session.
+  const other = isOwnTrip || lockId !== null ? null : newestTrip([facts.trip ?? null], { ...facts, mode })
+  const judged = other === null ? presented : judgeReading(other, killSwitch, mode)
+  const trippedBy = isOwnTrip ? reading : other
+  const isTrip = isBlocking(mode) && trippedBy !== null
+  const hasSubject = facts.agent_session_id !== null || facts.agent_id !== null
+  const locks = isTrip && mode === 'block_and_lock' && hasSubject && !facts.is_subject_locked
+  const reason = reasonOf({
+    lockId,
+    mode,
+    isTripped: trippedBy !== null,
+    // A reading of which no family counts is no reading: each is disabled, or experimental where a trip refuses.
+    isRead: presented.families.length > 0,
+    stale,
+    isSufficient: mayAllow(reading, killSwitch.reading, facts.default_model),
+  })
+  return {
+    // A lock is lifted by a person, not by a change of the mode.
+    allowed: reason === null || (reason !== 'session_canary_locked' && !isBlocking(mode)),
+    reason,
+    stale,
+    reading_age_s: ageSeconds,
+    mode,
+    families: judged.families,
+    tripped_families: judged.tripped,
+    uncounted_families: judged.uncounted,
+    locks,
+    emits: isTrip && (locks || lockId === null),
+    tripped_by: trippedBy && {
+      trace_id: trippedBy.trace_id,
+      canary_set: trippedBy.canary_set,
+      canary_hash: trippedBy.canary_hash,
+    },
+  }
+}
+
+interface JudgedReading {
+  families: JudgedFamily[]
+  tripped: string[]
+  uncounted: string[]
+}
+
+function judgeReading(reading: CheckedReading | null, killSwitch: KillSwitch, mode: KillSwitchMode): JudgedReading {
   const readings = mode === 'off' || reading === null ? [] : reading.readings
-  const isLeftOut = isBlocking ? isUncounted(killSwitch) : () => false
+  const isLeftOut = isBlocking(mode) ? isUncounted(killSwitch) : () => false
   const families = judgeFamilies(
     readings.filter((one) => !isLeftOut(one)),
     killSwitch,
   )
   const uncounted = judgeFamilies(readings.filter(isLeftOut), killSwitch)
-  const tripped = trippedOf(families)
-  // A reading that is too old says nothing about now, in either direction: a lock that was cleared would come back with
-  // each repeat of its reading.
-  const isTrip = isBlocking && !stale && tripped.length > 0
-  const hasSubject = facts.agent_session_id !== null || facts.agent_id !== null
-  const locks = isTrip && mode === 'block_and_lock' && hasSubject && !facts.is_subject_locked
-  // A reading of which no family counts is no reading: each is disabled, or experimental where a trip refuses.
-  const isRead = families.length > 0
-  const reason = reasonOf({ lockId, mode, isRead, stale, tripped })
-  return {
-    // A lock is lifted by a person, not by a change of the mode.
-    allowed: reason === null || (reason !== 'session_canary_locked' && !isBlocking),
-    reason,
-    stale,
-    reading_age_s: ageSeconds,
-    mode,
-    families,
-    tripped_families: tripped,
-    uncounted_families: trippedOf(uncounted),
-    locks,
-    emits: isTrip && (locks || lockId === null),
-  }
+  return { families, tripped: trippedOf(families), uncounted: trippedOf(uncounted) }
 }
+
+/** The newest of these readings of the subject that trips by the kill switch. null: none. */
+export function newestTrip(
+  readings: readonly (CheckedReading | null)[],
+  { kill_switch: killSwitch, at, mode }: Pick<CheckFacts, 'kill_switch' | 'at'> & { mode: KillSwitchMode },
+): CheckedReading | null {
+  const counted = readings.filter(
+    (one): one is CheckedReading =>
+      one !== null &&
+      ageOf(one.reading_at, at) <= killSwitch.max_age_s &&
+      judgeReading(one, killSwitch, mode).tripped.length > 0,
+  )
+  return counted.toSorted((a, b) => Date.parse(b.reading_at) - Date.parse(a.reading_at))[0] ?? null
+}
+
+/** Whether a reading is of a model and of a length that the account chose. */
+export function mayAllow(
+  reading: Pick<CheckedReading, 'origin'> | null,
+  rule: ReadingRule | undefined,
+  defaultModel: string | null | undefined,
+): boolean {
+  const origin = reading?.origin
+  if (origin === undefined || rule === undefined) return true
+  const isOfModel = rule.models.length === 0 ? origin.model === defaultModel : rule.models.includes(origin.model)
+  return isOfModel && (origin.cut_after === null || origin.cut_after >= rule.max_tokens)
+}
+
+/** Families that a trace is found by later, whether or not they count then. */
+export function trippedAtAll(readings: readonly Reading[], { families }: Pick<KillSwitch, 'families'>): string[] {
+  return trippedOf(judgeFamilies(readings, { families: families.map((one) => ({ ...one, enabled: true })) }))
+}
+
+export const isBlocking = (mode: KillSwitchMode): boolean => mode === 'block' || mode === 'block_and_lock'
 
 /** An agent outside of `apply_to` is left alone. A request that names no agent is not: naming none would be a way out. */
 export function modeFor({ mode, apply_to }: KillSwitch, agentId: string | null): KillSwitchMode {
@@ -168,13 +250,15 @@ function trippedOf(families: readonly JudgedFamily[]): string[] {
 function reasonOf(found: {
   lockId: string | null
   mode: KillSwitchMode
+  isTripped: boolean
   isRead: boolean
   stale: boolean
-  tripped: readonly string[]
+  isSufficient: boolean
 }): CheckReason | null {
   if (found.lockId !== null) return 'session_canary_locked'
   if (found.mode === 'off') return null
+  if (found.isTripped) return 'canary_tripped'
   if (!found.isRead) return 'canary_unavailable'
   if (found.stale) return 'reading_too_old'
-  return found.tripped.length > 0 ? 'canary_tripped' : null
+  return found.isSufficient ? null : 'canary_unavailable'
 }

@@ -10,13 +10,17 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
-import { type KillSwitch, MODES } from './judge.ts'
+import type { Models } from '../models/models.ts'
+import { type KillSwitch, MODES, type ReadingRule } from './judge.ts'
 import { canaryName, threshold } from './readings.ts'
 
 const DEFAULT_MAX_AGE_SECONDS = 300
 const MAX_AGE_SECONDS = 86_400
 const MAX_FAMILIES = 100
 const MAX_AGENTS = 1_000
+const MAX_MODELS = 20
+const MAX_TOKENS = 256
+const DEFAULT_READING: ReadingRule = { models: [], max_tokens: 64 }
 
 export const modeView = z.enum(MODES).meta({ id: 'KillSwitchMode' })
 
@@ -46,6 +50,25 @@ export const killSwitchBody = z
       .boolean()
       .default(false)
       .describe('Under `block` and `block_and_lock`, count probes too whose card has the status `experimental`.'),
+    reading: z
+      .strictObject({
+        models: z
+          .array(z.string().min(1).max(64))
+          .max(MAX_MODELS)
+          .default([])
+          .describe(
+            'Only readings of these may allow; the first reads inputs. None: the first of GET /v1/trace/models.',
+          ),
+        max_tokens: z
+          .number()
+          .int()
+          .min(1)
+          .max(MAX_TOKENS)
+          .default(DEFAULT_READING.max_tokens)
+          .describe('The length of an input’s completion. One that was cut off below it allows nothing.'),
+      })
+      .default(DEFAULT_READING)
+      .describe('What a reading has to be before it may allow.'),
   })
   .superRefine(({ families }, context) => {
     families.forEach(({ family }, index) => {
@@ -56,16 +79,20 @@ export const killSwitchBody = z
   })
   .meta({ id: 'KillSwitchInput' })
 
-const DEFAULT_KILL_SWITCH: KillSwitch = {
+const DEFAULT_KILL_SWITCH: RuledKillSwitch = {
   mode: 'monitor',
   max_age_s: DEFAULT_MAX_AGE_SECONDS,
   families: [],
   apply_to: {},
   allow_experimental: false,
+  reading: DEFAULT_READING,
 }
 
+/** Settings that were stored before readings had a rule have the default one. */
+type RuledKillSwitch = KillSwitch & { reading: ReadingRule }
+
 export interface CurrentKillSwitch {
-  settings: KillSwitch
+  settings: RuledKillSwitch
   /** null: the defaults. */
   changedAt: Date | null
   changedBy: string | null
@@ -73,23 +100,29 @@ export interface CurrentKillSwitch {
 
 /** The account's kill switch, or the defaults. */
 export async function findKillSwitch(tx: Tx): Promise<CurrentKillSwitch> {
-  const [row] = await tx.query<CurrentKillSwitch>(
+  const [row] = await tx.query<Omit<CurrentKillSwitch, 'settings'> & { settings: KillSwitch }>(
     'SELECT settings, changed_at AS "changedAt", changed_by AS "changedBy" FROM kill_switches LIMIT 1',
   )
-  return row ?? { settings: DEFAULT_KILL_SWITCH, changedAt: null, changedBy: null }
+  if (row === undefined) return { settings: DEFAULT_KILL_SWITCH, changedAt: null, changedBy: null }
+  return { ...row, settings: { ...row.settings, reading: row.settings.reading ?? DEFAULT_READING } }
 }
 
 export type KillSwitches = ReturnType<typeof createKillSwitches>
 
-export function createKillSwitches({ db, now }: Pick<Platform, 'db' | 'now'>) {
+export function createKillSwitches({
+  db,
+  now,
+  models,
+}: Pick<Platform, 'db' | 'now'> & { models: Pick<Models, 'list'> }) {
   return {
     get: (scope: Scope): Promise<CurrentKillSwitch> => db.tenant(scope, findKillSwitch),
 
     /**
      * Replaces the settings, from the next check on.
-     * @throws {Failure} `invalid_request` for an agent that does not exist; `environment_mismatch`.
+     * @throws {Failure} `invalid_request` for an agent or a model that does not exist; `environment_mismatch`.
      */
-    async put(acting: Acting, settings: KillSwitch, key?: IdempotencyKey): Promise<CurrentKillSwitch> {
+    async put(acting: Acting, settings: RuledKillSwitch, key?: IdempotencyKey): Promise<CurrentKillSwitch> {
+      await checkModels(models, settings)
       const put = async (tx: Tx) => {
         await checkAgents(tx, acting, settings)
         const before = await findKillSwitch(tx)
@@ -130,10 +163,25 @@ export async function checkAgents(tx: Tx, { environment }: Scope, { apply_to }: 
   if (index !== -1) throw invalidField(`/apply_to/agents/${index}`, 'unknown', 'names no agent of this account')
 }
 
-function auditedOf({ apply_to: { agents }, families, allow_experimental = false, ...settings }: KillSwitch) {
+/** With a misspelt name every reading would be none. @throws {Failure} `invalid_request`. */
+async function checkModels(models: Pick<Models, 'list'>, { reading }: RuledKillSwitch): Promise<void> {
+  if (reading.models.length === 0) return
+  const known = new Set((await models.list()).map(({ id }) => id))
+  const index = reading.models.findIndex((name) => !known.has(name))
+  if (index !== -1) throw invalidField(`/reading/models/${index}`, 'unknown', 'names no model of GET /v1/trace/models')
+}
+
+function auditedOf({
+  apply_to: { agents },
+  families,
+  allow_experimental = false,
+  reading,
+  ...settings
+}: RuledKillSwitch) {
   return {
     ...settings,
     allow_experimental,
+    reading: { ...reading },
     families: families.map((family) => ({ ...family })),
     apply_to: agents === undefined ? {} : { agents },
   }

@@ -11,6 +11,7 @@ const settings = {
   ],
   apply_to: {},
   allow_experimental: false,
+  reading: { models: [], max_tokens: 64 },
 }
 
 const HASH = 'NbzYbJqG7dGkIEb5bVfKk2vNr4Yw0m6sCkJ3o8q1TtE'
@@ -101,7 +102,8 @@ export const NOTES: Record<string, Note> = {
     description:
       'Send stored readings (`trace_id`), readings of a model of your own (`readings`, `reading_at`, `canary_set`), or ' +
       '`inference_input`: a model of the service completes it within 5 seconds, and its readings are stored as a trace ' +
-      'of source `server`. What it says is not kept. Go on only when `allowed` is true. Readings that you send are a ' +
+      'of source `server`. What it says is not kept. Which model, and how far it reads, the kill switch says (`reading`). The ' +
+      'newest trip of the session or its agent refuses for `max_age_s`, whatever is presented. Go on only when `allowed` is true. Readings that you send are a ' +
       'trace of source `client`: they can refuse and lock, and satisfy no condition of a policy. Each check is an entry ' +
       'of the decision ledger. A repeat with the same Idempotency-Key judges the same readings anew and records nothing.',
     examples: {
@@ -121,7 +123,6 @@ export const NOTES: Record<string, Note> = {
             { role: 'user', content: 'Pay the invoice of 20 November.' },
             { role: 'tool', content: 'Invoice of 20 November: 215.50 EUR.' },
           ],
-          max_tokens: 64,
         },
         agent_session_id: 'run-7',
       },

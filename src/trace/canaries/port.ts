@@ -6,26 +6,22 @@ import type { Platform } from '#src/platform/feature.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { TripSubject } from '../locks/locks.ts'
+import {
+  type CanaryCondition,
+  type CanaryReading,
+  isTripping,
+  type Judging,
+  type KillSwitchTrip,
+  readingOf,
+  refusalOf,
+  whoseOf,
+} from './conditions.ts'
 import { type InferenceInput, logUnread, type ReadInput, type Unread } from './input.ts'
-import { ageOf, isOfSubject, isUncounted, type JudgedFamily, judgeFamilies, type KillSwitch, modeFor } from './judge.ts'
+import { isOfSubject, type KillSwitch, modeFor } from './judge.ts'
 import { findKillSwitch } from './kill-switch.ts'
-import { findTrace, insertTrace, type TraceRow, toCheckedReading } from './traces.ts'
-import type { RecordTrip } from './trips.ts'
-
-export interface CanaryReading {
-  set: string
-  traceId: string | null
-  /**
-   * `client`: a caller sent it. It is answered only where a family tripped: it can refuse an action and never allows
-   * one.
-   */
-  source: 'server' | 'client'
-  readingAt: Date
-  /** `canary_hash`. */
-  hash: string
-  /** Those that were asked for, by the kill switch's threshold where it names one. */
-  families: JudgedFamily[]
-}
+import { findTrace, insertTrace, type TraceRow } from './traces.ts'
+import { findTrips } from './trip-rows.ts'
+import { type RecordTrip, tripOf } from './trips.ts'
 
 /** Where the readings of a decision come from. A trip of either counts. */
 export interface CanarySource extends TripSubject {
@@ -34,28 +30,37 @@ export interface CanarySource extends TripSubject {
   inferenceInput?: InferenceInput | undefined
 }
 
-export interface CanaryCondition {
-  set: string
+export interface CanaryQuestion extends TripSubject {
+  /** The reading that is presented. */
+  traceId: string | null
+  /** The token is bound to it, or is to be: its trip refuses however old it is. */
+  isBound: boolean
+  /** When the subject tripped last; undefined: never. */
+  trippedAt: Date | undefined
+  /** The oldest trip that a condition of the policy counts. */
+  maxAgeSeconds(): number
+}
+
+/** What is stored of the canaries of a session and its agent, and of the trace that is presented. */
+export interface CanaryState {
+  /** `canary_hash` of the trace, which never changes; undefined: there is no such trace. */
+  hash: string | undefined
+  /** Whether the trace is of the session or the agent. */
+  isOwn: boolean
   /**
-   * Asked for by name, so they count although their probe may be experimental. When absent: all of the reading that the
-   * kill switch counts.
+   * As for a condition without a family of its own, by the kill switch's age: the newest trip before the presented reading.
+   * undefined where nothing counts.
    */
-  families?: readonly string[] | undefined
-  maxAgeSeconds: number
-}
-
-export interface TraceQuestion extends TripSubject {
-  traceId: string
-}
-
-/** What is stored of a trace. */
-export interface TraceReading {
-  /** `canary_hash`, which never changes. */
-  hash: string
-  /** As for a condition without a family of its own, by the kill switch's age; undefined where it counts for nothing. */
   reading: CanaryReading | undefined
-  /** As `read` answers a condition without an input. */
+  /** As `read` answers a condition without an input. A trip of the session or the agent comes before the presented reading. */
   readFor(condition: CanaryCondition): CanaryReading | undefined
+  /**
+   * A trip that refuses whatever reading is presented: of the session, the agent, or the trace that the token is bound to.
+   * undefined where there is none for any condition.
+   */
+  tripFor: ((condition: CanaryCondition) => CanaryReading | undefined) | undefined
+  /** The trip by which the kill switch refuses, as it refuses a check. */
+  refusal: KillSwitchTrip | null
 }
 
 export interface CanaryTrip extends TripSubject {
@@ -81,31 +86,38 @@ export interface CanaryPort {
     source: TripSubject & { inferenceInput: InferenceInput },
     signal: AbortSignal,
   ): Promise<{ traceId: string } | { unread: Unread }>
-  /** undefined: there is no such trace. */
-  readTrace(tx: Tx, question: TraceQuestion): Promise<TraceReading | undefined>
+  readState(tx: Tx, question: CanaryQuestion): Promise<CanaryState>
   /**
    * Of a decision that a tripped condition denied: emits `trace.canary_tripped` once per token, and locks where the kill
    * switch says `block_and_lock`. The transaction holds the advisory locks on session and agent; shared ones are enough,
    * as the index makes one lock of several.
    */
   tripAtVerify(tx: Tx, scope: Scope, trip: CanaryTrip): Promise<{ lockId?: string }>
+  /** The same for a decision that the kill switch itself refused. @param jti null: at authorize, which issues nothing. */
+  tripByKillSwitch(
+    tx: Tx,
+    scope: Scope,
+    trip: TripSubject & { refusal: KillSwitchTrip; jti: string | null; at: string },
+  ): Promise<{ lockId?: string }>
 }
 
-export function createCanaryPort({
-  db,
-  now,
-  log,
-  readInput,
-  recordTrip,
-}: Pick<Platform, 'db' | 'now' | 'log'> & { readInput: ReadInput; recordTrip: RecordTrip }): CanaryPort {
+interface PortDeps extends Pick<Platform, 'db' | 'now' | 'log'> {
+  readInput: ReadInput
+  recordTrip: RecordTrip
+  /** undefined: the installation has no model. */
+  defaultModel(): string | undefined
+}
+
+export function createCanaryPort({ db, now, log, readInput, recordTrip, defaultModel }: PortDeps): CanaryPort {
   async function readAndStore(
     acting: Acting,
     input: InferenceInput,
     { agentSessionId, agentId }: TripSubject,
-    options: Parameters<ReadInput>[3],
+    options: Omit<Parameters<ReadInput>[3], 'rule'>,
   ): Promise<{ trace: TraceRow } | { unread: Unread }> {
-    const read = await readInput(acting, input, { agentSessionId, agentId }, options)
-    if ('trace' in read) await db.tenant(acting, (tx) => storeReading(tx, acting, read.trace))
+    const { settings } = await db.tenant(acting, findKillSwitch)
+    const read = await readInput(acting, input, { agentSessionId, agentId }, { ...options, rule: settings.reading })
+    if ('trace' in read) await db.tenant(acting, (tx) => storeReading(tx, acting, read.trace, settings))
     else logUnread(log, read.unread)
     return read
   }
@@ -116,20 +128,43 @@ export function createCanaryPort({
     conditions: readonly CanaryCondition[],
     signal: AbortSignal,
   ): Promise<TraceRow | undefined> {
-    if (source.inferenceInput === undefined || conditions.length === 0) return undefined
-    const sets = conditions.map(({ set }) => set)
+    const sets = conditions.flatMap((one) => (one.source === 'inference' ? [] : [one.set]))
+    if (source.inferenceInput === undefined || sets.length === 0) return undefined
     const read = await readAndStore(acting, source.inferenceInput, source, { sets, signal })
     return 'trace' in read ? read.trace : undefined
   }
 
+  const judgingOf = (settings: KillSwitch): Judging => ({ settings, at: now(), defaultModel: defaultModel() })
+
   return {
-    async readTrace(tx, { traceId, ...subject }) {
-      const [trace, { settings }] = await Promise.all([findTrace(tx, traceId), findKillSwitch(tx)])
-      if (trace === undefined) return undefined
-      const { digest: hash, canarySet: set } = trace
-      const readFor = (condition: CanaryCondition) => readingOf(trace, condition, subject, { settings, at: now() })
-      const reading = set === null ? undefined : readFor({ set, maxAgeSeconds: settings.max_age_s })
-      return { hash, reading, readFor }
+    async readState(tx, { traceId, isBound, trippedAt, maxAgeSeconds, ...subject }) {
+      const isTripped = trippedAt !== undefined && now().getTime() - trippedAt.getTime() <= MAX_AGE_MS
+      if (traceId === null && !isTripped) return NO_CANARIES
+      const [trace, { settings }] = await Promise.all([
+        traceId === null ? undefined : findTrace(tx, traceId),
+        findKillSwitch(tx),
+      ])
+      const judging = judgingOf(settings)
+      const oldest = judging.at.getTime() - Math.max(maxAgeSeconds(), settings.max_age_s) * 1_000
+      const trips = isTripped ? await findTrips(tx, subject, new Date(oldest)) : []
+      const tripFor = (condition: CanaryCondition) => {
+        const found = trips.map((one) => readingOf(one, condition, subject, judging))
+        const bound = trace && isBound ? readingOf(trace, condition, subject, { ...judging, isBound }) : undefined
+        return [bound, ...found].find(isTripping)
+      }
+      const readFor = (condition: CanaryCondition) =>
+        tripFor(condition) ?? (trace && readingOf(trace, condition, subject, judging))
+      const fieldsOf = ({ canarySet: set }: TraceRow) =>
+        set === null ? undefined : readFor({ set, maxAgeSeconds: settings.max_age_s })
+      const shown = [...(trace === undefined ? [] : [trace]), ...trips].map(fieldsOf)
+      return {
+        hash: trace?.digest,
+        isOwn: trace !== undefined && isOfSubject(whoseOf(trace), whoseOf(subject)),
+        reading: shown.find(isTripping) ?? shown[0],
+        readFor,
+        tripFor: trips.length > 0 || isBound ? tripFor : undefined,
+        refusal: refusalOf(judging, subject, { trips, bound: isBound ? trace : undefined }),
+      }
     },
 
     async read(acting, source, conditions, signal) {
@@ -141,10 +176,10 @@ export function createCanaryPort({
       const { settings } = await db.tenant(acting, findKillSwitch)
       return conditions.map((condition) => {
         const found = [taken, stored].flatMap((trace) => {
-          const reading = trace && readingOf(trace, condition, source, { settings, at: now() })
+          const reading = trace && readingOf(trace, condition, source, judgingOf(settings))
           return reading === undefined ? [] : [reading]
         })
-        return found.find(({ families }) => families.some(({ tripped }) => tripped)) ?? found[0]
+        return found.find(isTripping) ?? found[0]
       })
     },
 
@@ -160,7 +195,7 @@ export function createCanaryPort({
         at: now(),
         source: 'verify',
         mode,
-        isLocking: mode === 'block_and_lock',
+        isLocking: mode === 'block_and_lock' && !reading.isStale,
         reading,
         agentSessionId,
         agentId,
@@ -169,56 +204,29 @@ export function createCanaryPort({
       })
       return lockId === null ? {} : { lockId }
     },
+
+    async tripByKillSwitch(tx, scope, { refusal, jti, at, ...subject }) {
+      const trip = tripOf({ ...refusal, tripped_by: refusal }, subject, at)
+      if (trip === undefined) throw new Error('a refusal by the kill switch has no trip')
+      const { lockId } = await recordTrip(tx, scope, { ...trip, jti, source: jti === null ? 'check' : 'verify' })
+      return lockId === null ? {} : { lockId }
+    },
   }
+}
+
+// A condition of a policy and the kill switch count readings of a day at most.
+const MAX_AGE_MS = 86_400_000
+
+const NO_CANARIES: CanaryState = {
+  hash: undefined,
+  isOwn: false,
+  reading: undefined,
+  readFor: () => undefined,
+  tripFor: undefined,
+  refusal: null,
 }
 
 /** The trace that a model of the service made, counted as an inference. */
-export async function storeReading(tx: Tx, scope: Scope, trace: TraceRow): Promise<void> {
-  await Promise.all([insertTrace(tx, scope, trace), countOperations(tx, scope, 'inference', [trace.id])])
-}
-
-/** undefined: of another set or another subject, old, or a client's own that did not trip. */
-function readingOf(
-  trace: TraceRow,
-  { set, families: asked, maxAgeSeconds }: CanaryCondition,
-  { agentSessionId, agentId }: TripSubject,
-  { settings, at }: { settings: KillSwitch; at: Date },
-): CanaryReading | undefined {
-  const subject = { agent_session_id: agentSessionId, agent_id: agentId }
-  const isFresh = ageOf(trace.readingAt.toISOString(), at.toISOString()) <= maxAgeSeconds
-  const checked = toCheckedReading(trace)
-  if (checked?.canary_set !== set || !isFresh || !isOfSubject(checked, subject)) return undefined
-  const families =
-    asked === undefined ? judgeCounted(trace, settings) : judgeNamed(trace, { families: settings.families, asked })
-  const isTripped = families.some(({ tripped }) => tripped)
-  const isWhole = families.length > 0 && (asked === undefined || families.length === new Set(asked).size)
-  // What a client says of itself can refuse, and is no reason to allow.
-  if (!isTripped && !(trace.source === 'server' && isWhole)) return undefined
-  return {
-    set,
-    traceId: trace.id,
-    source: trace.source,
-    readingAt: trace.readingAt,
-    hash: trace.digest,
-    families,
-  }
-}
-
-function judgeCounted({ readings }: TraceRow, settings: KillSwitch): JudgedFamily[] {
-  const isLeftOut = isUncounted(settings)
-  return judgeFamilies(
-    readings.filter((one) => !isLeftOut(one)),
-    settings,
-  )
-}
-
-/** A rule that names a family asks for it, whether or not the kill switch does. */
-function judgeNamed(
-  { readings }: TraceRow,
-  { families, asked }: Pick<KillSwitch, 'families'> & { asked: readonly string[] },
-): JudgedFamily[] {
-  return judgeFamilies(
-    readings.filter(({ family }) => asked.includes(family)),
-    { families: families.map((one) => ({ ...one, enabled: true })) },
-  )
+export async function storeReading(tx: Tx, scope: Scope, trace: TraceRow, settings: KillSwitch): Promise<void> {
+  await Promise.all([insertTrace(tx, scope, trace, { settings }), countOperations(tx, scope, 'inference', [trace.id])])
 }

@@ -138,9 +138,11 @@ function createTally(settings: KillSwitch) {
     const one = { refused: judged.allowed ? 0 : 1, locks: isNewLock ? 1 : 0 }
     refused[kind] += one.refused
     if (judged.reason !== null && !judged.allowed) reasons.set(judged.reason, (reasons.get(judged.reason) ?? 0) + 1)
-    if (!judged.stale) {
-      if (judged.tripped_families.length > 0 && facts.reading !== null) traces.add(facts.reading.trace_id)
+    if (judged.tripped_by !== null) {
+      traces.add(judged.tripped_by.trace_id)
       for (const family of judged.tripped_families) addTo(tallyOfFamily(family), one)
+    }
+    if (!judged.stale) {
       for (const family of judged.uncounted_families) tallyOfFamily(family).uncounted += 1
     }
     addTo(tallyOfAgent(facts.agent_id), one)

@@ -13,7 +13,7 @@ import { retentionDaysOf } from '#src/platform/ledger/retention.ts'
 import { DAY_MS } from '#src/platform/retention.ts'
 import type { SamplingSettings } from '../llama/sampling.ts'
 import type { WindowScores } from '../probes/reader.ts'
-import type { CheckedReading } from './judge.ts'
+import { type CheckedReading, type KillSwitch, type ReadingOrigin, trippedAtAll } from './judge.ts'
 import type { Reading } from './readings.ts'
 
 export const TRACE_SOURCES = ['client', 'server'] as const
@@ -37,6 +37,8 @@ export interface TraceRow {
   createdAt: Date
   /** null: of readings alone. */
   inference: TracedInference | null
+  /** Tokens of an input's completion that ended by its length; null: it ended by itself, or the trace has no such input. */
+  cutAfter: number | null
 }
 
 export const FINISH_REASONS = ['stop', 'length', 'canary_tripped'] as const
@@ -64,24 +66,24 @@ export interface CompletionFacts {
   windows: WindowScores[]
 }
 
-const TRACE = `id, source, agent_session_id AS "agentSessionId", agent_id AS "agentId", canary_set AS "canarySet", readings,
+export const TRACE = `id, source, agent_session_id AS "agentSessionId", agent_id AS "agentId", canary_set AS "canarySet", readings,
   reading_at AS "readingAt", model_version_id AS "modelVersionId", runtime, digest, created_by AS "createdBy",
   created_at AS "createdAt", CASE WHEN model IS NOT NULL THEN jsonb_build_object('model', model,
     'finishReason', finish_reason, 'promptHash', prompt_hash, 'completionHash', completion_hash,
     'promptTokens', prompt_tokens, 'completionTokens', completion_tokens, 'maxTokens', max_tokens,
-    'sampling', sampling) END AS inference, text_until AS "textUntil"`
+    'sampling', sampling) END AS inference, text_until AS "textUntil", cut_after AS "cutAfter"`
 
-type StoredTrace = Omit<TraceRow, 'inference'> & {
+export type StoredTrace = Omit<TraceRow, 'inference'> & {
   inference: Omit<TracedInference, 'textUntil'> | null
   textUntil: Date | null
 }
 
-const toTrace = ({ inference, textUntil, ...row }: StoredTrace): TraceRow => ({
+export const toTrace = ({ inference, textUntil, ...row }: StoredTrace): TraceRow => ({
   ...row,
   inference: inference && { ...inference, textUntil },
 })
 
-export type NewTrace = Omit<TraceRow, 'digest' | 'inference'>
+export type NewTrace = Omit<TraceRow, 'digest' | 'inference' | 'cutAfter'>
 
 /** `canary_hash`: over everything that the readings say, and over the trace that they are of. */
 export function canaryHashOf(trace: NewTrace): string {
@@ -101,14 +103,15 @@ export async function insertTrace(
   tx: Tx,
   { accountId, environment }: Scope,
   trace: TraceRow,
-  facts?: CompletionFacts,
+  { settings = { families: [] }, facts }: { settings?: Pick<KillSwitch, 'families'>; facts?: CompletionFacts } = {},
 ): Promise<void> {
   const { inference } = trace
+  const tripped = trippedAtAll(trace.readings, settings)
   await tx.query(
     `INSERT INTO traces (account_id, environment, id, source, agent_session_id, agent_id, canary_set, readings, reading_at,
        model_version_id, runtime, digest, created_by, created_at, model, finish_reason, prompt_hash, completion_hash,
-       prompt_tokens, completion_tokens, max_tokens, sampling, token_facts, text_until)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
+       prompt_tokens, completion_tokens, max_tokens, sampling, token_facts, text_until, tripped_families, cut_after)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`,
     [
       accountId,
       environment,
@@ -134,6 +137,8 @@ export async function insertTrace(
       inference && JSON.stringify(inference.sampling),
       inference && JSON.stringify(facts ?? { logProbabilities: [], windows: [] }),
       inference?.textUntil ?? null,
+      tripped.length === 0 ? null : tripped,
+      trace.cutAfter,
     ],
   )
 }
@@ -176,6 +181,19 @@ export function toCheckedReading(trace: TraceRow): CheckedReading | null {
     agent_id: trace.agentId,
     readings: trace.readings,
   }
+}
+
+/** For what may depend on who chose the model and the length. */
+export function toPresentedReading(trace: TraceRow): CheckedReading | null {
+  const checked = toCheckedReading(trace)
+  return checked === null || trace.source === 'client' ? checked : { ...checked, origin: originOf(trace) }
+}
+
+function originOf({ modelVersionId, inference, cutAfter }: TraceRow): ReadingOrigin {
+  const version = modelVersionId ?? ''
+  const model = inference?.model ?? version.slice(0, Math.max(0, version.lastIndexOf('@')))
+  const isCut = inference !== null && inference.finishReason !== 'stop'
+  return { model, cut_after: isCut ? inference.completionTokens : cutAfter }
 }
 
 export interface TraceFilter {

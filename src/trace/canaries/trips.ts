@@ -6,7 +6,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Locks, TripSubject } from '../locks/locks.ts'
 import type { TripSource } from '../locks/rows.ts'
-import type { JudgedFamily, KillSwitchMode } from './judge.ts'
+import type { CheckJudgement, JudgedFamily, KillSwitchMode } from './judge.ts'
 
 export interface Trip extends TripSubject {
   at: Date
@@ -18,6 +18,19 @@ export interface Trip extends TripSubject {
   /** Of a verify. */
   jti: string | null
   matchedRuleId: string | null
+}
+
+/** What a judgement as that of a check is as a trip; undefined where it is none. */
+export function tripOf(
+  { mode, families, locks, tripped_by: by }: Pick<CheckJudgement, 'mode' | 'families' | 'locks' | 'tripped_by'>,
+  subject: TripSubject,
+  at: string,
+): Trip | undefined {
+  if (by === null) return undefined
+  const reading = { traceId: by.trace_id, hash: by.canary_hash, families }
+  const { agentSessionId, agentId } = subject
+  const whom = { agentSessionId, agentId, jti: null, matchedRuleId: null }
+  return { ...whom, at: new Date(at), source: 'check', mode, isLocking: locks, reading }
 }
 
 export type RecordTrip = (tx: Tx, scope: Scope, trip: Trip) => Promise<{ lockId: string | null }>
@@ -32,8 +45,8 @@ export function createRecordTrip({ lockAfterTrip }: Pick<Locks, 'lockAfterTrip'>
     if (lock?.isNew === false) return { lockId: lock.lockId }
     await emit(tx, scope, {
       type: 'trace.canary_tripped',
-      // A reading that is checked often is one event, unless it locks again after a lock was cleared.
-      dedupKey: `trace.canary_tripped:${lock?.lockId ?? `${source}:${jti ?? reading.traceId}`}`,
+      // A reading is one event, by whatever it is judged and however often, unless it locks again after a lock was cleared.
+      dedupKey: `trace.canary_tripped:${lock?.lockId ?? jti ?? reading.traceId}`,
       data: {
         trace_id: reading.traceId,
         canary_hash: reading.hash,

@@ -22,6 +22,10 @@ export const killSwitchView = z
     allow_experimental: z
       .boolean()
       .describe('Whether `block` and `block_and_lock` count probes whose card has the status `experimental`.'),
+    reading: z
+      .object({ models: z.array(z.string()), max_tokens: z.number().int() })
+      .meta({ id: 'KillSwitchReading' })
+      .describe('What a reading has to be before it may allow. Without models: of the first of GET /v1/trace/models.'),
     changed_at: time.nullable().describe('null: the defaults.'),
     changed_by: z.string().nullable().describe('The API key or user.'),
   })
@@ -161,12 +165,12 @@ export const checkView = z
   .meta({ id: 'CanaryCheck' })
 
 export function toKillSwitchView({
-  settings: { mode, max_age_s, families, apply_to, allow_experimental = false },
+  settings: { mode, max_age_s, families, apply_to, allow_experimental = false, reading },
   changedAt,
   changedBy,
 }: CurrentKillSwitch): z.input<typeof killSwitchView> {
   const changed = { changed_at: changedAt?.toISOString() ?? null, changed_by: changedBy }
-  return { mode, max_age_s, families, apply_to, allow_experimental, ...changed }
+  return { mode, max_age_s, families, apply_to, allow_experimental, reading, ...changed }
 }
 
 export function toPreviewView(preview: KillSwitchPreview): z.input<typeof previewView> {

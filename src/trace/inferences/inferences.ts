@@ -15,7 +15,7 @@ import { newId } from '#src/platform/ids.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { DAY_MS } from '#src/platform/retention.ts'
 import { checkNames, resolveSubject } from '../canaries/check.ts'
-import { type CheckFacts, type CheckJudgement, judgeCheck, modeFor } from '../canaries/judge.ts'
+import { type CheckFacts, type CheckJudgement, isBlocking, judgeCheck, modeFor } from '../canaries/judge.ts'
 import { canaryHashOf, insertTrace, type TracedInference, type TraceRow } from '../canaries/traces.ts'
 import type { RecordTrip } from '../canaries/trips.ts'
 import { locksOf, type TripSubject } from '../locks/locks.ts'
@@ -28,7 +28,6 @@ import { type InferenceBody, inputOf, samplingOf } from './request.ts'
 import {
   canaryRequestOf,
   checkFactsOf,
-  isBlocking,
   type RunContext,
   readRunContext,
   refuseRun,
@@ -134,7 +133,7 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
       const completion = isWithheld ? { tokens: [], tokenTexts: [] } : result
       const windows = isWithheld ? [] : (result.canary?.windows ?? [])
       const logProbabilities = isWithheld ? [] : result.logProbabilities.map(rounded)
-      await insertTrace(tx, acting, settled, { logProbabilities, windows })
+      await insertTrace(tx, acting, settled, { settings: context.killSwitch, facts: { logProbabilities, windows } })
       if (body.retain === 'text') {
         const { input, sampling } = ran.request
         const { tokens: completionTokens, tokenTexts: completionTexts } = completion
@@ -284,7 +283,7 @@ function traceOf(acting: Acting, { id, subject, backend, result }: Ran, at: Date
     createdBy: actorOf(acting.principal).id,
     createdAt: at,
   } as const
-  return { ...trace, digest: canaryHashOf(trace), inference: null }
+  return { ...trace, digest: canaryHashOf(trace), inference: null, cutAfter: null }
 }
 
 function inferenceOf(

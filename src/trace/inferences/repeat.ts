@@ -8,14 +8,14 @@ import { lockShared } from '#src/platform/db/advisory.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
-import { type CheckFacts, judgeCheck } from '../canaries/judge.ts'
+import { type CheckFacts, isBlocking, judgeCheck } from '../canaries/judge.ts'
 import { findTrace, noTrace } from '../canaries/traces.ts'
 import { locksOf } from '../locks/locks.ts'
 import type { Models } from '../models/models.ts'
 import { completionHashOf, promptHashOf } from './contents.ts'
 import type { InferenceAnswer } from './inferences.ts'
 import { type InferenceBody, inputOf } from './request.ts'
-import { checkFactsOf, isBlocking, readRunContext, refuseRun, unreadRefusal } from './run-context.ts'
+import { checkFactsOf, readRunContext, refuseRun, unreadRefusal } from './run-context.ts'
 
 interface RepeatDeps extends Pick<Platform, 'db' | 'ledger'> {
   models: Pick<Models, 'version'>

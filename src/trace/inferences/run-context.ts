@@ -4,7 +4,7 @@ import { type AgentFacts, readAgents } from '#src/agents/registry/rows.ts'
 import { type AgentSessionStatus, readAgentSession } from '#src/agents/registry/session-rows.ts'
 import { Failure } from '#src/failure.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { type CheckFacts, isUncounted, type KillSwitch, type KillSwitchMode, modeFor } from '../canaries/judge.ts'
+import { type CheckFacts, isBlocking, isUncounted, type KillSwitch, modeFor } from '../canaries/judge.ts'
 import { findKillSwitch } from '../canaries/kill-switch.ts'
 import { type TraceRow, toCheckedReading } from '../canaries/traces.ts'
 import type { TripSubject } from '../locks/locks.ts'
@@ -58,7 +58,10 @@ export function unreadRefusal(model: string): Failure {
   })
 }
 
-/** For `judgeCheck`: the readings of a run, as fresh as it is. */
+/**
+ * For `judgeCheck`: the readings of a run, as fresh as it is. They are of the whole completion that is given out, whatever
+ * its length.
+ */
 export function checkFactsOf(trace: TraceRow, { killSwitch, lock, isSubjectLocked }: RunContext): CheckFacts {
   return {
     at: trace.createdAt.toISOString(),
@@ -70,8 +73,6 @@ export function checkFactsOf(trace: TraceRow, { killSwitch, lock, isSubjectLocke
     is_subject_locked: isSubjectLocked,
   }
 }
-
-export const isBlocking = (mode: KillSwitchMode): boolean => mode === 'block' || mode === 'block_and_lock'
 
 /** How the model is asked for readings, so that what it withholds is what the kill switch then judges as a trip. */
 export function canaryRequestOf(killSwitch: KillSwitch, agentId: string | null, probes: ProbeSetFacts): CanaryRequest {

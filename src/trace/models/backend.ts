@@ -2,7 +2,7 @@
 // and a request that a backend can't serve with `backend_capability_missing`.
 
 import { Failure } from '#src/failure.ts'
-import { isModelError, type ModelErrorCode } from '../gguf/model-error.ts'
+import { isModelError, type ModelErrorCode, modelError } from '../gguf/model-error.ts'
 import type { GeneratedToken } from '../llama/generation.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { ModelOperation, OperationRequest, OperationResult } from './operations.ts'
@@ -122,6 +122,12 @@ export function placedAt(pointer: string, error: unknown): unknown {
   // A server elsewhere does not say what of the request it refused.
   const place = isModelError(cause) ? pointer : ''
   return new Failure('invalid_request', { detail, errors: [{ pointer: place, code: 'input_refused', detail }], cause })
+}
+
+/** The `refusal` of a fair semaphore: as that of a full queue of a model in this process. */
+export function queueFull(model: string) {
+  const cause = modelError('queue_full', 'Too many requests run and wait.')
+  return { detail: `Too many requests wait for the model ${model}.`, retryAfterSeconds: 2, cause }
 }
 
 /** What the caller sees of a model's error. Any other error stays as it is. */

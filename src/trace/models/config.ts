@@ -43,7 +43,9 @@ export const modelsConfig = defineConfig({
       'Keys of the servers of models elsewhere, separated by commas: name=key.',
     ),
     TRACE_MODEL_DIR: z.string().optional().describe('Folder of language models. `npm start` uses `.data/models`.'),
-    TRACE_QUEUE_DEPTH: count(100).describe('Requests that may wait for one model in a process; more are answered 503.'),
+    TRACE_QUEUE_DEPTH: count(100).describe(
+      'Requests that may wait for one model in a process; beyond that the newest of the account with most is answered 503.',
+    ),
     TRACE_QUEUE_DEPTH_EACH: count(20).describe('Of them, how many may be of one account.'),
     TRACE_LIMIT_SECONDS: count(120).describe('How long one inference may take, its wait not included.'),
     TRACE_IDLE_SECONDS: count(600).describe('A model that nobody asks gives its memory back after this time.'),

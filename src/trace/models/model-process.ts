@@ -5,8 +5,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { deserialize, serialize } from 'node:v8'
+import { createFairQueue } from '#src/platform/fair-queue.ts'
 import { type ModelError, modelError } from '../gguf/model-error.ts'
-import { createModelQueue } from './model-queue.ts'
 import {
   MAX_REQUEST_BYTES,
   type ModelOperation,
@@ -29,6 +29,7 @@ type Work = { op: 'infer'; request: InferenceRequest } | { op: 'operate'; name: 
 
 interface Task {
   id: number
+  lane: string
   work: Work
   limitMs: number
   /** What the process tells before its answer. */
@@ -63,7 +64,7 @@ export function createModelProcess({
   onEnded = () => {},
   file = new URL('./model-child.ts', import.meta.url),
 }: ModelProcessOptions): ModelProcess {
-  const queue = createModelQueue<Task>()
+  const queue = createFairQueue<Task>({ max: maxWaiting, maxEach: maxWaitingEach })
   const ending = new Set<Promise<void>>()
   let child: ChildProcess | undefined
   let report: ModelReport | undefined
@@ -81,24 +82,20 @@ export function createModelProcess({
   ): Promise<unknown> {
     if (isClosed) return Promise.reject(closed())
     if (signal?.aborted) return Promise.reject(aborted())
-    const [all, own] = [queue.length, queue.lengthOf(lane)]
-    if (all >= maxWaiting || own >= maxWaitingEach) {
-      const whose = all >= maxWaiting ? `${all} requests` : `${own} requests of yours`
-      return Promise.reject(modelError('queue_full', `${whose} wait for the model already.`))
-    }
     return new Promise((settle, fail) => {
       lastId += 1
       const onAbort = () => abort(task)
       const release = () => signal?.removeEventListener('abort', onAbort)
-      const task: Task = { id: lastId, work, limitMs: taskLimitMs, onMessage, settle, fail, release }
+      const task: Task = { id: lastId, lane, work, limitMs: taskLimitMs, onMessage, settle, fail, release }
       signal?.addEventListener('abort', onAbort, { once: true })
-      queue.push(lane, task)
+      const refused = queue.push(lane, task)
+      if (refused !== undefined) end(refused, () => refused.fail(queueFull(queue.size)))
       advance()
     })
   }
 
   function advance(): void {
-    if (running !== undefined || queue.length === 0) return
+    if (running !== undefined || queue.size === 0) return
     if (pause !== undefined) {
       pause.ref()
       return
@@ -159,7 +156,7 @@ export function createModelProcess({
       report = said
       onReady({ pid: from.pid, acceleration })
       clearTimeout(timer)
-      if (queue.length === 0) rest(from)
+      if (queue.size === 0) rest(from)
       else advance()
     } else if (message.op === 'unusable') {
       drop(from, 'unusable', message.code, message.detail)
@@ -190,7 +187,7 @@ export function createModelProcess({
     // Who gave up says nothing of the model.
     if (code !== 'aborted') failures += 1
     // Before the first request runs, the reason is the model's: no request in the queue would fare better.
-    const failed = wasReady ? [] : queue.takeAll()
+    const failed = wasReady ? [] : queue.clear()
     backOff()
     for (const task of failed) end(task, () => task.fail(error))
     finish((task) => task.fail(error))
@@ -203,7 +200,7 @@ export function createModelProcess({
       pause = undefined
       advance()
     }, delayMs)
-    if (queue.length === 0) pause.unref()
+    if (queue.size === 0) pause.unref()
   }
 
   function finish(answer: (task: Task) => void): void {
@@ -223,7 +220,7 @@ export function createModelProcess({
   }
 
   function abort(task: Task): void {
-    if (queue.remove(task)) {
+    if (queue.remove(task.lane, task)) {
       end(task, () => task.fail(aborted()))
       return
     }
@@ -287,12 +284,12 @@ export function createModelProcess({
       return report
     },
     get waiting() {
-      return queue.length
+      return queue.size
     },
     async close() {
       isClosed = true
       clearTimeout(pause)
-      for (const task of queue.takeAll()) end(task, () => task.fail(closed()))
+      for (const task of queue.clear()) end(task, () => task.fail(closed()))
       if (child !== undefined) kill(child)
       finish((task) => task.fail(closed()))
       await Promise.all(ending)
@@ -300,5 +297,6 @@ export function createModelProcess({
   }
 }
 
+const queueFull = (waiting: number) => modelError('queue_full', `${waiting} requests wait for the model already.`)
 const closed = () => modelError('closed', 'The model is shutting down.')
 const aborted = () => modelError('aborted', 'The request was aborted.')

@@ -9,7 +9,7 @@ import type { TraceBackend } from './backend.ts'
 import type { Capabilities } from './capabilities.ts'
 import { type ModelEntry, type ModelSettings, parseModelEntries, parseModelKeys } from './config.ts'
 import { createEmbeddedBackend, type EmbeddedOptions, type FileBackend } from './embedded.ts'
-import { isExported, listModelFiles, type ModelFile, modelFileAt } from './model-files.ts'
+import { DEFAULT_MODEL, isExported, listModelFiles, type ModelFile, modelFileAt } from './model-files.ts'
 import { createModelProcess } from './model-process.ts'
 import { createNeuronpediaBackend } from './neuronpedia.ts'
 import { createOnnxBackend, EXPORTED_CHILD } from './onnx.ts'
@@ -32,6 +32,8 @@ export interface Models {
   list(): Promise<ModelSummary[]>
   /** Of the default model without an id. @throws {Failure} `not_found`. */
   get(id?: string): TraceBackend
+  /** Undefined: there is no model. */
+  defaultId(): string | undefined
   /** Of a `model_version_id`, as traces name it. @throws {Failure} `not_found` where its file is another one now. */
   version(modelVersionId: string): Promise<TraceBackend>
   /** The requests that wait for each model whose process this process has asked for. */
@@ -118,6 +120,7 @@ export function createModels(
         }),
       ),
     get,
+    defaultId: () => (entries.length === 0 ? DEFAULT_MODEL : available()[0])?.id,
     async version(modelVersionId) {
       const backend = get(modelVersionId.split('@')[0])
       const { id } = await backend.modelVersion()

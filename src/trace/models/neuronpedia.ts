@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
-import { modelError } from '../gguf/model-error.ts'
-import { type CallOptions, type ExternalGraph, type TraceBackend, toFailure } from './backend.ts'
+import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
+import { type CallOptions, type ExternalGraph, queueFull, type TraceBackend } from './backend.ts'
 import { type Capabilities, capabilityMissing } from './capabilities.ts'
 import type { RemoteModel } from './config.ts'
 import { OPERATIONS } from './operations.ts'
@@ -27,8 +27,9 @@ const MAX_GRAPH_BYTES = 32_000_000
 // Of a graph of 10,000 features.
 const MAX_NODES = 50_000
 const MAX_LINKS = 2_000_000
-// The largest graph takes 150 MB of this process while it is read, and each of an account one of Neuronpedia's turns.
-const MAX_AT_ONCE = 4
+// The largest graph takes 150 MB of this process while it is read, and each of an account one of Neuronpedia's turns. One that
+// waits takes nothing but its connection.
+const GRAPHS = { slots: 4, slotsEach: 1, maxWaiting: 16, maxWaitingEach: 1 }
 
 const generated = z.object({ s3url: z.url().max(2_000), numNodes: remoteCount, numLinks: remoteCount })
 
@@ -55,8 +56,7 @@ export function createNeuronpediaBackend(id: string, remote: RemoteModel, deps: 
   const calls = createRemoteCalls(id, deps)
   const version = remoteVersion(id, remote, false)
   const authorization: Record<string, string> = deps.key === undefined ? {} : { 'x-api-key': deps.key }
-  // By account.
-  const drawing = new Set<string>()
+  const withSlot = createFairSemaphore({ ...GRAPHS, refusal: queueFull(id) })
 
   async function draw({ prompt }: { prompt: string }, options: CallOptions): Promise<ExternalGraph> {
     const { s3url } = await calls.call(
@@ -93,17 +93,6 @@ export function createNeuronpediaBackend(id: string, remote: RemoteModel, deps: 
       throw capabilityMissing(id, OPERATIONS[operation].needs)
     },
 
-    async graph(request, options = {}): Promise<ExternalGraph> {
-      const { lane = '' } = options
-      if (drawing.size >= MAX_AT_ONCE || drawing.has(lane)) {
-        throw toFailure(id, modelError('queue_full', 'Too many graphs are being made.'))
-      }
-      drawing.add(lane)
-      try {
-        return await draw(request, options)
-      } finally {
-        drawing.delete(lane)
-      }
-    },
+    graph: (request, options = {}) => withSlot(options.lane ?? '', () => draw(request, options)),
   }
 }

@@ -5,11 +5,11 @@ import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
 import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
+import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Log } from '#src/platform/log.ts'
 import { parseRetryAfter } from '#src/platform/net/exchange.ts'
 import { OPERATOR, type Outbound } from '#src/platform/net/outbound.ts'
-import { modelError } from '../gguf/model-error.ts'
-import { type CallOptions, type ModelVersion, toFailure, versionIdOf } from './backend.ts'
+import { type CallOptions, type ModelVersion, queueFull, versionIdOf } from './backend.ts'
 import type { RemoteModel } from './config.ts'
 
 export interface RemoteDeps {
@@ -18,7 +18,7 @@ export interface RemoteDeps {
   /** For its owner alone: it is sent to this model's address only. */
   key: string | undefined
   timeoutMs: number
-  /** Requests at once, of all accounts and of one. */
+  /** Requests at once, of all accounts and of one; as many may wait. */
   maxAtOnce: number
   maxAtOnceEach: number
 }
@@ -47,8 +47,13 @@ export function remoteVersion(id: string, { kind, address, model }: RemoteModel,
 /** Calls the servers of one model. @throws {Failure} `invalid_request`, `service_unavailable`. */
 export function createRemoteCalls(id: string, deps: RemoteDeps) {
   const { outbound, log, key, timeoutMs, maxAtOnce, maxAtOnceEach } = deps
-  const running = new Map<string, number>()
-  let total = 0
+  const withSlot = createFairSemaphore({
+    slots: maxAtOnce,
+    slotsEach: maxAtOnceEach,
+    maxWaiting: maxAtOnce,
+    maxWaitingEach: maxAtOnceEach,
+    refusal: queueFull(id),
+  })
 
   function unavailable(detail: string, reason: string, retryAfterSeconds = RETRY_AFTER_SECONDS.usual): Failure {
     log.warn({ model: id, reason }, 'the server of a model failed')
@@ -105,18 +110,12 @@ export function createRemoteCalls(id: string, deps: RemoteDeps) {
     key,
 
     /** The JSON of a success. `authorization` goes to the operator's address alone. */
-    async call<Shape extends z.ZodType>(
+    call<Shape extends z.ZodType>(
       shape: Shape,
       call: RemoteCall,
       { signal, lane = '', authorization = {} }: CallOptions & { authorization?: Record<string, string> },
     ): Promise<z.output<Shape>> {
-      const own = running.get(lane) ?? 0
-      if (total >= maxAtOnce || own >= maxAtOnceEach) {
-        throw toFailure(id, modelError('queue_full', 'Too many requests of the model run.'))
-      }
-      total += 1
-      running.set(lane, own + 1)
-      try {
+      return withSlot(lane, async () => {
         const parsed = shape.safeParse(await send(call, authorization, signal))
         if (parsed.success) return parsed.data
         const [issue] = parsed.error.issues
@@ -124,12 +123,7 @@ export function createRemoteCalls(id: string, deps: RemoteDeps) {
           `The server of the model ${id} gave no usable answer.`,
           `no valid ${issue?.path[0]?.toString() ?? 'shape'}`,
         )
-      } finally {
-        total -= 1
-        const left = (running.get(lane) ?? 1) - 1
-        if (left === 0) running.delete(lane)
-        else running.set(lane, left)
-      }
+      })
     },
   }
 }

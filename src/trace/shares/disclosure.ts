@@ -5,8 +5,8 @@ import {
   type AttemptCount,
   type AttemptLimit,
   type AttemptRefusal,
-  countAttempt,
   countsOfClient,
+  createAttempts,
   siteOf,
   tooManyAttempts,
 } from '#src/account/login/attempts.ts'
@@ -68,6 +68,8 @@ type DisclosureDeps = Pick<Platform, 'db' | 'now' | 'sealer' | 'linkTokens' | 'b
 export type Disclosure = ReturnType<typeof createDisclosure>
 
 export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens, deciding }: DisclosureDeps) {
+  const attempts = createAttempts()
+
   async function findOwner({ token, shareId, origin }: Asking): Promise<TokenOwner> {
     const owner = await tokens.find(token, origin, now())
     // The token of a granted person is for looking.
@@ -78,8 +80,12 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
 
   async function count(origin: Origin, counted: readonly AttemptCount[]): Promise<void> {
     const at = now()
+    attempts.check(counted, at)
     const limited = await tokens.withSlot(siteOf(origin.ip), () =>
-      db.system('count disclosure request', (tx): Promise<AttemptRefusal | undefined> => countAttempt(tx, counted, at)),
+      db.system(
+        'count disclosure request',
+        (tx): Promise<AttemptRefusal | undefined> => attempts.count(tx, counted, at),
+      ),
     )
     if (limited !== undefined) throw tooManyAttempts(limited)
   }

@@ -35,8 +35,17 @@ export interface MaskedNode {
   position: number | null
 }
 
+/** What a shared graph says of itself beside the facts of its job. */
+export interface SharedFacts {
+  masked: MaskedNode[]
+  /** Ids of nodes. */
+  disclosed: string[]
+  open_rows: string[]
+  [fact: string]: unknown
+}
+
 export interface SharedGraph {
-  metadata: Record<string, unknown>
+  metadata: { svc: SharedFacts; [name: string]: unknown }
   qParams: Record<string, unknown>
   nodes: ManifestNode[]
   links: ManifestLink[]
@@ -223,7 +232,7 @@ function publishNode(node: ManifestNode, { name, isWhole, isOpen, showsProbabili
 function publishMetadata(
   { metadata, nodes }: Manifest,
   { hidden, masks, salt, disclosed, open }: Masking & { hidden: ReadonlyMap<string, number>; open: readonly string[] },
-): Record<string, unknown> {
+): SharedGraph['metadata'] {
   const facts = recordOf(metadata.svc)
   const masked = nodes
     .filter(({ node_id }) => hidden.has(node_id))

@@ -18,6 +18,7 @@ const share = {
   masked_node_ids: MASKED,
   mask_rule: { label_pattern: '^outbound tool' },
   reveal: [],
+  reveals_prompt: false,
   disclosure_mode: 'manual',
   shown_before: 0,
   created_by: KEY,
@@ -81,9 +82,15 @@ const shared = {
   },
   masked_nodes: 2,
   disclosure_mode: 'manual',
+  reveals_prompt: false,
   disclosure: null,
   graph: {
-    metadata: { slug: IDS.trace, scan: 'countersign-tiny-1.0', prompt: '', prompt_tokens: ['', ''] },
+    metadata: {
+      slug: IDS.trace,
+      scan: 'countersign-tiny-1.0',
+      prompt: '',
+      prompt_tokens: ['system', 'user, assistant'],
+    },
     qParams: { pinnedIds: [], supernodes: [], linkType: 'both', clickedId: '', sg_pos: '' },
     nodes: [],
     links: [{ source: 'masked', target: 'L_5f0c2b3a4d5e6f70', weight: 1.93 }],
@@ -96,14 +103,18 @@ export const NOTES: Record<string, Note> = {
       'Shows the canary readings of a trace, and with `job_id` the graph of its attribution job, to everybody who has the ' +
       'token. Neurons are masked by `masked_node_ids` and `mask_rule`; [what masking hides]({base_url}/docs/shares) says ' +
       'how. A share masks at least what every share of the trace masks, and from now on the others mask what this one ' +
-      'does. `shown_before` counts what was seen before that. 409 where another share of the trace shows another job, ' +
-      'and for the mode `auto` where a grant would show what a manual share masks.',
+      'does. `shown_before` counts what was seen before that. Without `reveals_prompt` a graph shows the last position of ' +
+      'the text, and all before it as one node for each message; a text of fewer than 16 tokens of content is 400. With it, ' +
+      'somebody with the file of the model finds the prompt, and by it every masked neuron. 409 where another share of ' +
+      'the trace shows another job, for the mode `auto` where a grant would show what a manual share masks, and for ' +
+      '`reveals_prompt` where another share masks neurons without it.',
     examples: {
       'The readings of a trace': {
         trace_id: IDS.trace,
         scope_kind: 'trace',
         masked_node_ids: [],
         reveal: [],
+        reveals_prompt: false,
         expires_at: share.expires_at,
         disclosure_mode: 'manual',
       },
@@ -114,6 +125,7 @@ export const NOTES: Record<string, Note> = {
         masked_node_ids: ['2_140_12'],
         mask_rule: share.mask_rule,
         reveal: ['layer'],
+        reveals_prompt: false,
         expires_at: share.expires_at,
         disclosure_mode: 'manual',
       },
@@ -164,8 +176,8 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/trace/shares/view': {
     description:
-      'With the token of the share, or with that of a grant, which shows what the share masked when it was made. Each ' +
-      'view is recorded. 404 for every token that shows nothing, whatever the reason.',
+      'With the token of the share, or with that of a grant, which shows what the share masked when it was made. ' +
+      '`reveals_prompt` says whether the graph has single positions. Each view is recorded. 404 for every token that shows nothing, whatever the reason.',
     headers: { [NAME]: 'The token of the share or of a grant.' },
     answers: { 200: { example: shared } },
     problems: ['not_found', 'rate_limited', 'service_unavailable'],

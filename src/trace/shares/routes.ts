@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, timestamp } from '#src/platform/http/params.ts'
+import type { NewShareRequest } from './beside.ts'
 import { type DisclosureDecisions, GRANT_SECONDS } from './deciding.ts'
 import { REVEALABLE } from './mask.ts'
 import { shareUrl } from './person.ts'
-import type { NewShareRequest, Shares } from './shares.ts'
+import type { Shares } from './shares.ts'
 import {
   createdShareView,
   disclosureModeView,
@@ -43,6 +44,12 @@ const createBody = z
       .max(REVEALABLE.length)
       .default([])
       .describe('What is shown of where a masked neuron is.'),
+    reveals_prompt: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Shows single positions of the text too. Somebody with the file of the model finds the prompt from them.',
+      ),
     expires_at: timestamp,
     disclosure_mode: disclosureModeView
       .default('manual')
@@ -262,6 +269,7 @@ function requestOf(body: z.output<typeof createBody>): NewShareRequest {
     maskedNodeIds: body.masked_node_ids,
     maskRule: body.mask_rule,
     reveals: [...new Set(body.reveal)],
+    revealsPrompt: body.reveals_prompt,
     disclosureMode: body.disclosure_mode,
     expiresAt: new Date(body.expires_at),
   }

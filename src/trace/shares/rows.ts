@@ -26,6 +26,8 @@ export interface ShareRow {
   maskRule: MaskRule | null
   maskSalt: Buffer
   reveals: Revealed[]
+  /** Shows the positions of its graph, from which somebody with the model's file finds the prompt. */
+  revealsPrompt: boolean
   disclosureMode: DisclosureMode
   shownBefore: number
   createdBy: string
@@ -39,7 +41,7 @@ export type NewShare = Omit<ShareRow, 'position' | 'revokedAt' | 'revokedBy'> & 
 
 const SHARE = `id, position, trace_id AS "traceId", job_id AS "jobId", model_version_id AS "modelVersionId",
   scope_kind AS "scopeKind", masks, masked_node_ids AS "maskedNodeIds", mask_rule AS "maskRule", mask_salt AS "maskSalt",
-  reveals, disclosure_mode AS "disclosureMode", shown_before AS "shownBefore", created_by AS "createdBy",
+  reveals, reveals_prompt AS "revealsPrompt", disclosure_mode AS "disclosureMode", shown_before AS "shownBefore", created_by AS "createdBy",
   created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt", revoked_by AS "revokedBy"`
 
 export function statusOf({ revokedAt, expiresAt }: Pick<ShareRow, 'revokedAt' | 'expiresAt'>, at: Date): ShareStatus {
@@ -55,8 +57,8 @@ export function subjectOf({ scopeKind, traceId, modelVersionId }: ShareRow) {
 export async function insertShare(tx: Tx, { accountId, environment }: Scope, share: NewShare): Promise<void> {
   await tx.query(
     `INSERT INTO trace_shares (account_id, environment, id, trace_id, job_id, model_version_id, scope_kind, masks,
-       masked_node_ids, mask_rule, mask_salt, reveals, disclosure_mode, shown_before, token_hash, created_by, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+       masked_node_ids, mask_rule, mask_salt, reveals, reveals_prompt, disclosure_mode, shown_before, token_hash, created_by, created_at, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
     [
       accountId,
       environment,
@@ -70,6 +72,7 @@ export async function insertShare(tx: Tx, { accountId, environment }: Scope, sha
       share.maskRule === null ? null : JSON.stringify(share.maskRule),
       share.maskSalt,
       share.reveals,
+      share.revealsPrompt,
       share.disclosureMode,
       share.shownBefore,
       share.tokenHash,

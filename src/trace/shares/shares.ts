@@ -13,43 +13,34 @@ import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency
 import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
-import { DAY_MS } from '#src/platform/retention.ts'
 import { findTrace, noTrace, type TraceRow } from '../canaries/traces.ts'
+import {
+  checkPrompt,
+  checkWanted,
+  masksIn,
+  type NewShareRequest,
+  refuseBypass,
+  refuseRevealing,
+  refuseUnlike,
+} from './beside.ts'
 import { type EndedRequest, endRequestsOfShare } from './disclosure-rows.ts'
 import { type Manifest, maskedNodes, neuronOf } from './graph.ts'
 import type { FindManifest } from './manifests.ts'
-import type { Mask, Revealed } from './mask.ts'
 import {
   countShares,
-  type DisclosureMode,
   findShare,
   findShares,
   findSharesOf,
   insertShare,
   revokeShare,
-  type ScopeKind,
   type ShareRow,
   type ShareStatus,
 } from './rows.ts'
-import { type MaskRule, resolveMask } from './rule.ts'
+import { resolveMask } from './rule.ts'
 import { countViews, findViews, hasGraphViews, type ShareViewRow } from './view-rows.ts'
 
-const MAX_SHARE_DAYS = 366
-// Each is read whenever one of them is looked at.
-const MAX_SHARES = 100
 const TOKEN_BYTES = 32
 const SALT_BYTES = 16
-
-export interface NewShareRequest {
-  traceId: string
-  jobId: string | undefined
-  scopeKind: ScopeKind
-  maskedNodeIds: readonly string[]
-  maskRule: MaskRule | undefined
-  reveals: readonly Revealed[]
-  disclosureMode: DisclosureMode
-  expiresAt: Date
-}
 
 export type SharesDeps = Pick<Platform, 'db' | 'now' | 'pager' | 'ledger'> & { findManifest: FindManifest }
 
@@ -59,14 +50,6 @@ export function lockOfShares(
   { id, modelVersionId }: Pick<TraceRow, 'id' | 'modelVersionId'>,
 ): SubjectLock {
   return subjectLock(scope, 'shares', modelVersionId ?? id)
-}
-
-/** The masks of shares in a graph, in the order of the shares. */
-export function masksIn(manifest: Manifest, shares: readonly Pick<ShareRow, 'masks' | 'reveals'>[]): Mask[] {
-  return shares.map(({ masks, reveals }) => ({
-    nodeIds: new Set(masks.length === 0 ? [] : maskedNodes(manifest, new Set(masks))),
-    reveals,
-  }))
 }
 
 interface EndedShare {
@@ -96,6 +79,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
       throw invalidField('/scope_kind', 'conflict', 'must be trace: the trace is of no model of the service')
     }
     const graph = await graphOf(acting, wanted)
+    checkPrompt(wanted, graph)
     const named =
       graph === undefined ? [] : resolveMask(graph, { nodeIds: wanted.maskedNodeIds, rule: wanted.maskRule })
     const masks = wanted.scopeKind === 'trace' ? named : [...new Set(named.map(neuronOf))]
@@ -110,6 +94,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
       const inherited = graph === undefined ? [] : masksIn(graph, before)
       const inheritedIds = new Set(inherited.flatMap(({ nodeIds }) => [...nodeIds]))
       if (wanted.disclosureMode === 'auto') refuseBypass(before, inherited)
+      if (wanted.revealsPrompt) refuseRevealing(before, inherited)
       const added = own.filter((id) => !inheritedIds.has(id))
       const ofTrace = before.filter(({ traceId }) => traceId === trace.id).map(({ id }) => id)
       const id = newId('shr', acting.environment, at.getTime())
@@ -125,6 +110,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
         maskRule: wanted.maskRule ?? null,
         maskSalt: randomBytes(SALT_BYTES),
         reveals: [...wanted.reveals],
+        revealsPrompt: wanted.revealsPrompt,
         disclosureMode: wanted.disclosureMode,
         shownBefore: added.length > 0 && (await hasGraphViews(tx, ofTrace)) ? added.length : 0,
         tokenHash: sha256(token),
@@ -140,6 +126,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
           job_id: wanted.jobId ?? null,
           masked: own.length,
           disclosure_mode: wanted.disclosureMode,
+          reveals_prompt: wanted.revealsPrompt,
         },
       })
       return getShare(tx, id)
@@ -260,44 +247,4 @@ export async function getShare(tx: Tx, id: string): Promise<ShareRow> {
 
 function statusIsActive({ revokedAt, expiresAt }: ShareRow, at: Date): boolean {
   return revokedAt === null && expiresAt > at
-}
-
-function checkWanted({ jobId, maskedNodeIds, maskRule, expiresAt }: NewShareRequest, at: Date): void {
-  if (jobId === undefined && (maskedNodeIds.length > 0 || maskRule !== undefined)) {
-    throw invalidField('/job_id', 'required', 'is required with a mask: without a job no graph is shared')
-  }
-  const latest = at.getTime() + MAX_SHARE_DAYS * DAY_MS
-  if (expiresAt <= at || expiresAt.getTime() > latest) {
-    throw invalidField('/expires_at', 'out_of_range', `must be later than now, and by at most ${MAX_SHARE_DAYS} days`)
-  }
-}
-
-/** @throws {Failure} `conflict` */
-function refuseUnlike({ jobId }: NewShareRequest, trace: TraceRow, before: readonly ShareRow[]): void {
-  // Two graphs of one trace name different neurons. Their remainders differ by what one names and the other does not.
-  const other = before.find((share) => share.traceId === trace.id && share.jobId !== null && share.jobId !== jobId)
-  if (jobId !== undefined && other !== undefined) {
-    throw new Failure(
-      'conflict',
-      `The share ${other.id} of this trace shows the graph of ${other.jobId}: all shares of a trace show the same.`,
-    )
-  }
-  if (before.length >= MAX_SHARES) {
-    throw new Failure(
-      'conflict',
-      `A trace and its model version have at most ${MAX_SHARES} shares, ended ones included.`,
-    )
-  }
-}
-
-/** @throws {Failure} `conflict` */
-function refuseBypass(before: readonly ShareRow[], masks: readonly Mask[]): void {
-  const manual = before.find(
-    (share, index) => share.disclosureMode === 'manual' && (masks[index]?.nodeIds.size ?? 0) > 0,
-  )
-  if (manual === undefined) return
-  throw new Failure(
-    'conflict',
-    `A grant shows everything that a share masks, and this one would mask what ${manual.id} masks, whose requests people decide: use the mode manual.`,
-  )
 }

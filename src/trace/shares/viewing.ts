@@ -5,8 +5,8 @@ import type { Account } from '#src/account/keys/accounts.ts'
 import {
   type AttemptLimit,
   type AttemptRefusal,
-  countAttempt,
   countsOfClient,
+  createAttempts,
   siteOf,
   tooManyAttempts,
 } from '#src/account/login/attempts.ts'
@@ -20,11 +20,13 @@ import type { Platform } from '#src/platform/feature.ts'
 import type { Origin } from '#src/platform/http/principal.ts'
 import { newId } from '#src/platform/ids.ts'
 import { findTrace, type TraceRow } from '../canaries/traces.ts'
+import { masksIn, showsPositions } from './beside.ts'
+import { isPoolable, shareGraph } from './by-message.ts'
 import { findRequest } from './disclosure-rows.ts'
 import type { FindManifest } from './manifests.ts'
-import { type Masking, maskGraph, type SharedGraph } from './mask.ts'
+import type { Masking, SharedGraph } from './mask.ts'
 import { findShare, findSharesOf, findTokenOwner, type ShareRow, statusOf, type TokenOwner } from './rows.ts'
-import { lockOfShares, masksIn } from './shares.ts'
+import { lockOfShares } from './shares.ts'
 import { insertView, truncateAddress } from './view-rows.ts'
 
 const MINUTE_MS = 60_000
@@ -54,6 +56,8 @@ export interface SharedView {
   share: ShareRow
   trace: TraceRow
   graph: SharedGraph | undefined
+  /** Whether it has positions. */
+  revealsPrompt: boolean
   maskedNodes: number
   /** Of a granted person. */
   disclosure: { requestId: string; endsAt: Date; nodeIds: readonly string[] } | undefined
@@ -64,19 +68,19 @@ export type ShareTokens = ReturnType<typeof createShareTokens>
 /** Finds what a token is for. */
 export function createShareTokens({ db, accounts }: Pick<Platform, 'db'> & { accounts: AccountsOfShares }) {
   const withSlot = createFairSemaphore(TURNS)
+  const attempts = createAttempts()
 
   /** @throws {Failure} `not_found`, `rate_limited`; `service_unavailable` while too many ask. */
   async function find(token: string | undefined, origin: Origin, at: Date): Promise<TokenOwner> {
     if (token === undefined || !TOKEN.test(token)) throw noShare()
     const tokenHash = sha256(token)
+    const ofToken = [{ limit: VIEWS_OF_TOKEN, subject: [tokenHash.toString('hex')] }]
+    attempts.check(ofToken, at)
     const found = await withSlot(siteOf(origin.ip), () =>
       db.system('share token', async (tx): Promise<TokenOwner | { limited: AttemptRefusal } | undefined> => {
         const owner = await findTokenOwner(tx, tokenHash)
-        const counted =
-          owner === undefined
-            ? countsOfClient(origin.ip, FAILED_USES)
-            : [{ limit: VIEWS_OF_TOKEN, subject: [tokenHash.toString('hex')] }]
-        const limited = await countAttempt(tx, counted, at)
+        const counted = owner === undefined ? countsOfClient(origin.ip, FAILED_USES) : ofToken
+        const limited = await attempts.count(tx, counted, at)
         return limited === undefined ? owner : { limited }
       }),
     )
@@ -109,12 +113,15 @@ export function createViewing({
       // A token that has ended costs no reading of a graph.
       const { jobId } = await db.tenant(owner, async (tx) => (await getLive(tx, owner, now())).share)
       // It never changes, so it may be read outside of the lock. What may have ended meanwhile is read again below.
-      const manifest = jobId === null ? undefined : (await findManifest(owner, jobId))?.manifest
-      const { masking, ...shown } = await db.tenant(owner, async (tx) => {
+      const kept = jobId === null ? undefined : (await findManifest(owner, jobId))?.manifest
+      const { masking, manifest, disclosure, ...shown } = await db.tenant(owner, async (tx) => {
         const at = now()
         const { share, trace, disclosure } = await getLive(tx, owner, at)
         const shares = await findSharesOf(tx, { traceId: trace.id, modelVersionId: trace.modelVersionId })
-        const masks = manifest === undefined ? [] : masksIn(manifest, shares)
+        const known = kept === undefined ? [] : masksIn(kept, shares)
+        const revealsPrompt = showsPositions(share, shares, known)
+        const manifest = kept !== undefined && (revealsPrompt || isPoolable(kept)) ? kept : undefined
+        const masks = manifest === undefined ? [] : known
         // A grant shows what its share masked when it was made, and not what later shares added.
         const granted = masks.filter((_, index) => (shares[index]?.position ?? 0) <= share.position)
         const disclosed = new Set(disclosure === undefined ? [] : granted.flatMap(({ nodeIds }) => [...nodeIds]))
@@ -131,10 +138,11 @@ export function createViewing({
           viewedAt: at,
         })
         const masking: Masking = { masks, disclosed, salt: share.maskSalt }
-        const granting = disclosure && { ...disclosure, nodeIds: [...disclosed].toSorted() }
-        return { share, trace, maskedNodes: hidden, disclosure: granting, masking }
+        return { share, trace, revealsPrompt, maskedNodes: hidden, disclosure, masking, manifest }
       })
-      return { ...shown, graph: manifest === undefined ? undefined : maskGraph(manifest, masking) }
+      const graph = manifest && shareGraph(manifest, masking, shown)
+      const nodeIds = graph?.metadata.svc.disclosed.toSorted() ?? []
+      return { ...shown, graph, disclosure: disclosure && { ...disclosure, nodeIds } }
     },
   }
 

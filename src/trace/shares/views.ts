@@ -39,11 +39,17 @@ export const shareView = z
     scope_kind: scopeKindView,
     masked_node_ids: z
       .array(z.string())
-      .describe('What a grant shows: masked by this share, and by those of the trace before it.'),
+      .describe(
+        'What a grant unmasks: masked by this share, and by those of the trace before it. Without `reveals_prompt` a graph shows neurons of the last position alone.',
+      ),
     mask_rule: z.object(maskRule).meta({ id: 'MaskRule' }).nullable(),
     reveal: z.array(revealedView),
+    reveals_prompt: z.boolean().describe('Whether single positions of the text are shown, and with them its words.'),
     disclosure_mode: disclosureModeView,
-    shown_before: z.number().int().describe('How many of the masked neurons a viewed share of this trace had shown.'),
+    shown_before: z
+      .number()
+      .int()
+      .describe('How many of the masked neurons a viewed share of this trace may have shown.'),
     created_by: z.string().describe('The API key or user.'),
     created_at: time,
     expires_at: time,
@@ -92,8 +98,17 @@ export const sharedView = z
       .meta({ id: 'SharedTrace' }),
     masked_nodes: z.number().int().describe('How many neurons are masked in this answer.'),
     disclosure_mode: disclosureModeView,
+    reveals_prompt: z
+      .boolean()
+      .describe(
+        'false: the graph shows the last position of the text, and all before it as one node for each message.',
+      ),
     disclosure: z
-      .object({ request_id: z.string(), expires_at: time, node_ids: z.array(z.string()) })
+      .object({
+        request_id: z.string(),
+        expires_at: time,
+        node_ids: z.array(z.string()).describe('Of what is disclosed, the nodes of the graph.'),
+      })
       .meta({ id: 'SharedDisclosure' })
       .nullable()
       .describe('With the token of a granted person.'),
@@ -144,6 +159,7 @@ export function toShareView(share: ShareRow, at: Date): z.input<typeof shareView
     masked_node_ids: share.maskedNodeIds,
     mask_rule: share.maskRule === null ? null : toRule(share.maskRule),
     reveal: share.reveals,
+    reveals_prompt: share.revealsPrompt,
     disclosure_mode: share.disclosureMode,
     shown_before: share.shownBefore,
     created_by: share.createdBy,
@@ -174,7 +190,14 @@ export function toViewLogView(view: ShareViewRow): z.input<typeof viewLogView> {
   }
 }
 
-export function toSharedView({ share, trace, graph, maskedNodes, disclosure }: SharedView): z.input<typeof sharedView> {
+export function toSharedView({
+  share,
+  trace,
+  graph,
+  revealsPrompt,
+  maskedNodes,
+  disclosure,
+}: SharedView): z.input<typeof sharedView> {
   return {
     share_id: share.id,
     expires_at: share.expiresAt.toISOString(),
@@ -190,6 +213,7 @@ export function toSharedView({ share, trace, graph, maskedNodes, disclosure }: S
     },
     masked_nodes: maskedNodes,
     disclosure_mode: share.disclosureMode,
+    reveals_prompt: revealsPrompt,
     disclosure:
       disclosure === undefined
         ? null

@@ -153,10 +153,11 @@ describe('a reader that waits', () => {
 
   it('reads again for events of its own account only', async () => {
     const reads: string[] = []
-    const db: Pick<Database, 'tenant'> = {
-      tenant(scope, work, options) {
+    const db: Pick<Database, 'tenant' | 'readTenant'> = {
+      tenant: fixture.db.tenant,
+      readTenant(scope, statements) {
         reads.push(scope.accountId)
-        return fixture.db.tenant(scope, work, options)
+        return fixture.db.readTenant(scope, statements)
       },
     }
     const waits = createPolledWaits({ db: fixture.db, reason: 'test', find: findMoved })
@@ -261,6 +262,7 @@ describe('a consumer', () => {
     const reader = await makeReader()
     await reader.emit(...Array.from({ length: 8 }, (_, n) => `clm_test_${n}`))
     await reader.put('pair', { position: 0 })
+    await reader.pull('?consumer=pair')
     const reports = await Promise.all(
       Array.from({ length: 8 }, (_, n) => reader.put('pair', { position: n + 1, expected_position: 0 })),
     )
@@ -273,6 +275,69 @@ describe('a consumer', () => {
     await Promise.all([8, 5, 7, 6].map((to) => reader.put('pair', { position: to })))
     expect((await reader.consumer('pair')).position).toBe(8)
     expect((await reader.put('none', { position: 1, expected_position: 0 })).status).toBe(409)
+  })
+
+  it('is moved to no position that it was not given: events that another process reads beyond it are not skipped', async () => {
+    const reader = await makeReader()
+    await reader.emit(...Array.from({ length: 20 }, (_, n) => `clm_test_${n}`))
+    await reader.put('pair')
+    const first = await reader.pull('?consumer=pair&limit=6')
+    expect(first.json).toMatchObject({ after: 0, next_after: 6, latest: 20 })
+    // A second process reads on from there, and reports before the first has finished.
+    const second = await reader.pull(`?after=${first.json.next_after}&limit=14`)
+    expect(second.json).toMatchObject({ after: 6, next_after: 20 })
+    for (const position of [second.json.next_after, second.json.latest, 7]) {
+      expect(refusalOf(await reader.put('pair', { position }))).toEqual([400, 'invalid_request', '/position'])
+    }
+    expect(await reader.consumer('pair')).toMatchObject({ position: 0, lag: 20 })
+    // Any position within what was given: a process may report each event.
+    for (const position of [2, 6, 6]) expect((await reader.put('pair', { position })).status).toBe(200)
+    const rest = await reader.pull('?consumer=pair&event_types=ping')
+    expect(rest.json).toMatchObject({ data: [], after: 6, next_after: 20 })
+    expect((await reader.put('pair', { position: 20, expected_position: rest.json.after })).status).toBe(200)
+  })
+
+  it('read and reported by two processes that overtake each other and stop in between skips no event', async () => {
+    const reader = await makeReader()
+    await reader.emit(...Array.from({ length: 60 }, (_, n) => `clm_test_${n}`))
+    const claims = claimsOf(await reader.pull('?limit=100'))
+    await reader.put('pair')
+    const processed = new Set<unknown>()
+    const skipped: unknown[] = []
+    const report = async ({ json }: TestAnswer) => {
+      const { status } = await reader.put('pair', { position: json.next_after, expected_position: json.after })
+      expect([200, 409]).toContain(status)
+      if (status !== 200) return
+      const upTo = claims.slice(0, Number(json.next_after))
+      skipped.push(...upTo.filter((claim) => !processed.has(claim)))
+    }
+    const run = async (id: number) => {
+      const late: TestAnswer[] = []
+      for (let round = id; (await reader.consumer('pair')).lag !== 0; round += 1) {
+        const page = await reader.pull(`?consumer=pair&limit=${1 + (round % 7)}`)
+        // It stops before it has processed anything, and another takes its place.
+        if (round % 4 === 0) continue
+        for (const claim of claimsOf(page)) processed.add(claim)
+        // Every third report is late: later ones overtake it.
+        if (round % 3 === 0) late.push(page)
+        else await report(page)
+      }
+      for (const page of late) await report(page)
+    }
+    await Promise.all([run(1), run(2)])
+    expect([skipped, processed.size]).toEqual([[], 60])
+    expect((await reader.consumer('pair')).position).toBe(60)
+  })
+
+  it('whose next events were deleted before it read them goes on after them', async () => {
+    const reader = await makeReader()
+    await reader.emit('clm_test_a', 'clm_test_b', 'clm_test_c')
+    await reader.put('slow', { position: 0 })
+    await expire(reader.scope, 2)
+    const { json } = await reader.pull('?consumer=slow')
+    expect(json).toMatchObject({ code: 'events_expired', resume_after: 2 })
+    expect((await reader.put('slow', { position: json.resume_after })).status).toBe(200)
+    expect(claimsOf(await reader.pull('?consumer=slow'))).toEqual(['clm_test_c'])
   })
 
   it('is listed by name, deleted with an entry in the audit log, and made again at any position', async () => {

@@ -347,6 +347,54 @@ describe('the limits of invites', () => {
     }
     expect((await service.invite((await service.makeTeam()).owner, email)).json.code).toBe('rate_limited')
   })
+
+  it('do not count what is refused: a pending address, a member, a role beyond the key, an ended invite', async () => {
+    const { owner, accountId } = await service.makeTeam()
+    const { key } = await service.makeKey(accountId, { scopes: ['admin'] })
+    const email = service.newAddress()
+    const id = idOf(await service.invite(owner, email))
+    const byKey = { Authorization: `Bearer ${key}` }
+    const refused = async () => [
+      (await service.invite(owner, email)).json.code,
+      (await service.invite(byKey, service.newAddress(), 'admin')).json.code,
+      (await service.invite(byKey, email, 'approver')).json.code,
+    ]
+    for (let at = 0; at < 3; at += 1) expect(await refused()).toEqual(['conflict', 'role_limit', 'role_limit'])
+    // One after the other and at once.
+    const atOnce = await Promise.all(Array.from({ length: 6 }, () => service.invite(owner, email)))
+    expect(atOnce.every(({ json }) => json.code === 'conflict' || json.code === 'rate_limited')).toBe(true)
+    const resend = () => service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)
+    for (let at = 0; at < 4; at += 1) expect((await resend()).status).toBe(200)
+    expect((await resend()).json.code).toBe('rate_limited')
+
+    const ended = idOf(await service.invite(owner, service.newAddress()))
+    await service.send(owner, 'DELETE', `/v1/org/invites/${ended}`)
+    for (let at = 0; at < 6; at += 1) {
+      const { json } = await service.send(owner, 'POST', `/v1/org/invites/${ended}/resend`)
+      expect(json.code).toBe('invalid_state_transition')
+    }
+    expect(await countsOf(accountId)).toEqual({ account: 6 })
+  })
+
+  it('do not count for the account what the limit of an address refuses', async () => {
+    const { owner, accountId } = await service.makeTeam()
+    const email = service.newAddress()
+    for (let at = 0; at < 4; at += 1)
+      expect((await service.invite((await service.makeTeam()).owner, email)).status).toBe(200)
+    await service.test.owner(`UPDATE attempts SET times = array_fill(times[1], ARRAY[20]) WHERE subject_hash = $1`, [
+      sha256(JSON.stringify(['invites to mailbox', email])),
+    ])
+    expect((await service.invite(owner, email)).json.code).toBe('rate_limited')
+    expect(await countsOf(accountId)).toEqual({ account: 0 })
+  })
+
+  async function countsOf(accountId: string) {
+    const [row] = await service.test.owner<{ count: number }>(
+      'SELECT cardinality(times) AS count FROM attempts WHERE subject_hash = $1',
+      [sha256(JSON.stringify(['invites of account', accountId]))],
+    )
+    return { account: row?.count ?? 0 }
+  }
 })
 
 it('the page of invites runs its own script only, and opening it uses nothing up', async () => {

@@ -52,8 +52,26 @@ describe('an agent', () => {
     }
   })
 
-  it('keeps every member of its metadata and of those of its sessions, one that is called __proto__ among them', async () => {
-    const metadata = JSON.parse('{"__proto__": {"tier": 1}, "constructor": "x"}')
+  it('has no metadata with a member __proto__ at any depth, and neither has a session', async () => {
+    const { json } = await on.post(caller, '/v1/agents', { name: 'A', owner: 'o' })
+    const id = String(json.agent_id)
+    for (const [text, pointer] of [
+      ['{"__proto__": {"tier": 1}}', '/metadata/__proto__'],
+      ['{"a": [{"__proto__": 1}]}', '/metadata/a/0/__proto__'],
+    ] as const) {
+      const metadata = JSON.parse(text)
+      for (const refused of [
+        await on.post(caller, '/v1/agents', { name: 'A', owner: 'o', metadata }),
+        await on.post(caller, `/v1/agents/${id}/sessions`, { metadata }),
+        await patch(id, { metadata }),
+      ]) {
+        expect([refused.status, refused.json.errors]).toMatchObject([400, [{ pointer, code: 'invalid_value' }]])
+      }
+    }
+  })
+
+  it('keeps every other member of its metadata and of those of its sessions', async () => {
+    const metadata = JSON.parse('{"constructor": "x", "toString": {"tier": 1}}')
     const { json } = await on.post(caller, '/v1/agents', { name: 'A', owner: 'o', metadata })
     const id = String(json.agent_id)
     const opened = (await on.post(caller, `/v1/agents/${id}/sessions`, { metadata })).json
@@ -63,9 +81,9 @@ describe('an agent', () => {
       await on.get(caller, `/v1/agents/${id}`),
       opened,
     ]) {
-      expect(JSON.stringify(shown.metadata)).toBe(JSON.stringify(metadata))
+      expect(shown.metadata).toEqual(metadata)
     }
-    expect(JSON.stringify((await read(id))?.metadata)).toBe(JSON.stringify(metadata))
+    expect((await read(id))?.metadata).toEqual(metadata)
   })
 
   it('is refused with a private key, a point off the curve, another curve, and too much metadata', async () => {

@@ -3,7 +3,7 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type BulkWork, createBulkWork } from '#src/platform/bulk-work.ts'
-import { createFairBudget } from '#src/platform/fair-budget.ts'
+import { createFairBudget, type FairBudget, type Hold } from '#src/platform/fair-budget.ts'
 import { return503 } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 import { type Caller, goodLine, ndjson, type Service, startService } from './service.ts'
@@ -98,3 +98,46 @@ it('bodies that do not end leave room on the disk for those of another account',
     await small.close()
   }
 })
+
+it('a body that does not end loses its disk to an account that comes when others have all', async () => {
+  const spoolBudget = createFairBudget(MEGABYTE)
+  const small = await startService({ spoolBudget })
+  const [loud, other] = [await small.makeCaller(), await small.makeCaller()]
+  const line = goodLine(await small.makeMedia(loud), { external_id: 'x'.repeat(200) })
+  // What has come is written a quarter of a megabyte at a time: once.
+  const lines = ndjson([line]).repeat(Math.floor((0.35 * MEGABYTE) / ndjson([line]).length))
+  const socket = connect(small.app.port, '127.0.0.1').on('error', () => {})
+  let answer = ''
+  socket.on('data', (bytes) => {
+    answer += bytes
+  })
+  const begun: Hold[] = []
+  try {
+    socket.write(
+      `POST /v1/claims/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${loud.key}\r\n` +
+        `Content-Type: application/x-ndjson\r\nContent-Length: ${2 * lines.length}\r\n\r\n${lines}`,
+    )
+    await until(() => !isFree(spoolBudget, loud.accountId, MEGABYTE / 4 - 2))
+    for (let free = 0.7 * MEGABYTE; free > 8 * 1024; free /= 2) {
+      const hold = spoolBudget.open(`account ${begun.length}`)
+      expect(hold.take(Math.floor(free / 2))).toBe(true)
+      begun.push(hold)
+    }
+    expect((await small.submit(other, await linesOf(other, 300, small))).status).toBe(202)
+    expect(await small.spooled()).toEqual([])
+    socket.write(lines)
+    await until(() => answer.startsWith('HTTP/1.1 503 '))
+  } finally {
+    socket.destroy()
+    for (const hold of begun) hold.release()
+    await small.close()
+  }
+})
+
+/** Whether the account holds no more than so much, where no other holds anything. */
+function isFree(budget: FairBudget, account: string, bytes: number): boolean {
+  const hold = budget.open(account)
+  const isTaken = hold.take(MEGABYTE / 2 - bytes)
+  hold.release()
+  return isTaken
+}

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createBulkWork } from '#src/platform/bulk-work.ts'
-import { createFairBudget } from '#src/platform/fair-budget.ts'
+import { createFairBudget, type Hold } from '#src/platform/fair-budget.ts'
 import { AT, type Issued, make, makeChain } from '../../platform/crypto/pki.ts'
 import { type AttestApp, startAttestApp } from '../../support/attest.ts'
 import type { TestCaller } from '../../support/callers.ts'
@@ -186,7 +186,7 @@ describe('a refused import stores nothing', () => {
     )
     await until(() => !isBudgetFree())
     socket.destroy()
-    await until(isBudgetFree)
+    await until(() => isBudgetFree())
     expect(await countDevices()).toBe(0)
   })
 
@@ -231,11 +231,42 @@ describe('beside bulk work', () => {
     loud.release()
     expect(status).toBe(200)
   })
+
+  it('that still arrives, an import loses its memory to another account when others have all', async () => {
+    const other = await app.makeCaller()
+    await app.rootCas.register(other, { name: 'Root', certificate: root.der.toString('base64') })
+    const devices = fleet.slice(0, 100)
+    const part = devices.map((device) => `${lineOf(device)}\n`).join('')
+    const held = devices.reduce((sum, { der }) => sum + 1_024 + der.byteLength + intermediate.der.byteLength, 0)
+    const socket = connect(app.app.port, '127.0.0.1')
+    const answered = new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(String(bytes))))
+    socket.write(
+      `POST /v1/admin/devices HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${admin.key}\r\n` +
+        `Content-Type: application/x-ndjson\r\nContent-Length: ${2 * part.length}\r\n\r\n${part}`,
+    )
+    await until(() => !isBudgetFree(held - 2))
+    const begun: Hold[] = []
+    for (let free = BUDGET_BYTES - held; free > 2_000; free = Math.ceil(free / 2)) {
+      const hold = budget.open(`account ${begun.length}`)
+      expect(hold.take(Math.floor(free / 2))).toBe(true)
+      begun.push(hold)
+    }
+    const { status } = await importLines(
+      fleet.slice(100, 110).map((device) => lineOf(device)),
+      other.key,
+    )
+    for (const hold of begun) hold.release()
+    expect(status).toBe(200)
+    socket.write(part)
+    expect(await answered).toMatch(/^HTTP\/1.1 503 /)
+    socket.destroy()
+  })
 })
 
-function isBudgetFree(): boolean {
+/** Whether the account holds no more than so much, where no other holds anything. */
+function isBudgetFree(bytes = 0): boolean {
   const hold = budget.open(admin.accountId)
-  const isFree = hold.take(BUDGET_BYTES / 2)
+  const isFree = hold.take(BUDGET_BYTES / 2 - bytes)
   hold.release()
   return isFree
 }

@@ -14,6 +14,7 @@ export interface Case {
     riskStatus: string
     provenanceStatus: string
     hardwareTier: string
+    observations?: string[]
     evidence?: Record<string, Record<string, unknown>>
   }
 }

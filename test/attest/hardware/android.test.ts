@@ -4,6 +4,7 @@ import * as x509 from '@peculiar/x509'
 import { describe, expect, test } from 'vitest'
 import { describeKey, KEY_DESCRIPTION_OID } from '../../../capture-kit/key-description.ts'
 import { type AndroidRequest, createVendor } from '../../../capture-kit/vendor.ts'
+import { makeMlDsa } from '../../platform/crypto/pki.ts'
 import { apps, CHALLENGE, codesOf, flip, key, NOW, spki, spkiOf, vendor, verifyAndroid } from './simulated.ts'
 
 const attest = (request: Partial<AndroidRequest> = {}) =>
@@ -150,7 +151,7 @@ describe('evidence proves nothing', () => {
     const cases: [Buffer[], string][] = [
       [[], 'chain_too_short'],
       [[leaf, attester], 'chain_too_short'],
-      [[leaf, attester, batch], 'issuer_name_differs'],
+      [[leaf, attester, batch], 'root_missing'],
       [[leaf, attester, root], 'issuer_name_differs'],
       [[leaf, batch, root], 'issuer_name_differs'],
       [[attester, batch, root], 'extension_missing'],
@@ -175,6 +176,34 @@ describe('evidence proves nothing', () => {
     expect(code).toBe('issuer_name_differs')
     expect(detail.length).toBeLessThan(400)
     expect(detail).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  })
+
+  test('when its root was not sent: the sentence names the missing one, not a certificate that is in order', async () => {
+    for (const provisioning of ['factory', 'remote'] as const) {
+      const chain = await attest({ provisioning })
+      const [{ code, detail } = { code: '', detail: '' }] = verifyAndroid(chain.slice(0, -1)).reasons
+      expect(code).toBe('root_missing')
+      expect(detail).toMatch(/^the root is missing: certificate \d, the last one, was issued by “/)
+    }
+  })
+
+  test('when its last certificate names itself and is signed by another key', async () => {
+    const [chain, other] = [await attest(), await createVendor({ now: () => NOW })]
+    const strange = (await other.attestAndroid({ publicKey: key.publicKey, challenge: CHALLENGE })).at(-1)
+    // The same names and another key: the certificate below is not by it.
+    expect(codesOf(verifyAndroid(chain.with(-1, strange ?? Buffer.alloc(0))))).toEqual(['chain_broken'])
+    const root = chain.at(-1) ?? Buffer.alloc(0)
+    const { code, detail } = verifyAndroid(chain.with(-1, flip(root, (root.length - 1) * 8))).reasons[0] ?? {}
+    expect({ code, detail }).toMatchObject({ code: 'chain_broken', detail: expect.stringContaining('names itself') })
+  })
+
+  test('when a key of its chain is an ML-DSA one, with a code of its own', async () => {
+    const chain = await attest()
+    for (const index of chain.keys()) {
+      expect(verifyAndroid(chain.with(index, await makeMlDsa())).reasons).toMatchObject([
+        { code: 'ml_dsa_key', detail: expect.stringMatching(`^certificate ${index} has a key of ML-DSA-65`) },
+      ])
+    }
   })
 
   test('when its names match and a signature doesn’t verify', async () => {

@@ -15,9 +15,10 @@ import {
 import { encode } from 'cborg'
 import sharp from 'sharp'
 import { type Issued, make } from '../../platform/crypto/pki.ts'
+import type { TimeStampAuthority } from './time-stamp.ts'
 
 const EMAIL_PROTECTION = '1.3.6.1.5.5.7.3.4'
-const RESERVED_BYTES = 4_096
+const RESERVED_BYTES = 8_192
 export const SOURCE_TYPES = 'http://cv.iptc.org/newscodes/digitalsourcetype/'
 
 export interface C2paSigner {
@@ -42,18 +43,22 @@ export interface ManifestOptions {
   isWhole?: boolean
 }
 
-// The builder verifies what it has signed, by the clock of the machine.
 const VALIDITY = { from: '2020-01-01T00:00:00Z', until: '2060-01-01T00:00:00Z' }
 
-/** A root of its own, and a leaf, valid from 2020 to 2059. */
+/** A root of its own, and a leaf, valid from 2020 to 2059 unless `leafValidity` says otherwise. */
 export async function makeC2paSigner({
   ocsp,
   authority,
+  leafValidity = VALIDITY,
+  stampedBy,
 }: {
   /** Address of the revocation service that the leaf names. */
   ocsp?: string
   /** Signs the leaf, in place of a new root. */
   authority?: Omit<Issued, 'certificate'>
+  leafValidity?: { from: string; until: string }
+  /** Time-stamps each signature. */
+  stampedBy?: TimeStampAuthority
 } = {}): Promise<C2paSigner> {
   start()
   const root = authority ?? (await make({ name: 'Camera root,O=Acme', isCa: true, ...VALIDITY }))
@@ -62,7 +67,7 @@ export async function makeC2paSigner({
     name: 'Camera 1,O=Acme',
     issuer: root,
     keys,
-    ...VALIDITY,
+    ...leafValidity,
     extensions: [
       new ExtendedKeyUsageExtension([EMAIL_PROTECTION]),
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
@@ -96,7 +101,8 @@ export async function makeC2paSigner({
             ...assertions,
           ],
         }),
-        JSON.stringify({ builder: { thumbnail: { enabled: false } } }),
+        // The clock of the machine says nothing about a certificate of other years.
+        JSON.stringify({ builder: { thumbnail: { enabled: false } }, verify: { verify_after_sign: false } }),
       )
       if (options.remoteUrl !== undefined) builder.setRemoteUrl(options.remoteUrl)
       if (options.isElsewhere === true) builder.setNoEmbed(true)
@@ -108,7 +114,7 @@ export async function makeC2paSigner({
       const signer = {
         alg: 'es256',
         reserveSize: RESERVED_BYTES,
-        sign: async (claim: Uint8Array) => coseSign(claim, key, chain),
+        sign: async (claim: Uint8Array) => coseSign(claim, key, chain, stampedBy),
       }
       const signed = await builder.sign(signer, [], mime, blobOf(bytes))
       builder.free()
@@ -158,7 +164,12 @@ function blobOf(bytes: Uint8Array): Blob {
 }
 
 // RFC 9052 4.2 and 4.4; C2PA 2.2 13.2: the chain is in the protected header, zeros fill up to the reserved size.
-function coseSign(claim: Uint8Array, key: KeyObject, chain: Buffer[]): Uint8Array<ArrayBuffer> {
+function coseSign(
+  claim: Uint8Array,
+  key: KeyObject,
+  chain: Buffer[],
+  stampedBy: TimeStampAuthority | undefined,
+): Uint8Array<ArrayBuffer> {
   const header = encode(
     new Map<number, unknown>([
       [1, -7],
@@ -167,7 +178,12 @@ function coseSign(claim: Uint8Array, key: KeyObject, chain: Buffer[]): Uint8Arra
   )
   const signed = encode(['Signature1', header, new Uint8Array(0), new Uint8Array(claim)])
   const signature = new Uint8Array(cryptoSign('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }))
-  const cose = (padding: number) => encode([header, new Map([['pad', new Uint8Array(padding)]]), null, signature])
+  const stamps: [string, unknown][] =
+    stampedBy === undefined
+      ? []
+      : [['sigTst2', { tstTokens: [{ val: new Uint8Array(stampedBy.stamp(header, signature)) }] }]]
+  const cose = (padding: number) =>
+    encode([header, new Map([...stamps, ['pad', new Uint8Array(padding)]]), null, signature])
   // The length of the padding's own length depends on it: from 256 bytes on it takes three.
   const padding = RESERVED_BYTES - 1 - cose(256).length + 256
   return Uint8Array.from([0xd2, ...cose(padding)])

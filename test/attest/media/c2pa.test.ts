@@ -252,6 +252,22 @@ describe('the C2PA reader', () => {
     await by.close()
   })
 
+  it('says of a form of file that only the scan knows that it was not read, not that it is invalid', async () => {
+    const box = (type: string, content: Buffer) => {
+      const head = Buffer.alloc(8)
+      head.writeUInt32BE(8 + content.length)
+      head.write(type, 4, 'latin1')
+      return Buffer.concat([head, content])
+    }
+    const manifest = Buffer.concat([Buffer.from('d8fec3d61b0e483c92975828877ec481', 'hex'), Buffer.alloc(64)])
+    const video = [box('free', Buffer.alloc(8)), box('ftyp', Buffer.from('isom\0\0\0\0isom')), box('uuid', manifest)]
+    const facts = await read(Buffer.concat(video))
+    expect(advisoriesOf(facts)).toEqual([])
+    expect(judge({ ...factsOf({}), c2pa: facts }).observations).toMatchObject([
+      { code: 'c2pa_not_read', evidence: { found: 'unreadable' } },
+    ])
+  })
+
   it('does not read what is too large, and says so without a factor', async () => {
     const by = createC2paReader({ thread: MISBEHAVING })
     const scan = { state: 'present', size: MAX_C2PA_BYTES + 1 } as const

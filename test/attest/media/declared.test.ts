@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
@@ -96,6 +98,7 @@ describe('EXIF', () => {
   const PARAMETERS = 'a duck\nSteps: 20, Sampler: Euler, Seed: 1'
   it.each([
     ['ASCII', comment('ASCII', Buffer.from(PARAMETERS))],
+    ['ASCII, declared as text', { ...comment('ASCII', Buffer.from(PARAMETERS)), type: 2 }],
     ['UTF-16, big-endian', comment('UNICODE', Buffer.from(PARAMETERS, 'utf16le').swap16())],
     ['UTF-16, little-endian', comment('UNICODE', Buffer.from(PARAMETERS, 'utf16le'))],
   ])('identifies a generator by a comment in %s', async (_, entry) => {
@@ -138,6 +141,32 @@ describe('XMP', () => {
     ['an element', `><i:DigitalSourceType>${CV}trainedAlgorithmicMedia</i:DigitalSourceType></rdf:Description>`],
     ['a resource', `><i:DigitalSourceType rdf:resource='${CV}trainedAlgorithmicMedia'/></rdf:Description>`],
     ['a bare name', 'i:DigitalSourceType="trainedAlgorithmicMedia"/>'],
+    ['a code', 'i:DigitalSourceType="digsrctype:trainedAlgorithmicMedia"/>'],
+    ['a URL with a slash at its end', `i:DigitalSourceType="${CV}trainedAlgorithmicMedia/"/>`],
+    ['a URL of https', `i:DigitalSourceType="${CV.replace('http', 'https')}trainedAlgorithmicMedia"/>`],
+    ['a fragment', `i:DigitalSourceType="${CV.replace(/.$/, '#')}trainedAlgorithmicMedia"/>`],
+    ['other letters', `i:DigitalSourceType="${CV}TRAINEDALGORITHMICMEDIA"/>`],
+    ['a property of the name that was published first', `i:DigitalSourceFileType="${CV}trainedAlgorithmicMedia"/>`],
+    [
+      'an element on lines of its own',
+      `><i:DigitalSourceType>\n  ${CV}trainedAlgorithmicMedia\n</i:DigitalSourceType></rdf:Description>`,
+    ],
+    [
+      'an element with an attribute',
+      `><i:DigitalSourceType xml:lang="en">${CV}trainedAlgorithmicMedia</i:DigitalSourceType></rdf:Description>`,
+    ],
+    [
+      'an element of a default namespace',
+      `><DigitalSourceType xmlns="x">${CV}trainedAlgorithmicMedia</DigitalSourceType></rdf:Description>`,
+    ],
+    [
+      'a list',
+      `><i:DigitalSourceType><rdf:Bag><rdf:li>${CV}trainedAlgorithmicMedia</rdf:li></rdf:Bag></i:DigitalSourceType></rdf:Description>`,
+    ],
+    [
+      'a resource in a list',
+      `><i:DigitalSourceType><rdf:Seq><rdf:li rdf:resource="${CV}trainedAlgorithmicMedia"/></rdf:Seq></i:DigitalSourceType></rdf:Description>`,
+    ],
   ])('states a source type as %s', async (_, inside) => {
     expect(declaredProvenance({ declared: await readXmp(inside) })).toMatchObject([
       {
@@ -145,6 +174,30 @@ describe('XMP', () => {
         evidence: { declarations: [{ where: 'xmp', value: 'trainedAlgorithmicMedia' }], declaration_count: 1 },
       },
     ])
+  })
+
+  it.each([
+    [
+      'in a list',
+      `><i:DigitalSourceType><rdf:Bag><rdf:li>${CV}digitalCapture</rdf:li><rdf:li>digsrctype:trainedAlgorithmicMedia</rdf:li></rdf:Bag></i:DigitalSourceType></rdf:Description>`,
+    ],
+    [
+      'in two properties',
+      `i:DigitalSourceType="${CV}digitalCapture"><i:DigitalSourceType>trainedAlgorithmicMedia</i:DigitalSourceType></rdf:Description>`,
+    ],
+  ])('states several source types %s, and each counts', async (_, inside) => {
+    const codes = declaredProvenance({ declared: await readXmp(inside) }).map(({ code }) => code)
+    expect(codes).toEqual(['declared_ai_generated', 'declared_capture'])
+  })
+
+  it('states nothing by what stands behind the property or in another one', async () => {
+    const others = [
+      `><i:DigitalSourceType></i:DigitalSourceType><i:Other>${CV}trainedAlgorithmicMedia</i:Other></rdf:Description>`,
+      `i:NotDigitalSourceType="${CV}trainedAlgorithmicMedia"/>`,
+      `i:DigitalSourceTypes="${CV}trainedAlgorithmicMedia"/>`,
+      `><i:Note>a DigitalSourceType="${CV}trainedAlgorithmicMedia"</i:Note></rdf:Description>`,
+    ]
+    for (const inside of others) expect((await readXmp(inside)).sourceTypes, inside).toEqual([])
   })
 
   it('names a program, and the place of a manifest', async () => {
@@ -156,11 +209,33 @@ describe('XMP', () => {
   })
 
   it('is bounded and is read quickly, whatever it contains', async () => {
-    const inside = `/>${'<i:DigitalSourceType ='.repeat(30_000)}${'a:'.repeat(50_000)}`
-    const startedAt = process.threadCpuUsage()
-    const declared = await readXmp(inside)
-    expect(process.threadCpuUsage(startedAt).user / 1_000).toBeLessThan(2_000)
-    expect(declared.sourceTypes.length).toBeLessThanOrEqual(16)
+    for (const part of [
+      '<i:DigitalSourceType =',
+      '<i:DigitalSourceType>',
+      ' i:DigitalSourceType',
+      '<i:DigitalSourceType a ',
+    ]) {
+      const inside = `/>${part.repeat(30_000)}${'a:'.repeat(50_000)}`
+      const startedAt = process.threadCpuUsage()
+      const declared = await readXmp(inside)
+      expect(process.threadCpuUsage(startedAt).user / 1_000).toBeLessThan(2_000)
+      expect(declared.sourceTypes.length).toBeLessThanOrEqual(16)
+    }
+  })
+})
+
+const CORPUS = process.env.CORPUS ?? ''
+const REPORTS = join(CORPUS, 'reports/iptc-source-type')
+const reported = CORPUS === '' ? [] : readdirSync(REPORTS).filter((name) => name.endsWith('.jpg'))
+
+describe.skipIf(CORPUS === '')(`spellings of programs (CORPUS: ${reported.length} files)`, () => {
+  it.each(reported)('%s', async (name) => {
+    const { declared } = await readImageFacts(join(REPORTS, name))
+    const code = name === 'https-composite.jpg' ? 'declared_ai_partly_generated' : 'declared_ai_generated'
+    const [observation, ...others] = declaredProvenance({ declared })
+    expect([observation?.code, others]).toEqual([code, []])
+    // A program that names itself states no source type.
+    expect(declared.sourceTypes.length > 0).toBe(name !== 'only-credit-google-ai.jpg')
   })
 })
 

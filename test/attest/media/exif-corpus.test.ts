@@ -1,7 +1,7 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { judge } from '#src/attest/factors/judge.ts'
 import { readExif, readImageFacts } from '#src/attest/media/exif.ts'
 import { factsOf } from '../factors/vectors.ts'
@@ -66,6 +66,42 @@ test.skipIf(isUnset)(`${title}: the time of a phone with an offset is compared t
     },
   ])
 })
+
+interface TimeCase {
+  name: string
+  capturedAt: string
+  isMismatch: boolean
+}
+
+const times: TimeCase[] = isUnset ? [] : readTimes(join(corpus, 'reports/exif-times/cases.json'))
+
+describe.skipIf(isUnset)(`${times.length} times that cameras and programs wrote`, () => {
+  // Blanks and zeros say that the time is unknown.
+  const UNKNOWN = ['blanks', 'zeros']
+
+  test.each(times)('$name', async ({ name, capturedAt, isMismatch }) => {
+    const exif = await readExif(join(corpus ?? '', 'reports/exif-times', `${name}.jpg`))
+    const facts = factsOf({ '/bundle/capturedAt': capturedAt, '/acceptedAt': capturedAt })
+    const { advisoryFactors, observations } = judge({ ...facts, exif })
+    expect(advisoryFactors.map(({ code }) => code)).toEqual(isMismatch ? ['exif_timestamp_mismatch'] : [])
+    expect(observations).toEqual([])
+    // Each of these times is read: a difference of a day is found.
+    const nextDay = new Date(Date.parse(capturedAt) + 86_400_000).toISOString()
+    const later = judge({ ...factsOf({ '/bundle/capturedAt': nextDay, '/acceptedAt': nextDay }), exif })
+    const isRead = later.advisoryFactors.some(({ code }) => code === 'exif_timestamp_mismatch')
+    expect(isRead).toBe(!UNKNOWN.includes(name))
+  })
+
+  test('are all of the folder', () => {
+    const files = readdirSync(join(corpus ?? '', 'reports/exif-times')).filter((file) => file.endsWith('.jpg'))
+    expect(times.map(({ name }) => `${name}.jpg`).sort()).toEqual(files.sort())
+  })
+})
+
+function readTimes(path: string): TimeCase[] {
+  const cases: [string, string, boolean][] = JSON.parse(readFileSync(path, 'utf8'))
+  return cases.map(([name, capturedAt, isMismatch]) => ({ name, capturedAt, isMismatch }))
+}
 
 function imagesIn(name: string): string[] {
   if (corpus === undefined || corpus === '') return []

@@ -62,6 +62,36 @@ describe('EXIF of a PNG is read', () => {
     expect(await readExif(withChunks(png, { before: others }))).toEqual({ state: 'missing' })
   })
 
+  test.each([
+    ['a line of text', '# end of profile\n'],
+    ['NULs', '\0\0\0\0'],
+    ['more digits', '00ff00ff\n'],
+    ['another profile', profileText('exif', OTHER)],
+    ['half a byte', '0'],
+    ['bytes of no encoding', '\xff\xfe\x80'],
+  ])('from a raw profile that is followed by %s', async (_, rest) => {
+    for (const kind of RAW_PROFILES) {
+      const profile = rawProfile(kind, `${profileText('exif', BLOCK)}${rest}`)
+      expect(await readExif(withChunks(png, { before: [profile] }))).toMatchObject(FOUND)
+      expect(await readExif(withChunks(png, { after: [profile] }))).toMatchObject(FOUND)
+    }
+  })
+
+  test('from a compressed raw profile whose stream is followed by other bytes', async () => {
+    const packed = deflateSync(Buffer.from(profileText('exif', BLOCK), 'latin1'))
+    const content = [Buffer.from('Raw profile type exif\0\0'), packed, Buffer.from('more')]
+    expect(await readExif(withChunks(png, { after: [chunk('zTXt', Buffer.concat(content))] }))).toMatchObject(FOUND)
+  })
+
+  test('from the first place that can be read', async () => {
+    const damaged = rawProfile('tEXt', '\nexif\n  4\nxyzw1234\n')
+    const profile = rawProfile('zTXt', profileText('exif', BLOCK))
+    const tooLong = chunk('eXIf', Buffer.alloc(600 * 1024))
+    expect(await readExif(withChunks(png, { after: [damaged, profile] }))).toMatchObject(FOUND)
+    expect(await readExif(withChunks(png, { after: [tooLong, profile] }))).toMatchObject(FOUND)
+    expect(await readExif(withChunks(png, { after: [tooLong, chunk('eXIf', BLOCK)] }))).toMatchObject(FOUND)
+  })
+
   test('of a file whose data is in thousands of chunks', async () => {
     const empty = Array.from({ length: 20_000 }, () => chunk('prVt', Buffer.alloc(40)))
     expect(await readExif(withChunks(png, { after: [...empty, chunk('eXIf', BLOCK)] }))).toMatchObject(FOUND)

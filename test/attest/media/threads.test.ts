@@ -81,17 +81,35 @@ it('a task that is known to be slow starts in a side thread', async () => {
   threads.close()
 })
 
-it('stuck tasks of one owner leave side threads for other owners', async () => {
+it('stuck tasks of few owners leave side threads for other owners', async () => {
   const threads = threadsThat({ ownerOf: ({ owner = '' }) => owner, seats: { all: 3, each: 2 } })
-  const owners = ['a', 'a', 'a', 'b', 'c']
+  const owners = ['a', 'a', 'a', 'b', 'c', 'd']
   const answers = owners.map((owner) => threads.submit({ op: 'inspect', path: 'never', owner }))
-  expect(await Promise.all([answers[2], answers[4]])).toMatchObject([{ code: 'busy' }, { code: 'busy' }])
+  const busy = { code: 'busy' }
+  // The owner's third, its second for the third owner, and the one of an owner that comes when each has one.
+  expect(await Promise.all([answers[2], answers[1], answers[5]])).toMatchObject([busy, busy, busy])
   threads.close()
-  expect(await Promise.all([answers[0], answers[1], answers[3]])).toMatchObject([
-    { code: 'closed' },
-    { code: 'closed' },
-    { code: 'closed' },
-  ])
+  const closed = { code: 'closed' }
+  expect(await Promise.all([answers[0], answers[3], answers[4]])).toMatchObject([closed, closed, closed])
+})
+
+it('tasks of few owners that fill the queue are refused for those of others, the newest first', async () => {
+  const { path: slow, open } = makeGate('full')
+  const threads = threadsThat({ quickMs: 20_000, maxWaiting: 6, ownerOf: ({ owner = '' }) => owner })
+  const owners = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'c', 'd']
+  const order = orderOf(
+    threads,
+    owners.map((owner, index) => ({ path: index === 0 ? slow : 'fine', owner })),
+    ({ length }) => {
+      if (length === 2) open()
+    },
+  )
+  const outcomes = await order
+  // One runs, three and three wait. Two of these go, and no newcomer.
+  expect(outcomes.filter((one) => one.endsWith('busy'))).toEqual(['fine b busy', 'fine a busy'])
+  expect(outcomes).toContain('fine c ok')
+  expect(outcomes).toContain('fine d ok')
+  threads.close()
 })
 
 it('owners take turns, so that many tasks of one delay the task of another by one', async () => {

@@ -120,6 +120,25 @@ describe('an access evaluation', () => {
     expect(answerOf(await evaluate(evaluationOf(token)))).toEqual([false, 'token_already_executed'])
   })
 
+  it('takes the key of an execution for a question about its token alone', async () => {
+    const [first, second] = [await mint(), await mint()]
+    const key = { 'Idempotency-Key': 'attempt-1' }
+    const action = { intent_token: first, action_description: DESCRIPTION, action_payload: PAYLOAD }
+    expect((await post('/v1/intent/verify', action, caller, key)).json.valid).toBe(true)
+    expect((await post('/v1/access/evaluation', evaluationOf(first), caller, key)).json).toMatchObject({
+      decision: true,
+      context: { already_executed: true },
+    })
+    const reused = await post('/v1/access/evaluation', evaluationOf(second), caller, key)
+    expect([reused.status, reused.json.code]).toEqual([422, 'idempotency_key_reused'])
+    const asked = { evaluations: [evaluationOf(first), evaluationOf(second)] }
+    const { evaluations } = (await post('/v1/access/evaluations', asked, caller, key)).json
+    expect((evaluations as Record<string, unknown>[]).map(answerOf)).toEqual([
+      [true, null],
+      [false, 422],
+    ])
+  })
+
   it('shows rules of the policy the context, and the properties of subject and resource', async () => {
     const rule = (id: string, field: string, value: unknown) => ({
       id,

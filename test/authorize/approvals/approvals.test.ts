@@ -192,6 +192,26 @@ describe('a decision', () => {
     ])
   })
 
+  it('ends the token for those who ask its status: denied, expired, cancelled, or approved too long ago', async () => {
+    const statusOf = async ({ jti }: { jti: string }) => (await on.call(caller, `/v1/intent/status/${jti}`)).json.status
+    const person = await on.join(caller)
+    const [denied, expired, waiting, approved] = [
+      await on.open(caller),
+      await on.open(caller),
+      await on.open(caller),
+      await on.open(caller, { tokenTtlSeconds: 300 }),
+    ]
+    await on.deny(person, denied.id)
+    await on.expire(expired.id)
+    await on.approve(person, approved.id)
+    const statuses = () => Promise.all([denied, expired, waiting, approved].map(statusOf))
+    expect(await statuses()).toEqual(['expired', 'expired', 'active', 'active'])
+    await on.test.owner(`UPDATE approvals SET decided_at = decided_at - interval '300 seconds' WHERE id = $1`, [
+      approved.id,
+    ])
+    expect(await statusOf(approved)).toBe('expired')
+  })
+
   it('is for the roles of the rule only', async () => {
     const row = await on.open(caller, { demands: [{ roles: ['owner'] }] })
     for (const role of ['approver', 'admin', 'analyst', 'developer'] as const) {

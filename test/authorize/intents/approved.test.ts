@@ -202,7 +202,7 @@ describe('an approval that the policy requires', () => {
     await service.setPolicy(caller, [ask('all'), { id: 'x', when: { any: [] }, require: { deny: true } }])
     expect(await verify(authorized, { execute: false })).toMatchObject({ valid: true })
     await service.setPolicy(caller, [ask('all', { min_approvals: 2 })])
-    const tightened = await verify(authorized, { execute: false })
+    const tightened = await verify(authorized)
     expect(tightened).toMatchObject({ valid: false, reason: 'approval_pending' })
     expect(tightened.approval_id).not.toBe(authorized.approval_id)
   })

@@ -103,7 +103,6 @@ describe('authorize', () => {
       [{ ttl_seconds: 29 }, '/ttl_seconds', 'out_of_range'],
       [{ ttl_seconds: 3_601 }, '/ttl_seconds', 'out_of_range'],
       [{ agent_session_id: '' }, '/agent_session_id', 'too_short'],
-      [{ action_type: 'wire', action_payload: { action_type: 'card' } }, '/action_type', 'mismatch'],
       [{ amount: 1 }, '/amount', 'unknown_field'],
     ]
     for (const [body, pointer, code] of refused) {
@@ -164,16 +163,20 @@ describe('authorize', () => {
   })
 
   it('foresees canary conditions by the stored reading of the trace, as verify answers them', async () => {
+    let sessions = 0
     const check = async (score: number, source: 'server' | 'client', more: object = {}) => {
+      // A trip of a session counts whatever else is presented.
+      const agent_session_id = `session-${++sessions}`
       const { trace_id } = await service.done(caller, '/v1/trace/check', {
         readings: [{ family: 'exfiltration', score, threshold: 0.8 }],
         reading_at: new Date().toISOString(),
         canary_set: 'default-v1',
-        agent_session_id: 'session-1',
+        agent_session_id,
         ...more,
       })
-      await service.test.owner(`UPDATE traces SET source = '${source}' WHERE id = $1`, [trace_id])
-      return { trace_id: String(trace_id) }
+      const values = [trace_id, source, source === 'server' ? 'countersign-tiny@0' : null]
+      await service.test.owner('UPDATE traces SET source = $2, model_version_id = $3 WHERE id = $1', values)
+      return { trace_id: String(trace_id), agent_session_id }
     }
     const old = { reading_at: new Date(Date.now() - 3_600_000).toISOString() }
     const foreseen: [mode: string, bound: object, reason: string | null][] = [
@@ -182,7 +185,6 @@ describe('authorize', () => {
       ['strict', await check(0.95, 'client'), 'canary_tripped'],
       ['strict', await check(0.1, 'client'), 'canary_unavailable'],
       ['strict', await check(0.1, 'server', old), 'canary_unavailable'],
-      ['strict', await check(0.1, 'server', { agent_session_id: 'session-2' }), 'canary_unavailable'],
       ['strict', {}, 'canary_unavailable'],
       ['best_effort', await check(0.1, 'server'), null],
       ['best_effort', await check(0.95, 'server'), 'canary_tripped'],

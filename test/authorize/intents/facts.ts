@@ -63,6 +63,7 @@ export const VALID_FACTS: VerifyFacts = {
   session: { id: 'session', status: 'unregistered' },
   reading_hash: 'r',
   canary: null,
+  canary_trip: null,
   execution: null,
   mandate: null,
   schedule: null,
@@ -125,7 +126,7 @@ export const SCHEDULE: ScheduleFacts = {
   schedule_id: 'sch_test_1',
   status: 'active',
   counterparty: 'Example Garage',
-  amount: { type: 'fixed', value: '100', currency: 'EUR' },
+  amount: { type: 'max', value: '1000', currency: 'EUR' },
   occurrences: 12,
   used: 1,
   cycle: { number: 2, opens_at: EARLIER, closes_at: LATER },
@@ -196,7 +197,7 @@ export const CAUSES: readonly Cause[] = [
   { reason: 'canary_reading_mismatch', change: read({ reading_hash: 'b' }) },
   {
     reason: 'token_already_executed',
-    change: (facts) => level({})({ ...facts, execution: { at, is_same_caller: false } }),
+    change: (facts) => level({})({ ...facts, execution: { at, is_retry: false } }),
   },
   { reason: 'mandate_revoked', change: level({ status: 'revoked', revoked_at: at }) },
   { reason: 'mandate_expired', change: level({ expires_at: at }) },
@@ -212,7 +213,11 @@ export const CAUSES: readonly Cause[] = [
   { reason: 'schedule_occurrences_exhausted', change: schedule({ used: 12 }) },
   { reason: 'schedule_window_missed', change: schedule({ cycle: { number: 2, opens_at: EARLIER, closes_at: at } }) },
   { reason: 'biometric_required', change: context({ require_biometric: true }) },
-  { reason: 'hardware_required_above_500', change: context({ transaction_amount: 500.01 }) },
+  // In the payload: a context of another amount contradicts it, which mandates and schedules refuse.
+  {
+    reason: 'hardware_required_above_500',
+    change: request({ action_payload: { ...VALID_FACTS.request.action_payload, amount: '500.01' } }),
+  },
   { reason: 'policy_denied', name: 'by the stop', change: read({ stop: { reason: 'incident', at } }) },
   { reason: 'policy_denied', name: 'by a rule', rule: { require: { deny: true } } },
   { reason: 'policy_biometric_required', rule: { require: { biometric: true } } },

@@ -68,10 +68,36 @@ describe('the pipeline', () => {
   it('publishes the order of its steps: the lists agree', () => {
     const tried = [...new Set(CAUSES.map(({ reason }) => reason))]
     expect(tried).toEqual(VERIFY_REASON_CODES.filter((reason) => tried.includes(reason)))
-    const steps = STEPS.flatMap(({ reasons }) => reasons)
-    expect(steps.toSorted((a, b) => placeOf(a) - placeOf(b)).filter((one) => one !== 'approval_pending')).toEqual(
-      steps.filter((one) => one !== 'approval_pending'),
-    )
+    const twice = ['approval_pending', 'canary_tripped']
+    const steps = STEPS.flatMap(({ reasons }) => reasons).filter((one) => !twice.includes(one))
+    expect(steps.toSorted((a, b) => placeOf(a) - placeOf(b))).toEqual(steps)
+  })
+
+  it('refuses by a trip that the kill switch counts after agent_suspended and before everything else, without a rule', () => {
+    const trip = {
+      mode: 'block',
+      families: [{ family: 'exfiltration', score: 0.9, threshold: 0.5, tripped: true }],
+      tripped_families: ['exfiltration'],
+      locks: false,
+      trace_id: 'trc_test_1',
+      canary_set: 's',
+      canary_hash: 'h',
+    } as const
+    const place = placeOf('agent_suspended')
+    for (const cause of CAUSES) {
+      const { facts, policy } = factsWith([cause])
+      const isBefore = placeOf(cause.reason) <= place || facts.at >= (facts.token?.expires_at ?? '')
+      const tripped = {
+        ...facts,
+        canary_trip: { ...trip, families: [...trip.families], tripped_families: ['exfiltration'] },
+      }
+      const { reason, matched_rule_id, needs, opens } = runPipeline(tripped, policy)
+      expect([cause.name ?? cause.reason, reason]).toEqual([
+        cause.name ?? cause.reason,
+        isBefore ? cause.reason : 'canary_tripped',
+      ])
+      if (!isBefore) expect([matched_rule_id, needs, opens]).toEqual([undefined, [], undefined])
+    }
   })
 
   it('answers invalid_token without a token, whatever else is true', () => {
@@ -131,13 +157,13 @@ describe('the pipeline', () => {
   })
 
   it('allows the execution of an unbound token by another caller, and says that it was executed', () => {
-    const execution = { at: VALID_FACTS.at, is_same_caller: false }
+    const execution = { at: VALID_FACTS.at, is_retry: false }
     expect(runPipeline({ ...VALID_FACTS, execution }, DEFAULTS)).toMatchObject({ valid: true, already_executed: true })
     const bound = { ...VALID_FACTS, execution, mandate: MANDATE, token: { ...TOKEN, mandate_id: 'mnd_test_1' } }
     expect(runPipeline(bound, DEFAULTS).reason).toBe('token_already_executed')
     const check = { ...bound, request: { ...bound.request, execute: false } }
-    expect(runPipeline(check, DEFAULTS).valid).toBe(true)
-    expect(runPipeline({ ...bound, execution: { ...execution, is_same_caller: true } }, DEFAULTS).valid).toBe(true)
+    expect(runPipeline(check, DEFAULTS).reason).toBe('token_already_executed')
+    expect(runPipeline({ ...bound, execution: { ...execution, is_retry: true } }, DEFAULTS).valid).toBe(true)
   })
 })
 

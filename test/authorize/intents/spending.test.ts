@@ -123,7 +123,8 @@ describe('a token under a mandate', () => {
     for (const key of ['another', undefined]) {
       expect(await verify(token, '400.5', {}, key)).toMatchObject({ valid: false, reason: 'token_already_executed' })
     }
-    expect(await verify(token, '400.5', { execute: false })).toMatchObject({ valid: true, already_executed: true })
+    expect(await verify(token, '400.5', { execute: false })).toMatchObject({ reason: 'token_already_executed' })
+    expect(await verify(token, '400.5', { execute: false }, jti)).toMatchObject({ valid: true, already_executed: true })
     expect(await remainingOf(mandate_id)).toBe('599.5')
     expect(await under.entries(caller, 'execute')).toMatchObject([
       { inputs: { jti, mandate_id, amount: '400.5', currency: 'EUR', period_start: expect.any(String) } },
@@ -202,7 +203,7 @@ describe('a token under a schedule', () => {
   it('is refused by each reason of its schedule, alone', async () => {
     const schedule_id = await under.schedule(caller)
     const { token } = await issue('100', { schedule_id })
-    const check = () => verify(token, '100', { execute: false })
+    const check = () => verify(token, '100', { execute: false }, 'a')
     expect(await check()).toMatchObject({ valid: true, schedule_cycle: 3 })
     expect((await execute('100.01', { schedule_id })).answer).toMatchObject({ reason: 'schedule_amount_exceeded' })
     const elsewhere = under.payload('100', { counterparty: 'Example Books' })

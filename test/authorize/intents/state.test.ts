@@ -14,8 +14,8 @@ import { APPROVAL, LEVEL, MANDATE, SCHEDULE, VALID_FACTS } from './facts.ts'
 const DEFAULTS = compilePolicy(DEFAULT_DOCUMENT)
 const { token: TOKEN, at: AT } = VALID_FACTS
 if (TOKEN === null) throw new Error('valid facts have a token')
-const SAME = { at: AT, is_same_caller: true }
-const OTHER = { at: AT, is_same_caller: false }
+const SAME = { at: AT, is_retry: true }
+const OTHER = { at: AT, is_retry: false }
 
 const under = (members: Partial<VerifyFacts>, token: Partial<typeof TOKEN> = {}): VerifyFacts => ({
   ...VALID_FACTS,
@@ -54,7 +54,10 @@ describe('a token under a mandate', () => {
       already_executed: true,
     })
     expect(reasonOf(underMandate({ mandate, execution: OTHER }))).toBe('token_already_executed')
-    expect(reasonOf(requesting(underMandate({ mandate, execution: OTHER }), { execute: false }))).toBeNull()
+    expect(reasonOf(requesting(underMandate({ mandate, execution: OTHER }), { execute: false }))).toBe(
+      'token_already_executed',
+    )
+    expect(reasonOf(requesting(underMandate({ mandate, execution }), { execute: false }))).toBeNull()
   })
 
   it('compares where the mandate says, and other members may only agree', () => {
@@ -99,7 +102,10 @@ describe('a token under a schedule', () => {
     const used = { ...SCHEDULE, used: 12, executed_by: 'jti_test_other' }
     expect(reasonOf(underSchedule({ execution: OTHER }))).toBe('schedule_already_executed')
     expect(reasonOf(underSchedule({ execution: SAME, schedule: used }))).toBeNull()
-    expect(reasonOf(requesting(underSchedule({ execution: OTHER }), { execute: false }))).toBeNull()
+    expect(reasonOf(requesting(underSchedule({ execution: OTHER }), { execute: false }))).toBe(
+      'schedule_already_executed',
+    )
+    expect(reasonOf(requesting(underSchedule({ execution: SAME }), { execute: false }))).toBeNull()
     expect(reasonOf(underSchedule({ execution: SAME, schedule: { ...used, status: 'cancelled' } }))).toBe(
       'schedule_occurrences_exhausted',
     )
@@ -242,5 +248,23 @@ describe('facts that were recorded before there were mandates, schedules and app
       reason: 'token_expired',
       agrees: true,
     })
+  })
+})
+
+describe('facts that were recorded when a request without a key repeated another one', () => {
+  const repeated = (isSameCaller: boolean, execute: boolean, valid: boolean) => {
+    const facts = requesting(underMandate(), { execute })
+    const execution = { at: AT, is_same_caller: isSameCaller }
+    const policy = { version: 0, digest: '', document: DEFAULT_DOCUMENT }
+    const recorded = { facts: { ...facts, execution }, policy } as unknown as Json
+    const reason = valid ? null : 'token_already_executed'
+    return INTENT_EXPLAINERS.verify(recorded, { kind: 'verify', valid, reason } as DecisionEntry)
+  }
+
+  it('have the answer of then', () => {
+    expect(repeated(true, true, true)).toMatchObject({ valid: true, already_executed: true, agrees: true })
+    expect(repeated(false, true, false)).toMatchObject({ reason: 'token_already_executed', agrees: true })
+    // A check was valid for everybody.
+    expect(repeated(false, false, true)).toMatchObject({ valid: true, already_executed: true, agrees: true })
   })
 })

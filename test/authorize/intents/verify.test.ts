@@ -96,6 +96,19 @@ describe('a verification', () => {
     expect(await service.verify(caller, token)).toMatchObject({ valid: false, reason: 'token_expired' })
   })
 
+  it('refuses a token that was issued more than a minute ahead of its clock, until then', async () => {
+    const issuedAt = Date.now() + 24 * 3_600_000
+    service.clock.now = new Date(issuedAt)
+    const { token } = await service.issue(caller)
+    service.clock.now = undefined
+    expect(await service.verify(caller, token)).toMatchObject({ valid: false, reason: 'invalid_token' })
+    service.clock.now = new Date(issuedAt - 62_000)
+    expect(await service.verify(caller, token)).toMatchObject({ valid: false, reason: 'invalid_token' })
+    service.clock.now = new Date(issuedAt - 50_000)
+    expect(await service.verify(caller, token)).toMatchObject({ valid: true })
+    service.clock.now = undefined
+  })
+
   it('refuses a revoked token, session or device, and names the scope', async () => {
     for (const scope of ['token', 'session', 'device'] as const) {
       const named = { agent_session_id: `s-${scope}`, device_id: `d-${scope}` }
@@ -261,13 +274,15 @@ describe('a verification', () => {
   })
 
   it('reads canaries: a strict condition needs a reading, and a tripped one refuses and locks', async () => {
-    const condition = (mode: string) => [{ id: 'canary', require: { canary: { set: 'default', mode } } }]
+    const canary = { set: 'default', families: ['exfiltration'] }
+    const condition = (mode: string) => [{ id: 'canary', require: { canary: { ...canary, mode } } }]
     await service.setPolicy(caller, condition('strict'))
     expect(await verifying()).toMatchObject({ reason: 'canary_unavailable', canary_set: 'default' })
     await service.setPolicy(caller, condition('best_effort'))
     expect(await verifying()).toMatchObject({ valid: true })
     const { trace_id } = await service.done(caller, '/v1/trace/check', readings(0.95))
-    await setKillSwitch('block_and_lock')
+    // The kill switch itself leaves the family out, and the condition names it.
+    await setKillSwitch('block_and_lock', false)
     const tripped = await verifying({ trace_id })
     expect(tripped).toMatchObject({
       reason: 'canary_tripped',
@@ -288,7 +303,9 @@ describe('a verification', () => {
 
   it('reads a canary under best_effort also where the rule appears while another question is asked', async () => {
     await service.done(caller, '/v1/policy/webhook-secret/rotate')
-    const { trace_id } = await service.done(caller, '/v1/trace/check', readings(0.95))
+    const { trace_id } = await service.done(caller, '/v1/trace/check', readings(0.1))
+    const isOfModel = "source = 'server', model_version_id = 'countersign-tiny@0'"
+    await service.test.owner(`UPDATE traces SET ${isOfModel} WHERE id = $1`, [trace_id])
     const { url, questions } = await receivers.plain(async (response) => {
       const canary = { set: 'default', mode: 'best_effort' }
       await service.setPolicy(caller, [ask, { id: 'canary', require: { canary } }])
@@ -296,8 +313,31 @@ describe('a verification', () => {
     })
     const ask = { id: 'ask', require: { webhook: { url } } }
     await service.setPolicy(caller, [ask])
-    expect(await verifying({ trace_id })).toMatchObject({ reason: 'canary_tripped', matched_rule_id: 'canary' })
+    const { decision_id } = await verifying({ trace_id })
     expect(questions).toHaveLength(2)
+    const { json } = await service.call(caller, `/v1/decisions/${decision_id}/explain`)
+    const of = { rule_id: 'canary', effect: 'canary' }
+    expect((json.replay as { rules: object[] }).rules).toContainEqual({
+      ...of,
+      matched: true,
+      met: true,
+      shadow: false,
+    })
+  })
+
+  it('denies by a trip of its session that comes while a webhook is asked, whatever reading it has', async () => {
+    await service.done(caller, '/v1/policy/webhook-secret/rotate')
+    const { trace_id } = await service.done(caller, '/v1/trace/check', readings(0.1))
+    const isOfModel = "source = 'server', model_version_id = 'countersign-tiny@0'"
+    await service.test.owner(`UPDATE traces SET ${isOfModel} WHERE id = $1`, [trace_id])
+    const { url, questions } = await receivers.plain(async (response) => {
+      await service.done(caller, '/v1/trace/check', readings(0.95))
+      response.end('{"decision":"allow"}')
+    })
+    const canary = { id: 'canary', require: { canary: { set: 'default', mode: 'strict' } } }
+    await service.setPolicy(caller, [{ id: 'ask', require: { webhook: { url } } }, canary])
+    expect(await verifying({ trace_id })).toMatchObject({ reason: 'canary_tripped', matched_rule_id: 'canary' })
+    expect(questions).toHaveLength(1)
   })
 
   it('gives a receipt on request, signed by a record key, for refusals too', async () => {
@@ -318,7 +358,7 @@ describe('a verification', () => {
   })
 })
 
-async function setKillSwitch(mode: string): Promise<void> {
-  const json = { mode, families: [{ family: 'exfiltration', threshold: 0.8, enabled: true }] }
+async function setKillSwitch(mode: string, enabled = true): Promise<void> {
+  const json = { mode, families: [{ family: 'exfiltration', threshold: 0.8, enabled }] }
   expect(await service.call(caller, '/v1/trace/kill-switch', { method: 'PUT', json })).toMatchObject({ status: 200 })
 }

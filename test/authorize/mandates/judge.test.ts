@@ -7,11 +7,11 @@ import {
   type MandateFacts,
   type MandateLevel,
   type MandateStatus,
+  remainingCountOf,
   remainingOf,
   unitsOf,
 } from '#src/authorize/mandates/judge.ts'
 import { findInconsistent, findWiderBudget, findWiderConstraints } from '#src/authorize/mandates/narrowing.ts'
-import { createRootSemaphore } from '#src/authorize/mandates/root-semaphore.ts'
 import { formatAmount } from '#src/platform/amounts.ts'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 
@@ -21,7 +21,9 @@ const ACTION: ActionAmounts = {
   amount: '120',
   currency: 'EUR',
   counterparty: 'Example Parts',
+  instrument: null,
   malformed: [],
+  contradicted: {},
 }
 const level = (more: Partial<MandateLevel> = {}): MandateLevel => ({
   mandate_id: 'mnd_1',
@@ -69,6 +71,11 @@ describe('a mandate', () => {
       [EUR, {}, { constraint: 'max_amount', expected: '119.9999', actual: '120' }],
       [EUR, { amount: null }, { constraint: 'amount', expected: '0 or more', actual: null }],
       [EUR, { amount: '-1' }, { constraint: 'amount', expected: '0 or more', actual: '-1' }],
+      [
+        { min_amount: '120.0001', currency: 'EUR' },
+        {},
+        { constraint: 'min_amount', expected: '120.0001', actual: '120' },
+      ],
       [{ currency: 'EUR' }, { currency: 'USD' }, { constraint: 'currency', expected: 'EUR', actual: 'USD' }],
       [{ currency: 'EUR' }, { currency: null }, { constraint: 'currency', expected: 'EUR', actual: null }],
       [{ action_types: ['refund'] }, {}, { constraint: 'action_types', expected: ['refund'], actual: 'purchase' }],
@@ -136,6 +143,38 @@ describe('a mandate', () => {
     expect(judge(facts, { amount: '0.0001' })?.mandate_detail).toMatchObject({ remaining: '0' })
   })
 
+  it('begins at not_before, and allows the instruments that it names', () => {
+    expect(judge(factsOf(level({ not_before: AT, instruments: ['a', 'b'] })), { instrument: 'b' })).toBeUndefined()
+    const later = '2026-11-20T12:00:00.001Z'
+    expect(judge(factsOf(level({ not_before: later })))?.mandate_detail).toEqual({
+      ...{ constraint: 'not_before', expected: later, actual: AT },
+      mandate_id: 'mnd_1',
+    })
+    expect(judge(factsOf(level({ instruments: ['a'] })), { instrument: 'b' })).toMatchObject({
+      reason: 'mandate_constraint_violated',
+      mandate_detail: { constraint: 'instruments', expected: ['a'], actual: 'b' },
+    })
+  })
+
+  it('counts executions: the last one is allowed, and after it none, of any amount', () => {
+    const counted = (count: number | undefined, max_count: number) =>
+      level({
+        ...budget('100'),
+        budget: { limit: '1000', currency: 'EUR', period: 'day', max_count },
+        ...(count !== undefined && { count }),
+      })
+    expect(judge(factsOf(counted(2, 3)))).toBeUndefined()
+    expect(judge(factsOf(counted(undefined, 1)))).toBeUndefined()
+    expect(judge(factsOf(counted(3, 3)), { amount: '0' })).toEqual({
+      reason: 'mandate_budget_exceeded',
+      mandate_detail: { constraint: 'max_count', expected: 3, actual: 4, remaining: '0', mandate_id: 'mnd_1' },
+    })
+    expect(judge(factsOf(counted(3, 3)), {}, true)).toBeUndefined()
+    expect(remainingCountOf(factsOf(counted(1, 9), counted(2, 4), counted(9, 1)))).toBe(0)
+    expect(remainingCountOf(factsOf(counted(1, 9), level()))).toBe(8)
+    expect(remainingCountOf(factsOf(level(budget('1'))))).toBeNull()
+  })
+
   it('gives the first reason in the published order, whichever level has it', () => {
     const reasons: [MandateStatus, string][] = [
       ['revoked', 'mandate_revoked'],
@@ -164,6 +203,7 @@ const amounts = fc.bigInt({ min: 0n, max: 10n ** 8n }).map(formatAmount)
 const names = fc.subarray(['purchase', 'refund', 'wire'], { minLength: 1 })
 const constraintsArb: fc.Arbitrary<MandateConstraints> = fc.record(
   {
+    min_amount: amounts,
     max_amount: amounts,
     currency: fc.constantFrom('EUR', 'USD'),
     action_types: names,
@@ -191,7 +231,9 @@ const actionArb: fc.Arbitrary<ActionAmounts> = fc.record({
   amount: fc.option(fc.bigInt({ min: -1_000n, max: 10n ** 8n }).map(formatAmount)),
   currency: fc.constantFrom('EUR', 'USD', null),
   counterparty: fc.constant(null),
+  instrument: fc.constant(null),
   malformed: fc.constant([]),
+  contradicted: fc.constant({}),
 })
 
 describe('for all mandates and actions', () => {
@@ -251,7 +293,8 @@ describe('for all mandates and actions', () => {
           if (before.budget && after.budget) wider.push(...findWiderBudget(before.budget, after.budget))
           fc.pre(wider.length === 0)
           // Terms whose currencies differ are refused too.
-          fc.pre(findInconsistent({ constraints: inner, budget: after.budget ?? null }).length === 0)
+          const dates = { notBefore: null, expiresAt: new Date(AT) }
+          fc.pre(findInconsistent({ constraints: inner, budget: after.budget ?? null, ...dates }).length === 0)
           if (judge(factsOf(level({ constraints: outer, ...before })), action) === undefined) return
           expect(judge(factsOf(level({ constraints: inner, ...after })), action)).toBeDefined()
         },
@@ -262,25 +305,30 @@ describe('for all mandates and actions', () => {
 
 describe('what is compared of an action', () => {
   const PAYLOAD = { amount: 12.5, currency: 'EUR', counterparty: 'Example Parts', action_type: 'purchase' }
+  const NONE = {
+    ...{ action_type: null, amount: null, currency: null, counterparty: null, instrument: null },
+    contradicted: {},
+  }
   const read = (payload: JsonObject, ...rest: [object?, object?]) => actionAmountsOf(payload, ...rest)
 
   it('comes from the payload: exact decimals, and names as they are', () => {
-    const expected = { ...PAYLOAD, amount: '12.5', malformed: [] }
+    const expected = { ...PAYLOAD, amount: '12.5', instrument: null, malformed: [], contradicted: {} }
     expect(read(PAYLOAD)).toEqual(expected)
     expect(read({ ...PAYLOAD, amount: '12.50' })).toEqual(expected)
-    expect(read({})).toEqual({ action_type: null, amount: null, currency: null, counterparty: null, malformed: [] })
+    expect(read({})).toEqual({ ...NONE, malformed: [] })
+    expect(read({ instrument: 'card:4242' }).instrument).toBe('card:4242')
     expect(read({ ...PAYLOAD, amount: -3 }).amount).toBe('-3')
   })
 
   it('is null and malformed where it can not be read', () => {
     const odd: JsonObject[] = [
-      { amount: '1e3', currency: 'eur', counterparty: { name: 'x' }, action_type: 7 },
-      { amount: 0.00001, currency: 'EURO', counterparty: '', action_type: 'x'.repeat(201) },
-      { amount: true, currency: 978, counterparty: ['x'], action_type: false },
+      { amount: '1e3', currency: 'eur', counterparty: { name: 'x' }, action_type: 7, instrument: 1 },
+      { amount: 0.00001, currency: 'EURO', counterparty: '', action_type: 'x'.repeat(201), instrument: '' },
+      { amount: true, currency: 978, counterparty: ['x'], action_type: false, instrument: [] },
     ]
     for (const payload of odd) {
-      const malformed = ['action_type', 'amount', 'currency', 'counterparty']
-      expect(read(payload)).toEqual({ action_type: null, amount: null, currency: null, counterparty: null, malformed })
+      const malformed = ['action_type', 'amount', 'currency', 'counterparty', 'instrument']
+      expect(read(payload)).toEqual({ ...NONE, malformed })
     }
   })
 
@@ -303,7 +351,13 @@ describe('what is compared of an action', () => {
       action_type: null,
       counterparty: null,
       malformed: ['action_type', 'counterparty'],
+      contradicted: {
+        action_type: { expected: 'purchase', actual: 'refund' },
+        counterparty: { expected: 'Example Parts', actual: 'other' },
+      },
     })
+    expect(read(PAYLOAD, {}, { amounts: [undefined, 12.5, '12.50'] }).amount).toBe('12.5')
+    expect(read(PAYLOAD, {}, { amounts: [12.4] })).toMatchObject({ amount: null, malformed: ['amount'] })
     expect(read({ ...PAYLOAD, transaction_amount: '12.5' }).amount).toBe('12.5')
     expect(read({ ...PAYLOAD, transaction_amount: 1_000 })).toMatchObject({ amount: null, malformed: ['amount'] })
     // What only stands beside the payload is not read.
@@ -320,52 +374,5 @@ describe('what is compared of an action', () => {
     }
     for (const none of ['', 'amount', '/a~2', `/${'a'.repeat(200)}`, '/a'.repeat(11)])
       expect(isPointer(none)).toBe(false)
-  })
-})
-
-describe('the queue of charges', () => {
-  const held = () => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    return { work: () => promise, end: resolve }
-  }
-
-  it('runs works under one root one after the other, in their order, and others beside them', async () => {
-    const { withSlot, learn } = createRootSemaphore()
-    learn('child', 'root')
-    const first = held()
-    const done: string[] = []
-    const works = [
-      withSlot('root', () => first.work().then(() => done.push('first'))),
-      withSlot('child', async () => done.push('second')),
-      withSlot('root', async () => done.push('third')),
-    ]
-    await withSlot('other', async () => done.push('other'))
-    expect(done).toEqual(['other'])
-    first.end()
-    await Promise.all(works)
-    expect(done).toEqual(['other', 'first', 'second', 'third'])
-  })
-
-  it('goes on after a work that failed', async () => {
-    const { withSlot } = createRootSemaphore()
-    const failing = withSlot('root', () => Promise.reject(new Error('no')))
-    const next = withSlot('root', async () => 'next')
-    await expect(failing).rejects.toThrow('no')
-    expect(await next).toBe('next')
-  })
-
-  it('refuses a work whose turn does not come in time, with Retry-After, and does not start it later', async () => {
-    const { withSlot } = createRootSemaphore({ maxWaitMs: 20 })
-    const first = held()
-    const running = withSlot('root', first.work)
-    let isStarted = false
-    const late = withSlot('root', async () => {
-      isStarted = true
-    })
-    await expect(late).rejects.toMatchObject({ code: 'service_unavailable', headers: { 'Retry-After': '1' } })
-    first.end()
-    await running
-    expect(await withSlot('root', async () => 'free')).toBe('free')
-    expect(isStarted).toBe(false)
   })
 })

@@ -64,7 +64,16 @@ describe('a mandate', () => {
   it('is refused with a constraint that is not known, and with terms that contradict or limit nothing', async () => {
     const refused: [Members, string[]][] = [
       [{ constraints: { max_amount: 5, currency: 'EUR', max_weight: 3 } }, ['/constraints/max_weight unknown_field']],
-      [{ budget: { limit: 5, currency: 'EUR', period: 'week' } }, ['/budget/period invalid_value']],
+      [{ budget: { limit: 5, currency: 'EUR', period: 'hour' } }, ['/budget/period invalid_value']],
+      [{ budget: { limit: 5, currency: 'EUR', period: 'week', max_count: 0 } }, ['/budget/max_count out_of_range']],
+      [
+        { budget: { limit: 5, currency: 'XYZ', period: 'day' }, constraints: {} },
+        ['/budget/currency invalid_currency'],
+      ],
+      [{ constraints: { min_amount: 5 } }, ['/constraints/currency required']],
+      [{ constraints: { min_amount: 6, max_amount: 5, currency: 'EUR' } }, ['/constraints/min_amount out_of_range']],
+      [{ instruments: [] }, ['/instruments too_few']],
+      [{ not_before: inDays(31) }, ['/not_before out_of_range']],
       [{ budget: { limit: 5, currency: 'USD', period: 'day' } }, ['/budget/currency mismatch']],
       [{ constraints: { max_amount: 5 } }, ['/constraints/currency required']],
       [{ constraints: { max_amount: -5, currency: 'EUR' } }, ['/constraints/max_amount invalid_amount']],

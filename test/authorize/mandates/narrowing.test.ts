@@ -7,7 +7,15 @@ import { termsOf } from '#src/authorize/mandates/terms.ts'
 import { newId } from '#src/platform/ids.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { until } from '../../support/until.ts'
-import { codes, expectRefused, inDays, type MandatesService, type Members, startMandates } from './service.ts'
+import {
+  codes,
+  expectRefused,
+  inDays,
+  type MandatesService,
+  type Members,
+  startMandates,
+  wanted as wantedMandate,
+} from './service.ts'
 
 let service: MandatesService
 let caller: TestCaller
@@ -27,17 +35,21 @@ describe('a narrowing', () => {
   const TERMS = {
     timezone: 'Europe/Berlin',
     constraints: {
+      min_amount: 5,
       max_amount: 500,
       currency: 'EUR',
       action_types: ['purchase', 'refund'],
       counterparties: ['a', 'b'],
       window: { weekdays: [1, 2, 3], from: '08:00', to: '18:00' },
     },
-    budget: { limit: 1_000, currency: 'EUR', period: 'day' },
+    budget: { limit: 1_000, currency: 'EUR', period: 'day', max_count: 10 },
+    not_before: inDays(1),
+    instruments: ['card:1', 'card:2'],
     heartbeat: { interval_seconds: 3_600, reactivation_window_seconds: 7_200 },
   }
 
   const NARROWER = {
+    min_amount: '5.01',
     max_amount: '499.99',
     counterparties: ['b'],
     window: { weekdays: [2], from: '08:00', to: '12:00' },
@@ -46,11 +58,13 @@ describe('a narrowing', () => {
   it('makes each term allow less', async () => {
     const { mandate_id: id } = await service.grant(TERMS)
     const agentId = await service.makeAgent()
-    const expiresAt = inDays(2)
+    const [notBefore, expiresAt] = [inDays(1.5), inDays(2)]
     const { status, json } = await service.patch(id, {
       agent_id: agentId,
       constraints: NARROWER,
-      budget: { limit: 900 },
+      budget: { limit: 900, max_count: 9 },
+      not_before: notBefore,
+      instruments: ['card:2'],
       expires_at: expiresAt,
       heartbeat: { interval_seconds: 300, reactivation_window_seconds: 60 },
     })
@@ -58,7 +72,9 @@ describe('a narrowing', () => {
     expect(json).toMatchObject({
       agent_id: agentId,
       constraints: { ...TERMS.constraints, ...NARROWER },
-      budget: { limit: '900', currency: 'EUR', period: 'day' },
+      budget: { limit: '900', currency: 'EUR', period: 'day', max_count: 9 },
+      not_before: notBefore,
+      instruments: ['card:2'],
       expires_at: expiresAt,
       heartbeat: { interval_seconds: 300, reactivation_window_seconds: 60 },
     })
@@ -71,6 +87,12 @@ describe('a narrowing', () => {
     const refused: [Members, string[]][] = [
       [{ agent_id: newId('agt', 'sandbox') }, ['/agent_id wider']],
       [{ constraints: { max_amount: 501 } }, ['/constraints/max_amount wider']],
+      [{ constraints: { min_amount: '4.99' } }, ['/constraints/min_amount wider']],
+      [{ constraints: { min_amount: 501 } }, ['/constraints/min_amount out_of_range']],
+      [{ budget: { limit: 900, max_count: 11 } }, ['/budget/max_count wider']],
+      [{ not_before: inDays(0.5) }, ['/not_before wider']],
+      [{ not_before: inDays(31) }, ['/not_before out_of_range']],
+      [{ instruments: ['card:1', 'card:3'] }, ['/instruments wider']],
       [{ constraints: { currency: 'USD' } }, ['/budget/currency mismatch', '/constraints/currency wider']],
       [{ constraints: { action_types: ['purchase', 'wire'] } }, ['/constraints/action_types wider']],
       [{ constraints: { counterparties: ['c'] } }, ['/constraints/counterparties wider']],
@@ -80,7 +102,7 @@ describe('a narrowing', () => {
       [{ budget: { limit: 1_001 } }, ['/budget/limit wider']],
       [{ budget: { limit: 1, period: 'month' } }, ['/budget/period wider']],
       [{ expires_at: inDays(31) }, ['/expires_at wider']],
-      [{ expires_at: inDays(-1) }, ['/expires_at out_of_range']],
+      [{ expires_at: inDays(-1) }, ['/expires_at out_of_range', '/not_before out_of_range']],
       [
         { heartbeat: { interval_seconds: 3_601, reactivation_window_seconds: 7_201 } },
         ['/heartbeat/interval_seconds wider', '/heartbeat/reactivation_window_seconds wider'],
@@ -109,6 +131,11 @@ describe('a narrowing', () => {
       remaining: '10',
       heartbeat: { interval_seconds: 300, reactivation_window_seconds: 86_400 },
     })
+  })
+
+  it('of the budget leaves its max_count as it is', async () => {
+    const { mandate_id: id } = await service.grant(TERMS)
+    expect((await service.patch(id, { budget: { limit: 10 } })).json).toMatchObject({ budget: { max_count: 10 } })
   })
 
   it('of the interval alone leaves the reactivation window as it is', async () => {
@@ -209,5 +236,46 @@ describe('a narrowing of a child', () => {
     mayCommit.resolve()
     await changing
     expect(codes((await narrowed).json)).toEqual(['/constraints/action_types wider'])
+  })
+})
+
+describe('a child', () => {
+  it('is within the counts, the beginning, the instruments and the least amount of its ancestors', async () => {
+    const notBefore = inDays(1)
+    const root = await service.grant({
+      constraints: { min_amount: 5, currency: 'EUR' },
+      budget: { ...total(100), max_count: 3 },
+      not_before: notBefore,
+      instruments: ['card:1', 'card:2'],
+    })
+    const parent_id = root.mandate_id
+    const wanted = { parent_id, constraints: {} }
+    const refused: [Members, string[]][] = [
+      [{ constraints: { min_amount: 4 } }, ['/constraints/min_amount wider']],
+      [{ budget: { ...total(10), max_count: 4 } }, ['/budget/max_count wider']],
+      [{ not_before: inDays(0.5) }, ['/not_before wider']],
+      [{ instruments: ['card:3'] }, ['/instruments wider']],
+    ]
+    const grant = (members: Members) => service.post('/v1/mandates', wantedMandate({ ...wanted, ...members }))
+    await expectRefused(refused, grant)
+    const free = await service.grant(wanted)
+    const narrowed = [
+      [{ constraints: { min_amount: 4 } }, ['/constraints/min_amount wider']],
+      [{ budget: { ...total(10), max_count: 4 } }, ['/budget/max_count wider']],
+      [{ not_before: inDays(0.5) }, ['/not_before wider']],
+      [{ instruments: ['card:3'] }, ['/instruments wider']],
+    ] satisfies [Members, string[]][]
+    await expectRefused(narrowed, (members) => service.patch(free.mandate_id, members))
+    const within = {
+      constraints: { min_amount: '6' },
+      budget: { ...total(10), max_count: 3 },
+      not_before: inDays(2),
+      instruments: ['card:2'],
+    }
+    expect(await service.patch(free.mandate_id, within)).toMatchObject({
+      status: 200,
+      json: { ...within, budget: { max_count: 3, count: 0 } },
+    })
+    expect(await grant(within)).toMatchObject({ status: 200 })
   })
 })

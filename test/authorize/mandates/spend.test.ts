@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readMandateFacts } from '#src/authorize/mandates/facts-rows.ts'
 import { judgeMandate, type MandateFacts, remainingOf } from '#src/authorize/mandates/judge.ts'
-import { createRootSemaphore } from '#src/authorize/mandates/root-semaphore.ts'
 import { checkIn, insertMandate, lockMandate, type NewMandate, revokeMandate } from '#src/authorize/mandates/rows.ts'
 import { chargeMandate, purgeSpend, releaseMandate } from '#src/authorize/mandates/spend-rows.ts'
-import { localOf, periodEndOf, periodStartOf, statusOf } from '#src/authorize/mandates/state.ts'
+import { statusOf } from '#src/authorize/mandates/state.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { DAY_MS } from '#src/platform/retention.ts'
+import { isLockTimeout } from '#src/platform/unavailable.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -37,6 +37,8 @@ async function grant({ limit, ...more }: Terms = {}): Promise<string> {
     pointers: {},
     budget: limit === undefined ? null : { limit, currency: 'EUR', period: 'total' },
     expiresAt: new Date(Date.now() + DAY_MS),
+    notBefore: null,
+    instruments: null,
     heartbeat: null,
     createdBy: newId('key', scope.environment),
     ...more,
@@ -56,11 +58,30 @@ const newJti = () => newId('jti', scope.environment)
 
 const NOT_CHARGED = new Error('not charged')
 
+/** A transaction, again where a slow machine held its lock for longer than the timeout: then nothing of it was kept. */
+async function transact<R>(work: (tx: Tx) => Promise<R>): Promise<R> {
+  for (;;) {
+    try {
+      return await test.db.tenant(scope, work)
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+    }
+  }
+}
+
 /** As verify executes: locks, judges and charges in one transaction. What the judge allows under the locks is charged. */
 function execute(id: string, amount: string, jti = newJti()): Promise<boolean> {
-  return test.db.tenant(scope, async (tx) => {
+  return transact(async (tx) => {
     const facts = await factsOf(tx, id)
-    const action = { amount, currency: 'EUR', action_type: null, counterparty: null, malformed: [] }
+    const action = {
+      amount,
+      currency: 'EUR',
+      action_type: null,
+      counterparty: null,
+      instrument: null,
+      malformed: [],
+      contradicted: {},
+    }
     const refusal = judgeMandate(facts, action, new Date().toISOString(), { isCharged: false })
     if (refusal !== undefined) return false
     if (!(await chargeMandate(tx, scope, { jti, facts, amount }))) throw new Error('allowed, and not charged')
@@ -71,7 +92,7 @@ function execute(id: string, amount: string, jti = newJti()): Promise<boolean> {
 /** Without the judge: the guard alone. */
 async function charge(facts: MandateFacts, amount: string, jti = newJti()): Promise<boolean> {
   try {
-    return await test.db.tenant(scope, async (tx) => {
+    return await transact(async (tx) => {
       if (!(await chargeMandate(tx, scope, { jti, facts, amount }))) throw NOT_CHARGED
       return true
     })
@@ -81,7 +102,7 @@ async function charge(facts: MandateFacts, amount: string, jti = newJti()): Prom
   }
 }
 
-const release = (jti: string) => test.db.tenant(scope, (tx) => releaseMandate(tx, scope, jti))
+const release = (jti: string) => transact((tx) => releaseMandate(tx, scope, jti))
 const numberOf = (answers: boolean[]) => answers.filter(Boolean).length
 
 describe('200 concurrent executions', () => {
@@ -96,9 +117,8 @@ describe('200 concurrent executions', () => {
 
   it('on one mandate never spend a cent too much, and none that fits is refused', async () => {
     const id = await grant({ limit: '100.00' })
-    const { withSlot } = createRootSemaphore({ maxWaitMs: 60_000 })
     const amounts = Array.from({ length: 200 }, () => '0.75')
-    const answers = await Promise.all(amounts.map((amount) => withSlot(id, () => execute(id, amount))))
+    const answers = await Promise.all(amounts.map((amount) => execute(id, amount)))
     expect(numberOf(answers)).toBe(133)
     expect(await spentOf(id)).toEqual(['99.75'])
     expect(remainingOf(await read(id))).toBe('0.25')
@@ -176,6 +196,19 @@ describe('a charge', () => {
     await test.owner(`UPDATE mandates SET budget_limit = 5 WHERE id = $1`, [id])
     expect(await charge(facts, '6')).toBe(false)
     expect(await charge(facts, '5')).toBe(true)
+  })
+
+  it('counts, and is guarded by the count as it is now, whatever the facts say', async () => {
+    const limited = { limit: '10', currency: 'EUR', period: 'week' as const, max_count: 3 }
+    const id = await grant({ budget: limited })
+    const [facts, jti] = [await read(id), newJti()]
+    expect(await charge(facts, '1', jti)).toBe(true)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => charge(facts, '0')))
+    expect(numberOf(answers)).toBe(2)
+    await release(jti)
+    expect((await read(id)).levels[0]).toMatchObject({ count: 2, spent: '0' })
+    expect(await charge(facts, '1')).toBe(true)
+    expect(await charge(facts, '0')).toBe(false)
   })
 
   it('is made once for a token', async () => {
@@ -326,44 +359,6 @@ describe('the state by the clock of Postgres', () => {
 })
 
 describe('the period of a budget', () => {
-  const periodAt = async (period: 'day' | 'month' | 'total', timezone: string, at: string) => {
-    const [row] = await test.owner<{ start: string; end: string | null; time: string; weekday: number }>(
-      `SELECT (${periodStartOf('m', '$3::timestamptz')})::text AS start, ${periodEndOf('m', '$3::timestamptz')}::text AS "end",
-         ${localOf('m', '$3::timestamptz').time} AS time, ${localOf('m', '$3::timestamptz').weekday} AS weekday
-       FROM (SELECT $1::text AS budget_period, $2::text AS timezone, date '2026-01-15' AS started_on) m`,
-      [period, timezone, at],
-    )
-    return row
-  }
-
-  it('is a calendar day or month in the zone of the mandate, also where clocks change', async () => {
-    const cases: [Parameters<typeof periodAt>, object][] = [
-      // The night before, by one millisecond.
-      [['day', 'Europe/Berlin', '2026-03-28T22:59:59.999Z'], { start: '2026-03-28', end: '2026-03-29', time: '23:59' }],
-      // A day of 23 hours.
-      [['day', 'Europe/Berlin', '2026-03-28T23:00:00Z'], { start: '2026-03-29', end: '2026-03-30', time: '00:00' }],
-      [['day', 'Europe/Berlin', '2026-03-29T21:59:59.999Z'], { start: '2026-03-29', time: '23:59', weekday: 7 }],
-      [['day', 'Europe/Berlin', '2026-03-29T22:00:00Z'], { start: '2026-03-30', time: '00:00', weekday: 1 }],
-      // A day of 25 hours.
-      [['day', 'Europe/Berlin', '2026-10-24T22:00:00Z'], { start: '2026-10-25', end: '2026-10-26' }],
-      [['day', 'Europe/Berlin', '2026-10-25T22:59:59.999Z'], { start: '2026-10-25' }],
-      [['day', 'Europe/Berlin', '2026-10-25T23:00:00Z'], { start: '2026-10-26' }],
-      // Midnight happens twice, and both belong to the same day.
-      [['day', 'America/Havana', '2026-11-01T04:00:00Z'], { start: '2026-11-01', time: '00:00' }],
-      [['day', 'America/Havana', '2026-11-01T05:00:00Z'], { start: '2026-11-01', time: '00:00' }],
-      // Midnight does not happen.
-      [['day', 'Africa/Cairo', '2026-04-23T21:59:59.999Z'], { start: '2026-04-23' }],
-      [['day', 'Africa/Cairo', '2026-04-23T22:00:00Z'], { start: '2026-04-24', time: '01:00' }],
-      [['month', 'Pacific/Auckland', '2026-01-31T10:59:59.999Z'], { start: '2026-01-01', end: '2026-02-01' }],
-      [['month', 'Pacific/Auckland', '2026-01-31T11:00:00Z'], { start: '2026-02-01', end: '2026-03-01' }],
-      [['month', 'UTC', '2028-02-29T23:59:59.999Z'], { start: '2028-02-01', end: '2028-03-01' }],
-      [['month', 'America/Los_Angeles', '2027-01-01T07:59:59Z'], { start: '2026-12-01', end: '2027-01-01' }],
-      [['total', 'Europe/Berlin', '2027-01-01T00:00:00Z'], { start: '2026-01-15', end: null }],
-    ]
-    for (const [given, expected] of cases)
-      expect({ given, ...(await periodAt(...given)) }).toMatchObject({ given, ...expected })
-  })
-
   it('begins with nothing spent', async () => {
     const id = await grant({ budget: { limit: '5', currency: 'EUR', period: 'month' } })
     expect(await execute(id, '5')).toBe(true)

@@ -157,6 +157,7 @@ describe('ineffective_when_missing', () => {
     ['a list and a member of its elements', some(is('item.sku', 'eq', 'a')), 'context.list, item.sku'],
     ['a field beside the elements', every({ any: [e('eq', 1), { all: [y, x('ne', 1)] }] }), 'context.list, context.y'],
     ['a field beside a list that may be empty', { any: [x('gt', 5), some({ all: [] })] }, 'context.x, context.list'],
+    ['a field beside a list that may be missing', { any: [x('gt', 5), every({ all: [] })] }, 'context.x, context.list'],
     [
       'a list of lists',
       some({ any: { in: 'item.lines', as: 'line', when: is('line', 'eq', 1) } }),

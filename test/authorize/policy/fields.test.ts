@@ -16,8 +16,16 @@ const KNOWN = {
   device: ['id', 'tier', 'enrolled'],
   session: ['id', 'status', 'agent_id', 'created_at'],
   mandate: [
-    ...['id', 'root_id', 'depth', 'principal', 'agent_id', 'timezone', 'currency', 'max_amount', 'budget_limit'],
-    ...['budget_period', 'remaining', 'expires_at'],
+    ...['id', 'root_id', 'depth', 'principal', 'agent_id', 'timezone', 'currency', 'min_amount', 'max_amount'],
+    ...[
+      'budget_limit',
+      'budget_period',
+      'budget_max_count',
+      'remaining',
+      'remaining_count',
+      'not_before',
+      'expires_at',
+    ],
   ],
   schedule: [
     ...['id', 'status', 'counterparty', 'amount_type', 'amount', 'currency', 'frequency', 'timezone', 'window_seconds'],

@@ -41,7 +41,9 @@ const GOOD: ActionAmounts = {
   amount: '100',
   currency: 'EUR',
   counterparty: 'Landlord',
+  instrument: null,
   malformed: [],
+  contradicted: {},
 }
 
 interface Given {
@@ -51,8 +53,8 @@ interface Given {
   prior?: PriorExecution
 }
 const factsOf = (row: Partial<ScheduleRow> = {}, at = OPEN) => scheduleFactsOf({ ...ROW, ...row }, new Date(at))
-const reasonOf = ({ row, action, at = OPEN, prior }: Given = {}) =>
-  judgeSchedule(factsOf(row, at), { ...GOOD, ...action }, { jti: JTI, at, prior })?.reason ?? null
+const reasonOf = ({ row, action, at = OPEN, prior = 'none' }: Given = {}) =>
+  judgeSchedule(factsOf(row, at), { ...GOOD, ...action }, { at, prior })?.reason ?? null
 
 // What makes each reason true by itself. Of the last two, what a person did and what time did.
 const CAUSES: Record<(typeof SCHEDULE_REASONS)[number], Given[]> = {
@@ -99,8 +101,10 @@ describe('a schedule', () => {
 
   it('compares amounts exactly, in its currency, and none that is missing, malformed or negative', () => {
     const amount = (payload: object, row: Partial<ScheduleRow> = {}) =>
-      judgeSchedule(factsOf(row), actionAmountsOf({ counterparty: 'Landlord', ...payload }), { jti: JTI, at: OPEN })
-        ?.reason ?? null
+      judgeSchedule(factsOf(row), actionAmountsOf({ counterparty: 'Landlord', ...payload }), {
+        at: OPEN,
+        prior: 'none',
+      })?.reason ?? null
     const max = { amountType: 'max', amount: '100.1' } as const
     const refused = 'schedule_amount_exceeded'
     expect(amount({ amount: 100, currency: 'EUR' })).toBeNull()
@@ -149,17 +153,19 @@ describe('a schedule', () => {
 
   it('does not ask a retry for a cycle again, and asks it whether a person stopped the schedule', () => {
     const own = { executed: 12, last: { cycle: 2, jti: JTI, at: OPEN } }
-    expect(reasonOf({ row: own })).toBeNull()
+    expect(reasonOf({ row: own, prior: 'same_attempt' })).toBeNull()
+    expect(reasonOf({ row: own })).toBe('schedule_already_executed')
     // In a later cycle, which another token has executed.
     const later = { executed: 12, last: { cycle: 3, jti: 'jti_2', at: OPEN } }
     for (const at of ['2027-03-05T00:00:00.000Z', '2027-03-31T08:00:00.000Z']) {
-      expect(reasonOf({ row: later, at, prior: 'same_caller' })).toBeNull()
-      expect(reasonOf({ row: later, at, prior: 'other_caller' })).toBe('schedule_already_executed')
+      expect(reasonOf({ row: later, at, prior: 'same_attempt' })).toBeNull()
+      expect(reasonOf({ row: later, at, prior: 'other_attempt' })).toBe('schedule_already_executed')
     }
-    expect(reasonOf({ row: own, prior: 'other_caller' })).toBe('schedule_already_executed')
-    expect(reasonOf({ row: { ...own, status: 'paused' } })).toBe('schedule_window_missed')
-    expect(reasonOf({ row: { ...own, status: 'cancelled' } })).toBe('schedule_occurrences_exhausted')
-    expect(reasonOf({ row: own, action: { amount: '1' } })).toBe('schedule_amount_exceeded')
+    expect(reasonOf({ row: own, prior: 'other_attempt' })).toBe('schedule_already_executed')
+    const retry = (row: Partial<ScheduleRow>) => reasonOf({ row: { ...own, ...row }, prior: 'same_attempt' })
+    expect(retry({ status: 'paused' })).toBe('schedule_window_missed')
+    expect(retry({ status: 'cancelled' })).toBe('schedule_occurrences_exhausted')
+    expect(reasonOf({ row: own, action: { amount: '1' }, prior: 'same_attempt' })).toBe('schedule_amount_exceeded')
   })
 
   it('shows policies its attributes, and its state to readers', () => {

@@ -232,7 +232,7 @@ describe('a cycle', () => {
         const at = new Date()
         const facts = scheduleFactsOf(row, at)
         const action = actionAmountsOf({ counterparty: 'Landlord', amount: 1250, currency: 'EUR' })
-        const refusal = judgeSchedule(facts, action, { jti, at: at.toISOString() })
+        const refusal = judgeSchedule(facts, action, { at: at.toISOString(), prior: 'none' })
         if (refusal !== undefined) return refusal.reason
         const cycle = facts.cycle?.number ?? 0
         return (await claimCycle(tx, caller, { scheduleId: id, cycle, jti, amount: '1250' })) ? 'executed' : 'lost'

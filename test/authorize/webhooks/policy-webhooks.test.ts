@@ -320,7 +320,7 @@ describe('a hostile receiver', () => {
     const { url } = await receivers.plain(decide('allow'))
     const urls = ['https://rebound.example.com/', url, 'ftp://a.example.com/', 'https://u:p@a.example.com/']
     expect((await ask(urls, { webhooks })).causes).toEqual([
-      'refused_address',
+      'dns_failed',
       'refused_address',
       'invalid_url',
       'invalid_url',

@@ -108,6 +108,19 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     await next.release()
   })
 
+  it('is replaced at the next start where it is frozen, and its watchdog and holder were killed', async () => {
+    const killed = await startHolder()
+    const server = serverPid()
+    process.kill(watchdogPid(), 'SIGKILL')
+    killed.child.kill('SIGKILL')
+    process.kill(server, 'SIGSTOP')
+
+    const next = await startHolder({ silentAfterMs: SILENT_AFTER_MS })
+    expect(serverPid()).not.toBe(server)
+    expect(await query(next.ownerUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    await next.release()
+  })
+
   it('is started again when it crashes under a holder', async () => {
     const holder = await startHolder()
     const server = serverPid()

@@ -45,6 +45,26 @@ describe('the monitor of a watchdog', () => {
     expect(restored).toEqual([10])
   })
 
+  it('spares a watchdog that gets no processor time', async () => {
+    let checks = 0
+    let restored = 0
+    const monitor = monitorWatchdog({
+      pulse() {
+        checks += 1
+        return 1
+      },
+      restore: async () => {
+        restored += 1
+      },
+      silentAfterMs: 10,
+      usableMs: async () => 0,
+      checkEveryMs: 1,
+    })
+    await until(() => checks > 100)
+    await monitor.stop()
+    expect(restored).toBe(0)
+  })
+
   it('reports why the server can’t be restored, and does not retry endlessly', async () => {
     let tried = 0
     const monitor = monitorWatchdog({
@@ -60,6 +80,27 @@ describe('the monitor of a watchdog', () => {
     expect((await monitor.lost).message).toBe('the disk is full (3)')
     await monitor.stop()
     expect(tried).toBe(3)
+  })
+
+  it('aborts a restoration when it is stopped, and loses nothing', async () => {
+    const begun = Promise.withResolvers<void>()
+    let isLost = false
+    const monitor = monitorWatchdog({
+      pulse: () => undefined,
+      silentAfterMs: NEVER_MS,
+      restore: (_, signal) => {
+        begun.resolve()
+        return new Promise((_, fail) => signal.addEventListener('abort', () => fail(signal.reason)))
+      },
+      checkEveryMs: 1,
+      tries: 1,
+    })
+    void monitor.lost.then(() => {
+      isLost = true
+    })
+    await begun.promise
+    await monitor.stop()
+    expect(isLost).toBe(false)
   })
 
   it('waits for a running restoration when it is stopped', async () => {

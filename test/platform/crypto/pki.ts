@@ -9,7 +9,10 @@ import {
   KeyUsagesExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509'
+import { readCertificateFields } from '#src/platform/crypto/certificate-fields.ts'
+import { readDerElements, readOnly } from '#src/platform/crypto/der.ts'
 import { type Certificate, parseCertificate } from '#src/platform/crypto/x509.ts'
+import { sequence } from '../../../capture-kit/der.ts'
 
 type KeyPair = webcrypto.CryptoKeyPair
 
@@ -102,6 +105,18 @@ export async function makeDer(options: CertificateOptions): Promise<Omit<Issued,
     ],
   })
   return { name, keys, algorithm, der: Buffer.from(certificate.rawData) }
+}
+
+/** DER of a certificate for an ML-DSA key (RFC 9881), signed by a P-256 one. */
+export async function makeMlDsa(kind: 'ml-dsa-44' | 'ml-dsa-65' | 'ml-dsa-87' = 'ml-dsa-65'): Promise<Buffer> {
+  const spki = generateKeyPairSync(kind as 'ed25519').publicKey.export({ type: 'spki', format: 'der' })
+  const { der } = await makeDer({ name: 'Other', isCa: true })
+  const { spki: ours } = readCertificateFields(der)
+  const [tbs, ...rest] = readDerElements(readOnly(der, 0x30).content)
+  const at = tbs?.content.indexOf(ours) ?? 0
+  const fields = tbs?.content ?? Buffer.alloc(0)
+  const changed = sequence(fields.subarray(0, at), spki, fields.subarray(at + ours.length))
+  return sequence(changed, ...rest.map(({ bytes }) => bytes))
 }
 
 export async function make(options: CertificateOptions): Promise<Issued> {

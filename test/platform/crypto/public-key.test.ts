@@ -7,7 +7,7 @@ import {
   parseChain,
   summarizeStored,
 } from '#src/platform/crypto/x509.ts'
-import { AT, type Issued, make, makeDer, makeSlowRsa, P384, P521, rsa, rsaPublicKey } from './pki.ts'
+import { AT, type Issued, make, makeDer, makeMlDsa, makeSlowRsa, P384, P521, rsa, rsaPublicKey } from './pki.ts'
 
 const root = await make({ name: 'Root', isCa: true })
 const slow = await makeSlowRsa()
@@ -24,6 +24,13 @@ it('an Ed25519 key of small order is refused', async () => {
     code: 'unsupported_key',
     detail: expect.stringContaining('small order'),
   })
+})
+
+it.each(['ml-dsa-44', 'ml-dsa-65', 'ml-dsa-87'] as const)('an %s key has a code of its own', async (kind) => {
+  const detail = expect.stringContaining(kind.toUpperCase())
+  const der = await makeMlDsa(kind)
+  expect(parseCertificate(der)).toMatchObject({ ok: false, code: 'ml_dsa_key', detail })
+  expect(parseChain([root.der, der])).toMatchObject({ ok: false, index: 1, code: 'ml_dsa_key', detail })
 })
 
 describe('an RSA key', () => {

@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { createAdmission } from '#src/platform/db/admission.ts'
 import { isUnavailable } from '#src/platform/unavailable.ts'
 
+// What still waits when a test ends must not be refused while a later file runs in this process.
+const LONG_MS = 3_600_000
+
 const turn = () => new Promise<void>((done) => setImmediate(done))
 
 /** Admissions in the order in which they were given, each with its release. */
 function makeHall(options: Partial<Parameters<typeof createAdmission>[0]> = {}) {
-  const admission = createAdmission({ slots: 4, timeoutMs: 60_000, ...options })
+  const admission = createAdmission({ slots: 4, timeoutMs: LONG_MS, ...options })
   const entered: { name: string; leave: () => void }[] = []
   const enter = (name: string, account = name.charAt(0)) =>
     admission.enter(account).then((leave) => void entered.push({ name, leave }))
@@ -52,7 +55,7 @@ describe('admission to a pool', () => {
   })
 
   it('releases a connection once, however often that is called', async () => {
-    const admission = createAdmission({ slots: 1, timeoutMs: 60_000 })
+    const admission = createAdmission({ slots: 1, timeoutMs: LONG_MS })
     const leave = await admission.enter('a')
     leave()
     leave()

@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findScreeningBatch, insertScreeningBatch } from '#src/attest/screen/batch-rows.ts'
 import { findKnownScores, findScoresOf } from '#src/attest/screen/call-rows.ts'
-import { type Conclusion, concludeScreenings, findScreening, screeningFactors } from '#src/attest/screen/rows.ts'
+import { type Conclusion, concludeScreenings, screeningFactors, selectScreening } from '#src/attest/screen/rows.ts'
 import { DEFAULT_THRESHOLDS } from '#src/attest/screen/thresholds.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
@@ -165,9 +165,10 @@ describe('a statement that was planned while its table was small', () => {
     const [row] = await database.owner<{ id: string }>('SELECT id FROM screenings WHERE account_id = $1', [
       scope.accountId,
     ])
+    const { text, values } = selectScreening(row?.id ?? '')
     const plan = await planBefore(
       () => addScreenings(scope, MANY),
-      (tx) => findScreening(tx, row?.id ?? ''),
+      (tx) => tx.query(text, values),
     )
     expect(plan).toContain('rows=1')
     expect(plan).not.toContain('Rows Removed by Filter')

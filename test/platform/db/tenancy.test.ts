@@ -37,7 +37,7 @@ const TENANT_GRANTS: Record<string, string> = {
   duplicate_findings: 'DELETE INSERT SELECT',
   endpoint_statistics: 'DELETE INSERT SELECT UPDATE(count)',
   eval_sets: 'DELETE INSERT SELECT UPDATE(sealed_prompts)',
-  event_consumers: 'DELETE INSERT SELECT UPDATE(acknowledged_at,position)',
+  event_consumers: 'DELETE INSERT SELECT UPDATE(acknowledged_at,given_position,position)',
   event_heads: 'SELECT UPDATE(purged_position)',
   events: 'DELETE INSERT SELECT',
   fingerprints: 'DELETE INSERT SELECT UPDATE',
@@ -57,9 +57,9 @@ const TENANT_GRANTS: Record<string, string> = {
   ledger_pending: 'INSERT SELECT',
   mails: 'INSERT SELECT UPDATE(reason,settled_at,status)',
   mandate_charges: 'DELETE INSERT SELECT UPDATE(released_at)',
-  mandate_spend: 'DELETE INSERT SELECT UPDATE(spent)',
+  mandate_spend: 'DELETE INSERT SELECT UPDATE(executions,spent)',
   mandates:
-    'DELETE INSERT SELECT UPDATE(agent_id,budget_currency,budget_limit,budget_period,constraints,expires_at,heartbeat_interval_seconds,heartbeat_window_seconds,last_check_in_at,revoked_at,revoked_by,revoked_reason,updated_at)',
+    'DELETE INSERT SELECT UPDATE(agent_id,budget_currency,budget_limit,budget_max_count,budget_period,constraints,expires_at,heartbeat_interval_seconds,heartbeat_window_seconds,instruments,last_check_in_at,not_before,revoked_at,revoked_by,revoked_reason,updated_at)',
   media: 'DELETE INSERT SELECT UPDATE',
   model_diffs:
     'DELETE INSERT SELECT UPDATE(failure,failure_code,families_drifted,finished_at,pass,prompts_done,report,report_hash,started_at,state,verdict)',

@@ -13,7 +13,7 @@ import { makeKeyRow, startApp } from '../../support/http.ts'
 export const MEGABYTE = 1024 * 1024
 export const PACE = { ...DEFAULT_MINIMUM_RATE, windowMs: 400, minBytes: 64 }
 
-const keys = new Map(['k', 'other'].map((raw) => [raw, makeKeyRow({ scopes: ['attest'] })]))
+const keys = new Map(['k', 'other', 'third'].map((raw) => [raw, makeKeyRow({ scopes: ['attest'] })]))
 export const findKey = async (raw: string) => keys.get(raw)
 
 export const startBodies = () => startApp(routes, { findKey, pace: PACE })

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
+import { createFairBudget } from '#src/platform/fair-budget.ts'
 import { readJson } from '#src/platform/http/body.ts'
 import { createLongStrings } from '#src/platform/http/long-strings.ts'
 import { DEFAULT_MINIMUM_RATE } from '#src/platform/http/minimum-rate.ts'
@@ -29,7 +30,7 @@ const server = createServer(async (req, res) => {
   const { value } = await readJson(req, res, {
     maxBytes: 2 * BYTES,
     pace: DEFAULT_MINIMUM_RATE,
-    hold: { take: () => true },
+    hold: createFairBudget(1e9).open('account'),
     maxValues: 10,
     longStrings,
   })

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Failure } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import { createFairBudget } from '#src/platform/fair-budget.ts'
 import { readJson } from '#src/platform/http/body.ts'
 import { createLongStrings } from '#src/platform/http/long-strings.ts'
 import { DEFAULT_MINIMUM_RATE } from '#src/platform/http/minimum-rate.ts'
@@ -20,7 +21,7 @@ const server = createServer(async (req, res) => {
     const { value } = await readJson(req, res, {
       maxBytes: 1e6,
       pace: DEFAULT_MINIMUM_RATE,
-      hold: { take: () => true },
+      hold: createFairBudget(1e9).open('account'),
       maxValues: Number(maxValues),
       longStrings: takesLong === 'long' ? createLongStrings() : undefined,
     })

@@ -191,4 +191,32 @@ describe('the size of a body', () => {
     await until(async () => (await attempt()).status === 200)
     await small.close()
   })
+
+  it('is taken from an account with more whose body only drips, when accounts have all and another comes', async () => {
+    const small = await startApp(routes, { findKey, bodyBudgetBytes: 200_000 })
+    const drip = (key: string, bytes: number) => {
+      const sending = httpRequest({
+        port: small.port,
+        path: '/v1/notes',
+        method: 'POST',
+        headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      })
+      sending.on('error', () => {})
+      const answer = new Promise<number | undefined>((resolve) => {
+        sending.once('response', (response) => resolve(response.resume().statusCode))
+      })
+      sending.write(`{"text":"${'a'.repeat(bytes)}`)
+      return { sending, answer }
+    }
+    const send = (key: string, bytes: number) => call(small, '/v1/notes', { key, json: { text: 'b'.repeat(bytes) } })
+    const first = drip('k', 90_000)
+    await until(async () => (await send('k', 30_000)).status === 503)
+    const second = drip('other', 49_000)
+    await until(async () => (await send('other', 20_000)).status === 503)
+    expect((await send('third', 40_000)).status).toBe(200)
+    expect(await first.answer).toBe(503)
+    second.sending.end('"}')
+    expect(await second.answer).toBe(200)
+    await small.close()
+  })
 })

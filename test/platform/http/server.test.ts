@@ -114,6 +114,8 @@ describe('a request that is not HTTP', () => {
     ],
     ['a bare line feed in a header', 'GET / HTTP/1.1\r\nHost: x\nX: y\r\n\r\n', 400],
     ['a request without a host', 'GET /health HTTP/1.1\r\n\r\n', 400],
+    ['two hosts', 'GET /health HTTP/1.1\r\nHost: x\r\nhOST: y\r\n\r\n', 400],
+    ['one host twice', 'GET /health HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n', 400],
   ])('gets a problem: %s', async (_name, bytes, status) => {
     const app = await start([])
     const text = await callRaw(app, bytes)

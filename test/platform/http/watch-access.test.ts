@@ -79,6 +79,35 @@ const routes: Route[] = [
   ),
 ]
 
+let release = Promise.withResolvers<void>()
+for (const [method, path, waits] of [
+  ['GET', '/v1/waits', undefined],
+  ['POST', '/v1/waits', true],
+  ['DELETE', '/v1/waits', undefined],
+] as const)
+  routes.push(
+    endpoint(
+      {
+        method,
+        path,
+        operationId: `${method.toLowerCase()}Waits`,
+        tag: 'T',
+        summary: 'Waits until it is released',
+        scope: 'verify',
+        permission: 'claims.read',
+        ...(waits && { waits }),
+        view: z.object({ secret: z.string() }),
+        status: [200],
+      },
+      async () => {
+        opened += 1
+        await release.promise
+        return { secret: 'what happened meanwhile' }
+      },
+      async () => ({ secret: '' }),
+    ),
+  )
+
 beforeAll(async () => {
   app = await startApp(routes, {
     findKey: async () => key,
@@ -206,6 +235,39 @@ it('an upload of a session that ended is refused before its end', async () => {
   await until(() => text().includes('session_expired'))
   expect(text()).toMatch(/^HTTP\/1\.1 401 /)
   socket.destroy()
+})
+
+describe('an answer that was waited for', () => {
+  /** Sends a request, lets its handler wait for longer than a decision about access counts, and returns what is answered. */
+  async function wait(method: string, lose: () => void): Promise<string> {
+    begin()
+    release = Promise.withResolvers()
+    const { socket, text } = await open([...sessionHead, 'Content-Length: 0'], `${method} /v1/waits HTTP/1.1`)
+    const startedAt = performance.now()
+    lose()
+    await until(() => performance.now() - startedAt > 2_100)
+    release.resolve()
+    await until(() => text().includes('\r\n\r\n'))
+    socket.destroy()
+    return text()
+  }
+  const losses: [string, () => void, string][] = [
+    ['whose session ended', () => Object.assign(session, { hasEnded: true }), 'session_expired'],
+    ['whose plan was lowered', () => Object.assign(session, { role: 'analyst', plan: 'growth' }), 'plan_required'],
+    ['whose account was suspended', () => Object.assign(session, { suspendedAt: new Date() }), 'account_suspended'],
+  ]
+
+  it.each(losses)('is not shown to a caller %s', async (_name, lose, code) => {
+    for (const method of ['GET', 'POST']) {
+      const text = await wait(method, lose)
+      expect([method, text.includes(code), text.includes('what happened')]).toEqual([method, true, false])
+    }
+  })
+
+  it('is shown to those who still may, and so is that of a change that ended the access itself', async () => {
+    expect(await wait('GET', () => {})).toContain('what happened')
+    expect(await wait('DELETE', () => Object.assign(session, { hasEnded: true }))).toContain('what happened')
+  })
 })
 
 describe('the watch', () => {

@@ -106,12 +106,11 @@ describe.each(testedEngines())('reconciling the queue on %s', (kind) => {
     await abandon([first ?? '', second ?? ''])
     // One account has four jobs of the window of eight, of which two run, and two wait in the worker for their slot.
     const worker = await on.start(run, { concurrency: 4 })
-    const producer = on.engine.producer('attest')
     const fetched = (starts: number) =>
       until(async () => {
         await on.dispatcher.dispatch('attest')
         const open = (await states(ids)).filter(({ state }) => state !== 'queued' && state !== 'succeeded')
-        return started.length === starts && open.length === 4 && (await producer.waiting()) === 0
+        return started.length === starts && open.length === 4 && open.every(({ id }) => on.delivered.has(id))
       })
     try {
       await fetched(2)
@@ -132,7 +131,6 @@ describe.each(testedEngines())('reconciling the queue on %s', (kind) => {
       const ending = setInterval(() => running.shift()?.end(), 1)
       await settledAll(ids)
       clearInterval(ending)
-      await producer.close()
       await worker.close(5_000)
     }
   })

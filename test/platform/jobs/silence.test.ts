@@ -40,6 +40,7 @@ describe.skipIf(redisUrl === '')('connections to a Redis whose host vanished', (
         for (const { id } of tickets) seen.add(id)
       },
       onError() {},
+      onForgotten() {},
     })
     const before = await add()
     await until(() => seen.has(before))
@@ -59,6 +60,7 @@ describe.skipIf(redisUrl === '')('connections to a Redis whose host vanished', (
         for (const { id } of tickets) seen.add(id)
       },
       onError: (error) => void errors.push(error),
+      onForgotten() {},
     })
     try {
       const first = await add()
@@ -112,6 +114,7 @@ describe('connections of the engine on Postgres to a host that vanished', () => 
         for (const { id } of tickets) seen.add(id)
       },
       onError() {},
+      onForgotten() {},
     })
     try {
       const before = await addTo(producer)

@@ -7,6 +7,7 @@ const CHECK_EVERY_MS = 5_000
 // A watchdog whose clock only the test moves, and an engine whose count answers when the test says so.
 function setUp() {
   let nowMs = 0
+  let usableMs = 0
   const counts: ((waiting: number) => void)[] = []
   const said: string[] = []
   const watchdog = createWatchdog({
@@ -16,9 +17,11 @@ function setUp() {
     countWaiting: () => new Promise((resolve) => counts.push(resolve)),
     onStuck: (reason) => said.push(reason),
     now: () => nowMs,
+    usable: () => usableMs,
   })
-  const pass = (ms: number) => {
+  const pass = (ms: number, share = 1) => {
     nowMs += ms
+    usableMs += ms * share
   }
   const answer = (waiting: number) => counts.splice(0).forEach((resolve) => void resolve(waiting))
   const check = async (waiting: number) => {
@@ -26,9 +29,9 @@ function setUp() {
     answer(waiting)
     await checked
   }
-  const checkFor = async (ms: number, waiting: number) => {
+  const checkFor = async (ms: number, waiting: number, share = 1) => {
     for (let passed = 0; passed < ms; passed += CHECK_EVERY_MS) {
-      pass(CHECK_EVERY_MS)
+      pass(CHECK_EVERY_MS, share)
       await check(waiting)
     }
   }
@@ -74,6 +77,14 @@ describe('the watchdog of a worker', () => {
     pass(100 * STUCK_AFTER_MS)
     await check(1)
     expect(watchdog.reason()).toBeUndefined()
+  })
+
+  it('counts for a worker that gets a tenth of a processor the tenth of the time that it had', async () => {
+    const { watchdog, checkFor } = setUp()
+    await checkFor(9 * STUCK_AFTER_MS, 1, 0.1)
+    expect(watchdog.reason()).toBeUndefined()
+    await checkFor(2 * STUCK_AFTER_MS, 1, 0.1)
+    expect(watchdog.reason()).toMatch(/attest jobs wait/)
   })
 
   it('does not count the time in which no job waited or the engine was unavailable', async () => {

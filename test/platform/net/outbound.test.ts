@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Lookup } from '#src/platform/net/lookup.ts'
 import {
   createOutbound,
+  OPERATOR,
   type OutboundAnswer,
   type OutboundOptions,
   type OutboundRequest,
@@ -144,9 +145,25 @@ describe('an address that is not public', () => {
     const { port, seen } = await receiver((_, response) => void response.end())
     for (const addresses of [['127.0.0.1'], ['93.184.216.34', '127.0.0.1'], ['2606:4700::1', '::ffff:10.0.0.1']]) {
       const { send } = outbound({ allow: [], lookup: resolvesTo(addresses) })
-      expect(codeOf(await send(`http://rebind.test:${port}/`))).toBe('refused_address')
+      expect(codeOf(await send(`http://rebind.test:${port}/`))).toBe('dns_failed')
     }
     expect(seen.connections).toBe(0)
+  })
+
+  it('can not be told from a name that does not exist, unless the service itself calls', async () => {
+    const failing = () => Promise.reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }))
+    const answers = []
+    for (const lookup of [failing, resolvesTo([]), resolvesTo('10.0.0.1')]) {
+      const { durationMs, timing, ...answer } = await outbound({ allow: [], lookup }).send('http://inside.test/')
+      answers.push(answer)
+    }
+    expect(answers[0]).toEqual({ ok: false, code: 'dns_failed', detail: 'inside.test has no public address' })
+    expect(answers).toEqual([answers[0], answers[0], answers[0]])
+    const { send } = outbound({ allow: [], lookup: resolvesTo('10.0.0.1') })
+    expect(await send('http://inside.test/', { account: OPERATOR })).toMatchObject({
+      code: 'refused_address',
+      detail: '10.0.0.1 is not public (private)',
+    })
   })
 
   it('is never connected to by a second look-up: the name is resolved once per call', async () => {
@@ -157,7 +174,7 @@ describe('an address that is not public', () => {
     const first = await send(`http://rebind.test:${port}/`, { timeoutMs: 300 })
     expect(first).toMatchObject({ ok: false, address: '2a0e::1' })
     expect(lookup.calls).toHaveLength(1)
-    expect(codeOf(await send(`http://rebind.test:${port}/`))).toBe('refused_address')
+    expect(codeOf(await send(`http://rebind.test:${port}/`))).toBe('dns_failed')
     expect(seen.connections).toBe(0)
   })
 
@@ -165,7 +182,7 @@ describe('an address that is not public', () => {
     const { port, seen } = await receiver((_, response) => void response.end())
     const { send } = outbound({ lookup: resolvesTo('127.0.0.1', '10.0.0.1') })
     expect(codeOf(await send(`http://receiver.test:${port}/`))).toBe('status 200')
-    expect(codeOf(await send(`http://receiver.test:${port}/`))).toBe('refused_address')
+    expect(codeOf(await send(`http://receiver.test:${port}/`))).toBe('dns_failed')
     expect(seen.requests).toBe(1)
   })
 
@@ -184,7 +201,7 @@ describe('an address that is not public', () => {
 
   it('is allowed for an allowed name only if it is loopback', async () => {
     const { send } = outbound({ lookup: resolvesTo('192.168.0.1') })
-    expect(codeOf(await send('http://receiver.test:4000/'))).toBe('refused_address')
+    expect(codeOf(await send('http://receiver.test:4000/'))).toBe('dns_failed')
   })
 
   it('is refused over plain http in live even where loopback is allowed', async () => {
@@ -296,6 +313,14 @@ describe('a call to a hostile receiver', () => {
     }
   })
 
+  it('says that a status is none', async () => {
+    const port = await rawReceiver((socket) => socket.end('HTTP/1.1 000 Nothing\r\nContent-Length: 0\r\n\r\n'))
+    expect(await outbound().send(`http://127.0.0.1:${port}/`)).toMatchObject({
+      code: 'invalid_response',
+      detail: 'the status 000, which is below 100',
+    })
+  })
+
   it('returns a result for every status that HTTP has', async () => {
     const { port } = await receiver((request, response) => {
       response.writeHead(Number(request.url?.slice(1))).end()
@@ -334,7 +359,10 @@ describe('a call with a failing name, connection or caller', () => {
     ['ENODATA', false],
   ])('says of a look-up that failed with %s whether the name servers gave no answer: %s', async (code, isOurs) => {
     const lookup = () => Promise.reject(Object.assign(new Error('query failed'), { code }))
-    expect(await outbound({ lookup }).send('http://a.test/')).toMatchObject({ code: 'dns_failed', isOurs })
+    expect(await outbound({ lookup }).send('http://a.test/')).toMatchObject({
+      code: 'dns_failed',
+      ...(isOurs ? { isOurs, detail: `a.test: ${code}` } : { detail: 'a.test has no public address' }),
+    })
   })
 
   it('ends when the caller aborts, before and during the call', async () => {

@@ -190,10 +190,35 @@ describe('the disk for local files', () => {
     expect(await readdir(spool)).toEqual([])
     await store.close()
   })
+
+  it('is taken back from the upload of an account with more that still arrives, when another account comes', async () => {
+    const store = createStore({ maxSpoolBytes })
+    const put = (accountId: string, source: AsyncGenerator<Uint8Array>) =>
+      store.put({ ...scope, accountId }, source, { maxBytes: maxSpoolBytes / 2 })
+    const ended = Promise.withResolvers<void>()
+    let arrived = 0
+    const arriving = (size: number) => slowly(Buffer.alloc(size), ended.promise, () => (arrived += 1))
+    const first = put('acc_one', arriving(450_000))
+    first.catch(() => {})
+    await until(() => arrived === 1)
+    const second = put('acc_two', arriving(250_000))
+    await until(() => arrived === 2)
+    expect(await put('acc_three', chunked(Buffer.alloc(200_000), 10_000))).toMatchObject({ size: 200_000 })
+    ended.resolve()
+    await expect(first).rejects.toMatchObject({ code: 'service_unavailable', headers: { 'Retry-After': '10' } })
+    expect(await second).toMatchObject({ size: 250_000 })
+    expect(await readdir(spool)).toEqual([])
+    await store.close()
+  })
 })
 
-async function* slowly(bytes: Buffer, until: Promise<void>): AsyncGenerator<Uint8Array> {
+async function* slowly(
+  bytes: Buffer,
+  until: Promise<void>,
+  onArrived: () => void = () => {},
+): AsyncGenerator<Uint8Array> {
   // What arrives is written half a megabyte at a time, or 64 chunks.
   for await (const chunk of chunked(bytes, 5_000)) yield chunk
+  onArrived()
   await until
 }

@@ -156,6 +156,7 @@ const VALID: [...Draft, notChecked?: string[]][] = [
   ['valid-index-zero', 'the first place of a status list', bound({ status: { status_list: { idx: 0, uri: 'u' } } })],
   ['valid-policy-zero', 'an account without a policy of its own', bound({ policy_version: 0 })],
   ['valid-issued-later', 'an iat in the future: clocks differ, and exp decides', bound({ iat: NOW + 30 })],
+  ['valid-issued-a-minute-later', 'an iat 60 seconds ahead', bound({ iat: NOW + 60 })],
   ['valid-nbf-past', 'an nbf in the past', bound({ nbf: NOW - 10 })],
   ['valid-nbf-now', 'an nbf of this second', bound({ nbf: NOW })],
   [

@@ -386,6 +386,14 @@ export const EXPIRED: Refused[] = [
     { token: withClaims({ nbf: NOW + 21 }), clock_tolerance_seconds: 20 },
     'not_yet_valid',
   ],
+  ['iat-ahead', 'an iat 61 seconds ahead', withClaims({ iat: NOW + 61 }), 'not_yet_valid'],
+  [
+    'iat-ahead-of-tolerance',
+    'an iat further ahead than any tolerance',
+    { token: withClaims({ iat: NOW + 61 }), clock_tolerance_seconds: 60 },
+    'not_yet_valid',
+  ],
+  ['iat-ahead-day', 'an iat of tomorrow', withClaims({ iat: NOW + 86_400, exp: NOW + 86_700 }), 'not_yet_valid'],
   ['expired-now', 'exp is this second', { token: good, now: CLAIMS.exp }, 'expired'],
   ['expired-long', 'exp was a year ago', { token: good, now: CLAIMS.exp + 31_536_000 }, 'expired'],
   [

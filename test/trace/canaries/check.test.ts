@@ -9,6 +9,7 @@ import { limitOf } from '#src/platform/retention.ts'
 import { makeAccount } from '../../support/database.ts'
 import { type Checking, FAMILY, QUIET, startChecking, TRIPPING } from '../service.ts'
 
+const RULED = { reading: { models: [], max_tokens: 64 } }
 const NOW = new Date('2026-11-20T15:11:00.000Z')
 
 let on: Checking
@@ -30,7 +31,14 @@ const later = (seconds: number) => {
 describe('the kill switch', () => {
   it('monitors until it is set, is replaced as a whole, and each change is in the audit log', async () => {
     const path = '/v1/trace/kill-switch'
-    const defaults = { mode: 'monitor', max_age_s: 300, families: [], apply_to: {}, allow_experimental: false }
+    const defaults = {
+      mode: 'monitor',
+      max_age_s: 300,
+      families: [],
+      apply_to: {},
+      allow_experimental: false,
+      ...RULED,
+    }
     expect(await on.get(caller, path)).toEqual({ ...defaults, changed_at: null, changed_by: null })
     const agent = await on.makeAgent(caller)
     const set = {
@@ -335,7 +343,10 @@ describe('the port of a policy condition', () => {
 
   it('answers a server reading whether it tripped or not, unless a family is missing', async () => {
     const trace = await store(QUIET)
-    await on.service.test.owner("UPDATE traces SET source = 'server' WHERE id = $1", [trace])
+    await on.service.test.owner(
+      "UPDATE traces SET source = 'server', model_version_id = 'countersign-tiny@0' WHERE id = $1",
+      [trace],
+    )
     expect(await read(trace)).toMatchObject({ source: 'server', families: [{ family: FAMILY, tripped: false }] })
     expect(await read(trace, { families: [FAMILY, 'sandbag'] })).toBeUndefined()
     // A rule that names a family asks for it, also where the kill switch leaves it out; then its threshold counts.
@@ -349,8 +360,8 @@ describe('the port of a policy condition', () => {
     const { trace_id, canary_hash } = await on.check(caller)
     const hashIn = (scope: Parameters<typeof on.service.test.db.tenant>[0], id: unknown) =>
       on.service.test.db.tenant(scope, async (tx) => {
-        const question = { traceId: String(id), agentSessionId: null, agentId: null }
-        return (await port.readTrace(tx, question))?.hash
+        const subject = { agentSessionId: null, agentId: null, trippedAt: undefined, maxAgeSeconds: () => 0 }
+        return (await port.readState(tx, { traceId: String(id), isBound: true, ...subject })).hash
       })
     expect(await hashIn(caller, trace_id)).toBe(canary_hash)
     expect(await hashIn(caller, newId('trc', 'sandbox'))).toBeUndefined()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CheckFacts, judgeCheck, type KillSwitch, MODES } from '#src/trace/canaries/judge.ts'
+import { type CheckedReading, type CheckFacts, judgeCheck, type KillSwitch, MODES } from '#src/trace/canaries/judge.ts'
 import { type Reading, readingsBody, toReadings } from '#src/trace/canaries/readings.ts'
 
 const AT = '2026-11-20T15:10:00.000Z'
@@ -23,7 +23,7 @@ interface Given {
   settings?: Partial<KillSwitch>
   ageSeconds?: number
   readings?: Reading[] | null
-  of?: { agent_session_id?: string | null; agent_id?: string | null }
+  of?: Partial<CheckedReading>
   facts?: Partial<CheckFacts>
 }
 
@@ -53,6 +53,8 @@ function factsOf({ mode = 'block_and_lock', settings, ageSeconds = 1, readings, 
 }
 
 const QUIET = [readingOf('f', 0.1)]
+const RULE = { models: ['tiny'], max_tokens: 64 }
+const tripOf = (ageSeconds: number) => factsOf({ ageSeconds }).reading
 const DISABLED = { family: 'f', threshold: 0.1, enabled: false }
 
 describe('the kill switch', () => {
@@ -166,6 +168,47 @@ describe('the kill switch', () => {
       'refuses nothing under monitor for a reading of which no family is enabled',
       { mode: 'monitor', settings: { families: [DISABLED] } },
       [true, 'canary_unavailable', false, false],
+    ],
+    [
+      'refuses by the newest trip in place of a quiet reading, and locks',
+      { readings: QUIET, facts: { trip: tripOf(10) } },
+      [false, 'canary_tripped', true, true],
+    ],
+    [
+      'refuses by the newest trip in place of none',
+      { readings: null, mode: 'block', facts: { trip: tripOf(10) } },
+      [false, 'canary_tripped', false, true],
+    ],
+    [
+      'reports the newest trip under monitor',
+      { readings: QUIET, mode: 'monitor', facts: { trip: tripOf(10) } },
+      [true, 'canary_tripped', false, false],
+    ],
+    ['leaves an older trip alone', { readings: QUIET, facts: { trip: tripOf(300.5) } }, [true, null, false, false]],
+    [
+      'locks no second session for the trip of another one',
+      { readings: QUIET, facts: { trip: tripOf(10), lock_id: 'lck_1' } },
+      [false, 'session_canary_locked', false, false],
+    ],
+    [
+      'takes a reading for none whose model the account did not choose',
+      { readings: QUIET, settings: { reading: RULE }, of: { origin: { model: 'other', cut_after: null } } },
+      [false, 'canary_unavailable', false, false],
+    ],
+    [
+      'takes a reading for none that ended early by its length',
+      { readings: QUIET, settings: { reading: RULE }, of: { origin: { model: 'tiny', cut_after: 63 } } },
+      [false, 'canary_unavailable', false, false],
+    ],
+    [
+      'allows one that ended at its length',
+      { readings: QUIET, settings: { reading: RULE }, of: { origin: { model: 'tiny', cut_after: 64 } } },
+      [true, null, false, false],
+    ],
+    [
+      'counts the trip of a reading that can not allow',
+      { settings: { reading: RULE }, of: { origin: { model: 'other', cut_after: 3 } } },
+      [false, 'canary_tripped', true, true],
     ],
     [
       'asks for no reading where it is off',

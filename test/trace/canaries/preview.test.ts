@@ -56,17 +56,17 @@ describe('the preview of a kill switch', () => {
       to: new Date(NOW.getTime() + 5_000).toISOString(),
       complete: true,
       looked: { checks: 5, inferences: 0 },
-      refused: { checks: 3, inferences: 0 },
+      refused: { checks: 4, inferences: 0 },
       reasons: [
-        { reason: 'canary_tripped', refused: 2 },
+        { reason: 'canary_tripped', refused: 3 },
         { reason: 'reading_too_old', refused: 1 },
       ],
       tripped_traces: 2,
       locks: 1,
       held_by_locks: 2,
-      families: [{ family: FAMILY, refused: 2, locks: 1, uncounted: 0 }],
+      families: [{ family: FAMILY, refused: 3, locks: 1, uncounted: 0 }],
       agents: [
-        { agent_id: agent, refused: 2, locks: 1 },
+        { agent_id: agent, refused: 3, locks: 1 },
         { agent_id: null, refused: 1, locks: 0 },
       ],
     })

@@ -80,6 +80,22 @@ describe('a model in its process', () => {
     expect(order).toEqual([0, 1, 2, 3])
   })
 
+  it('serves lanes in turn, and where the queue is full takes the place of the newest of the lane with most', async () => {
+    const model = open({ maxWaiting: 5, maxWaitingEach: 4 })
+    await model.warmUp()
+    const order: string[] = []
+    const infer = (lane: string) =>
+      model.infer(REQUEST, { lane }).then(
+        () => void order.push(lane),
+        ({ code }: { code: string }) => void order.push(`${lane} ${code}`),
+      )
+    // One runs and four wait; of the newcomer, one has a place and the other takes one.
+    const requests = [...Array(5).fill('many'), 'few', 'few', 'many'].map(infer)
+    await Promise.all(requests)
+    expect(order.slice(0, 2)).toEqual(['many queue_full', 'many queue_full'])
+    expect(order.slice(2)).toEqual(['many', 'many', 'few', 'many', 'few', 'many'])
+  })
+
   it.each<[string, Partial<InferenceRequest>]>([
     ['a prompt beyond the context', { input: { text: 'word '.repeat(2_000) } }],
     ['an empty text', { input: { text: '' } }],

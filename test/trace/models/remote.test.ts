@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TraceBackend } from '#src/trace/models/backend.ts'
 import { parseModelEntries, parseModelKeys } from '#src/trace/models/config.ts'
 import type { TestCaller } from '../../support/callers.ts'
+import { return503 } from '../../support/http.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
 interface Asked {
@@ -244,18 +245,39 @@ describe('a model behind an OpenAI-compatible server', () => {
     }
   })
 
-  it('has a bounded number of requests at once, of one account fewer', async () => {
+  it('has a bounded number of requests at once and of waiting ones, of one account fewer', async () => {
     const waiting: ServerResponse[] = []
     answer = (response) => waiting.push(response)
-    const all = Array.from({ length: 24 }, () => failureOf(backend('gpt').generate(request, { lane: 'one' })))
-    // Those beyond the 20 of an account are refused at once; another account still gets through.
-    expect((await Promise.all(all.slice(20))).map(({ code }) => code)).toEqual(Array(4).fill('service_unavailable'))
+    const all = Array.from({ length: 44 }, () => failureOf(backend('gpt').generate(request, { lane: 'one' })))
+    // 20 of an account run and 20 wait: those beyond are refused at once; another account still gets through.
+    const refused = { code: 'service_unavailable', headers: { 'Retry-After': '2' } }
+    expect(await Promise.all(all.slice(40))).toMatchObject(Array(4).fill(refused))
     const other = failureOf(backend('gpt').generate(request, { lane: 'two' }))
     await expect.poll(() => waiting.length).toBe(21)
+    answer = json(chat())
     for (const response of waiting) json(chat())(response, { path: '', headers: {}, body: {} })
-    expect(new Set((await Promise.all([...all.slice(0, 20), other])).map(({ code }) => code))).toEqual(
+    expect(new Set((await Promise.all([...all.slice(0, 40), other])).map(({ code }) => code))).toEqual(
       new Set(['none']),
     )
+  })
+})
+
+describe('a model elsewhere whose requests are those of few accounts', () => {
+  return503()
+
+  it('is reached by an account that comes while five others have all requests, and all that wait', async () => {
+    let held = 0
+    // The server answers the newcomer alone; the requests of the others end by their limit of time.
+    answer = (response, one) => {
+      if (one.body.max_tokens === 9) json(chat())(response, one)
+      else held += 1
+    }
+    const attackers = Array.from({ length: 5 * 40 }, (_, index) =>
+      failureOf(backend('gpt').generate(request, { lane: `attackers ${index % 5}` })),
+    )
+    await expect.poll(() => held).toBeGreaterThanOrEqual(100)
+    expect((await infer({ max_tokens: 9 })).status).toBe(200)
+    await Promise.all(attackers)
   })
 })
 
@@ -293,15 +315,16 @@ describe('a model at Neuronpedia', () => {
     const waiting: ServerResponse[] = []
     answer = (response) => waiting.push(response)
     const make = (lane: string) => failureOf(backend('graphs').graph?.({ prompt: 'x' }, { lane }) ?? Promise.resolve())
-    const first = ['a', 'b', 'c', 'd'].map(make)
-    expect((await Promise.all([make('a'), make('e')])).map(({ code }) => code)).toEqual(
-      Array(2).fill('service_unavailable'),
-    )
+    const first = ['a', 'b', 'c', 'd', 'a'].map(make)
+    expect(await make('a')).toMatchObject({ code: 'service_unavailable', headers: { 'Retry-After': '2' } })
+    // Sixteen accounts wait; of these, none has more than one.
+    const others = Array.from({ length: 15 }, (_, index) => make(`e${index}`))
+    expect(await make('f')).toMatchObject({ code: 'service_unavailable' })
     await expect.poll(() => waiting.length).toBe(4)
-    for (const response of waiting) response.destroy()
-    await Promise.all(first)
     answer = made()
-    expect(await make('a')).toMatchObject({ code: 'none' })
+    for (const response of waiting) response.destroy()
+    const codes = (await Promise.all([...first, ...others])).map(({ code }) => code)
+    expect(codes).toEqual([...Array(4).fill('service_unavailable'), ...Array(16).fill('none')])
   })
 
   it('does nothing else, and other models make no graphs', async () => {

@@ -88,19 +88,22 @@ export async function startSharing() {
         createdAt: at,
         inference: null,
       }
-      await service.test.db.tenant(scope, (tx) => insertTrace(tx, scope, { ...trace, digest: canaryHashOf(trace) }))
+      await service.test.db.tenant(scope, (tx) =>
+        insertTrace(tx, scope, { ...trace, digest: canaryHashOf(trace), cutAfter: null }),
+      )
       return trace.id
     },
     /** A graph of a trace, with the ids of its neurons. */
-    makeJob(traceId: string, seed = 1) {
+    makeJob(traceId: string, seed = 1, shape: Parameters<typeof makeGraph>[1] = {}) {
       const jobId = newId('job', 'sandbox')
-      const manifest: Manifest = makeGraph(createRandom(seed))
+      const manifest: Manifest = makeGraph(createRandom(seed), shape)
       manifests.set(jobId, { traceId, manifest })
       const neurons = manifest.nodes.filter((node) => kindOf(node) === 'neuron').map(({ node_id }) => node_id)
       return { jobId, manifest, neurons }
     },
+    /** With single positions, unless the body says otherwise: most tests look at each neuron of a small graph. */
     send: (caller: TestCaller, body: Record<string, unknown>, headers: Record<string, string> = {}) =>
-      post(caller, '/v1/trace/shares', { expires_at: on.in(24 * 7), ...body }, headers),
+      post(caller, '/v1/trace/shares', { expires_at: on.in(24 * 7), reveals_prompt: true, ...body }, headers),
     share: (caller: TestCaller, body: Record<string, unknown>) => good(on.send(caller, body)),
     view: (token: unknown, sent: Sent = {}) => asStranger('/v1/trace/shares/view', token, sent),
     request: (

@@ -173,6 +173,105 @@ describe('a share', () => {
   })
 })
 
+describe('a share without reveals_prompt', () => {
+  const LONG = { positions: 20 }
+  const BY_MESSAGE = { reveals_prompt: false }
+  const make = async () => {
+    const traceId = await on.makeTrace(caller)
+    const { jobId, manifest, neurons } = on.makeJob(traceId, 3, LONG)
+    // Of the last position, above the first layer: the ones that it shows.
+    const shown = neurons.filter((id) => id.endsWith('_19') && !id.startsWith('0_'))
+    return { wanted: { trace_id: traceId, job_id: jobId }, manifest, neurons, shown }
+  }
+  const placesIn = (json: Record<string, unknown>) => [...new Set(graphOf(json).nodes.map(({ ctx_idx }) => ctx_idx))]
+
+  it('is the default, also of those that were made before there was a choice, and shows no position', async () => {
+    const { wanted, shown } = await make()
+    const made = await on.good(on.post(caller, '/v1/trace/shares', { ...wanted, expires_at: on.in(1) }))
+    expect(made.reveals_prompt).toBe(false)
+    const { json } = await on.view(made.token)
+    expect([json.reveals_prompt, placesIn(json)]).toEqual([false, [0]])
+    expect(shownIn(json).filter((id) => /^\d/.test(id))).toEqual(shown.map((id) => `${neuronOf(id)}_0`).toSorted())
+    expect(graphOf(json).metadata.prompt_tokens).toEqual(['text'])
+    const old = await on.share(caller, wanted)
+    expect([old.reveals_prompt, placesIn((await on.view(old.token)).json)]).toEqual([true, expect.arrayContaining([7])])
+    await on.test.owner('UPDATE trace_shares SET reveals_prompt = DEFAULT WHERE id = $1', [old.share_id])
+    expect(placesIn((await on.view(old.token)).json)).toEqual([0])
+  })
+
+  it('is refused for a text that can be tried as a whole, and one that was made before shows no graph of it', async () => {
+    const traceId = await on.makeTrace(caller)
+    const { jobId, neurons } = on.makeJob(traceId, 3, { positions: 15 })
+    const body = { trace_id: traceId, job_id: jobId, masked_node_ids: neurons.slice(0, 1) }
+    const { status, json } = await on.send(caller, { ...body, ...BY_MESSAGE })
+    expect([status, (json.errors as unknown[])[0]]).toMatchObject([
+      400,
+      { pointer: '/reveals_prompt', code: 'required' },
+    ])
+    const old = await on.share(caller, body)
+    await on.test.owner('UPDATE trace_shares SET reveals_prompt = DEFAULT WHERE id = $1', [old.share_id])
+    expect((await on.view(old.token)).json).toMatchObject({ graph: null, masked_nodes: 0, reveals_prompt: false })
+    const log = await on.get(caller, `/v1/trace/shares/${old.share_id}/views`)
+    expect(log.data).toMatchObject([{ graph: false, masked_nodes: 0 }])
+    // Readings say nothing of single positions.
+    expect((await on.send(caller, { trace_id: traceId, ...BY_MESSAGE })).status).toBe(200)
+  })
+
+  it('keeps its mask: no other share of the trace shows positions, be it made before or after', async () => {
+    const { wanted, neurons } = await make()
+    const open = await on.share(caller, wanted)
+    expect(placesIn((await on.view(open.token)).json).length).toBeGreaterThan(1)
+    const masked = { ...wanted, ...BY_MESSAGE, masked_node_ids: neurons.slice(0, 1) }
+    const share = await on.share(caller, masked)
+    const { json } = await on.view(open.token)
+    expect([json.reveals_prompt, placesIn(json)]).toEqual([false, [0]])
+    const refused = await on.send(caller, wanted)
+    expect([...codeOf(refused), String(refused.json.detail).includes(String(share.share_id))]).toEqual([
+      409,
+      'conflict',
+      true,
+    ])
+    await on.good(on.post(caller, `/v1/trace/shares/${share.share_id}/revoke`))
+    expect(codeOf(await on.send(caller, wanted))).toEqual([409, 'conflict'])
+    expect((await on.send(caller, { ...wanted, ...BY_MESSAGE })).status).toBe(200)
+    const entries = await on.test.owner<{ after: Record<string, unknown> }>(
+      "SELECT after FROM audit_entries WHERE action = 'share.created' AND subject_id = ANY($1) ORDER BY id",
+      [[open.share_id, share.share_id]],
+    )
+    expect(entries.map(({ after }) => after.reveals_prompt)).toEqual([true, false])
+  })
+
+  it('made at the same time as one that reveals the prompt, keeps its mask too', async () => {
+    const { wanted, neurons } = await make()
+    const masked = { ...wanted, ...BY_MESSAGE, masked_node_ids: neurons.slice(0, 1) }
+    const made = await Promise.all([masked, wanted, wanted, wanted].map((body) => on.send(caller, body)))
+    expect(made[0]?.status).toBe(200)
+    for (const { status, json } of made.filter(({ status }) => status === 200)) {
+      expect([status, placesIn((await on.view(json.token)).json)]).toEqual([200, [0]])
+    }
+  })
+
+  it('shows a granted person what it shows anyway of the last position, and no position', async () => {
+    const { wanted, neurons, shown } = await make()
+    const [first = '', second = ''] = shown
+    const [early = ''] = neurons
+    const share = await on.share(caller, { ...wanted, ...BY_MESSAGE, masked_node_ids: [early, first] })
+    const before = (await on.view(share.token)).json
+    expect([before.masked_nodes, shownIn(before).includes(`${neuronOf(second)}_0`)]).toEqual([2, true])
+    expect(shownIn(before)).not.toContain(`${neuronOf(first)}_0`)
+    const email = 'reader.of.messages@example.org'
+    await on.good(on.decide(caller, await on.ask(share, email), 'grant'))
+    const { json } = await on.view(await on.grantTo(email))
+    expect(json).toMatchObject({
+      masked_nodes: 0,
+      reveals_prompt: false,
+      disclosure: { node_ids: [`${neuronOf(first)}_0`] },
+    })
+    expect([placesIn(json), shownIn(json).includes(`${neuronOf(first)}_0`)]).toEqual([[0], true])
+    expect(JSON.stringify(json)).not.toContain(`"${neuronOf(early)}_`)
+  })
+})
+
 describe('the masks of a trace', () => {
   it('are one: a later share masks what earlier ones do, and they what it does', async () => {
     const traceId = await on.makeTrace(caller)
