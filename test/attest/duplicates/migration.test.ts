@@ -94,7 +94,7 @@ describe('pictures get their greys', () => {
       RESET session_replication_role`)
   let migrating: Migrating
   beforeAll(async () => {
-    migrating = await migrateTo(inject('postgresUrl'), '0080_video_chunks.ts', fill)
+    migrating = await migrateTo(inject('postgresUrl'), '0089_given_positions.ts', fill)
     await migrating.next()
   })
   afterAll(() => migrating?.close())
