@@ -76,8 +76,8 @@ export async function checkFound(found: Found, options: CheckOptions): Promise<E
 }
 
 /**
- * Tells of the second of two captures that the sender gave one name: the service would refuse it as a conflict. The same
- * capture twice is one.
+ * Refuses the second of two captures with one `external_id`, as the service would with a conflict. The same capture twice
+ * is one capture.
  */
 export function createNameCheck(): (found: Found, entry: Entry) => Entry {
   const named = new Map<string, { file: string; key: string }>()

@@ -26,7 +26,7 @@ export interface Tally {
   cancelled: number
   /** Not sent yet, or without a result yet. */
   pending: number
-  /** Whose picture other claims show too. */
+  /** Captures whose picture other claims show too. */
   duplicates: number
   /** How many results have each factor; advisory ones too. */
   factors: Record<string, number>

@@ -221,7 +221,7 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
       })
     },
 
-    /** Of all captures of a claim. Refused when the key lacks the scope for it. */
+    /** Reads the duplicates of all captures of a claim. Refused when the key lacks the scope for it. */
     async listDuplicates(claimId: string): Promise<Answer<DuplicatesRow[]>> {
       const rows: DuplicatesRow[] = []
       for (let cursor: string | null = ''; cursor !== null; ) {

@@ -10,15 +10,16 @@ import { findDetails } from './picture-rows.ts'
 import type { Alike } from './search.ts'
 
 export interface Confirmations {
-  /** Those that are the same picture; undefined while some of them have not been compared. */
+  /** Returns those that are the same picture; undefined while some of them have not been compared. */
   select(mediaId: string, alike: readonly Alike[]): Alike[] | undefined
   /** Compares the picture with those that it has not been compared with. */
   compare(scope: Scope, mediaId: string, alike: readonly Alike[]): Promise<void>
 }
 
-// More than all comparisons of a worker look at together, or they would undo each other's work: 64 times a hundred.
+// More than the comparisons of a worker need at one time (64 jobs with a hundred pairs each): with fewer, each would evict the
+// verdicts that another waits for.
 const MAX_PAIRS = 50_000
-// Pairs between which other work has its turn. Each takes up to a millisecond.
+// Pairs that are compared before the event loop does other work. Each takes up to a millisecond.
 const AT_ONCE = 8
 
 export function createConfirmations({ db }: { db: Pick<Database, 'tenant'> }): Confirmations {
@@ -32,7 +33,7 @@ export function createConfirmations({ db }: { db: Pick<Database, 'tenant'> }): C
       const unknown = alike.filter((one) => verdicts.get(keyOf(mediaId, one)) === undefined)
       const details = await db.tenant(scope, (tx) => findDetails(tx, [mediaId, ...unknown.map((one) => one.mediaId)]))
       for (const [index, other] of unknown.entries()) {
-        // One that is gone is not found again either.
+        // A picture that was erased meanwhile is not in the next search either.
         const [first, second] = pairOf(mediaId, other).map((id) => details.get(id))
         if (first !== undefined && second !== undefined) {
           verdicts.set(keyOf(mediaId, other), isSamePicture(first, second))

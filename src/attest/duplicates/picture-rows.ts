@@ -1,5 +1,6 @@
-// The hash of each media with the greys that confirm a match, or why there are none. It is written once, by the first comparison of any attestation that
-// shows the media, and deleted with the last of their fingerprints. Fingerprints are locked before pictures.
+// The hash of each media with the greys that confirm a match, or why there are none. It is written once, by the first
+// comparison of any attestation that shows the media, and deleted with the last of their fingerprints. Fingerprints are
+// locked before pictures.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { NotComparable } from './rows.ts'

@@ -1,8 +1,9 @@
 // Finds other claims of the account that show the same picture. The hash is stored in three bands. If two hashes differ
 // in at most six bits, then the first band differs in at most one bit, or the second in at most one, or the third in at
 // most two; otherwise at least seven bits differ. So 320 probes of three indexes find all of them. They find pictures, which
-// are confirmed before they count (confirm.ts). The claims that show each are read in the order of their ids from an index alone, one probe for each claim, however
-// many captures of the picture it has, and at most ten times as many claims as are counted.
+// are confirmed before they count (confirm.ts). The claims that show each are read in the order of their ids from an index
+// alone, one probe for each claim, however many captures of the picture it has, and at most ten times as many claims as are
+// counted.
 
 import type { Tx } from '#src/platform/db/database.ts'
 
