@@ -1,6 +1,7 @@
 // Documents of one origin, which look alike at a glance and are different documents: invoices of one letterhead, a form
 // filled in, identity cards, screenshots of one app. The same kind and seed give the same SVG.
 
+import { createRequire } from 'node:module'
 import sharp from 'sharp'
 
 export const DOCUMENT_KINDS = ['invoice', 'form', 'card', 'screenshot'] as const
@@ -9,11 +10,27 @@ export type DocumentKind = (typeof DOCUMENT_KINDS)[number]
 type Roll = (below: number) => number
 type Draw = (roll: Roll) => { width: number; height: number; body: string }
 
+const FONTS = ['DejaVuSans', 'DejaVuSans-Bold', 'DejaVuSerif-Italic', 'DejaVuSansMono']
+let fonts: Promise<unknown> | undefined
+
 /** The document as a scanner or a screen gives it. */
-export function drawDocument(kind: DocumentKind, seed: number): Promise<Buffer> {
+export async function drawDocument(kind: DocumentKind, seed: number): Promise<Buffer> {
+  fonts ??= loadFonts()
+  await fonts
   const { width, height, body } = DRAWS[kind](rollFrom(seed * 7 + DOCUMENT_KINDS.indexOf(kind)))
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="DejaVu Sans">${body}</svg>`
   return sharp(Buffer.from(svg)).flatten({ background: '#fff' }).jpeg({ quality: 90 }).toBuffer()
+}
+
+// A font file that was used for a text is known to SVG too, so a machine without these fonts draws the same pictures.
+async function loadFonts(): Promise<void> {
+  const { resolve } = createRequire(import.meta.url)
+  for (const font of FONTS) {
+    const fontfile = resolve(`dejavu-fonts-ttf/ttf/${font}.ttf`)
+    await sharp({ text: { text: 'x', fontfile } })
+      .raw()
+      .toBuffer()
+  }
 }
 
 // The generator of Numerical Recipes, a few steps in: neighbouring seeds differ.

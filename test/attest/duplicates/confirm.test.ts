@@ -57,6 +57,8 @@ describe('copies', () => {
     const originals = [
       await renderPhoto({ seed: 1, width: 1_600, height: 1_200, exif: null }),
       await drawPicture(1, { width: 1_280, height: 960 }),
+      // Its lines of text fit onto their neighbours.
+      await drawDocument('invoice', 1),
       await drawDocument('form', 1),
       await drawDocument('card', 1),
     ]
