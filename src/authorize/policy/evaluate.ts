@@ -59,6 +59,8 @@ export interface PolicyRefusal {
   priority: number
   /** The answer that the requirement needs has not been asked for. */
   isPending?: true
+  /** It refuses for want of an answer: an answer that refuses is told first. */
+  isUnanswered?: true
   webhookReason?: string
   canarySet?: string
   canaryReadings?: Json
@@ -218,7 +220,9 @@ function addUnmatched({ id, requirements, isShadow }: CompiledRule, { results, s
 }
 
 function compareRefusals(a: PolicyRefusal, b: PolicyRefusal): number {
-  return rankOf(a) - rankOf(b) || a.priority - b.priority || (a.ruleId < b.ruleId ? -1 : Number(a.ruleId > b.ruleId))
+  const byAnswer = Number(a.isUnanswered ?? false) - Number(b.isUnanswered ?? false)
+  const byId = a.ruleId < b.ruleId ? -1 : Number(a.ruleId > b.ruleId)
+  return rankOf(a) - rankOf(b) || byAnswer || a.priority - b.priority || byId
 }
 
 function rankOf({ kind }: PolicyRefusal): number {
