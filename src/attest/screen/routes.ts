@@ -123,7 +123,7 @@ export function screenRoutes(
         operationId: 'getScreening',
         sdk: 'screenings.retrieve',
         effect: 'read',
-        kind: 'call',
+        kind: 'wait',
         params: idParams('scr'),
         summary: 'One screening',
         query: z.object({ wait: waitQuery.default(0) }),

@@ -68,7 +68,7 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         operationId: 'getApproval',
         sdk: 'approvals.retrieve',
         effect: 'read',
-        kind: 'call',
+        kind: 'wait',
         summary: 'One approval with its whole action; with `wait`, when it has ended',
         params: idParams('apr'),
         query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait while it is pending.') }),

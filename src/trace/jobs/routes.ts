@@ -155,7 +155,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         operationId: 'getAttributionJob',
         sdk: 'trace.jobs.retrieve',
         effect: 'read',
-        kind: 'wait',
+        kind: 'call',
         permission: 'traces.read',
         summary: 'The state and progress of an attribution job',
         params: idParams('job'),
