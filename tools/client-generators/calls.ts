@@ -71,12 +71,12 @@ function optionsOf({ parameters, requestBody }: ClientOperation, schemas: Record
       .filter((parameter) => parameter.in === place && parameter.required)
       .map(({ name, schema }) => `${JSON.stringify(name)}: ${JSON.stringify(valueOf(schema, schemas))}`)
       .join(', ')
-  const params = `params: { path: { ${of('path')} }, query: { ${of('query')} } }`
-  const withoutPath = of('path') === '' ? `params: { query: { ${of('query')} } }` : params
-  if (requestBody === undefined) return [`{ ${withoutPath} }`]
+  const places = ['path', 'query'].filter((place) => parameters.some((parameter) => parameter.in === place))
+  const params = places.length === 0 ? '' : `params: { ${places.map((place) => `${place}: { ${of(place)} }`).join(', ')} }, `
+  if (requestBody === undefined) return [`{ ${params}}`]
   const bodies = examplesOf(requestBody.content[JSON_TYPE])
-  if (bodies.length === 0) return [`{ ${withoutPath}, body: '' as never }`]
-  return bodies.map((body) => `{ ${withoutPath}, body: ${JSON.stringify(body)} }`)
+  if (bodies.length === 0) return [`{ ${params}body: '' as never }`]
+  return bodies.map((body) => `{ ${params}body: ${JSON.stringify(body)} }`)
 }
 
 function examplesOf(media: Media | undefined): unknown[] {
