@@ -164,7 +164,10 @@ export function toNarrowing(body: z.output<typeof narrowingRequest>): MandateNar
 }
 
 function heartbeatOf(given: z.output<typeof heartbeat>) {
-  return { intervalSeconds: given.interval_seconds, windowSeconds: given.reactivation_window_seconds ?? DEFAULT_WINDOW_SECONDS }
+  return {
+    intervalSeconds: given.interval_seconds,
+    windowSeconds: given.reactivation_window_seconds ?? DEFAULT_WINDOW_SECONDS,
+  }
 }
 
 function constraintsOf({ window: given, ...rest }: z.output<typeof constraints>): MandateConstraints {

@@ -141,7 +141,10 @@ function findingOf(issue: Issue, base: readonly PropertyKey[], asked: Asked): Fi
     case 'custom': {
       const code: unknown = issue.params?.code
       if (code === 'invalid_type' && issue.input === undefined) return one('required', 'is required')
-      return one(typeof code === 'string' ? (code as FieldErrorCode) : 'invalid_value', ownWords(issue.message) ?? 'is not valid')
+      return one(
+        typeof code === 'string' ? (code as FieldErrorCode) : 'invalid_value',
+        ownWords(issue.message) ?? 'is not valid',
+      )
     }
     default:
       return one('invalid_value', 'is not valid')
