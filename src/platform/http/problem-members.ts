@@ -25,6 +25,12 @@ const CAPABILITIES = ['generate', 'activations', 'attribution', 'canary', 'inter
 const APPROVAL_STATUSES = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const
 const lockId = z.string().describe('The session lock.')
 
+// Why a batch in which no line can be accepted is refused.
+const emptyBatch = {
+  accepted: z.literal(0).optional().describe('For a batch in which no line can be accepted.'),
+  rejected: z.array(rejectedLineView).optional().describe('For such a batch: its lines, and what is wrong with each.'),
+}
+
 export const PROBLEM_MEMBERS: Partial<Record<FailureCode, z.core.$ZodLooseShape>> = {
   invalid_request: {
     accepted: z.literal(0).optional().describe('For a batch in which no line can be accepted.'),

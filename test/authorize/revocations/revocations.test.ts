@@ -70,7 +70,7 @@ describe('a revocation', () => {
     expect(await ledgerOf('revocation')).toMatchObject([
       {
         subject: 'shopping',
-        reason: 'agent_session_revoked',
+        reason: 'session_revoked',
         inputs: { revocation_id: id, agent_session_id: 'shopping' },
       },
     ])
