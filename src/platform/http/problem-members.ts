@@ -32,14 +32,8 @@ const emptyBatch = {
 }
 
 export const PROBLEM_MEMBERS: Partial<Record<FailureCode, z.core.$ZodLooseShape>> = {
-  invalid_request: {
-    accepted: z.literal(0).optional().describe('For a batch in which no line can be accepted.'),
-    rejected: z
-      .array(rejectedLineView)
-      .optional()
-      .describe('For such a batch: its lines, and what is wrong with each.'),
-  },
-  monthly_cap_exceeded: { resets_at: timestampView.describe('When the next month begins.') },
+  invalid_request: emptyBatch,
+  monthly_cap_exceeded: { resets_at: timestampView.describe('When the next month begins.'), ...emptyBatch },
   insufficient_scope: {
     required_scope: z.enum(GRANTABLE_SCOPES).meta({ id: 'GrantableScope' }).optional(),
     required_products: z
