@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, timestamp } from '#src/platform/http/params.ts'
@@ -39,7 +40,7 @@ const checkRequest = z
     agent_session_id: z.string().min(1).max(200).optional().describe('An id of ours, or a name of your own.'),
   })
   .superRefine((body, context) => {
-    const refuse = (path: string, code: string, message: string) =>
+    const refuse = (path: string, code: FieldErrorCode, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message, params: { code } })
     const [first, second] = SUBJECTS.filter((name) => body[name] !== undefined)
     if (first === undefined)
@@ -52,8 +53,8 @@ const checkRequest = z
   })
   .meta({ id: 'CanaryCheckRequest' })
 
-const common = { tag: 'Canaries', scope: 'intent' } as const
-const killSwitch = { tag: 'Canaries', scope: 'admin', path: '/v1/trace/kill-switch', needsAccountKey: true } as const
+const common = { scope: 'intent' } as const
+const killSwitch = { scope: 'admin', path: '/v1/trace/kill-switch', needsAccountKey: true } as const
 
 interface CanaryParts {
   checks: Checks
@@ -75,6 +76,9 @@ function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwit
         ...killSwitch,
         method: 'GET',
         operationId: 'getKillSwitch',
+        sdk: 'trace.killSwitch.retrieve',
+        effect: 'read',
+        kind: 'call',
         permission: 'policy.read',
         summary: 'The kill switch: what a canary trip does',
         view: killSwitchView,
@@ -87,6 +91,9 @@ function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwit
         ...killSwitch,
         method: 'PUT',
         operationId: 'replaceKillSwitch',
+        sdk: 'trace.killSwitch.update',
+        effect: 'write',
+        kind: 'call',
         permission: 'policy.write',
         summary: 'Replace the kill switch, from the next check on',
         isEmergency: true,
@@ -106,6 +113,9 @@ function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwit
         method: 'POST',
         path: '/v1/trace/kill-switch/preview',
         operationId: 'previewKillSwitch',
+        sdk: 'trace.killSwitch.preview',
+        effect: 'read',
+        kind: 'call',
         permission: 'policy.read',
         summary: 'What a kill switch would have done in the last 7 days',
         body: killSwitchBody,
@@ -125,6 +135,9 @@ function checkRoute(checks: Checks): Route {
       method: 'POST',
       path: '/v1/trace/check',
       operationId: 'checkCanaries',
+      sdk: 'trace.check',
+      effect: 'write',
+      kind: 'call',
       permission: 'traces.write',
       summary: 'Check whether an agent may continue, by its canary readings',
       // Only where an input is read; the check itself is never refused for that.
@@ -150,6 +163,9 @@ function traceRoutes(traces: Traces): Route[] {
         method: 'GET',
         path: '/v1/trace/traces',
         operationId: 'listTraces',
+        sdk: 'trace.traces.list',
+        effect: 'read',
+        kind: 'list',
         permission: 'traces.read',
         summary: 'Traces, newest first',
         query: z.object({
@@ -185,6 +201,9 @@ function traceRoutes(traces: Traces): Route[] {
         method: 'GET',
         path: '/v1/trace/traces/:id',
         operationId: 'getTrace',
+        sdk: 'trace.traces.retrieve',
+        effect: 'read',
+        kind: 'call',
         permission: 'traces.read',
         summary: 'One trace with its canary readings',
         params: idParams('trc'),
