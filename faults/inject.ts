@@ -50,6 +50,20 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
     return { endedInMs }
   },
 
+  async 'slow-start'(scene, { process, ms }, turn) {
+    const instance = choose(scene, process, turn)
+    await scene.relays.order('postgres', 'stall')
+    const replaced = instance.replace('SIGKILL')
+    const pids = new Set<number>()
+    const noting = setInterval(() => pids.add(instance.pid() ?? 0), 100)
+    await delay(ms)
+    await scene.relays.order('postgres', 'restore')
+    await replaced.finally(() => clearInterval(noting))
+    pids.delete(0)
+    // It waits: a process that gives up at a slow store is started again and again.
+    return { starts: pids.size }
+  },
+
   async freeze(scene, { process, ms }, turn) {
     const instance = choose(scene, process, turn)
     const launches = instance.launches()
