@@ -18,6 +18,7 @@ import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
+import { shownFamily } from '#src/trace/canaries/judge.ts'
 import type { VerifyReason } from './reasons.ts'
 import { isCounterpartyContradicted, judgeBoundMandate, judgeBoundSchedule, MANDATE_REASONS } from './spending.ts'
 
@@ -222,8 +223,7 @@ function refused(refusal: StepRefusal, already: boolean): VerifyOutcome {
   return { valid: false, ...refusal, already_executed: already, results: [], shadow: [], needs: [] }
 }
 
-const readingsOf = ({ families }: KillSwitchTrip): Json =>
-  families.map(({ family, score, threshold, tripped }) => ({ family, score, threshold, tripped }))
+const readingsOf = ({ families }: KillSwitchTrip): Json => families.map((family) => ({ ...shownFamily(family) }))
 
 function isPending({ status }: ApprovalFacts): boolean {
   return status === 'pending'

@@ -18,7 +18,15 @@ import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { locksOf, type TripSubject } from '../locks/locks.ts'
 import { findLockOf, readLiveLock } from '../locks/rows.ts'
 import { type InferenceInput, logUnread, type ReadInput, type Unread } from './input.ts'
-import { type CheckFacts, type CheckJudgement, judgeCheck, modeFor, newestTrip, type ReadingRule } from './judge.ts'
+import {
+  type CheckFacts,
+  type CheckJudgement,
+  judgeCheck,
+  modeFor,
+  newestTrip,
+  type ReadingRule,
+  shownFamily,
+} from './judge.ts'
 import { findKillSwitch } from './kill-switch.ts'
 import { storeReading } from './port.ts'
 import { type ReadingsBody, toReadings } from './readings.ts'
@@ -217,7 +225,7 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip, defa
 /** Replays the facts of an entry: the answer as it was. For the explanation of the decision ledger. */
 export function explainCheck(facts: Json): Json {
   const { locks: _locks, emits: _emits, tripped_by: _by, ...answer } = judgeCheck(facts as unknown as CheckFacts)
-  return { ...answer, families: answer.families.map((family) => ({ ...family })) }
+  return { ...answer, families: answer.families.map((family) => ({ ...shownFamily(family) })) }
 }
 
 /** @throws {Failure} `environment_mismatch`; `not_found` for what begins like an id of ours and is none. */

@@ -14,7 +14,7 @@ import { DAY_MS } from '#src/platform/retention.ts'
 import type { SamplingSettings } from '../llama/sampling.ts'
 import type { WindowScores } from '../probes/reader.ts'
 import { type CheckedReading, type KillSwitch, type ReadingOrigin, trippedAtAll } from './judge.ts'
-import type { Reading } from './readings.ts'
+import { type Reading, shownReading } from './readings.ts'
 
 export const TRACE_SOURCES = ['client', 'server'] as const
 export type TraceSource = (typeof TRACE_SOURCES)[number]
@@ -85,14 +85,14 @@ export const toTrace = ({ inference, textUntil, ...row }: StoredTrace): TraceRow
 
 export type NewTrace = Omit<TraceRow, 'digest' | 'inference' | 'cutAfter'>
 
-/** `canary_hash`: over everything that the readings say, and over the trace that they are of. */
+/** `canary_hash`: over everything that the readings say, as they are shown, and over the trace that they are of. */
 export function canaryHashOf(trace: NewTrace): string {
   const { id, modelVersionId, canarySet, readings, readingAt, runtime } = trace
   const text = canonicalize({
     trace_id: id,
     model_version_id: modelVersionId,
     probe_set: canarySet,
-    readings: readings.map((reading) => ({ ...reading })),
+    readings: readings.map((reading) => ({ ...shownReading(reading) })),
     reading_at: readingAt.toISOString(),
     runtime,
   })

@@ -5,6 +5,7 @@ import { UNREAD_CAUSES } from './input.ts'
 import { CHECK_REASONS } from './judge.ts'
 import { type CurrentKillSwitch, modeView } from './kill-switch.ts'
 import type { KillSwitchPreview } from './preview.ts'
+import { shownReading } from './readings.ts'
 import { endWithTrace, FINISH_REASONS, TRACE_SOURCES, type TraceOwner, type TraceRow } from './traces.ts'
 
 const time = z.iso.datetime()
@@ -232,7 +233,7 @@ export function toCanaryView(trace: TraceRow, trippedFamilies: string[]): z.inpu
   if (trace.canarySet === null) return null
   return {
     set: trace.canarySet,
-    readings: trace.readings,
+    readings: trace.readings.map(shownReading),
     hash: trace.digest,
     reading_at: trace.readingAt.toISOString(),
     tripped_families: trippedFamilies,
