@@ -14,7 +14,8 @@ export const VERIFY_REASONS = {
   approval_expired: 'The step-up approval of this action expired undecided.',
   token_expired: 'The token is past its expiry.',
   token_revoked: 'The token, its agent session or its device was revoked; `revoked_scope` says which.',
-  session_canary_locked: 'The agent session, or the agent, is locked after a canary trip; `lock_id` names the lock.',
+  session_canary_locked:
+    'The agent session, or the agent, is locked after a canary trip; `lock_id` names the lock, or the first of several.',
   agent_suspended: "The token's agent is suspended.",
   action_hash_mismatch: 'The action description differs from the authorized one.',
   payload_hash_mismatch: 'The action payload, or the counterparty beside it, differs from the authorized one.',
