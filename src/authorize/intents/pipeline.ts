@@ -116,7 +116,8 @@ export const STEPS: readonly Step[] = [
   ),
   // Under a schedule it is schedule_already_executed.
   step('token_already_executed', ({ facts: { approvals, execution }, token }) => {
-    const isOnce = token.mandate_id !== null || (token.schedule_id === null && approvals.length > 0)
+    const isOnceAlone = token.single_use || approvals.length > 0
+    const isOnce = token.mandate_id !== null || (token.schedule_id === null && isOnceAlone)
     return isOnce && execution !== null && !execution.is_retry
   }),
   { reasons: MANDATE_REASONS, judge: judgeBoundMandate },
