@@ -9,7 +9,7 @@
  */
 export const VERIFY_REASONS = {
   invalid_token:
-    'The token is malformed, is not the exact one that authorize returned, belongs to another account, or is presented for another device, agent session or audience than it was issued for.',
+    'The token is malformed, is not the exact one that authorize returned, belongs to another account, or is presented for another device, agent session or audience than it was issued for, or without one that the policy requires.',
   approval_denied: 'A person denied the step-up approval of this action.',
   approval_expired: 'The step-up approval of this action expired undecided.',
   token_expired: 'The token is past its expiry.',
@@ -19,7 +19,8 @@ export const VERIFY_REASONS = {
   agent_suspended: "The token's agent is suspended.",
   action_hash_mismatch: 'The action description differs from the authorized one.',
   payload_hash_mismatch: 'The action payload, or the counterparty beside it, differs from the authorized one.',
-  context_hash_mismatch: 'The context evidence differs from the evidence that the token is bound to.',
+  context_hash_mismatch:
+    'The context evidence differs from the evidence that the token is bound to, or the policy requires it and it is absent.',
   canary_reading_mismatch: "The trace's stored reading differs from the one that the token is bound to.",
   token_already_executed:
     'The action was executed before. Only the same caller with the same Idempotency-Key can repeat that.',

@@ -159,9 +159,8 @@ export function evaluateContexts(
 }
 
 /** What verify answers to it: it asks for the approval that a rule requires. */
-export function answeredReason(refusal: PolicyRefusal | undefined): string | null {
-  if (refusal === undefined) return null
-  return refusal.reason === 'approval_required' ? 'approval_pending' : refusal.reason
+export function answeredReason({ reason }: PolicyRefusal): string {
+  return reason === 'approval_required' ? 'approval_pending' : reason
 }
 
 interface Judging {
