@@ -41,7 +41,8 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
   const accounts = createAccounts(p)
   const keys = keysFeature(p)
   const sessions = sessionsFeature(p)
-  const login = loginFeature(p, settings, sessions)
+  const audit = auditFeature(p, accounts)
+  const login = loginFeature(p, settings, { ...sessions, refusals: audit.refusals })
   const { allowlist } = login
   const team = teamFeature(p, { ...sessions, allowlist, withSlot: login.login.withSlot, tables, endWithUser })
   const webhooks = webhooksFeature(p, settings, accounts)
@@ -54,7 +55,6 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
     webhook_endpoint_disabled: createDisabledLetter(p),
     ...writers,
   })
-  const audit = auditFeature(p, accounts)
   const products = productsFeature(p)
   const exports = exportsFeature(p, tables)
   const closure = closureFeature(p, tables)
@@ -63,6 +63,7 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
     features: features.map(({ feature }) => feature),
     accounts,
     keys: keys.keys,
+    refusals: audit.refusals,
     sessions: sessions.sessions,
     ownSessions: sessions.own,
     allowlist,
