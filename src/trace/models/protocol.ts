@@ -100,8 +100,10 @@ export interface ProbeFacts {
   threshold: number
   /** `experimental` where the probe misses the bar of its family. */
   status: ProbeStatus
-  /** On transcripts that it was not trained on. */
+  /** On transcripts that it was not trained on, whose completions a script wrote. */
   heldOut: { auc: number; tripRate: number; falsePositiveRate: number }
+  /** On benign completions of the model itself; null: it was not measured. */
+  generated: { runs: number; trips: number; falsePositiveRate: number } | null
   knownFailures: string[]
 }
 
