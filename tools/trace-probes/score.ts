@@ -35,7 +35,7 @@ const MAX_INTERNALS_BYTES = 200e6
 export const pathOfScores = ({ path }: ModelFile): string =>
   fileURLToPath(new URL(`${basename(path, '.gguf')}.json`, FOLDER))
 
-export function openProbed({ path, probesPath }: ModelFile): ProbedModel {
+export function openProbed({ path, probesPath }: Pick<ModelFile, 'path' | 'probesPath'>): ProbedModel {
   const model = loadModel(path, { contextTokens: 512, maxBytes: 1e9 })
   return { model, probes: loadProbeSet(probesPath ?? '', model) }
 }

@@ -56,6 +56,7 @@ export interface CheckAnswer extends CheckJudgement {
   decisionId: string
   traceId: string | null
   canaryHash: string | null
+  runtime: string | null
   /** Why an input has no reading. */
   unavailableCause: Unread['cause'] | null
 }
@@ -189,8 +190,7 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip, defa
           ...judgement,
           lockId: inForce,
           decisionId,
-          traceId: trace?.id ?? null,
-          canaryHash: trace?.digest ?? null,
+          ...shownOf(trace),
           unavailableCause: unread?.cause ?? null,
         }
       }
@@ -216,8 +216,7 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip, defa
       const { subject, stored: trace } = await resolve(acting, traceId === '' ? rest : { ...rest, traceId })
       const facts = await db.tenant(acting, (tx) => loadFacts(tx, subject, trace))
       const lockId = facts.lock_id
-      const ofTrace = { traceId: trace?.id ?? null, canaryHash: trace?.digest ?? null }
-      return { ...judgeCheck(facts), lockId, decisionId, ...ofTrace, unavailableCause: null }
+      return { ...judgeCheck(facts), lockId, decisionId, ...shownOf(trace), unavailableCause: null }
     },
   }
 }
@@ -280,6 +279,10 @@ function traceOf(
     createdAt,
   } as const
   return { ...trace, digest: canaryHashOf(trace), inference: null, cutAfter: null }
+}
+
+function shownOf(trace: TraceRow | undefined): Pick<CheckAnswer, 'traceId' | 'canaryHash' | 'runtime'> {
+  return { traceId: trace?.id ?? null, canaryHash: trace?.digest ?? null, runtime: trace?.runtime ?? null }
 }
 
 // For `repeat`.

@@ -127,6 +127,7 @@ describe('a check', () => {
       decision_id: expect.stringMatching(/^dec_test_/),
       trace_id: expect.stringMatching(/^trc_test_/),
       canary_hash: expect.any(String),
+      runtime: null,
     })
     const trace = await on.get(caller, `/v1/trace/traces/${answer.trace_id}`)
     // A registered session brings its agent.
