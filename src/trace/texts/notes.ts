@@ -5,8 +5,8 @@ import { TRACED_INFERENCE } from '../inferences/notes.ts'
 export const NOTES: Record<string, Note> = {
   'GET /v1/trace/traces/:id/texts': {
     description:
-      'For the person who reviews a lock. Texts are kept of inferences with `retain: "text"` alone; of any other trace it is 404 with ' +
-      'the finding `text_not_kept`. A completion that was withheld is kept nowhere. Each read is in the audit log (`trace_texts.read`).',
+      'For the person who reviews a lock. Texts are kept of inferences with `retain: "text"` alone; of any other trace the answer is ' +
+      '`text_not_kept`. A completion that was withheld is kept nowhere. Each read is in the audit log (`trace_texts.read`).',
     answers: {
       200: {
         example: {
@@ -19,7 +19,7 @@ export const NOTES: Record<string, Note> = {
         },
       },
     },
-    problems: ['environment_mismatch', 'not_found'],
+    problems: ['environment_mismatch', 'not_found', 'text_not_kept'],
   },
   'DELETE /v1/trace/traces/:id/texts': {
     description:

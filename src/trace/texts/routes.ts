@@ -13,7 +13,7 @@ const textsView = z
     trace_id: z.string(),
     input: z
       .object({ messages: z.array(messageView).optional(), text: z.string().optional() })
-      .meta({ id: 'TracedInput' })
+      .meta({ id: 'TracedPrompt' })
       .describe('As the model got it, and as `prompt_hash` covers it: a conversation or a text.'),
     completion: z
       .string()
@@ -26,7 +26,6 @@ const textsView = z
   .meta({ id: 'TraceTexts' })
 
 const common = {
-  tag: 'Traces',
   path: '/v1/trace/traces/:id/texts',
   params: idParams('trc'),
 } as const
@@ -38,6 +37,9 @@ export function traceTextRoutes(texts: TraceTexts): Route[] {
         ...common,
         method: 'GET',
         operationId: 'getTraceTexts',
+        sdk: 'trace.texts.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'What a model was given and what it said, where the texts are kept',
         scope: 'escalate',
         permission: 'texts.read',
@@ -52,6 +54,9 @@ export function traceTextRoutes(texts: TraceTexts): Route[] {
         ...common,
         method: 'DELETE',
         operationId: 'eraseTraceTexts',
+        sdk: 'trace.texts.delete',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'Erase the texts of a trace permanently; hashes and readings stay',
         scope: 'admin',
         permission: 'texts.erase',

@@ -60,7 +60,7 @@ export function createTraceTexts({ db, sealer, now, log, traces }: TraceTextsDep
 
     /**
      * Each read is an entry of the audit log.
-     * @throws {Failure} `not_found`, also where the trace keeps no texts; `environment_mismatch`.
+     * @throws {Failure} `not_found`, `text_not_kept`, `environment_mismatch`.
      */
     async read(acting: Acting, id: string): Promise<KeptTexts> {
       checkId(id, 'trc', acting.environment)
@@ -98,6 +98,8 @@ export function createTraceTexts({ db, sealer, now, log, traces }: TraceTextsDep
 }
 
 function noTexts(id: string): Failure {
-  const detail = `${id} keeps no texts: it was run without retain=text, they are erased, or their time is over.`
-  return new Failure('not_found', { detail, errors: [{ pointer: '', code: 'text_not_kept', detail }] })
+  return new Failure(
+    'text_not_kept',
+    `${id} keeps no texts: it was run without retain=text, they are erased, or their time is over.`,
+  )
 }

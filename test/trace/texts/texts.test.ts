@@ -76,12 +76,12 @@ describe('the texts of a trace', () => {
     expect(JSON.stringify(json)).not.toContain('CALL send')
   })
 
-  it('are 404 with the finding text_not_kept where none are kept', async () => {
+  it('are text_not_kept where none are kept', async () => {
     const bare = await infer({ retain: 'hash' })
     const { trace_id: client } = await at.on.check(at.caller)
     for (const id of [bare.trace_id, client]) {
       const { status, json } = await texts(id)
-      expect([status, json.code, json.errors]).toMatchObject([404, 'not_found', [{ code: 'text_not_kept' }]])
+      expect([status, json.code]).toEqual([409, 'text_not_kept'])
     }
     const kept = await infer()
     const other = await at.on.makeCaller()
@@ -127,7 +127,7 @@ describe('an erasure of texts', () => {
     const { status, json } = await erase(id)
     expect([status, json.trace_id, (json.inference as { text_until: unknown }).text_until]).toEqual([200, id, null])
     expect(await at.on.get(at.caller, `/v1/trace/traces/${id}`)).toEqual(json)
-    expect([(await texts(id)).json.code, await contents(id)]).toEqual(['not_found', 0])
+    expect([(await texts(id)).json.code, await contents(id)]).toEqual(['text_not_kept', 0])
     expect((await manifestOf(job.job_id)).status).toBe(404)
     expect([(await read(job.job_id)).state, (await read(open.job_id)).state]).toEqual(['succeeded', 'cancelled'])
     expect((await viewed()).json).toMatchObject({ graph: null, trace: { canary: json.canary } })
