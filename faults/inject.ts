@@ -53,15 +53,16 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
   async 'slow-start'(scene, { process, ms }, turn) {
     const instance = choose(scene, process, turn)
     await scene.relays.order('postgres', 'stall')
+    const killed = instance.pid()
     const replaced = instance.replace('SIGKILL')
-    const pids = new Set<number>()
-    const noting = setInterval(() => pids.add(instance.pid() ?? 0), 100)
+    const successors = new Set<number | undefined>()
+    const noting = setInterval(() => successors.add(instance.pid()), 100)
     await delay(ms)
     await scene.relays.order('postgres', 'restore')
     await replaced.finally(() => clearInterval(noting))
-    pids.delete(0)
-    // It waits: a process that gives up at a slow store is started again and again.
-    return { starts: pids.size }
+    for (const none of [killed, undefined]) successors.delete(none)
+    // One that gives up is started again, and its successor gives up too.
+    return { starts: successors.size }
   },
 
   async freeze(scene, { process, ms }, turn) {
