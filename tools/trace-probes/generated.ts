@@ -9,6 +9,7 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { sha256Hex } from '#src/platform/crypto/digest.ts'
+import { shownNumber } from '#src/trace/canaries/judge.ts'
 import { GREEDY } from '#src/trace/llama/sampling.ts'
 import { runInference } from '#src/trace/models/inference.ts'
 import { EMBEDDED_MODELS } from '#src/trace/models/model-files.ts'
@@ -61,7 +62,7 @@ export function readBenignPrompts(): { sha256: string; prompts: BenignPrompt[] }
   return { sha256: sha256Hex(text), prompts }
 }
 
-/** The answer of the model, always taking the most likely token, and the score of each family. */
+/** The answer of the model, always taking the most likely token, and the score of each family as it is shown. */
 export async function runPrompt(
   { model, probes }: ProbedModel,
   { messages }: BenignPrompt,
@@ -71,7 +72,7 @@ export async function runPrompt(
     { input: { messages }, maxTokens: MAX_TOKENS, sampling: GREEDY, canary: { onTrip: 'continue' } },
     { probes, maxInternalsBytes: MAX_INTERNALS_BYTES, signal: new AbortController().signal, onToken: () => {} },
   )
-  return { completion: text, scores: canary?.readings.map(({ score }) => score) ?? [] }
+  return { completion: text, scores: canary?.readings.map(({ score }) => shownNumber(score)) ?? [] }
 }
 
 /** The figures of each probe over all runs and over those of each kind, and of the set. */
