@@ -23,7 +23,7 @@ export interface BudgetFacts {
   executions: SpentFact[]
   /** Of the ledger: outcomes that gave back what was used up. */
   releases: string[]
-  /** Of each mandate with a budget: its descendants and itself, its limits, and what its rows say is spent and was executed. */
+  /** Each mandate that has a budget, with its descendants, its limits, and what its rows say is spent and was executed. */
   mandates: {
     id: string
     scope: ScopeName

@@ -24,12 +24,12 @@ export interface WaitedFact {
 }
 
 export interface ConsumerFacts {
-  /** Of each reader in the order of its requests. */
+  /** What each reader was given, in the order of its requests. */
   pulled: PulledFact[]
   /** Acknowledgements with `expected_position` that moved the consumer. */
   moved: { scope: ScopeName; expected: number; position: number }[]
   waited: WaitedFact[]
-  /** As their rows are. */
+  /** Where the rows of the consumers say that they stand. */
   consumers: { scope: ScopeName; position: number }[]
 }
 

@@ -185,7 +185,7 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     const spending = await startSpending(baseUrl, tenants)
     const inferring = await startInferences(baseUrl, tenants)
     const attributing = await startAttributions(baseUrl, tenants)
-    // Those of one account: they make no load of their own.
+    // The consumers of one account are enough: they check what they read and make no load.
     const pulling = await startConsumers(baseUrl, tenants.slice(0, 2))
     const load = startLoad({ ...options, tenants, url: baseUrl, journal: journals.clients, open: watch.open })
     const people = startPeople({ url: baseUrl, mails, journal: journals.clients, pauseMs: PERSON_EVERY_MS })

@@ -92,7 +92,7 @@ function writeTime(dice: Dice): Written<Tags, number> {
     input: [
       `${date}${dice.pick([' ', '  ', 'T'])}${time}${isOwnZone ? zone : ''}`,
       isSplit ? fraction : null,
-      // Of a time that says its zone, the tag says nothing.
+      // The tag is not read where the time says its own zone.
       isOwnZone ? dice.pick([null, zone, '+09:00']) : zone,
     ],
     expected: local + second * SECOND + millis - minutes * MINUTE,

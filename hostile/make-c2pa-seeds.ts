@@ -30,7 +30,8 @@ const packed = (files: readonly Buffer[]) => files.map((file) => deflateRawSync(
 const seeds = {
   root: signer.root.toString('base64'),
   files: packed([...signed, nested]),
-  // By a signer of the list and an authority of none; by the other way round; by a signer of the list without a time stamp.
+  // One is signed by a listed signer and stamped by an unlisted authority, one the other way round, and one by a listed signer
+  // without a time stamp.
   endedRoots: [known, unstamped].map(({ root }) => root.toString('base64')),
   authority: authority.root.toString('base64'),
   untrusted: packed(untrusted),

@@ -59,7 +59,7 @@ export function holdOneType(head: Buffer, type: MediaType | undefined): void {
 
 const SEQUENCES: readonly string[] = ['msf1', 'hevc', 'hevx', 'hevm', 'hevs', 'avis']
 
-/** By the words of the formats alone. No mutation makes them by chance. */
+/** Whether the head has the markers of an animation. No mutation makes them by chance. */
 function moves(type: MediaType, head: Buffer): boolean {
   const [movie, picture] = [head.indexOf('acTL'), head.indexOf('IDAT')]
   if (type === 'image/png') return movie !== -1 && movie < picture

@@ -109,7 +109,7 @@ function makeFamily(dice: Dice): Family {
       not_before: maybe(() => dice.pick(TIMES)),
       instruments: maybe(() => some(WORDS)),
     }
-    // As JSON has it: without the members that are undefined.
+    // JSON leaves out the members that are undefined.
     return JSON.parse(JSON.stringify(given))
   }
   const parent = terms()

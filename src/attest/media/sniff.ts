@@ -111,7 +111,7 @@ function sniffEbml(head: Uint8Array): MediaType | undefined {
     if (size === undefined) return undefined
     at = size.next + size.value
     if (!isDocType) continue
-    // Of a longer name the head may hold only the first letters.
+    // The head may end inside a longer name, and hold only its first letters.
     const isWhole = at <= head.byteLength
     return isWhole && ascii(head, size.next, at).replace(/\0+$/, '') === 'webm' ? 'video/webm' : undefined
   }

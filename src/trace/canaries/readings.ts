@@ -14,7 +14,7 @@ export const canaryName = z
 // A threshold of 0 would trip always.
 export const threshold = z.number().gt(0).max(1)
 
-/** As stored and compared, with all digits. `shownReading` is what callers see. */
+/** A reading as it is stored and compared: numbers have all digits. `shownReading` makes what callers see. */
 export interface Reading {
   family: string
   score: number

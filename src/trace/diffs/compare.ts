@@ -150,7 +150,7 @@ function addAnswers(
   for (const [family, scores] of Object.entries(measures.scores)) {
     const [one, other] = [base, target].map(({ readings }) => readings.find((reading) => reading.family === family))
     if (one === undefined || other === undefined) throw new Error(`a model has no reading of ${family} any more`)
-    // As they are shown, so that a report can be repeated from readings. No threshold is compared with a score here.
+    // A report has the scores that are shown, so that it can be repeated from readings. Nothing is compared with a threshold here.
     scores.base.push(shownNumber(one.score))
     scores.target.push(shownNumber(other.score))
   }

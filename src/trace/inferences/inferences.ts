@@ -38,7 +38,7 @@ export interface InferenceAnswer {
   trace: TraceRow & { inference: TracedInference }
   /** null where it is withheld; of a repeat also where it could not be made again. */
   completion: string | null
-  /** Of a model elsewhere. A repeat has none. */
+  /** Tool calls that a remote model asked for. They are empty in a repeat, for which the model does not run again. */
   toolCalls: readonly ToolCall[]
   judgement: CheckJudgement
   /** The lock in force. */
