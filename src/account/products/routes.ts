@@ -12,7 +12,7 @@ const request = z
       .max(PRODUCTS.length)
       .refine((all) => new Set(all).size === all.length, 'must not name a product twice'),
   })
-  .meta({ id: 'ProductsInput' })
+  .meta({ id: 'ReplaceProductsRequest' })
 const view = z.object({ products: z.array(product) }).meta({ id: 'Products' })
 
 const common = {

@@ -3,7 +3,7 @@
 
 export interface StatementPayment {
   /** As the processor names it. */
-  state: string
+  status: string
   /** Where a person pays, or sees that it was paid. */
   url: string | null
 }

@@ -3,7 +3,7 @@ import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const endpoint = {
-  endpoint_id: IDS.endpoint,
+  webhook_endpoint_id: IDS.endpoint,
   url: 'https://claims.example.com/hooks',
   event_types: ['claim.provenance_updated', 'claim.escalated'],
   description: 'Claims desk',
@@ -13,7 +13,7 @@ const endpoint = {
   status: 'enabled',
   disabled_reason: null,
   disabled_at: null,
-  circuit: { state: 'closed', opened_at: null, probe_at: null },
+  circuit: { status: 'closed', opened_at: null, probe_at: null },
   last_success_at: null,
   created_at: '2026-11-20T15:00:00.000Z',
   secret_rotated_at: null,
@@ -39,7 +39,7 @@ export const NOTES: Record<string, Note> = {
       },
     },
     answers: { 200: { example: { ...endpoint, signing_secret: SECRET } } },
-    problems: ['conflict'],
+    problems: ['limit_reached'],
   },
   'GET /v1/webhook-endpoints': {
     description: 'A disabled endpoint says why, and stays disabled until you enable it.',
@@ -65,7 +65,7 @@ export const NOTES: Record<string, Note> = {
     answers: {
       200: {
         example: {
-          endpoint_id: IDS.endpoint,
+          webhook_endpoint_id: IDS.endpoint,
           window: '24h',
           from: '2026-11-19T16:00:00.000Z',
           to: '2026-11-20T15:11:00.000Z',
@@ -98,14 +98,14 @@ export const NOTES: Record<string, Note> = {
   },
   'DELETE /v1/webhook-endpoints/:id': {
     description: 'Its delivery log stays readable.',
-    answers: { 200: { example: { endpoint_id: IDS.endpoint, deleted: true } } },
+    answers: { 200: { example: { webhook_endpoint_id: IDS.endpoint, deleted: true } } },
   },
   'POST /v1/webhook-endpoints/:id/test': {
     description: 'The ping goes to this endpoint only, whatever it subscribed to.',
     answers: {
       202: {
         description: 'On its way.',
-        example: { endpoint_id: IDS.endpoint, event_id: IDS.event, delivery_id: IDS.delivery },
+        example: { webhook_endpoint_id: IDS.endpoint, event_id: IDS.event, delivery_id: IDS.delivery },
       },
     },
     problems: ['conflict'],
@@ -113,5 +113,5 @@ export const NOTES: Record<string, Note> = {
 }
 
 export const EVENTS: EventNotes = {
-  ping: { example: { endpoint_id: IDS.endpoint } },
+  ping: { example: { webhook_endpoint_id: IDS.endpoint } },
 }
