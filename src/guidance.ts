@@ -256,7 +256,8 @@ const GUIDANCE = {
     example: { detail: 'The risk policy is at version 4: read it again before you replace it.' },
   },
   precondition_required: {
-    happened: 'The request replaces a document and has no `If-Match`: it could overwrite a change that nobody has read.',
+    happened:
+      'The request replaces a document and has no `If-Match`: it could overwrite a change that nobody has read.',
     remedy: 'Read the document, apply the change to it, and send its ETag in the header If-Match.',
     repeat: NO,
     example: { detail: 'Send the ETag of the version that you have read in If-Match.' },

@@ -4,10 +4,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { judgeLine } from '#src/attest/batches/lines.ts'
-import type { FieldError } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { type Environment, newId } from '#src/platform/ids.ts'
-import { type FileFacts, inlineFacts, isFinding, photoFacts } from './files.ts'
+import { type FileFacts, type Finding, inlineFacts, isFinding, photoFacts } from './files.ts'
 
 export type Body = { [key: string]: Json }
 
@@ -25,7 +24,7 @@ export interface Found {
   bodyPath?: string
   /** The column that gave a value of the body, by its pointer, where it was not the body itself. */
   columns?: ReadonlyMap<string, string>
-  problems?: FieldError[]
+  problems?: Finding[]
 }
 
 /** One capture, ready to be sent, or with its problems. */
@@ -37,7 +36,7 @@ export interface Entry {
   photo?: FileFacts
   /** Without `media`, unless that existed before. */
   body: Body
-  problems: FieldError[]
+  problems: Finding[]
 }
 
 export interface CheckOptions {
@@ -80,7 +79,7 @@ export function digest(value: Json): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16)
 }
 
-function judgeBody(body: Body, columns: Found['columns'], environment: Environment): FieldError[] {
+function judgeBody(body: Body, columns: Found['columns'], environment: Environment): Finding[] {
   const line = JSON.stringify({ media: { media_id: newId('med', environment) }, ...body })
   const verdict = judgeLine(Buffer.from(line), environment, Date.now())
   if ('body' in verdict) return []
@@ -89,7 +88,7 @@ function judgeBody(body: Body, columns: Found['columns'], environment: Environme
     .map((error) => ({ ...error, pointer: columns?.get(error.pointer) ?? error.pointer }))
 }
 
-async function readPhotoFacts(found: Found, media: Json | undefined): Promise<FileFacts | FieldError | undefined> {
+async function readPhotoFacts(found: Found, media: Json | undefined): Promise<FileFacts | Finding | undefined> {
   const inline = inlineData(media)
   if (found.photo !== undefined) {
     const facts = await photoFacts(found.photo)

@@ -3,12 +3,12 @@
 
 import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
-import type { FieldError } from '#src/failure.ts'
 import { takeFileLock } from '#src/platform/file-lock.ts'
 import type { BatchLine } from '../../capture-kit/client.ts'
+import type { Finding } from './files.ts'
 
 /** The outcome of a capture: its result, or why it was refused. */
-export type Outcome = { result: BatchLine } | { errors: FieldError[] }
+export type Outcome = { result: BatchLine } | { errors: Finding[] }
 
 export interface Sending {
   batchId: string
@@ -38,7 +38,7 @@ export interface Journal {
   addBatch(sending: Sending): void
   endBatch(batchId: string): void
   addResult(key: string, result: BatchLine): void
-  addRefusal(key: string, errors: readonly FieldError[]): void
+  addRefusal(key: string, errors: readonly Finding[]): void
   /** Makes added lines survive a power cut. */
   sync(): Promise<void>
   close(): Promise<void>
@@ -50,7 +50,7 @@ type Mark =
   | { t: 'batch'; id: string; keys: string[] }
   | { t: 'end'; id: string }
   | { t: 'result'; k: string; r: BatchLine }
-  | { t: 'refused'; k: string; e: FieldError[] }
+  | { t: 'refused'; k: string; e: Finding[] }
 
 interface Place {
   offset: number

@@ -6,9 +6,9 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { stringify } from 'csv-stringify/sync'
-import type { FieldError } from '#src/failure.ts'
 import type { BatchLine } from '../../capture-kit/client.ts'
 import type { Entry } from './entry.ts'
+import type { Finding } from './files.ts'
 import type { Journal, Outcome } from './journal.ts'
 import type { Plan } from './plan.ts'
 
@@ -120,7 +120,7 @@ function cellsOf({ file, source, body }: Entry, outcome: Outcome | undefined): (
 function recordOf({ file, source }: Entry, outcome: Outcome | undefined): Record<string, unknown> {
   const record = { file, source, status: stateOf(outcome) }
   if (outcome === undefined) return record
-  if ('errors' in outcome) return { ...record, errors: outcome.errors satisfies FieldError[] }
+  if ('errors' in outcome) return { ...record, errors: outcome.errors satisfies Finding[] }
   // The position in a batch has no meaning for the user.
   const { line, cursor, ...result } = outcome.result
   return { ...record, result }

@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
-import type { FieldError } from '#src/failure.ts'
 import type { Batch, BatchLine, ResultsEnd } from '../../capture-kit/client.ts'
 import { reasonOf } from '../sentence.ts'
+import type { Finding } from './files.ts'
 import { createPace } from './pace.ts'
 
 export interface ServiceOptions {
@@ -25,7 +25,7 @@ export interface Refused {
   status: number
   code: string
   detail: string
-  errors: FieldError[]
+  errors: Finding[]
   rejected: Batch['rejected']
 }
 

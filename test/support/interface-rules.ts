@@ -176,7 +176,9 @@ function unnamedEnums(document: InterfaceDocument): string[] {
   const top = new Set<unknown>(Object.values(document.components.schemas))
   return [
     ...everySchema(document).filter(({ schema }) => isEnum(schema) && !top.has(schema)),
-    ...parametersOf(document).flatMap(({ schema, place }) => [...walk(schema, place)].filter((one) => isEnum(one.schema))),
+    ...parametersOf(document).flatMap(({ schema, place }) =>
+      [...walk(schema, place)].filter((one) => isEnum(one.schema)),
+    ),
   ].map(({ place }) => place)
 }
 
@@ -264,7 +266,8 @@ function answerShapes(document: InterfaceDocument): string[] {
   return operationsOf(document).flatMap(({ operation }) => {
     const shapes = Object.entries(operation.responses)
       .filter(([status]) => status.startsWith('2'))
-      .flatMap(([, { content }]) => content?.['application/json']?.schema ?? [])
+      .map(([, { content }]) => content?.['application/json']?.schema)
+      .filter((schema) => schema !== undefined)
     const isUnion = shapes.some(({ $ref }) => {
       const { anyOf, oneOf } = document.components.schemas[String($ref).split('/').at(-1) ?? ''] ?? {}
       return anyOf !== undefined || oneOf !== undefined

@@ -58,7 +58,9 @@ function checkTypeScript(): string[] {
   writeFileSync(join(place, 'calls.ts'), calls.text)
   writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['*.ts'] }))
   const { status, output } = run('npx', ['tsc', '-p', '.'], place)
-  tell(`openapi-typescript: ${calls.operations} operations called, ${calls.answers} answers assigned, tsc ended with ${status}`)
+  tell(
+    `openapi-typescript: ${calls.operations} operations called, ${calls.answers} answers assigned, tsc ended with ${status}`,
+  )
   return status === 0 ? [] : output.split('\n').filter(Boolean)
 }
 
@@ -79,7 +81,9 @@ function checkPythonClient(bin: string): string[] {
   const functions = readdirSync(api, { recursive: true, encoding: 'utf8' }).filter((path) => /[^_]\.py$/.test(path))
   const missing = operations.length - functions.length
   const checked = run(join(bin, 'mypy'), ['countersign_api'], place)
-  tell(`openapi-python-client: ${functions.length} operations, ${warnings.length} warnings, mypy: ${lastLine(checked.output)}`)
+  tell(
+    `openapi-python-client: ${functions.length} operations, ${warnings.length} warnings, mypy: ${lastLine(checked.output)}`,
+  )
   return [
     ...warnings,
     ...(missing === 0 ? [] : [`openapi-python-client lacks ${missing} operations`]),

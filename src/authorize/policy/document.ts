@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { hardwareTierView } from '#src/attest/judgement-views.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { compilePattern, weighPattern } from '#src/platform/patterns.ts'
 import { checkCondition, checkRule } from './checks.ts'
 import { partsOf } from './forms.ts'
@@ -217,7 +218,7 @@ function checkWhole({ rules }: { rules: PolicyRule[] }, context: z.RefinementCtx
   const seen = new Set<string>()
   const patterns: { path: (string | number)[]; source: string }[] = []
   let comparisons = 0
-  const refuse = (path: (string | number)[], code: string, message: string) => {
+  const refuse = (path: (string | number)[], code: FieldErrorCode, message: string) => {
     context.addIssue({ code: 'custom', path, message, params: { code } })
   }
   for (const [index, { id, when }] of rules.entries()) {

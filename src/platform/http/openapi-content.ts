@@ -71,7 +71,10 @@ export const PARAMETERS = {
   },
 } as const
 
-const NOT_MODIFIED = { description: 'The current version has the tag in If-None-Match.', headers: { ETag: headerOf('ETag') } }
+const NOT_MODIFIED = {
+  description: 'The current version has the tag in If-None-Match.',
+  headers: { ETag: headerOf('ETag') },
+}
 /** Successes that many operations have, as components. */
 export const RESPONSES = {
   NotModified: { ...NOT_MODIFIED, headers: { ...NOT_MODIFIED.headers, ...RATE_LIMIT_HEADERS } },
@@ -92,7 +95,9 @@ export function describeParameters(route: Route, { name, schemas, note }: Operat
     ),
     ...headerParameters(headers),
     ...(route.isIdempotent ? [shared('IdempotencyKey', ofKey)] : []),
-    ...(takesSession(route) ? [...(route.method === 'GET' ? [] : [shared('CsrfToken')]), shared('ServiceEnvironment')] : []),
+    ...(takesSession(route)
+      ? [...(route.method === 'GET' ? [] : [shared('CsrfToken')]), shared('ServiceEnvironment')]
+      : []),
   ]
 }
 
@@ -160,7 +165,9 @@ export function describeSuccesses(route: Route, { name, schemas, note }: Operati
     }
     return [String(status), { description: answer?.description ?? defaultOf(status), headers, content }]
   })
-  const unchanged = { $ref: `#/components/responses/${route.public === undefined ? 'NotModified' : 'NotModifiedPublic'}` }
+  const unchanged = {
+    $ref: `#/components/responses/${route.public === undefined ? 'NotModified' : 'NotModifiedPublic'}`,
+  }
   return { ...Object.fromEntries(described), ...(route.method === 'GET' && { 304: unchanged }) }
 }
 

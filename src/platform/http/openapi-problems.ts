@@ -98,7 +98,7 @@ function addProblemSchema(code: FailureCode, schemas: Components, baseUrl: strin
   const name = problemName(code)
   if (schemas[name] !== undefined) return
   hoist(problemView(code), 'output', { name, schemas })
-  schemas[name] = { ...schemas[name], examples: [exampleProblem(code, baseUrl)] }
+  schemas[name] = { ...(schemas[name] as Schema | undefined), examples: [exampleProblem(code, baseUrl)] }
 }
 
 const problemBase = z
@@ -118,7 +118,7 @@ const VIEWS = new Map<FailureCode, z.ZodObject>()
 export function problemView(code: FailureCode): z.ZodObject {
   const known = VIEWS.get(code)
   if (known !== undefined) return known
-  const members = { code: z.literal(code).describe('Stable, for programs.'), ...PROBLEM_MEMBERS[code] }
+  const members = { code: z.literal(code).describe('Stable, for programs.'), ...(PROBLEM_MEMBERS[code] ?? {}) }
   const view = extended(problemBase, members, { id: problemName(code), description: guidanceOf(code).happened })
   VIEWS.set(code, view)
   return view
@@ -137,12 +137,14 @@ const USUAL: readonly (readonly [name: string, codes: readonly FailureCode[]])[]
   ['BadRequest', ['invalid_json', 'invalid_request']],
   ['UnauthorizedSession', [...KEY_ERRORS, 'session_required', 'session_expired']],
   ['Unauthorized', [...KEY_ERRORS, 'session_expired']],
+  ['UnauthorizedKey', KEY_ERRORS],
   ['ForbiddenAccountChange', [...FORBIDDEN, 'insufficient_scope', 'csrf_token_invalid', 'account_key_required']],
   ['ForbiddenAccount', [...FORBIDDEN, 'insufficient_scope', 'account_key_required']],
   ['ForbiddenChange', [...FORBIDDEN, 'insufficient_scope', 'csrf_token_invalid']],
   ['Forbidden', [...FORBIDDEN, 'insufficient_scope']],
   ['ForbiddenSessionChange', [...FORBIDDEN, 'csrf_token_invalid']],
   ['ForbiddenSession', FORBIDDEN],
+  ['ForbiddenKey', ['ip_not_allowed', 'insufficient_scope', 'account_suspended']],
   [
     'IntentRefused',
     [

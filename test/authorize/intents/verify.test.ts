@@ -121,7 +121,10 @@ describe('a verification', () => {
       await service.done(caller, '/v1/intent/revocations', { scope, ...subject[scope], reason: 'lost' })
       expect(await service.verify(caller, token)).toMatchObject({ reason: 'token_revoked', revoked_scope: scope })
       if (scope === 'token') continue
-      expect(await service.authorize(caller, named)).toMatchObject({ status: 409, json: { code: `${scope}_revoked` } })
+      expect(await service.authorize(caller, named)).toMatchObject({
+        status: 409,
+        json: { code: scope === 'session' ? 'agent_session_revoked' : 'device_revoked' },
+      })
     }
   })
 
