@@ -268,7 +268,7 @@ export function honestRoutines(data: HonestData): Routine[] {
             '/v1/webhook-endpoints',
             { url: 'https://example.com/hook', event_types: ['approval.requested'] },
             {
-              after: (body) => void made.endpoints.push(idOf('endpoint_id')(body)),
+              after: (body) => void made.endpoints.push(idOf('webhook_endpoint_id')(body)),
             },
           ),
     'GET /v1/webhook-endpoints': () => get('/v1/webhook-endpoints'),

@@ -263,13 +263,13 @@ describe(`secrets, on ${engine}`, () => {
     const json = { url, event_types: ['*'] }
     const endpoint = await done('POST', '/v1/webhook-endpoints', { json, headers, shows: true })
     secrets.keep('signing secret', String(endpoint.signing_secret))
-    await done('POST', `/v1/webhook-endpoints/${endpoint.endpoint_id}/test`, { headers })
-    const path = `/v1/webhook-endpoints/${endpoint.endpoint_id}/deliveries`
+    await done('POST', `/v1/webhook-endpoints/${endpoint.webhook_endpoint_id}/test`, { headers })
+    const path = `/v1/webhook-endpoints/${endpoint.webhook_endpoint_id}/deliveries`
     await until(async () => {
       const { data } = await done('GET', path, { headers })
       return JSON.stringify(data).includes('"response_status":500')
     })
-    await done('GET', `/v1/webhook-endpoints/${endpoint.endpoint_id}`, { headers })
+    await done('GET', `/v1/webhook-endpoints/${endpoint.webhook_endpoint_id}`, { headers })
     await done('GET', '/v1/webhook-endpoints', { headers })
     for (const question of questions) answers.push({ request: 'a delivery', text: sentTo(question) })
   }

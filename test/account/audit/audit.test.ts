@@ -86,7 +86,7 @@ describe('an administrative act', () => {
       actor: { kind: 'user', id: owner.userId, email: 'ada@example.com' },
       from: { ip: '127.0.0.1', user_agent: 'Test Browser' },
       request_id: made.headers['request-id'],
-      subject_id: made.json.endpoint_id,
+      subject_id: made.json.webhook_endpoint_id,
       before: null,
       after: {
         origin: 'https://hooks.example.com',
@@ -96,7 +96,7 @@ describe('an administrative act', () => {
         status: 'enabled',
       },
     })
-    await service.call(caller, `/v1/webhook-endpoints/${made.json.endpoint_id}`, { method: 'DELETE' })
+    await service.call(caller, `/v1/webhook-endpoints/${made.json.webhook_endpoint_id}`, { method: 'DELETE' })
     const [deleted] = await entries('&action=webhook_endpoint.deleted')
     expect(deleted).toMatchObject({ actor: { kind: 'key', email: null }, before: entry?.after, after: null })
     const held = await service.test.owner<{ row: string }>('SELECT a::text AS row FROM audit_entries a')

@@ -144,9 +144,13 @@ describe('sending again', () => {
     expect(new Set(received.map(({ json }) => json.event_id)).size).toBe(1)
     const audited = await fixture.owner(`SELECT FROM audit_entries WHERE subject_id = $1`, [deliveryId])
     expect(audited).toHaveLength(3)
-    const elsewhere = await call(fixture.app, `/v1/webhook-deliveries?endpoint_id=${endpointId}&event_type=ping`, {
-      key,
-    })
+    const elsewhere = await call(
+      fixture.app,
+      `/v1/webhook-deliveries?webhook_endpoint_id=${endpointId}&event_type=ping`,
+      {
+        key,
+      },
+    )
     expect(elsewhere.json.data).toEqual([])
   })
 
@@ -285,7 +289,7 @@ it('the export has every delivery of the filter once, oldest first, with what wa
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line))
   }
-  const lines = await read(`?endpoint_id=${id}`)
+  const lines = await read(`?webhook_endpoint_id=${id}`)
   expect(lines.map(({ delivery_id }) => delivery_id)).toEqual([...ids].sort())
   expect(await read('?status=delivered')).toEqual([
     expect.objectContaining({
