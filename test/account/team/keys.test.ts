@@ -124,7 +124,7 @@ describe('an invite of a key', () => {
     expect(await service.accept(token)).toMatchObject(INVALID)
     expect(await service.deliver()).toEqual([])
     const resent = await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)
-    expect(resent.json).toMatchObject({ state: 'pending', invited_by: ownerId })
+    expect(resent.json).toMatchObject({ status: 'pending', invited_by: { type: 'user', id: ownerId } })
     expect(await service.accept(token)).toMatchObject(INVALID)
     expect((await service.accept(await service.inviteTokenFor(email))).status).toBe(200)
 

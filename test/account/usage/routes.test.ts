@@ -146,7 +146,7 @@ test('statements go back to the first month, page by page, and are final when th
     if (months.length === 0) {
       expect(page[0]).toMatchObject({ month: thisMonth(), status: 'open', total_units: 3 })
       expect(page[0]).toMatchObject({ payment_processor: 'none', payment: null })
-      expect(page[1]).toMatchObject({ month: last?.month, total_units: 12, ends_at: page[0]?.starts_at })
+      expect(page[1]).toMatchObject({ month: last?.month, total_units: 12, to: page[0]?.from })
     }
     months.push(...page.map(({ month }) => month))
     cursor = json.next_cursor

@@ -57,7 +57,7 @@ describe('creating an endpoint', () => {
       status: 'enabled',
       disabled_reason: null,
       disabled_at: null,
-      circuit: { state: 'closed', opened_at: null, probe_at: null },
+      circuit: { status: 'closed', opened_at: null, probe_at: null },
       last_success_at: null,
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       secret_rotated_at: null,
@@ -152,7 +152,7 @@ describe('creating an endpoint', () => {
        SELECT $1, $2, 'whe_test_' || n, 'https://example.com/', '{*}', '' FROM generate_series(2, $3) AS n`,
       [scope.accountId, scope.environment, MAX_ENDPOINTS],
     )
-    expect(findings(await create()).slice(0, 2)).toEqual([409, 'conflict'])
+    expect(findings(await create()).slice(0, 2)).toEqual([409, 'limit_reached'])
     await remove(`/${json.webhook_endpoint_id}`)
     expect((await create()).status).toBe(200)
   })
