@@ -291,6 +291,15 @@ it('an account requests three exports in 24 hours, and is told when it can reque
   await agoHours(25)
 })
 
+it('an export is waited for: the answer comes with its end', async () => {
+  const { json } = await request()
+  const { export_id: id } = json
+  const waiting = ask(`/v1/account/exports/${id}?wait=30`)
+  expect(await jobs.run(await jobs.take(await jobOf(id)), makeWork())).toBe('settled')
+  expect((await waiting).json).toMatchObject({ export_id: id, status: 'succeeded' })
+  expect((await ask(`/v1/account/exports/${id}?wait=31`)).json.errors?.[0]?.pointer).toBe('?wait')
+})
+
 it('an export with too many media fails with the reason, a dead one can be redriven, and another can be requested', async () => {
   const { json } = await request({ include_media: true })
   expect(await jobs.run(await jobs.take(await jobOf(json.export_id)), makeWork({ maxMedia: 1 }))).toBe('settled')

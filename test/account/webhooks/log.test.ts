@@ -154,6 +154,17 @@ describe('sending again', () => {
     expect(elsewhere.json.data).toEqual([])
   })
 
+  it('is read by its id alone, and of another account never', async () => {
+    const { deliveryId, endpointId, key } = await makeDelivery()
+    await fixture.runOnce(deliveryId)
+    const alone = await call(fixture.app, `/v1/webhook-deliveries/${deliveryId}`, { key })
+    const nested = await call(fixture.app, `/v1/webhook-endpoints/${endpointId}/deliveries/${deliveryId}`, { key })
+    expect([alone.status, alone.json]).toEqual([200, nested.json])
+    const stranger = fixture.addKey(await fixture.makeAccount())
+    const foreign = await call(fixture.app, `/v1/webhook-deliveries/${deliveryId}`, { key: stranger })
+    expect([foreign.status, foreign.json.code]).toEqual([404, 'not_found'])
+  })
+
   it('makes one job, however many ask at once, and one effect per Idempotency-Key', async () => {
     const { deliveryId, redeliver } = await makeDelivery((response) => response.writeHead(410).end())
     await fixture.owner(`UPDATE deliveries SET status = 'failed', failed_at = now() WHERE id = $1`, [deliveryId])

@@ -70,6 +70,15 @@ async function walk(recoveryId: unknown, pages = Number.POSITIVE_INFINITY) {
   return fixture.deliver.run({ recoveryId: String(recoveryId) }, job)
 }
 
+it('is waited for: the answer comes with its end, and names who began it', async () => {
+  const { emit, end, recover, path, key } = await makeEndpoint()
+  await end(await emit(1), 'failed')
+  const { json } = await recover({ from: PAST })
+  const waiting = call(fixture.app, `${path}/recoveries/${json.recovery_id}?wait=30`, { key })
+  await walk(json.recovery_id)
+  expect((await waiting).json).toMatchObject({ status: 'succeeded', failure: null, created_by: { type: 'key' } })
+})
+
 it('sends again what failed since a time, nothing else, and shows its progress', async () => {
   const { emit, end, recover, read, count, received, path, key } = await makeEndpoint()
   const [failed, delivered, waiting] = [await emit(3), await emit(2), await emit(1)]

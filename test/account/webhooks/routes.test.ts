@@ -225,6 +225,29 @@ describe('listing endpoints', () => {
   })
 })
 
+describe('listing endpoints by status and with statistics', () => {
+  it('answers those of a status, and the numbers of each where a window is asked for', async () => {
+    const { create, get, scope } = await makeCaller()
+    const [enabled, disabled] = [
+      String((await create()).json.webhook_endpoint_id),
+      String((await create()).json.webhook_endpoint_id),
+    ]
+    await fixture.owner(`UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = 'gone' WHERE id = $1`, [
+      disabled,
+    ])
+    await fixture.emit([escalated('clm_test_a')], scope)
+    const idsOf = async (query: string) => listed(await get(query)).map((row) => row.webhook_endpoint_id)
+    expect(await idsOf('?status=enabled')).toEqual([enabled])
+    expect(await idsOf('?status=disabled')).toEqual([disabled])
+    expect(await idsOf('?status=disabled&status=enabled')).toEqual([disabled, enabled])
+    expect(listed(await get()).every((row) => row.statistics === undefined)).toBe(true)
+    const [second, first] = listed(await get('?window=7d'))
+    expect(first?.statistics).toEqual((await get(`/${enabled}/stats?window=7d`)).json)
+    expect(first?.statistics).toMatchObject({ window: '7d', pending: { count: 1 } })
+    expect(second?.statistics).toMatchObject({ webhook_endpoint_id: disabled, pending: { count: 0 } })
+  })
+})
+
 describe('deleting an endpoint', () => {
   it('hides it, cancels its waiting deliveries, and can not be undone', async () => {
     const { scope, create, get, remove, post } = await makeCaller()
