@@ -2,6 +2,8 @@
 // that `emit` parses each payload with before it is stored.
 
 import { z } from 'zod'
+import { product } from '#src/account/sessions/views.ts'
+import { eventType } from '#src/account/webhooks/endpoint-views.ts'
 import { EVENT_TYPES, type EventType } from '#src/catalogue/events.ts'
 import { Failure } from '#src/failure.ts'
 import { publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
@@ -22,18 +24,19 @@ interface EventTypeEntry {
   example: Record<string, unknown> | null
 }
 
-const schemaView = z.looseObject({}).nullable()
+const jsonSchema = z.record(z.string(), z.unknown()).meta({ id: 'JsonSchema', verbatim: true })
+const wholeEvent = z.record(z.string(), z.unknown()).meta({ id: 'EventExample', verbatim: true })
 const eventTypeView = z
   .object({
-    type: z.string(),
+    type: eventType,
     summary: z.string(),
-    products: z.array(z.string()).describe('Accounts that use any of these get the event. Empty: every account.'),
+    products: z.array(product).describe('Accounts that use any of these get the event. Empty: every account.'),
     is_sent: z
       .boolean()
       .describe('false: this version of the service sends none, and you may subscribe to it already.'),
-    data_schema: schemaView.describe('JSON Schema (2020-12) of `data`. Members may be added to it.'),
-    envelope_schema: schemaView.describe('JSON Schema (2020-12) of the whole body.'),
-    example: schemaView.describe('A whole body.'),
+    data_schema: jsonSchema.nullable().describe('JSON Schema (2020-12) of `data`. Members may be added to it.'),
+    envelope_schema: jsonSchema.nullable().describe('JSON Schema (2020-12) of the whole body.'),
+    example: wholeEvent.nullable().describe('A whole body.'),
   })
   .meta({ id: 'EventTypeEntry' })
 

@@ -269,8 +269,10 @@ function answerShapes(document: InterfaceDocument): string[] {
       .map(([, { content }]) => content?.['application/json']?.schema)
       .filter((schema) => schema !== undefined)
     const isUnion = shapes.some(({ $ref }) => {
-      const { anyOf, oneOf } = document.components.schemas[String($ref).split('/').at(-1) ?? ''] ?? {}
-      return anyOf !== undefined || oneOf !== undefined
+      const name = String($ref).split('/').at(-1) ?? ''
+      const { anyOf, oneOf } = document.components.schemas[name] ?? {}
+      // An event is one of its types, as by webhook.
+      return name !== 'Event' && (anyOf !== undefined || oneOf !== undefined)
     })
     return isUnion || new Set(shapes.map(typeText)).size > 1 ? [operation.operationId] : []
   })

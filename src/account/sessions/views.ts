@@ -13,7 +13,8 @@ export const role = z.enum(ROLES).meta({ id: 'Role' })
 const method = z.enum(['magic_link', 'operator_link', 'invite', 'sso']).meta({ id: 'SignInMethod' })
 const permission = z.enum(PERMISSION_NAMES as [string, ...string[]]).meta({ id: 'Permission' })
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
-const account = z
+/** An account as sign-ins show it; further members of `Account` are for administrators. */
+export const accountBase = z
   .object({ account_id: z.string(), name: z.string(), plan, products: z.array(product) })
   .meta({ id: 'SessionAccount' })
 
@@ -22,7 +23,7 @@ export const sessionView = z
   .object({
     session_id: z.string(),
     user: z.object({ user_id: z.string(), email: z.string() }).meta({ id: 'SessionUser' }),
-    account,
+    account: accountBase,
     role,
     method,
     environments: z.array(environment).meta({
@@ -64,7 +65,7 @@ export function toSessionView(
 export const credentialView = z
   .object({
     type: z.enum(['key', 'session']).meta({ id: 'CredentialType' }),
-    account,
+    account: accountBase,
     environment: environment.describe('For a session: the one that Service-Environment names, or sandbox.'),
     api_key_id: z.string().nullable().describe('null: a session.'),
     scopes: z

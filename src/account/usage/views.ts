@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { product } from '#src/account/sessions/views.ts'
+import { accountBase } from '#src/account/sessions/views.ts'
 import { PLANS, type Plan } from '#src/catalogue/access.ts'
 import { METERED_NAMES } from '#src/catalogue/metered.ts'
 import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
@@ -39,20 +39,20 @@ const notice = z
   })
   .meta({ id: 'AccountNotice' })
 
-export const accountView = z
-  .object({
-    account_id: z.string(),
-    name: z.string(),
-    plan: planName,
-    products: z.array(product),
+const accountEnvironment = z.object({ environment, is_metered: z.boolean() }).meta({ id: 'AccountEnvironment' })
+
+export const accountView = extended(
+  accountBase,
+  {
     created_at: timestampView,
     closed_at: timestampView.nullable().describe('null: the account is open.'),
-    erased_after: timestampView.nullable().describe('Of a closed account: until then the closure can be undone.'),
-    environments: z.array(z.object({ environment, is_metered: z.boolean() }).meta({ id: 'AccountEnvironment' })),
+    erased_after: timestampView.nullable().describe('For a closed account: until then the closure can be undone.'),
+    environments: z.array(accountEnvironment),
     limits,
     notices: z.array(notice).describe('Of this month, oldest first.'),
-  })
-  .meta({ id: 'Account' })
+  },
+  { id: 'Account' },
+)
 
 export const monthUse = z
   .object({

@@ -94,7 +94,7 @@ export const DELIVERY_NOTES: Record<string, Note> = {
   },
   'GET /v1/webhook-deliveries/:delivery_id': {
     description:
-      'By its id alone, to whichever endpoint. With the headers as they were sent, signatures included, and the answer: its ' +
+      'By its id alone. With the headers as they were sent, signatures included, and the answer: its ' +
       'headers, and the first 16 KiB of its body. `body` is null when the event has gone, after 30 days.',
     answers: { 200: { example: fullDelivery } },
   },
