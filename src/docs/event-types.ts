@@ -4,7 +4,8 @@
 import { z } from 'zod'
 import { product } from '#src/account/sessions/views.ts'
 import { eventType } from '#src/account/webhooks/endpoint-views.ts'
-import { EVENT_TYPES, type EventType } from '#src/catalogue/events.ts'
+import type { Product } from '#src/catalogue/access.ts'
+import { anyEventView, EVENT_TYPES, type EventType } from '#src/catalogue/events.ts'
 import { Failure } from '#src/failure.ts'
 import { publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import type { Notes } from '#src/platform/http/openapi.ts'
@@ -17,15 +18,14 @@ type JsonSchema = Record<string, unknown>
 interface EventTypeEntry {
   type: EventType
   summary: string
-  products: readonly string[]
+  products: readonly Product[]
   /** null: no event of this type is sent yet. */
   dataSchema: JsonSchema | null
   envelopeSchema: JsonSchema | null
-  example: Record<string, unknown> | null
+  example: z.input<typeof anyEventView> | null
 }
 
 const jsonSchema = z.record(z.string(), z.unknown()).meta({ id: 'JsonSchema', verbatim: true })
-const wholeEvent = z.record(z.string(), z.unknown()).meta({ id: 'EventExample', verbatim: true })
 const eventTypeView = z
   .object({
     type: eventType,
@@ -36,7 +36,7 @@ const eventTypeView = z
       .describe('false: this version of the service sends none, and you may subscribe to it already.'),
     data_schema: jsonSchema.nullable().describe('JSON Schema (2020-12) of `data`. Members may be added to it.'),
     envelope_schema: jsonSchema.nullable().describe('JSON Schema (2020-12) of the whole body.'),
-    example: wholeEvent.nullable().describe('A whole body.'),
+    example: anyEventView.nullable().describe('A whole body.'),
   })
   .meta({ id: 'EventTypeEntry' })
 
@@ -120,13 +120,21 @@ function entriesOf({ webhooks }: Pick<Notes, 'webhooks'>): EventTypeEntry[] {
       products,
       dataSchema: data === undefined ? null : schemaOf(data),
       envelopeSchema: note === undefined ? null : schemaOf(note.body),
-      example: note === undefined ? null : (note.example as Record<string, unknown>),
+      example: note === undefined ? null : (note.example as z.input<typeof anyEventView>),
     }
   })
 }
 
 const schemaOf = (schema: z.ZodType): JsonSchema =>
-  z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12', unrepresentable: 'any' }) as JsonSchema
+  z.toJSONSchema(schema, {
+    io: 'input',
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+    // For our own document only.
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.verbatim
+    },
+  }) as JsonSchema
 
 /** `/docs/events`. */
 export function eventsPage(notes: Pick<Notes, 'webhooks'>): DocsPage {

@@ -36,7 +36,14 @@ const PING_TYPE = {
   is_sent: true,
   data_schema: pingData,
   envelope_schema: { type: 'object', properties: { event_id: { type: 'string' }, data: pingData } },
-  example: { event_id: IDS.event, type: 'ping', data: { webhook_endpoint_id: IDS.endpoint } },
+  example: {
+    event_id: IDS.event,
+    type: 'ping',
+    created_at: '2026-11-20T15:11:04.310Z',
+    environment: 'sandbox',
+    account_id: IDS.account,
+    data: { webhook_endpoint_id: IDS.endpoint },
+  },
 }
 
 export const SERVICE_NOTES: Record<string, Note> = {

@@ -62,7 +62,7 @@ export async function insertAuditEntries(tx: Tx, entries: readonly NewAuditEntry
   )
 }
 
-const ENTRY = `id, at, environment, action, actor_kind AS "actorKind", actor_id AS "actorId", ip, user_agent AS "userAgent", 
+const ENTRY = `id, at, environment, action, actor_kind AS "actorKind", actor_id AS "actorId", ip, user_agent AS "userAgent",
   request_id AS "requestId", subject_id AS "subjectId", before, after`
 
 interface EntryRange {

@@ -14,7 +14,7 @@ const exportView = z
   .object({
     export_id: z.string(),
     status: workStatusView,
-    failure: workFailureView.nullable(),
+    failure: workFailureView('ExportFailure', ['export_failed']).nullable(),
     includes_media: z.boolean(),
     requested_by: actorView,
     progress: z.object({ files: z.number().int(), rows: z.number().int() }).meta({ id: 'ExportProgress' }),
@@ -150,7 +150,7 @@ function toView(row: ShownExport): z.input<typeof exportView> {
   return {
     export_id: row.id,
     status: statusOf(row.state),
-    failure: row.failure === null ? null : { code: 'export_failed', detail: row.failure },
+    failure: row.failure === null ? null : { code: 'export_failed' as const, detail: row.failure },
     includes_media: row.includesMedia,
     requested_by: row.requester,
     progress: { files: row.filesDone, rows: row.rowsDone },

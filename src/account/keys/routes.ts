@@ -112,7 +112,7 @@ const createBody = (now: () => Date) =>
     products: z.array(product).min(1).max(PRODUCTS.length).optional().meta({
       description: 'Narrows the key to the routes of these products. Without it, to those of the calling key.',
     }),
-    read_only: z.boolean().default(false).describe(`${readOnly} \`false\` when absent.`),
+    read_only: z.boolean().optional().describe(`${readOnly} \`false\` when absent.`),
   })
 const changeBody = z
   .strictObject({

@@ -7,7 +7,7 @@ import { timestampView } from '#src/platform/http/views.ts'
 import type { OwnAccount, OwnSessionRow, SessionFacts } from './own-rows.ts'
 import { IDLE_MS } from './sessions.ts'
 
-const plan = z.enum(PLANS).meta({ id: 'Plan' })
+export const plan = z.enum(PLANS).meta({ id: 'Plan' })
 export const product = z.enum(PRODUCTS).meta({ id: 'Product' })
 export const role = z.enum(ROLES).meta({ id: 'Role' })
 const method = z.enum(['magic_link', 'operator_link', 'invite', 'sso']).meta({ id: 'SignInMethod' })

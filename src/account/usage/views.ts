@@ -1,15 +1,17 @@
 import { z } from 'zod'
-import { accountBase } from '#src/account/sessions/views.ts'
+import { accountBase, plan } from '#src/account/sessions/views.ts'
 import { PLANS, type Plan } from '#src/catalogue/access.ts'
 import { METERED_NAMES } from '#src/catalogue/metered.ts'
 import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import { extended, timestampView } from '#src/platform/http/views.ts'
 import { NOTICE_KINDS } from './fold-rows.ts'
 import type { NoticeRow } from './notice-rows.ts'
+import { PAYMENT_STATUSES } from './payments.ts'
 import type { OwnAccountRow } from './rows.ts'
 import type { MonthStatement, MonthUse } from './usage.ts'
 
-export const planName = z.enum(PLANS).meta({ id: 'Plan' })
+/** The instance of the sign-in: one shape may not have two of one name. */
+export const planName = plan
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const month = z.string().describe('In UTC, such as 2026-11.')
 const operation = z.enum(METERED_NAMES).meta({ id: 'MeteredOperation' })
@@ -89,7 +91,7 @@ export const planView = z
 
 const payment = z
   .object({
-    status: z.string().describe('As the processor names it.'),
+    status: z.enum(PAYMENT_STATUSES).meta({ id: 'PaymentStatus' }),
     url: z.url().nullable().describe('Where a person pays, or sees that it was paid.'),
   })
   .meta({ id: 'StatementPayment' })

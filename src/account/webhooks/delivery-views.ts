@@ -98,7 +98,7 @@ export const recoveryView = z
     from: timestampView.describe('It sends what was made at or after this time,'),
     to: timestampView.describe('and before this one.'),
     status: workStatusView.describe('cancelled: the endpoint was disabled or deleted meanwhile.'),
-    failure: workFailureView.nullable(),
+    failure: workFailureView('RecoveryFailure', ['internal_error']).nullable(),
     examined: z.number().int().describe('Deliveries or events that it has looked at.'),
     sent: z.number().int().describe('Deliveries that it sends again, or for the first time.'),
     created_by: actorView,

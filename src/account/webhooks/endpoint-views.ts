@@ -61,7 +61,7 @@ export const updateBody = z
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
   .meta({ id: 'UpdateWebhookEndpointRequest' })
 
-/** Of every secret that signs what we send. */
+/** For every secret that signs what we send. */
 export const rotateBody = z
   .strictObject({
     grace_seconds: z
@@ -72,6 +72,7 @@ export const rotateBody = z
       .default(GRACE_SECONDS)
       .describe('For how long the secret before signs as well.'),
   })
+  .meta({ id: 'UpdateSecretRequest' })
   .optional()
 
 const circuitView = z

@@ -1,4 +1,4 @@
-import { IDS } from '#src/catalogue/examples.ts'
+import { IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
@@ -18,6 +18,19 @@ const endpoint = {
   created_at: '2026-11-20T15:00:00.000Z',
   secret_rotated_at: null,
   previous_secret_expires_at: null,
+}
+const statistics = {
+  webhook_endpoint_id: IDS.endpoint,
+  window: '24h',
+  from: '2026-11-19T16:00:00.000Z',
+  to: '2026-11-20T15:11:00.000Z',
+  attempts: 1_250,
+  delivered: 1_240,
+  failed: 10,
+  success_rate: 0.992,
+  arrival_ms: { p50: 190, p99: 5_405 },
+  response_ms: { p50: 68, p99: 907 },
+  pending: { count: 3, is_exact: true, oldest_created_at: '2026-11-20T15:10:58.310Z' },
 }
 const SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g'
 
@@ -42,8 +55,15 @@ export const NOTES: Record<string, Note> = {
     problems: ['limit_reached'],
   },
   'GET /v1/webhook-endpoints': {
-    description: 'A disabled endpoint says why, and stays disabled until you enable it.',
-    answers: { 200: { example: { object: 'list', data: [endpoint], has_more: false, next_cursor: null } } },
+    description: 'A disabled endpoint says why, and stays disabled until you enable it. `window` adds the delivery statistics of each.',
+    answers: {
+      200: {
+        examples: {
+          'By themselves': listed(endpoint),
+          'With statistics (`window=24h`)': listed({ ...endpoint, statistics }),
+        },
+      },
+    },
   },
   'GET /v1/webhook-endpoints/:id': { description: 'Without its secret.', answers: { 200: { example: endpoint } } },
   'PATCH /v1/webhook-endpoints/:id': {
@@ -64,19 +84,7 @@ export const NOTES: Record<string, Note> = {
       'they end, so that the answer comes as fast for millions of them.',
     answers: {
       200: {
-        example: {
-          webhook_endpoint_id: IDS.endpoint,
-          window: '24h',
-          from: '2026-11-19T16:00:00.000Z',
-          to: '2026-11-20T15:11:00.000Z',
-          attempts: 1_250,
-          delivered: 1_240,
-          failed: 10,
-          success_rate: 0.992,
-          arrival_ms: { p50: 190, p99: 5_405 },
-          response_ms: { p50: 68, p99: 907 },
-          pending: { count: 3, is_exact: true, oldest_created_at: '2026-11-20T15:10:58.310Z' },
-        },
+        example: statistics,
       },
     },
   },

@@ -13,8 +13,11 @@ export const WORK_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cance
 export type WorkStatus = (typeof WORK_STATUSES)[number]
 export const workStatusView = z.enum(WORK_STATUSES).meta({ id: 'WorkStatus' })
 
-/** Why work failed: `code` for programs, `detail` for people. */
-export const workFailureView = z.object({ code: z.string(), detail: z.string() }).meta({ id: 'WorkFailure' })
+/** Why work failed: one of `codes` for programs, and a sentence for people. */
+export function workFailureView<const Codes extends readonly [string, ...string[]]>(id: string, codes: Codes) {
+  const code = codes.length === 1 ? z.literal(codes[0]) : z.enum(codes).meta({ id: `${id}Code` })
+  return z.object({ code: code as z.ZodType<Codes[number], Codes[number]>, detail: z.string() }).meta({ id })
+}
 
 const BASES = new WeakMap<z.ZodType, { base: z.ZodObject; own: readonly string[] }>()
 

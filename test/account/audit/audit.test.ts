@@ -311,7 +311,7 @@ describe('the log', () => {
     const filtered = await as(owner).call('/v1/account/audit/export?action=evidence.read')
     expect(filtered.text.trimEnd().split('\n')).toHaveLength(1)
     expect(await entries('&action=audit.exported')).toMatchObject([
-      { environment: null, after: { filters: { action: 'evidence.read' } } },
+      { environment: null, after: { filters: { action: ['evidence.read'] } } },
       { environment: null, after: { filters: {} } },
       {},
     ])

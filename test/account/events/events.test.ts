@@ -278,7 +278,7 @@ describe('a consumer', () => {
     // Without an expectation the furthest report stays, in whatever order they come.
     await Promise.all([8, 5, 7, 6].map((to) => reader.put('pair', { position: to })))
     expect((await reader.consumer('pair')).position).toBe(8)
-    expect((await reader.put('none', { position: 1, expected_position: 0 })).status).toBe(409)
+    expect((await reader.put('none', { position: 1, expected_position: 0 })).json.code).toBe('not_found')
   })
 
   it('is moved to no position that it was not given: events that another process reads beyond it are not skipped', async () => {
@@ -352,7 +352,7 @@ describe('a consumer', () => {
     expect((page.json.data as { name: string }[]).map(({ name }) => name)).toEqual(['a', 'b'])
     const rest = await reader.send('GET', `/v1/event-consumers?limit=2&cursor=${page.json.next_cursor}`)
     expect([rest.json.has_more, (rest.json.data as unknown[]).length]).toEqual([false, 1])
-    expect((await reader.send('DELETE', '/v1/event-consumers/a')).json).toEqual({ name: 'a', deleted: true })
+    expect((await reader.send('DELETE', '/v1/event-consumers/a')).json).toEqual({ event_consumer_id: 'a', deleted: true })
     expect((await reader.send('DELETE', '/v1/event-consumers/a')).status).toBe(404)
     expect((await reader.put('a', { position: 0 })).json.position).toBe(0)
     const audited = await fixture.owner(

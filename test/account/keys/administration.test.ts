@@ -261,7 +261,7 @@ describe('a user who creates a key', () => {
     const holder = await keys.makeHolder()
     const developer = await keys.signIn(holder, 'developer')
     const own = String((await developer.create({ name: 'own' })).json.api_key_id)
-    expect(listed(await developer.ask('?include=total_count')).map(({ id }) => id)).toEqual([own])
+    expect(listed(await developer.ask('?include=total_count')).map((key) => key.api_key_id)).toEqual([own])
     expect((await developer.ask('?include=total_count')).json.total_count).toBe(1)
     for (const [path, method] of [
       ['', 'GET'],
@@ -310,7 +310,7 @@ describe('listing keys', () => {
     do {
       const page = await holder.ask(`?limit=2&include=total_count${cursor}`)
       expect(page.json.total_count).toBe(6)
-      seen.push(...listed(page).map(({ id }) => id))
+      seen.push(...listed(page).map((key) => key.api_key_id))
       cursor = page.json.next_cursor === null ? '' : `&cursor=${page.json.next_cursor}`
     } while (cursor !== '')
     expect(seen).toEqual([successor, ...made])

@@ -128,7 +128,7 @@ describe('rotating a key', () => {
 
   it('repeated with its Idempotency-Key shows both keys without the secret', async () => {
     const holder = await keys.makeHolder()
-    const { id } = (await holder.create()).json
+    const { api_key_id: id } = (await holder.create()).json
     const rotate = () => holder.post(`/${id}/rotate`, undefined, { 'Idempotency-Key': 'rotate-1' })
     const { key, ...shown } = (await rotate()).json
     expect(key).toBeDefined()
@@ -168,7 +168,7 @@ describe('rotating a key', () => {
 
   it('takes a key whose name is older than the check of names', async () => {
     const holder = await keys.makeHolder()
-    const { id } = (await holder.create()).json
+    const { api_key_id: id } = (await holder.create()).json
     await keys.service.test.owner('UPDATE api_keys SET name = $2 WHERE id = $1', [id, '\u200b'])
     const rotated = await holder.post(`/${id}/rotate`, { grace_period_seconds: 0 })
     expect(rotated).toMatchObject({ status: 200, json: { name: '\u200b', replaces_api_key_id: id } })
@@ -177,7 +177,7 @@ describe('rotating a key', () => {
   it('of two rotations at once one succeeds', async () => {
     const holder = await keys.makeHolder()
     for (let round = 0; round < 5; round += 1) {
-      const { id } = (await holder.create()).json
+      const { api_key_id: id } = (await holder.create()).json
       const path = `${KEYS}/${id}/rotate`
       const answers = await Promise.all(
         [keys.service.app, other, keys.service.app, other].map((app) =>
@@ -195,7 +195,7 @@ describe('rotating a key', () => {
   it('gives the successor the length of life of the old key, and ends the old key no later than it expires', async () => {
     const holder = await keys.makeHolder()
     const user = await keys.signIn(holder, 'owner')
-    const { id } = (await holder.create({ expires_at: later(40 * MINUTE_MS).toISOString() })).json
+    const { api_key_id: id } = (await holder.create({ expires_at: later(40 * MINUTE_MS).toISOString() })).json
     keys.service.clock.now = later(30 * MINUTE_MS)
     const rotated = await user.post(`/${id}/rotate`)
     expect(rotated.json.expires_at).toBe(later(70 * MINUTE_MS).toISOString())
@@ -203,7 +203,7 @@ describe('rotating a key', () => {
     const forLong = { expires_at: '9999-12-31T23:59:59.999Z' }
     const last = (await holder.create(forLong)).json
     keys.service.clock.now = later(31 * MINUTE_MS)
-    expect((await user.post(`/${last.id}/rotate`)).json).toMatchObject(forLong)
+    expect((await user.post(`/${last.api_key_id}/rotate`)).json).toMatchObject(forLong)
     const beyond = await holder.create({ expires_at: '9999-12-31T23:59:59-12:00' })
     expect(codeOf(beyond)).toEqual([400, 'invalid_request'])
   })
@@ -239,7 +239,7 @@ describe('what a rotation may grant', () => {
   it('a developer rotates no live key whose scopes they could not give', async () => {
     const scope = await makeAccount(keys.service.test, { environment: 'live' })
     const developer = await keys.signIn(scope, 'developer')
-    const { id } = (await developer.create()).json
+    const { api_key_id: id } = (await developer.create()).json
     await keys.service.test.owner(`UPDATE api_keys SET scopes = '{verify,admin}' WHERE id = $1`, [id])
     expect(codeOf(await developer.post(`/${id}/rotate`))).toEqual([403, 'role_limit'])
   })
@@ -252,11 +252,11 @@ describe('revoking a key', () => {
       ['', 'DELETE'],
       ['/revoke', 'POST'],
     ] as const) {
-      const { id, key } = (await holder.create({ scopes: ['admin'] })).json
+      const { api_key_id: id, key } = (await holder.create({ scopes: ['admin'] })).json
       expect(await useOf(key)).toEqual([200, 200])
       const revoke = (headers = {}) => holder.ask(`/${id}${path}`, { method, headers })
       const revoked = await revoke()
-      expect(revoked.json).toMatchObject({ id, status: 'revoked', revoked_at: NOW.toISOString(), warnings: [] })
+      expect(revoked.json).toMatchObject({ api_key_id: id, status: 'revoked', revoked_at: NOW.toISOString(), warnings: [] })
       expect(await useOf(key)).toEqual(['api_key_revoked', 'api_key_revoked'])
       keys.service.clock.now = later(1_000)
       expect((await revoke()).json).toEqual(revoked.json)
@@ -285,8 +285,8 @@ describe('revoking a key', () => {
       const { json } = await user.ask(`/${id}`, { method: 'DELETE' })
       return (json.warnings as { code: string }[]).map(({ code }) => code)
     }
-    expect(await warned(reader.id)).toEqual([])
-    expect(await warned(second.id)).toEqual([])
+    expect(await warned(reader.api_key_id)).toEqual([])
+    expect(await warned(second.api_key_id)).toEqual([])
     // A rotated key does not last: its successor counts.
     const successor = (await holder.post(`/${holder.id}/rotate`)).json
     expect(await warned(successor.api_key_id)).toEqual(['last_admin_key'])

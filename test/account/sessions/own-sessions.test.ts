@@ -212,7 +212,7 @@ describe('a session', () => {
     expect(session).toMatchObject({ id: sessionId })
     expect((await read(headers)).json.code).toBe('session_expired')
     const renewed = cookiesOf(session, { cookies: service.services.platform.cookies })
-    expect((await read(renewed)).json).toMatchObject({ session_id: sessionId })
+    expect((await read(renewed)).json).toMatchObject({ session: { session_id: sessionId } })
     // A change by somebody else ends all of them.
     const count = await service.test.db.tenant(scope, (tx) => ownSessions.endOfUser(tx, { accountId, userId }))
     expect(count).toBe(1)
@@ -230,6 +230,6 @@ describe('a session', () => {
       old.sessionId,
     ])
     expect(await purgeSessions(service.test.db, new Date(Date.now() - 30 * 24 * HOUR_MS))).toBe(1)
-    expect((await read(headers)).json).toMatchObject({ session_id: sessionId })
+    expect((await read(headers)).json).toMatchObject({ session: { session_id: sessionId } })
   })
 })
