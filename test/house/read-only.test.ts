@@ -13,9 +13,9 @@ import { routesOf } from '../support/services.ts'
 // read, and the database is the same after all of it. Some rows are too bare to be shown. A new route is asked without a change
 // here.
 
-// Tables that requests of such a key write: who read evidence and what was refused, when a key was used, and how far a consumer of
-// events has come.
-const WRITTEN_BY_READING = new Set(['audit_entries', 'api_keys', 'event_consumers'])
+// Tables that requests of such a key write: who read evidence and what was refused, when a key was used, how far a consumer of
+// events has come, and that it was moved under an Idempotency-Key.
+const WRITTEN_BY_READING = new Set(['audit_entries', 'api_keys', 'event_consumers', 'idempotency_keys'])
 
 let service: TestService
 beforeAll(async () => {
