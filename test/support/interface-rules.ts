@@ -29,6 +29,12 @@ export const RULES: Record<string, (document: InterfaceDocument) => string[]> = 
   'a time stamp has the format date-time': timesWithoutFormat,
   'an object inside another is a component': unnamedObjects,
   'an enumeration is a component': unnamedEnums,
+  'a component is not called as the list in it': ({ components }) =>
+    Object.entries(components.schemas).flatMap(([name, { properties }]) => {
+      const own = name.replaceAll(/(?<=.)[A-Z]/g, '_$&').toLowerCase()
+      const member = isObject(properties) ? properties[own] : undefined
+      return isObject(member) && member.type === 'array' ? [name] : []
+    }),
   'a component is never null itself': ({ components }) =>
     Object.entries(components.schemas)
       .filter(([, schema]) => isNullable(schema))

@@ -23,7 +23,7 @@ interface Media {
   examples?: Record<string, { value: unknown }>
 }
 
-interface ClientOperation {
+export interface ClientOperation {
   operationId: string
   parameters: Parameter[]
   requestBody?: { required: boolean; content: Record<string, Media> }

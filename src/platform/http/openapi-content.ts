@@ -13,6 +13,8 @@ export interface OperationPlace {
   note: Note | undefined
 }
 
+// Generators of clients know a body of bytes by this format; without a schema they leave the operation out.
+const BYTES = { schema: { type: 'string', format: 'binary' } }
 const PARAMETER = /:([A-Za-z0-9_]+)/g
 const TEXT = { schema: { type: 'string' } }
 /** Headers that many answers have, as components. */
@@ -125,7 +127,7 @@ export function describeRequestBody(route: Route, { name, schemas, note }: Opera
     const content = Object.fromEntries(
       route.rawBody.contentTypes.map((type) => {
         const raw = note?.bodies?.[type]
-        if (raw === undefined) return [type, {}]
+        if (raw === undefined) return [type, BYTES]
         const place = { name: `${name}${raw.isLines ? 'Line' : 'Request'}`, schemas }
         return [type, describeRaw(raw, 'input', place)]
       }),
@@ -151,7 +153,7 @@ export function describeSuccesses(route: Route, { name, schemas, note }: Operati
     if (route.streams !== undefined) {
       content[route.streams.contentType] =
         answer?.stream === undefined
-          ? {}
+          ? BYTES
           : describeRaw(answer.stream, 'output', { name: `${name}ResponseLine`, schemas })
     }
     const item = route.isList ? listItemOf(route.view) : undefined
