@@ -74,6 +74,24 @@ export async function checkFound(found: Found, options: CheckOptions): Promise<E
   return { source, file, key, body, problems, ...(facts === undefined ? {} : { photo: facts }) }
 }
 
+/**
+ * Refuses the second of two captures with one `external_id`, as the service would with a conflict. The same capture twice
+ * is one capture.
+ */
+export function createNameCheck(): (found: Found, entry: Entry) => Entry {
+  const named = new Map<string, { file: string; key: string }>()
+  return ({ columns }, entry) => {
+    const { file, source, key, body, problems } = entry
+    if (typeof body.external_id !== 'string' || problems.length > 0) return entry
+    const other = named.get(body.external_id)
+    if (other === undefined) named.set(body.external_id, { file: file === '' ? source : file, key })
+    if (other === undefined || other.key === key) return entry
+    const detail = `${body.external_id} names ${other.file} already, and ${file === '' ? source : file} is another capture`
+    const pointer = columns?.get('/external_id') ?? '/external_id'
+    return { ...entry, problems: [{ pointer, code: 'not_unique', detail }] }
+  }
+}
+
 /** 96 bits of a hash: enough to tell a million captures apart. */
 export function digest(value: Json): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16)

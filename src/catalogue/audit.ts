@@ -62,6 +62,8 @@ export const AUDIT_ACTIONS = {
   'claim.erased': 'A claim was erased',
   'media.read': 'A photo or a video was read',
   'evidence.read': 'An evidence packet was read',
+  'trace_texts.read': 'The texts of a trace were read',
+  'trace_texts.erased': 'The texts of a trace were erased',
   'decision_facts.read': 'The facts of a decision were read, with its explanation',
   'ledger.exported': 'The decision ledger was exported',
   'audit.exported': 'The audit log was exported',

@@ -55,7 +55,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['canaries'],
     ['inferences'],
     ['jobs'],
-    ['diffs', 'shares'],
+    ['diffs', 'shares', 'texts'],
   ],
   authorize: [
     ['policy', 'tokens'],

@@ -86,6 +86,8 @@ const SCOPES: Record<string, string> = {
   'GET /v1/trace/traces': 'intent',
   'GET /v1/trace/traces/:id': 'intent',
   'GET /v1/trace/traces/:id/tokens': 'intent',
+  'GET /v1/trace/traces/:id/texts': 'escalate',
+  'DELETE /v1/trace/traces/:id/texts': 'admin',
   'POST /v1/trace/traces/:id/interventions': 'intent',
   'POST /v1/trace/jobs': 'intent',
   'GET /v1/trace/jobs': 'intent',

@@ -201,6 +201,13 @@ export const documentSchema = z
           ),
       })
       .optional(),
+    require_bindings: z
+      .boolean()
+      .optional()
+      .describe(
+        'Verify has to name the agent session, the device, the audience and the context evidence that the token is bound to: ' +
+          'what is left out is answered as if it differed. Default: false.',
+      ),
     rules: z.array(ruleSchema).max(MAX_RULES).default([]),
   })
   .superRefine(checkWhole)

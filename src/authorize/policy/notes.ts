@@ -36,6 +36,7 @@ const document = {
   name: 'default',
   default_rules: { biometric_flag: true, hardware_above: 500 },
   approvals,
+  require_bindings: true,
   rules: [rule],
 }
 
@@ -51,6 +52,7 @@ const current = {
   name: 'default',
   default_rules: { biometric_flag: true, hardware_above: 500 },
   approvals,
+  require_bindings: true,
   rules: [rule],
   builtin_rules: [
     {

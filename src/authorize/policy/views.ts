@@ -32,6 +32,7 @@ export const policyView = z
     approvals: z
       .object({ require_human_session: z.boolean().optional(), separation_of_duties: z.boolean().optional() })
       .optional(),
+    require_bindings: z.boolean().optional(),
     rules: storedRules,
     builtin_rules: storedRules.describe('What `default_rules` come to, written as rules.'),
   })
@@ -116,8 +117,9 @@ export const evaluationView = z
   .meta({ id: 'PolicySimulation' })
 
 export function toPolicyView(row: PolicyVersion): z.input<typeof policyView> {
-  const { name, default_rules, approvals, rules } = row.document
-  return { ...toVersion(row), name, default_rules, approvals, rules, builtin_rules: defaultRules(row.document) }
+  const { name, default_rules, approvals, require_bindings, rules } = row.document
+  const document = { name, default_rules, approvals, require_bindings, rules }
+  return { ...toVersion(row), ...document, builtin_rules: defaultRules(row.document) }
 }
 
 export function toSummaryView(row: VersionSummary): z.input<typeof versionSummaryView> {
