@@ -22,6 +22,9 @@ const COMPILER_OPTIONS = {
   moduleResolution: 'nodenext',
 }
 
+// openapi-python-client asks isinstance(body, list[...]) where a body may be an array or lines, which Python refuses.
+const FAULT_OF_GENERATOR = /Parameterized generics cannot be used with class or instance checks/
+
 const folder = mkdtempSync(join(tmpdir(), 'client-generators-'))
 const document = await readDocument()
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
@@ -114,9 +117,6 @@ function checkPydantic(bin: string): string[] {
   tell(`datamodel-code-generator: ${classes.size} models, ${lacking.length} missing, mypy: ${checked.summary}`)
   return [...lacking.map((name) => `datamodel-code-generator has no ${name}`), ...checked.errors]
 }
-
-// openapi-python-client asks isinstance(body, list[...]) where a body may be an array or lines, which Python refuses.
-const FAULT_OF_GENERATOR = /Parameterized generics cannot be used with class or instance checks/
 
 function mypyOf(bin: string, target: string, place: string): { errors: string[]; summary: string } {
   const { output } = run(join(bin, 'mypy'), [target], place)
