@@ -69,9 +69,7 @@ it('an id of another account is not found, by key and by session', async () => {
       const answers = [
         ...(route.permission === undefined ? [] : [[{}, bySession] as const]),
         // A sandbox key changes nothing of the whole account.
-        ...(route.scope === undefined || (route.isAccountLevel && !isSeen(route))
-          ? []
-          : [[caller, byKey] as const]),
+        ...(route.scope === undefined || (route.isAccountLevel && !isSeen(route)) ? [] : [[caller, byKey] as const]),
       ]
       for (const [by, headers] of answers) {
         const { status, json } = await service.call(by, path, { method: route.method, headers, ...body })

@@ -55,7 +55,8 @@ export const NOTES: Record<string, Note> = {
     problems: ['limit_reached'],
   },
   'GET /v1/webhook-endpoints': {
-    description: 'A disabled endpoint says why, and stays disabled until you enable it. `window` adds the delivery statistics of each.',
+    description:
+      'A disabled endpoint says why, and stays disabled until you enable it. `window` adds the delivery statistics of each.',
     answers: {
       200: {
         examples: {

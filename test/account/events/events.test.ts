@@ -352,7 +352,10 @@ describe('a consumer', () => {
     expect((page.json.data as { name: string }[]).map(({ name }) => name)).toEqual(['a', 'b'])
     const rest = await reader.send('GET', `/v1/event-consumers?limit=2&cursor=${page.json.next_cursor}`)
     expect([rest.json.has_more, (rest.json.data as unknown[]).length]).toEqual([false, 1])
-    expect((await reader.send('DELETE', '/v1/event-consumers/a')).json).toEqual({ event_consumer_id: 'a', deleted: true })
+    expect((await reader.send('DELETE', '/v1/event-consumers/a')).json).toEqual({
+      event_consumer_id: 'a',
+      deleted: true,
+    })
     expect((await reader.send('DELETE', '/v1/event-consumers/a')).status).toBe(404)
     expect((await reader.put('a', { position: 0 })).json.position).toBe(0)
     const audited = await fixture.owner(

@@ -256,7 +256,12 @@ describe('revoking a key', () => {
       expect(await useOf(key)).toEqual([200, 200])
       const revoke = (headers = {}) => holder.ask(`/${id}${path}`, { method, headers })
       const revoked = await revoke()
-      expect(revoked.json).toMatchObject({ api_key_id: id, status: 'revoked', revoked_at: NOW.toISOString(), warnings: [] })
+      expect(revoked.json).toMatchObject({
+        api_key_id: id,
+        status: 'revoked',
+        revoked_at: NOW.toISOString(),
+        warnings: [],
+      })
       expect(await useOf(key)).toEqual(['api_key_revoked', 'api_key_revoked'])
       keys.service.clock.now = later(1_000)
       expect((await revoke()).json).toEqual(revoked.json)
