@@ -13,7 +13,7 @@ const request = z
       .refine((all) => new Set(all).size === all.length, 'must not name a product twice'),
   })
   .meta({ id: 'ReplaceProductsRequest' })
-const view = z.object({ products: z.array(product) }).meta({ id: 'Products' })
+const view = z.object({ products: z.array(product) }).meta({ id: 'AccountProducts' })
 
 const common = {
   scope: 'admin',
