@@ -68,7 +68,7 @@ export async function startConsumers(url: string, tenants: readonly Tenant[]) {
   }
 
   async function read(tenant: Tenant, reader: string, limit: number): Promise<PulledFact | undefined> {
-    const { status, answer } = await send(tenant.key, `GET /v1/events?consumer=${NAME}&wait=2&limit=${limit}`)
+    const { status, answer } = await send(tenant.key, `GET /v1/events/pull?consumer=${NAME}&wait=2&limit=${limit}`)
     if (status !== 200) return undefined
     const events = answer.data as { position: number }[]
     const pulled = {
@@ -108,8 +108,8 @@ export async function startConsumers(url: string, tenants: readonly Tenant[]) {
   async function wait(tenant: Tenant, n: number): Promise<void> {
     const guest = { name: `guest ${n}`, scopes: ['admin'] }
     const { answer: made } = await send(tenant.key, 'POST /v1/account/keys', { body: guest })
-    const { answer: now } = await send(tenant.key, 'GET /v1/events?limit=1')
-    const path = `GET /v1/events?after=${now.latest}&event_types=intent.revoked&wait=${POLL_SECONDS}`
+    const { answer: now } = await send(tenant.key, 'GET /v1/events/pull?limit=1')
+    const path = `GET /v1/events/pull?after=${now.latest}&event_type=intent.revoked&wait=${POLL_SECONDS}`
     const session = `guest-${n}`
     const poll = async (key: string, isGuest: boolean): Promise<WaitedFact> => {
       const { answer } = await send(key, path, { patienceMs: POLL_SECONDS * 1_000 + PATIENCE_MS })
@@ -118,7 +118,7 @@ export async function startConsumers(url: string, tenants: readonly Tenant[]) {
     const keys = [...Array<string>(POLLS).fill(String(made.key)), tenant.key]
     const polls = Promise.allSettled(keys.map((key) => poll(key, key !== tenant.key)))
     await delay(PAUSE_MS)
-    const revoked = await send(tenant.key, `DELETE /v1/account/keys/${made.id}`)
+    const revoked = await send(tenant.key, `DELETE /v1/account/keys/${made.api_key_id}`)
     await delay(REVOKED_BEFORE_MS)
     const revocation = { scope: 'session', agent_session_id: session, reason: 'a guest left' }
     if (revoked.status === 200) await send(tenant.key, 'POST /v1/intent/revocations', { body: revocation })

@@ -77,7 +77,7 @@ export async function attestParsers(web: Web): Promise<Parser[]> {
       mediaId,
       rootId: root.id,
       deviceId: device.device_id,
-      endpointId: hook.endpoint_id,
+      endpointId: hook.webhook_endpoint_id,
       batchId: batch.batch_id,
       batchBody,
       claimId: claims.data[0].claim_id,
@@ -148,7 +148,7 @@ export async function attestParsers(web: Web): Promise<Parser[]> {
           JSON_BODY,
         )
       },
-      { after: async ({ endpoint_id: id }) => remove(`/v1/webhook-endpoints/${id}`) },
+      { after: async ({ webhook_endpoint_id: id }) => remove(`/v1/webhook-endpoints/${id}`) },
     ),
     web.parser('POST attest of a video', (dice) =>
       post('/v1/claims/attest', mutateJson([attestVideo], dice), JSON_BODY, NO_WAIT),

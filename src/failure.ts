@@ -17,6 +17,7 @@ export const FAILURES = {
   monthly_cap_exceeded: { status: 402, title: 'Monthly cap exceeded', retry: 'never' },
   ip_not_allowed: { status: 403, title: 'Address not allowed', retry: 'never' },
   insufficient_scope: { status: 403, title: 'Insufficient scope', retry: 'never' },
+  key_read_only: { status: 403, title: 'API key only reads', retry: 'never' },
   insufficient_role: { status: 403, title: 'Insufficient role', retry: 'never' },
   csrf_token_invalid: { status: 403, title: 'CSRF token invalid', retry: 'never' },
   account_suspended: { status: 403, title: 'Account suspended', retry: 'never' },

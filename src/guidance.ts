@@ -181,6 +181,12 @@ const GUIDANCE = {
       members: { limit: 'account' },
     },
   },
+  key_read_only: {
+    happened: 'The API key was made to read only, and the request would change something.',
+    remedy: 'Use a key that may change things. A key is made with or without `read_only`, and stays so.',
+    repeat: NO,
+    example: { detail: 'This API key only reads, and this would change something: use another key.' },
+  },
   insufficient_role: {
     happened: 'The user’s role does not allow this.',
     remedy: 'Ask an owner or an admin of the account to do it, or to change the role.',

@@ -153,7 +153,7 @@ export async function makeHonestData(
   const endpointIds: string[] = []
   for (let made = 0; made < ENDPOINTS; made += 1) {
     const endpoint = await post('/v1/webhook-endpoints', { url: `${receiverUrl}/hook/${made}`, event_types: ['*'] })
-    endpointIds.push(endpoint.endpoint_id)
+    endpointIds.push(endpoint.webhook_endpoint_id)
   }
   const mediaIds = await ids('media')
   const { screening_id: screeningId } = await post('/v1/media/screen', { media: { media_id: mediaIds[0] } })

@@ -244,7 +244,7 @@ export function honestRoutines(data: HonestData): Routine[] {
     ...Object.fromEntries(PLAIN_READS.map((path) => [`GET ${path}`, () => get(path)])),
 
     'POST /v1/account/keys': () => {
-      const after = (body: Buffer) => void made.keys.push(idOf('id')(body))
+      const after = (body: Buffer) => void made.keys.push(idOf('api_key_id')(body))
       return made.keys.length > 40
         ? undefined
         : send('POST', '/v1/account/keys', { name: 'neighbour', scopes: ['verify'] }, { after })
@@ -256,7 +256,7 @@ export function honestRoutines(data: HonestData): Routine[] {
       send('POST', `/v1/account/keys/${id}/revoke`, {}, { headers: {}, body: '' }),
     ),
     'POST /v1/account/keys/:id/rotate': eachOnce(made.keys, (id) => {
-      const after = (body: Buffer) => void made.keys.push(idOf('id')(body))
+      const after = (body: Buffer) => void made.keys.push(idOf('api_key_id')(body))
       return send('POST', `/v1/account/keys/${id}/rotate`, { grace_period_seconds: 0 }, { after })
     }),
 
@@ -268,7 +268,7 @@ export function honestRoutines(data: HonestData): Routine[] {
             '/v1/webhook-endpoints',
             { url: 'https://example.com/hook', event_types: ['approval.requested'] },
             {
-              after: (body) => void made.endpoints.push(idOf('endpoint_id')(body)),
+              after: (body) => void made.endpoints.push(idOf('webhook_endpoint_id')(body)),
             },
           ),
     'GET /v1/webhook-endpoints': () => get('/v1/webhook-endpoints'),

@@ -4,6 +4,7 @@
 export const AUDIT_ACTIONS = {
   'act.refused': 'An act or a read that has an entry of its own was refused',
   'account.created': 'The account was created',
+  'account.renamed': 'The account was renamed',
   'account.suspended': 'The operator suspended the account',
   'account.unsuspended': 'The operator lifted the suspension',
   'account.exported': 'An export of the account was requested',
@@ -13,6 +14,7 @@ export const AUDIT_ACTIONS = {
   'plan.changed': 'The plan was changed',
   'products.changed': 'The products were changed',
   'key.created': 'An API key was created',
+  'key.changed': 'The name or the addresses of an API key were changed',
   'key.rotated': 'An API key was rotated',
   'key.revoked': 'An API key was revoked',
   'user.signed_in': 'A user signed in',

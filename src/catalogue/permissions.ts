@@ -23,15 +23,21 @@ export const PERMISSIONS = {
   'claims.erase': { allows: 'erase claims', roles: ['admin'], isScoped: true },
   'cases.read': { allows: 'read cases', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'cases.write': { allows: 'work on cases', roles: ['admin', 'approver'], isScoped: true },
+  'screening.read': {
+    allows: 'read screenings and their batches',
+    roles: ['admin', 'approver', 'analyst'],
+    isScoped: true,
+  },
   'screening.use': { allows: 'screen media', roles: ['admin', 'approver'], isScoped: true },
   'devices.read': { allows: 'read devices and root CAs', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'devices.write': { allows: 'enroll and revoke devices, and set root CAs', roles: ['admin'], isScoped: true },
   'agents.read': { allows: 'read agents and their sessions', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'agents.write': {
-    allows: 'register, change, suspend and unsuspend agents, and open and end their sessions',
+    allows: 'register, change and unsuspend agents, and open and end their sessions',
     roles: ['admin'],
     isScoped: true,
   },
+  'agents.suspend': { allows: 'suspend an agent', roles: ['admin', 'approver'], isScoped: true },
   'traces.read': {
     allows: 'read traces and their canary readings',
     roles: ['admin', 'approver', 'analyst'],
@@ -58,7 +64,12 @@ export const PERMISSIONS = {
   'locks.read': { allows: 'read session locks', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'locks.write': { allows: 'clear session locks', roles: ['admin', 'approver'], isScoped: true },
   'decisions.read': {
-    allows: 'read decisions, explain them, and check and export the ledger',
+    allows: 'read decisions without their facts, and check and export the ledger, which has none',
+    roles: ['admin', 'approver', 'analyst', 'developer'],
+    isScoped: true,
+  },
+  'decisions.facts': {
+    allows: 'read the facts of decisions, with their explanation',
     roles: ['admin', 'approver', 'analyst'],
     isScoped: true,
   },
@@ -111,13 +122,18 @@ export const PERMISSIONS = {
     isScoped: true,
   },
   'webhooks.read': {
-    allows: 'read webhook endpoints, deliveries and events',
+    allows: 'read webhook endpoints, deliveries, event consumers, and events of every type',
     roles: ['admin', 'developer'],
     isScoped: true,
   },
   'webhooks.write': { allows: 'change webhook endpoints and send deliveries again', roles: ['admin'], isScoped: true },
+  'events.read': {
+    allows: 'read the events of what they may read',
+    roles: ['admin', 'approver', 'analyst', 'developer'],
+    isScoped: true,
+  },
   'keys.manage': {
-    allows: 'create, list, rotate and revoke API keys',
+    allows: 'create, list, change, rotate and revoke API keys',
     roles: ['admin', 'developer'],
     isScoped: true,
   },
@@ -126,7 +142,8 @@ export const PERMISSIONS = {
     roles: ['admin', 'approver', 'analyst', 'developer'],
     isScoped: false,
   },
-  'usage.read': { allows: 'read usage and statements', roles: ['admin', 'analyst'], isScoped: false },
+  'account.write': { allows: 'rename the account', roles: ['admin'], isScoped: false },
+  'usage.read': { allows: 'read usage and statements', roles: ['admin', 'approver', 'analyst'], isScoped: false },
   'plan.write': { allows: 'change the plan', roles: [], isScoped: false },
   'products.write': { allows: 'change the products', roles: ['admin'], isScoped: false },
   'team.read': {

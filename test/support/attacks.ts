@@ -289,7 +289,7 @@ async function makeEndpoints(target: Target, url: string, count: number): Promis
   const ids: string[] = []
   for (let number = 0; number < count; number += 1) {
     const body = jsonOf({ url: `${url}/${number}`, event_types: ['approval.requested'] })
-    ids.push((await made(target, { path: '/v1/webhook-endpoints', body })).endpoint_id)
+    ids.push((await made(target, { path: '/v1/webhook-endpoints', body })).webhook_endpoint_id)
   }
   return ids
 }

@@ -220,6 +220,8 @@ function flatCopies({ components }: InterfaceDocument): string[] {
   const shapes = Object.entries(components.schemas).flatMap(([name, schema]) => {
     const { properties, additionalProperties, 'x-verbatim': isVerbatim } = schema
     if (!isObject(properties) || additionalProperties === false || isVerbatim || OTHERS.test(name)) return []
+    // What an event says is fixed when it happens, whatever answers show later.
+    if (name.endsWith('Data')) return []
     const members = new Set(Object.entries(properties).map(([key, value]) => `${key} ${typeText(value)}`))
     return members.size >= MIN_SHARED ? [{ name, members }] : []
   })
@@ -275,8 +277,10 @@ function answerShapes(document: InterfaceDocument): string[] {
       .map(([, { content }]) => content?.['application/json']?.schema)
       .filter((schema) => schema !== undefined)
     const isUnion = shapes.some(({ $ref }) => {
-      const { anyOf, oneOf } = document.components.schemas[String($ref).split('/').at(-1) ?? ''] ?? {}
-      return anyOf !== undefined || oneOf !== undefined
+      const name = String($ref).split('/').at(-1) ?? ''
+      const { anyOf, oneOf } = document.components.schemas[name] ?? {}
+      // An event is one of its types, as by webhook.
+      return name !== 'Event' && (anyOf !== undefined || oneOf !== undefined)
     })
     return isUnion || new Set(shapes.map(typeText)).size > 1 ? [operation.operationId] : []
   })

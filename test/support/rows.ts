@@ -262,7 +262,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       decided_at: new Date(),
     })
     await insert('stops', { id: id('stp'), reason: 'r', stopped_by: id('key') })
-    await insert('events', { id: event, type: 'ping', data: '{}' })
+    await insert('events', { id: event, type: 'ping', data: JSON.stringify({ webhook_endpoint_id: endpoint }) })
     const decision = id('dec')
     await insert('decisions', { id: decision, kind: 'verify', at: new Date(), entry: '{}', entry_sha256: bytes() })
     await insert('decision_facts', { decision_id: decision, sealed_facts: bytes() })

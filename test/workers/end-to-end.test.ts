@@ -183,6 +183,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
       pager: createPager({ key: Buffer.alloc(32) }),
       now: () => new Date(),
       recordRead: async () => {},
+      waits: { ended: async () => true },
     })
     const userId = newAccountId('usr')
     const sessions = createSessions({ db: system.database.db, now: () => new Date() })

@@ -21,6 +21,8 @@ export interface NewKey {
   ipAllow?: readonly string[] | undefined
   /** Of whose routes it may call those of its scopes; all when absent. */
   products?: readonly Product[] | undefined
+  /** False when absent. */
+  isReadOnly?: boolean | undefined
   /** True when absent. False for the publishable sandbox keys. */
   isAccountBearing?: boolean
   /** A configured key, which the deployment publishes. Creating it again in the same scope returns the existing one. */
@@ -56,6 +58,7 @@ export function drawKey(
     last4: key.slice(-4),
     scopes: [...new Set(wanted.scopes)],
     products: wanted.products === undefined ? null : PRODUCTS.filter((name) => wanted.products?.includes(name)),
+    isReadOnly: wanted.isReadOnly ?? false,
     isAccountBearing: wanted.isAccountBearing ?? true,
     createdAt: at,
     createdBy,
@@ -100,6 +103,20 @@ function checkNewKey(
 /** Nothing of it can be seen, or it can't be stored, as NUL. */
 export function isBlank(name: string): boolean {
   return visibleLength(name) === 0 || name.includes('\0')
+}
+
+/**
+ * The name and the addresses of a key that is changed, in the form in which they are stored.
+ * @throws {Failure} `invalid_request`
+ */
+export function checkKeyChange(
+  scope: Scope,
+  key: Pick<NewKey, 'name' | 'scopes' | 'ipAllow'>,
+  how: { at: Date; keepsName: boolean },
+): { name: string; ipAllow: readonly string[] | null } {
+  const { ipAllow, errors } = checkNewKey(scope, key, how)
+  if (errors.length > 0) throw refuseKey(errors, key.scopes)
+  return { name: key.name, ipAllow }
 }
 
 function checkRanges(

@@ -1,5 +1,6 @@
-// The plan of an account. An owner lowers it here; raising it is an operator's command, because it has a price.
+// The name and the plan of an account. An owner lowers the plan here; raising it is an operator's command, because it has a price.
 
+import { renameAccount } from '#src/account/keys/account-rows.ts'
 import { changePlan } from '#src/account/keys/accounts.ts'
 import { PLANS, type Plan } from '#src/catalogue/access.ts'
 import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
@@ -54,7 +55,19 @@ export function createPlanChanges({ db, fold }: PlanDeps) {
     await fold.noteDue({ accountId, month: `${month.month}-01` })
   }
 
-  return { change }
+  /** The present name again changes nothing. */
+  async function rename(caller: Acting, name: string, key?: IdempotencyKey): Promise<void> {
+    const { accountId } = caller
+    const apply = async (tx: Tx) => {
+      const before = await renameAccount(tx, name)
+      if (before === name) return
+      const act = { subjectId: accountId, before: { name: before }, after: { name }, isScoped: false }
+      await recordAudit(tx, caller, { action: 'account.renamed', ...act })
+    }
+    await db.tenant(caller, (tx) => once(tx, key, apply, () => accountId))
+  }
+
+  return { change, rename }
 }
 
 export type PlanChanges = ReturnType<typeof createPlanChanges>

@@ -5,6 +5,7 @@ import { emit } from '#src/account/webhooks/emit.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { note as noteForLog } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { unlabelledActor } from '#src/platform/http/actor.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
@@ -229,7 +230,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
             reason_code: reasonCode,
             note_present: note !== null,
             // Events hold no personal data: the history of the case names the person.
-            actor: actorId,
+            actor: unlabelledActor(actorId),
           },
         })
         return { row: moved, isProposed }

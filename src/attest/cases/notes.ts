@@ -1,4 +1,4 @@
-import { IDS } from '#src/catalogue/examples.ts'
+import { EVENT_ACTOR, IDS } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
@@ -140,7 +140,7 @@ export const EVENTS: EventNotes = {
       to: 'denied',
       reason_code: 'suspected_fraud',
       note_present: true,
-      actor: 'key_test_01m7x7k0kweezv2g6agvqmrk2v',
+      actor: EVENT_ACTOR,
     },
   },
 }

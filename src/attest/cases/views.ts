@@ -4,7 +4,7 @@ import { type CaseRow, type EntryRow, PRIORITIES } from './rows.ts'
 import { dueOf, shifted } from './sla.ts'
 
 const iso = z.iso.datetime()
-export const stateView = z.enum(STATES).meta({ id: 'CaseState' })
+export const stateView = z.enum(STATES).meta({ id: 'CaseStatus' })
 export const reasonView = z.enum(REASON_CODES).meta({ id: 'CaseReason' })
 export const priorityView = z.enum(PRIORITIES).meta({ id: 'CasePriority' })
 

@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import { EVENT_DATA } from '#src/catalogue/events.ts'
 import { DIGEST, IDS } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { advisoryCodeView } from '../judgement-views.ts'
 import { screenLine } from './requests.ts'
 
 const thresholds = { genai: { review: 0.5, likely: 0.8 }, deepfake: { review: 0.5, likely: 0.8 } }
@@ -161,7 +159,6 @@ export const NOTES: Record<string, Note> = {
 
 export const EVENTS: EventNotes = {
   'screening.completed': {
-    data: EVENT_DATA['screening.completed'].extend({ factors: z.array(advisoryCodeView) }),
     example: {
       screening_id: IDS.screening,
       claim_id: IDS.claim,

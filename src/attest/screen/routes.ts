@@ -25,6 +25,7 @@ import {
 const JSON_ARRAY = 'application/json'
 
 const common = { scope: 'screen', permission: 'screening.use' } as const
+const reading = { ...common, permission: 'screening.read' } as const
 const ofAccount = {
   scope: 'admin',
   permission: 'policy.write',
@@ -75,7 +76,7 @@ export function screenRoutes(
     ),
     endpoint(
       {
-        ...common,
+        ...reading,
         method: 'GET',
         path: '/v1/media/screenings',
         operationId: 'listScreenings',
@@ -117,7 +118,7 @@ export function screenRoutes(
     ),
     endpoint(
       {
-        ...common,
+        ...reading,
         method: 'GET',
         path: '/v1/media/screenings/:id',
         operationId: 'getScreening',
@@ -159,7 +160,7 @@ export function screenRoutes(
     ),
     endpoint(
       {
-        ...common,
+        ...reading,
         method: 'GET',
         path: '/v1/media/screenings/batches/:id',
         operationId: 'getScreeningBatch',

@@ -33,6 +33,8 @@ export interface KeyRow {
   suspendedAt: Date | undefined
   /** The products whose routes it may call; undefined: all. */
   narrowedTo?: readonly Product[] | undefined
+  /** It calls routes that read, and no others. */
+  isReadOnly?: boolean
   /** The addresses and ranges from which it is accepted; undefined: from every address. */
   ipAllow: readonly string[] | undefined
 }
@@ -86,7 +88,9 @@ export interface Visit {
   route: Pick<
     Route,
     | 'method'
+    | 'effect'
     | 'scope'
+    | 'takesAnyKey'
     | 'permission'
     | 'isAccountLevel'
     | 'needsAccountKey'
@@ -136,8 +140,9 @@ export function createAuthenticator({
       await countGuess(origin.ip)
       throw unknownKey()
     }
-    const { keyId, scopes, narrowedTo, accountId, environment, isAccountBearing, plan, products } = row
-    const principal = { kind: 'key', keyId, scopes, products: narrowedTo } as const
+    const { keyId, scopes, accountId, environment, isAccountBearing, plan, products } = row
+    const { narrowedTo, isReadOnly = false } = row
+    const principal = { kind: 'key', keyId, scopes, products: narrowedTo, isReadOnly } as const
     if (isAccountBearing) onKnown?.({ accountId, environment, principal, origin })
     try {
       checkKey(row, origin, now())
@@ -216,21 +221,14 @@ function wordOf(value: string): string | undefined {
 }
 
 /**
- * @throws {Failure} `environment_mismatch`, `session_required`, `insufficient_scope`, `insufficient_role`,
+ * @throws {Failure} `environment_mismatch`, `session_required`, `insufficient_scope`, `key_read_only`, `insufficient_role`,
  * `account_key_required`, `plan_required`.
  */
 function authorize({ route, params }: Visit, caller: Caller): void {
   checkEnvironment(route, caller, params)
   const { principal } = caller
   if (principal.kind === 'session') checkRole(route, principal.role, caller)
-  else if (route.scope === undefined) {
-    throw new Failure('session_required', 'This takes a session of a signed-in user, and no API key.')
-  } else if (!hasScope(principal, route.scope)) {
-    throw new Failure('insufficient_scope', {
-      detail: `This API key lacks the scope "${route.scope}"; it has ${principal.scopes.join(', ')}.`,
-      members: { required_scope: route.scope },
-    })
-  } else checkProducts(principal, route)
+  else if (route.takesAnyKey !== true) checkScope(route, principal)
   if (route.needsAccountKey === true && !caller.isAccountBearing) {
     throw new Failure(
       'account_key_required',
@@ -238,6 +236,22 @@ function authorize({ route, params }: Visit, caller: Caller): void {
     )
   }
   if (route.plan !== undefined && caller.plan !== route.plan) throw lackingPlan(`This needs the plan ${route.plan}.`)
+}
+
+function checkScope(route: Visit['route'], principal: Extract<Caller['principal'], { kind: 'key' }>): void {
+  if (route.scope === undefined) {
+    throw new Failure('session_required', 'This takes a session of a signed-in user, and no API key.')
+  }
+  if (!hasScope(principal, route.scope)) {
+    throw new Failure('insufficient_scope', {
+      detail: `This API key lacks the scope "${route.scope}"; it has ${principal.scopes.join(', ')}.`,
+      members: { required_scope: route.scope },
+    })
+  }
+  checkProducts(principal, route)
+  if (principal.isReadOnly === true && route.effect !== 'read') {
+    throw new Failure('key_read_only', 'This API key only reads, and this would change something: use another key.')
+  }
 }
 
 function checkEnvironment(route: Visit['route'], { environment, principal }: Caller, params: Record<string, string>) {

@@ -124,10 +124,12 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   isPage?: true
 }
 
-/** Which principals a route takes. At least one of the first two; without a scope it takes sessions only. */
+/** Which principals a route takes. Without a scope, and unless it takes any key, it takes sessions only. */
 interface Access {
   /** For keys. */
   scope?: KeyScope
+  /** In place of a scope: every key, whatever its scopes and products. For what a key may know of itself. */
+  takesAnyKey?: true
   /** For sessions: which roles (src/catalogue/permissions.ts). */
   permission?: Permission
   /** Refuses the publishable keys with `account_key_required`. */

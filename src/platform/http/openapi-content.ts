@@ -191,7 +191,7 @@ function describeRaw(
 
 function linesOf(value: Schema): Schema {
   const description = `One JSON value per line, each as ${String(value.$ref).split('/').at(-1)}.`
-  return { schema: { type: 'string', description, contentMediaType: 'application/json', contentSchema: value } }
+  return { schema: { ...BYTES.schema, description, contentMediaType: 'application/json', contentSchema: value } }
 }
 
 function describeExamples(examples: Record<string, unknown> | undefined): Schema {

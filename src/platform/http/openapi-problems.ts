@@ -30,8 +30,10 @@ export function problemCodes(route: Route, more: readonly FailureCode[] = []): F
     for (const code of some) codes.add(code)
   }
   if (route.public === undefined) add(...KEY_ERRORS, 'ip_not_allowed', 'account_suspended', 'rate_limited')
-  if (route.scope !== undefined) add('insufficient_scope')
-  else if (route.public === undefined) add('session_required')
+  if (route.scope !== undefined) {
+    add('insufficient_scope')
+    if (route.effect !== 'read') add('key_read_only')
+  } else if (route.public === undefined && route.takesAnyKey !== true) add('session_required')
   if (route.permission !== undefined) {
     add('session_expired', 'insufficient_role', 'plan_required', 'environment_mismatch')
     if (route.method !== 'GET') add('csrf_token_invalid')

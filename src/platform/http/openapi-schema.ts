@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { baseOf } from './views.ts'
+import { baseOf, shownOf } from './views.ts'
 
 export type Schema = { [key: string]: unknown }
 export type Components = Record<string, Schema>
@@ -47,13 +47,19 @@ export function isNever(schema: z.ZodType): boolean {
 
 // The schema is described as the member of another, so that its own id takes effect like any other.
 function describe(schema: z.ZodType, io: Direction, { name, schemas }: { name: string; schemas: Components }): Schema {
-  const bases: z.ZodObject[] = []
+  const bases: z.ZodType[] = []
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ root: schema }), {
     io,
     target: 'draft-2020-12',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       adapt(jsonSchema, io)
+      const shown = shownOf(zodSchema)
+      if (shown !== undefined) {
+        bases.push(shown)
+        refer(jsonSchema, shown)
+        return
+      }
       const extension = baseOf(zodSchema)
       if (extension === undefined) return
       bases.push(extension.base)
@@ -106,6 +112,13 @@ function adapt(jsonSchema: z.core.JSONSchema.BaseSchema, io: Direction): void {
     delete jsonSchema.verbatim
     jsonSchema['x-verbatim'] = true
   }
+}
+
+function refer(jsonSchema: z.core.JSONSchema.BaseSchema, shown: z.ZodType): void {
+  const id = z.globalRegistry.get(shown)?.id
+  if (id === undefined) throw new Error('a shape that is shown in place of another needs an id')
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
+  jsonSchema.$ref = `${DEFINITION}${id}`
 }
 
 // Leaves the members of the base to a reference.

@@ -12,6 +12,8 @@ export type Principal =
       scopes: readonly GrantableScope[]
       /** Narrowed to the routes of these; undefined: those of every product. */
       products?: readonly Product[] | undefined
+      /** It calls routes that read, and no others. */
+      isReadOnly?: boolean
     }
   | {
       kind: 'session'

@@ -8,6 +8,17 @@ import { z } from 'zod'
  */
 export const timestampView = z.string().meta({ format: 'date-time' })
 
+/** Long work, whatever it is. */
+export const WORK_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
+export type WorkStatus = (typeof WORK_STATUSES)[number]
+export const workStatusView = z.enum(WORK_STATUSES).meta({ id: 'WorkStatus' })
+
+/** Why work failed: one of `codes` for programs, and a sentence for people. */
+export function workFailureView<const Codes extends readonly [string, ...string[]]>(id: string, codes: Codes) {
+  const code = codes.length === 1 ? z.literal(codes[0]) : z.enum(codes).meta({ id: `${id}Code` })
+  return z.object({ code: code as z.ZodType<Codes[number], Codes[number]>, detail: z.string() }).meta({ id })
+}
+
 const BASES = new WeakMap<z.ZodType, { base: z.ZodObject; own: readonly string[] }>()
 
 /**
@@ -29,4 +40,21 @@ export function extended<Base extends z.ZodObject, Members extends z.core.$ZodLo
 /** What `extended` made a schema of. */
 export function baseOf(schema: object): { base: z.ZodObject; own: readonly string[] } | undefined {
   return BASES.get(schema as z.ZodType)
+}
+
+const SHOWN = new WeakMap<z.ZodType, z.ZodType>()
+
+/**
+ * A schema that the OpenAPI document shows as another: for what was stored by this or another version of the service and is
+ * answered as it is, while readers need its shape.
+ * @param shown Has an id.
+ */
+export function shownAs<Guard extends z.ZodType>(guard: Guard, shown: z.ZodType): Guard {
+  SHOWN.set(guard, shown)
+  return guard
+}
+
+/** What a schema is shown as. */
+export function shownOf(schema: object): z.ZodType | undefined {
+  return SHOWN.get(schema as z.ZodType)
 }

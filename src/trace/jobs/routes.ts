@@ -17,7 +17,7 @@ import { JOB_STATES, type TraceJobRow } from './rows.ts'
 const MAX_BODY_BYTES = 512 * 1024
 const MANIFEST_TYPE = 'application/json'
 
-export const jobStateView = z.enum(JOB_STATES).meta({ id: 'TraceJobState' })
+export const jobStateView = z.enum(JOB_STATES).meta({ id: 'WorkStatus' })
 
 const jobView = z
   .object({

@@ -1,4 +1,4 @@
-import { IDS, listed } from '#src/catalogue/examples.ts'
+import { EVENT_ACTOR, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
@@ -239,6 +239,6 @@ export const EVENTS: EventNotes = {
     example: { request_id: IDS.disclosure, status: 'pending', ...subject },
   },
   'trace.disclosure_granted': {
-    example: { request_id: IDS.disclosure, ...subject, expires_at: granted.expires_at, decided_by: KEY },
+    example: { request_id: IDS.disclosure, ...subject, expires_at: granted.expires_at, decided_by: EVENT_ACTOR },
   },
 }

@@ -15,7 +15,7 @@ interface Entry {
   at: string
   action: string
   environment: string | null
-  actor: { kind: string; id: string; email: string | null }
+  actor: { type: string; id: string; label: string | null }
   from: { ip: string | null; user_agent: string | null }
   request_id: string | null
   subject_id: string | null
@@ -83,10 +83,10 @@ describe('an administrative act', () => {
       at: expect.any(String),
       action: 'webhook_endpoint.created',
       environment: 'sandbox',
-      actor: { kind: 'user', id: owner.userId, email: 'ada@example.com' },
+      actor: { type: 'user', id: owner.userId, label: 'ada@example.com' },
       from: { ip: '127.0.0.1', user_agent: 'Test Browser' },
       request_id: made.headers['request-id'],
-      subject_id: made.json.endpoint_id,
+      subject_id: made.json.webhook_endpoint_id,
       before: null,
       after: {
         origin: 'https://hooks.example.com',
@@ -96,9 +96,9 @@ describe('an administrative act', () => {
         status: 'enabled',
       },
     })
-    await service.call(caller, `/v1/webhook-endpoints/${made.json.endpoint_id}`, { method: 'DELETE' })
+    await service.call(caller, `/v1/webhook-endpoints/${made.json.webhook_endpoint_id}`, { method: 'DELETE' })
     const [deleted] = await entries('&action=webhook_endpoint.deleted')
-    expect(deleted).toMatchObject({ actor: { kind: 'key', email: null }, before: entry?.after, after: null })
+    expect(deleted).toMatchObject({ actor: { type: 'key', label: null }, before: entry?.after, after: null })
     const held = await service.test.owner<{ row: string }>('SELECT a::text AS row FROM audit_entries a')
     for (const { row } of held) {
       expect(row).not.toContain('secret-')
@@ -178,13 +178,13 @@ describe('a read', () => {
     expect((await as(reading).call(`/v1/media/${id}/thumbnail`)).status).toBe(200)
     expect(await entries(`&subject_id=${id}`)).toMatchObject([
       { after: { representation: 'thumbnail' } },
-      { action: 'media.read', actor: { email: 'grace@example.com' }, after: { representation: 'original' } },
+      { action: 'media.read', actor: { label: 'grace@example.com' }, after: { representation: 'original' } },
     ])
     await service.call(caller, `/v1/media/${id}`)
     service.clock.now = new Date(at.getTime() + 61_000)
     await as(reading).call(`/v1/media/${id}`)
     const later = await entries(`&subject_id=${id}`)
-    expect(later.map(({ actor }) => actor.kind)).toEqual(['user', 'key', 'user', 'user'])
+    expect(later.map(({ actor }) => actor.type)).toEqual(['user', 'key', 'user', 'user'])
     service.clock.now = undefined
   })
 
@@ -311,7 +311,7 @@ describe('the log', () => {
     const filtered = await as(owner).call('/v1/account/audit/export?action=evidence.read')
     expect(filtered.text.trimEnd().split('\n')).toHaveLength(1)
     expect(await entries('&action=audit.exported')).toMatchObject([
-      { environment: null, after: { filters: { action: 'evidence.read' } } },
+      { environment: null, after: { filters: { action: ['evidence.read'] } } },
       { environment: null, after: { filters: {} } },
       {},
     ])

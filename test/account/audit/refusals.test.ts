@@ -19,7 +19,7 @@ afterAll(() => service?.close())
 interface Entry {
   action: string
   environment: string | null
-  actor: { kind: string; id: string; email: string | null }
+  actor: { type: string; id: string; label: string | null }
   from: { ip: string | null; user_agent: string | null }
   request_id: string | null
   after: Record<string, unknown>
@@ -51,13 +51,13 @@ describe('a refused act', () => {
         email: 'a@example.com',
         role,
       })
-    const tried: [TestAnswer, string, { kind: string; id: string }][] = [
-      [await invite(analyst, 'analyst'), 'insufficient_role', { kind: 'user', id: userId }],
-      [await invite(bearer(key), 'owner'), 'session_required', { kind: 'key', id: keyId }],
-      [await invite(bearer(narrow), 'analyst'), 'insufficient_scope', { kind: 'key', id: narrowId }],
-      [await invite(bearer(elsewhere), 'analyst'), 'ip_not_allowed', { kind: 'key', id: elsewhereId }],
-      [await invite(forged, 'analyst'), 'csrf_token_invalid', { kind: 'user', id: ownerId }],
-      [await invite(owner, 'owner'), 'session_required', { kind: 'user', id: ownerId }],
+    const tried: [TestAnswer, string, { type: string; id: string }][] = [
+      [await invite(analyst, 'analyst'), 'insufficient_role', { type: 'user', id: userId }],
+      [await invite(bearer(key), 'owner'), 'session_required', { type: 'key', id: keyId }],
+      [await invite(bearer(narrow), 'analyst'), 'insufficient_scope', { type: 'key', id: narrowId }],
+      [await invite(bearer(elsewhere), 'analyst'), 'ip_not_allowed', { type: 'key', id: elsewhereId }],
+      [await invite(forged, 'analyst'), 'csrf_token_invalid', { type: 'user', id: ownerId }],
+      [await invite(owner, 'owner'), 'session_required', { type: 'user', id: ownerId }],
     ]
     expect(tried.map(([{ json }]) => json.code)).toEqual(tried.map(([, code]) => code))
     const entries = await refusalsOf(owner)
@@ -132,7 +132,7 @@ describe('a refused act', () => {
     const counted = async () => (await refusalsOf(owner)).filter(({ after }) => 'refusals' in after)
     await until(async () => (await counted()).length === 1)
     expect(await counted()).toMatchObject([
-      { actor: { kind: 'user', id: userId }, from: { ip: null }, after: { refusals: 990, since: expect.any(String) } },
+      { actor: { type: 'user', id: userId }, from: { ip: null }, after: { refusals: 990, since: expect.any(String) } },
     ])
     // A new window begins, and what it counts is not lost when the process ends.
     await Promise.all(Array.from({ length: 12 }, refuse))
@@ -174,7 +174,7 @@ describe('a failed sign-in', () => {
     expect(more).toEqual([])
     const route = 'POST /v1/auth/magic-link/verify'
     expect(first).toMatchObject({
-      actor: { kind: 'user', id: userId, email },
+      actor: { type: 'user', id: userId, label: email },
       environment: null,
       from: { ip: '198.51.100.9', user_agent: 'curl/8' },
       request_id: again.headers['request-id'],

@@ -269,7 +269,7 @@ describe('a case of a claim', () => {
       to: 'in_review',
       reason_code: null,
       note_present: false,
-      actor: expect.stringMatching(/^key_test_/),
+      actor: { type: 'key', id: expect.stringMatching(/^key_test_/), label: null },
     }
     expect(sent).toEqual([{ type: 'case.status_changed', data, queue: 'deliver' }])
   })

@@ -125,7 +125,7 @@ describe('a case', () => {
           to: step.to,
           reason_code: step.reason_code ?? null,
           note_present: step.note !== undefined,
-          actor: expect.stringMatching(/^key_test_/),
+          actor: { type: 'key', id: expect.stringMatching(/^key_test_/), label: null },
         },
       })
       from = step.to
@@ -249,7 +249,7 @@ describe('the four-eyes rule', () => {
     expect(second).toMatchObject({ status: 200, json: { state: 'denied', fraud_suspected_by: null } })
     expect((await service.events(caller)).at(-1)?.data).toMatchObject({
       to: 'denied',
-      actor: expect.stringMatching(/^key_test_/),
+      actor: { type: 'key', id: expect.stringMatching(/^key_test_/), label: null },
     })
   })
 

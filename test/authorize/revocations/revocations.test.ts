@@ -63,7 +63,7 @@ describe('a revocation', () => {
           scope: 'session',
           agent_session_id: 'shopping',
           reason: 'lost',
-          actor: expect.stringMatching(/^key_/),
+          actor: { type: 'key', id: expect.stringMatching(/^key_/), label: null },
         },
       },
     ])

@@ -31,7 +31,9 @@ it('records name the user of a session, who can’t act as somebody else', async
   const { data } = json.history as { data: object[] }
   expect(data).toHaveLength(2)
   for (const entry of data) expect(entry).toMatchObject({ via: 'session', actor: USER, key_id: null })
-  expect((await service.events(key)).map((event) => event.data.actor)).toEqual([USER])
+  expect((await service.events(key)).map((event) => event.data.actor)).toEqual([
+    { type: 'user', id: USER, label: null },
+  ])
 
   const { root, intermediate, leaf } = await makeChain()
   const certificate = root.der.toString('base64')
