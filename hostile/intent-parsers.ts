@@ -16,7 +16,7 @@ const INTENT_REFUSALS = [
   'device_revoked',
   'precondition_failed',
   'session_canary_locked',
-  'session_revoked',
+  'agent_session_revoked',
 ]
 const ACTION = {
   action_description: 'Order paper',

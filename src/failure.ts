@@ -28,13 +28,23 @@ export const FAILURES = {
   method_not_allowed: { status: 405, title: 'Method not allowed', retry: 'never' },
   conflict: { status: 409, title: 'Conflict', retry: 'never' },
   invalid_state_transition: { status: 409, title: 'Invalid state transition', retry: 'never' },
-  session_revoked: { status: 409, title: 'Agent session revoked', retry: 'never' },
+  agent_session_ended: { status: 409, title: 'Agent session ended', retry: 'never' },
+  agent_session_revoked: { status: 409, title: 'Agent session revoked', retry: 'never' },
   device_revoked: { status: 409, title: 'Device revoked', retry: 'never' },
+  agent_held_by_lock: { status: 409, title: 'Agent held by a lock', retry: 'never' },
   agent_suspended: { status: 409, title: 'Agent suspended', retry: 'never' },
   canary_tripped: { status: 409, title: 'Canary tripped', retry: 'never' },
   session_canary_locked: { status: 409, title: 'Session locked', retry: 'never' },
   account_stopped: { status: 409, title: 'Account stopped', retry: 'never' },
   idempotency_in_progress: { status: 409, title: 'Request in progress', retry: 'later' },
+  case_already_open: { status: 409, title: 'Case already open', retry: 'never' },
+  claim_erased: { status: 409, title: 'Claim erased', retry: 'never' },
+  consumer_moved: { status: 409, title: 'Event consumer moved', retry: 'never' },
+  external_id_reused: { status: 409, title: 'External id reused', retry: 'never' },
+  last_owner: { status: 409, title: 'Last owner', retry: 'never' },
+  limit_reached: { status: 409, title: 'Limit reached', retry: 'never' },
+  not_ready: { status: 409, title: 'Not ready yet', retry: 'later' },
+  text_not_kept: { status: 409, title: 'Text not kept', retry: 'never' },
   approval_already_decided: { status: 409, title: 'Approval already decided', retry: 'never' },
   events_expired: { status: 410, title: 'Events expired', retry: 'never' },
   precondition_failed: { status: 412, title: 'Precondition failed', retry: 'never' },
@@ -44,6 +54,7 @@ export const FAILURES = {
   idempotency_key_reused: { status: 422, title: 'Idempotency key reused', retry: 'never' },
   backend_capability_missing: { status: 422, title: 'The model can’t do this', retry: 'never' },
   request_timeout: { status: 408, title: 'Request too slow', retry: 'later' },
+  precondition_required: { status: 428, title: 'Precondition required', retry: 'never' },
   rate_limited: { status: 429, title: 'Too many requests', retry: 'later' },
   internal_error: { status: 500, title: 'Internal error', retry: 'later' },
   service_unavailable: { status: 503, title: 'Service unavailable', retry: 'later' },
@@ -119,11 +130,12 @@ const OUTWEIGHING = [
   'environment_mismatch',
   'invalid_request',
   'not_found',
+  'claim_erased',
+  'external_id_reused',
   'conflict',
 ] as const satisfies FailureCode[]
 
 function failureOf(code: string): (typeof OUTWEIGHING)[number] {
-  if (code === 'claim_erased') return 'conflict'
   return OUTWEIGHING.find((known) => known === code) ?? 'invalid_request'
 }
 

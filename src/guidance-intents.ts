@@ -5,7 +5,13 @@ import type { Guidance } from './guidance.ts'
 const NO = 'No. The same request fails the same way.'
 
 export const INTENT_GUIDANCE = {
-  session_revoked: {
+  agent_session_ended: {
+    happened: 'The agent session has ended: it takes no more requests.',
+    remedy: 'Open another with POST /v1/agents/{id}/sessions, or name another session of your own.',
+    repeat: NO,
+    example: { detail: 'The session ses_test_01m7x7p0d7c4e4hv6x9s8n1q0w has ended: open another.' },
+  },
+  agent_session_revoked: {
     happened: 'The agent session was revoked: it gets no more intent tokens.',
     remedy:
       'Start a new agent session, if the person who revoked this one agrees. GET /v1/intent/revocations has the reason.',
@@ -37,6 +43,17 @@ export const INTENT_GUIDANCE = {
     example: {
       detail: 'Who asked for the action, or answers for its agent, does not decide it: duties are separated.',
       members: { cause: 'separation_of_duties' },
+    },
+  },
+  agent_held_by_lock: {
+    happened: 'A session lock holds the agent: it was suspended when a canary tripped.',
+    remedy:
+      'A person looks at the trace and clears the lock that `lock_id` names with ' +
+      'POST /v1/trace/session-locks/{lock_id}/clear, which also resumes the agent.',
+    repeat: 'Not until the lock is cleared.',
+    example: {
+      detail: 'The agent is held by lck_test_01m7x7p0d7c4e4hv6x9s8n1q0u: clear that lock.',
+      members: { lock_id: 'lck_test_01m7x7p0d7c4e4hv6x9s8n1q0u' },
     },
   },
   agent_suspended: {

@@ -2,6 +2,7 @@
 // of the OpenAPI document are made from it.
 
 import type { FailureCode, FieldError } from './failure.ts'
+import { CONFLICT_GUIDANCE } from './guidance-conflicts.ts'
 import { INTENT_GUIDANCE } from './guidance-intents.ts'
 
 export interface Guidance {
@@ -223,29 +224,7 @@ const GUIDANCE = {
     repeat: AFTER_A_WHILE,
     example: { detail: 'The body came too slowly: fewer than 10240 bytes in 10 seconds. Nothing was changed.' },
   },
-  conflict: {
-    happened: 'The request contradicts the present state: the detail says how.',
-    remedy:
-      'Usual cases: an `external_id` that names other content already, a claim that was erased, a device key that ' +
-      'was revoked, a list that is full. Read the present state, then choose another name, or do not send the ' +
-      'request.',
-    repeat: NO,
-    example: {
-      detail: '/external_id: names a submission with other content',
-      errors: [{ pointer: '/external_id', code: 'conflict', detail: 'names a submission with other content' }],
-    },
-  },
-  invalid_state_transition: {
-    happened: 'The object is in a state from which this transition is not possible.',
-    remedy:
-      'Read the object. `allowed` lists the states in which the request is possible. For a case it lists the states ' +
-      'that the case can change to.',
-    repeat: 'Only after its state has changed.',
-    example: {
-      detail: 'Only an attestation that failed or was cancelled can be retried; this one is evaluated.',
-      members: { allowed: ['failed', 'cancelled'] },
-    },
-  },
+  ...CONFLICT_GUIDANCE,
   ...INTENT_GUIDANCE,
   idempotency_in_progress: {
     happened: 'A request with the same Idempotency-Key is still in progress.',
@@ -269,6 +248,12 @@ const GUIDANCE = {
     remedy: 'Read it again, apply the change to the current version, and send the ETag of that version.',
     repeat: NO,
     example: { detail: 'The risk policy is at version 4: read it again before you replace it.' },
+  },
+  precondition_required: {
+    happened: 'The request replaces a document and has no `If-Match`: it could overwrite a change that nobody has read.',
+    remedy: 'Read the document, apply the change to it, and send its ETag in the header If-Match.',
+    repeat: NO,
+    example: { detail: 'Send the ETag of the version that you have read in If-Match.' },
   },
   payload_too_large: {
     happened: 'The body, a line of it, or the number of its lines is beyond the limit of the route.',

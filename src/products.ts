@@ -30,7 +30,7 @@ export function createProducts(
     },
   }
   const account = createAccount(p, settings, { tables, ...fromAbove })
-  const agents = createAgents(p)
+  const agents = createAgents(p, account)
   // Called when a device is revoked, long after both products were made.
   const endWithDevice: EndWithDevice = (tx, acting, device) =>
     authorize.revocations.revocations.revokeDevice(tx, acting, device)

@@ -18,6 +18,7 @@ import { teamFeature } from './team/feature.ts'
 import type { EndWithUser } from './team/members.ts'
 import { usageFeature } from './usage/feature.ts'
 import { createNoticeLetter, mailNotice } from './usage/notice-mail.ts'
+import { readActors } from './users/actors.ts'
 import type { WebhookSettings } from './webhooks/config.ts'
 import { createDisabledLetter } from './webhooks/disabled-mail.ts'
 import { webhooksFeature } from './webhooks/feature.ts'
@@ -62,6 +63,7 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
   return {
     features: features.map(({ feature }) => feature),
     accounts,
+    readActors,
     keys: keys.keys,
     sessions: sessions.sessions,
     ownSessions: sessions.own,

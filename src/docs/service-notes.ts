@@ -1,6 +1,7 @@
 // The prose of the service as a whole and of the routes that belong to no feature.
 
 import { IDS, PUBLIC_KEY } from '#src/catalogue/examples.ts'
+import { SDK_GROUPS, SERVICE_TAG } from '#src/catalogue/sdk.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 export const DESCRIPTION = `A capture device signs a photo with its hash, time, place and owner; this service verifies the capture and says what it
@@ -16,58 +17,7 @@ Every answer has a \`Request-Id\`.
 The [guide]({base_url}/docs/integrate) builds a capture app step by step.`
 
 // In the order in which a reader needs them.
-export const TAGS = [
-  { name: 'Attest', description: 'Submit a signed capture and read what was found.' },
-  { name: 'Claims', description: 'The combined result of all captures of one claim, for adjusters.' },
-  {
-    name: 'Intents',
-    description: 'Tokens for what a person authorized an agent to do, their revocation and the stop of all.',
-  },
-  { name: 'Approvals', description: 'The actions of agents that people have to approve, and what they decided.' },
-  { name: 'Passkeys', description: 'What people confirm actions with: their faces, fingers and devices.' },
-  { name: 'Mandates', description: 'What people let agents do: constraints, budgets, check-ins and delegation.' },
-  { name: 'Login', description: 'How people sign in, and their sessions. Programs use API keys.' },
-  { name: 'Team', description: 'The users of an account, their roles, and invites.' },
-  { name: 'Cases', description: 'What adjusters decide about claims, why, and by when.' },
-  { name: 'Batches', description: 'Thousands of captures at once.' },
-  { name: 'Media', description: 'Uploading and downloading photos and videos.' },
-  { name: 'Screening', description: 'Scores of a detector of synthetic media for an image.' },
-  { name: 'Schedules', description: 'What an agent may pay to one counterparty, once in each cycle.' },
-  { name: 'Agents', description: 'Software that acts for somebody: its sessions, and its suspension.' },
-  {
-    name: 'Models',
-    description: 'The language models of the installation: what they can do, and their canary probes.',
-  },
-  { name: 'Diffs', description: 'Versions of models, compared by what the canaries read of their answers.' },
-  { name: 'Traces', description: 'Inferences of these models, their readings, and what is inside them.' },
-  { name: 'Canaries', description: 'Readings of what a model is about to do, the kill switch, and session locks.' },
-  { name: 'Shares', description: 'Traces shown to people without an account, masked neurons, and their disclosure.' },
-  {
-    name: 'Account',
-    description: 'The requirements of an insurer for captures, re-evaluations, products and the audit log.',
-  },
-  {
-    name: 'Policy',
-    description:
-      'Which actions may run and under which conditions: rules in versions, and the secret of policy webhooks.',
-  },
-  {
-    name: 'Decisions',
-    description: 'Every decision on record, its explanation, and proofs that nothing was changed or left out.',
-  },
-  {
-    name: 'Analytics',
-    description: 'Reports over the decisions: spend by mandate, approvals by age, tokens that were never used.',
-  },
-  { name: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
-  { name: 'API keys', description: 'Which keys the account has, what each may do, and their replacement.' },
-  {
-    name: 'Events',
-    description: 'What happened, in order, for receivers that take no webhooks; and the types of events.',
-  },
-  { name: 'Webhooks', description: 'Where events are sent, and the log of each delivery.' },
-  { name: 'Service', description: 'Health, public keys, this document and its pages.' },
-]
+export const TAGS = [...Object.values(SDK_GROUPS), SERVICE_TAG].map(({ tag, description }) => ({ name: tag, description }))
 
 const keys = { keys: [PUBLIC_KEY] }
 

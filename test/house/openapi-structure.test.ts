@@ -47,17 +47,18 @@ describe('the structure of the OpenAPI document', () => {
     const schemas = {
       Old: { type: 'object', properties: { description: { type: 'string', maxLength: 5 }, at: {} }, required: ['at'] },
     }
-    const problem = { content: { 'application/problem+json': { examples: { not_found: { summary: 'Prose.' } } } } }
+    const schema = { oneOf: [{ $ref: '#/components/schemas/Old' }], discriminator: { propertyName: 'code' } }
+    const problem = { content: { 'application/problem+json': { schema } } }
     const operation = {
       operationId: 'getOld',
       summary: 'Prose.',
-      parameters: [{ in: 'query', name: 'kind', schema: { enum: ['b', 'a'] } }],
+      parameters: [{ $ref: '#/components/parameters/Key' }, { in: 'query', name: 'kind', schema: { enum: ['b', 'a'] } }],
       responses: { 200: { description: 'Prose.', headers: { ETag: { schema: { const: 1 } } } }, 304: {} },
     }
-    const small = { paths: { '/old': { get: operation } }, components: { schemas, responses: { Problem404: problem } } }
+    const small = { paths: { '/old': { get: operation } }, components: { schemas, responses: { NotFound: problem } } }
     expect(structureOf(small)).toEqual([
-      'components > responses > Problem404 > content > application/problem+json > codes: "not_found"',
-      'components > responses > Problem404 > content > application/problem+json: {}',
+      'components > responses > NotFound > content > application/problem+json > schema > discriminator > propertyName: "code"',
+      'components > responses > NotFound > content > application/problem+json > schema > oneOf > 0 > $ref: "#/components/schemas/Old"',
       'components > schemas > Old > properties > at: {}',
       'components > schemas > Old > properties > description > maxLength: 5',
       'components > schemas > Old > properties > description > type: "string"',
@@ -66,6 +67,7 @@ describe('the structure of the OpenAPI document', () => {
       'paths > /old > get > operationId: "getOld"',
       'paths > /old > get > parameters > query kind > schema > enum: "a"',
       'paths > /old > get > parameters > query kind > schema > enum: "b"',
+      'paths > /old > get > parameters: "#/components/parameters/Key"',
       'paths > /old > get > responses > 200 > headers > ETag > schema > const: 1',
       'paths > /old > get > responses > 304: {}',
     ])

@@ -6,7 +6,7 @@ type Json = Record<string, unknown>
 const PROSE = new Set(['summary', 'description', 'title', 'example', 'examples', 'externalDocs', 'info', 'servers'])
 // Their keys are names that we chose: a property may be called `description`.
 const NAMED = new Set([
-  ...['paths', 'webhooks', 'schemas', 'responses', 'securitySchemes', 'headers', 'content'],
+  ...['paths', 'webhooks', 'schemas', 'responses', 'parameters', 'securitySchemes', 'headers', 'content'],
   ...['properties', 'patternProperties', '$defs', 'dependentSchemas'],
 ])
 const SETS = new Set(['enum', 'required', 'type', 'tags'])
@@ -30,9 +30,12 @@ function* member(
 ): Generator<string> {
   const here = [...place, key]
   if (!isNamed && VALUES.has(key)) yield line(here, value)
-  else if (!isNamed && key === 'x-public') yield line(here, true)
-  else if (!isNamed && key === 'parameters') {
-    for (const { in: kind, name, ...rest } of value as Json[]) yield* lines(rest, [...here, `${kind} ${name}`], false)
+  else if (!isNamed && (key === 'x-public' || key === 'x-no-sdk')) yield line(here, true)
+  else if (!isNamed && key === 'parameters' && Array.isArray(value)) {
+    for (const { in: kind, name, $ref, ...rest } of value as Json[]) {
+      if ($ref !== undefined) yield line(here, $ref)
+      else yield* lines(rest, [...here, `${kind} ${name}`], false)
+    }
   } else if (Array.isArray(value)) {
     if (value.length === 0) yield line(here, value)
     for (const [index, one] of value.entries()) {
@@ -40,13 +43,8 @@ function* member(
       else if (isObject(one)) yield* lines(one, [...here, String(index)], false)
       else yield line([...here, String(index)], one)
     }
-  } else if (isObject(value)) {
-    // The examples of a problem are named by the codes that the operation answers.
-    if (isNamed && key === 'application/problem+json' && isObject(value.examples)) {
-      for (const code of Object.keys(value.examples)) yield line([...here, 'codes'], code)
-    }
-    yield* lines(value, here, !isNamed && NAMED.has(key))
-  } else yield line(here, value)
+  } else if (isObject(value)) yield* lines(value, here, !isNamed && NAMED.has(key))
+  else yield line(here, value)
 }
 
 function line(place: readonly string[], value: unknown): string {

@@ -44,7 +44,6 @@ export const auditEntryView = z
 
 const common = {
   method: 'GET',
-  tag: 'Account',
   scope: 'admin',
   permission: 'audit.read',
   needsAccountKey: true,
@@ -58,6 +57,9 @@ export function auditRoutes(log: AuditLog): Route[] {
         ...common,
         path: '/v1/account/audit',
         operationId: 'listAuditEntries',
+        sdk: 'account.audit.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Administrative acts, and reads of photos, videos and evidence packets, newest first',
         query: z.object({ ...listQuery, ...filters }),
         view: listOf(auditEntryView),
@@ -73,6 +75,9 @@ export function auditRoutes(log: AuditLog): Route[] {
         ...common,
         path: '/v1/account/audit/export',
         operationId: 'exportAuditEntries',
+        sdk: 'account.audit.export',
+        effect: 'read',
+        kind: 'lines',
         summary: 'The audit log as NDJSON, oldest first',
         audits: 'audit.exported',
         query: z.object(filters),

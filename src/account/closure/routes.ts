@@ -13,7 +13,6 @@ const closureView = z
   .meta({ id: 'AccountClosure' })
 
 const common = {
-  tag: 'Account',
   permission: 'account.close',
   isAccountLevel: true,
   path: '/v1/account/closure',
@@ -28,6 +27,9 @@ export function closureRoutes(closure: Closure): Route[] {
         status: [200],
         method: 'GET',
         operationId: 'getAccountClosure',
+        sdk: 'account.closure.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'Whether the account is closed, and when it is erased',
       },
       async ({ caller }) => toView(await closure.find(caller)),
@@ -38,6 +40,9 @@ export function closureRoutes(closure: Closure): Route[] {
         status: [200],
         method: 'POST',
         operationId: 'closeAccount',
+        sdk: 'account.close',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'Close the account. It is erased after 30 days, and until then this can be undone.',
         audits: 'account.closed',
         isOpenWhenClosed: true,
@@ -52,6 +57,9 @@ export function closureRoutes(closure: Closure): Route[] {
         status: [200],
         method: 'DELETE',
         operationId: 'reopenAccount',
+        sdk: 'account.reopen',
+        effect: 'write',
+        kind: 'call',
         summary: 'Undo the closure of the account',
         audits: 'account.reopened',
         isOpenWhenClosed: true,

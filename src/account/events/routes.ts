@@ -7,7 +7,7 @@ import type { Consumers } from './consumers.ts'
 import type { Events, Pulled } from './events.ts'
 import type { ConsumerRow } from './rows.ts'
 
-const common = { tag: 'Events', scope: 'admin', needsAccountKey: true } as const
+const common = { scope: 'admin', needsAccountKey: true } as const
 const reading = { ...common, method: 'GET', permission: 'webhooks.read' } as const
 const writing = { ...common, permission: 'webhooks.write' } as const
 
@@ -73,6 +73,9 @@ export function eventRoutes(events: Events, consumers: Consumers): Route[] {
         ...reading,
         path: '/v1/events',
         operationId: 'pullEvents',
+        sdk: 'events.pull',
+        effect: 'read',
+        kind: 'wait',
         summary: 'The events after a position, oldest first',
         query: z.object({
           after: positionQuery.optional().describe('The oldest event that is there comes first when absent.'),
@@ -101,6 +104,9 @@ export function eventRoutes(events: Events, consumers: Consumers): Route[] {
         ...reading,
         path: '/v1/events/:id',
         operationId: 'getEvent',
+        sdk: 'events.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'One event',
         params: idParams('evt'),
         view: oneEventView,
@@ -119,6 +125,9 @@ function consumerRoutes(consumers: Consumers): Route[] {
         ...reading,
         path: '/v1/event-consumers',
         operationId: 'listEventConsumers',
+        sdk: 'events.consumers.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'The consumers of events, by name',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(consumerView),
@@ -134,6 +143,9 @@ function consumerRoutes(consumers: Consumers): Route[] {
         ...reading,
         path: '/v1/event-consumers/:name',
         operationId: 'getEventConsumer',
+        sdk: 'events.consumers.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'One consumer, and how far behind it is',
         params: nameParams,
         view: consumerView,
@@ -147,6 +159,9 @@ function consumerRoutes(consumers: Consumers): Route[] {
         method: 'PUT',
         path: '/v1/event-consumers/:name',
         operationId: 'putEventConsumer',
+        sdk: 'events.consumers.move',
+        effect: 'read',
+        kind: 'call',
         summary: 'Create a consumer, or store the position up to which it has processed events',
         params: nameParams,
         body: z
@@ -179,6 +194,9 @@ function consumerRoutes(consumers: Consumers): Route[] {
         audits: 'event_consumer.deleted',
         path: '/v1/event-consumers/:name',
         operationId: 'deleteEventConsumer',
+        sdk: 'events.consumers.delete',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'Delete a consumer. Its events stay.',
         params: nameParams,
         view: z.object({ name: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedEventConsumer' }),

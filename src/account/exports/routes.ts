@@ -27,7 +27,7 @@ const exportView = z
 const params = z.object({
   id: z.string().meta({ description: '`exp_` and 26 characters.', pattern: '^exp_[0-7][0-9a-hjkmnp-tv-z]{25}$' }),
 })
-const common = { tag: 'Account', permission: 'account.export', isAccountLevel: true } as const
+const common = { permission: 'account.export', isAccountLevel: true } as const
 
 export function exportRoutes(exports: AccountExports): Route[] {
   const accepted = (row: ExportRow) => reply(202, toView(row), { Location: `/v1/account/exports/${row.id}` })
@@ -38,6 +38,9 @@ export function exportRoutes(exports: AccountExports): Route[] {
         method: 'POST',
         path: '/v1/account/export',
         operationId: 'exportAccount',
+        sdk: 'account.exports.create',
+        effect: 'write',
+        kind: 'call',
         summary: 'Make an archive of everything that the account has',
         audits: 'account.exported',
         isOpenWhenClosed: true,
@@ -58,6 +61,9 @@ export function exportRoutes(exports: AccountExports): Route[] {
         method: 'GET',
         path: '/v1/account/exports',
         operationId: 'listAccountExports',
+        sdk: 'account.exports.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Exports of the account, newest first',
         query: z.object(listQuery),
         view: listOf(exportView),
@@ -74,6 +80,9 @@ export function exportRoutes(exports: AccountExports): Route[] {
         method: 'GET',
         path: '/v1/account/exports/:id',
         operationId: 'getAccountExport',
+        sdk: 'account.exports.retrieve',
+        effect: 'read',
+        kind: 'call',
         params,
         summary: 'The state and progress of one export',
         view: exportView,
@@ -87,6 +96,9 @@ export function exportRoutes(exports: AccountExports): Route[] {
         method: 'GET',
         path: '/v1/account/exports/:id/download',
         operationId: 'downloadAccountExport',
+        sdk: 'account.exports.download',
+        effect: 'read',
+        kind: 'download',
         params,
         summary: 'Download the archive (ZIP), or one range of it',
         audits: 'account.export_read',

@@ -111,7 +111,7 @@ const rotateBody = z
   .strictObject({ grace_period_seconds: z.number().int().min(0).max(MAX_GRACE_SECONDS).default(MAX_GRACE_SECONDS) })
   .optional()
 
-const common = { tag: 'API keys', scope: 'admin', permission: 'keys.manage', needsAccountKey: true } as const
+const common = { scope: 'admin', permission: 'keys.manage', needsAccountKey: true } as const
 
 export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
   const revocation = {
@@ -129,6 +129,9 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
         method: 'POST',
         path: '/v1/account/keys',
         operationId: 'createApiKey',
+        sdk: 'account.keys.create',
+        effect: 'write',
+        kind: 'call',
         audits: 'key.created',
         summary: 'Create an API key. The raw key is in this answer only.',
         body: createBody(now),
@@ -154,6 +157,9 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
         method: 'GET',
         path: '/v1/account/keys',
         operationId: 'listApiKeys',
+        sdk: 'account.keys.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'List the API keys of an environment, newest first.',
         query: z.object({ ...listQuery, status: statusFilter.optional() }),
         view: listOf(keyView),
@@ -171,6 +177,9 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
         method: 'GET',
         path: '/v1/account/keys/:id',
         operationId: 'getApiKey',
+        sdk: 'account.keys.retrieve',
+        effect: 'read',
+        kind: 'call',
         params: idParams('key'),
         summary: 'Read one API key.',
         view: keyView,
@@ -185,6 +194,9 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
           method,
           path: method === 'DELETE' ? '/v1/account/keys/:id' : '/v1/account/keys/:id/revoke',
           operationId: method === 'DELETE' ? 'deleteApiKey' : 'revokeApiKey',
+          sdk: method === 'DELETE' ? { none: 'account.keys.revoke does the same' } : 'account.keys.revoke',
+          effect: 'destructive',
+          kind: 'call',
           summary: 'Revoke an API key permanently, from its next request on.',
         },
         async ({ caller, params, idempotencyKey }) =>
@@ -199,6 +211,9 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
         method: 'POST',
         path: '/v1/account/keys/:id/rotate',
         operationId: 'rotateApiKey',
+        sdk: 'account.keys.rotate',
+        effect: 'write',
+        kind: 'call',
         audits: 'key.rotated',
         params: idParams('key'),
         summary: 'Replace an API key. Both work until the grace period is over.',

@@ -16,7 +16,6 @@ const request = z
 const view = z.object({ products: z.array(product) }).meta({ id: 'Products' })
 
 const common = {
-  tag: 'Account',
   scope: 'admin',
   needsAccountKey: true,
   isAccountLevel: true,
@@ -35,6 +34,9 @@ export function productRoutes(products: AccountProducts): Route[] {
         permission: 'account.read',
         method: 'GET',
         operationId: 'getProducts',
+        sdk: 'account.products.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'The products that the account uses',
       },
       async ({ caller }) => shown(await products.find(caller)),
@@ -47,6 +49,9 @@ export function productRoutes(products: AccountProducts): Route[] {
         audits: 'products.changed',
         method: 'PUT',
         operationId: 'replaceProducts',
+        sdk: 'account.products.update',
+        effect: 'write',
+        kind: 'call',
         summary: 'Set the products that the account uses',
         body: request,
       },

@@ -6,7 +6,7 @@ import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import { type OwnSessions, sessionOf } from './own-sessions.ts'
 import { openSessionView, sessionView, toOpenSessionView, toSessionView } from './views.ts'
 
-const common = { tag: 'Login', permission: 'session.own' } as const
+const common = { permission: 'session.own' } as const
 
 const endedView = z.object({ session_id: z.string(), ended: z.literal(true) }).meta({ id: 'EndedSession' })
 const allEndedView = z.object({ ended: z.number().int() }).meta({ id: 'EndedSessions' })
@@ -27,6 +27,9 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         method: 'GET',
         path: '/v1/auth/session',
         operationId: 'getSession',
+        sdk: 'auth.session.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'The session of this browser: who is signed in, what they may do, and the CSRF token.',
         view: sessionView,
         status: [200],
@@ -45,6 +48,9 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         isOpenWhenClosed: true,
         path: '/v1/auth/session',
         operationId: 'endSession',
+        sdk: 'auth.session.delete',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'Sign out: end the session of this browser.',
         view: endedView,
         status: [200],
@@ -63,6 +69,9 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         method: 'GET',
         path: '/v1/auth/sessions',
         operationId: 'listSessions',
+        sdk: 'auth.sessions.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'List your own sessions that have not ended, newest first.',
         query: z.object(listQuery),
         view: listOf(openSessionView),
@@ -81,6 +90,9 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         isOpenWhenClosed: true,
         path: '/v1/auth/sessions',
         operationId: 'endAllSessions',
+        sdk: 'auth.sessions.deleteAll',
+        effect: 'destructive',
+        kind: 'call',
         isEmergency: true,
         summary: 'Sign out everywhere: end all of your sessions, this one too.',
         view: allEndedView,
@@ -97,6 +109,9 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         isOpenWhenClosed: true,
         path: '/v1/auth/sessions/:id',
         operationId: 'endOtherSession',
+        sdk: 'auth.sessions.delete',
+        effect: 'destructive',
+        kind: 'call',
         params: accountIdParams('uss'),
         summary: 'End one of your sessions.',
         view: endedView,

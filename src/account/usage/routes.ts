@@ -15,7 +15,7 @@ import {
   usageView,
 } from './views.ts'
 
-const common = { tag: 'Account', scope: 'admin', needsAccountKey: true, isAccountLevel: true } as const
+const common = { scope: 'admin', needsAccountKey: true, isAccountLevel: true } as const
 
 export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
   async function currentPlan(accountId: string) {
@@ -31,6 +31,9 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
         method: 'GET',
         path: '/v1/account',
         operationId: 'getAccount',
+        sdk: 'account.retrieve',
+        effect: 'read',
+        kind: 'call',
         permission: 'account.read',
         summary: 'The account, its limits and its notices',
         view: accountView,
@@ -44,6 +47,9 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
         method: 'GET',
         path: '/v1/account/usage',
         operationId: 'getUsage',
+        sdk: 'account.usage.retrieve',
+        effect: 'read',
+        kind: 'call',
         permission: 'usage.read',
         summary: 'What the account has used in a month, per operation and day',
         query: z.object({
@@ -64,6 +70,9 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
         method: 'GET',
         path: '/v1/account/plan',
         operationId: 'getPlan',
+        sdk: 'account.plan.retrieve',
+        effect: 'read',
+        kind: 'call',
         permission: 'account.read',
         summary: 'The plan, what is used of it this month, and the other plans',
         view: planView,
@@ -73,12 +82,14 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
     ),
     endpoint(
       {
-        tag: 'Account',
         isAccountLevel: true,
         method: 'PUT',
         audits: 'plan.changed',
         path: '/v1/account/plan',
         operationId: 'lowerPlan',
+        sdk: 'account.plan.update',
+        effect: 'write',
+        kind: 'call',
         permission: 'plan.write',
         summary: 'Change to a smaller plan',
         body: z.strictObject({
@@ -100,6 +111,9 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
         method: 'GET',
         path: '/v1/account/invoices',
         operationId: 'listStatements',
+        sdk: 'account.invoices.list',
+        effect: 'read',
+        kind: 'list',
         permission: 'usage.read',
         summary: 'Monthly statements, newest first, from the first month of the account on',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor, include: listQuery.include }),

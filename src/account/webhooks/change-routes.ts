@@ -6,7 +6,7 @@ import { endpointView, rotateBody, secretView, toSettings, toView, updateBody } 
 import type { Webhooks } from './endpoints.ts'
 import { type EndpointStatistics, STATISTICS_WINDOWS, type Statistics, type StatisticsWindow } from './statistics.ts'
 
-const writing = { tag: 'Webhooks', scope: 'admin', permission: 'webhooks.write', needsAccountKey: true } as const
+const writing = { scope: 'admin', permission: 'webhooks.write', needsAccountKey: true } as const
 
 const WINDOWS = Object.keys(STATISTICS_WINDOWS) as StatisticsWindow[]
 
@@ -45,6 +45,9 @@ export function changeRoutes(
         permission: 'webhooks.read',
         path: '/v1/webhook-endpoints/:id/stats',
         operationId: 'getWebhookEndpointStatistics',
+        sdk: 'webhooks.stats.retrieve',
+        effect: 'read',
+        kind: 'call',
         params: idParams('whe'),
         summary: 'Delivery statistics of an endpoint',
         query: z.object({ window: z.enum(WINDOWS).default('24h') }),
@@ -63,6 +66,9 @@ export function changeRoutes(
         audits: 'webhook_endpoint.changed',
         path: '/v1/webhook-endpoints/:id',
         operationId: 'updateWebhookEndpoint',
+        sdk: 'webhooks.update',
+        effect: 'write',
+        kind: 'call',
         params: idParams('whe'),
         summary: 'Change an endpoint, or enable or disable it.',
         body: updateBody,
@@ -83,6 +89,9 @@ export function changeRoutes(
         audits: 'webhook_endpoint.secret_rotated',
         path: '/v1/webhook-endpoints/:id/rotate-secret',
         operationId: 'rotateWebhookSecret',
+        sdk: 'webhooks.rotateSecret',
+        effect: 'write',
+        kind: 'call',
         params: idParams('whe'),
         summary: 'Make a new signing secret. It is in this answer only.',
         body: rotateBody,

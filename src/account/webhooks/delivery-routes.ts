@@ -20,7 +20,7 @@ import type { Recoveries } from './recoveries.ts'
 const LINES_TYPE = 'application/x-ndjson'
 const OF_ENDPOINT = '/v1/webhook-endpoints/:id'
 
-const common = { tag: 'Webhooks', scope: 'admin', needsAccountKey: true } as const
+const common = { scope: 'admin', needsAccountKey: true } as const
 const reading = { ...common, method: 'GET', permission: 'webhooks.read' } as const
 const writing = { ...common, method: 'POST', permission: 'webhooks.write' } as const
 
@@ -49,6 +49,9 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         ...reading,
         path: `${OF_ENDPOINT}/deliveries`,
         operationId: 'listDeliveries',
+        sdk: 'webhooks.deliveries.listForEndpoint',
+        effect: 'read',
+        kind: 'list',
         params: idParams('whe'),
         summary: 'List the deliveries to an endpoint with every attempt, newest first.',
         query: z.object({ ...listQuery, ...filters }),
@@ -65,6 +68,9 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         ...reading,
         path: '/v1/webhook-deliveries',
         operationId: 'listAllDeliveries',
+        sdk: 'webhooks.deliveries.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'List the deliveries to all endpoints with every attempt, newest first.',
         query: z.object({ ...listQuery, ...filters, ...anyEndpoint }),
         view: listOf(deliveryView),
@@ -80,6 +86,9 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         ...reading,
         path: '/v1/webhook-deliveries/export',
         operationId: 'exportDeliveries',
+        sdk: 'webhooks.deliveries.export',
+        effect: 'read',
+        kind: 'lines',
         summary: 'Export deliveries with the headers and answers of their attempts as NDJSON, oldest first.',
         audits: 'webhook_deliveries.exported',
         query: z.object({ ...filters, ...anyEndpoint, ...created }),
@@ -98,6 +107,9 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         ...reading,
         path: `${OF_ENDPOINT}/deliveries/:delivery_id`,
         operationId: 'getDelivery',
+        sdk: 'webhooks.deliveries.retrieve',
+        effect: 'read',
+        kind: 'call',
         params: ofDelivery,
         summary: 'Read one delivery: what was sent and what was answered, in each attempt.',
         view: fullDeliveryView,
@@ -110,6 +122,9 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         ...writing,
         path: `${OF_ENDPOINT}/deliveries/:delivery_id/redeliver`,
         operationId: 'redeliverDelivery',
+        sdk: 'webhooks.deliveries.redeliver',
+        effect: 'write',
+        kind: 'call',
         params: ofDelivery,
         summary: 'Send one delivery again now, whatever became of it.',
         audits: 'webhook_delivery.redelivered',
@@ -127,6 +142,9 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         ...writing,
         path: `${OF_ENDPOINT}/recover`,
         operationId: 'recoverWebhookEndpoint',
+        sdk: 'webhooks.recoveries.create',
+        effect: 'write',
+        kind: 'call',
         params: idParams('whe'),
         summary: 'Send again, in the background, what the endpoint did not take since a time.',
         audits: 'webhook_endpoint.recovered',
@@ -145,6 +163,9 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         ...reading,
         path: `${OF_ENDPOINT}/recoveries`,
         operationId: 'listRecoveries',
+        sdk: 'webhooks.recoveries.list',
+        effect: 'read',
+        kind: 'list',
         params: idParams('whe'),
         summary: 'List the recoveries of an endpoint with their progress, newest first.',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
@@ -161,6 +182,9 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         ...reading,
         path: `${OF_ENDPOINT}/recoveries/:recovery_id`,
         operationId: 'getRecovery',
+        sdk: 'webhooks.recoveries.retrieve',
+        effect: 'read',
+        kind: 'call',
         params: ofRecovery,
         summary: 'Read one recovery with its progress.',
         view: recoveryView,

@@ -5,7 +5,7 @@ import { idParams } from '#src/platform/http/params.ts'
 import { createBody, endpointView, secretView, toSettings, toView } from './endpoint-views.ts'
 import type { Counted, Webhooks } from './endpoints.ts'
 
-const common = { tag: 'Webhooks', scope: 'admin', permission: 'webhooks.write', needsAccountKey: true } as const
+const common = { scope: 'admin', permission: 'webhooks.write', needsAccountKey: true } as const
 
 export function webhookRoutes(webhooks: Webhooks): Route[] {
   return [
@@ -16,6 +16,9 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         method: 'POST',
         path: '/v1/webhook-endpoints',
         operationId: 'createWebhookEndpoint',
+        sdk: 'webhooks.create',
+        effect: 'write',
+        kind: 'call',
         summary: 'Register an endpoint. Its signing secret is in this answer only.',
         body: createBody,
         view: secretView,
@@ -38,6 +41,9 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         permission: 'webhooks.read',
         path: '/v1/webhook-endpoints',
         operationId: 'listWebhookEndpoints',
+        sdk: 'webhooks.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'List the endpoints, newest first.',
         query: z.object(listQuery),
         view: listOf(endpointView),
@@ -52,6 +58,9 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         permission: 'webhooks.read',
         path: '/v1/webhook-endpoints/:id',
         operationId: 'getWebhookEndpoint',
+        sdk: 'webhooks.retrieve',
+        effect: 'read',
+        kind: 'call',
         params: idParams('whe'),
         summary: 'Read one endpoint.',
         view: endpointView,
@@ -66,6 +75,9 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         method: 'DELETE',
         path: '/v1/webhook-endpoints/:id',
         operationId: 'deleteWebhookEndpoint',
+        sdk: 'webhooks.delete',
+        effect: 'destructive',
+        kind: 'call',
         params: idParams('whe'),
         summary: 'Delete an endpoint. Its waiting deliveries are cancelled.',
         view: z.object({ endpoint_id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedWebhookEndpoint' }),
@@ -83,6 +95,9 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         method: 'POST',
         path: '/v1/webhook-endpoints/:id/test',
         operationId: 'testWebhookEndpoint',
+        sdk: 'webhooks.test',
+        effect: 'write',
+        kind: 'call',
         params: idParams('whe'),
         summary: 'Send a signed ping to this endpoint. Its delivery log shows the result.',
         view: z

@@ -1,4 +1,5 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import type { ReadActors } from '#src/platform/http/actor.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { NOTES } from './notes.ts'
 import { createRegistry } from './registry.ts'
@@ -13,7 +14,7 @@ export type RegistryFeature = ReturnType<typeof registryFeature>
 const SESSION_DAYS = 90
 
 /** Registered agents, their sessions, and why they are suspended. */
-export function registryFeature(p: Platform) {
+export function registryFeature(p: Platform & { readActors: ReadActors }) {
   const suspensions = createSuspensions(p)
   const registry = createRegistry({ ...p, suspensions })
   const sessions = createAgentSessions(p)

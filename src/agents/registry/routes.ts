@@ -51,10 +51,10 @@ const openRequest = z.strictObject({ metadata: metadata.optional() }).optional()
 /** Of whatever stops something and says why. */
 export const reasonRequest = z.strictObject({ reason: visibleText(500) }).meta({ id: 'ReasonRequest' })
 
-const reading = { tag: 'Agents', scope: 'intent', permission: 'agents.read' } as const
-const writing = { tag: 'Agents', scope: 'intent', permission: 'agents.write' } as const
+const reading = { scope: 'intent', permission: 'agents.read' } as const
+const writing = { scope: 'intent', permission: 'agents.write' } as const
 // An agent that holds a key with `intent` must not change who answers for it, nor lift its own suspension.
-const governing = { tag: 'Agents', scope: 'escalate', permission: 'agents.write' } as const
+const governing = { scope: 'escalate', permission: 'agents.write' } as const
 
 const sessionParams = z.object({ id: idParam('agt'), session: idParam('ses') })
 
@@ -72,6 +72,9 @@ function registryRoutes(registry: Registry): Route[] {
         method: 'POST',
         path: '/v1/agents',
         operationId: 'createAgent',
+        sdk: 'agents.create',
+        effect: 'write',
+        kind: 'call',
         summary: 'Register an agent',
         body: createRequest,
         view: agentView,
@@ -89,6 +92,9 @@ function registryRoutes(registry: Registry): Route[] {
         method: 'GET',
         path: '/v1/agents',
         operationId: 'listAgents',
+        sdk: 'agents.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Agents, newest first',
         query: z.object({ ...listQuery, status: agentStatusView.optional(), owner: z.string().max(254).optional() }),
         view: listOf(agentView),
@@ -107,6 +113,9 @@ function registryRoutes(registry: Registry): Route[] {
         method: 'GET',
         path: '/v1/agents/:id',
         operationId: 'getAgent',
+        sdk: 'agents.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'One agent, with the causes of its suspension',
         params: idParams('agt'),
         view: agentView,
@@ -120,6 +129,9 @@ function registryRoutes(registry: Registry): Route[] {
         method: 'PATCH',
         path: '/v1/agents/:id',
         operationId: 'updateAgent',
+        sdk: 'agents.update',
+        effect: 'write',
+        kind: 'call',
         summary: 'Change what is registered of an agent',
         params: idParams('agt'),
         body: updateRequest,
@@ -138,6 +150,9 @@ function registryRoutes(registry: Registry): Route[] {
         method: 'POST',
         path: '/v1/agents/:id/suspend',
         operationId: 'suspendAgent',
+        sdk: 'agents.suspend',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'Suspend an agent, from the next decision on',
         isEmergency: true,
         params: idParams('agt'),
@@ -155,6 +170,9 @@ function registryRoutes(registry: Registry): Route[] {
         method: 'POST',
         path: '/v1/agents/:id/unsuspend',
         operationId: 'unsuspendAgent',
+        sdk: 'agents.unsuspend',
+        effect: 'write',
+        kind: 'call',
         summary: 'Resume an agent that was suspended manually',
         params: idParams('agt'),
         view: agentView,
@@ -175,6 +193,9 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         method: 'POST',
         path: '/v1/agents/:id/sessions',
         operationId: 'openAgentSession',
+        sdk: 'agents.sessions.create',
+        effect: 'write',
+        kind: 'call',
         summary: 'Open a session of an agent',
         params: idParams('agt'),
         body: openRequest,
@@ -191,6 +212,9 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         method: 'GET',
         path: '/v1/agents/:id/sessions',
         operationId: 'listAgentSessions',
+        sdk: 'agents.sessions.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'The sessions of an agent, newest first',
         params: idParams('agt'),
         query: z.object({
@@ -217,6 +241,9 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         method: 'GET',
         path: '/v1/agents/:id/sessions/:session',
         operationId: 'getAgentSession',
+        sdk: 'agents.sessions.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'One session of an agent',
         params: sessionParams,
         view: agentSessionView,
@@ -230,6 +257,9 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         method: 'POST',
         path: '/v1/agents/:id/sessions/:session/end',
         operationId: 'endAgentSession',
+        sdk: 'agents.sessions.end',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'End a session of an agent permanently',
         params: sessionParams,
         view: agentSessionView,

@@ -55,7 +55,7 @@ const changeRequest = z
     'must change assignee, priority or due_at',
   )
 
-const common = { tag: 'Cases', scope: 'escalate', permission: 'cases.write' } as const
+const common = { scope: 'escalate', permission: 'cases.write' } as const
 
 export function caseRoutes(cases: Cases): Route[] {
   const { now } = cases
@@ -68,6 +68,9 @@ export function caseRoutes(cases: Cases): Route[] {
         method: 'POST',
         path: '/v1/cases',
         operationId: 'openCase',
+        sdk: 'cases.create',
+        effect: 'write',
+        kind: 'call',
         summary: 'Open a case for a claim that has no open one',
         body: openRequest,
         view: caseView,
@@ -87,6 +90,9 @@ export function caseRoutes(cases: Cases): Route[] {
         permission: 'cases.read',
         path: '/v1/cases',
         operationId: 'listCases',
+        sdk: 'cases.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Cases, newest first',
         query: z.object({
           ...listQuery,
@@ -128,6 +134,9 @@ export function caseRoutes(cases: Cases): Route[] {
         permission: 'cases.read',
         path: '/v1/cases/:id',
         operationId: 'getCase',
+        sdk: 'cases.retrieve',
+        effect: 'read',
+        kind: 'call',
         params: idParams('cas'),
         summary: 'One case with its history, newest first',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
@@ -145,6 +154,9 @@ export function caseRoutes(cases: Cases): Route[] {
         method: 'POST',
         path: '/v1/cases/:id/transitions',
         operationId: 'transitionCase',
+        sdk: 'cases.transition',
+        effect: 'write',
+        kind: 'call',
         params: idParams('cas'),
         summary: 'Change the state of a case',
         body: transitionRequest,
@@ -166,6 +178,9 @@ export function caseRoutes(cases: Cases): Route[] {
         method: 'POST',
         path: '/v1/cases/:id/notes',
         operationId: 'addCaseNote',
+        sdk: 'cases.notes.create',
+        effect: 'write',
+        kind: 'call',
         params: idParams('cas'),
         summary: 'Add a note to the history of a case',
         body: noteRequest,
@@ -182,6 +197,9 @@ export function caseRoutes(cases: Cases): Route[] {
         method: 'PATCH',
         path: '/v1/cases/:id',
         operationId: 'updateCase',
+        sdk: 'cases.update',
+        effect: 'write',
+        kind: 'call',
         params: idParams('cas'),
         summary: 'Change the assignee, the priority or the due date of a case',
         body: changeRequest,

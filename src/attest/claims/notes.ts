@@ -143,7 +143,7 @@ export const NOTES: Record<string, Note> = {
       200: { description: 'Evaluated in time: the result.', headers: WAITED, example: evaluated },
       202: { ...QUEUED, headers: { ...QUEUED.headers, ...WAITED }, example: queued },
     },
-    problems: ['not_found', 'environment_mismatch', 'conflict'],
+    problems: ['not_found', 'environment_mismatch', 'claim_erased', 'conflict'],
   },
   'GET /v1/attestations/:id': {
     description: 'With `wait` the answer comes when the evaluation has ended, or when the time is over.',

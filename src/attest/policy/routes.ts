@@ -5,7 +5,7 @@ import { parseIfMatch } from '#src/platform/http/request-headers.ts'
 import { policyBody } from './policy.ts'
 import type { CurrentPolicy, RiskPolicy } from './risk-policy.ts'
 
-const common = { tag: 'Account', scope: 'admin', permission: 'policy.write', needsAccountKey: true } as const
+const common = { scope: 'admin', permission: 'policy.write', needsAccountKey: true } as const
 const PATH = '/v1/account/risk-policy'
 
 const policyView = z
@@ -33,6 +33,9 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
         permission: 'policy.read',
         path: PATH,
         operationId: 'getRiskPolicy',
+        sdk: 'account.riskPolicy.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'The current risk policy, with its version as ETag',
         view: policyView,
         status: [200],
@@ -46,6 +49,9 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
         method: 'PUT',
         path: PATH,
         operationId: 'replaceRiskPolicy',
+        sdk: 'account.riskPolicy.update',
+        effect: 'write',
+        kind: 'call',
         summary: 'Replace the risk policy, and re-evaluate the results that it judges differently',
         body: policyBody,
         view: policyView,
@@ -64,6 +70,9 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
         permission: 'policy.read',
         path: `${PATH}/versions`,
         operationId: 'listRiskPolicyVersions',
+        sdk: 'account.riskPolicy.listVersions',
+        effect: 'read',
+        kind: 'list',
         summary: 'All versions of the risk policy, newest first, with the key or user that made each',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(policyView),

@@ -99,13 +99,15 @@ export function dryRunRoutes(reevaluations: Reevaluations): Route[] {
   return [
     endpoint(
       {
-        tag: 'Account',
         scope: 'admin',
         permission: 'policy.read',
         needsAccountKey: true,
         method: 'POST',
         path: '/v1/account/risk-policy/dry-run',
         operationId: 'dryRunRiskPolicy',
+        sdk: 'account.riskPolicy.dryRun',
+        effect: 'read',
+        kind: 'call',
         summary: 'How many past claims another risk policy would change, and which: nothing is changed',
         body: dryRunRequest,
         view: dryRunView,

@@ -103,7 +103,7 @@ export const NOTES: Record<string, Note> = {
       200: { description: 'It has ended: `scored`, `unavailable` or `unsupported`.', headers: WAITED, example: scored },
       202: { description: 'It is still queued.', headers: { ...LATER, ...WAITED }, example: queued },
     },
-    problems: ['not_found', 'environment_mismatch', 'conflict'],
+    problems: ['not_found', 'environment_mismatch', 'claim_erased', 'conflict'],
   },
   'GET /v1/media/screenings': {
     description: 'By claim, media, batch, status, factor or time.',

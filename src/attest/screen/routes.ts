@@ -24,9 +24,8 @@ import {
 
 const JSON_ARRAY = 'application/json'
 
-const common = { tag: 'Screening', scope: 'screen', permission: 'screening.use' } as const
+const common = { scope: 'screen', permission: 'screening.use' } as const
 const ofAccount = {
-  tag: 'Screening',
   scope: 'admin',
   permission: 'policy.write',
   needsAccountKey: true,
@@ -53,6 +52,9 @@ export function screenRoutes(
         method: 'POST',
         path: '/v1/media/screen',
         operationId: 'screenMedia',
+        sdk: 'screenings.create',
+        effect: 'write',
+        kind: 'wait',
         summary: 'Ask the detector of synthetic media about one image and wait for its scores',
         meters: 'screen',
         waits: true,
@@ -77,6 +79,9 @@ export function screenRoutes(
         method: 'GET',
         path: '/v1/media/screenings',
         operationId: 'listScreenings',
+        sdk: 'screenings.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Screenings, newest first',
         query: z.object({
           ...listQuery,
@@ -116,6 +121,9 @@ export function screenRoutes(
         method: 'GET',
         path: '/v1/media/screenings/:id',
         operationId: 'getScreening',
+        sdk: 'screenings.retrieve',
+        effect: 'read',
+        kind: 'wait',
         params: idParams('scr'),
         summary: 'One screening',
         query: z.object({ wait: waitQuery.default(0) }),
@@ -131,6 +139,9 @@ export function screenRoutes(
         method: 'POST',
         path: '/v1/media/screenings/batches',
         operationId: 'submitScreeningBatch',
+        sdk: 'screenings.batches.create',
+        effect: 'write',
+        kind: 'upload',
         summary: 'Screen up to 10,000 uploaded images, one JSON value per line or one array',
         meters: 'screen',
         // The body is read, so that a repeat is found by its Idempotency-Key.
@@ -152,6 +163,9 @@ export function screenRoutes(
         method: 'GET',
         path: '/v1/media/screenings/batches/:id',
         operationId: 'getScreeningBatch',
+        sdk: 'screenings.batches.retrieve',
+        effect: 'read',
+        kind: 'call',
         params: idParams('bat'),
         summary: 'The progress of a batch of screenings, and the refused lines',
         view: screeningBatchView,
@@ -165,6 +179,9 @@ export function screenRoutes(
         permission: 'policy.read',
         method: 'GET',
         operationId: 'getScreeningSettings',
+        sdk: 'screenings.settings.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'The scores from which on a review is recommended, or a factor is raised',
         view: screeningSettingsView,
         status: [200],
@@ -177,6 +194,9 @@ export function screenRoutes(
         audits: 'screening_settings.changed',
         method: 'PUT',
         operationId: 'replaceScreeningSettings',
+        sdk: 'screenings.settings.update',
+        effect: 'write',
+        kind: 'call',
         summary: 'Set the scores from which on a review is recommended, or a factor is raised',
         body: settingsRequest,
         view: screeningSettingsView,

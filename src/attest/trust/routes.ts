@@ -27,9 +27,9 @@ const fields = {
 export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route[] {
   return [
     ...registryRoutes(rootCas, ROOT_CAS, {
-      tag: 'Devices',
       view: z.object({ root_ca_id: z.string(), ...fields }).meta({ id: 'RootCa' }),
       noun: 'RootCa',
+      group: 'devices.roots',
       toView: (row) => ({ root_ca_id: row.id, ...toFields(row) }),
       register: 'Register a CA certificate (PEM, or base64 of DER) that device certificates may lead to',
       list: 'Root CAs, newest first',
@@ -37,9 +37,9 @@ export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route
       remove: 'Stop trusting a root CA. Devices stay; new captures that lead to it raise cert_unknown_ca.',
     }),
     ...registryRoutes(c2paAnchors, C2PA_ANCHORS, {
-      tag: 'Media',
       view: z.object({ c2pa_anchor_id: z.string(), ...fields }).meta({ id: 'C2paAnchor' }),
       noun: 'C2paAnchor',
+      group: 'media.c2paAnchors',
       toView: (row) => ({ c2pa_anchor_id: row.id, ...toFields(row) }),
       register: 'Trust a CA certificate (PEM, or base64 of DER) that signers of C2PA manifests may lead to',
       list: 'Anchors of C2PA manifests, newest first',
@@ -50,7 +50,8 @@ export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route
 }
 
 interface Presentation<V extends z.ZodObject> {
-  tag: string
+  /** In the client libraries. */
+  group: 'devices.roots' | 'media.c2paAnchors'
   view: V
   toView(row: CaRow): z.input<V>
   /** Ends the operations' ids. */
@@ -65,9 +66,9 @@ interface Presentation<V extends z.ZodObject> {
 function registryRoutes<V extends z.ZodObject>(
   registry: CaRegistry,
   { path, idType, actions }: CaPurpose,
-  { tag, view, toView, noun, ...summaries }: Presentation<V>,
+  { view, toView, noun, group, ...summaries }: Presentation<V>,
 ): Route[] {
-  const common = { tag, scope: 'admin' as const, status: [200] }
+  const common = { scope: 'admin' as const, status: [200] }
   const reading = { permission: 'devices.read' as const }
   const writing = { permission: 'devices.write' as const }
   const one = { ...common, path: `${path}/:id` as '/:id', params: idParams(idType) }
@@ -80,6 +81,9 @@ function registryRoutes<V extends z.ZodObject>(
         method: 'POST',
         path,
         operationId: `create${noun}`,
+        sdk: `${group}.create`,
+        effect: 'write',
+        kind: 'call',
         summary: summaries.register,
         body: request,
         view,
@@ -94,6 +98,9 @@ function registryRoutes<V extends z.ZodObject>(
         method: 'GET',
         path,
         operationId: `list${noun}s`,
+        sdk: `${group}.list`,
+        effect: 'read',
+        kind: 'list',
         summary: summaries.list,
         query: z.strictObject(listQuery),
         view: listOf(view),
@@ -104,7 +111,17 @@ function registryRoutes<V extends z.ZodObject>(
       },
     ),
     endpoint(
-      { ...one, ...reading, method: 'GET', operationId: `get${noun}`, summary: summaries.get, view },
+      {
+        ...one,
+        ...reading,
+        method: 'GET',
+        operationId: `get${noun}`,
+        sdk: `${group}.retrieve`,
+        effect: 'read',
+        kind: 'call',
+        summary: summaries.get,
+        view,
+      },
       async ({ caller, params }) => toView(await registry.get(caller, params.id)),
     ),
     endpoint(
@@ -114,6 +131,9 @@ function registryRoutes<V extends z.ZodObject>(
         audits: actions.removed,
         method: 'DELETE',
         operationId: `delete${noun}`,
+        sdk: `${group}.delete`,
+        effect: 'destructive',
+        kind: 'call',
         summary: summaries.remove,
         view: deletedView,
       },

@@ -19,7 +19,6 @@ const STANDARD = {
 } as const
 
 const common = {
-  tag: 'Intents',
   scope: 'verify',
   permission: 'intents.write',
   meters: 'verify',
@@ -69,6 +68,9 @@ export function accessRoutes({ evaluate, evaluateAll }: Access, baseUrl: string)
     body: evaluationRequest,
     view: decisionView,
     status: [200] as number[],
+    sdk: { none: 'Gateways call it as the AuthZEN standard says' },
+    effect: 'write',
+    kind: 'call',
   } as const
   const several = { ...single, body: evaluationsRequest, view: decisionsView } as const
   const { wrongContentType } = STANDARD
@@ -121,7 +123,9 @@ export function accessRoutes({ evaluate, evaluateAll }: Access, baseUrl: string)
         method: 'GET',
         path: '/.well-known/authzen-configuration',
         operationId: 'getAuthzenConfiguration',
-        tag: 'Service',
+        sdk: { none: 'Gateways read it as the AuthZEN standard says' },
+        effect: 'read',
+        kind: 'call',
         summary: 'Where the AuthZEN Authorization API is',
         public: 'Gateways read it before they have a key',
         view: z.object({

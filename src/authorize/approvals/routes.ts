@@ -27,8 +27,8 @@ const approveBody = z
   .optional()
 const denyBody = z.strictObject({ reason: comment.describe('For people.'), approver })
 
-const reading = { tag: 'Approvals', scope: 'intent', permission: 'approvals.read', method: 'GET' } as const
-const deciding = { tag: 'Approvals', scope: 'escalate', permission: 'approvals.decide', needsAccountKey: true } as const
+const reading = { scope: 'intent', permission: 'approvals.read', method: 'GET' } as const
+const deciding = { scope: 'escalate', permission: 'approvals.decide', needsAccountKey: true } as const
 
 export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
   return [
@@ -37,6 +37,9 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         ...reading,
         path: '/v1/approvals',
         operationId: 'listApprovals',
+        sdk: 'approvals.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Approvals, newest first',
         query: z.object({
           limit: listQuery.limit,
@@ -63,6 +66,9 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         ...reading,
         path: '/v1/approvals/:id',
         operationId: 'getApproval',
+        sdk: 'approvals.retrieve',
+        effect: 'read',
+        kind: 'wait',
         summary: 'One approval with its whole action; with `wait`, when it has ended',
         params: idParams('apr'),
         query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait while it is pending.') }),
@@ -78,6 +84,9 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         method: 'POST',
         path: '/v1/approvals/:id/challenge',
         operationId: 'createApprovalChallenge',
+        sdk: 'approvals.challenges.create',
+        effect: 'write',
+        kind: 'call',
         summary: 'A challenge for the passkey of a person who approves',
         params: idParams('apr'),
         view: challengeView,
@@ -92,6 +101,9 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         method: 'POST',
         path: '/v1/approvals/:id/approve',
         operationId: 'approveAction',
+        sdk: 'approvals.approve',
+        effect: 'write',
+        kind: 'call',
         summary: 'Approve the action of an agent, once for each person',
         params: idParams('apr'),
         body: approveBody,
@@ -115,6 +127,9 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         method: 'POST',
         path: '/v1/approvals/:id/deny',
         operationId: 'denyAction',
+        sdk: 'approvals.deny',
+        effect: 'write',
+        kind: 'call',
         summary: 'Deny the action of an agent, which ends its approval',
         params: idParams('apr'),
         body: denyBody,

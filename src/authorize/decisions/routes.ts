@@ -28,7 +28,7 @@ import {
 
 const PATH = '/v1/decisions'
 
-const common = { tag: 'Decisions', scope: 'admin', permission: 'decisions.read', needsAccountKey: true } as const
+const common = { scope: 'admin', permission: 'decisions.read', needsAccountKey: true } as const
 
 // Sizes and positions stay below 2^53.
 const count = (least: number) =>
@@ -73,6 +73,9 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         method: 'GET',
         path: PATH,
         operationId: 'listDecisions',
+        sdk: 'decisions.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Decisions, newest first',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor, include: listQuery.include, ...filters }),
         view: listOf(decisionView),
@@ -89,6 +92,9 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         method: 'GET',
         path: `${PATH}/checkpoints`,
         operationId: 'listLedgerCheckpoints',
+        sdk: 'decisions.checkpoints.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Signed states of the ledger, the largest first',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(checkpointView),
@@ -105,6 +111,9 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         method: 'GET',
         path: `${PATH}/consistency`,
         operationId: 'getLedgerConsistency',
+        sdk: 'decisions.consistency.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'A proof that the ledger has only grown since it had a size',
         query: z.object({
           from: count(1).default(1).describe('The older size; 1 when absent.'),
@@ -121,6 +130,9 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         method: 'GET',
         path: `${PATH}/export`,
         operationId: 'exportLedger',
+        sdk: 'decisions.export',
+        effect: 'read',
+        kind: 'lines',
         summary: 'The ledger as NDJSON, to be checked without the service',
         audits: 'ledger.exported',
         query: z.object({ after: count(0).optional().describe('The last position that the caller has.') }),
@@ -142,6 +154,9 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         method: 'POST',
         path: `${PATH}/verify-chain`,
         operationId: 'checkLedger',
+        sdk: 'decisions.verifyChain',
+        effect: 'read',
+        kind: 'call',
         summary: 'Check a part of the ledger: entries, leaves, stored nodes and checkpoints',
         body: checkRequest,
         view: chainCheckView,
@@ -157,6 +172,9 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         method: 'GET',
         path: `${PATH}/:id`,
         operationId: 'getDecision',
+        sdk: 'decisions.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'One decision',
         params: idParams('dec'),
         view: decisionView,
@@ -170,6 +188,9 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         method: 'GET',
         path: `${PATH}/:id/explain`,
         operationId: 'explainDecision',
+        sdk: 'decisions.explain',
+        effect: 'read',
+        kind: 'call',
         summary: 'The facts of a decision, and whether they lead to the same answer again',
         audits: 'decision_facts.read',
         params: idParams('dec'),
@@ -184,6 +205,9 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         method: 'GET',
         path: `${PATH}/:id/proof`,
         operationId: 'getDecisionProof',
+        sdk: 'decisions.proof.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'A proof that a decision is in the ledger',
         params: idParams('dec'),
         query: z.object({

@@ -221,7 +221,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
     /**
      * Issues a token for one action.
      * @throws {Failure} `environment_mismatch`; `not_found` for the agent, the session, the trace, the mandate or the schedule;
-     * `invalid_request`; `backend_capability_missing` and `service_unavailable` of an input that no model reads; `session_revoked`, `device_revoked`, `account_stopped`, `agent_suspended`,
+     * `invalid_request`; `backend_capability_missing` and `service_unavailable` of an input that no model reads; `agent_session_revoked`, `device_revoked`, `account_stopped`, `agent_suspended`,
      * `session_canary_locked`, `canary_tripped`.
      */
     async authorize(caller: Caller, given: AuthorizeRequest, options: AuthorizeOptions): Promise<Authorization> {

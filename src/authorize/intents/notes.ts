@@ -165,7 +165,7 @@ A repeat with the same Idempotency-Key returns the same token to the same princi
       'backend_capability_missing',
       'not_found',
       'conflict',
-      'session_revoked',
+      'agent_session_revoked',
       'device_revoked',
       'agent_suspended',
       'session_canary_locked',

@@ -48,7 +48,7 @@ export function refuse({ bound, state }: Seen, { agentId, agentSessionId, traceI
     throw new Failure('account_stopped', `Stopped at ${stop.at}: ${stop.reason}. POST /v1/intent/resume ends that.`)
   }
   if (revocation !== null) {
-    const code = revocation.scope === 'device' ? 'device_revoked' : 'session_revoked'
+    const code = revocation.scope === 'device' ? 'device_revoked' : 'agent_session_revoked'
     throw new Failure(code, `The ${revocation.scope} was revoked at ${revocation.at}.`)
   }
   if (bound.isSessionEnded) throw new Failure('conflict', `The session ${agentSessionId} has ended: open another.`)

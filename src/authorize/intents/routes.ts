@@ -21,7 +21,6 @@ interface IntentRoutesDeps {
   now(): Date
 }
 
-const common = { tag: 'Intents' } as const
 const params = z.object({ jti: idParam('jti') })
 
 export function intentRoutes({ authorizing, verify, executions, now }: IntentRoutesDeps): Route[] {
@@ -32,10 +31,12 @@ export function intentRoutes({ authorizing, verify, executions, now }: IntentRou
   return [
     endpoint(
       {
-        ...common,
         method: 'POST',
         path: '/v1/intent/authorize',
         operationId: 'authorizeIntent',
+        sdk: 'intent.authorize',
+        effect: 'write',
+        kind: 'call',
         summary: 'Issue a token for one action',
         scope: 'intent',
         permission: 'intents.write',
@@ -54,10 +55,12 @@ export function intentRoutes({ authorizing, verify, executions, now }: IntentRou
     ),
     endpoint(
       {
-        ...common,
         method: 'POST',
         path: '/v1/intent/verify',
         operationId: 'verifyIntent',
+        sdk: 'intent.verify',
+        effect: 'write',
+        kind: 'call',
         summary: 'Answer whether an action may run now',
         scope: 'verify',
         permission: 'intents.write',
@@ -74,10 +77,12 @@ export function intentRoutes({ authorizing, verify, executions, now }: IntentRou
     ),
     endpoint(
       {
-        ...common,
         method: 'GET',
         path: '/v1/intent/executions/:jti',
         operationId: 'getExecution',
+        sdk: 'intent.executions.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'What became of an executed action',
         scope: 'verify',
         permission: 'intents.read',
@@ -89,10 +94,12 @@ export function intentRoutes({ authorizing, verify, executions, now }: IntentRou
     ),
     endpoint(
       {
-        ...common,
         method: 'POST',
         path: '/v1/intent/executions/:jti/outcome',
         operationId: 'reportOutcome',
+        sdk: 'intent.executions.report',
+        effect: 'write',
+        kind: 'call',
         summary: 'Report how an executed action ended',
         scope: 'verify',
         permission: 'intents.write',

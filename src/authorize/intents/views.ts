@@ -99,7 +99,7 @@ export const verifyView = z
     canary_readings: z
       .custom<Json>()
       .optional()
-      .meta({ type: 'array', items: { type: 'object' } }),
+      .meta({ type: 'array', items: { type: 'object', additionalProperties: true } }),
     mandate_detail: mandateDetailView.optional(),
     mandate_remaining: z.string().nullable().optional().meta({
       description:

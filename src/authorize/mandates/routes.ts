@@ -7,11 +7,11 @@ import { mandateRequest, narrowingRequest, toMandateRequest, toNarrowing } from 
 import type { Mandates } from './mandates.ts'
 import { mandateStatusView, mandateView, toMandateView } from './views.ts'
 
-const reading = { tag: 'Mandates', scope: 'intent', permission: 'mandates.read' } as const
+const reading = { scope: 'intent', permission: 'mandates.read' } as const
 // An agent may give up what it is allowed, and end it.
-const narrowing = { tag: 'Mandates', scope: 'intent', permission: 'mandates.write' } as const
+const narrowing = { scope: 'intent', permission: 'mandates.write' } as const
 // And must not write its own budget.
-const granting = { tag: 'Mandates', scope: 'escalate', permission: 'mandates.write' } as const
+const granting = { scope: 'escalate', permission: 'mandates.write' } as const
 
 export function mandateRoutes(mandates: Mandates): Route[] {
   return [...readRoutes(mandates), ...changeRoutes(mandates)]
@@ -25,6 +25,9 @@ function readRoutes(mandates: Mandates): Route[] {
         method: 'GET',
         path: '/v1/mandates',
         operationId: 'listMandates',
+        sdk: 'mandates.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Mandates, newest first',
         query: z.object({
           ...listQuery,
@@ -48,6 +51,9 @@ function readRoutes(mandates: Mandates): Route[] {
         method: 'GET',
         path: '/v1/mandates/:id',
         operationId: 'getMandate',
+        sdk: 'mandates.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'One mandate, with what is left of its budget',
         params: idParams('mnd'),
         view: mandateView,
@@ -66,6 +72,9 @@ function changeRoutes(mandates: Mandates): Route[] {
         method: 'POST',
         path: '/v1/mandates',
         operationId: 'createMandate',
+        sdk: 'mandates.create',
+        effect: 'write',
+        kind: 'call',
         summary: 'Grant a mandate',
         body: mandateRequest,
         view: mandateView,
@@ -81,6 +90,9 @@ function changeRoutes(mandates: Mandates): Route[] {
         method: 'PATCH',
         path: '/v1/mandates/:id',
         operationId: 'narrowMandate',
+        sdk: 'mandates.update',
+        effect: 'write',
+        kind: 'call',
         summary: 'Make a mandate allow less',
         params: idParams('mnd'),
         body: narrowingRequest,
@@ -97,6 +109,9 @@ function changeRoutes(mandates: Mandates): Route[] {
         method: 'POST',
         path: '/v1/mandates/:id/revoke',
         operationId: 'revokeMandate',
+        sdk: 'mandates.revoke',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'End a mandate and its children, from the next decision on',
         isEmergency: true,
         params: idParams('mnd'),
@@ -114,6 +129,9 @@ function changeRoutes(mandates: Mandates): Route[] {
         method: 'POST',
         path: '/v1/mandates/:id/heartbeat',
         operationId: 'checkInMandate',
+        sdk: 'mandates.heartbeat',
+        effect: 'write',
+        kind: 'call',
         summary: 'Check in for a mandate, so that it is not suspended',
         params: idParams('mnd'),
         view: mandateView,

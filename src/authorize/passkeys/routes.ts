@@ -17,7 +17,7 @@ import { challengeView, passkeyView, registrationView, removedPasskeyView, toPas
 const MAX_BODY_BYTES = 512 * 1024
 const MAX_BODY_VALUES = 40_000
 
-const common = { tag: 'Passkeys', permission: 'passkeys.own', isAccountLevel: true } as const
+const common = { permission: 'passkeys.own', isAccountLevel: true } as const
 const params = accountIdParams('psk')
 const name = visibleText(MAX_NAME_LENGTH).meta({ description: 'For its owner.' })
 
@@ -46,6 +46,9 @@ export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): 
         method: 'POST',
         path: '/v1/passkeys/registration-options',
         operationId: 'beginPasskeyRegistration',
+        sdk: 'passkeys.beginRegistration',
+        effect: 'write',
+        kind: 'call',
         summary: 'Begin to register a passkey',
         view: registrationView,
         status: [200],
@@ -60,6 +63,9 @@ export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): 
         audits: 'passkey.registered',
         path: '/v1/passkeys/register',
         operationId: 'registerPasskey',
+        sdk: 'passkeys.register',
+        effect: 'write',
+        kind: 'call',
         summary: 'Register a passkey with what the authenticator answered',
         body: z.strictObject({ name, response: registrationResponse }),
         view: passkeyView,
@@ -74,6 +80,9 @@ export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): 
         method: 'GET',
         path: '/v1/passkeys',
         operationId: 'listPasskeys',
+        sdk: 'passkeys.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'List your own passkeys, newest first',
         query: z.object(listQuery),
         view: listOf(passkeyView),
@@ -91,6 +100,9 @@ export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): 
         audits: 'passkey.renamed',
         path: '/v1/passkeys/:id',
         operationId: 'renamePasskey',
+        sdk: 'passkeys.update',
+        effect: 'write',
+        kind: 'call',
         summary: 'Give one of your passkeys another name',
         params,
         body: z.strictObject({ name }),
@@ -110,6 +122,9 @@ export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): 
         isEmergency: true,
         path: '/v1/passkeys/:id',
         operationId: 'removePasskey',
+        sdk: 'passkeys.delete',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'Remove one of your passkeys. Nothing can be confirmed with it any more.',
         params,
         view: removedPasskeyView,
@@ -124,11 +139,13 @@ export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): 
     endpoint(
       {
         method: 'POST',
-        tag: 'Passkeys',
         scope: 'intent',
         permission: 'intents.write',
         path: '/v1/intent/challenges',
         operationId: 'createPasskeyChallenge',
+        sdk: 'intent.challenges.create',
+        effect: 'write',
+        kind: 'call',
         summary: 'Ask for a challenge by which a person confirms one action with a passkey',
         body: challengeRequest,
         maxBodyBytes: MAX_BODY_BYTES,

@@ -14,7 +14,7 @@ import type { PolicyVersion } from './rows.ts'
 import { findingView, policyView, toPolicyView, toSummaryView, versionSummaryView } from './views.ts'
 
 export const PATH = '/v1/policy'
-export const COMMON = { tag: 'Policy', scope: 'admin', needsAccountKey: true } as const
+export const COMMON = { scope: 'admin', needsAccountKey: true } as const
 /** A document of 1,000 rules with some comparisons each. */
 export const DOCUMENT_LIMITS = { maxBodyBytes: 1024 * 1024, maxBodyValues: 60_000 } as const
 
@@ -54,6 +54,9 @@ export function policyRoutes(policies: Policies): Route[] {
         permission: 'policy.read',
         path: PATH,
         operationId: 'getPolicy',
+        sdk: 'policy.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'The current policy, with its version as ETag',
         view: policyView,
         status: [200],
@@ -69,6 +72,9 @@ export function policyRoutes(policies: Policies): Route[] {
         permission: 'policy.write',
         path: PATH,
         operationId: 'replacePolicy',
+        sdk: 'policy.update',
+        effect: 'write',
+        kind: 'call',
         summary: 'Replace the policy by a new version',
         body: documentSchema,
         view: policyView,
@@ -88,6 +94,9 @@ export function policyRoutes(policies: Policies): Route[] {
         permission: 'policy.read',
         path: `${PATH}/validate`,
         operationId: 'validatePolicy',
+        sdk: 'policy.validate',
+        effect: 'read',
+        kind: 'call',
         summary: 'Whether a document would be accepted, with every finding',
         body: validateBody,
         view: validationView,
@@ -104,6 +113,9 @@ export function policyRoutes(policies: Policies): Route[] {
         permission: 'policy.read',
         path: `${PATH}/versions`,
         operationId: 'listPolicyVersions',
+        sdk: 'policy.versions.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'All versions of the policy, newest first, with the key or user that made each',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(versionSummaryView),
@@ -121,6 +133,9 @@ export function policyRoutes(policies: Policies): Route[] {
         permission: 'policy.read',
         path: `${PATH}/versions/:version`,
         operationId: 'getPolicyVersion',
+        sdk: 'policy.versions.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'One version of the policy',
         params: z.object({ version: z.string().meta({ description: 'Its number.', pattern: '^[0-9]{1,9}$' }) }),
         view: policyView,
@@ -136,6 +151,9 @@ export function policyRoutes(policies: Policies): Route[] {
         permission: 'policy.write',
         path: `${PATH}/rollback`,
         operationId: 'rollBackPolicy',
+        sdk: 'policy.rollback',
+        effect: 'write',
+        kind: 'call',
         summary: 'Make a new version with the document of an earlier one',
         body: rollbackBody,
         view: policyView,

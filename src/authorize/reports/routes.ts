@@ -7,7 +7,6 @@ import { AGE_CLASSES, DEFAULT_DAYS, MAX_DAYS, type Reports } from './reports.ts'
 import type { ApprovalAges, ApprovalState, Range, SpendRow, UnexecutedRow } from './rows.ts'
 
 const common = {
-  tag: 'Analytics',
   method: 'GET',
   scope: 'verify',
   permission: 'decisions.read',
@@ -96,6 +95,9 @@ export function reportRoutes(reports: Reports): Route[] {
         ...common,
         path: `${PATH}/mandate-spend`,
         operationId: 'reportMandateSpend',
+        sdk: 'analytics.mandateSpend.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'What was spent under mandates, by period of their budgets',
         query: z.object({ ...page, ...range, mandate_id: z.string().min(1).max(64).optional() }),
         view: spendList,
@@ -112,6 +114,9 @@ export function reportRoutes(reports: Reports): Route[] {
         ...common,
         path: `${PATH}/approvals`,
         operationId: 'reportApprovals',
+        sdk: 'analytics.approvals.retrieve',
+        effect: 'read',
+        kind: 'list',
         summary: 'Approvals by their age, and how long people took',
         query: z.object(range),
         view: approvalsView,
@@ -127,6 +132,9 @@ export function reportRoutes(reports: Reports): Route[] {
         ...common,
         path: `${PATH}/unexecuted`,
         operationId: 'reportUnexecuted',
+        sdk: 'analytics.unexecuted.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Tokens that were issued and never executed, newest first',
         query: z.object({ ...page, ...range }),
         view: unexecutedList,

@@ -11,7 +11,6 @@ import type { RevocationRow } from './rows.ts'
 import type { Stops } from './stop.ts'
 import type { StopRow } from './stop-rows.ts'
 
-const tag = 'Intents'
 const scope = z.enum(['token', 'session', 'device']).meta({ id: 'RevokedScope' })
 export const revokedScopeView = scope
 const iso = z.iso.datetime()
@@ -76,14 +75,16 @@ export function revocationRoutes(revocations: Revocations, stops: Stops): Route[
 }
 
 function listRoutes(revocations: Revocations): Route[] {
-  const reads = { tag, scope: 'intent', permission: 'intents.read', method: 'GET' } as const
+  const reads = { scope: 'intent', permission: 'intents.read', method: 'GET' } as const
   return [
     endpoint(
       {
         method: 'POST',
         path: '/v1/intent/revocations',
         operationId: 'revokeIntents',
-        tag,
+        sdk: 'intent.revocations.create',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'Revoke a token, or all tokens of an agent session or a device, from the next verify on',
         scope: 'intent',
         permission: 'intents.write',
@@ -101,6 +102,9 @@ function listRoutes(revocations: Revocations): Route[] {
         ...reads,
         path: '/v1/intent/revocations',
         operationId: 'listRevocations',
+        sdk: 'intent.revocations.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Revocations, newest first',
         query: z.object({
           limit: listQuery.limit,
@@ -134,6 +138,9 @@ function listRoutes(revocations: Revocations): Route[] {
         ...reads,
         path: '/v1/intent/revocations/:id',
         operationId: 'getRevocation',
+        sdk: 'intent.revocations.retrieve',
+        effect: 'read',
+        kind: 'call',
         params: idParams('rev'),
         summary: 'One revocation',
         view: revocationView,
@@ -146,8 +153,10 @@ function listRoutes(revocations: Revocations): Route[] {
         method: 'GET',
         path: '/v1/intent/status/:jti',
         operationId: 'getIntentStatus',
+        sdk: 'intent.status.retrieve',
+        effect: 'read',
+        kind: 'call',
         params: z.object({ jti: idParam('jti') }),
-        tag,
         summary: 'Whether a token is active, revoked or expired',
         scope: 'verify',
         permission: 'intents.read',
@@ -171,7 +180,6 @@ function listRoutes(revocations: Revocations): Route[] {
 
 function stopRoutes(stops: Stops): Route[] {
   const common = {
-    tag,
     scope: 'escalate',
     permission: 'intents.stop',
     needsAccountKey: true,
@@ -186,6 +194,9 @@ function stopRoutes(stops: Stops): Route[] {
         method: 'POST',
         path: '/v1/intent/stop',
         operationId: 'stopIntents',
+        sdk: 'intent.stop',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'Stop all agents of the account in this environment',
         body: reasonRequest,
       },
@@ -198,6 +209,9 @@ function stopRoutes(stops: Stops): Route[] {
         method: 'POST',
         path: '/v1/intent/resume',
         operationId: 'resumeIntents',
+        sdk: 'intent.resume',
+        effect: 'write',
+        kind: 'call',
         summary: 'Resume the agents of the account after a stop',
       },
       async ({ caller, idempotencyKey }) => toStopView(await stops.resume(caller, idempotencyKey)),
@@ -210,6 +224,9 @@ function stopRoutes(stops: Stops): Route[] {
         method: 'GET',
         path: '/v1/intent/stop',
         operationId: 'getIntentStop',
+        sdk: 'intent.retrieveStop',
+        effect: 'read',
+        kind: 'call',
         summary: 'Whether the agents of the account are stopped in this environment',
       },
       async ({ caller }) => toStopView(await stops.get(caller)),

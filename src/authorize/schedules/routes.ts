@@ -13,10 +13,10 @@ import {
   toScheduleView,
 } from './views.ts'
 
-const reading = { tag: 'Schedules', scope: 'intent', permission: 'schedules.read' } as const
+const reading = { scope: 'intent', permission: 'schedules.read' } as const
 // What an agent may pay is not written with the agent's own scope. Pausing and cancelling only take away.
-const granting = { tag: 'Schedules', scope: 'escalate', permission: 'schedules.write' } as const
-const ending = { tag: 'Schedules', scope: 'intent', permission: 'schedules.write', isEmergency: true } as const
+const granting = { scope: 'escalate', permission: 'schedules.write' } as const
+const ending = { scope: 'intent', permission: 'schedules.write', isEmergency: true } as const
 
 export function scheduleRoutes(schedules: Schedules): Route[] {
   return [...readRoutes(schedules), ...changeRoutes(schedules)]
@@ -30,6 +30,9 @@ function readRoutes(schedules: Schedules): Route[] {
         method: 'GET',
         path: '/v1/schedules',
         operationId: 'listSchedules',
+        sdk: 'schedules.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Standing schedules, newest first',
         query: z.object({
           ...listQuery,
@@ -52,6 +55,9 @@ function readRoutes(schedules: Schedules): Route[] {
         method: 'GET',
         path: '/v1/schedules/:id',
         operationId: 'getSchedule',
+        sdk: 'schedules.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'One standing schedule, with its current and next cycle',
         params: idParams('sch'),
         view: scheduleView,
@@ -65,6 +71,9 @@ function readRoutes(schedules: Schedules): Route[] {
         method: 'GET',
         path: '/v1/schedules/:id/preview',
         operationId: 'previewSchedule',
+        sdk: 'schedules.preview',
+        effect: 'read',
+        kind: 'call',
         summary: 'The next 24 cycles of a standing schedule',
         params: idParams('sch'),
         view: previewView,
@@ -83,6 +92,9 @@ function changeRoutes(schedules: Schedules): Route[] {
         method: 'POST',
         path: '/v1/schedules',
         operationId: 'createSchedule',
+        sdk: 'schedules.create',
+        effect: 'write',
+        kind: 'call',
         summary: 'Set up a standing schedule',
         audits: 'schedule.created',
         body: scheduleRequest,
@@ -99,6 +111,9 @@ function changeRoutes(schedules: Schedules): Route[] {
         method: 'POST',
         path: '/v1/schedules/:id/pause',
         operationId: 'pauseSchedule',
+        sdk: 'schedules.pause',
+        effect: 'write',
+        kind: 'call',
         summary: 'Pause a standing schedule, from the next decision on',
         audits: 'schedule.paused',
         params: idParams('sch'),
@@ -115,6 +130,9 @@ function changeRoutes(schedules: Schedules): Route[] {
         method: 'POST',
         path: '/v1/schedules/:id/resume',
         operationId: 'resumeSchedule',
+        sdk: 'schedules.resume',
+        effect: 'write',
+        kind: 'call',
         summary: 'Resume a standing schedule that is paused',
         audits: 'schedule.resumed',
         params: idParams('sch'),
@@ -131,6 +149,9 @@ function changeRoutes(schedules: Schedules): Route[] {
         method: 'POST',
         path: '/v1/schedules/:id/cancel',
         operationId: 'cancelSchedule',
+        sdk: 'schedules.cancel',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'Cancel a standing schedule permanently, from the next decision on',
         audits: 'schedule.cancelled',
         params: idParams('sch'),

@@ -11,10 +11,12 @@ export function tokenRoutes(lists: StatusLists): Route[] {
         method: 'GET',
         path: '/v1/intent/status-lists/:id',
         operationId: 'getStatusList',
+        sdk: 'intent.statusLists.retrieve',
+        effect: 'read',
+        kind: 'download',
         params: z.object({
           id: z.string().meta({ description: 'As in the `uri` of a token.', pattern: '^(?:test|live)_[0-9]+$' }),
         }),
-        tag: 'Intents',
         summary: 'Which tokens are revoked, as a signed Token Status List',
         public: 'Every holder of a token may check it offline; the list names no account and no token',
         view: z.never(),

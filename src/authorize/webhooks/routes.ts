@@ -4,7 +4,7 @@ import { rotateBody } from '#src/account/webhooks/endpoint-views.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import type { PolicySecretState, PolicySecrets } from './secrets.ts'
 
-const common = { tag: 'Policy', scope: 'admin', needsAccountKey: true } as const
+const common = { scope: 'admin', needsAccountKey: true } as const
 const PATH = '/v1/policy/webhook-secret'
 
 const stateShape = {
@@ -33,6 +33,9 @@ export function policySecretRoutes(secrets: PolicySecrets): Route[] {
         permission: 'policy.read',
         path: PATH,
         operationId: 'getPolicyWebhookSecret',
+        sdk: 'policy.webhookSecret.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'When the secret that signs questions to policy webhooks was rotated.',
         view: stateView,
         status: [200],
@@ -47,6 +50,9 @@ export function policySecretRoutes(secrets: PolicySecrets): Route[] {
         audits: 'policy_webhook_secret.rotated',
         path: `${PATH}/rotate`,
         operationId: 'rotatePolicyWebhookSecret',
+        sdk: 'policy.webhookSecret.rotate',
+        effect: 'write',
+        kind: 'call',
         summary: 'Make a new secret for policy webhooks. It is in this answer only.',
         body: rotateBody,
         view: rotatedView,

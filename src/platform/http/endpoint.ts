@@ -8,12 +8,14 @@ import type { KeyScope, Plan, Product } from '#src/catalogue/access.ts'
 import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { MeteredOperation } from '#src/catalogue/metered.ts'
 import type { Permission } from '#src/catalogue/permissions.ts'
+import { type CallKind, type Effect, type SdkMethod, tagOf } from '#src/catalogue/sdk.ts'
 import type { Failure } from '#src/failure.ts'
 import type { Hold } from '#src/platform/fair-budget.ts'
 import type { InlineBytes } from '#src/platform/owned-bytes.ts'
 import type { Visit } from './caller.ts'
 import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import type { MinimumRate } from './minimum-rate.ts'
+import { listItemOf } from './page.ts'
 import type { Acting, Origin } from './principal.ts'
 import { runRoute } from './run.ts'
 import type { Recheck } from './watch-access.ts'
@@ -86,7 +88,9 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
    * changes.
    */
   operationId: string
-  tag: string
+  sdk: SdkMethod
+  effect: Effect
+  kind: CallKind
   summary: string
   params?: P
   /** Strict: an undeclared parameter is refused by name. */
@@ -116,6 +120,8 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   waits?: true
   /** The handler may answer a StreamReply. */
   streams?: { contentType: string }
+  /** A page for people, or a part of one: it is not in the OpenAPI document. */
+  isPage?: true
 }
 
 /** Which principals a route takes. At least one of the first two; without a scope it takes sessions only. */
@@ -157,8 +163,12 @@ export interface PublicEndpointSpec<Path extends string, P, Q, B, V> extends Rou
 /** A route with its types erased: app.ts mounts it, openapi.ts describes it and the house tests check it. */
 export interface Route extends RouteSpec<string, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType>, Access {
   public?: string
+  /** In the OpenAPI document. */
+  tag: string
   /** Supports the header Idempotency-Key. */
   isIdempotent: boolean
+  /** A list: it also streams everything that matches, as NDJSON. */
+  isList: boolean
   handle(exchange: Exchange): Promise<Answer>
 }
 
@@ -284,12 +294,21 @@ export interface Handlers {
   replay?(request: Request<unknown, unknown, unknown>, subject: string, status: number): Promise<unknown>
 }
 
+interface BuiltSpec {
+  method: Method
+  sdk: SdkMethod
+  query?: ObjectSchema
+  view: z.ZodType
+}
+
 // The schemas check at run time what the generics state at compile time, so the erased calls are safe.
-function buildRoute(spec: { query?: ObjectSchema }, handler: unknown, replay?: unknown): Route {
+function buildRoute(spec: BuiltSpec, handler: unknown, replay?: unknown): Route {
   const route = {
     ...spec,
     ...(spec.query === undefined ? {} : { query: spec.query.strict() }),
+    tag: tagOf(spec.sdk),
     isIdempotent: replay !== undefined,
+    isList: spec.method === 'GET' && listItemOf(spec.view) !== undefined,
     handle: (exchange: Exchange) => runRoute(route, { handler, replay } as Handlers, exchange),
   } as Route
   return route

@@ -1,8 +1,10 @@
 // The requests and answers of an operation, for the OpenAPI document.
 
 import type { Route } from './endpoint.ts'
+import { NDJSON_TYPE } from './ndjson.ts'
 import type { Note, RawContent } from './openapi.ts'
 import { type Components, type Direction, hoist, isNever, propertiesOf, type Schema } from './openapi-schema.ts'
+import { listItemOf } from './page.ts'
 
 /** Where an operation is described. `name` is its operationId as a type name. */
 export interface OperationPlace {
@@ -13,27 +15,74 @@ export interface OperationPlace {
 
 const PARAMETER = /:([A-Za-z0-9_]+)/g
 const TEXT = { schema: { type: 'string' } }
-/** Of every answer to a caller who is known and may make the request. */
-export const RATE_LIMIT_HEADERS = {
-  'RateLimit-Policy': { description: 'The limit: `q` requests in `w` seconds.', ...TEXT },
+/** Headers that many answers have, as components. */
+export const HEADERS = {
+  RequestId: { description: 'Tell it when something goes wrong on our side.', ...TEXT },
+  RateLimitPolicy: { description: 'The limit: `q` requests in `w` seconds.', ...TEXT },
   RateLimit: { description: '`r` requests are left; more are there in `t` seconds.', ...TEXT },
+  ETag: { description: 'Names this state, for If-None-Match.', ...TEXT },
+  IdempotentReplayed: {
+    description: 'The Idempotency-Key was used before: this is the present state of what the first request made.',
+    schema: { const: 'true' },
+  },
+  RetryAfter: { description: 'Seconds.', schema: { type: 'integer' } },
+} as const
+
+/** A reference to one of them. */
+export function headerOf(name: keyof typeof HEADERS): Schema {
+  return { $ref: `#/components/headers/${name}` }
 }
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'Makes repeating this request safe for 24 hours: a repeat changes nothing, shows the current ' +
-    'state of what the first request made, and is marked by Idempotent-Replayed: true. A key belongs to this method and path ' +
-    'pattern: elsewhere it is another key.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+
+/** In every answer to a caller who is known and may make the request. */
+export const RATE_LIMIT_HEADERS = {
+  'RateLimit-Policy': headerOf('RateLimitPolicy'),
+  RateLimit: headerOf('RateLimit'),
 }
+
+/** Parameters that many operations take, as components. */
+export const PARAMETERS = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'Makes repeating this request safe for 24 hours: a repeat changes nothing, shows the current ' +
+      'state of what the first request made, and is marked by Idempotent-Replayed: true. A key belongs to this method and path ' +
+      'pattern: elsewhere it is another key.',
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  },
+  CsrfToken: {
+    name: 'X-CSRF-Token',
+    in: 'header',
+    required: false,
+    description:
+      'For a session, which proves by it that the request comes from our own page: `csrf_token` of GET /v1/auth/session. ' +
+      'An API key needs none.',
+    schema: { type: 'string' },
+  },
+  ServiceEnvironment: {
+    name: 'Service-Environment',
+    in: 'header',
+    required: false,
+    description:
+      'For a session: the environment that the request is about. When absent, the one that ids in the path of a GET name, ' +
+      'otherwise sandbox. An API key has its own.',
+    schema: { type: 'string', enum: ['sandbox', 'live'] },
+  },
+} as const
+
+const NOT_MODIFIED = { description: 'The current version has the tag in If-None-Match.', headers: { ETag: headerOf('ETag') } }
+/** Successes that many operations have, as components. */
+export const RESPONSES = {
+  NotModified: { ...NOT_MODIFIED, headers: { ...NOT_MODIFIED.headers, ...RATE_LIMIT_HEADERS } },
+  NotModifiedPublic: NOT_MODIFIED,
+} as const
 
 export function describeParameters(route: Route, { name, schemas, note }: OperationPlace): Schema[] {
   const path = propertiesOf(route.params, 'input', { name, schemas }).properties
   const query = propertiesOf(route.query, 'input', { name, schemas })
   // A parameter may be named once: a note's own words replace the general ones.
-  const { [IDEMPOTENCY_KEY.name]: ofKey, ...headers } = note?.headers ?? {}
+  const { [PARAMETERS.IdempotencyKey.name]: ofKey, ...headers } = note?.headers ?? {}
   return [
     ...[...route.path.matchAll(PARAMETER)].map(([, parameter = '']) =>
       parameterOf(parameter, 'path', path[parameter] ?? { type: 'string' }, true),
@@ -42,8 +91,18 @@ export function describeParameters(route: Route, { name, schemas, note }: Operat
       parameterOf(parameter, 'query', schema, query.required.includes(parameter)),
     ),
     ...headerParameters(headers),
-    ...(route.isIdempotent ? [{ ...IDEMPOTENCY_KEY, description: ofKey ?? IDEMPOTENCY_KEY.description }] : []),
+    ...(route.isIdempotent ? [shared('IdempotencyKey', ofKey)] : []),
+    ...(takesSession(route) ? [...(route.method === 'GET' ? [] : [shared('CsrfToken')]), shared('ServiceEnvironment')] : []),
   ]
+}
+
+function shared(name: keyof typeof PARAMETERS, description?: string): Schema {
+  return description === undefined ? { $ref: `#/components/parameters/${name}` } : { ...PARAMETERS[name], description }
+}
+
+/** Every route that is not public takes sessions, unless it has a scope and no permission. */
+function takesSession(route: Route): boolean {
+  return route.public === undefined && (route.permission !== undefined || route.scope === undefined)
 }
 
 export function headerParameters(headers: Record<string, string> = {}): Schema[] {
@@ -90,19 +149,18 @@ export function describeSuccesses(route: Route, { name, schemas, note }: Operati
           ? {}
           : describeRaw(answer.stream, 'output', { name: `${name}ResponseLine`, schemas })
     }
+    const item = route.isList ? listItemOf(route.view) : undefined
+    if (item !== undefined) content[NDJSON_TYPE] = linesOf(hoist(item, 'output', { name: `${name}Item`, schemas }))
     const headers = {
-      'Request-Id': TEXT,
+      'Request-Id': headerOf('RequestId'),
       ...(route.public === undefined && RATE_LIMIT_HEADERS),
-      ...(route.isIdempotent && { 'Idempotent-Replayed': { schema: { const: 'true' } } }),
-      ...(route.method === 'GET' && { ETag: TEXT }),
+      ...(route.isIdempotent && { 'Idempotent-Replayed': headerOf('IdempotentReplayed') }),
+      ...(route.method === 'GET' && { ETag: headerOf('ETag') }),
       ...describeHeaders(answer?.headers),
     }
     return [String(status), { description: answer?.description ?? defaultOf(status), headers, content }]
   })
-  const unchanged = {
-    description: 'The current version has the tag in If-None-Match.',
-    headers: { ETag: TEXT, ...(route.public === undefined && RATE_LIMIT_HEADERS) },
-  }
+  const unchanged = { $ref: `#/components/responses/${route.public === undefined ? 'NotModified' : 'NotModifiedPublic'}` }
   return { ...Object.fromEntries(described), ...(route.method === 'GET' && { 304: unchanged }) }
 }
 
@@ -119,9 +177,12 @@ function describeRaw(
 ): Schema {
   const value = hoist(schema, io, place)
   if (isLines !== true) return { schema: value, ...describeExamples(examples) }
+  return { ...linesOf(value), ...describeExamples(examples) }
+}
+
+function linesOf(value: Schema): Schema {
   const description = `One JSON value per line, each as ${String(value.$ref).split('/').at(-1)}.`
-  const lines = { type: 'string', description, contentMediaType: 'application/json', contentSchema: value }
-  return { schema: lines, ...describeExamples(examples) }
+  return { schema: { type: 'string', description, contentMediaType: 'application/json', contentSchema: value } }
 }
 
 function describeExamples(examples: Record<string, unknown> | undefined): Schema {

@@ -6,8 +6,16 @@ import { type Permission, rolesWith } from '#src/catalogue/permissions.ts'
 import type { FailureCode } from '#src/failure.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import type { Route } from './endpoint.ts'
-import { describeParameters, describeRequestBody, describeSuccesses, headerParameters } from './openapi-content.ts'
-import { addProblemSchema, problemCodes, problemReferences } from './openapi-problems.ts'
+import {
+  describeParameters,
+  describeRequestBody,
+  describeSuccesses,
+  HEADERS,
+  headerParameters,
+  PARAMETERS,
+  RESPONSES,
+} from './openapi-content.ts'
+import { problemCodes, problemReferences } from './openapi-problems.ts'
 import { type Components, hoist, type Schema } from './openapi-schema.ts'
 import { SERVICE_VERSION } from './respond.ts'
 
@@ -79,11 +87,11 @@ export async function describeRoutes(
   routes: readonly Route[],
   { baseUrl, notes = NO_NOTES }: { baseUrl: string; notes?: Notes },
 ) {
-  const components = { schemas: {} as Components, responses: {} as Components }
-  addProblemSchema(components.schemas, baseUrl)
+  const components = { schemas: {} as Components, responses: { ...RESPONSES } as Components }
   const paths: Record<string, Record<string, Schema>> = {}
   const slice = createSlice()
-  for (const route of routes) {
+  const described = routes.filter(({ isPage }) => isPage !== true)
+  for (const route of described) {
     if (slice.isOver()) await slice.next()
     const path = route.path.replaceAll(PARAMETER, '{$1}')
     const operations = paths[path] ?? {}
@@ -91,7 +99,7 @@ export async function describeRoutes(
     operations[route.method.toLowerCase()] = describeRoute(route, { components, note, baseUrl })
     paths[path] = operations
   }
-  const used = new Set(routes.map((route) => route.tag))
+  const used = new Set(described.map((route) => route.tag))
   const told = notes.tags.filter(({ name }) => used.has(name))
   const untold = [...used].filter((name) => !told.some((tag) => tag.name === name)).sort()
   return {
@@ -116,6 +124,8 @@ export async function describeRoutes(
     components: {
       schemas: sorted(components.schemas),
       responses: sorted(components.responses),
+      parameters: PARAMETERS,
+      headers: HEADERS,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer <API_KEY>' },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'X-API-Key: <API_KEY>' },
@@ -123,7 +133,9 @@ export async function describeRoutes(
           type: 'apiKey',
           in: 'cookie',
           name: '__Host-svc_session',
-          description: 'A signed-in user. A request that changes something also sends X-CSRF-Token.',
+          description:
+            'The cookie of a signed-in user, without the prefix `__Host-` where the public address is plain http. A request ' +
+            'that changes something also sends X-CSRF-Token; Service-Environment names the environment.',
         },
       },
     },
@@ -154,12 +166,15 @@ function describeRoute(route: Route, { components, note, baseUrl }: Place): Sche
     summary: route.summary,
     description: describeAccess(route, note?.description).replaceAll(BASE_URL, baseUrl),
     tags: [route.tag],
+    ...(typeof route.sdk === 'string' ? { 'x-sdk': route.sdk } : { 'x-no-sdk': route.sdk.none }),
+    'x-effect': route.effect,
+    'x-kind': route.kind,
     ...access,
     parameters: describeParameters(route, place),
     ...describeRequestBody(route, place),
     responses: {
       ...describeSuccesses(route, place),
-      ...problemReferences(problemCodes(route, note?.problems), responses, baseUrl),
+      ...problemReferences(problemCodes(route, note?.problems), components, baseUrl),
     },
   }
 }

@@ -30,6 +30,15 @@ export const listQuery = {
   include: z.enum(['total_count']).optional(),
 }
 
+/** Spread into the query of a list whose page needs the oldest first. Cursors are bound to it. */
+export const orderQuery = {
+  order: z
+    .enum(['asc', 'desc'])
+    .meta({ id: 'ListOrder' })
+    .default('desc')
+    .describe('`desc` (newest first) when absent.'),
+}
+
 export interface Page<Row> {
   object: 'list'
   data: Row[]
@@ -90,6 +99,14 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   })
   const id = z.globalRegistry.get(item)?.id
   return id === undefined ? view : view.meta({ id: `${id}List` })
+}
+
+/** The schema of the items, where a view is that of a list. */
+export function listItemOf(view: z.ZodType): z.ZodType | undefined {
+  if (!(view instanceof z.ZodObject)) return undefined
+  const { object, data } = view.shape
+  const isList = object instanceof z.ZodLiteral && object.value === 'list' && data instanceof z.ZodArray
+  return isList && 'next_cursor' in view.shape ? (data.element as z.ZodType) : undefined
 }
 
 const MAC_BYTES = 16

@@ -48,6 +48,17 @@ export const timestamp = boundTime.refine((value) => !(Date.parse(value) < FIRST
   params: { code: 'out_of_range' },
 })
 
+const MAX_VALUES = 20
+
+/** A filter that takes several values, as `status=a&status=b`: rows match any of them. Parsed: sorted, each once. */
+export function several<Item extends z.ZodType<string | number>>(item: Item) {
+  return z
+    .array(item)
+    .min(1)
+    .max(MAX_VALUES)
+    .transform((values) => [...new Set(values)].sort())
+}
+
 const INVISIBLE = { message: 'must not be empty: nothing of it can be seen', params: { code: 'too_short' } }
 // The empty text has a finding of its own.
 const isVisible = (text: string) => text === '' || visibleLength(text) > 0
@@ -78,7 +89,7 @@ export const mailAddress = z
 /** A JSON object with every member that was sent: `z.record` drops one with the name `__proto__`. */
 export const jsonObject = z
   .custom<JsonObject>(isJsonObject, { message: 'must be an object', abort: true, params: { code: 'invalid_type' } })
-  .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} })
+  .meta({ type: 'object', additionalProperties: true })
 
 /** A check of names and values of the caller's own: programs that read them may lose a member `__proto__`, or worse. */
 export function refusePrototypeName(value: unknown, issues: z.core.$RefinementCtx): void {

@@ -20,7 +20,10 @@ import {
 } from './endpoint.ts'
 import { createFingerprintTap, fingerprintInSlices, fingerprintOf } from './fingerprint.ts'
 import { checkSameRequest, createIdempotencyKey, type IdempotencyKey, parseIdempotencyKey } from './idempotency.ts'
+import { prefersLines, streamPages } from './list-lines.ts'
 import { createLongStrings, type LongStrings } from './long-strings.ts'
+import { NDJSON_TYPE } from './ndjson.ts'
+import type { Page } from './page.ts'
 import { invalidRequest, type Parsed, parseInSlices, parseQuery, parseWith, pointerOf } from './validate.ts'
 import { watchAccess } from './watch-access.ts'
 
@@ -135,12 +138,15 @@ async function answerOnce(
   route: Route,
   { handler, replay }: Handlers,
   request: Request<unknown, unknown, unknown>,
-  { findEffect, keepStatus }: Exchange,
+  { findEffect, keepStatus, search }: Exchange,
 ): Promise<Answer> {
   const { idempotencyKey: key, overCap } = request
   try {
     if (overCap !== undefined && route.knowsRepeats !== true) throw overCap
-    const answer = answerOf(route, await handler(request))
+    const answer =
+      route.isList && prefersLines(request.header('accept'))
+        ? await answerLines(route, handler, request, search)
+        : answerOf(route, await handler(request))
     if (key !== undefined && replay !== undefined && answer.status !== key.status) {
       // If this fails, the request has still succeeded: a replay then only has the older status.
       await keepStatus?.(key, answer.status).catch(() => {})
@@ -156,6 +162,23 @@ async function answerOnce(
     const shown = answerOf(route, await replay(request, effect.subject, effect.status))
     return markReplayed({ ...shown, status: effect.status })
   }
+}
+
+async function answerLines(
+  route: Route,
+  handler: Handlers['handler'],
+  request: Request<unknown, unknown, unknown>,
+  search: string,
+): Promise<Answer> {
+  const stream = await streamPages(request.query as Record<string, unknown>, {
+    schema: route.query,
+    isLimited: new URLSearchParams(search).has('limit'),
+    readPage: async (query) => {
+      const returned = await handler(Object.assign(Object.create(request), { query }))
+      return viewedBy(route, isReply(returned) ? returned.body : returned) as Page<unknown>
+    },
+  })
+  return { status: 200, stream, headers: { 'Content-Type': NDJSON_TYPE, Vary: 'Accept', ...cachingOf(route, 200) } }
 }
 
 function markReplayed(answer: Answer): Answer {
@@ -297,17 +320,24 @@ function answerOf(route: Route, returned: unknown): Answer {
     ? returned
     : { status: route.status[0] ?? 200, body: returned, headers: undefined, cookies: undefined }
   if (!route.status.includes(status)) throw new Error(`${route.method} ${route.path} does not declare status ${status}`)
-  const viewed = route.view.safeParse(body)
-  if (!viewed.success) {
-    const places = viewed.error.issues.slice(0, 10).map((issue) => `${pointerOf(issue.path, 'body')} ${issue.code}`)
-    throw new Error(`the answer of ${route.method} ${route.path} does not fit its view: ${places.join(', ')}`)
-  }
   return {
     status,
-    headers: { 'Content-Type': 'application/json', ...cachingOf(route, status), ...headers },
-    text: JSON.stringify(viewed.data),
+    headers: {
+      'Content-Type': 'application/json',
+      ...(route.isList && { Vary: 'Accept' }),
+      ...cachingOf(route, status),
+      ...headers,
+    },
+    text: JSON.stringify(viewedBy(route, body)),
     ...(cookies === undefined ? {} : { cookies }),
   }
+}
+
+function viewedBy(route: Route, body: unknown): unknown {
+  const viewed = route.view.safeParse(body)
+  if (viewed.success) return viewed.data
+  const places = viewed.error.issues.slice(0, 10).map((issue) => `${pointerOf(issue.path, 'body')} ${issue.code}`)
+  throw new Error(`the answer of ${route.method} ${route.path} does not fit its view: ${places.join(', ')}`)
 }
 
 // A caller may store what it read, and must revalidate it each time: see represent.ts.

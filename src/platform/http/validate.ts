@@ -33,30 +33,49 @@ function parsedBy(schema: z.ZodType, result: z.ZodSafeParseResult<unknown>, plac
 }
 
 /**
- * Parses a query string by a strict schema. A repeated parameter is refused: proxies and servers disagree on which one
- * counts.
+ * Parses a query string by a strict schema. A repeated parameter is refused unless its schema is an array: proxies and
+ * servers disagree on which one counts.
  */
 export function parseQuery(schema: z.ZodObject | undefined, search: string): Parsed {
   if (search === '' && schema === undefined) return { ok: true, value: {} }
-  const values: Record<string, string> = {}
+  const values: Record<string, string | string[]> = {}
   const errors: FieldError[] = []
   for (const part of search.split('&')) {
     if (part === '') continue
-    const [name, value] = splitPair(part)
-    if (name === undefined || value === undefined) {
-      errors.push({ pointer: '?', code: 'invalid_encoding', detail: 'has a malformed percent-encoding' })
-    } else if (Object.hasOwn(values, name)) {
-      errors.push({ pointer: pointerOf([name], 'query'), code: 'duplicate', detail: 'must be given only once' })
-    } else if (value.includes('\0') || name.includes('\0')) {
-      errors.push({ pointer: pointerOf([name], 'query'), code: 'invalid_character', detail: 'must not contain U+0000' })
-    } else {
-      Object.defineProperty(values, name, { value, enumerable: true, configurable: true, writable: true })
-    }
+    const error = addPair(values, splitPair(part), schema)
+    if (error !== undefined) errors.push(error)
     if (errors.length >= MAX_ERRORS) return { ok: false, errors }
   }
   const parsed = schema === undefined ? refuseAll(values) : parseWith(schema, values, 'query')
   if (errors.length === 0) return parsed
   return { ok: false, errors: [...errors, ...(parsed.ok ? [] : parsed.errors)].slice(0, MAX_ERRORS) }
+}
+
+function addPair(
+  values: Record<string, string | string[]>,
+  [name, value]: ReturnType<typeof splitPair>,
+  schema: z.ZodObject | undefined,
+): FieldError | undefined {
+  if (name === undefined || value === undefined) {
+    return { pointer: '?', code: 'invalid_encoding', detail: 'has a malformed percent-encoding' }
+  }
+  const pointer = pointerOf([name], 'query')
+  if (value.includes('\0') || name.includes('\0')) {
+    return { pointer, code: 'invalid_character', detail: 'must not contain U+0000' }
+  }
+  const known = Object.hasOwn(values, name) ? values[name] : undefined
+  if (typeof known === 'string') return { pointer, code: 'duplicate', detail: 'must be given only once' }
+  if (known !== undefined) known.push(value)
+  else {
+    const first = takesSeveral(schema, name) ? [value] : value
+    Object.defineProperty(values, name, { value: first, enumerable: true, configurable: true, writable: true })
+  }
+  return undefined
+}
+
+function takesSeveral(schema: z.ZodObject | undefined, name: string): boolean {
+  const member = schema !== undefined && Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined
+  return member !== undefined && unwrapped(member as z.ZodType) instanceof z.ZodArray
 }
 
 /** One failure for several findings. */
@@ -72,7 +91,7 @@ export function invalidRequest(errors: FieldError[]): Failure {
 /** RFC 6901, or `?name` for a query parameter. */
 export function pointerOf(path: readonly PropertyKey[], place: Place): string {
   const segments = path.map((one) => String(one).replaceAll('~', '~0').replaceAll('/', '~1'))
-  const whole = place === 'query' ? `?${path.map(String).join('/')}` : segments.map((one) => `/${one}`).join('')
+  const whole = place === 'query' ? `?${String(path[0] ?? '')}` : segments.map((one) => `/${one}`).join('')
   // A caller that puts a secret where a name belongs is not sent it back.
   const pointer = redactTokens(whole)
   return pointer.length > MAX_POINTER ? `${pointer.slice(0, MAX_POINTER)}…` : pointer
@@ -231,7 +250,7 @@ function listOf(values: string[]): string {
   return values.length < 2 ? last : `${values.slice(0, -1).join(', ')} or ${last}`
 }
 
-function refuseAll(values: Record<string, string>): Parsed {
+function refuseAll(values: Record<string, unknown>): Parsed {
   const names = Object.keys(values)
   if (names.length === 0) return { ok: true, value: {} }
   return { ok: false, errors: unknownNames(names, [], { place: 'query', known: [] }) }

@@ -52,8 +52,8 @@ const checkRequest = z
   })
   .meta({ id: 'CanaryCheckRequest' })
 
-const common = { tag: 'Canaries', scope: 'intent' } as const
-const killSwitch = { tag: 'Canaries', scope: 'admin', path: '/v1/trace/kill-switch', needsAccountKey: true } as const
+const common = { scope: 'intent' } as const
+const killSwitch = { scope: 'admin', path: '/v1/trace/kill-switch', needsAccountKey: true } as const
 
 interface CanaryParts {
   checks: Checks
@@ -75,6 +75,9 @@ function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwit
         ...killSwitch,
         method: 'GET',
         operationId: 'getKillSwitch',
+        sdk: 'trace.killSwitch.retrieve',
+        effect: 'read',
+        kind: 'call',
         permission: 'policy.read',
         summary: 'The kill switch: what a canary trip does',
         view: killSwitchView,
@@ -87,6 +90,9 @@ function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwit
         ...killSwitch,
         method: 'PUT',
         operationId: 'replaceKillSwitch',
+        sdk: 'trace.killSwitch.update',
+        effect: 'write',
+        kind: 'call',
         permission: 'policy.write',
         summary: 'Replace the kill switch, from the next check on',
         isEmergency: true,
@@ -106,6 +112,9 @@ function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwit
         method: 'POST',
         path: '/v1/trace/kill-switch/preview',
         operationId: 'previewKillSwitch',
+        sdk: 'trace.killSwitch.preview',
+        effect: 'read',
+        kind: 'call',
         permission: 'policy.read',
         summary: 'What a kill switch would have done in the last 7 days',
         body: killSwitchBody,
@@ -125,6 +134,9 @@ function checkRoute(checks: Checks): Route {
       method: 'POST',
       path: '/v1/trace/check',
       operationId: 'checkCanaries',
+      sdk: 'trace.check',
+      effect: 'write',
+      kind: 'call',
       permission: 'traces.write',
       summary: 'Check whether an agent may continue, by its canary readings',
       // Only where an input is read; the check itself is never refused for that.
@@ -150,6 +162,9 @@ function traceRoutes(traces: Traces): Route[] {
         method: 'GET',
         path: '/v1/trace/traces',
         operationId: 'listTraces',
+        sdk: 'trace.traces.list',
+        effect: 'read',
+        kind: 'list',
         permission: 'traces.read',
         summary: 'Traces, newest first',
         query: z.object({
@@ -185,6 +200,9 @@ function traceRoutes(traces: Traces): Route[] {
         method: 'GET',
         path: '/v1/trace/traces/:id',
         operationId: 'getTrace',
+        sdk: 'trace.traces.retrieve',
+        effect: 'read',
+        kind: 'call',
         permission: 'traces.read',
         summary: 'One trace with its canary readings',
         params: idParams('trc'),

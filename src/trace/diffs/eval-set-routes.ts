@@ -29,7 +29,7 @@ const evalSetRequest = z
   })
   .meta({ id: 'EvalSetRequest' })
 
-const common = { tag: 'Diffs', scope: 'intent', needsAccountKey: true } as const
+const common = { scope: 'intent', needsAccountKey: true } as const
 const reading = { ...common, permission: 'traces.read' } as const
 const writing = { ...common, permission: 'traces.write' } as const
 
@@ -42,6 +42,9 @@ export function evalSetRoutes(evalSets: EvalSets): Route[] {
         method: 'POST',
         path: '/v1/trace/eval-sets',
         operationId: 'createEvalSet',
+        sdk: 'trace.evalSets.create',
+        effect: 'write',
+        kind: 'call',
         summary: 'Store prompts to compare models with',
         body: evalSetRequest,
         maxBodyBytes: MAX_BODY_BYTES,
@@ -58,6 +61,9 @@ export function evalSetRoutes(evalSets: EvalSets): Route[] {
         method: 'GET',
         path: '/v1/trace/eval-sets',
         operationId: 'listEvalSets',
+        sdk: 'trace.evalSets.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Evaluation sets of the account, newest first',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(evalSetView),
@@ -74,6 +80,9 @@ export function evalSetRoutes(evalSets: EvalSets): Route[] {
         method: 'GET',
         path: '/v1/trace/eval-sets/:id',
         operationId: 'getEvalSet',
+        sdk: 'trace.evalSets.retrieve',
+        effect: 'read',
+        kind: 'call',
         params: idParams('evs'),
         summary: 'One evaluation set, without its prompts',
         view: evalSetView,
@@ -87,6 +96,9 @@ export function evalSetRoutes(evalSets: EvalSets): Route[] {
         method: 'DELETE',
         path: '/v1/trace/eval-sets/:id',
         operationId: 'deleteEvalSet',
+        sdk: 'trace.evalSets.delete',
+        effect: 'destructive',
+        kind: 'call',
         params: idParams('evs'),
         summary: 'Delete an evaluation set. Diffs of it that have not ended fail.',
         view: z.object({ eval_set_id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedEvalSet' }),

@@ -55,7 +55,7 @@ const diffRequest = z
   })
   .meta({ id: 'TraceDiffRequest' })
 
-const common = { tag: 'Diffs', scope: 'intent', needsAccountKey: true } as const
+const common = { scope: 'intent', needsAccountKey: true } as const
 const reading = { ...common, permission: 'traces.read' } as const
 const writing = { ...common, permission: 'traces.write' } as const
 
@@ -68,6 +68,9 @@ export function diffRoutes(diffs: Diffs): Route[] {
         method: 'POST',
         path: '/v1/trace/diffs',
         operationId: 'createTraceDiff',
+        sdk: 'trace.diffs.create',
+        effect: 'write',
+        kind: 'call',
         summary: 'Compare two model versions over an evaluation set',
         meters: 'diff',
         body: diffRequest,
@@ -83,6 +86,9 @@ export function diffRoutes(diffs: Diffs): Route[] {
         method: 'GET',
         path: '/v1/trace/diffs',
         operationId: 'listTraceDiffs',
+        sdk: 'trace.diffs.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Diffs, newest first',
         query: z.object({ ...listQuery, state: jobStateView.optional() }),
         view: listOf(diffView),
@@ -99,6 +105,9 @@ export function diffRoutes(diffs: Diffs): Route[] {
         method: 'GET',
         path: '/v1/trace/diffs/:id',
         operationId: 'getTraceDiff',
+        sdk: 'trace.diffs.retrieve',
+        effect: 'read',
+        kind: 'call',
         params: idParams('dif'),
         summary: 'The state, progress and verdict of one diff',
         view: diffView,
@@ -112,6 +121,9 @@ export function diffRoutes(diffs: Diffs): Route[] {
         method: 'GET',
         path: '/v1/trace/diffs/:id/report',
         operationId: 'getTraceDiffReport',
+        sdk: 'trace.diffs.retrieveReport',
+        effect: 'read',
+        kind: 'call',
         params: idParams('dif'),
         summary: 'The report of a diff that has succeeded',
         view: reportView,
@@ -125,6 +137,9 @@ export function diffRoutes(diffs: Diffs): Route[] {
         method: 'POST',
         path: '/v1/trace/diffs/:id/cancel',
         operationId: 'cancelTraceDiff',
+        sdk: 'trace.diffs.cancel',
+        effect: 'write',
+        kind: 'call',
         params: idParams('dif'),
         summary: 'Cancel a diff that has not ended',
         view: diffView,

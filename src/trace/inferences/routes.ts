@@ -46,7 +46,7 @@ const tokenView = z
   })
   .meta({ id: 'TracedToken' })
 
-const common = { tag: 'Traces', scope: 'intent' } as const
+const common = { scope: 'intent' } as const
 
 interface InferenceRoutesDeps {
   inferences: Inferences
@@ -62,6 +62,9 @@ export function inferenceRoutes({ inferences, repeat, tokens }: InferenceRoutesD
         method: 'POST',
         path: '/v1/trace/inferences',
         operationId: 'createInference',
+        sdk: 'trace.inferences.create',
+        effect: 'write',
+        kind: 'call',
         permission: 'traces.write',
         summary: 'Run a model, with its canaries read',
         meters: 'inference',
@@ -80,6 +83,9 @@ export function inferenceRoutes({ inferences, repeat, tokens }: InferenceRoutesD
         method: 'GET',
         path: '/v1/trace/traces/:id/tokens',
         operationId: 'listTraceTokens',
+        sdk: 'trace.tokens.list',
+        effect: 'read',
+        kind: 'list',
         permission: 'traces.read',
         summary: 'The tokens of a completion, in their order',
         params: idParams('trc'),

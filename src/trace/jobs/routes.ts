@@ -97,7 +97,7 @@ const interventionView = z
   })
   .meta({ id: 'Intervention' })
 
-const common = { tag: 'Traces', scope: 'intent' } as const
+const common = { scope: 'intent' } as const
 
 export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): Route[] {
   const accepted = (row: TraceJobRow, owner: TraceOwner) =>
@@ -109,6 +109,9 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         method: 'POST',
         path: '/v1/trace/jobs',
         operationId: 'createAttributionJob',
+        sdk: 'trace.jobs.create',
+        effect: 'write',
+        kind: 'call',
         permission: 'traces.write',
         summary: 'Start an attribution job: what made a model say a token',
         meters: 'trace_job',
@@ -126,6 +129,9 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         method: 'GET',
         path: '/v1/trace/jobs',
         operationId: 'listAttributionJobs',
+        sdk: 'trace.jobs.list',
+        effect: 'read',
+        kind: 'list',
         permission: 'traces.read',
         summary: 'Attribution jobs, newest first',
         query: z.object({
@@ -147,6 +153,9 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         method: 'GET',
         path: '/v1/trace/jobs/:id',
         operationId: 'getAttributionJob',
+        sdk: 'trace.jobs.retrieve',
+        effect: 'read',
+        kind: 'call',
         permission: 'traces.read',
         summary: 'The state and progress of an attribution job',
         params: idParams('job'),
@@ -161,6 +170,9 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         method: 'GET',
         path: '/v1/trace/jobs/:id/manifest',
         operationId: 'getAttributionManifest',
+        sdk: 'trace.jobs.downloadManifest',
+        effect: 'read',
+        kind: 'download',
         permission: 'traces.read',
         summary: 'The graph, in the schema of Neuronpedia and circuit-tracer',
         params: idParams('job'),
@@ -190,6 +202,9 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         method: 'POST',
         path: '/v1/trace/jobs/:id/cancel',
         operationId: 'cancelAttributionJob',
+        sdk: 'trace.jobs.cancel',
+        effect: 'write',
+        kind: 'call',
         permission: 'traces.write',
         summary: 'Cancel an attribution job',
         params: idParams('job'),
@@ -206,6 +221,9 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         method: 'POST',
         path: '/v1/trace/traces/:id/interventions',
         operationId: 'interveneInTrace',
+        sdk: 'trace.interventions.create',
+        effect: 'write',
+        kind: 'call',
         permission: 'traces.write',
         summary: 'Ablate or scale neurons of a trace, and compare the prediction with what happens',
         meters: 'inference',

@@ -38,7 +38,7 @@ const clearedView = z
 
 const clearRequest = z.strictObject({ note: visibleText(1_000).optional() }).optional()
 
-const reading = { tag: 'Canaries', scope: 'escalate', permission: 'locks.read' } as const
+const reading = { scope: 'escalate', permission: 'locks.read' } as const
 
 export function lockRoutes(locks: Locks): Route[] {
   return [
@@ -48,6 +48,9 @@ export function lockRoutes(locks: Locks): Route[] {
         method: 'GET',
         path: '/v1/trace/session-locks',
         operationId: 'listSessionLocks',
+        sdk: 'trace.locks.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Session locks, newest first',
         query: z.object({
           ...listQuery,
@@ -79,6 +82,9 @@ export function lockRoutes(locks: Locks): Route[] {
         method: 'GET',
         path: '/v1/trace/session-locks/:id',
         operationId: 'getSessionLock',
+        sdk: 'trace.locks.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'One session lock',
         params: idParams('lck'),
         view: lockView,
@@ -93,6 +99,9 @@ export function lockRoutes(locks: Locks): Route[] {
         method: 'POST',
         path: '/v1/trace/session-locks/:id/clear',
         operationId: 'clearSessionLock',
+        sdk: 'trace.locks.clear',
+        effect: 'write',
+        kind: 'call',
         summary: 'Clear a session lock after a review',
         params: idParams('lck'),
         body: clearRequest,

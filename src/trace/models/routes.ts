@@ -67,7 +67,7 @@ const modelView = z
   })
   .meta({ id: 'Model' })
 
-const reading = { tag: 'Models', scope: 'intent', permission: 'traces.read' } as const
+const reading = { scope: 'intent', permission: 'traces.read' } as const
 
 export function modelRoutes(models: Models): Route[] {
   return [
@@ -77,6 +77,9 @@ export function modelRoutes(models: Models): Route[] {
         method: 'GET',
         path: '/v1/trace/models',
         operationId: 'listModels',
+        sdk: 'trace.models.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'The models of this installation',
         view: listOf(modelView),
         status: [200],
@@ -92,6 +95,9 @@ export function modelRoutes(models: Models): Route[] {
         method: 'GET',
         path: '/v1/trace/models/:id',
         operationId: 'getModel',
+        sdk: 'trace.models.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'One model: what it can do, its version and its canary probes',
         params: z.object({ id: z.string().max(64) }),
         view: modelView,

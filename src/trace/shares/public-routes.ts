@@ -31,7 +31,7 @@ const codeBody = z
   .meta({ id: 'DisclosureCode' })
 
 export function publicShareRoutes({ viewing, disclosure }: { viewing: Viewing; disclosure: Disclosure }): Route[] {
-  const common = { tag: 'Shares', public: 'The token of the share is the credential', status: [200] }
+  const common = { public: 'The token of the share is the credential', status: [200] }
   const asking = (
     { header, origin }: Pick<PublicRequest<unknown, unknown, unknown>, 'header' | 'origin'>,
     shareId: string,
@@ -47,6 +47,9 @@ export function publicShareRoutes({ viewing, disclosure }: { viewing: Viewing; d
         method: 'GET',
         path: '/v1/trace/shares/view',
         operationId: 'viewTraceShare',
+        sdk: 'trace.shares.view',
+        effect: 'read',
+        kind: 'call',
         summary: 'What a share shows, to the holder of its token or of a grant',
         view: sharedView,
       },
@@ -58,6 +61,9 @@ export function publicShareRoutes({ viewing, disclosure }: { viewing: Viewing; d
         method: 'POST',
         path: '/v1/trace/shares/:id/disclosure-requests',
         operationId: 'requestDisclosure',
+        sdk: 'trace.disclosures.request',
+        effect: 'write',
+        kind: 'call',
         summary: 'Ask to see what a share masks; a code is mailed',
         params: idParams('shr'),
         body: purposeBody,
@@ -72,6 +78,9 @@ export function publicShareRoutes({ viewing, disclosure }: { viewing: Viewing; d
         method: 'POST',
         path: '/v1/trace/shares/:id/disclosure-requests/:request_id/verify',
         operationId: 'verifyDisclosureRequest',
+        sdk: 'trace.disclosures.verify',
+        effect: 'write',
+        kind: 'call',
         summary: 'Verify the address of a request by the mailed code',
         params: z.object({ id: idParam('shr'), request_id: idParam('dsr') }),
         body: codeBody,

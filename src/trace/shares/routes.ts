@@ -63,9 +63,9 @@ const grantBody = z
   })
   .optional()
 
-const reading = { tag: 'Shares', scope: 'intent', permission: 'traces.read' } as const
-const writing = { tag: 'Shares', scope: 'intent', permission: 'shares.write' } as const
-const deciding = { tag: 'Shares', scope: 'escalate', permission: 'disclosures.decide' } as const
+const reading = { scope: 'intent', permission: 'traces.read' } as const
+const writing = { scope: 'intent', permission: 'shares.write' } as const
+const deciding = { scope: 'escalate', permission: 'disclosures.decide' } as const
 
 interface ShareRoutesDeps {
   shares: Shares
@@ -86,6 +86,9 @@ function ownRoutes({ shares, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>):
         method: 'POST',
         path: '/v1/trace/shares',
         operationId: 'createTraceShare',
+        sdk: 'trace.shares.create',
+        effect: 'write',
+        kind: 'call',
         summary: 'Share a trace. The token is in this answer only.',
         // Its disclosures are mailed.
         needsAccountKey: true,
@@ -110,6 +113,9 @@ function ownRoutes({ shares, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>):
         method: 'GET',
         path: '/v1/trace/shares',
         operationId: 'listTraceShares',
+        sdk: 'trace.shares.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Shares, newest first',
         query: z.object({
           ...listQuery,
@@ -130,6 +136,9 @@ function ownRoutes({ shares, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>):
         method: 'GET',
         path: '/v1/trace/shares/:id',
         operationId: 'getTraceShare',
+        sdk: 'trace.shares.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'One share, without its token',
         params: idParams('shr'),
         view: shareView,
@@ -143,6 +152,9 @@ function ownRoutes({ shares, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>):
         method: 'POST',
         path: '/v1/trace/shares/:id/revoke',
         operationId: 'revokeTraceShare',
+        sdk: 'trace.shares.revoke',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'End a share and every grant of it, from the next view on',
         isEmergency: true,
         audits: 'share.revoked',
@@ -160,6 +172,9 @@ function ownRoutes({ shares, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>):
         method: 'GET',
         path: '/v1/trace/shares/:id/views',
         operationId: 'listShareViews',
+        sdk: 'trace.shares.listViews',
+        effect: 'read',
+        kind: 'list',
         summary: 'When a share was looked at, newest first',
         params: idParams('shr'),
         query: z.object({ ...listQuery, request_id: z.string().max(64).optional() }),
@@ -192,6 +207,9 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
         method: 'GET',
         path: '/v1/trace/disclosure-requests',
         operationId: 'listDisclosureRequests',
+        sdk: 'trace.disclosures.list',
+        effect: 'read',
+        kind: 'list',
         summary: 'Requests to see what shares mask, newest first',
         query: z.object({
           ...listQuery,
@@ -213,6 +231,9 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
         method: 'GET',
         path: '/v1/trace/disclosure-requests/:id',
         operationId: 'getDisclosureRequest',
+        sdk: 'trace.disclosures.retrieve',
+        effect: 'read',
+        kind: 'call',
         summary: 'One request to see what a share masks',
         params: idParams('dsr'),
         view: requestView,
@@ -225,6 +246,9 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
         ...common,
         path: '/v1/trace/disclosure-requests/:id/grant',
         operationId: 'grantDisclosure',
+        sdk: 'trace.disclosures.grant',
+        effect: 'write',
+        kind: 'call',
         summary: 'Let the person see what the share masks, for a time',
         audits: 'disclosure.granted',
         body: grantBody,
@@ -238,6 +262,9 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
         ...common,
         path: '/v1/trace/disclosure-requests/:id/deny',
         operationId: 'denyDisclosure',
+        sdk: 'trace.disclosures.deny',
+        effect: 'write',
+        kind: 'call',
         summary: 'Deny a request that is pending',
         audits: 'disclosure.denied',
       },
@@ -250,6 +277,9 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
         ...common,
         path: '/v1/trace/disclosure-requests/:id/revoke',
         operationId: 'revokeDisclosure',
+        sdk: 'trace.disclosures.revoke',
+        effect: 'destructive',
+        kind: 'call',
         summary: 'End a grant, from the next view on',
         isEmergency: true,
         audits: 'disclosure.revoked',

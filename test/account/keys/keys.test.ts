@@ -295,7 +295,9 @@ describe('a key in a request to the application', () => {
           {
             method: 'GET',
             path: '/v1/me',
-            tag: 'me',
+            sdk: { none: 'a route of a test' },
+            effect: 'write',
+            kind: 'call',
             summary: 'Me',
             operationId: 'test',
             scope: 'verify',

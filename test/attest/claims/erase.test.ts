@@ -227,7 +227,7 @@ describe('DELETE /v1/claims/:id', () => {
     })
     expect([late.status, late.json.code, late.json.errors?.[0]]).toEqual([
       409,
-      'conflict',
+      'claim_erased',
       { pointer: '/claim/reference', code: 'claim_erased', detail: expect.any(String) },
     ])
     expect((await on.service.call(on.caller, `/v1/claims?reference=closed`)).json.data).toMatchObject([

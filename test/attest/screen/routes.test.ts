@@ -91,7 +91,7 @@ describe('POST /v1/media/screen', () => {
       ['media of live', { media: { media_id: newId('med', 'live') } }, 'environment_mismatch', '/media/media_id'],
       ['a claim of another account', { media, claim_id: theirClaim }, 'not_found', '/claim_id'],
       ['a claim of live', { media, claim_id: newId('clm', 'live') }, 'environment_mismatch', '/claim_id'],
-      ['an erased claim', { media, claim_id: erased }, 'conflict', '/claim_id'],
+      ['an erased claim', { media, claim_id: erased }, 'claim_erased', '/claim_id'],
     ]
     const before = [await count('screenings'), await count('jobs')]
     for (const [what, body, code, pointer, finding] of cases) {

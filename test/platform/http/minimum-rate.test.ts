@@ -80,7 +80,9 @@ describe('over HTTP', () => {
       {
         method: 'POST',
         path: '/v1/notes',
-        tag: 'notes',
+        sdk: { none: 'a route of a test' },
+        effect: 'write',
+        kind: 'call',
         summary: 'Write',
         operationId: 'test',
         scope: 'attest',

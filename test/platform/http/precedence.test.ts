@@ -22,7 +22,9 @@ const routes: Route[] = [
     {
       method: 'GET',
       path: '/v1/things/:id',
-      tag: 'things',
+      sdk: { none: 'a route of a test' },
+      effect: 'write',
+      kind: 'call',
       summary: 'One',
       operationId: 'test',
       scope: 'verify',
@@ -44,7 +46,9 @@ const routes: Route[] = [
     {
       method: 'GET',
       path: '/v1/things/special',
-      tag: 'things',
+      sdk: { none: 'a route of a test' },
+      effect: 'write',
+      kind: 'call',
       summary: 'Static',
       operationId: 'test',
       scope: 'verify',
@@ -57,7 +61,9 @@ const routes: Route[] = [
     {
       method: 'POST',
       path: '/v1/things/:id',
-      tag: 'things',
+      sdk: { none: 'a route of a test' },
+      effect: 'write',
+      kind: 'call',
       summary: 'Change',
       operationId: 'test',
       scope: 'admin',

@@ -13,7 +13,9 @@ import { makeKeyRow, startApp, type TestApp } from '../../support/http.ts'
 const view = z.object({ text: z.string() })
 const base = {
   method: 'GET' as const,
-  tag: 'test',
+  sdk: { none: 'a route of a test' },
+  effect: 'write',
+  kind: 'call',
   summary: 'x',
   operationId: 'test',
   scope: 'verify' as const,

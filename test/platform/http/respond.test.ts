@@ -10,7 +10,9 @@ import { call, return503, startApp, type TestApp } from '../../support/http.ts'
 
 const base = {
   method: 'GET' as const,
-  tag: 'test',
+  sdk: { none: 'a route of a test' },
+  effect: 'write',
+  kind: 'call',
   public: 'for the test',
   summary: 'x',
   operationId: 'test',

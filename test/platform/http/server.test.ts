@@ -8,7 +8,11 @@ import { publicEndpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { call, callRaw, startApp, type TestApp } from '../../support/http.ts'
 import { until } from '../../support/until.ts'
 
-const base = { tag: 'test', public: 'for the test', status: [200] }
+const base = {
+  ...({ sdk: { none: 'a route of a test' }, effect: 'write', kind: 'call' } as const),
+  public: 'for the test',
+  status: [200],
+}
 const open: TestApp[] = []
 afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close(500)))

@@ -96,7 +96,9 @@ function thingRoutes({ db }: TestDatabase, at: Things['at']): Route[] {
 
   const common = {
     method: 'POST' as const,
-    tag: 'things',
+    sdk: { none: 'a route of a test' },
+    effect: 'write',
+    kind: 'call',
     summary: 'x',
     operationId: 'test',
     scope: 'attest' as const,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { several } from '#src/platform/http/params.ts'
 import { parseQuery, parseWith } from '#src/platform/http/validate.ts'
 
 function findings(schema: z.ZodType, value: unknown): string[] {
@@ -173,6 +174,22 @@ describe('the validation of a query string', () => {
     ['q=a=b', { q: 'a=b' }],
   ])('parses %j', (search, value) => {
     expect(parseQuery(schema, search)).toEqual({ ok: true, value })
+  })
+
+  it('takes several values only where the filter does, in one order and each once', () => {
+    const filter = z.object({ status: several(z.enum(['open', 'closed'])).optional(), q: z.string().optional() }).strict()
+    expect(parseQuery(filter, 'status=open')).toEqual({ ok: true, value: { status: ['open'] } })
+    expect(parseQuery(filter, 'status=open&status=closed&status=open')).toEqual({
+      ok: true,
+      value: { status: ['closed', 'open'] },
+    })
+    expect(parseQuery(filter, 'status=open&status=lost&q=a&q=b')).toMatchObject({
+      ok: false,
+      errors: [
+        { pointer: '?q', code: 'duplicate' },
+        { pointer: '?status', code: 'invalid_value' },
+      ],
+    })
   })
 
   it('never throws, and never accepts an undeclared parameter', () => {

@@ -18,7 +18,7 @@ let [opened, closed] = [0, 0]
 let handled = 0
 let app: TestApp
 
-const common = { tag: 'things', summary: 'x', operationId: 'test', scope: 'verify', permission: 'claims.read' } as const
+const common = { sdk: { none: 'a route of a test' }, effect: 'write', kind: 'call', summary: 'x', operationId: 'test', scope: 'verify', permission: 'claims.read' } as const
 const routes: Route[] = [
   endpoint(
     {
@@ -63,7 +63,9 @@ const routes: Route[] = [
       method: 'POST',
       path: '/v1/slow',
       operationId: 'sendSlowly',
-      tag: 'T',
+      sdk: { none: 'a route of a test' },
+      effect: 'write',
+      kind: 'call',
       summary: 'Takes a JSON body',
       scope: 'verify',
       permission: 'claims.read',
@@ -91,7 +93,9 @@ for (const [method, path, waits] of [
         method,
         path,
         operationId: `${method.toLowerCase()}Waits`,
-        tag: 'T',
+        sdk: { none: 'a route of a test' },
+        effect: 'write',
+        kind: 'call',
         summary: 'Waits until it is released',
         scope: 'verify',
         permission: 'claims.read',

@@ -1,0 +1,84 @@
+// The members that an error of one code has beside those of every problem (RFC 9457 3.2).
+
+import { z } from 'zod'
+import { PLANS, PRODUCTS, GRANTABLE_SCOPES, ROLES } from '#src/catalogue/access.ts'
+import type { FailureCode } from '#src/failure.ts'
+import { rejectedLineView } from './rejection.ts'
+import { timestampView } from './views.ts'
+
+// Rate limits that callers can tell apart: of requests, and of single kinds of work.
+const LIMITS = [
+  'account',
+  'key',
+  'user',
+  'address',
+  'emergency',
+  'guesses',
+  'exports',
+  'direct_deliveries',
+  'trace_jobs',
+  'trace_diffs',
+] as const
+
+const CAUSES = ['role', 'separation_of_duties', 'not_a_member', 'same_key'] as const
+const CAPABILITIES = ['generate', 'activations', 'attribution', 'canary', 'intervene', 'deterministic'] as const
+const APPROVAL_STATUSES = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const
+const lockId = z.string().describe('The session lock.')
+
+export const PROBLEM_MEMBERS: Partial<Record<FailureCode, z.core.$ZodLooseShape>> = {
+  invalid_request: {
+    accepted: z.literal(0).optional().describe('For a batch in which no line can be accepted.'),
+    rejected: z.array(rejectedLineView).optional().describe('For such a batch: its lines, and what is wrong with each.'),
+  },
+  monthly_cap_exceeded: { resets_at: timestampView.describe('When the next month begins.') },
+  insufficient_scope: {
+    required_scope: z.enum(GRANTABLE_SCOPES).meta({ id: 'GrantableScope' }).optional(),
+    required_products: z
+      .array(z.enum(PRODUCTS).meta({ id: 'Product' }))
+      .optional()
+      .describe('For a key that is narrowed to other products.'),
+  },
+  insufficient_role: {
+    allowed: z.array(z.enum(ROLES).meta({ id: 'Role' })).optional().describe('The roles that may do it.'),
+  },
+  plan_required: { required_plan: z.enum(PLANS).meta({ id: 'Plan' }) },
+  approver_not_eligible: { cause: z.enum(CAUSES).meta({ id: 'IneligibilityCause' }) },
+  invalid_state_transition: {
+    allowed: z
+      .array(z.string())
+      .describe('The statuses in which the request is possible; for a case, the ones that it can change to.'),
+    current_status: z.string().optional(),
+    version: z.number().int().optional().describe('With an outdated `version`: the current one.'),
+  },
+  agent_held_by_lock: { lock_id: lockId },
+  canary_tripped: {
+    trace_id: z.string().describe('The trace whose reading tripped.'),
+    tripped_families: z.array(z.string()).describe('What tripped in it.'),
+    lock_id: lockId.optional(),
+  },
+  session_canary_locked: { lock_id: lockId },
+  case_already_open: { case_id: z.string() },
+  consumer_moved: { position: z.number().int().describe('Where the consumer is.') },
+  limit_reached: { maximum: z.number().int().describe('How many there can be.') },
+  not_ready: {
+    current_status: z.string().optional().describe('The status of the work that the request needs the result of.'),
+  },
+  approval_already_decided: {
+    approval_status: z
+      .enum(APPROVAL_STATUSES)
+      .meta({ id: 'ApprovalStatus' })
+      .describe('pending where the person or the key has decided before.'),
+  },
+  events_expired: { resume_after: z.number().int().describe('The position to go on with.') },
+  precondition_failed: { version: z.number().int().optional().describe('The current version.') },
+  backend_capability_missing: {
+    model: z.string(),
+    capability: z
+      .enum(CAPABILITIES)
+      .meta({ id: 'ModelCapability' })
+      .describe('What it lacks: a member of `capabilities` of GET /v1/trace/models.'),
+  },
+  rate_limited: {
+    limit: z.enum(LIMITS).meta({ id: 'RateLimitName' }).optional().describe('Absent for signing in.'),
+  },
+}

@@ -1,0 +1,32 @@
+// Schemas that many answers share: times, and shapes that add members to another shape.
+
+import { z } from 'zod'
+
+/**
+ * A time of an answer, RFC 3339 in UTC. The service made the text, so the guard of answers does not parse it; a time of a
+ * request is `timestamp` of params.ts.
+ */
+export const timestampView = z.string().meta({ format: 'date-time' })
+
+const BASES = new WeakMap<z.ZodType, { base: z.ZodObject; own: readonly string[] }>()
+
+/**
+ * `base` with further members: the OpenAPI document has it as `allOf` of both, so that generated types inherit. A member
+ * that both have is narrower in `members`. For answers, whose shapes are open; a strict body refuses what it does not
+ * declare, and a part of it would refuse the other part.
+ * @param meta `id` is the name of the component.
+ */
+export function extended<Base extends z.ZodObject, Members extends z.core.$ZodLooseShape>(
+  base: Base,
+  members: Members,
+  meta: { id: string; description?: string; verbatim?: true },
+) {
+  const schema = base.extend(members).meta(meta)
+  BASES.set(schema, { base, own: Object.keys(members) })
+  return schema
+}
+
+/** What `extended` made a schema of. */
+export function baseOf(schema: object): { base: z.ZodObject; own: readonly string[] } | undefined {
+  return BASES.get(schema as z.ZodType)
+}
