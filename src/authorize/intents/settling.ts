@@ -120,7 +120,7 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
       const [isMarked] = await Promise.all([markExecuted(tx, charges.jti, execution), spend(tx, caller, charges)])
       if (!isMarked) throw new Error('a token was executed while its row was locked')
     }
-    const decisions = decisionsOfVerify(decision, { charges, causes: asked?.causes })
+    const decisions = decisionsOfVerify(decision, charges)
     tx.withCommit(() =>
       Promise.all([ledger.recordMany(tx, caller, decisions), countOperations(tx, caller, 'verify', [decisionId])]),
     )

@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { baseOf } from './views.ts'
+import { baseOf, writtenOf } from './views.ts'
 
 export type Schema = { [key: string]: unknown }
 export type Components = Record<string, Schema>
@@ -53,6 +53,8 @@ function describe(schema: z.ZodType, io: Direction, { name, schemas }: { name: s
     target: 'draft-2020-12',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
+      const written = writtenOf(zodSchema)
+      if (written !== undefined) return refer(jsonSchema, written, schemas)
       adapt(jsonSchema, io)
       const extension = baseOf(zodSchema)
       if (extension === undefined) return
@@ -130,6 +132,15 @@ function extend(
       },
     ],
   })
+}
+
+// The component of a request, in an answer too.
+function refer(jsonSchema: z.core.JSONSchema.BaseSchema, written: z.ZodType, schemas: Components): void {
+  const id = z.globalRegistry.get(written)?.id
+  if (id === undefined) throw new Error('what is answered as it was written needs an id')
+  hoist(written, 'input', { name: id, schemas })
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
+  jsonSchema.$ref = `${DEFINITION}${id}`
 }
 
 function isEmpty(value: unknown): boolean {

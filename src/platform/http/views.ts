@@ -1,4 +1,4 @@
-// Schemas that many answers share: times, and shapes that add members to another shape.
+// Schemas that many answers share: times, shapes that add members to another shape, and what is answered as it was sent.
 
 import { z } from 'zod'
 
@@ -7,6 +7,9 @@ import { z } from 'zod'
  * request is `timestamp` of params.ts.
  */
 export const timestampView = z.string().meta({ format: 'date-time' })
+
+/** The states of long work, in the order in which it goes through them. */
+export const workStatusView = z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']).meta({ id: 'WorkStatus' })
 
 const BASES = new WeakMap<z.ZodType, { base: z.ZodObject; own: readonly string[] }>()
 
@@ -29,4 +32,22 @@ export function extended<Base extends z.ZodObject, Members extends z.core.$ZodLo
 /** What `extended` made a schema of. */
 export function baseOf(schema: object): { base: z.ZodObject; own: readonly string[] } | undefined {
   return BASES.get(schema as z.ZodType)
+}
+
+const WRITTEN = new WeakMap<z.ZodType, z.ZodType>()
+
+/**
+ * A value that `request` checked when it was written: an answer passes it on unchecked, and the OpenAPI document describes
+ * it by the component of the request, so that what was read can be sent back.
+ * @param request With an id.
+ */
+export function asWritten<Request extends z.ZodType>(request: Request) {
+  const view = z.custom<z.output<Request>>((value) => typeof value === 'object' && value !== null)
+  WRITTEN.set(view, request)
+  return view
+}
+
+/** The schema that `asWritten` was given. */
+export function writtenOf(schema: object): z.ZodType | undefined {
+  return WRITTEN.get(schema as z.ZodType)
 }
