@@ -165,7 +165,7 @@ export function webhooksWithoutSecret({ rules }: PolicyDocument): PolicyFinding[
         code: 'webhook_without_secret' as const,
         rule_id: id,
         pointer: `/rules/${index}/require/webhook`,
-        detail: 'refuses every action that it matches: there is no secret to sign the question. Rotate it once',
+        detail: 'refuses every action that it matches: the account has no secret to sign the question with',
       },
     ]
   })

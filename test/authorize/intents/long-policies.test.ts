@@ -104,9 +104,9 @@ describe('what is made of these entries', () => {
     }
   })
 
-  it('counts every rule that refused in a replay, and changes what a draft changes', async () => {
+  it('counts every rule that refused in a replay, and changes what a document changes', async () => {
     const { answer } = await verified(strict)
-    const replay = (rules: object[]) => service.done(caller, '/v1/policy/replay', { draft: { rules }, ...range() })
+    const replay = (rules: object[]) => service.done(caller, '/v1/policy/replay', { document: { rules }, ...range() })
     const same = await replay(strict)
     expect(same).toMatchObject({ looked: 1, would_change: 0, unknown: 0 })
     expect(same.rules).toEqual(
