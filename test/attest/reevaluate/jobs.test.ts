@@ -114,6 +114,16 @@ describe('the search of a re-evaluation', () => {
     expect(await on.jobs.of(one)).toHaveLength(1)
   })
 
+  it('is waited for until it has ended', async () => {
+    const id = await requested(await judge())
+    expect(await progress(id)).toMatchObject({ status: 'queued', failure: null, searched_at: null })
+    const waited = progress(`${id}?wait=30`)
+    await on.drain(caller)
+    expect(await waited).toMatchObject({ status: 'succeeded', searched_at: expect.any(String), unchanged: 1 })
+    expect(await progress(`${id}?wait=30`)).toEqual(await waited)
+    expect(await progress(`${id}?wait=31`)).toMatchObject({ code: 'invalid_request' })
+  })
+
   it('does nothing when it has ended, or is gone', async () => {
     const id = await requested(await judge())
     await on.drain(caller)
@@ -128,7 +138,12 @@ describe('the search of a re-evaluation', () => {
     const id = await requested(one)
     const taken = await takeOf(id)
     await on.jobs.kill(taken, on.reevaluate)
-    expect(await progress(id)).toMatchObject({ status: 'failed', touched: 0, finished_at: null })
+    expect(await progress(id)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'attempts_exhausted' },
+      touched: 0,
+      finished_at: null,
+    })
     const [dead] = await on.service.test.owner<{ state: string }>('SELECT state FROM jobs WHERE id = $1', [
       await jobIdOf(id),
     ])
