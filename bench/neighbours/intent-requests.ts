@@ -28,6 +28,7 @@ const MOST_KEPT = 40
 export const INTENT_NOT_CALLED: readonly string[] = [
   // Jobs of models take seconds of a core each, and what is made of them needs one that has ended; the rest needs a person.
   'DELETE /v1/trace/eval-sets/:id',
+  'DELETE /v1/trace/traces/:id/texts',
   'GET /v1/trace/diffs/:id',
   'GET /v1/trace/diffs/:id/report',
   'GET /v1/trace/disclosure-requests/:id',
@@ -37,6 +38,7 @@ export const INTENT_NOT_CALLED: readonly string[] = [
   'GET /v1/trace/shares/:id',
   'GET /v1/trace/shares/:id/views',
   'GET /v1/trace/shares/view',
+  'GET /v1/trace/traces/:id/texts',
   'GET /v1/trace/traces/:id/tokens',
   'POST /v1/trace/diffs',
   'POST /v1/trace/diffs/:id/cancel',

@@ -49,6 +49,12 @@ export const PERMISSIONS = {
     roles: ['admin', 'approver'],
     isScoped: true,
   },
+  'texts.read': {
+    allows: 'read the texts of traces, where they are kept',
+    roles: ['admin', 'approver'],
+    isScoped: true,
+  },
+  'texts.erase': { allows: 'erase the texts of traces', roles: ['admin'], isScoped: true },
   'locks.read': { allows: 'read session locks', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'locks.write': { allows: 'clear session locks', roles: ['admin', 'approver'], isScoped: true },
   'decisions.read': {

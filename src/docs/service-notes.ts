@@ -17,7 +17,10 @@ Every answer has a \`Request-Id\`.
 The [guide]({base_url}/docs/integrate) builds a capture app step by step.`
 
 // In the order in which a reader needs them.
-export const TAGS = [...Object.values(SDK_GROUPS), SERVICE_TAG].map(({ tag, description }) => ({ name: tag, description }))
+export const TAGS = [...Object.values(SDK_GROUPS), SERVICE_TAG].map(({ tag, description }) => ({
+  name: tag,
+  description,
+}))
 
 const keys = { keys: [PUBLIC_KEY] }
 

@@ -66,6 +66,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/authorize/tokens/sealed.ts',
     'src/platform/http/money.ts',
     'src/platform/http/rejection.ts',
+    'src/platform/http/views.ts',
     'src/platform/jobs/eager-dispatch.ts',
     'src/platform/kept-by-plan.ts',
     'src/platform/store/names.ts',

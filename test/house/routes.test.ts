@@ -86,6 +86,8 @@ const SCOPES: Record<string, string> = {
   'GET /v1/trace/traces': 'intent',
   'GET /v1/trace/traces/:id': 'intent',
   'GET /v1/trace/traces/:id/tokens': 'intent',
+  'GET /v1/trace/traces/:id/texts': 'escalate',
+  'DELETE /v1/trace/traces/:id/texts': 'admin',
   'POST /v1/trace/traces/:id/interventions': 'intent',
   'POST /v1/trace/jobs': 'intent',
   'GET /v1/trace/jobs': 'intent',
@@ -316,7 +318,7 @@ describe('the routes', () => {
       if (route.public !== undefined) continue
       expect(isIdempotent, `${method} ${path}`).toBe(method !== 'GET')
       const operation = paths[path.replaceAll(/:([A-Za-z_]+)/g, '{$1}')]?.[method.toLowerCase()]
-      expect(JSON.stringify(operation).includes('"Idempotency-Key"'), `${method} ${path}`).toBe(method !== 'GET')
+      expect(JSON.stringify(operation).includes('IdempotencyKey"'), `${method} ${path}`).toBe(method !== 'GET')
     }
   })
 
@@ -334,7 +336,7 @@ describe('the routes', () => {
       responses?: Record<string, unknown>
     }
     const { paths } = await describeRoutes(routes, { baseUrl: 'http://localhost' })
-    for (const route of routes) {
+    for (const route of routes.filter(({ isPage }) => isPage !== true)) {
       const path = route.path.replaceAll(/:([A-Za-z_]+)/g, '{$1}')
       const operation: Operation | undefined = paths[path]?.[route.method.toLowerCase()]
       expect(operation?.summary, `${route.method} ${path}`).toBeTruthy()

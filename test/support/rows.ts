@@ -128,7 +128,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       attestation_id: id('att'),
     })
     await insert('media', { id: media, sha256: bytes(), size: 1, content_type: 'image/jpeg' })
-    await insert('pictures', { media_id: media, hash: '7' })
+    await insert('pictures', { media_id: media, hash: '7', detail: bytes() })
     await insert('batches', { id: batch, accepted: 1, rejected: '[]' })
     await insert('claims', { id: claim, reference: 'r-1' })
     const [attestation, later] = [id('att'), id('att')].sort()

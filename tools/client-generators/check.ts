@@ -58,7 +58,9 @@ function checkTypeScript(): string[] {
   writeFileSync(join(place, 'calls.ts'), calls.text)
   writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['*.ts'] }))
   const { status, output } = run('npx', ['tsc', '-p', '.'], place)
-  tell(`openapi-typescript: ${calls.operations} operations called, ${calls.answers} answers assigned, tsc ended with ${status}`)
+  tell(
+    `openapi-typescript: ${calls.operations} operations called, ${calls.answers} answers assigned, tsc ended with ${status}`,
+  )
   return status === 0 ? [] : output.split('\n').filter(Boolean)
 }
 
@@ -71,20 +73,33 @@ function checkPython(): string[] {
 
 function checkPythonClient(bin: string): string[] {
   const place = join(folder, 'python-client')
-  const options = ['generate', '--path', '../openapi.json', '--meta', 'none', '--output-path', 'countersign_api']
   mkdirSync(place)
-  const { output } = run(join(bin, 'openapi-python-client'), options, place)
-  const warnings = output.split('\n').filter((line) => /warning|error|unable|skipp|not be/i.test(line))
+  writeFileSync(join(place, 'config.json'), JSON.stringify({ content_type_overrides: bytesTypes() }))
+  const options = ['generate', '--path', '../openapi.json', '--config', 'config.json', '--meta', 'none']
+  const { output } = run(join(bin, 'openapi-python-client'), [...options, '--output-path', 'countersign_api'], place)
+  const warnings = output.split('\n').filter((line) => /^WARNING|^ERROR|^Unable/.test(line))
   const api = join(place, 'countersign_api', 'api')
   const functions = readdirSync(api, { recursive: true, encoding: 'utf8' }).filter((path) => /[^_]\.py$/.test(path))
   const missing = operations.length - functions.length
   const checked = run(join(bin, 'mypy'), ['countersign_api'], place)
-  tell(`openapi-python-client: ${functions.length} operations, ${warnings.length} warnings, mypy: ${lastLine(checked.output)}`)
+  tell(
+    `openapi-python-client: ${functions.length} operations, ${warnings.length} warnings, mypy: ${lastLine(checked.output)}`,
+  )
   return [
     ...warnings,
     ...(missing === 0 ? [] : [`openapi-python-client lacks ${missing} operations`]),
     ...(checked.status === 0 ? [] : checked.output.split('\n').slice(0, 50)),
   ]
+}
+
+// It knows JSON and bytes, and takes what others are by its configuration.
+function bytesTypes(): Record<string, string> {
+  const types = operations.flatMap(({ requestBody, responses }) => [
+    ...Object.keys(requestBody?.content ?? {}),
+    ...Object.values(responses).flatMap(({ content }) => Object.keys(content ?? {})),
+  ])
+  const others = new Set(types.filter((type) => !/json$/.test(type) || type === 'application/x-ndjson'))
+  return Object.fromEntries([...others].map((type) => [type, 'application/octet-stream']))
 }
 
 function checkPydantic(bin: string): string[] {

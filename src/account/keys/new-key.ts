@@ -3,6 +3,7 @@
 
 import { GRANTABLE_SCOPES, type GrantableScope, PRODUCTS, type Product } from '#src/catalogue/access.ts'
 import type { FieldError } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { visibleLength } from '#src/platform/sanitize.ts'
@@ -73,7 +74,7 @@ function checkNewKey(
   { at, keepsName }: { at: Date; keepsName: boolean },
 ): { ipAllow: readonly string[] | null; errors: FieldError[] } {
   const errors: FieldError[] = []
-  const refuse = (pointer: string, code: string, detail: string) => void errors.push({ pointer, code, detail })
+  const refuse = (pointer: string, code: FieldErrorCode, detail: string) => void errors.push({ pointer, code, detail })
   if (!keepsName && (isBlank(wanted.name) || wanted.name.length > 200)) {
     refuse('/name', 'out_of_range', 'must have 1 to 200 characters')
   }
@@ -103,7 +104,7 @@ export function isBlank(name: string): boolean {
 
 function checkRanges(
   texts: readonly string[],
-  refuse: (pointer: string, code: string, detail: string) => void,
+  refuse: (pointer: string, code: FieldErrorCode, detail: string) => void,
 ): string[] {
   // An empty list could mean every address or none.
   if (texts.length === 0) refuse('/ip_allow', 'too_few', 'must name at least one address, or be left out for all')

@@ -4,6 +4,7 @@ import { changePlan } from '#src/account/keys/accounts.ts'
 import { PLANS, type Plan } from '#src/catalogue/access.ts'
 import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import { Failure, type FieldError, fieldFailure } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
@@ -63,7 +64,7 @@ function effectsOf(before: Plan, after: Plan, used: number): FieldError[] {
   const [old, next] = [PLAN_LIMITS[before], PLAN_LIMITS[after]]
   const pointer = '/plan'
   const effects: FieldError[] = []
-  const tell = (code: string, detail: string) => void effects.push({ pointer, code, detail })
+  const tell = (code: FieldErrorCode, detail: string) => void effects.push({ pointer, code, detail })
   tell(
     'fewer_operations',
     `includes ${numberOf(next.monthly.operations)} metered operations a month, not ${numberOf(old.monthly.operations)}`,
@@ -86,7 +87,11 @@ function notLower(before: Plan, wanted: Plan): Failure {
 }
 
 function unconfirmed(effects: readonly FieldError[]): Failure {
-  const confirm = { pointer: '/confirm', code: 'confirmation_required', detail: 'must be true for a smaller plan' }
+  const confirm = {
+    pointer: '/confirm',
+    code: 'confirmation_required' as const,
+    detail: 'must be true for a smaller plan',
+  }
   return new Failure('conflict', {
     detail: 'A smaller plan must be confirmed with confirm: true. errors says what it brings.',
     errors: [confirm, ...effects],

@@ -35,6 +35,7 @@ const recoverBody = z
     since: timestamp.describe('What was made at or after this time.'),
     which: z
       .enum(['failed', 'missing'])
+      .meta({ id: 'RecoveryKind' })
       .default('failed')
       .describe(
         '`failed`: deliveries whose attempts are spent. `missing`: events of the last 30 days that the endpoint never took, also those from before it was registered.',

@@ -242,6 +242,6 @@ function notRetryable({ status, erasedAt }: AttestationRow): Failure {
   const state = erasedAt === null ? status : 'erased'
   return new Failure('invalid_state_transition', {
     detail: `Only an attestation that failed or was cancelled can be retried; this one is ${state}.`,
-    members: { allowed: ['failed', 'cancelled'] },
+    members: { allowed: ['failed', 'cancelled'], current_status: state },
   })
 }

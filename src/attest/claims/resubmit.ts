@@ -1,6 +1,7 @@
 // Retries a cancelled capture: it counts as never submitted, so it is submitted again, with the current time.
 
 import { Failure } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
@@ -48,6 +49,6 @@ function refuseTakenName(error: unknown): never {
   throw isTaken ? conflict('external_id_used', 'Its external_id now names another submission.') : error
 }
 
-function conflict(code: string, detail: string): Failure {
+function conflict(code: FieldErrorCode, detail: string): Failure {
   return new Failure('conflict', { detail, errors: [{ pointer: '', code, detail }] })
 }

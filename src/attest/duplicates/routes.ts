@@ -19,7 +19,9 @@ const findingsView = z
   .object({
     attestation_id: z.string(),
     media_id: z.string(),
-    state: z.enum(['pending', 'compared', 'not_comparable']).describe('pending: not hashed and compared yet.'),
+    state: z
+      .enum(['pending', 'compared', 'not_comparable'])
+      .describe('pending: not compared yet, or compared anew because an earlier result came late.'),
     not_comparable: z
       .string()
       .nullable()
@@ -71,7 +73,7 @@ function toView(row: ComparedRow): z.infer<typeof findingsView> {
 }
 
 function stateOf({ state, notComparable }: ComparedRow) {
-  if (state === 'due') return 'pending'
+  if (state !== 'compared') return 'pending'
   return notComparable === null ? 'compared' : 'not_comparable'
 }
 

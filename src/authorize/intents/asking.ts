@@ -13,6 +13,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { CanaryCondition, CanaryReading } from '#src/trace/canaries/conditions.ts'
 import type { InferenceInput } from '#src/trace/canaries/input.ts'
+import { shownFamily } from '#src/trace/canaries/judge.ts'
 import type { CanaryPort, CanaryState } from '#src/trace/canaries/port.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 
@@ -213,7 +214,7 @@ function answerOf({ set, traceId, source, families }: CanaryReading): CanaryAnsw
     tripped: tripped.length > 0,
     families: tripped.map(({ family }) => family),
     set,
-    readings: families.map(({ family, score, threshold, tripped }) => ({ family, score, threshold, tripped })),
+    readings: families.map((family) => ({ ...shownFamily(family) })),
     trace_id: traceId,
     source,
   }

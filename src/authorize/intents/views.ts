@@ -53,6 +53,7 @@ export const authorizeView = z
       mandate_id: z.string().nullable(),
       schedule_id: z.string().nullable(),
       biometric: z.boolean().meta({ description: 'A person confirmed exactly this action with a passkey.' }),
+      single_use: z.boolean().meta({ description: 'As the request asked for.' }),
       audience: z.string().nullable(),
       policy_version: z.number().int(),
     }),
@@ -88,7 +89,7 @@ export const verifyView = z
       .optional()
       .meta({
         description:
-          'true: an earlier verification executed the action: under a mandate, a schedule or an approval, one of this caller ' +
+          'true: an earlier verification executed the action: with a single use, a mandate, a schedule or an approval, one of this caller ' +
           'with this Idempotency-Key. Do not run it again.',
       }),
     approval_id: z.string().optional(),

@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { hardwareTierView } from '#src/attest/judgement-views.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { compilePattern, weighPattern } from '#src/platform/patterns.ts'
 import { checkCondition, checkRule } from './checks.ts'
 import { partsOf } from './forms.ts'
@@ -207,6 +208,13 @@ export const documentSchema = z
       })
       .meta({ id: 'PolicyApprovals', verbatim: true })
       .optional(),
+    require_bindings: z
+      .boolean()
+      .optional()
+      .describe(
+        'Verify has to name the agent session, the device, the audience and the context evidence that the token is bound to: ' +
+          'what is left out is answered as if it differed. Default: false.',
+      ),
     rules: z.array(ruleSchema).max(MAX_RULES).default([]),
   })
   .superRefine(checkWhole)
@@ -228,7 +236,7 @@ function checkWhole({ rules }: { rules: PolicyRule[] }, context: z.RefinementCtx
   const seen = new Set<string>()
   const patterns: { path: (string | number)[]; source: string }[] = []
   let comparisons = 0
-  const refuse = (path: (string | number)[], code: string, message: string) => {
+  const refuse = (path: (string | number)[], code: FieldErrorCode, message: string) => {
     context.addIssue({ code: 'custom', path, message, params: { code } })
   }
   for (const [index, { id, when }] of rules.entries()) {

@@ -37,6 +37,7 @@ const document = {
   name: 'default',
   default_rules: { biometric_flag: true, hardware_above: 500 },
   approvals,
+  require_bindings: true,
   rules: [rule],
 }
 

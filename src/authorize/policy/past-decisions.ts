@@ -21,11 +21,14 @@ import { compileSent } from './trials.ts'
 
 /** Reads the facts of decisions of the past. */
 export interface ReadRecorded {
-  /** What a decision was evaluated over; undefined where it was refused before the policy. */
+  /**
+   * What a decision was evaluated over; undefined where it was refused before the rules of any policy. `refusal`: the draft
+   * itself refuses it there, with this reason.
+   */
   replayable(
     facts: Json,
     draft: CompiledPolicy,
-  ): { contexts: readonly PolicyFacts[]; answers: PolicyAnswers } | undefined
+  ): { contexts: readonly PolicyFacts[]; answers: PolicyAnswers; refusal?: string | undefined } | undefined
   /** The results of all rules that matched. */
   resultsOf(facts: Json): readonly RuleResult[]
 }
@@ -65,7 +68,7 @@ export interface RuleTally {
 export interface Replay {
   changes: ReplayChange[]
   looked: number
-  /** Refused before the policy was asked: no draft changes them. */
+  /** Refused before the rules of the policy, as under the draft. */
   unaffected: number
   /** They need an answer of a webhook or a canary that was not asked for then. */
   unknown: number
@@ -159,6 +162,8 @@ export function createPastDecisions({ policies, ledger, pager, replayable, resul
         if (recorded === undefined) {
           if (facts === undefined) replay.unknown += 1
           else replay.unaffected += 1
+        } else if (recorded.refusal !== undefined) {
+          replay.changes.push(...changesOf(entry, { reason: recorded.refusal, ruleId: null }))
         } else {
           const stale = await staleOf(entry.policy_version ?? 0)
           const answers = withoutAnswers(recorded.answers, stale)
@@ -245,9 +250,16 @@ function withoutAnswers({ webhooks, canaries, approvals }: PolicyAnswers, ruleId
   return { webhooks: kept(webhooks), canaries: kept(canaries), approvals: kept(approvals) }
 }
 
-function changesOf(entry: DecisionEntry, { refusals: [first] }: PolicyEvaluation): ReplayChange[] {
+function changesOf(
+  entry: DecisionEntry,
+  refusal: { reason: string; ruleId: string | null } | undefined,
+): ReplayChange[] {
   const before = { valid: entry.valid === true, reason: entry.reason }
-  const after = { valid: first === undefined, reason: answeredReason(first), matchedRuleId: first?.ruleId ?? null }
+  const after = {
+    valid: refusal === undefined,
+    reason: refusal?.reason ?? null,
+    matchedRuleId: refusal?.ruleId ?? null,
+  }
   return before.valid === after.valid && before.reason === after.reason ? [] : [{ entry, before, after }]
 }
 
@@ -270,7 +282,9 @@ function addAfter(
     return
   }
   for (const ruleId of new Set(evaluation.refusals.map((one) => one.ruleId))) tallyOf(tallies, ruleId).after += 1
-  replay.changes.push(...changesOf(entry, evaluation))
+  const [first] = evaluation.refusals
+  const refusal = first && { reason: answeredReason(first), ruleId: first.ruleId }
+  replay.changes.push(...changesOf(entry, refusal))
 }
 
 function tallyOf(tallies: Map<string, RuleTally>, ruleId: string): RuleTally {

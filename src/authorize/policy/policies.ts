@@ -204,7 +204,7 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
 // Only documents that were stored before have them: the schema refuses others.
 function unknownFields({ rules }: PolicyDocument): FieldError[] {
   const found = rules.flatMap((rule, index) => [...unknownFieldsOf(rule, index)])
-  return found.slice(0, MAX_ERRORS).map((field) => ({ ...field, code: 'unknown_policy_field' }))
+  return found.slice(0, MAX_ERRORS).map((field) => ({ ...field, code: 'unknown_policy_field' as const }))
 }
 
 /** A finding about a document, with its pointer into the body that has it. */

@@ -13,7 +13,7 @@ import { failsNoEarlier } from '#src/platform/time-limit.ts'
 import { isListed } from './client-address.ts'
 import { type ClosureTimes, checkOpen, checkSuspension } from './closed.ts'
 import type { Caller, Route } from './endpoint.ts'
-import { checkProducts, hasScope, type Origin } from './principal.ts'
+import { checkProducts, hasScope, type Origin, type Refused } from './principal.ts'
 import type { SessionCookies } from './session-cookie.ts'
 
 /** What the database knows of a key, valid or not. */
@@ -97,6 +97,8 @@ export interface Visit {
   >
   /** Of the path. */
   params: Record<string, string>
+  /** Called with the principal before its access is decided. Not called for publishable keys, which anybody has. */
+  onKnown?: (by: Refused) => void
 }
 
 /**
@@ -120,30 +122,33 @@ export function createAuthenticator({
     const origin = { ip: clientAddress(req), userAgent: req.headers['user-agent'] ?? null }
     const caller =
       secret === undefined
-        ? await failsNoEarlier(REFUSED_AFTER_MS, () => byKey(req, origin))
+        ? await failsNoEarlier(REFUSED_AFTER_MS, () => byKey(visit, origin))
         : await bySession(visit, secret, origin)
+    if (caller.isAccountBearing) visit.onKnown?.(caller)
     authorize(visit, caller)
     return caller
   }
 
-  async function byKey(req: IncomingMessage, origin: Origin): Promise<Caller> {
+  async function byKey({ req, onKnown }: Visit, origin: Origin): Promise<Caller> {
     const row = await findKey(readKey(req), origin.ip)
     if (row === undefined) {
       // After the look-up: a valid key is answered, whatever else its address sends.
       await countGuess(origin.ip)
       throw unknownKey()
     }
+    const { keyId, scopes, narrowedTo, accountId, environment, isAccountBearing, plan, products } = row
+    const principal = { kind: 'key', keyId, scopes, products: narrowedTo } as const
+    if (isAccountBearing) onKnown?.({ accountId, environment, principal, origin })
     try {
       checkKey(row, origin, now())
     } catch (refusal) {
       note({ account: row.accountId, key: row.keyId })
       throw refusal
     }
-    const { keyId, scopes, narrowedTo, accountId, environment, isAccountBearing, plan, products } = row
     return {
       accountId,
       environment,
-      principal: { kind: 'key', keyId, scopes, products: narrowedTo },
+      principal,
       isAccountBearing,
       plan,
       products,
@@ -151,7 +156,8 @@ export function createAuthenticator({
     }
   }
 
-  async function bySession({ req, route, params }: Visit, secret: string, origin: Origin): Promise<Caller> {
+  async function bySession(visit: Visit, secret: string, origin: Origin): Promise<Caller> {
+    const { req, route, params, onKnown } = visit
     const row = await findSession(secret)
     if (row === undefined) await countGuess(origin.ip)
     if (row === undefined || row.hasEnded) {
@@ -159,6 +165,8 @@ export function createAuthenticator({
     }
     checkSuspension(row)
     const { sessionId, userId, role, isSandboxOnly, accountId, plan, products, closure } = row
+    const principal = { kind: 'session', sessionId, userId, role, isSandboxOnly } as const
+    onKnown?.({ accountId, principal, origin })
     if (route.method !== 'GET') cookies.check(req, sessionId)
     const isOwnOrOwner = role === 'owner' || route.permission === WHATEVER_THE_ACCOUNT
     const isAllowed = isOwnOrOwner && (route.method === 'GET' || route.isOpenWhenClosed === true)
@@ -166,7 +174,7 @@ export function createAuthenticator({
     return {
       accountId,
       environment: environmentOf(req, route, params),
-      principal: { kind: 'session', sessionId, userId, role, isSandboxOnly },
+      principal,
       isAccountBearing: true,
       plan,
       products,

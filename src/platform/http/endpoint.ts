@@ -8,7 +8,7 @@ import type { KeyScope, Plan, Product } from '#src/catalogue/access.ts'
 import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { MeteredOperation } from '#src/catalogue/metered.ts'
 import type { Permission } from '#src/catalogue/permissions.ts'
-import { type CallKind, type Effect, type SdkMethod, tagOf } from '#src/catalogue/sdk.ts'
+import { type CallKind, type RouteEffect, type SdkMethod, tagOf } from '#src/catalogue/sdk.ts'
 import type { Failure } from '#src/failure.ts'
 import type { Hold } from '#src/platform/fair-budget.ts'
 import type { InlineBytes } from '#src/platform/owned-bytes.ts'
@@ -89,7 +89,7 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
    */
   operationId: string
   sdk: SdkMethod
-  effect: Effect
+  effect: RouteEffect
   kind: CallKind
   summary: string
   params?: P

@@ -13,6 +13,8 @@ export interface OperationPlace {
   note: Note | undefined
 }
 
+// Generators of clients know a body of bytes by this format; without a schema they leave the operation out.
+const BYTES = { schema: { type: 'string', format: 'binary' } }
 const PARAMETER = /:([A-Za-z0-9_]+)/g
 const TEXT = { schema: { type: 'string' } }
 /** Headers that many answers have, as components. */
@@ -71,7 +73,10 @@ export const PARAMETERS = {
   },
 } as const
 
-const NOT_MODIFIED = { description: 'The current version has the tag in If-None-Match.', headers: { ETag: headerOf('ETag') } }
+const NOT_MODIFIED = {
+  description: 'The current version has the tag in If-None-Match.',
+  headers: { ETag: headerOf('ETag') },
+}
 /** Successes that many operations have, as components. */
 export const RESPONSES = {
   NotModified: { ...NOT_MODIFIED, headers: { ...NOT_MODIFIED.headers, ...RATE_LIMIT_HEADERS } },
@@ -92,7 +97,9 @@ export function describeParameters(route: Route, { name, schemas, note }: Operat
     ),
     ...headerParameters(headers),
     ...(route.isIdempotent ? [shared('IdempotencyKey', ofKey)] : []),
-    ...(takesSession(route) ? [...(route.method === 'GET' ? [] : [shared('CsrfToken')]), shared('ServiceEnvironment')] : []),
+    ...(takesSession(route)
+      ? [...(route.method === 'GET' ? [] : [shared('CsrfToken')]), shared('ServiceEnvironment')]
+      : []),
   ]
 }
 
@@ -120,7 +127,7 @@ export function describeRequestBody(route: Route, { name, schemas, note }: Opera
     const content = Object.fromEntries(
       route.rawBody.contentTypes.map((type) => {
         const raw = note?.bodies?.[type]
-        if (raw === undefined) return [type, {}]
+        if (raw === undefined) return [type, BYTES]
         const place = { name: `${name}${raw.isLines ? 'Line' : 'Request'}`, schemas }
         return [type, describeRaw(raw, 'input', place)]
       }),
@@ -146,7 +153,7 @@ export function describeSuccesses(route: Route, { name, schemas, note }: Operati
     if (route.streams !== undefined) {
       content[route.streams.contentType] =
         answer?.stream === undefined
-          ? {}
+          ? BYTES
           : describeRaw(answer.stream, 'output', { name: `${name}ResponseLine`, schemas })
     }
     const item = route.isList ? listItemOf(route.view) : undefined
@@ -160,7 +167,9 @@ export function describeSuccesses(route: Route, { name, schemas, note }: Operati
     }
     return [String(status), { description: answer?.description ?? defaultOf(status), headers, content }]
   })
-  const unchanged = { $ref: `#/components/responses/${route.public === undefined ? 'NotModified' : 'NotModifiedPublic'}` }
+  const unchanged = {
+    $ref: `#/components/responses/${route.public === undefined ? 'NotModified' : 'NotModifiedPublic'}`,
+  }
   return { ...Object.fromEntries(described), ...(route.method === 'GET' && { 304: unchanged }) }
 }
 

@@ -150,7 +150,7 @@ interface Place {
 
 function describeRoute(route: Route, { components, note, baseUrl }: Place): Schema {
   const { operationId } = route
-  const { schemas, responses } = components
+  const { schemas } = components
   const place = { name: capitalized(operationId), schemas, note }
   const access =
     route.public === undefined

@@ -35,6 +35,9 @@ export interface Acting extends Scope {
   origin?: Origin | undefined
 }
 
+/** A principal whose request may be refused. Without an environment: a session whose request has named none yet. */
+export type Refused = Omit<Acting, 'environment'> & { environment?: Acting['environment'] | undefined }
+
 /** The principal as histories, versions, events and logs name it. */
 export interface Actor<Person extends string | null = string | null> {
   /** The key or the user. The id contains no personal data, so events and logs may have it. */

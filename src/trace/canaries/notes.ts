@@ -40,6 +40,7 @@ const trace = {
     ],
     hash: HASH,
     reading_at: '2026-11-20T15:11:03.900Z',
+    runtime: null,
     tripped_families: ['exfiltration'],
   },
   created_by: IDS.key,
@@ -60,6 +61,7 @@ const allowed = {
   decision_id: IDS.decision,
   trace_id: IDS.trace,
   canary_hash: HASH,
+  runtime: null,
 }
 
 const refused = { ...allowed, allowed: false, action: 'block', reason: 'canary_tripped' }
@@ -164,7 +166,9 @@ export const NOTES: Record<string, Note> = {
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/trace/traces/:id': {
-    description: '`canary.hash` covers the readings, their time, their set and the id of the trace.',
+    description:
+      '`canary.hash` covers the readings, their time, their set, the model version, the runtime and the id of the trace. ' +
+      'Everything that it covers is in the answer: see [canaries]({base_url}/docs/canaries#the-hash-of-a-reading).',
     answers: { 200: { example: trace } },
   },
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { replyVersion, requireIfMatch, toDocumentView } from '#src/platform/http/documents.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
@@ -39,7 +40,7 @@ const checkRequest = z
     agent_session_id: z.string().min(1).max(200).optional().describe('An id of ours, or a name of your own.'),
   })
   .superRefine((body, context) => {
-    const refuse = (path: string, code: string, message: string) =>
+    const refuse = (path: string, code: FieldErrorCode, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message, params: { code } })
     const [first, second] = SUBJECTS.filter((name) => body[name] !== undefined)
     if (first === undefined)

@@ -7,6 +7,7 @@ import { UNREAD_CAUSES } from './input.ts'
 import { CHECK_REASONS } from './judge.ts'
 import { killSwitchDocument, modeView } from './kill-switch.ts'
 import type { KillSwitchPreview } from './preview.ts'
+import { shownReading } from './readings.ts'
 import { endWithTrace, FINISH_REASONS, TRACE_SOURCES, type TraceOwner, type TraceRow } from './traces.ts'
 
 const time = z.iso.datetime()
@@ -76,20 +77,40 @@ const readingView = z
   })
   .meta({ id: 'CanaryReading' })
 
+const runtimeView = z
+  .string()
+  .nullable()
+  .describe('What computed the readings, as their hash has it; null where a client sent them.')
+
 export const canaryView = z
   .object({
     set: z.string(),
     readings: z.array(readingView),
     hash: z.string(),
     reading_at: time,
+    runtime: runtimeView,
     tripped_families: z.array(z.string()),
   })
   .meta({ id: 'Canary' })
 
+export const uncountedView = z
+  .array(z.string())
+  .describe('Tripped too, and not counted: their probes are experimental. `allow_experimental` counts them.')
+
 export const finishReasonView = z
   .enum(FINISH_REASONS)
   .meta({ id: 'FinishReason' })
-  .describe('canary_tripped: the completion is withheld.')
+  .describe(
+    'canary_tripped: the completion is withheld. tool_calls, refusal, content_filter: how a model elsewhere ended.',
+  )
+
+export const toolCallsView = z
+  .array(
+    z
+      .object({ name: z.string(), arguments: z.string().describe('As the model made them.') })
+      .meta({ id: 'ModelToolCall' }),
+  )
+  .describe('Calls of tools that a model elsewhere made; `completion_hash` covers them. Absent where there are none.')
 
 export const usageView = z
   .object({
@@ -116,10 +137,15 @@ export const traceView = z
         temperature: z.number(),
         seed: z.number().int().describe('With the same model version it gives the same completion.'),
         prompt_hash: z.string().describe('SHA-256 of the RFC 8785 text of the input as the model got it.'),
-        completion_hash: z.string().nullable().describe('SHA-256 of the completion; null where it was withheld.'),
+        completion_hash: z
+          .string()
+          .nullable()
+          .describe('SHA-256 of the completion, with its calls of tools; null where it was withheld.'),
         text_until: time
           .nullable()
-          .describe('Until when its texts are kept: 30 days, and no longer than the trace. null: hashes alone.'),
+          .describe(
+            'Until when its texts are kept: 30 days, and no longer than the trace. null: hashes alone, or the texts were erased.',
+          ),
       })
       .meta({ id: 'TracedInference' })
       .nullable()
@@ -144,13 +170,12 @@ export const checkView = z
     reading_age_s: z.number().nullable(),
     mode: modeView.describe('`off` also for an agent that `apply_to` leaves out.'),
     tripped_families: z.array(z.string()),
-    uncounted_families: z
-      .array(z.string())
-      .describe('Tripped too, and not counted: their probes are experimental. `allow_experimental` counts them.'),
+    uncounted_families: uncountedView,
     lock_id: z.string().nullable().describe('The lock in force.'),
     decision_id: z.string().describe('The entry of the decision ledger.'),
     trace_id: z.string().nullable(),
     canary_hash: z.string().nullable(),
+    runtime: runtimeView,
   })
   .meta({ id: 'CanaryCheck' })
 
@@ -213,9 +238,10 @@ export function toCanaryView(trace: TraceRow, trippedFamilies: string[]): z.inpu
   if (trace.canarySet === null) return null
   return {
     set: trace.canarySet,
-    readings: trace.readings,
+    readings: trace.readings.map(shownReading),
     hash: trace.digest,
     reading_at: trace.readingAt.toISOString(),
+    runtime: trace.runtime,
     tripped_families: trippedFamilies,
   }
 }
@@ -236,5 +262,6 @@ export function toCheckView(answer: CheckAnswer): z.input<typeof checkView> {
     decision_id: answer.decisionId,
     trace_id: answer.traceId,
     canary_hash: answer.canaryHash,
+    runtime: answer.runtime,
   }
 }

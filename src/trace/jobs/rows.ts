@@ -185,6 +185,29 @@ export async function cancelTraceJob(tx: Tx, id: string, at: Date): Promise<Trac
   return row
 }
 
+/**
+ * Cancels the jobs of a trace that have not ended, and erases the manifests of all of its jobs.
+ * @returns the queue's ids of the cancelled jobs, and the number of manifests.
+ */
+export async function eraseManifestsOf(
+  tx: Tx,
+  traceId: string,
+  at: Date,
+): Promise<{ cancelled: string[]; manifests: number }> {
+  const cancelled = await tx.query<{ queueJobId: string }>(
+    `UPDATE trace_jobs SET state = 'cancelled', sealed_input = NULL, finished_at = $2
+     WHERE trace_id = $1 AND ${IS_OPEN} RETURNING queue_job_id AS "queueJobId"`,
+    [traceId, at],
+  )
+  // A statement of its own: it sees the manifest of a job whose end the first one waited for.
+  const erased = await tx.query<{ id: string }>(
+    'DELETE FROM trace_manifests WHERE id IN (SELECT id FROM trace_jobs WHERE trace_id = $1) RETURNING id',
+    [traceId],
+  )
+  await tx.query('UPDATE trace_jobs SET manifest_until = $2 WHERE id = ANY($1)', [erased.map(({ id }) => id), at])
+  return { cancelled: cancelled.map(({ queueJobId }) => queueJobId), manifests: erased.length }
+}
+
 /** A failed one, to be tried again. */
 export async function requeueTraceJob(tx: Tx, id: string): Promise<void> {
   await tx.query(

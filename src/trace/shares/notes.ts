@@ -76,6 +76,7 @@ const shared = {
       ],
       hash: 'Uv3vYBr1Hd7vHBrTvZdRa5zIYP2jWwBTz3y2N8mzXqo',
       reading_at: '2026-11-20T15:10:59.120Z',
+      runtime: 'wasm-strict v8-13.6.233.17-node.28',
       tripped_families: ['exfiltration'],
     },
     created_at: '2026-11-20T15:10:59.140Z',

@@ -103,10 +103,15 @@ describe('a session', () => {
     for (const line of answer.headers['set-cookie'] ?? []) expect(line).toMatch(/^svc_(session|csrf)=; .*Max-Age=0/)
     expect((await read(headers)).json.code).toBe('session_expired')
     expect((await end(headers, '/v1/auth/session')).json.code).toBe('session_expired')
-    const entries = await service.test.owner('SELECT action, subject_id FROM audit_entries WHERE account_id = $1', [
-      accountId,
+    const entries = await service.test.owner(
+      'SELECT action, subject_id FROM audit_entries WHERE account_id = $1 ORDER BY id',
+      [accountId],
+    )
+    expect(entries).toEqual([
+      // Without the token.
+      { action: 'act.refused', subject_id: null },
+      { action: 'user.signed_out', subject_id: sessionId },
     ])
-    expect(entries).toEqual([{ action: 'user.signed_out', subject_id: sessionId }])
   })
 
   it('is listed with the others of its user alone, page by page', async () => {

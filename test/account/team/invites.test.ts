@@ -58,6 +58,7 @@ describe('an invite', () => {
       { action: 'user.invited', subject_id: idOf(invited), after: { role: 'approver', email_domain: 'example.com' } },
       { action: 'invite.accepted', subject_id: idOf(invited), after: { role: 'approver', was_removed: false } },
       { action: 'user.signed_in', after: { method: 'invite' } },
+      { action: 'act.refused', after: { act: 'user.invited', code: 'insufficient_role' } },
     ])
   })
 

@@ -289,3 +289,17 @@ describe('removing a user', () => {
     }
   })
 })
+
+it('no cache keeps an answer with a CSRF token: signing in, accepting an invite, changing the own role', async () => {
+  const { owner, accountId } = await service.makeTeam()
+  const { answer: accepted } = await service.join(owner, service.newAddress())
+  const email = service.newAddress()
+  await service.addUser(accountId, { email })
+  const { answer: entered, headers } = await service.enter(email)
+  const { user } = entered.json as { user: { user_id: string } }
+  const changed = await service.send(headers, 'PATCH', `/v1/org/users/${user.user_id}`, { role: 'admin' })
+  for (const answer of [accepted, entered, changed]) {
+    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } })
+    expect(answer.headers['set-cookie']?.some((line) => line.startsWith('svc_csrf='))).toBe(true)
+  }
+})

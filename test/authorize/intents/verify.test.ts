@@ -121,7 +121,10 @@ describe('a verification', () => {
       await service.done(caller, '/v1/intent/revocations', { scope, ...subject[scope], reason: 'lost' })
       expect(await service.verify(caller, token)).toMatchObject({ reason: 'token_revoked', revoked_scope: scope })
       if (scope === 'token') continue
-      expect(await service.authorize(caller, named)).toMatchObject({ status: 409, json: { code: `${scope}_revoked` } })
+      expect(await service.authorize(caller, named)).toMatchObject({
+        status: 409,
+        json: { code: scope === 'session' ? 'agent_session_revoked' : 'device_revoked' },
+      })
     }
   })
 
@@ -250,10 +253,65 @@ describe('a verification', () => {
         context: { supplier: 7 },
         agent_session_id: 'session-1',
       })
+      // The amount as rules of the policy compare it.
+      expect(questions[0]?.json.context).toEqual({ supplier: 7, transaction_amount: '120.00' })
     }
     const kinds = (await service.decisions(caller)).filter(({ kind }) => kind === 'webhook_decision')
     expect(kinds.map(({ reason }) => reason)).toEqual([null, 'policy_webhook_denied', 'policy_webhook_unavailable'])
     expect(kinds.map(({ entry }) => JSON.parse(entry).inputs.cause)).toEqual([undefined, undefined, 'malformed'])
+  })
+
+  it('tells a receiver the largest amount that authorize, verify and the payload name', async () => {
+    await service.done(caller, '/v1/policy/webhook-secret/rotate')
+    const { url, questions } = await receivers.plain(decide('allow'))
+    await service.setPolicy(caller, [{ id: 'ask', require: { webhook: { url } } }], {
+      default_rules: { hardware_above: null },
+    })
+    const amounts = [
+      { authorized: { transaction_amount: '900.00' }, verified: { supplier: 7 }, told: '900.00' },
+      { authorized: undefined, verified: { transaction_amount: 700 }, told: 700 },
+      { authorized: { transaction_amount: 1 }, verified: undefined, told: '120.00' },
+    ]
+    for (const { authorized, verified, told } of amounts) {
+      const given = (context: object | undefined) => (context === undefined ? {} : { context })
+      expect(await verifying(given(authorized), given(verified))).toMatchObject({ valid: true })
+      expect(questions.at(-1)?.json.context).toMatchObject({ transaction_amount: told })
+    }
+  })
+
+  it('answers by a webhook that denied before one that gave no answer, and records both', async () => {
+    await service.done(caller, '/v1/policy/webhook-secret/rotate')
+    const silent = await receivers.plain((response) => response.writeHead(500).end())
+    const denying = await receivers.plain(decide('deny', { reason: 'unknown supplier' }))
+    const rule = (id: string, priority: number, { url }: { url: string }) => ({
+      id,
+      priority,
+      require: { webhook: { url } },
+    })
+    const denied = {
+      valid: false,
+      reason: 'policy_webhook_denied',
+      matched_rule_id: 'denying',
+      webhook_reason: 'unknown supplier',
+    }
+    for (const [first, second] of [
+      [1, 100],
+      [100, 1],
+      [1, 1],
+    ] as const) {
+      await service.setPolicy(caller, [rule('silent', first, silent), rule('denying', second, denying)])
+      const answer = await verifying()
+      expect([first, second, answer]).toMatchObject([first, second, denied])
+      const { json } = await service.call(caller, `/v1/decisions/${answer.decision_id}/explain`)
+      expect(json).toMatchObject({ same_answer: true, replay: denied })
+    }
+    expect([silent.questions.length, denying.questions.length]).toEqual([3, 3])
+    const recorded = (await service.decisions(caller)).filter(({ kind }) => kind === 'webhook_decision')
+    expect(recorded.map(({ reason }) => reason).toSorted()).toEqual([
+      ...Array.from({ length: 3 }, () => 'policy_webhook_denied'),
+      ...Array.from({ length: 3 }, () => 'policy_webhook_unavailable'),
+    ])
+    expect((await service.decisions(caller)).filter(({ kind }) => kind === 'execute')).toEqual([])
   })
 
   it('records one of the questions that were not sent for the same cause', async () => {

@@ -68,7 +68,11 @@ describe('a revocation', () => {
       },
     ])
     expect(await ledgerOf('revocation')).toMatchObject([
-      { subject: 'shopping', reason: 'agent_session_revoked', inputs: { revocation_id: id, agent_session_id: 'shopping' } },
+      {
+        subject: 'shopping',
+        reason: 'session_revoked',
+        inputs: { revocation_id: id, agent_session_id: 'shopping' },
+      },
     ])
   })
 

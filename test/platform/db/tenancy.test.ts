@@ -90,7 +90,7 @@ const TENANT_GRANTS: Record<string, string> = {
     'DELETE INSERT SELECT UPDATE(failure_code,failure_detail,finished_at,manifest_bytes,manifest_hash,manifest_until,progress,sealed_input,started_at,state,summary)',
   trace_manifests: 'DELETE INSERT SELECT UPDATE(sealed_manifest)',
   trace_shares: 'DELETE INSERT SELECT UPDATE(revoked_at,revoked_by)',
-  traces: 'DELETE INSERT SELECT',
+  traces: 'DELETE INSERT SELECT UPDATE(text_until)',
   usage_days: 'DELETE SELECT',
   usage_entries: 'DELETE INSERT SELECT',
   user_sessions: 'INSERT SELECT UPDATE',

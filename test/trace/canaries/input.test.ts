@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createReadInput } from '#src/trace/canaries/input.ts'
+import { shownFamily } from '#src/trace/canaries/judge.ts'
 import { canaryHashOf } from '#src/trace/canaries/traces.ts'
 import { GREEDY } from '#src/trace/llama/sampling.ts'
 import { DEFAULT_MODEL } from '#src/trace/models/model-files.ts'
@@ -95,12 +96,7 @@ describe('a check of an input', () => {
       {
         trace_id: answer.trace_id,
         canary_hash: answer.canary_hash,
-        canary_readings: stored.readings.map(({ family, score, threshold, tripped }) => ({
-          family,
-          score,
-          threshold,
-          tripped,
-        })),
+        canary_readings: stored.readings.map(shownFamily),
         tripped_families: [FAMILY],
         mode: 'block_and_lock',
         source: 'check',
