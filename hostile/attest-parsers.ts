@@ -170,8 +170,8 @@ export async function attestParsers(web: Web): Promise<Parser[]> {
     ),
     web.parser('PUT risk policy', (dice) => {
       const body = mutateJson([jsonOf({ document: POLICY })], dice)
-      const headers: [string, string][] = [auth, JSON_BODY, ['If-Match', '*']]
-      return requestBytes({ method: 'PUT', path: '/v1/account/risk-policy', headers }, body)
+      const sent = { method: 'PUT', path: '/v1/account/risk-policy', headers: [auth, JSON_BODY, ['If-Match', '*']] } as const
+      return requestBytes(sent, body)
     }),
     web.parser('POST dry run of a risk policy', (dice) => {
       const body = { document: POLICY, created_gte: timeOf(dice), created_lt: timeOf(dice), limit: 10 }

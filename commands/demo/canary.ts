@@ -3,7 +3,12 @@
 // service, and nothing of what it says or of what its probes read is prepared.
 
 type Members = Record<string, unknown>
-type Call = (method: string, path: string, json?: Members) => Promise<Members>
+type Call = (
+  method: string,
+  path: string,
+  json?: Members,
+  options?: { headers: Record<string, string> },
+) => Promise<Members>
 
 interface CanaryOptions {
   call: Call

@@ -105,7 +105,7 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
   return async (tx: Tx, presented: Presented, first: JudgedToken): Promise<Verified> => {
     const { caller, request, decisionId, tokenSha256, execution } = presented
     const judged = await open(tx, caller, await trip(tx, caller, first))
-    const { facts, outcome, policy, asked } = judged
+    const { facts, outcome, policy } = judged
     const isExecuted = outcome.valid && request.execute && facts.execution === null
     const decision = {
       id: decisionId,

@@ -59,9 +59,17 @@ const FINDING_CODES = [
   'unknown_policy_field',
 ] as const satisfies FindingCode[]
 
-const effectView = z
-  .enum(['deny', 'biometric', 'hardware', 'tier', 'canary', 'webhook', 'approval'] as const satisfies RequirementKind[])
-  .meta({ id: 'PolicyEffect' })
+const EFFECTS = [
+  'deny',
+  'biometric',
+  'hardware',
+  'tier',
+  'canary',
+  'webhook',
+  'approval',
+] as const satisfies RequirementKind[]
+// Listed and not checked: the ledger has the words of every version of the service.
+const effectView = z.string().meta({ id: 'PolicyEffect', enum: [...EFFECTS] })
 
 export const ruleResultView = z
   .object({
@@ -89,7 +97,7 @@ export const findingView = z
   .meta({ id: 'PolicyFinding' })
 
 const refusalKindView = z
-  .enum(['default', ...effectView.options])
+  .enum(['default', ...EFFECTS])
   .meta({ id: 'PolicyRefusalKind', description: 'default: a rule that `default_rules` come to.' })
 
 const refusalView = z

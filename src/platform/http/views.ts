@@ -19,8 +19,8 @@ const BASES = new WeakMap<z.ZodType, { base: z.ZodObject; own: readonly string[]
  * declare, and a part of it would refuse the other part.
  * @param meta `id` is the name of the component.
  */
-export function extended<Base extends z.ZodObject, Members extends z.core.$ZodLooseShape>(
-  base: Base,
+export function extended<Shape extends z.core.$ZodLooseShape, Members extends z.core.$ZodLooseShape>(
+  base: z.ZodObject<Shape>,
   members: Members,
   meta: { id: string; description?: string; verbatim?: true },
 ) {

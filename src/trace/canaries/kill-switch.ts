@@ -102,8 +102,8 @@ export type StoredKillSwitch = StoredDocument<KillSwitchDocument>
 
 interface KillSwitchRow {
   version: number
-  /** Settings that were stored before a member existed have its default. */
-  settings: KillSwitch
+  /** Members that did not exist when it was stored have their defaults. */
+  settings: Partial<KillSwitchDocument>
   changedAt: Date
   changedBy: string
 }

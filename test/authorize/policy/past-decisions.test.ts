@@ -19,7 +19,9 @@ let caller: Scope & { key: string }
 beforeAll(async () => {
   on = await startTestService({
     scopes: ['all'],
-    replace: ({ platform }) => [intentPolicyFeature(platform, { replayable, resultsOf: () => [] }).feature],
+    replace: ({ platform, authorize: { webhooks } }) => [
+      intentPolicyFeature(platform, { ...webhooks, replayable, resultsOf: () => [] }).feature,
+    ],
   })
 })
 afterAll(() => on?.close())

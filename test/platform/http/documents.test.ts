@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
-import { startTestService, type TestCaller, type TestService } from '../../support/service.ts'
+import type { Scope } from '#src/platform/ids.ts'
+import { startTestService, type TestService } from '../../support/service.ts'
 
 type Document = Record<string, unknown>
 
@@ -20,7 +21,7 @@ const SETTINGS: { path: string; change: (document: Document, round: number) => D
 ]
 
 let on: TestService
-let caller: TestCaller
+let caller: Scope & { key: string }
 
 beforeAll(async () => {
   on = await startTestService({ scopes: ['all'] })
