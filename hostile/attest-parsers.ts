@@ -170,7 +170,11 @@ export async function attestParsers(web: Web): Promise<Parser[]> {
     ),
     web.parser('PUT risk policy', (dice) => {
       const body = mutateJson([jsonOf({ document: POLICY })], dice)
-      const sent = { method: 'PUT', path: '/v1/account/risk-policy', headers: [auth, JSON_BODY, ['If-Match', '*']] } as const
+      const sent = {
+        method: 'PUT',
+        path: '/v1/account/risk-policy',
+        headers: [auth, JSON_BODY, ['If-Match', '*']],
+      } as const
       return requestBytes(sent, body)
     }),
     web.parser('POST dry run of a risk policy', (dice) => {

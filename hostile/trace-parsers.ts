@@ -69,7 +69,9 @@ export async function traceParsers(web: Web): Promise<Parser[]> {
       { ...share, masked_node_ids: ['1_2_3'], expires_at: soon },
     ),
     posted('/v1/trace/kill-switch/preview', { document: KILL_SWITCH }),
-    parser('PUT /v1/trace/kill-switch', (dice) => json('/v1/trace/kill-switch', [{ document: KILL_SWITCH }], dice, 'PUT')),
+    parser('PUT /v1/trace/kill-switch', (dice) =>
+      json('/v1/trace/kill-switch', [{ document: KILL_SWITCH }], dice, 'PUT'),
+    ),
     posted('/v1/account/keys', { name: 'k', scopes: ['verify'], expires_at: soon, allowed_ips: ['10.0.0.0/8'] }),
     parser('PUT /v1/event-consumers/:name', (dice) =>
       json(

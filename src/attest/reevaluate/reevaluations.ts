@@ -44,12 +44,7 @@ export function createReevaluations({ db, pager, waiters }: ReevaluationsDeps) {
      * Waits up to `waitSeconds` for its end.
      * @throws {Failure} `environment_mismatch`, `not_found`.
      */
-    async awaitReevaluation(
-      scope: Scope,
-      id: string,
-      waitSeconds: number,
-      signal: AbortSignal,
-    ): Promise<Reevaluation> {
+    async awaitReevaluation(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal): Promise<Reevaluation> {
       checkId(id, 'ree', scope.environment)
       const found = await get(scope, id)
       const { finishedAt, failedAt, jobId } = found

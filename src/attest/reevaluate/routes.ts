@@ -6,7 +6,7 @@ import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, several } from '#src/platform/http/params.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
-import { timestampView, workStatusView } from '#src/platform/http/views.ts'
+import { timestampView, type WorkStatus, workFailureView, workStatusView } from '#src/platform/http/views.ts'
 import { revocationMember } from '../claims/views.ts'
 import { hardwareTierView, provenanceStatusView, riskStatusView } from '../judgement-views.ts'
 import type { Reevaluation, Reevaluations } from './reevaluations.ts'
@@ -26,11 +26,9 @@ const reevaluationView = z
     status: workStatusView.describe(
       'succeeded: every attestation that it affects was re-evaluated, or counts as failed.',
     ),
-    failure: z
-      .object({ code: z.literal('attempts_exhausted'), detail: z.string() })
-      .meta({ id: 'ReevaluationFailure' })
+    failure: workFailureView
       .nullable()
-      .describe('With `failed`: why the search ended. An operator can start it again.'),
+      .describe('With `failed`: `attempts_exhausted`. The search ended, and an operator can start it again.'),
     searched_at: timestampView
       .nullable()
       .describe('When all affected attestations were found; null while they are searched, and `touched` grows.'),
@@ -163,7 +161,7 @@ function isFailed({ finishedAt, failedAt }: Reevaluation): boolean {
   return finishedAt === null && failedAt !== null
 }
 
-function statusOf(row: Reevaluation) {
+function statusOf(row: Reevaluation): WorkStatus {
   if (row.finishedAt !== null) return 'succeeded'
   if (isFailed(row)) return 'failed'
   return row.seenAt === null ? 'queued' : 'running'

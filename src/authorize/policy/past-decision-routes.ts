@@ -37,9 +37,7 @@ const changedDecision = z
     after: extended(recordedAnswer, { matched_rule_id: text.nullable() }, { id: 'ReplayedPolicyAnswer' }),
   })
   .meta({ id: 'ReplayedDecision' })
-const ruleTally = z
-  .object({ rule_id: text, refused_before: whole, refuses_after: whole })
-  .meta({ id: 'ReplayedRule' })
+const ruleTally = z.object({ rule_id: text, refused_before: whole, refuses_after: whole }).meta({ id: 'ReplayedRule' })
 
 const replayView = extended(
   listOf(changedDecision),

@@ -216,6 +216,9 @@ async function storedOf(tx: Tx, row: PolicyVersion): Promise<StoredPolicy> {
   return toStored(row, await readActors(tx, [row.changedBy]))
 }
 
-function toStored<Row extends Omit<PolicyVersion, 'document'>>({ createdAt, changedBy, ...row }: Row, actors: ActorsOf) {
+function toStored<Row extends Omit<PolicyVersion, 'document'>>(
+  { createdAt, changedBy, ...row }: Row,
+  actors: ActorsOf,
+) {
   return { ...row, changedAt: createdAt, changedBy: actors(changedBy) }
 }

@@ -5,7 +5,13 @@ import { invalidRequest } from '#src/platform/http/validate.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import { createSlice } from '#src/platform/slices.ts'
-import { analyzePolicy, type PolicyAnalysis, type PolicyFinding, unreachableApprovals, webhooksWithoutSecret } from './analyze.ts'
+import {
+  analyzePolicy,
+  type PolicyAnalysis,
+  type PolicyFinding,
+  unreachableApprovals,
+  webhooksWithoutSecret,
+} from './analyze.ts'
 import { type CompiledPolicy, compilePolicy } from './compile.ts'
 import type { PolicyReader } from './current.ts'
 import type { PolicyDocument } from './document.ts'

@@ -8,8 +8,13 @@ import { z } from 'zod'
  */
 export const timestampView = z.string().meta({ format: 'date-time' })
 
-/** The states of long work, in the order in which it goes through them. */
-export const workStatusView = z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']).meta({ id: 'WorkStatus' })
+/** Long work, whatever it is. */
+export const WORK_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
+export type WorkStatus = (typeof WORK_STATUSES)[number]
+export const workStatusView = z.enum(WORK_STATUSES).meta({ id: 'WorkStatus' })
+
+/** Why work failed: `code` for programs, `detail` for people. */
+export const workFailureView = z.object({ code: z.string(), detail: z.string() }).meta({ id: 'WorkFailure' })
 
 const BASES = new WeakMap<z.ZodType, { base: z.ZodObject; own: readonly string[] }>()
 

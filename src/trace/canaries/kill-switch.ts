@@ -213,7 +213,8 @@ export async function checkAgents(tx: Tx, { environment }: Scope, { apply_to }: 
   if (agents.length === 0) return
   const known = await readAgents(tx, agents)
   const index = agents.findIndex((id) => !known.has(id))
-  if (index !== -1) throw invalidField(`/document/apply_to/agents/${index}`, 'unknown', 'names no agent of this account')
+  if (index !== -1)
+    throw invalidField(`/document/apply_to/agents/${index}`, 'unknown', 'names no agent of this account')
 }
 
 /** With a misspelt name every reading would be none. @throws {Failure} `invalid_request`. */
@@ -221,7 +222,8 @@ async function checkModels(models: Pick<Models, 'list'>, { reading }: KillSwitch
   if (reading.models.length === 0) return
   const known = new Set((await models.list()).map(({ id }) => id))
   const index = reading.models.findIndex((name) => !known.has(name))
-  if (index !== -1) throw invalidField(`/document/reading/models/${index}`, 'unknown', 'names no model of GET /v1/trace/models')
+  if (index !== -1)
+    throw invalidField(`/document/reading/models/${index}`, 'unknown', 'names no model of GET /v1/trace/models')
 }
 
 // Without members that are undefined: the audit log is JSON.

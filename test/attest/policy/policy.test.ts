@@ -227,7 +227,10 @@ describe('a dry run', () => {
     expect(looked).toBe(whole.looked)
     const [newest] = await claims()
     expect(await dryRun({ document: policy, created_gte: newest?.created_at })).toMatchObject({ looked: 1 })
-    expect(await dryRun({ document: policy, created_lt: '2020-01-01T00:00:00Z' })).toMatchObject({ looked: 0, data: [] })
+    expect(await dryRun({ document: policy, created_lt: '2020-01-01T00:00:00Z' })).toMatchObject({
+      looked: 0,
+      data: [],
+    })
   })
 
   it('reports claims that only their photo could decide as unknown', async () => {

@@ -85,7 +85,12 @@ describe('a revoked device', () => {
 
     // The first result is still there, with its signature.
     const reevaluation = await latest()
-    expect(reevaluation).toMatchObject({ cause: 'device_revoked', device_id: phone.id, status: 'succeeded', changed: 1 })
+    expect(reevaluation).toMatchObject({
+      cause: 'device_revoked',
+      device_id: phone.id,
+      status: 'succeeded',
+      changed: 1,
+    })
     expect(await pastOf(before)).toMatchObject([
       { number: 1, risk_score: 40, result_jws: before.result_jws, replaced_for: [reevaluation.reevaluation_id] },
     ])

@@ -2,9 +2,9 @@
 // documents that were stored before unknown fields were refused.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { digestOf } from '#src/platform/http/documents.ts'
 import type { PolicyDocument } from '#src/authorize/policy/document.ts'
 import { MEMBERS } from '#src/authorize/policy/fields.ts'
+import { digestOf } from '#src/platform/http/documents.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { ACTION, type Intents, startIntents } from '../intents/service.ts'
 import { createUnder } from '../intents/under.ts'

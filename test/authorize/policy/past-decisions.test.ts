@@ -276,8 +276,15 @@ describe('an analysis', () => {
     expect((await post('/analyze', { document: unready })).json.findings).toMatchObject([...found, unsigned])
     // Shadow rules and disabled ones ask no webhook.
     const [, hook] = unready.rules
-    const asleep = { rules: [{ ...hook, shadow: true }, { ...hook, id: 'v', enabled: false }] }
-    const codes = ((await post('/analyze', { document: asleep })).json.findings as { code: string }[]).map(({ code }) => code)
+    const asleep = {
+      rules: [
+        { ...hook, shadow: true },
+        { ...hook, id: 'v', enabled: false },
+      ],
+    }
+    const codes = ((await post('/analyze', { document: asleep })).json.findings as { code: string }[]).map(
+      ({ code }) => code,
+    )
     expect(codes).not.toContain('webhook_without_secret')
     await on.call(caller, '/v1/policy/webhook-secret/rotate', { method: 'POST' })
     expect((await post('/analyze', { document: unready })).json.findings).toEqual([

@@ -183,7 +183,9 @@ describe('the policy', () => {
     expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_request' } })
     expect(answer.json.errors).toMatchObject([{ pointer: '/document/rules/0/when/value', code: 'invalid_pattern' }])
     const misspelled = await put({ ...document(), approvals: { require_human: true } })
-    expect(misspelled.json.errors).toMatchObject([{ pointer: '/document/approvals/require_human', code: 'unknown_field' }])
+    expect(misspelled.json.errors).toMatchObject([
+      { pointer: '/document/approvals/require_human', code: 'unknown_field' },
+    ])
     const wellFormed = document(...refused.rules.slice(1))
     const pointers = [{ pointer: '/rules/1/require/webhook/url', code: 'address_not_public' }]
     const inBody = pointers.map((one) => ({ ...one, pointer: `/document${one.pointer}` }))

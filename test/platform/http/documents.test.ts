@@ -112,35 +112,4 @@ describe.each(SETTINGS)('the document of $path', ({ path, change }) => {
     })
     expect(whole.json.errors).toMatchObject([{ pointer: '/version', code: 'unknown_field' }])
   })
-
-  it('has one schema in both directions, and a change needs If-Match', async () => {
-    const { json } = await on.call({}, '/v1/openapi.json')
-    const { paths, components } = json as unknown as OpenApi
-    const { get: read, put: write } = paths[path] ?? expect.fail()
-    const resolve = (schema: Schema): Schema => components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema
-    const membersOf = (schema: Schema): Record<string, Schema> =>
-      Object.assign({}, resolve(schema).properties, ...(resolve(schema).allOf ?? []).map(membersOf))
-    const sent = membersOf(write?.requestBody?.content['application/json'].schema ?? {})
-    const answered = membersOf(read?.responses[200]?.content['application/json'].schema ?? {})
-    expect(sent.document?.$ref).toMatch(/Document$/)
-    expect(answered.document).toEqual(sent.document)
-    expect(resolve(sent.document ?? {})).toMatchObject({ additionalProperties: false, 'x-verbatim': true })
-    expect(Object.keys(write?.responses ?? {})).toEqual(expect.arrayContaining(['412', '428']))
-    expect(write?.parameters.map(({ name }) => name)).toContain('If-Match')
-  })
 })
-
-interface Schema {
-  $ref?: string
-  properties?: Record<string, Schema>
-  allOf?: Schema[]
-}
-interface Operation {
-  parameters: { name?: string }[]
-  requestBody?: { content: { 'application/json': { schema: Schema } } }
-  responses: Record<string, { content: { 'application/json': { schema: Schema } } }>
-}
-interface OpenApi {
-  paths: Record<string, Record<'get' | 'put', Operation | undefined>>
-  components: { schemas: Record<string, Schema> }
-}

@@ -92,7 +92,9 @@ describe('the kill switch', () => {
     const errors = async (json: object) => (await put(json)).json.errors?.map(({ pointer, code }) => [pointer, code])
     const unknown = { mode: 'block', apply_to: { agents: [await on.makeAgent(caller), newId('agt', 'sandbox')] } }
     expect(await errors(unknown)).toEqual([['/document/apply_to/agents/1', 'unknown']])
-    expect(await errors({ mode: 'block', apply_to: { agents: [] } })).toEqual([['/document/apply_to/agents', 'too_few']])
+    expect(await errors({ mode: 'block', apply_to: { agents: [] } })).toEqual([
+      ['/document/apply_to/agents', 'too_few'],
+    ])
     const twice = [FAMILY, FAMILY].map((family) => ({ family, threshold: 0.5 }))
     expect(await errors({ mode: 'block', families: twice })).toEqual([['/document/families/1/family', 'duplicate']])
     expect(await errors({ mode: 'block', max_age_s: 86_401 })).toEqual([['/document/max_age_s', 'out_of_range']])

@@ -80,7 +80,9 @@ describe('the preview of a kill switch', () => {
       inferences: 0,
     })
     const unknown = { mode: 'block', apply_to: { agents: [newId('agt', 'sandbox')] } }
-    expect((await on.post(caller, '/v1/trace/kill-switch/preview', { document: unknown })).json.code).toBe('invalid_request')
+    expect((await on.post(caller, '/v1/trace/kill-switch/preview', { document: unknown })).json.code).toBe(
+      'invalid_request',
+    )
     expect(
       (await on.post(await on.makeCaller(), '/v1/trace/kill-switch/preview', { document: { mode: 'block' } })).json,
     ).toMatchObject({ looked: { checks: 0, inferences: 0 } })
