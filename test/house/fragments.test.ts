@@ -66,7 +66,6 @@ const SMALL: Record<string, readonly string[]> = {
     'src/authorize/tokens/sealed.ts',
     'src/platform/http/money.ts',
     'src/platform/http/rejection.ts',
-    'src/platform/http/views.ts',
     'src/platform/jobs/eager-dispatch.ts',
     'src/platform/kept-by-plan.ts',
     'src/platform/store/names.ts',
@@ -80,6 +79,7 @@ const SMALL: Record<string, readonly string[]> = {
   'the configuration reads it without loading the stores': ['src/platform/store/address.ts'],
   'where one part calls another, beside both': ['src/attest/screen/evaluation.ts'],
   'one mechanism that the whole service uses': [
+    'src/account/users/actors.ts',
     'src/platform/crypto/random.ts',
     'src/docs/highlight.ts',
     'src/docs/html.ts',

@@ -149,7 +149,7 @@ describe('the search of a re-evaluation', () => {
     ])
     expect(dead?.state).toBe('dead')
     await on.jobs.redrive(taken, on.reevaluate)
-    expect(await progress(id)).toMatchObject({ status: 'running' })
+    expect(await progress(id)).toMatchObject({ status: 'queued', failure: null })
     await on.drain(caller)
     expect(await progress(id)).toMatchObject({ status: 'succeeded', unchanged: 1 })
   })

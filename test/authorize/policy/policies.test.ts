@@ -99,7 +99,7 @@ describe('the policy', () => {
     expect(first).toMatchObject({ status: 200, headers: { etag: '"1"' } })
     expect(first.json).toMatchObject({
       version: 1,
-      changed_by: { type: 'key', id: expect.stringMatching(/^key_test_/), label: expect.any(String) },
+      changed_by: { type: 'key', id: expect.stringMatching(/^key_test_/) },
       document: { rules: [{ id: 'a', priority: 100, enabled: true, shadow: false }] },
     })
     // The same document again is no change.
