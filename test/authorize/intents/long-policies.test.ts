@@ -84,7 +84,7 @@ describe('what is made of these entries', () => {
   const report = async () => {
     const { from, to } = range()
     const { json } = await service.call(caller, `/v1/policy/shadow-report?from=${from}&to=${to}`)
-    return json as { looked: number; rules: Record<string, unknown>[] }
+    return json as { looked: number; data: Record<string, unknown>[] }
   }
 
   it('counts every shadow rule in the report, also those that no entry names', async () => {
@@ -96,7 +96,7 @@ describe('what is made of these entries', () => {
     const [shadow] = entries.filter(({ kind }) => kind === 'policy_shadow')
     expect(shadow?.rule_results).toHaveLength(100)
     expect(shadow?.rule_results_omitted).toBe(2 * RULES - 100)
-    const { looked, rules } = await report()
+    const { looked, data: rules } = await report()
     expect(looked).toBe(1)
     expect(rules.map(({ rule_id }) => rule_id)).toEqual(shadows.map(({ id }) => id).toSorted())
     for (const rule of rules) {

@@ -83,7 +83,7 @@ describe('a replay of real decisions', () => {
     const { from, to } = range()
     const report = await service.call(caller, `/v1/policy/shadow-report?from=${from}&to=${to}`)
     expect(report).toMatchObject({ status: 200, json: { looked: 3 } })
-    expect(report.json.rules).toMatchObject([
+    expect(report.json.data).toMatchObject([
       { rule_id: 'country', matched: 2, would_deny: 2, divergent: 2, examples: ids },
     ])
     expect(await replay({ rules: [inCountry('XX')] })).toMatchObject({ looked: 3, would_change: 2 })
