@@ -105,7 +105,10 @@ describe('the secret of policy webhooks', () => {
     const { secret: _, ...shown } = first.json
     expect(again.json).toEqual({ ...shown, secret_shown: false })
     expect(await state()).toEqual(shown)
-    expect(shown).toMatchObject({ rotated_by: { type: 'key', id: actorOf(caller) }, rotated_at: expect.stringMatching(/Z$/) })
+    expect(shown).toMatchObject({
+      rotated_by: { type: 'key', id: actorOf(caller) },
+      rotated_at: expect.stringMatching(/Z$/),
+    })
     expect(Date.parse(String(shown.previous_expires_at)) - Date.parse(String(shown.rotated_at))).toBe(86_400_000)
   })
 
