@@ -11,6 +11,7 @@ import { paced } from './rates.ts'
 import type { Ask, Routine } from './steady.ts'
 
 const JSON_BODY = { 'content-type': 'application/json' }
+const ANY_VERSION = { headers: { ...JSON_BODY, 'If-Match': '*' } }
 const NDJSON = { 'content-type': 'application/x-ndjson' }
 const NO_WAIT = { ...JSON_BODY, prefer: 'wait=0' }
 
@@ -223,15 +224,17 @@ export function honestRoutines(data: HonestData): Routine[] {
     'GET /v1/account/screening': () => get('/v1/account/screening'),
     'PUT /v1/account/screening': () => {
       const threshold = { review: 0.5, likely: 0.9 }
-      return send('PUT', '/v1/account/screening', { thresholds: { genai: threshold, deepfake: threshold } })
+      const document = { thresholds: { genai: threshold, deepfake: threshold } }
+      return send('PUT', '/v1/account/screening', { document }, ANY_VERSION)
     },
     'GET /v1/account/risk-policy': () => get('/v1/account/risk-policy'),
-    'PUT /v1/account/risk-policy': () => send('PUT', '/v1/account/risk-policy', POLICY),
+    'PUT /v1/account/risk-policy': () => send('PUT', '/v1/account/risk-policy', { document: POLICY }, ANY_VERSION),
     'GET /v1/account/risk-policy/versions': () => get('/v1/account/risk-policy/versions'),
+    'GET /v1/account/risk-policy/versions/:version': () => get('/v1/account/risk-policy/versions/0'),
     'POST /v1/account/risk-policy/dry-run': () => {
-      const policy = { ...POLICY, require_biometric: true }
+      const document = { ...POLICY, require_biometric: true }
       return send('POST', '/v1/account/risk-policy/dry-run', {
-        policy,
+        document,
         limit: 10,
         created_gte: new Date(Date.now() - 2_000).toISOString(),
       })

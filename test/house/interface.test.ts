@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { allRoutes } from '#src/app.ts'
 import { notesOf } from '#src/docs/notes.ts'
 import { describeRoutes } from '#src/platform/http/openapi.ts'
-import { type InterfaceDocument, RULES } from '../support/interface-rules.ts'
+import { type InterfaceDocument, RULES, type Schema } from '../support/interface-rules.ts'
 import { makeServices, routesOf } from '../support/services.ts'
 
 const FILE = join(import.meta.dirname, 'interface.exceptions.json')
@@ -47,5 +47,33 @@ describe('the interface', () => {
 
   it('leaves pages of HTML to browsers', () => {
     expect(JSON.stringify(document.paths)).not.toContain('text/html')
+  })
+
+  it('reads and writes each settings document by one schema, and replaces only the version that was read', () => {
+    const { schemas } = document.components
+    const resolve = (schema: Schema): Schema => schemas[String(schema.$ref).split('/').at(-1) ?? ''] ?? schema
+    const membersOf = (schema: Schema): Record<string, Schema> => {
+      const { properties, allOf = [] } = resolve(schema) as { properties?: Record<string, Schema>; allOf?: Schema[] }
+      return Object.assign({}, properties, ...allOf.map(membersOf))
+    }
+    const jsonOf = (content: Record<string, { schema?: Schema }> = {}) => content['application/json']?.schema ?? {}
+    const paths = Object.entries(document.paths).filter(([, { put }]) => {
+      return put !== undefined && 'document' in membersOf(jsonOf(put.requestBody?.content))
+    })
+    expect(paths.map(([path]) => path).sort()).toEqual([
+      '/v1/account/risk-policy',
+      '/v1/account/screening',
+      '/v1/policy',
+      '/v1/trace/kill-switch',
+    ])
+    for (const [path, { get, put }] of paths) {
+      const sent = membersOf(jsonOf(put?.requestBody?.content)).document ?? {}
+      const answered = membersOf(jsonOf(get?.responses[200]?.content))
+      expect(answered, path).toMatchObject({ version: {}, digest: {}, changed_at: {}, changed_by: {} })
+      expect([path, answered.document]).toEqual([path, sent])
+      expect(resolve(sent), path).toMatchObject({ additionalProperties: false, 'x-verbatim': true })
+      expect(Object.keys(put?.responses ?? {}), path).toEqual(expect.arrayContaining(['412', '428']))
+      expect(put?.parameters, path).toContainEqual(expect.objectContaining({ name: 'If-Match', required: true }))
+    }
   })
 })

@@ -114,6 +114,7 @@ const SCOPES: Record<string, string> = {
   'GET /v1/account/risk-policy': 'admin',
   'PUT /v1/account/risk-policy': 'admin',
   'GET /v1/account/risk-policy/versions': 'admin',
+  'GET /v1/account/risk-policy/versions/:version': 'admin',
   'POST /v1/account/risk-policy/dry-run': 'admin',
   'GET /v1/account/reevaluations': 'admin',
   'GET /v1/account/reevaluations/:id': 'admin',

@@ -212,7 +212,7 @@ export const ATTACKS = {
     ]
     const { data: devices } = JSON.parse((await target.ask({ path: '/v1/admin/devices?limit=1' })).body.toString())
     if (devices[0] !== undefined) filters.push(`device_id=${devices[0].device_id}&include=total_count`)
-    const dryRun = jsonOf({ policy: POLICY, limit: 500 })
+    const dryRun = jsonOf({ document: POLICY, limit: 500 })
     return {
       send: (n, index) =>
         index === 0

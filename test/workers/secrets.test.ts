@@ -296,12 +296,12 @@ describe(`secrets, on ${engine}`, () => {
 
     for (const { url } of [failing, quoting, reasoning]) {
       const rules = [{ id: 'ask', require: { webhook: { url } } }]
-      await done('PUT', '/v1/policy', { json: { rules }, headers: { ...headers, 'if-match': '*' } })
+      await done('PUT', '/v1/policy', { json: { document: { rules } }, headers: { ...headers, 'if-match': '*' } })
       const { decision_id: id } = await verify({ intent_token: kept, execute: false })
       await done('GET', `/v1/decisions/${id}/explain`, { headers })
       for (const question of failing.questions) answers.push({ request: 'a question', text: sentTo(question) })
     }
-    await done('PUT', '/v1/policy', { json: { rules: [] }, headers: { ...headers, 'if-match': '*' } })
+    await done('PUT', '/v1/policy', { json: { document: { rules: [] } }, headers: { ...headers, 'if-match': '*' } })
     expect(await verify({ intent_token: kept, receipt: true })).toMatchObject({ valid: true })
     for (const other of [`${kept}x`, kept.slice(0, -8), `${kept.slice(0, 40)}.${kept}`, ...secrets.values()]) {
       const { valid, decision_id: id } = await verify({ intent_token: other, execute: false })

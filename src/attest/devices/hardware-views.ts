@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import type { AndroidFacts, AppleFacts } from '../hardware/verdict.ts'
+import { type AndroidFacts, type AppleFacts, EVIDENCE_REASON_CODES } from '../hardware/verdict.ts'
 import type { Device } from './devices.ts'
+
+// Listed and not checked: what was stored by another version of the service is shown as it is.
+const reasonCode = z.string().meta({ id: 'HardwareReasonCode', enum: [...EVIDENCE_REASON_CODES] })
 
 const androidView = z
   .object({
@@ -43,7 +46,7 @@ export const hardwareView = z
       .string()
       .describe('What the evidence proves; hardware_tier takes the list of revoked keys into account too.'),
     reasons: z
-      .array(z.object({ code: z.string(), detail: z.string() }))
+      .array(z.object({ code: reasonCode, detail: z.string() }).meta({ id: 'HardwareReason' }))
       .describe('Empty when the evidence proved the tier.'),
     android: androidView.nullable(),
     apple: appleView.nullable(),

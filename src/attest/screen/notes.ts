@@ -6,6 +6,14 @@ import { screenLine } from './requests.ts'
 
 const thresholds = { genai: { review: 0.5, likely: 0.8 }, deepfake: { review: 0.5, likely: 0.8 } }
 
+const settings = {
+  version: 2,
+  digest: DIGEST,
+  changed_at: '2026-11-20T15:11:04.310Z',
+  changed_by: { type: 'key', id: IDS.key, label: 'deployments' },
+  document: { thresholds },
+}
+
 const queued = {
   screening_id: IDS.screening,
   status: 'queued',
@@ -145,15 +153,17 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/account/screening': {
     description:
       'For each of the two models: from `review` on a review is recommended, from `likely` on there is an advisory ' +
-      'factor.',
-    answers: { 200: { description: 'The thresholds.', example: { thresholds, updated_at: null } } },
+      'factor. `version` 0 is the defaults. To change them, change `document` and send it back, with the ETag as `If-Match`.',
+    answers: { 200: { description: 'The settings.', example: settings } },
   },
   'PUT /v1/account/screening': {
-    description: 'They count for screenings that end from then on; ended screenings keep their result.',
-    examples: { stricter: { thresholds: { ...thresholds, genai: { review: 0.4, likely: 0.7 } } } },
-    answers: {
-      200: { description: 'The thresholds.', example: { thresholds, updated_at: '2026-11-20T15:11:04.310Z' } },
-    },
+    description:
+      'They count for screenings that end from then on; ended screenings keep their result. The same document again ' +
+      'changes nothing. Without `If-Match` the answer is 428, and with the ETag of another version 412.',
+    headers: { 'If-Match': 'Required. The ETag of the version to replace, such as `"2"`, or `*` for any.' },
+    examples: { stricter: { document: { thresholds: { ...thresholds, genai: { review: 0.4, likely: 0.7 } } } } },
+    answers: { 200: { description: 'The settings.', example: settings } },
+    problems: ['precondition_failed', 'precondition_required'],
   },
 }
 

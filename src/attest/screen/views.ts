@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { documentMembers } from '#src/platform/http/documents.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
 import { advisoryView, observationView } from '../judgement-views.ts'
 import type { ScreeningBatchRow } from './batch-rows.ts'
+import { settingsDocument } from './requests.ts'
 import { type ScreeningRow, STATUSES } from './rows.ts'
-import type { ScreeningSettings } from './settings.ts'
 import { needsReview } from './thresholds.ts'
 
 const iso = z.iso.datetime()
@@ -80,16 +81,7 @@ export const screeningBatchView = z
   })
   .meta({ id: 'ScreeningBatch' })
 
-export const screeningSettingsView = z
-  .object({
-    thresholds,
-    updated_at: iso.nullable().describe('Null: the defaults.'),
-  })
-  .meta({ id: 'ScreeningSettings' })
-
-export function toSettingsView({ thresholds, updatedAt }: ScreeningSettings): z.input<typeof screeningSettingsView> {
-  return { thresholds, updated_at: updatedAt?.toISOString() ?? null }
-}
+export const screeningSettingsView = z.object(documentMembers(settingsDocument)).meta({ id: 'ScreeningSettings' })
 
 export function toScreeningBatchView(row: ScreeningBatchRow): z.input<typeof screeningBatchView> {
   const { id, accepted, rejected, counts, createdAt } = row

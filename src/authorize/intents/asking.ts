@@ -4,6 +4,7 @@
 import type { CompiledPolicy } from '#src/authorize/policy/compile.ts'
 import { type CanaryAnswer, NO_ANSWERS, type PolicyAnswers, type PolicyNeed } from '#src/authorize/policy/evaluate.ts'
 import { needsOf } from '#src/authorize/policy/requirements.ts'
+import type { UnavailableCause } from '#src/authorize/webhooks/answer.ts'
 import type { PolicyWebhooks } from '#src/authorize/webhooks/policy-webhooks.ts'
 import { note } from '#src/platform/context.ts'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
@@ -20,8 +21,6 @@ export interface OutsideAnswers {
   /** What was asked. */
   needs: readonly PolicyNeed[]
   answers: PolicyAnswers
-  /** Why a webhook gave no answer, by rule. */
-  causes: ReadonlyMap<string, string>
   /** By rule. */
   readings: ReadonlyMap<string, CanaryReading>
   /** A reading tripped: the decision may lock the session or the agent. */
@@ -31,7 +30,6 @@ export interface OutsideAnswers {
 export const NOTHING_ASKED: OutsideAnswers = {
   needs: [],
   answers: { webhooks: {}, canaries: {}, approvals: {} },
-  causes: new Map(),
   readings: new Map(),
   hasTripped: false,
 }
@@ -85,15 +83,9 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
     const webhookNeeds = needs.flatMap((need) =>
       need.kind === 'webhook' ? [{ ruleId: need.rule_id, url: need.url, timeoutMs: need.timeout_ms }] : [],
     )
-    const causes = new Map<string, string>()
     const canaryNeeds = needs.filter((need) => need.kind === 'canary')
     const [webhooks, read] = await Promise.all([
-      policyWebhooks.ask(acting, webhookNeeds, questionOf(decisionId, facts, token), {
-        signal,
-        onEach: ({ ruleId, cause }) => {
-          if (cause !== null) causes.set(ruleId, cause)
-        },
-      }),
+      policyWebhooks.ask(acting, webhookNeeds, questionOf(decisionId, facts, token), signal),
       readAll(acting, evaluation, canaryNeeds, signal),
     ])
     signal.throwIfAborted()
@@ -109,7 +101,6 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
         ),
         approvals: {},
       },
-      causes,
       readings: new Map(found),
       hasTripped: found.some(([, reading]) => reading.families.some(({ tripped }) => tripped)),
     }
@@ -144,19 +135,18 @@ export function answersUnder({ rules }: CompiledPolicy, asked: OutsideAnswers): 
   const [webhookIds, canaryIds] = [idsOf('webhook'), idsOf('canary')]
   const passing = new Set(changed.flatMap((need) => (isPassing(need) ? [need.rule_id] : [])))
   const strictIds = canaryIds.filter((id) => !passing.has(id))
-  const unavailable = (ids: readonly string[]) => Object.fromEntries(ids.map((id) => [id, 'unavailable' as const]))
-  const { answers, causes, readings } = asked
+  const changedNow = { unavailable: 'policy_changed' satisfies UnavailableCause }
+  const { answers, readings } = asked
   return {
     ...asked,
     answers: {
       ...answers,
-      webhooks: { ...answers.webhooks, ...unavailable(webhookIds) },
+      webhooks: { ...answers.webhooks, ...Object.fromEntries(webhookIds.map((id) => [id, changedNow])) },
       canaries: {
         ...Object.fromEntries(Object.entries(answers.canaries).filter(([id]) => !passing.has(id))),
-        ...unavailable(strictIds),
+        ...Object.fromEntries(strictIds.map((id) => [id, 'unavailable' as const])),
       },
     },
-    causes: new Map([...causes, ...webhookIds.map((id) => [id, 'policy_changed'] as const)]),
     readings: new Map([...readings].filter(([id]) => !canaryIds.includes(id))),
   }
 }

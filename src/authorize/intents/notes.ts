@@ -85,6 +85,10 @@ const ANSWERS = {
     matched_rule_id: 'ask-treasury',
     webhook_reason: 'The supplier is not approved.',
   }),
+  unanswered: refused('policy_webhook_unavailable', {
+    matched_rule_id: 'ask-treasury',
+    webhook_unavailable_cause: 'timeout',
+  }),
   revoked: refused('token_revoked', { revoked_scope: 'session' }),
   under_a_mandate: { ...valid, mandate_remaining: '380' },
   over_budget: refused('mandate_budget_exceeded', {

@@ -39,11 +39,13 @@ export interface VerifyOutcome extends Partial<RefusalDetails>, Pick<PolicyEvalu
   opens?: readonly string[]
 }
 
-/** The members of an answer that belong to single reasons (specification, Verify result). */
+/** The members of an answer that belong to single reasons (specification, Verify result, but for one). */
 export interface RefusalDetails {
   approval_id: string
   matched_rule_id: string
   webhook_reason: string
+  /** Not of the specification: why the policy webhook gave no answer. */
+  webhook_unavailable_cause: string
   revoked_scope: RevokedScope
   lock_id: string
   canary_set: string
@@ -220,11 +222,12 @@ export const STOP_RULE = 'system:stop'
 const STOPPED: PolicyRefusal = { reason: 'policy_denied', kind: 'deny', ruleId: STOP_RULE, priority: 0 }
 
 function detailsOf(refusal: PolicyRefusal): StepRefusal & Pick<VerifyOutcome, 'pending'> {
-  const { reason, kind, ruleId, webhookReason, canarySet, canaryReadings, isPending } = refusal
+  const { reason, kind, ruleId, webhookReason, webhookCause, canarySet, canaryReadings, isPending } = refusal
   return {
     reason,
     ...(kind !== 'default' && { matched_rule_id: ruleId }),
     ...(webhookReason !== undefined && { webhook_reason: webhookReason }),
+    ...(webhookCause !== undefined && { webhook_unavailable_cause: webhookCause }),
     ...(canarySet !== undefined && { canary_set: canarySet }),
     ...(canaryReadings !== undefined && { canary_readings: canaryReadings }),
     ...(isPending === true && { pending: kind === 'canary' ? 'canary' : 'webhook' }),

@@ -48,7 +48,8 @@ export const VERIFY_REASONS = {
   canary_unavailable:
     'A canary condition has no reading of the set in `canary_set`: pass a `trace_id` or an `inference_input`.',
   policy_webhook_denied: "The account's policy webhook denied the action; `webhook_reason` has its reason.",
-  policy_webhook_unavailable: "The account's policy webhook gave no valid answer in time.",
+  policy_webhook_unavailable:
+    "The account's policy webhook gave no valid answer in time; `webhook_unavailable_cause` says why.",
   approval_pending: 'A person has to approve the action; `approval_id` names the approval.',
 } as const satisfies Record<string, string>
 

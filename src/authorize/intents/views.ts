@@ -6,6 +6,7 @@ import type { ApprovalRow } from '#src/authorize/approvals/rows.ts'
 import { approvalStatusView } from '#src/authorize/approvals/views.ts'
 import { MANDATE_CONSTRAINTS } from '#src/authorize/mandates/judge.ts'
 import { revokedScopeView } from '#src/authorize/revocations/routes.ts'
+import { UNAVAILABLE_CAUSES } from '#src/authorize/webhooks/answer.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Authorization } from './authorization.ts'
 import { leftOf } from './charging.ts'
@@ -94,6 +95,11 @@ export const verifyView = z
     approval_id: z.string().optional(),
     matched_rule_id: z.string().optional(),
     webhook_reason: z.string().optional(),
+    webhook_unavailable_cause: z
+      .string()
+      .meta({ id: 'PolicyWebhookUnavailableCause', enum: [...UNAVAILABLE_CAUSES] })
+      .optional()
+      .describe('With `policy_webhook_unavailable`: why the webhook gave no answer.'),
     revoked_scope: revokedScopeView.optional(),
     lock_id: z.string().optional(),
     canary_set: z.string().optional(),

@@ -42,9 +42,15 @@ export interface CanaryAnswer {
   source: 'server' | 'client'
 }
 
+/** A question to a webhook that has no answer, and why. */
+export interface NoWebhookAnswer {
+  unavailable: string
+}
+
 /** By rule. One that is absent was not asked, and refuses like one that is unavailable. */
 export interface PolicyAnswers {
-  webhooks: Record<string, WebhookAnswer | 'unavailable'>
+  /** The word alone: in a simulation, and in decisions that were recorded without the cause. */
+  webhooks: Record<string, WebhookAnswer | NoWebhookAnswer | 'unavailable'>
   canaries: Record<string, CanaryAnswer | 'unavailable'>
   approvals: Record<string, 'covered'>
 }
@@ -62,6 +68,8 @@ export interface PolicyRefusal {
   /** It refuses for want of an answer: an answer that refuses is told first. */
   isUnanswered?: true
   webhookReason?: string
+  /** Why the webhook gave no answer. */
+  webhookCause?: string
   canarySet?: string
   canaryReadings?: Json
 }

@@ -82,6 +82,7 @@ function judgeWebhook(
     return { refusal: { ...unavailable, isPending: true }, note: 'policy_webhook_pending', need }
   }
   if (answer === 'unavailable') return { refusal: unavailable }
+  if ('unavailable' in answer) return { refusal: { ...unavailable, webhookCause: answer.unavailable } }
   if (answer.decision === 'allow') return {}
   return {
     refusal: {

@@ -95,7 +95,8 @@ export function describeParameters(route: Route, { name, schemas, note }: Operat
     ...Object.entries(query.properties).map(([parameter, schema]) =>
       parameterOf(parameter, 'query', schema, query.required.includes(parameter)),
     ),
-    ...headerParameters(headers),
+    // Without a version the answer is 428.
+    ...headerParameters(headers, note?.problems?.includes('precondition_required') ? ['If-Match'] : []),
     ...(route.isIdempotent ? [shared('IdempotencyKey', ofKey)] : []),
     ...(takesSession(route)
       ? [...(route.method === 'GET' ? [] : [shared('CsrfToken')]), shared('ServiceEnvironment')]
@@ -112,11 +113,11 @@ function takesSession(route: Route): boolean {
   return route.public === undefined && (route.permission !== undefined || route.scope === undefined)
 }
 
-export function headerParameters(headers: Record<string, string> = {}): Schema[] {
+export function headerParameters(headers: Record<string, string> = {}, required: readonly string[] = []): Schema[] {
   return Object.entries(headers).map(([name, description]) => ({
     name,
     in: 'header',
-    required: false,
+    required: required.includes(name),
     description,
     ...TEXT,
   }))

@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { baseOf, shownOf } from './views.ts'
+import { baseOf, type Shown, shownOf } from './views.ts'
 
 export type Schema = { [key: string]: unknown }
 export type Components = Record<string, Schema>
@@ -53,13 +53,9 @@ function describe(schema: z.ZodType, io: Direction, { name, schemas }: { name: s
     target: 'draft-2020-12',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      adapt(jsonSchema, io)
       const shown = shownOf(zodSchema)
-      if (shown !== undefined) {
-        bases.push(shown)
-        refer(jsonSchema, shown)
-        return
-      }
+      if (shown !== undefined) return refer(jsonSchema, shown, schemas)
+      adapt(jsonSchema, io)
       const extension = baseOf(zodSchema)
       if (extension === undefined) return
       bases.push(extension.base)
@@ -114,13 +110,6 @@ function adapt(jsonSchema: z.core.JSONSchema.BaseSchema, io: Direction): void {
   }
 }
 
-function refer(jsonSchema: z.core.JSONSchema.BaseSchema, shown: z.ZodType): void {
-  const id = z.globalRegistry.get(shown)?.id
-  if (id === undefined) throw new Error('a shape that is shown in place of another needs an id')
-  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
-  jsonSchema.$ref = `${DEFINITION}${id}`
-}
-
 // Leaves the members of the base to a reference.
 function extend(
   jsonSchema: z.core.JSONSchema.BaseSchema,
@@ -143,6 +132,14 @@ function extend(
       },
     ],
   })
+}
+
+function refer(jsonSchema: z.core.JSONSchema.BaseSchema, { shown, io }: Shown, schemas: Components): void {
+  const id = z.globalRegistry.get(shown)?.id
+  if (id === undefined) throw new Error('a shape that is shown in place of another needs an id')
+  hoist(shown, io, { name: id, schemas })
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
+  jsonSchema.$ref = `${DEFINITION}${id}`
 }
 
 function isEmpty(value: unknown): boolean {

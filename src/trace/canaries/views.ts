@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { documentMembers } from '#src/platform/http/documents.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { probeStatusView } from '../models/routes.ts'
 import type { CheckAnswer } from './check.ts'
 import { UNREAD_CAUSES } from './input.ts'
 import { CHECK_REASONS } from './judge.ts'
-import { type CurrentKillSwitch, modeView } from './kill-switch.ts'
+import { killSwitchDocument, modeView } from './kill-switch.ts'
 import type { KillSwitchPreview } from './preview.ts'
 import { shownReading } from './readings.ts'
 import { endWithTrace, FINISH_REASONS, TRACE_SOURCES, type TraceOwner, type TraceRow } from './traces.ts'
@@ -12,25 +14,7 @@ const time = z.iso.datetime()
 
 export const traceSourceView = z.enum(TRACE_SOURCES).meta({ id: 'TraceSource' })
 
-export const killSwitchView = z
-  .object({
-    mode: modeView,
-    max_age_s: z.number().int(),
-    families: z.array(
-      z.object({ family: z.string(), threshold: z.number(), enabled: z.boolean() }).meta({ id: 'KillSwitchFamily' }),
-    ),
-    apply_to: z.object({ agents: z.array(z.string()).optional() }),
-    allow_experimental: z
-      .boolean()
-      .describe('Whether `block` and `block_and_lock` count probes whose card has the status `experimental`.'),
-    reading: z
-      .object({ models: z.array(z.string()), max_tokens: z.number().int() })
-      .meta({ id: 'KillSwitchReading' })
-      .describe('What a reading has to be before it may allow. Without models: of the first of GET /v1/trace/models.'),
-    changed_at: time.nullable().describe('null: the defaults.'),
-    changed_by: z.string().nullable().describe('The API key or user.'),
-  })
-  .meta({ id: 'KillSwitch' })
+export const killSwitchView = z.object(documentMembers(killSwitchDocument)).meta({ id: 'KillSwitch' })
 
 const checkReasonView = z.enum(CHECK_REASONS).meta({ id: 'CheckReason' })
 const whole = z.number().int()
@@ -42,30 +26,36 @@ const perKind = z.object({ checks: whole, inferences: whole }).meta({ id: 'Previ
 
 export const previewView = z
   .object({
-    from: time,
-    to: time,
+    from: timestampView,
+    to: timestampView,
     complete: z
       .boolean()
       .describe('false: there were more than 5,000 checks or inferences. Those before `from` are left out.'),
-    looked: perKind.describe('What was re-evaluated by these settings.'),
+    looked: perKind.describe('What was re-evaluated by this document.'),
     refused: perKind.describe(
       'Of them, checks that would have been refused and inferences that would have been withheld.',
     ),
-    reasons: z.array(z.object({ reason: checkReasonView, refused: whole })),
+    reasons: z.array(z.object({ reason: checkReasonView, refused: whole }).meta({ id: 'PreviewedReason' })),
     tripped_traces: whole.describe('Traces with a family that trips and counts.'),
     locks: tally.locks,
     held_by_locks: whole.describe(
       'Requests of those sessions and agents after the lock: refused as well until a person had cleared it.',
     ),
     families: z.array(
-      z.object({
-        family: z.string(),
-        ...tally,
-        uncounted: whole.describe('It tripped and does not count: its probe is experimental.'),
-      }),
+      z
+        .object({
+          family: z.string(),
+          ...tally,
+          uncounted: whole.describe('It tripped and does not count: its probe is experimental.'),
+        })
+        .meta({ id: 'PreviewedFamily' }),
     ),
     agents: z
-      .array(z.object({ agent_id: z.string().nullable().describe('null: requests that named no agent.'), ...tally }))
+      .array(
+        z
+          .object({ agent_id: z.string().nullable().describe('null: requests that named no agent.'), ...tally })
+          .meta({ id: 'PreviewedAgent' }),
+      )
       .describe('With a refusal; at most 100, those with most refusals first.'),
   })
   .meta({ id: 'KillSwitchPreview' })
@@ -188,15 +178,6 @@ export const checkView = z
     runtime: runtimeView,
   })
   .meta({ id: 'CanaryCheck' })
-
-export function toKillSwitchView({
-  settings: { mode, max_age_s, families, apply_to, allow_experimental = false, reading },
-  changedAt,
-  changedBy,
-}: CurrentKillSwitch): z.input<typeof killSwitchView> {
-  const changed = { changed_at: changedAt?.toISOString() ?? null, changed_by: changedBy }
-  return { mode, max_age_s, families, apply_to, allow_experimental, reading, ...changed }
-}
 
 export function toPreviewView(preview: KillSwitchPreview): z.input<typeof previewView> {
   const { from, to, isComplete, looked, refused, reasons, trippedTraces, locks, heldByLocks, families, agents } =

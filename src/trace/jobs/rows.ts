@@ -1,11 +1,11 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import { boundsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import type { WorkStatus } from '#src/platform/http/views.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AttributionMethod } from '../attribution/attribute.ts'
 import type { TraceJobFailure, TraceJobRequest, TraceJobSummary } from './job.ts'
 
-export const JOB_STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
-export type TraceJobState = (typeof JOB_STATES)[number]
+export type TraceJobState = WorkStatus
 
 export interface TraceJobRow {
   id: string

@@ -107,15 +107,17 @@ describe('an administrative act', () => {
   })
 
   it('is recorded for policies, settings, root CAs and anchors, with the state before', async () => {
+    const put = (path: string, document: object) =>
+      as(owner).call(path, { method: 'PUT', json: { document }, headers: { 'If-Match': '*' } })
     const policy = { ...POLICY, geofence_m: 77 }
-    await as(owner).call('/v1/account/risk-policy', { method: 'PUT', json: policy })
+    await put('/v1/account/risk-policy', policy)
     // The same policy again is no change.
-    await as(owner).call('/v1/account/risk-policy', { method: 'PUT', json: policy })
+    await put('/v1/account/risk-policy', policy)
     expect(await entries('&action=risk_policy.changed')).toMatchObject([
       { before: { version: 0, policy: POLICY }, after: { version: 1, policy: { geofence_m: 77 } } },
     ])
     const thresholds = { genai: { review: 0.1, likely: 0.2 }, deepfake: { review: 0.3, likely: 0.4 } }
-    const changed = await as(owner).call('/v1/account/screening', { method: 'PUT', json: { thresholds } })
+    const changed = await put('/v1/account/screening', { thresholds })
     expect(changed.status).toBe(200)
     expect(await entries('&action=screening_settings.changed')).toMatchObject([
       { before: { thresholds: { genai: { review: 0.5 } } }, after: { thresholds } },

@@ -35,7 +35,7 @@ const range = () => ({
   from: new Date(Date.now() - 3_600_000).toISOString(),
   to: new Date(Date.now() + 3_600_000).toISOString(),
 })
-const replay = (draft: object) => service.done(caller, '/v1/policy/replay', { draft, ...range() })
+const replay = (document: object) => service.done(caller, '/v1/policy/replay', { document, ...range() })
 const explain = async ({ decision_id: id }: Members) =>
   (await service.call(caller, `/v1/decisions/${id}/explain`)).json as Members
 
@@ -100,19 +100,19 @@ describe('a policy that requires bindings', () => {
   it('is shown as it was set, kept by a rollback, checked by validate and accepted by simulate', async () => {
     await require(true)
     await service.setPolicy(caller, [])
-    const shown = async () => (await service.call(caller, '/v1/policy')).json
+    const shown = async () => (await service.call(caller, '/v1/policy')).json.document
     expect(await shown()).not.toHaveProperty('require_bindings')
     await service.done(caller, '/v1/policy/rollback', { version: 1 })
     expect(await shown()).toMatchObject({ require_bindings: true })
-    const draft = { rules: [], require_bindings: true }
-    expect(await service.done(caller, '/v1/policy/validate', { draft })).toMatchObject({ valid: true })
+    const document = { rules: [], require_bindings: true }
+    expect(await service.done(caller, '/v1/policy/validate', { document })).toMatchObject({ valid: true })
     const wrong = { rules: [], require_bindings: 'yes' }
-    expect(await service.done(caller, '/v1/policy/validate', { draft: wrong })).toMatchObject({
+    expect(await service.done(caller, '/v1/policy/validate', { document: wrong })).toMatchObject({
       valid: false,
       errors: [{ pointer: '/require_bindings' }],
     })
-    expect(await service.done(caller, '/v1/policy/analyze', { draft })).toMatchObject({ findings: [] })
-    expect(await service.done(caller, '/v1/policy/simulate', { draft, input: {} })).toMatchObject({
+    expect(await service.done(caller, '/v1/policy/analyze', { document })).toMatchObject({ findings: [] })
+    expect(await service.done(caller, '/v1/policy/simulate', { document, input: {} })).toMatchObject({
       would_be_valid: true,
     })
   })

@@ -227,7 +227,14 @@ describe('a verification', () => {
         answer: decide('deny', { reason: 'unknown supplier' }),
         expected: { reason: 'policy_webhook_denied', webhook_reason: 'unknown supplier', matched_rule_id: 'ask' },
       },
-      { answer: decide('perhaps'), expected: { reason: 'policy_webhook_unavailable', matched_rule_id: 'ask' } },
+      {
+        answer: decide('perhaps'),
+        expected: {
+          reason: 'policy_webhook_unavailable',
+          webhook_unavailable_cause: 'malformed',
+          matched_rule_id: 'ask',
+        },
+      },
     ]
     for (const { answer, expected } of cases) {
       const { url, questions } = await receivers.plain(answer)
@@ -236,6 +243,8 @@ describe('a verification', () => {
       expect(preflight).toEqual({ would_be_valid: false, reason: 'policy_webhook_pending' })
       const verified = await verifying({ context: { supplier: 7 } })
       expect(verified).toMatchObject(expected)
+      const { json } = await service.call(caller, `/v1/decisions/${verified.decision_id}/explain`)
+      expect(json.replay).toMatchObject({ ...expected, agrees: true })
       expect(questions).toHaveLength(1)
       expect(questions[0]?.json).toMatchObject({
         evaluation_id: verified.decision_id,
@@ -417,6 +426,7 @@ describe('a verification', () => {
 })
 
 async function setKillSwitch(mode: string, enabled = true): Promise<void> {
-  const json = { mode, families: [{ family: 'exfiltration', threshold: 0.8, enabled }] }
-  expect(await service.call(caller, '/v1/trace/kill-switch', { method: 'PUT', json })).toMatchObject({ status: 200 })
+  const document = { mode, families: [{ family: 'exfiltration', threshold: 0.8, enabled }] }
+  const sent = { method: 'PUT', json: { document }, headers: { 'If-Match': '*' } }
+  expect(await service.call(caller, '/v1/trace/kill-switch', sent)).toMatchObject({ status: 200 })
 }

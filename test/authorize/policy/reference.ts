@@ -41,7 +41,8 @@ function unmet({ id, require: wanted }: PolicyRule, of: PolicyFacts, given: Poli
   const webhook = given.webhooks[id] ?? 'unavailable'
   const unread = canary === 'unavailable' || (!canary.tripped && canary.source === 'client')
   const isCanaryMet = unread ? wanted.canary?.mode === 'best_effort' : !canary.tripped
-  const webhookCode = webhook === 'unavailable' || isFailed ? 'policy_webhook_unavailable' : 'policy_webhook_denied'
+  const isAnswered = typeof webhook === 'object' && 'decision' in webhook
+  const webhookCode = !isAnswered || isFailed ? 'policy_webhook_unavailable' : 'policy_webhook_denied'
   return [
     { is: wanted.deny, met: false, rank: 0, reason: 'policy_denied' },
     { is: wanted.biometric, met: of.token.biometric, rank: 1, reason: 'policy_biometric_required' },
@@ -60,7 +61,7 @@ function unmet({ id, require: wanted }: PolicyRule, of: PolicyFacts, given: Poli
     },
     {
       is: wanted.webhook,
-      met: webhook !== 'unavailable' && webhook.decision === 'allow',
+      met: isAnswered && webhook.decision === 'allow',
       rank: 5,
       reason: webhookCode,
     },

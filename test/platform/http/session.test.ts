@@ -48,6 +48,9 @@ it('records name the user of a session, who can’t act as somebody else', async
   ])
 
   const current = await policy.riskPolicy.get(key)
-  const change = { policy: current.policy, expected: undefined, requestId: 'req_1' }
-  expect(await policy.riskPolicy.put(session('approver'), change)).toMatchObject({ version: 1, changedBy: USER })
+  const change = { document: current.document, expected: undefined, requestId: 'req_1' }
+  expect(await policy.riskPolicy.put(session('approver'), change)).toMatchObject({
+    version: 1,
+    changedBy: { type: 'user', id: USER },
+  })
 })

@@ -185,7 +185,7 @@ describe('a token that is bound to a reading that tripped', () => {
 
   it('satisfies no condition of the policy by waiting until the reading is too old', async () => {
     const canary = { set: SET, mode: 'best_effort', max_age_s: 60 }
-    const put = { method: 'PUT', json: { name: 'p', rules: [{ id: 'calm', require: { canary } }] } }
+    const put = { method: 'PUT', json: { document: { name: 'p', rules: [{ id: 'calm', require: { canary } }] } } }
     await on.service.call(caller, '/v1/policy', { ...put, headers: { 'If-Match': '*' } })
     const trace_id = await traceOf(TRIPPING)
     const { intent_token, preflight } = await issue({ trace_id, ttl_seconds: 3_600 })
@@ -204,7 +204,7 @@ it('a condition that tripped locks also where another rule of the policy gives t
     { id: 'unread', priority: 1, require: { canary: { set: 'other', mode: 'strict' } } },
     { id: 'first', require: { hardware: true } },
   ]
-  const put = { method: 'PUT', json: { name: 'p', rules }, headers: { 'If-Match': '*' } }
+  const put = { method: 'PUT', json: { document: { name: 'p', rules } }, headers: { 'If-Match': '*' } }
   await on.service.call(caller, '/v1/policy', put)
   const { intent_token } = await issue()
   await traceOf(TRIPPING)
@@ -222,7 +222,7 @@ it('a condition that tripped gives the reason before one of another set that has
   ]
   await on.service.call(caller, '/v1/policy', {
     method: 'PUT',
-    json: { name: 'p', rules },
+    json: { document: { name: 'p', rules } },
     headers: { 'If-Match': '*' },
   })
   const { intent_token } = await issue()

@@ -48,7 +48,12 @@ describe('the kill switch', () => {
       allow_experimental: false,
       ...RULED,
     }
-    expect(await on.get(caller, path)).toEqual({ ...defaults, changed_at: null, changed_by: null })
+    expect(await on.get(caller, path)).toMatchObject({
+      version: 0,
+      changed_at: null,
+      changed_by: null,
+      document: defaults,
+    })
     const agent = await on.makeAgent(caller)
     const set = {
       mode: 'block',
@@ -57,9 +62,15 @@ describe('the kill switch', () => {
       apply_to: { agents: [agent] },
     }
     const made = await on.setKillSwitch(caller, set)
-    expect(made).toMatchObject({ ...set, families: [{ enabled: true }], changed_at: NOW.toISOString() })
+    expect(made).toMatchObject({
+      version: 1,
+      changed_at: NOW.toISOString(),
+      document: { ...set, families: [{ enabled: true }] },
+    })
     expect(await on.get(caller, path)).toEqual(made)
-    expect(await on.setKillSwitch(caller, { mode: 'off' })).toMatchObject({ ...defaults, mode: 'off' })
+    expect(await on.setKillSwitch(caller, { mode: 'off' })).toMatchObject({
+      document: { ...defaults, mode: 'off' },
+    })
     const audit = (await on.get(caller, '/v1/account/audit?action=kill_switch.changed')).data as Record<
       string,
       unknown
@@ -68,18 +79,25 @@ describe('the kill switch', () => {
       ['block', 'off'],
       ['monitor', 'block'],
     ])
-    expect((await on.get(await on.makeCaller(), path)).mode).toBe('monitor')
+    expect(await on.get(await on.makeCaller(), path)).toMatchObject({ document: { mode: 'monitor' } })
   })
 
   it('refuses what can’t be meant: agents that do not exist, no agents, and a family twice', async () => {
-    const put = (json: object) => on.service.call(caller, '/v1/trace/kill-switch', { method: 'PUT', json })
+    const put = (document: object) =>
+      on.service.call(caller, '/v1/trace/kill-switch', {
+        method: 'PUT',
+        json: { document },
+        headers: { 'If-Match': '*' },
+      })
     const errors = async (json: object) => (await put(json)).json.errors?.map(({ pointer, code }) => [pointer, code])
     const unknown = { mode: 'block', apply_to: { agents: [await on.makeAgent(caller), newId('agt', 'sandbox')] } }
-    expect(await errors(unknown)).toEqual([['/apply_to/agents/1', 'unknown']])
-    expect(await errors({ mode: 'block', apply_to: { agents: [] } })).toEqual([['/apply_to/agents', 'too_few']])
+    expect(await errors(unknown)).toEqual([['/document/apply_to/agents/1', 'unknown']])
+    expect(await errors({ mode: 'block', apply_to: { agents: [] } })).toEqual([
+      ['/document/apply_to/agents', 'too_few'],
+    ])
     const twice = [FAMILY, FAMILY].map((family) => ({ family, threshold: 0.5 }))
-    expect(await errors({ mode: 'block', families: twice })).toEqual([['/families/1/family', 'duplicate']])
-    expect(await errors({ mode: 'block', max_age_s: 86_401 })).toEqual([['/max_age_s', 'out_of_range']])
+    expect(await errors({ mode: 'block', families: twice })).toEqual([['/document/families/1/family', 'duplicate']])
+    expect(await errors({ mode: 'block', max_age_s: 86_401 })).toEqual([['/document/max_age_s', 'out_of_range']])
     expect((await put({ mode: 'block', apply_to: { agents: [newId('agt', 'live')] } })).json.code).toBe(
       'environment_mismatch',
     )

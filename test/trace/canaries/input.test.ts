@@ -203,7 +203,7 @@ describe('an input of a token', () => {
   const action = { action_description: 'Pay Harbor Supplies', action_payload: { amount: '215.50' } }
 
   const setPolicy = async (...rules: object[]) => {
-    const sent = { method: 'PUT', json: { name: 'p', rules }, headers: { 'If-Match': '*' } }
+    const sent = { method: 'PUT', json: { document: { name: 'p', rules } }, headers: { 'If-Match': '*' } }
     expect((await on.service.call(caller, '/v1/policy', sent)).status).toBe(200)
   }
   const authorize = (more: object = {}) =>

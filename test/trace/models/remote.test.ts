@@ -264,7 +264,8 @@ describe('a model behind an OpenAI-compatible server', () => {
       'canary',
     ])
     const strict = await on.makeCaller()
-    await on.call(strict, '/v1/trace/kill-switch', { method: 'PUT', json: { mode: 'block' } })
+    const json = { document: { mode: 'block' } }
+    await on.call(strict, '/v1/trace/kill-switch', { method: 'PUT', json, headers: { 'If-Match': '*' } })
     const denied = await on.call(strict, '/v1/trace/inferences', { method: 'POST', json: { model: 'gpt', messages } })
     expect([denied.status, denied.json.code]).toEqual([422, 'backend_capability_missing'])
     for (const operation of ['lens', 'evaluate', 'vocabulary'] as const) {

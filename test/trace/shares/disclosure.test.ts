@@ -87,7 +87,11 @@ describe('a disclosure', () => {
     const events = await on.disclosed(caller)
     expect(events[1]).toEqual({
       type: 'trace.disclosure_granted',
-      data: { ...subject, expires_at: granted.expires_at, decided_by: { type: 'key', id: granted.decided_by, label: null } },
+      data: {
+        ...subject,
+        expires_at: granted.expires_at,
+        decided_by: { type: 'key', id: granted.decided_by, label: null },
+      },
     })
     const ledger = await on.entries(caller, 'disclosure')
     expect(ledger).toMatchObject([{ subject: id, reason: 'disclosure_granted', inputs: { share_id: share.share_id } }])
