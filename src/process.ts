@@ -2,6 +2,7 @@
 // shutdown with a deadline: stop taking work, drain, close.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { Registry } from 'prom-client'
 import { isBackground, type ProcessName, type QueueName } from './catalogue/queues.ts'
 import { type Config, readConfig } from './config.ts'
 import { refuseUnboundLogin, requireMigrated } from './platform/db/migrate.ts'
@@ -11,12 +12,14 @@ import { type Listening, listen } from './platform/http/server.ts'
 import { createBoard } from './platform/jobs/board.ts'
 import { startWorker, type Work } from './platform/jobs/consume.ts'
 import { armFailpoint } from './platform/jobs/failpoint.ts'
+import { createInternalJobs } from './platform/jobs/internal-jobs.ts'
 import { createJobMetrics } from './platform/jobs/metrics.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { collectPools, createMetrics, type Metrics } from './platform/metrics.ts'
 import { lowerProcessPriority, restoreProcessPriority } from './platform/priority.ts'
 import { startTelemetry } from './platform/telemetry.ts'
 import { endsWithin, timeStep } from './platform/time-limit.ts'
+import { createProducts } from './products.ts'
 import { createServices, type Services } from './services.ts'
 
 export interface ProcessContext {
@@ -144,16 +147,16 @@ export async function runProcess(
       },
       patiently,
     })
+    const { db } = services.platform
+    const password = config.BULL_BOARD_PASSWORD
     internal = await listen(
       createInternalApp({
         checks,
         registry: metrics.registry,
-        board: createBoard({
-          db: services.platform.db,
-          engine: () => services.platform.engine,
-          password: config.BULL_BOARD_PASSWORD,
-          log,
-        }),
+        parts: [
+          createBoard({ db, engine: () => services.platform.engine, password, log }),
+          createInternalJobs({ db, password, log, workOf: createSpareWork(services, config) }),
+        ],
         isStopping: () => isStopping,
         hosts: config.INTERNAL_HOSTS,
         onFailedCheck: (label, error) => log.warn({ check: label, err: error }, 'not ready'),
@@ -212,6 +215,21 @@ export function workOf<Q extends QueueName>({ features }: Pick<Services, 'featur
     if (create !== undefined) return create()
   }
   throw new Error(`no feature declares the work of the queue ${queue}`)
+}
+
+/**
+ * Job handlers for what an operator does to jobs of any queue. The features are made once more, with a registry of their own: this
+ * process has the metrics of its own work alone.
+ */
+export function createSpareWork({ platform }: Services, config: Config): <Q extends QueueName>(queue: Q) => Work<Q> {
+  let spare: Pick<Services, 'features'> | undefined
+  const made = new Map<QueueName, unknown>()
+  return <Q extends QueueName>(queue: Q) => {
+    spare ??= createProducts({ ...platform, registry: new Registry() }, config)
+    const work = made.get(queue) ?? workOf(spare, queue)
+    made.set(queue, work)
+    return work as Work<Q>
+  }
 }
 
 function readConfigOrExit(): Config {

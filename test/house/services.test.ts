@@ -1,8 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
+import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
-import { makeServices, routesOf } from '../support/services.ts'
+import { createSpareWork } from '#src/process.ts'
+import { makeServices, readTestConfig, routesOf } from '../support/services.ts'
 
 describe('the services', () => {
   it('are created and closed without a timer, a socket, a thread or a file', async () => {
@@ -20,6 +22,18 @@ describe('the services', () => {
     const queues = features.flatMap(({ work = {} }) => Object.keys(work))
     expect(queues.toSorted()).toEqual(QUEUE_NAMES.toSorted())
     expect(routesOf({ features }).length).toBeGreaterThan(50)
+  })
+
+  it('give a redrive the work of each queue, any number of times, without metrics that the process has by its own work', async () => {
+    const registry = new Registry()
+    const services = makeServices({ registry })
+    const before = Object.keys(await registry.getMetricsAsArray())
+    const spareWork = createSpareWork(services, readTestConfig())
+    for (const queue of [...QUEUE_NAMES, ...QUEUE_NAMES]) {
+      expect(spareWork(queue), queue).toMatchObject({ run: expect.any(Function), onRedrive: expect.any(Function) })
+    }
+    expect(Object.keys(await registry.getMetricsAsArray())).toEqual(before)
+    await services.close()
   })
 
   it('list the feature of every folder that has a feature.ts', () => {

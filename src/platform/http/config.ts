@@ -23,7 +23,9 @@ export const httpConfig = defineConfig({
       .string()
       .min(12, 'must have 12 characters at least')
       .optional()
-      .describe('Allows its holder to pause queues on the board of the internal port; without one it is read-only.'),
+      .describe(
+        'Allows its holder to pause queues on the board of the internal port and to see and redrive dead jobs; without one it is read-only.',
+      ),
   },
   problems({ MODE, BASE_URL }) {
     if (MODE !== 'production') return []

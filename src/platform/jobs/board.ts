@@ -5,8 +5,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AppControllerRoute, BullBoardQueues, IServerAdapter, UIConfig } from '@bull-board/api/typings/app'
 import { QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
-import { isEqualBytes, sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
+import { hasPassword, type InternalPart, isFromHere } from '#src/platform/http/internal.ts'
 import type { Log } from '#src/platform/log.ts'
 import { type BoardFiles, openBoardFiles } from './board-files.ts'
 import type { Engine } from './bull.ts'
@@ -38,7 +38,7 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 }
 
-export function createBoard({ db, engine, password, log }: BoardDeps) {
+export function createBoard({ db, engine, password, log }: BoardDeps): InternalPart {
   let opening: Promise<OpenBoard> | undefined
   const opened = () => {
     opening ??= open().catch((error: unknown) => {
@@ -155,21 +155,6 @@ function compile(route: AppControllerRoute): OpenBoard['routes'][number] {
       return undefined
     },
   }
-}
-
-/** RFC 7617; any user name is accepted. */
-function hasPassword(req: IncomingMessage, password: string): boolean {
-  const given = /^Basic ([A-Za-z0-9+/=]{1,400})$/.exec(req.headers.authorization ?? '')?.[1]
-  if (given === undefined) return false
-  const [, ...rest] = Buffer.from(given, 'base64').toString().split(':')
-  return isEqualBytes(sha256(rest.join(':')), sha256(password))
-}
-
-// A browser that knows the password also sends it with requests that other pages cause.
-function isFromHere(req: IncomingMessage): boolean {
-  const { origin, host, 'sec-fetch-site': site } = req.headers
-  const isOriginOurs = origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
-  return isOriginOurs && (site === undefined || site === 'same-origin')
 }
 
 function decodePath(text: string): string {

@@ -32,16 +32,32 @@ export interface JobFilter {
 
 const MATCHES = `($1::text IS NULL OR queue = $1) AND ($2::text IS NULL OR ${SHOWN_STATE} = $2) AND ($3::uuid IS NULL OR id = $3)`
 
+const SUMMARY = `id, queue, ${SHOWN_STATE} AS state, account_id AS "accountId", environment, payload, attempts,
+  last_error AS "lastError", created_at AS "createdAt", run_at AS "runAt"`
+
 /** Newest first. */
 export async function listJobs(db: Database, { queue, state, id, after, limit }: JobFilter): Promise<JobSummary[]> {
   return db.system('list jobs', (tx) =>
     tx.query<JobSummary>(
-      `SELECT id, queue, ${SHOWN_STATE} AS state, account_id AS "accountId", environment, payload, attempts, last_error AS "lastError",
-         created_at AS "createdAt", run_at AS "runAt"
-       FROM jobs WHERE ${MATCHES}
+      `SELECT ${SUMMARY} FROM jobs WHERE ${MATCHES}
          AND ($5::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM jobs WHERE id = $5))
        ORDER BY created_at DESC, id DESC LIMIT $4`,
       [queue ?? null, state ?? null, id ?? null, limit, after ?? null],
+    ),
+  )
+}
+
+/** Newest first. @param queue undefined: of every queue. */
+export async function listDeadJobs(
+  db: Database,
+  { queue, after, limit }: Pick<JobFilter, 'queue' | 'after' | 'limit'>,
+): Promise<JobSummary[]> {
+  return db.system('list dead jobs', (tx) =>
+    tx.query<JobSummary>(
+      `SELECT ${SUMMARY} FROM jobs WHERE state = 'dead' AND ($1::text IS NULL OR queue = $1)
+         AND ($2::uuid IS NULL OR (created_at, id) < (SELECT created_at, id FROM jobs WHERE id = $2))
+       ORDER BY created_at DESC, id DESC LIMIT $3`,
+      [queue ?? null, after ?? null, limit],
     ),
   )
 }
@@ -93,6 +109,24 @@ export async function listQueues(db: Database): Promise<QueueSummary[]> {
          FROM jobs WHERE state IN ('queued', 'dispatched', 'running', 'dead') GROUP BY queue) j ON j.queue = named.queue
        ORDER BY named.place`,
       [QUEUE_NAMES],
+    ),
+  )
+}
+
+export interface WorkerSummary {
+  id: string
+  /** Of its jobs, or what a process without a queue does. */
+  kind: string
+  slots: number
+  heartbeatAt: Date
+}
+
+/** Processes that are alive and have a queue or do what only a few processes do. */
+export async function listWorkers(db: Database): Promise<WorkerSummary[]> {
+  return db.system('list workers', (tx) =>
+    tx.query<WorkerSummary>(
+      `SELECT id, queue AS kind, concurrency AS slots, heartbeat_at AS "heartbeatAt"
+       FROM workers WHERE heartbeat_at > now() - ${WORKER_ALIVE} ORDER BY queue, id`,
     ),
   )
 }

@@ -52,7 +52,7 @@ describe.each(testedEngines())('the board on %s', (kind) => {
       return engine
     }
     const board = createBoard({ db: test.db, engine: asked, password, log })
-    const app = createInternalApp({ checks: {}, registry: new Registry(), board })
+    const app = createInternalApp({ checks: {}, registry: new Registry(), parts: [board] })
     return listen(app, { port: 0, host: '127.0.0.1' })
   }
 
