@@ -5,6 +5,7 @@
 import { recordAudit } from '#src/account/audit/record.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { checkVersion } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
@@ -27,6 +28,8 @@ export interface Acknowledgement {
   position?: number | undefined
   /** Where the caller believes it to stand. */
   expected?: number | undefined
+  /** The versions that the caller expects to move, from `If-Match`; undefined for any. */
+  versions?: readonly number[] | undefined
 }
 
 export type Consumers = ReturnType<typeof createConsumers>
@@ -36,8 +39,8 @@ export function createConsumers({ db, pager }: { db: Pick<Database, 'tenant'>; p
     /**
      * Makes a consumer, or moves it forward.
      * @throws {Failure} `consumer_moved` where it stands elsewhere than expected, or further; `events_expired` and
-     * `invalid_request` at `/position` as for reading, and beyond what the consumer was given; `limit_reached`; `not_found` for one that
-     * is expected to stand somewhere and does not exist.
+     * `invalid_request` at `/position` as for reading, and beyond what the consumer was given; `limit_reached`; `precondition_failed`;
+     * `not_found` for one that is expected to stand somewhere or to have a version, and does not exist.
      */
     async acknowledge(scope: Acting, name: string, given: Acknowledgement, key?: IdempotencyKey): Promise<ConsumerRow> {
       return db.tenant(scope, (tx) =>
@@ -82,28 +85,31 @@ async function moveTo(
   tx: Tx,
   scope: Acting,
   name: string,
-  { position, expected }: Acknowledgement,
+  { position, expected, versions }: Acknowledgement,
 ): Promise<ConsumerRow> {
   const heads = await findHeads(tx)
   checkPosition('/position', position, heads)
-  if (
-    expected === undefined &&
-    (await insertConsumer(tx, scope, { name, position: position ?? heads.purged }, MAX_CONSUMERS))
-  )
+  const mayBeNew = expected === undefined && versions === undefined
+  if (mayBeNew && (await insertConsumer(tx, scope, { name, position: position ?? heads.purged }, MAX_CONSUMERS)))
     return getConsumer(tx, name)
   const known = await findConsumer(tx, name)
-  if (known === undefined && expected === undefined) {
+  if (known === undefined && mayBeNew) {
     throw new Failure('limit_reached', {
       detail: `There can be ${MAX_CONSUMERS} event consumers. Delete one first.`,
       members: { maximum: MAX_CONSUMERS },
     })
   }
   if (known === undefined)
-    throw new Failure('not_found', `The consumer ${name} does not exist: leave out expected_position to make it.`)
+    throw new Failure(
+      'not_found',
+      `The consumer ${name} does not exist: leave out expected_position and If-Match to make it.`,
+    )
+  checkVersion(versions, known)
   checkGiven(known, position)
-  const isMoved = await advanceConsumer(tx, name, { position: position ?? known.position, expected })
+  const isMoved = await advanceConsumer(tx, name, { position: position ?? known.position, expected, versions })
   const row = await getConsumer(tx, name)
   if (isMoved) return row
+  checkVersion(versions, row)
   throw new Failure('consumer_moved', {
     detail: `The consumer ${name} stands at ${row.position}: ${expected === undefined ? 'it moves forward only' : 'another process has moved it'}.`,
     members: { position: row.position },
@@ -117,7 +123,7 @@ function checkGiven({ name, given, purged, position }: ConsumerRow, wanted: numb
   throw invalidField(
     '/position',
     'out_of_range',
-    `is beyond ${last}, the last position that this consumer was given: report a next_after that GET /v1/events?consumer=${name} answered`,
+    `is beyond ${last}, the last position that this consumer was given: report a next_after that GET /v1/events/pull?consumer=${name} answered`,
   )
 }
 

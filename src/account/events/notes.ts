@@ -1,5 +1,6 @@
 import { IDS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
+import { IF_MATCH } from '#src/platform/http/versions.ts'
 
 const event = {
   event_id: IDS.event,
@@ -20,6 +21,7 @@ const consumer = {
   oldest_unread_created_at: '2026-11-20T15:11:06.120Z',
   created_at: '2026-11-01T08:00:00.000Z',
   acknowledged_at: '2026-11-20T15:11:05.004Z',
+  version: 72,
 }
 
 const EXPIRED =
@@ -78,7 +80,8 @@ export const NOTES: Record<string, Note> = {
       'Only where it was': { position: 4_312, expected_position: 4_290 },
     },
     answers: { 200: { example: consumer } },
-    problems: ['consumer_moved', 'limit_reached', 'not_found', 'events_expired'],
+    headers: IF_MATCH,
+    problems: ['consumer_moved', 'limit_reached', 'not_found', 'events_expired', 'precondition_failed'],
   },
   'DELETE /v1/event-consumers/:name': {
     description: 'One of the same name may be made again, at any position.',

@@ -5,6 +5,8 @@ import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
 import { idParams, several } from '#src/platform/http/params.ts'
 import { parsePrefer, waitQuery } from '#src/platform/http/prefer.ts'
+import { parseIfMatch } from '#src/platform/http/request-headers.ts'
+import { replyVersioned, rowVersion } from '#src/platform/http/versions.ts'
 import { shownAs, timestampView } from '#src/platform/http/views.ts'
 import type { Consumers } from './consumers.ts'
 import type { Events, Pulled } from './events.ts'
@@ -76,6 +78,7 @@ const consumerView = z
     oldest_unread_created_at: timestampView.nullable(),
     created_at: timestampView,
     acknowledged_at: timestampView.nullable().describe('When its position was last reported.'),
+    version: rowVersion.describe('Counts the reports of its position. It is in the `ETag`.'),
   })
   .meta({ id: 'EventConsumer' })
 
@@ -174,7 +177,7 @@ function consumerRoutes(consumers: Consumers): Route[] {
         view: consumerView,
         status: [200],
       },
-      async ({ caller, params }) => toConsumerView(await consumers.get(caller, params.name)),
+      async ({ caller, params }) => replyVersioned(toConsumerView(await consumers.get(caller, params.name))),
     ),
     endpoint(
       {
@@ -204,11 +207,12 @@ function consumerRoutes(consumers: Consumers): Route[] {
         view: consumerView,
         status: [200],
       },
-      async ({ caller, params, body, idempotencyKey }) => {
-        const given = { position: body?.position, expected: body?.expected_position }
-        return toConsumerView(await consumers.acknowledge(caller, params.name, given, idempotencyKey))
+      async ({ caller, params, body, header, idempotencyKey }) => {
+        const versions = parseIfMatch(header('If-Match'))
+        const given = { position: body?.position, expected: body?.expected_position, versions }
+        return replyVersioned(toConsumerView(await consumers.acknowledge(caller, params.name, given, idempotencyKey)))
       },
-      async ({ caller }, name) => toConsumerView(await consumers.get(caller, name)),
+      async ({ caller }, name) => replyVersioned(toConsumerView(await consumers.get(caller, name))),
     ),
     endpoint(
       {
@@ -254,4 +258,5 @@ const toConsumerView = (row: ConsumerRow): z.input<typeof consumerView> => ({
   oldest_unread_created_at: row.oldestUnreadAt?.toISOString() ?? null,
   created_at: row.createdAt.toISOString(),
   acknowledged_at: row.acknowledgedAt?.toISOString() ?? null,
+  version: row.version,
 })

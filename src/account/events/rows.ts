@@ -139,13 +139,15 @@ export interface ConsumerRow extends Heads {
   position: number
   /** The last position that it was given to read. */
   given: number
+  /** Counts the reports of its position. */
+  version: number
   createdAt: Date
   acknowledgedAt: Date | null
   /** Of the first event after its position. */
   oldestUnreadAt: Date | null
 }
 
-const CONSUMER = `SELECT consumer.name, consumer.position, consumer.given_position AS given, consumer.created_at AS "createdAt",
+const CONSUMER = `SELECT consumer.name, consumer.position, consumer.given_position AS given, consumer.version, consumer.created_at AS "createdAt",
     consumer.acknowledged_at AS "acknowledgedAt", coalesce(head.position, 0) AS head,
     coalesce(head.purged_position, 0) AS purged, unread.created_at AS "oldestUnreadAt"
   FROM event_consumers consumer LEFT JOIN event_heads head USING (account_id, environment)
@@ -201,16 +203,21 @@ export async function insertConsumer(
   return inserted.length > 0
 }
 
-/** false when it stands elsewhere than at `expected`, or further than `position`. */
+/** false when it stands elsewhere than at `expected`, or further than `position`, or has another version than `versions`. */
 export async function advanceConsumer(
   tx: Tx,
   name: string,
-  { position, expected }: { position: number; expected: number | undefined },
+  {
+    position,
+    expected,
+    versions,
+  }: { position: number; expected: number | undefined; versions: readonly number[] | undefined },
 ): Promise<boolean> {
   const moved = await tx.query(
-    `UPDATE event_consumers SET position = $2, acknowledged_at = now()
-     WHERE name = $1 AND position <= $2 AND position = coalesce($3::bigint, position) RETURNING 1`,
-    [name, position, expected ?? null],
+    `UPDATE event_consumers SET position = $2, acknowledged_at = now(), version = version + 1
+     WHERE name = $1 AND position <= $2 AND position = coalesce($3::bigint, position)
+       AND version = ANY (coalesce($4::int[], ARRAY[version])) RETURNING 1`,
+    [name, position, expected ?? null, versions ?? null],
   )
   return moved.length > 0
 }

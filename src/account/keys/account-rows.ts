@@ -3,27 +3,35 @@
 import type { Product } from '#src/catalogue/access.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 
-export async function findProducts(tx: Tx): Promise<Product[]> {
-  const [row] = await tx.query<{ products: Product[] }>('SELECT products FROM accounts')
-  if (row === undefined) throw new Error('the account of a request is not there')
-  return row.products
+/** What an account may change of its row besides the plan. */
+export interface AccountDetails {
+  name: string
+  products: Product[]
+  /** Counts the changes of its name, plan and products. */
+  version: number
 }
 
-/** Returns the products as they were. */
-export async function replaceProducts(tx: Tx, products: readonly Product[]): Promise<Product[]> {
-  // Foreign keys of other transactions are not held up: the key of the row stays.
-  const [row] = await tx.query<{ products: Product[] }>('SELECT products FROM accounts FOR NO KEY UPDATE')
-  if (row === undefined) throw new Error('the account of a request is not there')
-  await tx.query('UPDATE accounts SET products = $1', [products])
-  return row.products
+const DETAILS = 'name, products, version'
+
+export async function findDetails(tx: Tx): Promise<AccountDetails> {
+  return onlyRow(await tx.query<AccountDetails>(`SELECT ${DETAILS} FROM accounts`))
 }
 
-/** Returns the name as it was. */
-export async function renameAccount(tx: Tx, name: string): Promise<string> {
-  const [row] = await tx.query<{ name: string }>('SELECT name FROM accounts FOR NO KEY UPDATE')
-  if (row === undefined) throw new Error('the account of a request is not there')
-  await tx.query('UPDATE accounts SET name = $1', [name])
-  return row.name
+/** No other transaction changes the account before this one ends. Foreign keys are not held up: the key of the row stays. */
+export async function lockDetails(tx: Tx): Promise<AccountDetails> {
+  return onlyRow(await tx.query<AccountDetails>(`SELECT ${DETAILS} FROM accounts FOR NO KEY UPDATE`))
+}
+
+export async function updateProducts(tx: Tx, products: readonly Product[]): Promise<AccountDetails> {
+  return onlyRow(
+    await tx.query<AccountDetails>(`UPDATE accounts SET products = $1, version = version + 1 RETURNING ${DETAILS}`, [
+      products,
+    ]),
+  )
+}
+
+export async function renameAccount(tx: Tx, name: string): Promise<void> {
+  await tx.query('UPDATE accounts SET name = $1, version = version + 1', [name])
 }
 
 export interface ClosureRow {

@@ -5,6 +5,7 @@ import { readActors } from '#src/account/users/actors.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { ActorView } from '#src/platform/http/actor.ts'
+import { checkVersion } from '#src/platform/http/documents.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { LAST_MS } from '#src/platform/http/params.ts'
@@ -38,6 +39,8 @@ export interface KeyChange {
   name?: string | undefined
   /** null: every address. */
   ipAllow?: readonly string[] | null | undefined
+  /** The versions that the caller expects to change, from `If-Match`; undefined for any. */
+  expected?: readonly number[] | undefined
 }
 
 export interface KeyListRequest {
@@ -215,7 +218,7 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
    * Changes the name of a key, or the addresses from which it is accepted, from its next request on. Other addresses take the same authority
    * as creating such a key.
    * @throws {Failure} `environment_mismatch`, `not_found`; `invalid_request`; `role_limit`, `insufficient_scope`;
-   * `invalid_state_transition` for a key that no longer works.
+   * `precondition_failed`; `invalid_state_transition` for a key that no longer works.
    */
   async function change(
     acting: Acting,
@@ -232,6 +235,7 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
         getVisible(tx, acting, id),
       ])
       const before = toKey(found, at)
+      checkVersion(wanted.expected, before)
       if (before.status === 'revoked' || before.status === 'expired') throw hasEnded(before)
       const ipAllow = wanted.ipAllow === undefined ? before.ipAllow : wanted.ipAllow
       const set = checkKeyChange(

@@ -37,6 +37,8 @@ export interface Key {
   /** The key whose rotation made this one. */
   replaces: string | null
   graceExpiresAt: Date | null
+  /** Counts the changes of its name and addresses. */
+  version: number
 }
 
 type Times = Pick<KeyListRow, 'expires_at' | 'revoked_at' | 'grace_expires_at'>
@@ -80,5 +82,6 @@ export function toKey(row: KeyListRow, at: Date): Key {
     replacedBy: row.successor_id,
     replaces: row.predecessor_id,
     graceExpiresAt: row.grace_expires_at,
+    version: row.version,
   }
 }

@@ -1,5 +1,6 @@
 import { ACTORS, IDS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
+import { IF_MATCH } from '#src/platform/http/versions.ts'
 
 const SUCCESSOR = 'key_test_01m7xa4e2ffn3r5bd0w8h6c1zk'
 
@@ -23,6 +24,7 @@ const key = {
   read_only: false,
   replaced_by_api_key_id: null,
   replaces_api_key_id: null,
+  version: 1,
 }
 const unused = { ...key, last_used_at: null }
 const rotating = {
@@ -115,8 +117,9 @@ export const NOTES: Record<string, Note> = {
       'Another address': { ip_allow: ['203.0.113.0/24'] },
       'From everywhere': { ip_allow: null },
     },
-    answers: { 200: { example: key } },
-    problems: ['role_limit', 'invalid_state_transition'],
+    answers: { 200: { example: { ...key, version: 2 } } },
+    headers: IF_MATCH,
+    problems: ['role_limit', 'invalid_state_transition', 'precondition_failed'],
   },
   'DELETE /v1/account/keys/:id': revocation,
   'POST /v1/account/keys/:id/revoke': revocation,

@@ -4,6 +4,8 @@ import { actorView } from '#src/platform/http/actor.ts'
 import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, several, timestamp } from '#src/platform/http/params.ts'
+import { parseIfMatch } from '#src/platform/http/request-headers.ts'
+import { replyVersioned, rowVersion } from '#src/platform/http/versions.ts'
 import { extended, timestampView } from '#src/platform/http/views.ts'
 import { actingInEnvironment, type KeyAdministration, MAX_GRACE_SECONDS, type ShownKey } from './administration.ts'
 import { KEY_STATUSES, WORKING } from './key.ts'
@@ -49,6 +51,7 @@ const keyView = z
     read_only: z.boolean().describe(readOnly),
     replaced_by_api_key_id: z.string().nullable().describe('The key that a rotation made.'),
     replaces_api_key_id: z.string().nullable().describe('The key whose rotation made this one.'),
+    version: rowVersion,
   })
   .meta({ id: 'ApiKey' })
 const secretShape = {
@@ -205,7 +208,7 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
         view: keyView,
         status: [200],
       },
-      async ({ caller, params }) => toView(await keys.get(caller, params.id), caller),
+      async ({ caller, params }) => replyVersioned(toView(await keys.get(caller, params.id), caller)),
     ),
     endpoint(
       {
@@ -223,11 +226,13 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
         view: keyView,
         status: [200],
       },
-      async ({ caller, params, body, idempotencyKey }) => {
+      async ({ caller, params, body, header, idempotencyKey }) => {
         const { name, ip_allow: ipAllow } = body
-        return toView(await keys.change(caller, params.id, { name, ipAllow }, idempotencyKey), caller)
+        const expected = parseIfMatch(header('If-Match'))
+        const changed = await keys.change(caller, params.id, { name, ipAllow, expected }, idempotencyKey)
+        return replyVersioned(toView(changed, caller))
       },
-      async ({ caller }, id) => toView(await keys.get(caller, id), caller),
+      async ({ caller }, id) => replyVersioned(toView(await keys.get(caller, id), caller)),
     ),
     ...(['DELETE', 'POST'] as const).map((method) =>
       endpoint(
@@ -300,6 +305,7 @@ const toView = (key: ShownKey, { plan }: Pick<Caller, 'plan'>): z.input<typeof k
   read_only: key.isReadOnly,
   replaced_by_api_key_id: key.replacedBy,
   replaces_api_key_id: key.replaces,
+  version: key.version,
 })
 
 function toRevokedView(

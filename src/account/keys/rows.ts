@@ -59,6 +59,8 @@ export interface KeyListRow {
   /** The key whose rotation made this one. */
   predecessor_id: string | null
   grace_expires_at: Date | null
+  /** Counts the changes of its name and addresses. */
+  version: number
 }
 
 export interface NewKeyRow {
@@ -80,7 +82,7 @@ export interface NewKeyRow {
 }
 
 export const LISTED = `id, environment, name, prefix, last4, scopes, products, read_only, is_account_bearing, created_at, created_by,
-  expires_at, revoked_at, last_used_at, ip_allow, successor_id, grace_expires_at,
+  expires_at, revoked_at, last_used_at, ip_allow, successor_id, grace_expires_at, version,
   (SELECT old.id FROM api_keys old WHERE old.successor_id = api_keys.id) AS predecessor_id`
 
 const ACCOUNT =
@@ -127,7 +129,7 @@ export async function changeAccount(
   row: { id: string; products: readonly Product[]; suspension_reason: string | null },
 ): Promise<AccountRow | undefined> {
   const [changed] = await tx.query<AccountRow>(
-    `UPDATE accounts SET products = $2, suspension_reason = $3::text,
+    `UPDATE accounts SET products = $2, version = version + (products <> $2)::int, suspension_reason = $3::text,
        suspended_at = CASE WHEN $3::text IS NULL THEN NULL ELSE coalesce(suspended_at, now()) END,
        suspension_ended_at = CASE WHEN $3::text IS NULL AND suspended_at IS NOT NULL THEN now() ELSE suspension_ended_at END
      WHERE id = $1 RETURNING ${ACCOUNT}`,
@@ -226,7 +228,7 @@ export async function lockPlan(tx: Tx, accountId: string): Promise<Plan | undefi
 }
 
 export async function updatePlan(tx: Tx, accountId: string, plan: Plan): Promise<void> {
-  await tx.query('UPDATE accounts SET plan = $2 WHERE id = $1', [accountId, plan])
+  await tx.query('UPDATE accounts SET plan = $2, version = version + 1 WHERE id = $1', [accountId, plan])
 }
 
 // Tenant role from here on.
@@ -293,7 +295,7 @@ export async function changeKey(
   { name, ipAllow }: { name: string; ipAllow: readonly string[] | null },
 ): Promise<KeyListRow | undefined> {
   const [row] = await tx.query<KeyListRow>(
-    `UPDATE api_keys SET name = $2, ip_allow = $3 WHERE id = $1 RETURNING ${LISTED}`,
+    `UPDATE api_keys SET name = $2, ip_allow = $3, version = version + 1 WHERE id = $1 RETURNING ${LISTED}`,
     [id, name, ipAllow],
   )
   return row

@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { PRODUCTS, type Product } from '#src/catalogue/access.ts'
+import { PRODUCTS } from '#src/catalogue/access.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import type { AccountProducts } from './products.ts'
+import { parseIfMatch } from '#src/platform/http/request-headers.ts'
+import { replyVersioned, rowVersion } from '#src/platform/http/versions.ts'
+import type { AccountProducts, ShownProducts } from './products.ts'
 
 const product = z.enum(PRODUCTS).meta({ id: 'Product' })
 const request = z
@@ -13,7 +15,7 @@ const request = z
       .refine((all) => new Set(all).size === all.length, 'must not name a product twice'),
   })
   .meta({ id: 'ReplaceProductsRequest' })
-const view = z.object({ products: z.array(product) }).meta({ id: 'AccountProducts' })
+const view = z.object({ products: z.array(product), version: rowVersion }).meta({ id: 'AccountProducts' })
 
 const common = {
   scope: 'admin',
@@ -25,7 +27,7 @@ const common = {
 } as const
 
 export function productRoutes(products: AccountProducts): Route[] {
-  const shown = (now: Product[]) => ({ products: now })
+  const shown = ({ products: now, version }: ShownProducts) => replyVersioned({ products: now, version })
   return [
     endpoint(
       {
@@ -55,7 +57,8 @@ export function productRoutes(products: AccountProducts): Route[] {
         summary: 'Set the products that the account uses',
         body: request,
       },
-      async ({ caller, body, idempotencyKey }) => shown(await products.put(caller, body.products, idempotencyKey)),
+      async ({ caller, body, header, idempotencyKey }) =>
+        shown(await products.put(caller, body.products, idempotencyKey, parseIfMatch(header('If-Match')))),
       async ({ caller }) => shown(await products.find(caller)),
     ),
   ]

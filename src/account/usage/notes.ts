@@ -1,6 +1,7 @@
 import { IDS, listed } from '#src/catalogue/examples.ts'
 import { METERED_NAMES } from '#src/catalogue/metered.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
+import { IF_MATCH } from '#src/platform/http/versions.ts'
 import { toPlanView } from './views.ts'
 
 const resetsAt = new Date('2026-12-01T00:00:00.000Z')
@@ -31,6 +32,7 @@ const account = {
       created_at: '2026-11-20T15:11:04.310Z',
     },
   ],
+  version: 3,
 }
 
 const UNITS: Partial<Record<string, number>> = { attest: 80_000, screen: 1_235 }
@@ -44,7 +46,9 @@ export const NOTES: Record<string, Note> = {
   'PATCH /v1/account': {
     description: 'With a live key, or a session. The name is what people see; the id of the account stays.',
     examples: { 'Another name': { name: 'Example Insurance Group' } },
-    answers: { 200: { example: { ...account, name: 'Example Insurance Group' } } },
+    answers: { 200: { example: { ...account, name: 'Example Insurance Group', version: 4 } } },
+    headers: IF_MATCH,
+    problems: ['precondition_failed'],
   },
   'GET /v1/account/usage': {
     description:

@@ -1,12 +1,13 @@
 // The name and the plan of an account. An owner lowers the plan here; raising it is an operator's command, because it has a price.
 
-import { renameAccount } from '#src/account/keys/account-rows.ts'
+import { lockDetails, renameAccount } from '#src/account/keys/account-rows.ts'
 import { changePlan } from '#src/account/keys/accounts.ts'
 import { PLANS, type Plan } from '#src/catalogue/access.ts'
 import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import { Failure, type FieldError, fieldFailure } from '#src/failure.ts'
 import type { FieldErrorCode } from '#src/field-errors.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { checkVersion } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { recordAudit } from '../audit/record.ts'
@@ -55,13 +56,24 @@ export function createPlanChanges({ db, fold }: PlanDeps) {
     await fold.noteDue({ accountId, month: `${month.month}-01` })
   }
 
-  /** The present name again changes nothing. */
-  async function rename(caller: Acting, name: string, key?: IdempotencyKey): Promise<void> {
+  /**
+   * The present name again changes nothing.
+   * @param expected The versions that the caller expects to change; undefined for any.
+   * @throws {Failure} `precondition_failed`
+   */
+  async function rename(
+    caller: Acting,
+    name: string,
+    key?: IdempotencyKey,
+    expected?: readonly number[],
+  ): Promise<void> {
     const { accountId } = caller
     const apply = async (tx: Tx) => {
-      const before = await renameAccount(tx, name)
-      if (before === name) return
-      const act = { subjectId: accountId, before: { name: before }, after: { name }, isScoped: false }
+      const before = await lockDetails(tx)
+      checkVersion(expected, before)
+      if (before.name === name) return
+      await renameAccount(tx, name)
+      const act = { subjectId: accountId, before: { name: before.name }, after: { name }, isScoped: false }
       await recordAudit(tx, caller, { action: 'account.renamed', ...act })
     }
     await db.tenant(caller, (tx) => once(tx, key, apply, () => accountId))

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { visibleText } from '#src/platform/http/params.ts'
+import { parseIfMatch } from '#src/platform/http/request-headers.ts'
+import { replyVersioned } from '#src/platform/http/versions.ts'
 import type { PlanChanges } from './plan.ts'
 import type { Usage } from './usage.ts'
 import {
@@ -25,6 +27,8 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
     return toPlanView(use.allowance.plan, use)
   }
 
+  const currentAccount = async (accountId: string) => replyVersioned(toAccountView(await usage.account(accountId)))
+
   return [
     endpoint(
       {
@@ -40,7 +44,7 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
         view: accountView,
         status: [200],
       },
-      async ({ caller }) => toAccountView(await usage.account(caller.accountId)),
+      ({ caller }) => currentAccount(caller.accountId),
     ),
     endpoint(
       {
@@ -58,11 +62,11 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
         view: accountView,
         status: [200],
       },
-      async ({ caller, body, idempotencyKey }) => {
-        await changes.rename(caller, body.name, idempotencyKey)
-        return toAccountView(await usage.account(caller.accountId))
+      async ({ caller, body, header, idempotencyKey }) => {
+        await changes.rename(caller, body.name, idempotencyKey, parseIfMatch(header('If-Match')))
+        return currentAccount(caller.accountId)
       },
-      async ({ caller }) => toAccountView(await usage.account(caller.accountId)),
+      ({ caller }) => currentAccount(caller.accountId),
     ),
     endpoint(
       {

@@ -202,13 +202,15 @@ export interface OwnAccountRow {
   createdAt: Date
   closedAt: Date | null
   erasedAfter: Date | null
+  /** Counts the changes of its name, plan and products. */
+  version: number
 }
 
 /** Selects one `OwnAccountRow`. */
 export function selectAccount(accountId: string): Statement {
   return {
     text: `SELECT id, name, plan, products, created_at AS "createdAt", closed_at AS "closedAt",
-       erased_after AS "erasedAfter" FROM accounts WHERE id = $1`,
+       erased_after AS "erasedAfter", version FROM accounts WHERE id = $1`,
     values: [accountId],
   }
 }

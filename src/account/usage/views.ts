@@ -3,6 +3,7 @@ import { accountBase, plan } from '#src/account/sessions/views.ts'
 import { PLANS, type Plan } from '#src/catalogue/access.ts'
 import { METERED_NAMES } from '#src/catalogue/metered.ts'
 import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
+import { rowVersion } from '#src/platform/http/versions.ts'
 import { extended, timestampView } from '#src/platform/http/views.ts'
 import { NOTICE_KINDS } from './fold-rows.ts'
 import type { NoticeRow } from './notice-rows.ts'
@@ -52,6 +53,7 @@ export const accountView = extended(
     environments: z.array(accountEnvironment),
     limits,
     notices: z.array(notice).describe('Of this month, oldest first.'),
+    version: rowVersion.describe('Counts the changes of its name, plan and products. It is in the `ETag`.'),
   },
   { id: 'Account' },
 )
@@ -126,6 +128,7 @@ export function toAccountView({ account, notices }: { account: OwnAccountRow; no
     ],
     limits: limitsOf(account.plan),
     notices: notices.map(({ createdAt, ...row }) => ({ ...row, created_at: createdAt.toISOString() })),
+    version: account.version,
   }
 }
 

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { idParams } from '#src/platform/http/params.ts'
+import { parseIfMatch } from '#src/platform/http/request-headers.ts'
+import { replyVersioned } from '#src/platform/http/versions.ts'
 import { type EndpointChanges, GRACE_SECONDS } from './changes.ts'
 import {
   endpointView,
@@ -61,12 +63,13 @@ export function changeRoutes(
         view: endpointView,
         status: [200],
       },
-      async ({ caller, params, body, idempotencyKey }) => {
+      async ({ caller, params, body, header, idempotencyKey }) => {
         const { status, ...rest } = body
-        const change = { ...toSettings(rest), ...(status !== undefined && { status }) }
-        return toView(await changes.update(caller, params.id, change, idempotencyKey))
+        const expected = parseIfMatch(header('If-Match'))
+        const change = { ...toSettings(rest), ...(status !== undefined && { status }), expected }
+        return replyVersioned(toView(await changes.update(caller, params.id, change, idempotencyKey)))
       },
-      async ({ caller }, id) => toView(await webhooks.get(caller, id)),
+      async ({ caller }, id) => replyVersioned(toView(await webhooks.get(caller, id))),
     ),
     endpoint(
       {

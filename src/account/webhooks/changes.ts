@@ -3,6 +3,7 @@
 import { recordAudit } from '#src/account/audit/record.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { checkVersion } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId } from '#src/platform/ids.ts'
@@ -16,7 +17,11 @@ import { cancelWaiting, limitDeliveries } from './waiting.ts'
 export const GRACE_SECONDS = 86_400
 export const MAX_GRACE_SECONDS = 604_800
 
-export type GivenChange = GivenSettings & { status?: EndpointStatus }
+export type GivenChange = GivenSettings & {
+  status?: EndpointStatus
+  /** The versions that the caller expects to change, from `If-Match`; undefined for any. */
+  expected?: readonly number[] | undefined
+}
 
 export type EndpointChanges = ReturnType<typeof createEndpointChanges>
 
@@ -30,15 +35,21 @@ export function createEndpointChanges({ db, sealer, outbound }: ChangesDeps) {
   return {
     /**
      * What `given` leaves out stays. Disabling cancels the deliveries that wait; enabling begins with the events to come.
-     * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `/url` or `/event_types`.
+     * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `/url` or `/event_types`; `precondition_failed`.
      */
-    async update(scope: Acting, id: string, given: GivenChange, key?: IdempotencyKey): Promise<EndpointRow> {
+    async update(
+      scope: Acting,
+      id: string,
+      { expected, ...given }: GivenChange,
+      key?: IdempotencyKey,
+    ): Promise<EndpointRow> {
       checkId(id, 'whe', scope.environment)
       if (given.url !== undefined) checkUrl(outbound, scope, given.url)
       if (given.eventTypes !== undefined) checkEventTypes(given.eventTypes)
       const update = async (tx: Tx) => {
         const before = await lockEndpoint(tx, id)
         if (before === undefined) throw notFound(id)
+        checkVersion(expected, before)
         const status = given.status ?? before.status
         const isDisabling = status === 'disabled' && before.status === 'enabled'
         const isEnabling = status === 'enabled' && before.status === 'disabled'

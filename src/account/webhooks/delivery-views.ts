@@ -43,7 +43,7 @@ const attemptView = z
 // The names of headers are those that were sent.
 const headers = z.record(z.string(), z.string()).meta({ verbatim: true })
 const requestView = z.object({ url: z.string(), headers }).meta({
-  id: 'DeliveryRequest',
+  id: 'DeliveryCall',
   description: 'As it was sent, with its signatures. The body is that of the delivery.',
 })
 const responseView = z
@@ -53,7 +53,7 @@ const responseView = z
     body_encoding: z.enum(['utf8', 'base64']).meta({ id: 'DeliveryBodyEncoding' }),
     is_truncated: z.boolean().describe('Headers, or the rest of the body, were left out.'),
   })
-  .meta({ id: 'DeliveryResponse' })
+  .meta({ id: 'DeliveryAnswer' })
 
 const fullAttemptView = extended(
   attemptView,

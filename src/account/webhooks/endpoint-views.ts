@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { EVENT_TYPES } from '#src/catalogue/events.ts'
+import { rowVersion } from '#src/platform/http/versions.ts'
 import { extended, timestampView } from '#src/platform/http/views.ts'
 import { GRACE_SECONDS, MAX_GRACE_SECONDS } from './changes.ts'
 import { DISABLED_REASONS, type EndpointRow } from './rows.ts'
@@ -139,6 +140,7 @@ export const endpointView = z
     previous_secret_expires_at: timestampView
       .nullable()
       .describe('Until when the secret before this one signs as well; null when there is none.'),
+    version: rowVersion,
     statistics: statisticsView.optional().describe('In the list with `window`.'),
   })
   .meta({ id: 'WebhookEndpoint' })
@@ -169,6 +171,7 @@ export const toView = (row: EndpointRow): z.input<typeof endpointView> => ({
   created_at: row.createdAt.toISOString(),
   secret_rotated_at: row.secretRotatedAt?.toISOString() ?? null,
   previous_secret_expires_at: row.previousSecretExpiresAt?.toISOString() ?? null,
+  version: row.version,
 })
 
 export const toStatisticsView = (

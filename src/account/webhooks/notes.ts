@@ -1,6 +1,7 @@
 import { IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
+import { IF_MATCH } from '#src/platform/http/versions.ts'
 
 const endpoint = {
   webhook_endpoint_id: IDS.endpoint,
@@ -18,6 +19,7 @@ const endpoint = {
   created_at: '2026-11-20T15:00:00.000Z',
   secret_rotated_at: null,
   previous_secret_expires_at: null,
+  version: 1,
 }
 const statistics = {
   webhook_endpoint_id: IDS.endpoint,
@@ -76,7 +78,9 @@ export const NOTES: Record<string, Note> = {
       'Enable it again': { status: 'enabled' },
       'Slow down': { max_per_second: 5, max_concurrency: 1 },
     },
-    answers: { 200: { example: endpoint } },
+    answers: { 200: { example: { ...endpoint, version: 2 } } },
+    headers: IF_MATCH,
+    problems: ['precondition_failed'],
   },
   'GET /v1/webhook-endpoints/:id/stats': {
     description:

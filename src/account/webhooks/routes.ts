@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { createdBetween, type ListQuery, listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, several } from '#src/platform/http/params.ts'
+import { replyVersioned } from '#src/platform/http/versions.ts'
 import {
   createBody,
   endpointStatus,
@@ -91,7 +92,7 @@ export function webhookRoutes(webhooks: Webhooks, statistics: Statistics): Route
         view: endpointView,
         status: [200],
       },
-      async ({ caller, params }) => toView(await webhooks.get(caller, params.id)),
+      async ({ caller, params }) => replyVersioned(toView(await webhooks.get(caller, params.id))),
     ),
     endpoint(
       {

@@ -34,6 +34,8 @@ export interface EndpointRow {
   secretRotatedAt: Date | null
   /** Until when the secret before the last rotation signs as well; null when it no longer does. */
   previousSecretExpiresAt: Date | null
+  /** Counts the changes of its settings and its status. */
+  version: number
 }
 
 /** What its owner sets. */
@@ -70,7 +72,7 @@ export interface EndpointFilter extends CreatedRange {
 const ENDPOINT = `id, url, event_types AS "eventTypes", status, disabled_reason AS "disabledReason",
   disabled_at AS "disabledAt", circuit_opened_at AS "circuitOpenedAt", circuit_until AS "circuitUntil", description, metadata, max_per_second AS "maxPerSecond",
   max_concurrency AS "maxConcurrency", last_success_at AS "lastSuccessAt", created_at AS "createdAt",
-  secret_rotated_at AS "secretRotatedAt",
+  secret_rotated_at AS "secretRotatedAt", version,
   CASE WHEN previous_secret_expires_at > now() THEN previous_secret_expires_at END AS "previousSecretExpiresAt"`
 
 /**
@@ -137,7 +139,7 @@ export async function updateEndpoint(tx: Tx, id: string, change: EndpointChange)
   const [row] = await tx.query<EndpointRow>(
     `UPDATE webhook_endpoints SET url = $2, event_types = $3, description = $4, metadata = $5::jsonb,
        max_per_second = $6, max_concurrency = $7, status = $8::text, disabled_reason = $9,
-       disabled_at = CASE WHEN $8::text = 'disabled' THEN coalesce(disabled_at, now()) END
+       disabled_at = CASE WHEN $8::text = 'disabled' THEN coalesce(disabled_at, now()) END, version = version + 1
      WHERE id = $1 RETURNING ${ENDPOINT}`,
     [
       id,

@@ -74,7 +74,7 @@ export async function disableEndpoint(
   { endpointId, reason }: { endpointId: string; reason: DisabledReason },
 ): Promise<boolean> {
   const rows = await tx.query(
-    `UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $2, disabled_at = now()
+    `UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $2, disabled_at = now(), version = version + 1
      WHERE id = $1 AND status = 'enabled' RETURNING id`,
     [endpointId, reason],
   )

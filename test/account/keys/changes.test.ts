@@ -16,7 +16,7 @@ describe('changing a key', () => {
     const made = (await holder.create({ ip_allow: ['127.0.0.1'], read_only: true })).json
     const changed = await holder.ask(`/${made.api_key_id}`, { method: 'PATCH', json: { name: 'intake, new office' } })
     const { key: _key, ...shown } = made
-    expect([changed.status, changed.json]).toEqual([200, { ...shown, name: 'intake, new office' }])
+    expect([changed.status, changed.json]).toEqual([200, { ...shown, name: 'intake, new office', version: 2 }])
     expect((await keys.audits(made.api_key_id)).at(-1)).toMatchObject({
       action: 'key.changed',
       actor_id: holder.id,

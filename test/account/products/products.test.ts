@@ -24,11 +24,11 @@ it('the products of an account decide which events are sent, and a change of the
     return emitted?.deliveryIds.length
   }
   await service.call(caller, '/v1/webhook-endpoints', { json: { url: 'https://a.example.com/', event_types: ['*'] } })
-  expect((await service.call(caller, PATH)).json).toEqual({ products: ['attest', 'authorize', 'trace'] })
+  expect((await service.call(caller, PATH)).json).toEqual({ products: ['attest', 'authorize', 'trace'], version: 1 })
   expect(await send()).toBe(1)
 
   const key = { 'Idempotency-Key': 'a' }
-  expect((await put(['trace', 'authorize'], key)).json).toEqual({ products: ['authorize', 'trace'] })
+  expect((await put(['trace', 'authorize'], key)).json).toEqual({ products: ['authorize', 'trace'], version: 2 })
   expect((await put(['trace', 'authorize'], key)).headers['idempotent-replayed']).toBe('true')
   expect(await send()).toBe(0)
   const { json } = await service.call({}, '/v1/account/audit?action=products.changed', { headers })
@@ -43,8 +43,8 @@ it('the products of an account decide which events are sent, and a change of the
 
   for (const wrong of [[], ['attest', 'attest'], ['fax'], undefined]) expect((await put(wrong)).status).toBe(400)
   const other = await service.makeCaller()
-  expect((await service.call(other, PATH)).json).toEqual({ products: ['attest', 'authorize', 'trace'] })
+  expect((await service.call(other, PATH)).json).toEqual({ products: ['attest', 'authorize', 'trace'], version: 1 })
   const live = service.addKey({ ...other, environment: 'live', scopes: ['admin'] })
   const byKey = await service.call({ key: live }, PATH, { method: 'PUT', json: { products: ['attest'] } })
-  expect(byKey.json).toEqual({ products: ['attest'] })
+  expect(byKey.json).toEqual({ products: ['attest'], version: 2 })
 })

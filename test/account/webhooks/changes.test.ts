@@ -64,11 +64,13 @@ describe('changing an endpoint', () => {
       metadata: { team: 'claims' },
       max_per_second: 5,
       max_concurrency: 2,
+      version: 2,
     })
     expect((await owner.patch({ max_per_second: null, metadata: {} })).json).toEqual({
       ...changed.json,
       max_per_second: null,
       metadata: {},
+      version: 3,
     })
     const [, first] = await auditOf(owner.scope)
     expect(first).toMatchObject({

@@ -62,6 +62,7 @@ describe('creating an endpoint', () => {
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       secret_rotated_at: null,
       previous_secret_expires_at: null,
+      version: 1,
       signing_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{44}$/),
     })
     const { signing_secret: secret, ...rest } = created.json

@@ -9,7 +9,7 @@ import { fillEveryTable } from '../../support/rows.ts'
 const TENANT_GRANTS: Record<string, string> = {
   account_exports: 'INSERT SELECT UPDATE',
   account_notices: 'DELETE SELECT UPDATE(notified_at)',
-  accounts: 'SELECT UPDATE(closed_at,closed_by,name,plan,products,reopened_at)',
+  accounts: 'SELECT UPDATE(closed_at,closed_by,name,plan,products,reopened_at,version)',
   agent_sessions: 'DELETE INSERT SELECT UPDATE(ended_at,ended_by)',
   agent_suspensions: 'DELETE INSERT SELECT',
   agents: 'DELETE INSERT SELECT UPDATE(metadata,name,owner,public_key,updated_at)',
@@ -37,7 +37,7 @@ const TENANT_GRANTS: Record<string, string> = {
   duplicate_findings: 'DELETE INSERT SELECT',
   endpoint_statistics: 'DELETE INSERT SELECT UPDATE(count)',
   eval_sets: 'DELETE INSERT SELECT UPDATE(sealed_prompts)',
-  event_consumers: 'DELETE INSERT SELECT UPDATE(acknowledged_at,given_position,position)',
+  event_consumers: 'DELETE INSERT SELECT UPDATE(acknowledged_at,given_position,position,version)',
   event_heads: 'SELECT UPDATE(purged_position)',
   events: 'DELETE INSERT SELECT',
   fingerprints: 'DELETE INSERT SELECT UPDATE',
@@ -102,7 +102,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   account_exports: 'SELECT(account_id,id,state)',
   account_notices: 'INSERT SELECT',
   accounts:
-    'INSERT(id,is_public,name,plan,products) SELECT(closed_at,created_at,erased_after,erased_at,id,is_public,name,plan,products,suspended_at,suspension_ended_at,suspension_reason) UPDATE(closed_at,closed_by,plan,products,suspended_at,suspension_ended_at,suspension_reason)',
+    'INSERT(id,is_public,name,plan,products) SELECT(closed_at,created_at,erased_after,erased_at,id,is_public,name,plan,products,suspended_at,suspension_ended_at,suspension_reason,version) UPDATE(closed_at,closed_by,plan,products,suspended_at,suspension_ended_at,suspension_reason,version)',
   api_keys:
     'SELECT(account_id,created_by,environment,expires_at,grace_expires_at,hash,id,ip_allow,is_account_bearing,last_used_at,products,read_only,revoked_at,scopes) UPDATE(last_used_at)',
   approvals: 'SELECT(account_id,decided_at,environment,expires_at,id,is_told,outcome)',
