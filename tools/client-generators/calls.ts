@@ -66,14 +66,15 @@ export function callsOf({ paths, components }: ClientDocument): { text: string; 
 
 // One call for each example of the body. Bytes have no type that a program could check.
 function optionsOf({ parameters, requestBody }: ClientOperation, schemas: Record<string, Schema>): string[] {
-  const of = (place: string) =>
+  const samplesOf = (place: string) =>
     parameters
       .filter((parameter) => parameter.in === place && parameter.required)
       .map(({ name, schema }) => `${JSON.stringify(name)}: ${JSON.stringify(sampleOf(schema, schemas))}`)
-      .join(', ')
-  const places = ['path', 'query'].filter((place) => parameters.some((parameter) => parameter.in === place))
-  const params =
-    places.length === 0 ? '' : `params: { ${places.map((place) => `${place}: { ${of(place)} }`).join(', ')} }, `
+  const places = ['path', 'query', 'header']
+    .map((place) => ({ place, samples: samplesOf(place) }))
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ place, samples }) => `${place}: { ${samples.join(', ')} }`)
+  const params = places.length === 0 ? '' : `params: { ${places.join(', ')} }, `
   if (requestBody === undefined) return [`{ ${params}}`]
   const bodies = examplesOf(requestBody.content[JSON_TYPE])
   if (bodies.length === 0) return [`{ ${params}body: '' as never }`]
