@@ -164,6 +164,37 @@ describe('every route that is not public', () => {
     },
   )
 
+  it('gives roles in live what they need for their work, and no more', async () => {
+    const NEEDS: [Role, string, boolean][] = [
+      ['analyst', 'GET /v1/media/screenings', true],
+      ['analyst', 'GET /v1/media/screenings/:id', true],
+      ['analyst', 'POST /v1/media/screen', false],
+      ['analyst', 'GET /v1/events', true],
+      ['approver', 'GET /v1/events', true],
+      ['analyst', 'GET /v1/webhook-endpoints', false],
+      ['approver', 'GET /v1/webhook-endpoints', false],
+      ['approver', 'POST /v1/agents/:id/suspend', true],
+      ['approver', 'POST /v1/agents/:id/unsuspend', false],
+      ['analyst', 'POST /v1/agents/:id/suspend', false],
+      ['approver', 'GET /v1/account', true],
+      ['approver', 'GET /v1/account/usage', true],
+      ['approver', 'PUT /v1/account/plan', false],
+      ['developer', 'GET /v1/decisions', true],
+      ['developer', 'GET /v1/decisions/:id', true],
+      ['developer', 'GET /v1/decisions/:id/explain', false],
+    ]
+    for (const [role, name, isAllowed] of NEEDS) {
+      const route = routes.find((one) => named(one) === name)
+      if (route === undefined) throw new Error(`there is no ${name}`)
+      const headers = { ...sessionOf({ role }), 'Service-Environment': 'live' }
+      expect([role, ...(await knock(route, { headers }))]).toEqual([
+        role,
+        name,
+        isAllowed ? GRANTED : 'insufficient_role',
+      ])
+    }
+  })
+
   it('takes the CSRF token of the session where it changes something, and no request of another origin', async () => {
     for (const route of routes.filter((one) => one.permission !== undefined)) {
       const isRead = route.method === 'GET'

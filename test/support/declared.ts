@@ -80,11 +80,8 @@ export function watchDeclared(routes: readonly Route[]): Declared {
   }
 }
 
-// Members of codes that are being replaced by codes of their own.
-const MOVING: Record<string, readonly string[]> = {
-  conflict: ['case_id', 'position', 'lock_id', 'allowed', 'version'],
-  invalid_state_transition: ['state'],
-}
+// Members that become `current_status`.
+const MOVING: Record<string, readonly string[]> = { invalid_state_transition: ['state'] }
 
 function isMoving({ code, members }: Failure): boolean {
   return Object.keys(members).some((member) => MOVING[code]?.includes(member))

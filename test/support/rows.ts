@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { DEFAULT_POLICY } from '#src/attest/policy/policy.ts'
+import { DEFAULT_THRESHOLDS } from '#src/attest/screen/thresholds.ts'
 import { newAccountId, newId, type Scope } from '#src/platform/ids.ts'
 import type { TestDatabase } from './database.ts'
 import { fillTrace } from './trace-rows.ts'
@@ -158,7 +160,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       other_attestation_id: attestation,
     })
     await insert('policy_versions', { version: 1, document: '{}', digest: bytes(), changed_by: id('key') })
-    await insert('risk_policies', { version: 1, policy: '{}', key_id: id('key') })
+    await insert('risk_policies', { version: 1, policy: JSON.stringify(DEFAULT_POLICY), key_id: id('key') })
     await insert('attestation_results', {
       attestation_id: attestation,
       seq: 1,
@@ -180,7 +182,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
     await insert('case_entries', { case_id: caseId, seq: 1, kind: 'opened', note: 'n' })
     const screening = id('scr')
     const screeningBatch = id('bat')
-    await insert('screening_settings', { thresholds: '{}' })
+    await insert('screening_settings', { thresholds: JSON.stringify(DEFAULT_THRESHOLDS) })
     await insert('screening_batches', { id: screeningBatch, accepted: 1, rejected: '[]' })
     await insert('screenings', {
       id: screening,
