@@ -126,6 +126,67 @@ describe('every route that is not public', () => {
     }
   })
 
+  it('takes the keys that docs/keys.md names for each job where the job needs it, and not beyond', async () => {
+    const JOBS: Record<string, { key: Partial<KeyRow>; can: string[]; cannot: string[] }> = {
+      'consumer of events': {
+        key: { scopes: ['admin'], isReadOnly: true },
+        can: ['GET /v1/events/pull', 'PUT /v1/event-consumers/:name', 'GET /v1/events/:id', 'GET /v1/auth/session'],
+        cannot: [
+          'DELETE /v1/event-consumers/:name',
+          'PUT /v1/policy',
+          'POST /v1/account/keys',
+          'POST /v1/webhook-endpoints',
+        ],
+      },
+      auditor: {
+        key: { scopes: ['admin', 'verify'], isReadOnly: true },
+        can: [
+          'GET /v1/account/audit',
+          'GET /v1/decisions',
+          'GET /v1/decisions/:id',
+          'GET /v1/decisions/export',
+          'POST /v1/decisions/verify-chain',
+        ],
+        cannot: ['POST /v1/intent/verify', 'PATCH /v1/account', 'POST /v1/account/keys/:id/revoke'],
+      },
+      'export to business intelligence': {
+        key: { scopes: ['verify', 'escalate', 'screen'], isReadOnly: true, narrowedTo: ['attest'] },
+        can: ['GET /v1/claims', 'GET /v1/cases', 'GET /v1/media/screenings'],
+        cannot: ['POST /v1/media/screen', 'POST /v1/intent/stop', 'GET /v1/intent/status/:jti', 'GET /v1/decisions'],
+      },
+      'relying party': {
+        key: { scopes: ['verify'], narrowedTo: ['authorize'] },
+        can: ['POST /v1/intent/verify', 'POST /v1/intent/executions/:jti/outcome', 'GET /v1/decisions/:id'],
+        cannot: ['POST /v1/intent/authorize', 'GET /v1/claims', 'GET /v1/decisions', 'GET /v1/decisions/:id/explain'],
+      },
+      'agent runtime': {
+        key: { scopes: ['intent'], narrowedTo: ['authorize', 'trace'] },
+        can: ['POST /v1/agents/:id/sessions', 'POST /v1/intent/authorize', 'POST /v1/trace/inferences'],
+        cannot: ['POST /v1/agents/:id/unsuspend', 'POST /v1/intent/verify', 'POST /v1/mandates', 'GET /v1/events'],
+      },
+      'intake of captures': {
+        key: { scopes: ['attest'] },
+        can: ['POST /v1/claims/attest', 'POST /v1/claims/batches'],
+        cannot: ['GET /v1/claims', 'POST /v1/intent/authorize', 'PUT /v1/policy'],
+      },
+    }
+    for (const [job, { key: row, can, cannot }] of Object.entries(JOBS)) {
+      const key = keyOf({ environment: 'live', ...row })
+      for (const name of [...can, ...cannot]) {
+        const route = routes.find((one) => named(one) === name)
+        if (route === undefined) throw new Error(`there is no ${name}`)
+        const [, code] = await knock(route, { key })
+        const refusals = ['key_read_only', 'insufficient_scope']
+        expect([job, name, can.includes(name) ? code === GRANTED : refusals.includes(String(code)), code]).toEqual([
+          job,
+          name,
+          true,
+          code,
+        ])
+      }
+    }
+  })
+
   it('belongs to the product that lists its feature, and to none where the account does', () => {
     const ofAccount = new Set(services.account.features.map(({ name }) => name).concat('platform'))
     for (const { name, routes: own = [] } of services.features) {
