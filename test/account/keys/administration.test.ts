@@ -50,6 +50,7 @@ describe('creating a key', () => {
       read_only: false,
       replaced_by_api_key_id: null,
       replaces_api_key_id: null,
+      version: 1,
     })
     expect((await holder.ask(`/${shown.api_key_id}`)).json).toEqual(shown)
     expect((await keys.send({ key: String(key) }, '/v1/claims')).status).toBe(200)

@@ -75,6 +75,7 @@ describe('making a key', () => {
       replacedBy: null,
       replaces: null,
       graceExpiresAt: null,
+      version: 1,
     })
   })
 
