@@ -41,7 +41,7 @@ describe('an approval', () => {
       action_description: DESCRIPTION,
       action_payload: payload,
       payload_hash: hashCanonical(payload),
-      authorized_by: caller.principal.kind === 'key' ? caller.principal.keyId : '',
+      authorized_by: { type: 'key', id: caller.principal.kind === 'key' ? caller.principal.keyId : '' },
       decisions: [],
       missing: [{ roles: ['admin', 'approver', 'owner'], approvals: 2 }],
     })
@@ -66,7 +66,7 @@ describe('an approval', () => {
     })
     expect(shown.preview_hash).toBe(event?.data.preview_hash)
     const [entry] = await on.entries(caller, 'approval')
-    expect(entry).toMatchObject({ subject: row.id, reason: 'approval_required', inputs: { jti: row.jti } })
+    expect(entry).toMatchObject({ subject_id: row.id, reason: 'approval_required', inputs: { jti: row.jti } })
     // What the database holds of it can't be read without the master key.
     const stored = await on.test.owner<{ text: string }>(`SELECT a::text AS text FROM approvals a WHERE id = $1`, [
       row.id,
@@ -144,8 +144,18 @@ describe('a decision', () => {
       resolution: 'human',
       missing: [],
       decisions: [
-        { by: a.userId, via: 'session', decision: 'approve', comment: 'Fine.' },
-        { by: b.userId, via: 'session', decision: 'approve', comment: null },
+        {
+          by: { type: 'user', id: a.userId, label: `${a.userId}@example.com` },
+          via: 'session',
+          decision: 'approve',
+          comment: 'Fine.',
+        },
+        {
+          by: { type: 'user', id: b.userId, label: `${b.userId}@example.com` },
+          via: 'session',
+          decision: 'approve',
+          comment: null,
+        },
       ],
     })
     const resolved = (await on.events(caller)).filter(({ type }) => type === 'approval.resolved')
@@ -164,8 +174,8 @@ describe('a decision', () => {
       },
     ])
     expect(await on.entries(caller, 'approval_decision')).toMatchObject([
-      { reason: 'approval_vote', valid: null, actor: { id: a.userId }, inputs: { status: 'pending' } },
-      { reason: 'approval_approved', valid: true, actor: { id: b.userId }, inputs: { status: 'approved' } },
+      { reason: 'approval_vote', valid: null, actor: { actor_id: a.userId }, inputs: { status: 'pending' } },
+      { reason: 'approval_approved', valid: true, actor: { actor_id: b.userId }, inputs: { status: 'approved' } },
     ])
     const c = await on.join(caller, 'owner')
     for (const late of [await on.approve(c, row.id), await on.deny(c, row.id)]) {
