@@ -104,6 +104,7 @@ const ANSWERS = {
   }),
   unanswered: refused('policy_webhook_unavailable', {
     matched_rule_id: 'ask-treasury',
+    unavailable_check: 'webhook',
     webhook_unavailable_cause: 'timeout',
   }),
   revoked: refused('token_revoked', { revoked_scope: 'session' }),

@@ -13,6 +13,7 @@ import { timestampView } from '#src/platform/http/views.ts'
 import type { Authorization } from './authorization.ts'
 import { leftOf } from './charging.ts'
 import type { Execution } from './executions.ts'
+import { UNAVAILABLE_CHECKS } from './pipeline.ts'
 import { describeReason, VERIFY_REASON_CODES } from './reasons.ts'
 import type { Verified } from './settling.ts'
 
@@ -102,11 +103,18 @@ export const verifyView = z
     approval_id: z.string().optional(),
     matched_rule_id: z.string().optional(),
     webhook_reason: z.string().optional(),
+    unavailable_check: z
+      .enum(UNAVAILABLE_CHECKS)
+      .meta({ id: 'UnavailableCheck' })
+      .optional()
+      .describe(
+        'What gave no answer, so that its rule refuses; also where the rule has a reason of its own. webhook: the policy webhook; canary: there is no reading of `canary_set`.',
+      ),
     webhook_unavailable_cause: z
       .string()
       .meta({ id: 'PolicyWebhookUnavailableCause', enum: [...UNAVAILABLE_CAUSES] })
       .optional()
-      .describe('With `policy_webhook_unavailable`: why the webhook gave no answer.'),
+      .describe('With the check `webhook`: why it gave no answer.'),
     revoked_scope: revokedScopeView.optional(),
     lock_id: z.string().optional(),
     canary_set: z.string().optional(),
