@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ApprovalFilter, listApprovals } from '#src/authorize/approvals/rows.ts'
 import { findDecisions } from '#src/authorize/decisions/rows.ts'
-import { type IntentFilter, listIntents } from '#src/authorize/tokens/list-rows.ts'
+import { type IntentFilter, listIntents } from '#src/authorize/intents/issued-rows.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { type DecisionFilter, SUBJECT_COLUMNS } from '#src/platform/ledger/rows.ts'
 import { createTestDatabase, makeAccount, type TestDatabase } from '../support/database.ts'

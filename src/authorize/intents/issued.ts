@@ -2,9 +2,7 @@
 
 import { z } from 'zod'
 import { readActors } from '#src/account/users/actors.ts'
-import { revokedScopeView } from '#src/authorize/revocations/routes.ts'
-import { countIntents, type IntentFilter, type ListedIntent, listIntents } from '#src/authorize/tokens/list-rows.ts'
-import { intentStatusView } from '#src/authorize/tokens/views.ts'
+import { intentStatusView, revokedScopeView } from '#src/authorize/revocations/routes.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { type ActorView, actorView } from '#src/platform/http/actor.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
@@ -20,6 +18,7 @@ import { several } from '#src/platform/http/params.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { intentOutcome } from './bodies.ts'
+import { countIntents, type IntentFilter, type ListedIntent, listIntents } from './issued-rows.ts'
 
 export type IssuedIntent = ListedIntent & { authorizedBy: ActorView }
 

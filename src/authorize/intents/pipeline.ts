@@ -39,17 +39,13 @@ export interface VerifyOutcome extends Partial<RefusalDetails>, Pick<PolicyEvalu
   opens?: readonly string[]
 }
 
-/** What a rule asks, and what may give no answer. */
-export const UNAVAILABLE_CHECKS = ['webhook', 'canary'] as const
-export type UnavailableCheck = (typeof UNAVAILABLE_CHECKS)[number]
-
 /** The members of an answer that belong to single reasons (specification, Verify result, but for one). */
 export interface RefusalDetails {
   approval_id: string
   matched_rule_id: string
   webhook_reason: string
   /** Not of the specification: what gave no answer, whatever reason the rule has of its own. */
-  unavailable_check: UnavailableCheck
+  unavailable_check: PolicyNeed['kind']
   /** Not of the specification: why the policy webhook gave no answer. */
   webhook_unavailable_cause: string
   revoked_scope: RevokedScope
@@ -229,12 +225,11 @@ const STOPPED: PolicyRefusal = { reason: 'policy_denied', kind: 'deny', ruleId: 
 
 function detailsOf(refusal: PolicyRefusal): StepRefusal & Pick<VerifyOutcome, 'pending'> {
   const { reason, kind, ruleId, webhookReason, webhookCause, canarySet, canaryReadings, isPending } = refusal
-  const unanswered = refusal.isUnanswered === true ? UNAVAILABLE_CHECKS.find((check) => check === kind) : undefined
   return {
     reason,
     ...(kind !== 'default' && { matched_rule_id: ruleId }),
     ...(webhookReason !== undefined && { webhook_reason: webhookReason }),
-    ...(unanswered !== undefined && { unavailable_check: unanswered }),
+    ...(refusal.isUnanswered === true && { unavailable_check: kind === 'canary' ? 'canary' : 'webhook' }),
     ...(webhookCause !== undefined && { webhook_unavailable_cause: webhookCause }),
     ...(canarySet !== undefined && { canary_set: canarySet }),
     ...(canaryReadings !== undefined && { canary_readings: canaryReadings }),

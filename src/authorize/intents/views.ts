@@ -6,6 +6,7 @@ import type { ApprovalRow } from '#src/authorize/approvals/rows.ts'
 import { approvalStatusView } from '#src/authorize/approvals/views.ts'
 import { MANDATE_CONSTRAINTS } from '#src/authorize/mandates/judge.ts'
 import { approverRole } from '#src/authorize/policy/document.ts'
+import { policyNeedKind } from '#src/authorize/policy/views.ts'
 import { revokedScopeView } from '#src/authorize/revocations/routes.ts'
 import { UNAVAILABLE_CAUSES } from '#src/authorize/webhooks/answer.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
@@ -13,7 +14,6 @@ import { timestampView } from '#src/platform/http/views.ts'
 import type { Authorization } from './authorization.ts'
 import { leftOf } from './charging.ts'
 import type { Execution } from './executions.ts'
-import { UNAVAILABLE_CHECKS } from './pipeline.ts'
 import { describeReason, VERIFY_REASON_CODES } from './reasons.ts'
 import type { Verified } from './settling.ts'
 
@@ -103,9 +103,7 @@ export const verifyView = z
     approval_id: z.string().optional(),
     matched_rule_id: z.string().optional(),
     webhook_reason: z.string().optional(),
-    unavailable_check: z
-      .enum(UNAVAILABLE_CHECKS)
-      .meta({ id: 'UnavailableCheck' })
+    unavailable_check: policyNeedKind
       .optional()
       .describe(
         'What gave no answer, so that its rule refuses; also where the rule has a reason of its own. webhook: the policy webhook; canary: there is no reading of `canary_set`.',

@@ -18,8 +18,7 @@ import type { ApprovalsFeature } from '../approvals/feature.ts'
 import type { CancelledSubject } from '../approvals/resolution-rows.ts'
 import { type ApprovalRow, readApprovals } from '../approvals/rows.ts'
 import { revokeIntents } from '../tokens/revoked-rows.ts'
-import { findIntent, type IntentRow, type RevokedScope } from '../tokens/rows.ts'
-import type { IntentStatusName } from '../tokens/views.ts'
+import { findIntent, type IntentRow, type IntentStatusName, type RevokedScope } from '../tokens/rows.ts'
 import {
   countRevocations,
   findLongest,

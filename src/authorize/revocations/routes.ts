@@ -7,12 +7,16 @@ import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParam, idParams, several, timestamp, visibleText } from '#src/platform/http/params.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import { checkName } from '#src/platform/ids.ts'
-import { intentStatusView } from '../tokens/views.ts'
+import { INTENT_STATUSES } from '../tokens/rows.ts'
 import type { NewRevocation, Revocations, ShownRevocation } from './revocations.ts'
 import type { ShownStop, Stops } from './stop.ts'
 
 const scope = z.enum(['token', 'session', 'device']).meta({ id: 'RevokedScope' })
 export const revokedScopeView = scope
+export const intentStatusView = z.enum(INTENT_STATUSES).meta({
+  id: 'IntentTokenStatus',
+  description: 'revoked: also after its exp; expired: also where its approval has ended, or was given too long ago.',
+})
 // Sessions and devices have names that callers chose, and a revocation must reach any of them: they are compared as they are,
 // not trimmed, and need not be visible.
 const name = z.string().min(1).max(200)

@@ -41,7 +41,9 @@ describe('a trip under block_and_lock', () => {
     ])
     expect(await on.statusOf(caller, agent)).toEqual({ status: 'suspended', causes: ['lock'] })
     expect(await on.trips(caller)).toMatchObject([{ ...lock, mode: 'block_and_lock', source: 'check', jti: null }])
-    expect((await on.ledger(caller)).map(({ kind, reason, subject_id }) => [kind, reason, subject_id]).toSorted()).toEqual([
+    expect(
+      (await on.ledger(caller)).map(({ kind, reason, subject_id }) => [kind, reason, subject_id]).toSorted(),
+    ).toEqual([
       ['agent_suspend', 'session_canary_locked', agent],
       ['lock', 'canary_tripped', lock.lock_id],
       ['trace_check', 'canary_tripped', session],

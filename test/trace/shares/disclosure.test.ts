@@ -94,7 +94,9 @@ describe('a disclosure', () => {
       },
     })
     const ledger = await on.entries(caller, 'disclosure')
-    expect(ledger).toMatchObject([{ subject_id: id, reason: 'disclosure_granted', inputs: { share_id: share.share_id } }])
+    expect(ledger).toMatchObject([
+      { subject_id: id, reason: 'disclosure_granted', inputs: { share_id: share.share_id } },
+    ])
     expect(await auditOf(id)).toEqual([{ action: 'disclosure.granted', actor_kind: 'key' }])
     const written = [events, ledger, await on.test.owner('SELECT to_jsonb(r)::text AS row FROM disclosure_requests r')]
     expect(JSON.stringify(written)).not.toMatch(new RegExp(`${email}|incident`))
@@ -219,7 +221,12 @@ describe('a disclosure', () => {
     const entries = (await on.entries(caller, 'disclosure')).filter(({ reason }) => reason !== 'disclosure_granted')
     expect(entries).toMatchObject([
       { subject_id: early, reason: 'disclosure_expired' },
-      { subject_id: id, reason: 'disclosure_revoked', actor: { actor_id: keyId }, inputs: { share_id: share.share_id } },
+      {
+        subject_id: id,
+        reason: 'disclosure_revoked',
+        actor: { actor_id: keyId },
+        inputs: { share_id: share.share_id },
+      },
     ])
     expect(await on.made.deciding.expire()).toBe(0)
   })

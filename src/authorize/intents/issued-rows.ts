@@ -1,11 +1,10 @@
 // The list of issued tokens. How far a token has come is in no column: it follows from its revocation, its exp, its approvals
 // and the clock.
 
+import type { IntentRow, IntentStatusName } from '#src/authorize/tokens/rows.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { IntentRow } from './rows.ts'
-import type { IntentStatusName } from './views.ts'
 
 /** What lists show: neither the token nor what authorize knew of the action. */
 export interface ListedIntent
