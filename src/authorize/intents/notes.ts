@@ -107,6 +107,11 @@ const ANSWERS = {
     unavailable_check: 'webhook',
     webhook_unavailable_cause: 'timeout',
   }),
+  unread: refused('canary_unavailable', {
+    matched_rule_id: 'no-exfiltration',
+    unavailable_check: 'canary',
+    canary_set: 'default',
+  }),
   revoked: refused('token_revoked', { revoked_scope: 'session' }),
   under_a_mandate: { ...valid, mandate_remaining: '380' },
   over_budget: refused('mandate_budget_exceeded', {
