@@ -142,7 +142,7 @@ export async function readInferences(
     traces: await owner(
       `SELECT id, ${SCOPE}, completion_hash IS NULL AS "isWithheld" FROM traces WHERE model IS NOT NULL`,
     ),
-    recorded: await idsOf(`SELECT entry::jsonb ->> 'subject' AS id FROM decisions WHERE kind = 'inference'`),
+    recorded: await idsOf(`SELECT entry::jsonb ->> 'subject_id' AS id FROM decisions WHERE kind = 'inference'`),
     counted: await idsOf(`SELECT subject_id AS id FROM usage_entries WHERE operation = 'inference'`),
     locks: await owner(
       `SELECT id, ${SCOPE}, coalesce(agent_session_id, agent_id) AS session, cleared_at IS NULL AS "isLive"
@@ -150,8 +150,8 @@ export async function readInferences(
     ),
     // Other entries of the run have no subject.
     lockEntries: await idsOf(
-      `SELECT entry::jsonb ->> 'subject' AS id FROM decisions
-       WHERE kind = 'lock' AND entry::jsonb ->> 'subject' IS NOT NULL`,
+      `SELECT entry::jsonb ->> 'subject_id' AS id FROM decisions
+       WHERE kind = 'lock' AND entry::jsonb ->> 'subject_id' IS NOT NULL`,
     ),
     lockEvents: await idsOf(
       `SELECT data ->> 'lock_id' AS id FROM events WHERE type = 'trace.canary_tripped' AND data ->> 'lock_id' IS NOT NULL`,

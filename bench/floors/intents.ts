@@ -18,6 +18,16 @@ const ENTRIES = Object.fromEntries(Object.entries(ENTRY_BYTES).map(([kind, bytes
 const FACTS = randomBytes(1_600)
 const BOUND_FACTS = randomBytes(2_340)
 const HASH = randomBytes(32)
+const SUBJECTS = {
+  subjectId: null,
+  agentId: null,
+  agentSessionId: 'floor',
+  deviceId: 'floor',
+  mandateId: null,
+  scheduleId: null,
+  traceId: null,
+  matchedRuleId: null,
+}
 
 /** The read of the caller's key, by the service's own look-up: without it nobody knows whose rows to read. */
 export async function readKey(authorization: string): Promise<void> {
@@ -131,7 +141,14 @@ export function recordDecision(
   jti: string,
   isBound = false,
 ): Promise<void> {
-  const row = { id: newId('dec', 'sandbox'), kind, at: new Date(), reason: null, jti, entrySha256: HASH }
+  const row = {
+    id: newId('dec', 'sandbox'),
+    kind,
+    at: new Date(),
+    reason: null,
+    entrySha256: HASH,
+    subjects: { ...SUBJECTS, jti },
+  }
   const sealedFacts = kind === 'execute' ? null : isBound ? BOUND_FACTS : FACTS
   return insertDecisions(tx, scope, [{ ...row, entry: ENTRIES[kind] ?? '', sealedFacts }])
 }

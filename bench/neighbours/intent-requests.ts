@@ -68,6 +68,7 @@ const READS = [
   '/v1/agents',
   '/v1/intent/revocations',
   '/v1/intent/stop',
+  '/v1/intents',
   '/v1/mandates',
   '/v1/policy/webhook-secret',
   '/v1/schedules',

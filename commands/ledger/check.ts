@@ -43,7 +43,7 @@ const lineSchema = z.discriminatedUnion('type', [
     type: z.literal('head'),
     version: z.literal(1),
     account_id: z.string(),
-    env: z.enum(['sandbox', 'live']),
+    environment: z.enum(['sandbox', 'live']),
     from: count,
     size: count,
     frontier: z.array(hash).max(64),
@@ -53,7 +53,7 @@ const lineSchema = z.discriminatedUnion('type', [
     position: count,
     leaf_hash: hash,
     entry_hash: hash,
-    entry: z.looseObject({ id: z.string(), kind: z.string(), env: z.string() }),
+    entry: z.looseObject({ decision_id: z.string(), kind: z.string(), environment: z.string() }),
   }),
   z.object({ type: z.literal('leaf'), position: count, leaf_hash: hash, decision_id: z.string() }),
   z.object({ type: z.literal('checkpoint'), size: count, root: hash, at: z.string(), jws: z.string() }),
@@ -122,8 +122,12 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
       compareHeld()
       return
     }
-    if (line.account_id !== head.account_id || line.env !== head.env) {
-      findings.fail('head', place, `it is of ${line.account_id} ${line.env}, not of ${head.account_id} ${head.env}`)
+    if (line.account_id !== head.account_id || line.environment !== head.environment) {
+      findings.fail(
+        'head',
+        place,
+        `it is of ${line.account_id} ${line.environment}, not of ${head.account_id} ${head.environment}`,
+      )
       return
     }
     hasEnded = false
@@ -137,14 +141,15 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
   function takeEntry({ entry_hash, leaf_hash, position, entry }: LineOf<'entry'>, value: Json, place: string): void {
     counts.entries += 1
     const text = canonicalize((value as { entry: Json }).entry)
-    const where = `${place}, position ${position}, ${entry.id}`
+    const where = `${place}, position ${position}, ${entry.decision_id}`
     if (!entryHash(text).equals(entry_hash))
       findings.fail('entry', where, 'the entry was changed: it does not have its hash')
-    else if (entry.env !== head?.env) findings.fail('entry', where, `it is of the environment ${entry.env}`)
+    else if (entry.environment !== head?.environment)
+      findings.fail('entry', where, `it is of the environment ${entry.environment}`)
     if (!leafHash(entry_hash).equals(leaf_hash)) findings.fail('leaf', where, 'the leaf is not that of the entry')
     if (!LONGER_KEPT_KINDS.some((kind) => kind === entry.kind))
-      oldestPresent = Math.min(oldestPresent, timeOfId(entry.id))
-    newestPresent = Math.max(newestPresent, timeOfId(entry.id))
+      oldestPresent = Math.min(oldestPresent, timeOfId(entry.decision_id))
+    newestPresent = Math.max(newestPresent, timeOfId(entry.decision_id))
     append(position, leaf_hash, where)
   }
 
@@ -173,14 +178,18 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
     compareHeld()
   }
 
-  async function takeCheckpoint(line: LineOf<'checkpoint'>, { account_id, env }: LineOf<'head'>, place: string) {
+  async function takeCheckpoint(
+    line: LineOf<'checkpoint'>,
+    { account_id, environment }: LineOf<'head'>,
+    place: string,
+  ) {
     counts.checkpoints += 1
     const where = `${place}, checkpoint of ${line.size}`
     const claims = await claimsOf(where, line.jws)
     const isOf =
       claims === undefined ||
       (claims.account_id === account_id &&
-        claims.env === env &&
+        claims.env === environment &&
         claims.size === line.size &&
         claims.root === line.root.toString('base64url') &&
         claims.at === line.at)
@@ -219,7 +228,7 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
     for (const { name, claims } of wanted.get(tree.size) ?? []) {
       const isSame =
         claims.account_id === head.account_id &&
-        claims.env === head.env &&
+        claims.env === head.environment &&
         claims.root === rootOf(tree).toString('base64url')
       if (isSame) findings.pass('kept', name, `the log begins with its ${tree.size} leaves`)
       else
@@ -251,7 +260,7 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
     return {
       findings: findings.list(),
       accountId: head?.account_id,
-      environment: head?.env,
+      environment: head?.environment,
       from: head?.from ?? 0,
       size,
       root: tree === undefined || isBroken ? undefined : rootOf(tree).toString('base64url'),

@@ -316,7 +316,7 @@ export const EVENT_DATA = {
         .array(
           z
             .strictObject({ by: actorView, via: approvalVia, decision: approvalVote, at: time })
-            .meta({ id: 'ResolvedDecision' }),
+            .meta({ id: 'ApprovalDecisionData' }),
         )
         .readonly(),
       resolution: approvalResolution,

@@ -48,16 +48,3 @@ it.each([
   const since = await read(`include=total_count&created_gte=${newest}`)
   expect(since.total_count).toBe(total - older.length)
 })
-
-it('decisions take the narrower of two names for a time', async () => {
-  const read = async (query: string) => (await service.call(caller, `/v1/decisions?${query}`)).json
-  const early = '2020-01-01T00:00:00Z'
-  const late = '2099-01-01T00:00:00Z'
-  for (const query of [`from=${early}&created_gte=${late}`, `from=${late}&created_gte=${early}`]) {
-    expect((await read(query)).data).toEqual([])
-  }
-  for (const query of [`to=${early}&created_lt=${late}`, `to=${late}&created_lt=${early}`]) {
-    expect((await read(query)).data).toEqual([])
-  }
-  expect((await read(`from=${early}&created_gte=${early}&to=${late}`)).data).not.toEqual([])
-})

@@ -196,6 +196,7 @@ const SCOPES: Record<string, string> = {
   'POST /access/v1/evaluations': 'verify',
   'POST /v1/access/evaluation': 'verify',
   'POST /v1/access/evaluations': 'verify',
+  'GET /v1/intents': 'intent',
   'POST /v1/intent/revocations': 'intent',
   'GET /v1/intent/revocations': 'intent',
   'GET /v1/intent/revocations/:id': 'intent',

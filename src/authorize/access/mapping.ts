@@ -7,27 +7,24 @@ import type { VerifyRequest } from '#src/authorize/intents/bodies.ts'
 import { verifyRequest } from '#src/authorize/intents/bodies.ts'
 import { type FieldError, invalidField } from '#src/failure.ts'
 import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
-import { isJsonObject } from '#src/platform/http/params.ts'
+import { jsonObject } from '#src/platform/http/params.ts'
 import { invalidRequest, parseWith } from '#src/platform/http/validate.ts'
 
 /** The one type of subjects: whom a token was issued for. */
 const SUBJECT_TYPE = 'agent_session'
 
-const object = z
-  .custom<JsonObject>(isJsonObject, { message: 'must be an object', params: { code: 'invalid_type' } })
-  .meta({ type: 'object' })
 const text = z.string().min(1).max(20_000)
 
 // Authorization API 1.0, 10.1: receivers ignore unknown members.
-const entity = z.object({ type: text, id: text, properties: object.optional() }).meta({ id: 'AccessEntity' })
+const entity = z.object({ type: text, id: text, properties: jsonObject.optional() }).meta({ id: 'AccessEntity' })
 const parts = {
   subject: entity,
-  action: z.object({ name: text, properties: object.optional() }).meta({
+  action: z.object({ name: text, properties: jsonObject.optional() }).meta({
     id: 'AccessAction',
     description: '`name` is the `action_description` of the token, `properties` its `action_payload`.',
   }),
   resource: entity,
-  context: object.optional().meta({
+  context: jsonObject.optional().meta({
     description:
       '`intent_token`, and where they apply `context_evidence`, `trace_id` and `inference_input`, as for verify. All ' +
       'other members are the `context` that rules of the policy read.',
@@ -35,7 +32,7 @@ const parts = {
 }
 
 export const evaluationRequest = z.object(parts).meta({
-  id: 'AccessEvaluation',
+  id: 'EvaluateAccessRequest',
   description: `\`subject\`: of the type \`${SUBJECT_TYPE}\`, its \`id\` is the \`agent_session_id\` of the token; \`properties.device_id\` is compared too. \`resource\`: \`<type>:<id>\` is the \`audience\` of the token.`,
 })
 export type AccessEvaluation = z.output<typeof evaluationRequest>
@@ -44,18 +41,24 @@ const SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'
 /** One request must not cost more than a second of a busy process; each evaluation is a whole verification. */
 const MAX_EVALUATIONS = 20
 
+const optionsSchema = z
+  .object({
+    evaluations_semantic: z.enum(SEMANTICS).meta({ id: 'AccessEvaluationsSemantic' }).default('execute_all'),
+  })
+  .meta({ id: 'AccessEvaluationsOptions' })
+
 export const evaluationsRequest = z
   .object({
     subject: parts.subject.optional(),
     action: parts.action.optional(),
     resource: parts.resource.optional(),
     context: parts.context,
-    evaluations: z.array(object).max(MAX_EVALUATIONS).optional().meta({
-      description: 'Each an AccessEvaluation. A member that it lacks is that of the request.',
+    evaluations: z.array(jsonObject).max(MAX_EVALUATIONS).optional().meta({
+      description: 'Each as an EvaluateAccessRequest. A member that it lacks is that of the request.',
     }),
-    options: z.object({ evaluations_semantic: z.enum(SEMANTICS).default('execute_all') }).optional(),
+    options: optionsSchema.optional(),
   })
-  .meta({ id: 'AccessEvaluations' })
+  .meta({ id: 'EvaluateAccessesRequest' })
 export type AccessEvaluations = z.output<typeof evaluationsRequest>
 
 /**

@@ -36,6 +36,7 @@ const decisionShape = {
       decision_id: z.string().optional().meta({ description: 'Of the decision ledger.' }),
       error: z
         .looseObject({ status: z.number().int(), code: z.string(), message: z.string() })
+        .meta({ id: 'AccessEvaluationError' })
         .optional()
         .meta({ description: 'Why the evaluation could not be made.' }),
     })

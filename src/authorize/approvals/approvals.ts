@@ -1,14 +1,16 @@
 // Step-up approvals as callers see them: what waits for people, what they decided, and the mail that asks them.
 
 import type { LetterWriter } from '#src/account/mail/send.ts'
-import { Failure } from '#src/failure.ts'
+import { readActors } from '#src/account/users/actors.ts'
+import { Failure, invalidField } from '#src/failure.ts'
 import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
+import type { ActorsOf } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { CountedPage, Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId, checkName, type Scope } from '#src/platform/ids.ts'
 import type { AwaitedRow, PolledWaits } from '#src/platform/polled-waits.ts'
@@ -19,6 +21,7 @@ import { countedVotes, type MissingVotes, missingVotes, requiresHumanSession } f
 import { letterOf } from './letter.ts'
 import {
   type ApprovalFilter,
+  countApprovals,
   findApproval,
   findApprovalAfterDecisions,
   findSealedPayload,
@@ -34,6 +37,8 @@ export interface ListedApproval<Row extends ListedRow | ShownApproval = ListedRo
   row: Row
   description: string
   votes: VoteRow[]
+  /** Of all who are named in it. */
+  actors: ActorsOf
 }
 
 export interface WholeApproval extends ListedApproval<ShownApproval> {
@@ -58,9 +63,12 @@ interface Named {
   id: string
 }
 
-export interface ApprovalQuery extends ApprovalFilter {
+export interface ApprovalQuery extends Omit<ApprovalFilter, 'awaiting'> {
+  /** Those alone that the caller may decide and has not decided. */
+  awaiting?: 'me' | undefined
   limit: number
   cursor?: string | undefined
+  include?: 'total_count' | undefined
 }
 
 export type Approvals = ReturnType<typeof createApprovals>
@@ -87,9 +95,13 @@ export function createApprovals(deps: ApprovalsDeps) {
     return row?.status === 'expired' ? findApprovalAfterDecisions(tx, id) : row
   }
 
-  async function readMissing(tx: Tx, { environment }: Scope, row: ShownApproval): Promise<MissingVotes[]> {
-    const [live, { compiled }] = await Promise.all([readLiveVotes(tx, row.id), readPolicy(tx)])
-    return missingVotes(row, countedVotes(live, requiresHumanSession(compiled.document, environment)))
+  async function isHumanOnly(tx: Tx, { environment }: Scope): Promise<boolean> {
+    return requiresHumanSession((await readPolicy(tx)).compiled.document, environment)
+  }
+
+  async function readMissing(tx: Tx, scope: Scope, row: ShownApproval): Promise<MissingVotes[]> {
+    const [live, hasPeopleOnly] = await Promise.all([readLiveVotes(tx, row.id), isHumanOnly(tx, scope)])
+    return missingVotes(row, countedVotes(live, hasPeopleOnly))
   }
 
   async function findWhole(tx: Tx, scope: Scope, id: string): Promise<WholeApproval | undefined> {
@@ -107,6 +119,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       description: openDescription(sealer, id, row.sealedDescription),
       payload: openPayload(sealer, id, sealed),
       missing,
+      actors: await readActors(tx, actorIdsOf(row, votes)),
     }
   }
 
@@ -150,21 +163,35 @@ export function createApprovals(deps: ApprovalsDeps) {
       return read(scope, id)
     },
 
-    /** Newest first. @throws {Failure} `environment_mismatch`; `invalid_request` at `?cursor`. */
-    async list(scope: Scope, { limit, cursor, ...filter }: ApprovalQuery): Promise<Page<ListedApproval>> {
-      if (filter.jti !== undefined) checkId(filter.jti, 'jti', scope.environment)
-      if (filter.agentSessionId !== undefined) checkName(filter.agentSessionId, scope.environment)
-      const binding = { route: LIST_ROUTE, scope, query: { ...filter } }
+    /**
+     * Newest first.
+     * @throws {Failure} `environment_mismatch`; `invalid_request` at `?cursor`, and at `?awaiting` for a key.
+     */
+    async list(
+      acting: Acting,
+      { limit, cursor, include, ...query }: ApprovalQuery,
+    ): Promise<CountedPage<ListedApproval>> {
+      const { awaiting, ...named } = query
+      if (named.jti !== undefined) checkId(named.jti, 'jti', acting.environment)
+      if (named.agentSessionId !== undefined) checkName(named.agentSessionId, acting.environment)
+      const person = awaiting === undefined ? undefined : personOf(acting)
+      const binding = { route: LIST_ROUTE, scope: acting, query: { ...query, userId: person?.userId } }
       const before = pager.decode(cursor, binding)
-      return db.tenant(scope, async (tx) => {
-        const rows = await listApprovals(tx, scope, filter, { before, limit: limit + 1 })
+      return db.tenant(acting, async (tx) => {
+        const filter = { ...named, awaiting: person && { ...person, isHumanOnly: await isHumanOnly(tx, acting) } }
+        const [rows, total] = await Promise.all([
+          listApprovals(tx, acting, filter, { before, limit: limit + 1 }),
+          include === undefined ? undefined : countApprovals(tx, acting, filter),
+        ])
         const { data, ...page } = pager.page(rows, limit, ({ id }) => id, binding)
-        const votes = Map.groupBy(
-          await findVotes(
-            tx,
-            data.map(({ id }) => id),
-          ),
-          ({ approvalId }) => approvalId,
+        const all = await findVotes(
+          tx,
+          data.map(({ id }) => id),
+        )
+        const votes = Map.groupBy(all, ({ approvalId }) => approvalId)
+        const actors = await readActors(
+          tx,
+          data.flatMap((row) => actorIdsOf(row, votes.get(row.id) ?? [])),
         )
         return {
           ...page,
@@ -172,7 +199,9 @@ export function createApprovals(deps: ApprovalsDeps) {
             row,
             description: openDescription(sealer, row.id, row.sealedDescription),
             votes: votes.get(row.id) ?? [],
+            actors,
           })),
+          ...(total !== undefined && { total_count: total }),
         }
       })
     },
@@ -224,6 +253,15 @@ export function createApprovals(deps: ApprovalsDeps) {
         return isAsked ? letterOf(row, scope.environment, baseUrl) : undefined
       })) satisfies LetterWriter,
   }
+}
+
+function actorIdsOf({ requesterId, actorId }: ListedRow | ShownApproval, votes: readonly VoteRow[]) {
+  return [requesterId, actorId, ...votes.map(({ userId }) => userId)]
+}
+
+function personOf({ principal }: Acting): { userId: string; role: string } {
+  if (principal.kind === 'session') return { userId: principal.userId, role: principal.role }
+  throw invalidField('?awaiting', 'not_allowed', 'is for sessions: an API key speaks for several people')
 }
 
 function refuseUnknown(id: string): never {

@@ -126,7 +126,7 @@ export function countedVotes<Vote extends { keyRootId: string | null }>(
 
 /** How many more approvals are missing, from people with one of the roles. */
 export interface MissingVotes {
-  roles: readonly string[]
+  roles: readonly ApproverRole[]
   approvals: number
 }
 

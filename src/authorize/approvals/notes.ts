@@ -1,5 +1,5 @@
 import { ASSERTION } from '#src/authorize/passkeys/notes.ts'
-import { CHALLENGE, IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, CHALLENGE, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
@@ -38,8 +38,8 @@ const summary = {
   device_id: IDS.device,
   mandate_id: null,
   schedule_id: null,
-  requested_by: USER,
-  authorized_by: IDS.key,
+  requested_by: { type: 'user', id: USER, label: 'ada@example.com' },
+  authorized_by: ACTORS.key,
   created_at: '2026-11-20T15:11:02.000Z',
   expires_at: '2026-11-20T16:11:02.000Z',
   decided_at: null,
@@ -55,7 +55,7 @@ const approval = {
 }
 
 const voted = {
-  by: 'usr_01m7x7em9q0ap5mzh3v1d8s2cv',
+  by: { type: 'user', id: 'usr_01m7x7em9q0ap5mzh3v1d8s2cv', label: 'eva@example.com' },
   via: 'passkey',
   decision: 'approve',
   comment: 'The invoice is right.',
@@ -76,7 +76,8 @@ const decides = ['session_required', 'approver_not_eligible', 'approval_already_
 export const NOTES: Record<string, Note> = {
   'GET /v1/approvals': {
     description:
-      '`status=pending` lists what waits for people. That an approval has expired follows from the time of the request, ' +
+      '`status=pending` lists what waits for people, `awaiting=me` what waits for the person who is signed in: their role may decide it, ' +
+      'they are not kept from it by separation of duties, and have no vote that counts. That an approval has expired follows from the time of the request, ' +
       'not from work that might be late. The payload of an action, the descriptions of its rules and more than 20 of them are in ' +
       'the answer to GET /v1/approvals/{id} alone.',
     answers: { 200: { example: listed(summary) } },

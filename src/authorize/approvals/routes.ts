@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, visibleText } from '#src/platform/http/params.ts'
+import { idParams, several, visibleText } from '#src/platform/http/params.ts'
 import { waitQuery } from '#src/platform/http/prefer.ts'
 import { passkeyAssertion } from '../passkeys/bodies.ts'
 import { challengeView } from '../passkeys/views.ts'
@@ -13,6 +13,7 @@ const MAX_COMMENT = 1_000
 const comment = visibleText(MAX_COMMENT)
 const approver = z
   .strictObject({ email: z.string().min(3).max(254).describe('Of a member who may decide.') })
+  .meta({ id: 'NamedApprover' })
   .optional()
   .describe('For whom an API key decides. Required with a key, and not for sessions.')
 
@@ -42,11 +43,12 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         kind: 'list',
         summary: 'Approvals, newest first',
         query: z.object({
-          limit: listQuery.limit,
-          cursor: listQuery.cursor,
-          created_gte: listQuery.created_gte,
-          created_lt: listQuery.created_lt,
-          status: approvalStatusView.optional(),
+          ...listQuery,
+          status: several(approvalStatusView).optional(),
+          awaiting: z
+            .literal('me')
+            .optional()
+            .describe('Pending ones that the signed-in person may decide and has not decided.'),
           jti: z.string().max(64).optional(),
           agent_session_id: z.string().max(200).optional(),
         }),
@@ -54,10 +56,10 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         status: [200],
       },
       async ({ caller, query }) => {
-        const { limit, cursor, status, jti, agent_session_id: agentSessionId } = query
+        const { limit, cursor, include, status: statuses, awaiting, jti, agent_session_id: agentSessionId } = query
         if (agentSessionId !== undefined) checkSessionName(agentSessionId, caller.environment)
-        const filter = { status, jti, agentSessionId, ...createdBetween(query) }
-        const { data, ...page } = await approvals.list(caller, { limit, cursor, ...filter })
+        const filter = { statuses, awaiting, jti, agentSessionId, ...createdBetween(query) }
+        const { data, ...page } = await approvals.list(caller, { limit, cursor, include, ...filter })
         return { ...page, data: data.map((one) => toSummaryView(one, baseUrl)) }
       },
     ),

@@ -2,10 +2,11 @@
 // follows from `expires_at` and the clock of Postgres wherever it is read.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import { idsBefore, type Scope } from '#src/platform/ids.ts'
 import type { ApproverRole } from '../policy/document.ts'
 import type { ApprovalOrigin, ApprovalStatus, ApprovedRule } from './facts.ts'
+import { COUNTS } from './vote-rows.ts'
 
 export interface ApprovalRow {
   id: string
@@ -183,11 +184,14 @@ export async function findSealedPayload(tx: Tx, id: string): Promise<Buffer | un
 }
 
 export interface ApprovalFilter {
-  status?: ApprovalStatus | undefined
+  /** Any of them. */
+  statuses?: readonly ApprovalStatus[] | undefined
   jti?: string | undefined
   agentSessionId?: string | undefined
   createdGte?: Date | undefined
   createdLt?: Date | undefined
+  /** Pending ones that the person may decide and has not decided. `isHumanOnly`: a vote of a key does not count. */
+  awaiting?: { userId: string; role: string; isHumanOnly: boolean } | undefined
 }
 
 // Pending ones are found by the index of what is not told, however many were decided.
@@ -202,22 +206,53 @@ const WITH_STATUS: Record<ApprovalStatus, string> = {
 /** Newest first. */
 export async function listApprovals(
   tx: Tx,
-  { environment }: Scope,
-  { status, jti, agentSessionId, createdGte, createdLt }: ApprovalFilter,
+  scope: Scope,
+  filter: ApprovalFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ListedRow[]> {
-  const values: unknown[] = []
-  const conditions = [
-    ...(status === undefined ? ['true'] : [WITH_STATUS[status]]),
-    ...(jti === undefined ? [] : [`jti = $${values.push(jti)}`]),
-    ...(agentSessionId === undefined ? [] : [`agent_session_id = $${values.push(agentSessionId)}`]),
-    ...conditionsOfRange(values, { type: 'apr', environment }, { from: createdGte, to: createdLt }),
-    ...(before === undefined ? [] : [`id < $${values.push(before)}`]),
-  ]
+  const { conditions, values } = conditionsOf(scope, filter)
+  if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
   return tx.adhoc<ListedRow>(
     `SELECT ${LISTED} FROM approvals WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
     values,
   )
+}
+
+export async function countApprovals(tx: Tx, scope: Scope, filter: ApprovalFilter): Promise<number> {
+  const { conditions, values } = conditionsOf(scope, filter)
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`approvals WHERE ${conditions.join(' AND ')}`), values)
+  return row?.count ?? 0
+}
+
+function conditionsOf(
+  { environment }: Scope,
+  { statuses, jti, agentSessionId, createdGte, createdLt, awaiting }: ApprovalFilter,
+) {
+  const values: unknown[] = []
+  const conditions = [
+    'true',
+    ...(statuses === undefined ? [] : [`(${statuses.map((status) => WITH_STATUS[status]).join(' OR ')})`]),
+    ...(jti === undefined ? [] : [`jti = $${values.push(jti)}`]),
+    ...(agentSessionId === undefined ? [] : [`agent_session_id = $${values.push(agentSessionId)}`]),
+    ...(awaiting === undefined ? [] : conditionsOfAwaiting(values, awaiting)),
+    ...conditionsOfRange(values, { type: 'apr', environment }, { from: createdGte, to: createdLt }),
+  ]
+  return { conditions, values }
+}
+
+function conditionsOfAwaiting(
+  values: unknown[],
+  { userId, role, isHumanOnly }: NonNullable<ApprovalFilter['awaiting']>,
+): string[] {
+  const user = `$${values.push(userId)}`
+  return [
+    WITH_STATUS.pending,
+    `$${values.push(role)} = ANY(roles)`,
+    `NOT ${user} = ANY(excluded_ids)`,
+    `NOT EXISTS (SELECT FROM approval_votes v JOIN users u ON u.account_id = v.account_id AND u.id = v.user_id
+      WHERE v.approval_id = approvals.id AND v.user_id = ${user} AND ${COUNTS}
+        ${isHumanOnly ? 'AND v.key_root_id IS NULL' : ''})`,
+  ]
 }
 
 /** How many were asked for since an hour ago; at most `most`. */

@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import type { JsonObject } from '#src/platform/crypto/canonical.ts'
-import { isJsonObject } from '#src/platform/http/params.ts'
+import { actorView } from '#src/platform/http/actor.ts'
+import { jsonObject } from '#src/platform/http/params.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
+import { approverRole } from '../policy/document.ts'
 import type { ListedApproval, WholeApproval } from './approvals.ts'
 import { APPROVAL_STATUSES, MAX_DESCRIBED } from './facts.ts'
 import { approveUrl } from './open.ts'
 import { resolutionOf } from './resolutions.ts'
 import { MAX_LISTED_RULES } from './rows.ts'
 
-const iso = z.iso.datetime()
 const whole = z.number().int()
 const text = z.string()
 
@@ -15,14 +16,14 @@ export const approvalStatusView = z.enum(APPROVAL_STATUSES).meta({ id: 'Approval
 
 const voteView = z
   .object({
-    by: text.describe('The user.'),
+    by: actorView.describe('The user, also where a key spoke for them.'),
     via: z
       .enum(['session', 'passkey', 'api_key'])
       .meta({ id: 'ApprovalVia' })
       .describe('How they decided. `api_key`: a key spoke for them.'),
     decision: z.enum(['approve', 'deny']).meta({ id: 'ApprovalVote' }),
     comment: text.nullable().describe('Of a denial: its reason.'),
-    at: iso,
+    at: timestampView,
   })
   .meta({ id: 'ApprovalDecision' })
 
@@ -38,61 +39,63 @@ const ruleView = z
   })
   .meta({ id: 'ApprovedRule' })
 
-const common = {
-  approval_id: text,
-  status: approvalStatusView,
-  resolution: resolutionView
-    .nullable()
-    .describe('What ended it: a person, its expiry, or a revocation of the token, the session or the device.'),
-  jti: text,
-  origin: originView.describe('`verify`: the policy was tightened after the token had been issued.'),
-  rules: z
-    .array(ruleView)
-    .describe(
-      `What it is for: the first ${MAX_LISTED_RULES} rules in lists, else the first ${MAX_DESCRIBED}. An approval covers a rule of the policy while the rule has this hash.`,
-    ),
-  rules_omitted: whole.describe('How many more rules it is for.'),
-  min_approvals: whole.describe('Distinct people.'),
-  roles: z.array(text).describe('Who may decide.'),
-  require_passkey: z.boolean(),
-  separation_of_duties: z
-    .boolean()
-    .describe('Who asked for the action, and the owner of the agent, can not decide it.'),
-  action_description: text,
-  action_hash: text.describe('SHA-256 of the description, base64url, as the token has it.'),
-  payload_hash: text.describe('SHA-256 of the canonical JSON of the payload.'),
-  preview_hash: text.describe('SHA-256 of the canonical JSON of the `payload_preview` of the event.'),
-  agent_id: text.nullable(),
-  agent_session_id: text,
-  device_id: text,
-  mandate_id: text.nullable(),
-  schedule_id: text.nullable(),
-  requested_by: text.nullable().describe('The user, where one is known.'),
-  authorized_by: text.describe('The API key or user that authorized the action.'),
-  created_at: iso,
-  expires_at: iso,
-  decided_at: iso.nullable(),
-  decisions: z.array(voteView),
-  approve_url: text.describe('The page where people decide.'),
-}
-
-export const approvalSummaryView = z.object(common).meta({ id: 'ApprovalSummary' })
-
-export const approvalView = z
+export const approvalSummaryView = z
   .object({
-    ...common,
-    // A record would drop a member with the name `__proto__`, which is a part of what is hashed.
-    action_payload: z.custom<JsonObject>(isJsonObject).meta({ type: 'object' }),
+    approval_id: text,
+    status: approvalStatusView,
+    resolution: resolutionView
+      .nullable()
+      .describe('What ended it: a person, its expiry, or a revocation of the token, the session or the device.'),
+    jti: text,
+    origin: originView.describe('`verify`: the policy was tightened after the token had been issued.'),
+    rules: z
+      .array(ruleView)
+      .describe(
+        `What it is for: the first ${MAX_LISTED_RULES} rules in lists, else the first ${MAX_DESCRIBED}. An approval covers a rule of the policy while the rule has this hash.`,
+      ),
+    rules_omitted: whole.describe('How many more rules it is for.'),
+    min_approvals: whole.describe('Distinct people.'),
+    roles: z.array(approverRole).describe('Who may decide.'),
+    require_passkey: z.boolean(),
+    separation_of_duties: z
+      .boolean()
+      .describe('Who asked for the action, and the owner of the agent, can not decide it.'),
+    action_description: text,
+    action_hash: text.describe('SHA-256 of the description, base64url, as the token has it.'),
+    payload_hash: text.describe('SHA-256 of the canonical JSON of the payload.'),
+    preview_hash: text.describe('SHA-256 of the canonical JSON of the `payload_preview` of the event.'),
+    agent_id: text.nullable(),
+    agent_session_id: text,
+    device_id: text,
+    mandate_id: text.nullable(),
+    schedule_id: text.nullable(),
+    requested_by: actorView.nullable().describe('The user who asked for the action, where one is known.'),
+    authorized_by: actorView.describe('The API key or user that authorized the action.'),
+    created_at: timestampView,
+    expires_at: timestampView,
+    decided_at: timestampView.nullable(),
+    decisions: z.array(voteView),
+    approve_url: text.describe('The page where people decide.'),
+  })
+  .meta({ id: 'ApprovalSummary' })
+
+const missingView = z.object({ roles: z.array(approverRole), approvals: whole }).meta({ id: 'MissingApprovals' })
+
+export const approvalView = extended(
+  approvalSummaryView,
+  {
+    action_payload: jsonObject,
     missing: z
-      .array(z.object({ roles: z.array(text), approvals: whole }))
+      .array(missingView)
       .describe(
         'While it is pending: how many more people with one of the roles have to approve. All entries must be met.',
       ),
-  })
-  .meta({ id: 'Approval' })
+  },
+  { id: 'Approval' },
+)
 
 export function toSummaryView(
-  { row, description, votes }: ListedApproval,
+  { row, description, votes, actors }: ListedApproval,
   baseUrl: string,
 ): z.input<typeof approvalSummaryView> {
   const { status } = row
@@ -117,13 +120,13 @@ export function toSummaryView(
     device_id: row.deviceId,
     mandate_id: row.mandateId,
     schedule_id: row.scheduleId,
-    requested_by: row.requesterId,
-    authorized_by: row.actorId,
+    requested_by: actors(row.requesterId),
+    authorized_by: actors(row.actorId),
     created_at: row.createdAt.toISOString(),
     expires_at: row.expiresAt.toISOString(),
     decided_at: row.decidedAt?.toISOString() ?? null,
     decisions: votes.map(({ userId, via, decision, comment, decidedAt }) => ({
-      by: userId,
+      by: actors(userId),
       via,
       decision,
       comment,

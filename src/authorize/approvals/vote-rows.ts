@@ -40,7 +40,8 @@ const VOTE = `approval_id AS "approvalId", user_id AS "userId", decision, via, a
 const MAY_ACT = `u.deprovisioned_at IS NULL AND (u.role = 'owner' OR (SELECT plan FROM accounts WHERE id = u.account_id) = 'enterprise')`
 // A revocation of the key, or of one that rotations made of it, ends its vote: after a leak an account may revoke the successor
 // alone. An expiry or the end of a grace period is no revocation.
-const COUNTS = `(u.reactivated_at IS NULL OR v.decided_at > u.reactivated_at) AND (v.key_root_id IS NULL OR NOT EXISTS (
+/** Whether the vote `v` of the user `u` counts. */
+export const COUNTS = `(u.reactivated_at IS NULL OR v.decided_at > u.reactivated_at) AND (v.key_root_id IS NULL OR NOT EXISTS (
     WITH RECURSIVE line (id, successor_id, revoked_at) AS (
       SELECT k.id, k.successor_id, k.revoked_at FROM api_keys k WHERE k.id = v.actor_id
       UNION SELECT k.id, k.successor_id, k.revoked_at FROM line JOIN api_keys k ON k.id = line.successor_id

@@ -8,7 +8,7 @@ import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { type Scope, timeOfId } from '#src/platform/ids.ts'
 import { verifyCheckpoint } from '#src/platform/ledger/checkpoint-check.ts'
-import { type DecisionEntry, entryHash, jtiOf } from '#src/platform/ledger/entry.ts'
+import { type DecisionEntry, type EntrySubjects, entryHash, subjectsOf } from '#src/platform/ledger/entry.ts'
 import {
   appendLeaves,
   EMPTY_TREE,
@@ -267,14 +267,14 @@ function judgeEntry(row: LeafRow, entry: string, entrySha256: Buffer, report: Re
 // Lists and retention go by copies of what an entry says. One that was changed would hide it.
 function isFoundAsItSays({ decisionId, copies }: LeafRow, text: string): boolean {
   const entry = JSON.parse(text) as DecisionEntry
-  const said = { id: entry.id, kind: entry.kind, at: Date.parse(entry.at), reason: entry.reason, jti: jtiOf(entry) }
-  const found = { id: decisionId, ...copies, at: copies.at?.getTime() }
+  const { decision_id: id, kind, at, reason } = entry
+  const subjects = Object.entries(subjectsOf(entry)) as [keyof EntrySubjects, string | null][]
   return (
-    said.id === found.id &&
-    said.kind === found.kind &&
-    said.at === found.at &&
-    said.reason === found.reason &&
-    said.jti === found.jti
+    id === decisionId &&
+    kind === copies.kind &&
+    Date.parse(at) === copies.at?.getTime() &&
+    reason === copies.reason &&
+    subjects.every(([name, value]) => value === copies.subjects[name])
   )
 }
 

@@ -1,15 +1,17 @@
 // Decisions as an account reads them, and their explanations.
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import { readActors } from '#src/account/users/actors.ts'
 import { DECISION_KINDS, type DecisionKind } from '#src/catalogue/decisions.ts'
 import { Failure } from '#src/failure.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
-import type { Database } from '#src/platform/db/database.ts'
-import type { Page, Pager } from '#src/platform/http/page.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import { type ActorsOf, type ActorView, unlabelledActor } from '#src/platform/http/actor.ts'
+import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, hasScope, type Principal } from '#src/platform/http/principal.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
-import { type DecisionEntry, entryHash } from '#src/platform/ledger/entry.ts'
+import { type DecisionEntry, type EntrySubjects, entryHash, subjectsOf } from '#src/platform/ledger/entry.ts'
 import type { Ledger, OpenedFacts } from '#src/platform/ledger/record.ts'
 import type { DecisionFilter } from '#src/platform/ledger/rows.ts'
 import { countDecisions, findDecision, findDecisions, type PlacedDecision } from './rows.ts'
@@ -20,23 +22,18 @@ import { countDecisions, findDecision, findDecisions, type PlacedDecision } from
  */
 export type Explainer = (facts: Json, entry: DecisionEntry) => Json
 
-/** As the routes parse it. */
-export interface DecisionQuery {
-  limit: number
-  cursor?: string | undefined
-  include?: 'total_count' | undefined
-  kind?: DecisionKind | undefined
-  reason?: string | undefined
-  jti?: string | undefined
-  /** ISO 8601, as those below. */
-  from?: string | undefined
-  to?: string | undefined
-  created_gte?: string | undefined
-  created_lt?: string | undefined
-}
+export type DecisionQuery = Pick<DecisionFilter, 'kinds' | 'reasons' | 'subjects'> & ListQuery
 
-/** An entry with its hash and its place. */
-export type ShownDecision = DecisionEntry & { entry_hash: string; position: number | null }
+/** An entry with what is known of it: its hash, its place, and who acted as people call them. */
+export interface ShownDecision {
+  entry: DecisionEntry
+  /** Base64url. */
+  entryHash: string
+  /** Of its leaf. */
+  position: number | null
+  actor: ActorView
+  subjects: EntrySubjects
+}
 
 export interface Explanation {
   decision: ShownDecision
@@ -72,29 +69,33 @@ export type Decisions = ReturnType<typeof createDecisions>
 export function createDecisions({ db, pager, ledger, explainers }: DecisionsDeps) {
   return {
     /** Newest first. A page may have fewer than `limit` and still a next one. @throws {Failure} `invalid_request` at `?cursor`. */
-    async list(scope: Scope, query: DecisionQuery): Promise<Page<ShownDecision> & { total_count?: number }> {
-      const filter = filterOf(query)
+    async list(scope: Scope, query: DecisionQuery): Promise<CountedPage<ShownDecision>> {
+      const { kinds, reasons, subjects } = query
+      const { createdGte: from, createdLt: to } = createdBetween(query)
+      const filter = { kinds, reasons, subjects, from, to }
       const binding = { route: 'GET /v1/decisions', scope, query: { ...query } }
       const below = pager.decode(query.cursor, binding)
       const wanted = { below, limit: query.limit + 1, maxBytes: PAGE_BYTES }
-      const { found, total } = await db.tenant(scope, async (tx) => ({
-        found: await findDecisions(tx, scope, filter, wanted),
-        total: query.include === undefined ? undefined : await countDecisions(tx, scope, filter),
-      }))
-      const { data, ...page } = pager.page(found.rows, query.limit, ({ id }) => id, binding)
-      const last = found.isCut ? data.at(-1) : undefined
-      return {
-        ...page,
-        ...(last !== undefined && { has_more: true, next_cursor: pager.cursorAfter(last.id, binding) }),
-        data: data.map(show),
-        ...(total !== undefined && { total_count: total }),
-      }
+      return db.tenant(scope, async (tx) => {
+        const { rows, isCut } = await findDecisions(tx, scope, filter, wanted)
+        const total = query.include === undefined ? undefined : await countDecisions(tx, scope, filter)
+        const { data, ...page } = pager.page(rows, query.limit, ({ id }) => id, binding)
+        const last = isCut ? data.at(-1) : undefined
+        return {
+          ...page,
+          ...(last !== undefined && { has_more: true, next_cursor: pager.cursorAfter(last.id, binding) }),
+          data: await showAll(tx, data),
+          ...(total !== undefined && { total_count: total }),
+        }
+      })
     },
 
     /** @throws {Failure} `not_found`, `environment_mismatch`. */
     async get(acting: Acting, id: string): Promise<ShownDecision> {
       checkId(id, 'dec', acting.environment)
-      return show(found(visibleTo(acting.principal, await db.tenant(acting, (tx) => findDecision(tx, id)))))
+      return db.tenant(acting, async (tx) =>
+        showOne(tx, found(visibleTo(acting.principal, await findDecision(tx, id)))),
+      )
     },
 
     /**
@@ -103,12 +104,13 @@ export function createDecisions({ db, pager, ledger, explainers }: DecisionsDeps
      */
     async explain(acting: Acting, id: string): Promise<Explanation> {
       checkId(id, 'dec', acting.environment)
-      const { row, opened } = await db.tenant(acting, async (tx) => ({
-        row: found(await findDecision(tx, id)),
-        opened: await openedOf(() => ledger.openFacts(tx, id)),
-      }))
+      const { row, decision, opened } = await db.tenant(acting, async (tx) => {
+        const row = found(await findDecision(tx, id))
+        const opened = await openedOf(() => ledger.openFacts(tx, id))
+        return { row, decision: await showOne(tx, row), opened }
+      })
       // A policy of a thousand rules may take a while: no connection waits for it.
-      const explanation = explain(row, opened)
+      const explanation = explain(row, decision, opened)
       await db.tenant(acting, (tx) =>
         recordAudit(tx, acting, {
           action: 'decision_facts.read',
@@ -120,9 +122,12 @@ export function createDecisions({ db, pager, ledger, explainers }: DecisionsDeps
     },
   }
 
-  function explain(row: PlacedDecision, opened: OpenedFacts | 'changed' | undefined): Explanation {
-    const decision = show(row)
-    const { entry_hash: _, position: __, ...entry } = decision
+  function explain(
+    row: PlacedDecision,
+    decision: ShownDecision,
+    opened: OpenedFacts | 'changed' | undefined,
+  ): Explanation {
+    const { entry } = decision
     const isIntact = typeof opened === 'object' && opened.hash === entry.facts_hash
     const isNone = opened === undefined && entry.facts_hash === null
     const replay = isIntact ? (explainers[entry.kind]?.(opened.facts, entry) ?? null) : null
@@ -144,7 +149,7 @@ export function createDecisions({ db, pager, ledger, explainers }: DecisionsDeps
 function visibleTo(principal: Principal, row: PlacedDecision | undefined): PlacedDecision | undefined {
   if (row === undefined || principal.kind === 'session' || hasScope(principal, 'admin')) return row
   const { actor } = JSON.parse(row.entry) as DecisionEntry
-  return actor !== 'service' && actor.key_id === principal.keyId ? row : undefined
+  return actor !== 'service' && actor.api_key_id === principal.keyId ? row : undefined
 }
 
 function found(row: PlacedDecision | undefined): PlacedDecision {
@@ -152,8 +157,30 @@ function found(row: PlacedDecision | undefined): PlacedDecision {
   return row
 }
 
-function show({ entry, entrySha256, position }: PlacedDecision): ShownDecision {
-  return { ...(JSON.parse(entry) as DecisionEntry), entry_hash: entrySha256.toString('base64url'), position }
+async function showOne(tx: Tx, row: PlacedDecision): Promise<ShownDecision> {
+  const [decision] = await showAll(tx, [row])
+  if (decision === undefined) throw new Error('one row is shown as one decision')
+  return decision
+}
+
+async function showAll(tx: Tx, rows: readonly PlacedDecision[]): Promise<ShownDecision[]> {
+  const entries = rows.map(({ entry }) => JSON.parse(entry) as DecisionEntry)
+  const actors = await readActors(
+    tx,
+    entries.flatMap(({ actor }) => (actor === 'service' ? [] : [actor.actor_id, actor.person])),
+  )
+  return rows.map(({ entrySha256, position }, index) => {
+    const entry = entries[index] as DecisionEntry
+    const entryHash = entrySha256.toString('base64url')
+    return { entry, entryHash, position, actor: actorViewOf(entry, actors), subjects: subjectsOf(entry) }
+  })
+}
+
+// A key may name a member by id: people know them by their address.
+function actorViewOf({ actor }: DecisionEntry, actors: ActorsOf): ActorView {
+  if (actor === 'service') return unlabelledActor(actor)
+  const { actor_id: id, person } = actor
+  return actors(id, actors(person)?.label ?? person)
 }
 
 // The sealer refuses what was changed; the explanation says so.
@@ -172,20 +199,4 @@ function differencesOf(replay: Json, entry: DecisionEntry): string[] {
     const repeated = replay[name]
     return repeated !== undefined && canonicalize(repeated) !== canonicalize(entry[name] as unknown as Json)
   })
-}
-
-function filterOf({ kind, reason, jti, from, to, created_gte, created_lt }: DecisionQuery): DecisionFilter {
-  return {
-    kind,
-    reason,
-    jti,
-    from: timesOf(from, created_gte).at(-1),
-    to: timesOf(to, created_lt)[0],
-  }
-}
-
-/** The earliest first. */
-function timesOf(...texts: (string | undefined)[]): Date[] {
-  const times = texts.flatMap((text) => (text === undefined ? [] : [new Date(text)]))
-  return times.toSorted((a, b) => a.getTime() - b.getTime())
 }

@@ -1,13 +1,14 @@
 // The ledger as lines that a stranger can check without the service: see docs/ledger.md. It goes up to a checkpoint, so that
 // every line is covered by a signature, and it can be taken up again behind any position.
 
-import { Failure, invalidField } from '#src/failure.ts'
+import { invalidField } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
 import { frontierRanges } from '#src/platform/ledger/proofs.ts'
 import { type Checkpoint, findCheckpoints, findHead, hashRanges } from '#src/platform/ledger/tree-rows.ts'
 import { createSlice, type Slice } from '#src/platform/slices.ts'
+import { notReady } from './proving.ts'
 import { findLogged, type LeafRow } from './rows.ts'
 
 /** The lines of an export, in this order: head, then entries, leaves and checkpoints by position, then end. */
@@ -16,7 +17,7 @@ export type LedgerLine =
       type: 'head'
       version: 1
       account_id: string
-      env: Scope['environment']
+      environment: Scope['environment']
       /** The position of the first leaf. */
       from: number
       /** Leaves of the log at the export's last checkpoint. */
@@ -45,7 +46,7 @@ export type LedgerExport = ReturnType<typeof createLedgerExport>
 export function createLedgerExport({ db, pageRows = PAGE_ROWS, pageBytes = PAGE_BYTES }: ExportDeps) {
   /**
    * @param after The last position that the caller has.
-   * @throws {Failure} `invalid_request` at `?after`; `conflict` while there is no checkpoint.
+   * @throws {Failure} `invalid_request` at `?after`; `not_ready` while there is no checkpoint.
    */
   return async (scope: Scope, after: number | undefined): Promise<AsyncGenerator<LedgerLine>> => {
     const from = after === undefined ? 0 : after + 1
@@ -53,7 +54,7 @@ export function createLedgerExport({ db, pageRows = PAGE_ROWS, pageBytes = PAGE_
       scope,
       async (tx) => {
         const [newest] = await findCheckpoints(tx, scope, { order: 'newest', limit: 1 })
-        if (newest === undefined) throw new Failure('conflict', 'The ledger has no checkpoint yet.')
+        if (newest === undefined) throw notReady('The ledger has no checkpoint yet.', 60)
         const head = (await findHead(tx, scope))?.size ?? 0
         if (from > newest.size) throw invalidField('?after', 'out_of_range', `must be below ${newest.size}`)
         // A log that was shortened is exported as far as it goes, without its end.
@@ -66,7 +67,7 @@ export function createLedgerExport({ db, pageRows = PAGE_ROWS, pageBytes = PAGE_
       type: 'head',
       version: 1,
       account_id: scope.accountId,
-      env: scope.environment,
+      environment: scope.environment,
       from,
       size,
       frontier: frontier.map(textOf),

@@ -1,4 +1,4 @@
-import { IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, IDS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 import { ledgerLineView } from './views.ts'
 
@@ -9,20 +9,49 @@ const ROOT = 'yK1fT6cV9dB3hN8mQ2wE5rU7iO0pA4sG6jL1zX8vC3k'
 const NODE = 'mQ2wE5rU7iO0pA4sG6jL1zX8vC3kyK1fT6cV9dB3hN8'
 
 const entry = {
-  id: IDS.decision,
+  decision_id: IDS.decision,
   kind: 'verify',
-  env: 'sandbox',
+  environment: 'sandbox',
   at: '2026-11-20T15:11:04.310Z',
-  actor: { id: IDS.key, person: null, key_id: IDS.key },
-  subject: JTI,
+  actor: { actor_id: IDS.key, person: null, api_key_id: IDS.key },
+  subject_id: JTI,
   reason: 'hardware_required_above_500',
   valid: false,
-  inputs: { jti: JTI, action_hash: NODE, payload_hash: ROOT },
+  inputs: {
+    jti: JTI,
+    action_hash: NODE,
+    payload_hash: ROOT,
+    agent_id: IDS.agent,
+    agent_session_id: IDS.agentSession,
+    device_id: IDS.device,
+  },
+  matched_rule_id: 'default:hardware_above',
   policy_version: 3,
   rule_results: [{ rule_id: 'default:hardware_above', effect: 'hardware', matched: true, met: false, shadow: false }],
   facts_hash: LEAF_HASH,
 }
-const decision = { ...entry, entry_hash: ENTRY_HASH, position: 41_206 }
+const decision = {
+  decision_id: IDS.decision,
+  kind: 'verify',
+  environment: 'sandbox',
+  at: entry.at,
+  actor: ACTORS.key,
+  subject_id: JTI,
+  reason: entry.reason,
+  valid: false,
+  jti: JTI,
+  agent_id: IDS.agent,
+  agent_session_id: IDS.agentSession,
+  device_id: IDS.device,
+  mandate_id: null,
+  schedule_id: null,
+  trace_id: null,
+  matched_rule_id: entry.matched_rule_id,
+  policy_version: 3,
+  entry,
+  entry_hash: ENTRY_HASH,
+  position: 41_206,
+}
 const checkpoint = {
   size: 41_230,
   root: ROOT,
@@ -31,7 +60,7 @@ const checkpoint = {
 }
 const line = (value: object) => `${JSON.stringify(value)}\n`
 const lines = [
-  { type: 'head', version: 1, account_id: IDS.account, env: 'sandbox', from: 0, size: 2, frontier: [] },
+  { type: 'head', version: 1, account_id: IDS.account, environment: 'sandbox', from: 0, size: 2, frontier: [] },
   { type: 'leaf', position: 0, leaf_hash: NODE, decision_id: IDS.decision },
   { type: 'entry', position: 1, leaf_hash: LEAF_HASH, entry_hash: ENTRY_HASH, entry },
   { type: 'checkpoint', ...checkpoint, size: 2 },
@@ -41,7 +70,7 @@ const guide = 'See [the ledger]({base_url}/docs/ledger).'
 
 export const NOTES: Record<string, Note> = {
   'GET /v1/decisions': {
-    description: `Filters by kind, reason, jti and time. A page ends after half a megabyte, also before its \`limit\`: go on while \`has_more\`. Entries are kept for 30 days, a year or seven years, by plan, and in the sandbox for 7 days; clinical ones for two years at least. ${guide}`,
+    description: `Filters by kind, reason, time, and what a decision is about: its subject, token, agent, agent session, device, mandate, schedule or trace, and the rule that gave the answer. A page ends after half a megabyte, also before its \`limit\`: go on while \`has_more\`. Entries are kept for 30 days, a year or seven years, by plan, and in the sandbox for 7 days; clinical ones for two years at least. ${guide}`,
     answers: { 200: { example: listed(decision) } },
   },
   'GET /v1/decisions/:id': {
@@ -59,7 +88,7 @@ export const NOTES: Record<string, Note> = {
           decision,
           meaning: 'a relying party asked whether an action may run now',
           entry_intact: true,
-          facts_state: 'intact',
+          facts_status: 'intact',
           facts: { context: { transaction_amount: '750.00' } },
           replay: { valid: false, reason: 'hardware_required_above_500' },
           same_answer: true,
@@ -69,7 +98,7 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/decisions/:id/proof': {
-    description: `The hashes that lead from the entry to the root that a checkpoint signs. A conflict: no checkpoint covers it yet; ask again in a minute. ${guide}`,
+    description: `The hashes that lead from the entry to the root that a checkpoint signs. 409 \`not_ready\`: no checkpoint covers it yet; ask again in a minute. ${guide}`,
     answers: {
       200: {
         example: {
@@ -84,7 +113,7 @@ export const NOTES: Record<string, Note> = {
         },
       },
     },
-    problems: ['conflict'],
+    problems: ['not_ready'],
   },
   'GET /v1/decisions/checkpoints': {
     description: `One is signed at most once a minute, when the log has grown. Keep the newest somewhere else: with it, nothing before it can be changed unseen. ${guide}`,
@@ -95,7 +124,7 @@ export const NOTES: Record<string, Note> = {
     answers: {
       200: { example: { from: { size: 40_960, root: NODE }, to: { size: 41_230, root: ROOT }, proof: [NODE] } },
     },
-    problems: ['conflict'],
+    problems: ['not_ready'],
   },
   'GET /v1/decisions/export': {
     description: `Up to the newest checkpoint: entries by position, the leaf where an entry is gone, and the checkpoints in their places. With \`after\` it goes on where another ended. The export is recorded in the audit log. \`npm run ledger -- verify\` checks it without the service. ${guide}`,
@@ -108,7 +137,7 @@ export const NOTES: Record<string, Note> = {
         },
       },
     },
-    problems: ['conflict'],
+    problems: ['not_ready'],
   },
   'POST /v1/decisions/verify-chain': {
     description:

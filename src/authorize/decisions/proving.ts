@@ -39,7 +39,7 @@ export function createProving({ db, pager }: ProvingDeps) {
   return {
     /**
      * @param size Of the tree; that of the newest checkpoint when absent.
-     * @throws {Failure} `not_found`, `environment_mismatch`; `conflict` while no checkpoint covers the entry;
+     * @throws {Failure} `not_found`, `environment_mismatch`; `not_ready` while no checkpoint covers the entry;
      * `invalid_request` at `?size`.
      */
     async include(scope: Scope, id: string, size?: number): Promise<Inclusion> {
@@ -47,7 +47,7 @@ export function createProving({ db, pager }: ProvingDeps) {
       return db.tenant(scope, (tx) => include(tx, scope, id, size), { isSnapshot: true })
     },
 
-    /** @throws {Failure} `invalid_request` at `?from` or `?to`; `conflict` while there is no checkpoint. */
+    /** @throws {Failure} `invalid_request` at `?from` or `?to`; `not_ready` while there is no checkpoint. */
     async compare(scope: Scope, from: number, to?: number): Promise<Consistency> {
       return db.tenant(scope, (tx) => compare(tx, scope, from, to), { isSnapshot: true })
     },
@@ -71,12 +71,12 @@ export function createProving({ db, pager }: ProvingDeps) {
     const [row, size] = await Promise.all([findDecision(tx, id), asked === undefined ? newestSize(tx, scope) : asked])
     if (row === undefined) throw new Failure('not_found', 'There is no such decision, or its retention has ended.')
     if (row.position === null) {
-      throw new Failure('conflict', 'The decision has no place in the log yet. It usually has one within two seconds.')
+      throw notReady('The decision has no place in the log yet. It usually has one within two seconds.', 2)
     }
     const { position, entrySha256 } = row
     if (size <= position) {
       if (asked !== undefined) throw invalidField('?size', 'out_of_range', `must be above ${position}`)
-      throw new Failure('conflict', 'No checkpoint covers the decision yet. One is signed at most a minute later.')
+      throw notReady('No checkpoint covers the decision yet. One is signed at most a minute later.', 60)
     }
     if (asked !== undefined) await checkSize(tx, scope, '?size', asked)
     const path = inclusionRanges(position, size)
@@ -98,7 +98,7 @@ export function createProving({ db, pager }: ProvingDeps) {
 
   async function compare(tx: Tx, scope: Scope, from: number, asked: number | undefined): Promise<Consistency> {
     const to = asked ?? (await newestSize(tx, scope))
-    if (to === 0) throw new Failure('conflict', 'There is no checkpoint yet.')
+    if (to === 0) throw notReady('There is no checkpoint yet.', 60)
     if (asked !== undefined) await checkSize(tx, scope, '?to', asked)
     if (from > to) throw invalidField('?from', 'out_of_range', `must be at most ${to}`)
     const [path, older, newer] = [consistencyRanges(from, to), frontierRanges(from), frontierRanges(to)]
@@ -125,4 +125,9 @@ async function checkpointOf(tx: Tx, scope: Scope, size: number): Promise<Checkpo
 async function checkSize(tx: Tx, scope: Scope, pointer: string, asked: number): Promise<void> {
   const size = (await findHead(tx, scope))?.size ?? 0
   if (asked > size) throw invalidField(pointer, 'out_of_range', `must be at most ${size}, the size of the log`)
+}
+
+/** @param seconds After which it usually is there. */
+export function notReady(detail: string, seconds: number): Failure {
+  return new Failure('not_ready', { detail, headers: { 'Retry-After': String(seconds) } })
 }

@@ -5,7 +5,7 @@ import type { Database } from '#src/platform/db/database.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, timestamp } from '#src/platform/http/params.ts'
+import { idParams, several } from '#src/platform/http/params.ts'
 import { checkName } from '#src/platform/ids.ts'
 import { type Chain, MAX_PART } from './chain.ts'
 import type { Decisions } from './decisions.ts'
@@ -22,6 +22,7 @@ import {
   toChainCheckView,
   toCheckpointView,
   toConsistencyView,
+  toDecisionView,
   toExplanationView,
   toInclusionView,
 } from './views.ts'
@@ -39,14 +40,19 @@ const count = (least: number) =>
     .refine((value) => value >= least, `must be at least ${least}`)
     .meta({ type: 'integer', minimum: least, pattern: undefined })
 
+const name = z.string().min(1).max(200)
 const filters = {
-  kind: decisionKind.optional(),
-  reason: z.string().min(1).max(200).optional(),
-  jti: z.string().min(1).max(64).optional().describe('Of an intent token.'),
-  from: timestamp.optional().describe('Decided at or after.'),
-  to: timestamp.optional().describe('Decided before.'),
-  created_gte: listQuery.created_gte.describe('The same as `from`, as other lists call it; the later one counts.'),
-  created_lt: listQuery.created_lt.describe('The same as `to`; the earlier one counts.'),
+  kind: several(decisionKind).optional(),
+  reason: several(z.string().min(1).max(200)).optional(),
+  subject_id: name.optional().describe('What was decided about.'),
+  jti: name.optional().describe('Of an intent token.'),
+  agent_id: name.optional(),
+  agent_session_id: name.optional(),
+  device_id: name.optional(),
+  mandate_id: name.optional(),
+  schedule_id: name.optional(),
+  trace_id: name.optional(),
+  matched_rule_id: name.optional().describe('The rule of the policy that gave the answer.'),
 }
 
 const checkRequest = z
@@ -55,7 +61,7 @@ const checkRequest = z
     limit: z.number().int().min(256).max(MAX_PART).default(MAX_PART).describe('Leaves of this part.'),
   })
   .default({ from: 0, limit: MAX_PART })
-  .meta({ id: 'LedgerCheckRequest' })
+  .meta({ id: 'CheckLedgerRequest' })
 
 interface DecisionParts {
   db: Pick<Database, 'tenant'>
@@ -77,13 +83,27 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         effect: 'read',
         kind: 'list',
         summary: 'Decisions, newest first',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor, include: listQuery.include, ...filters }),
+        query: z.object({ ...listQuery, ...filters }),
         view: listOf(decisionView),
         status: [200],
       },
-      ({ caller, query }) => {
-        if (query.jti !== undefined) checkName(query.jti, caller.environment)
-        return decisions.list(caller, query)
+      async ({ caller, query }) => {
+        const { kind: kinds, reason: reasons, limit, cursor, include, created_gte, created_lt, ...named } = query
+        for (const id of Object.values(named)) checkName(id ?? '', caller.environment)
+        const subjects = {
+          subjectId: named.subject_id,
+          jti: named.jti,
+          agentId: named.agent_id,
+          agentSessionId: named.agent_session_id,
+          deviceId: named.device_id,
+          mandateId: named.mandate_id,
+          scheduleId: named.schedule_id,
+          traceId: named.trace_id,
+          matchedRuleId: named.matched_rule_id,
+        }
+        const asked = { limit, cursor, include, created_gte, created_lt, kinds, reasons, subjects }
+        const { data, ...page } = await decisions.list(caller, asked)
+        return { ...page, data: data.map(toDecisionView) }
       },
     ),
     endpoint(
@@ -182,7 +202,7 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         view: decisionView,
         status: [200],
       },
-      ({ caller, params }) => decisions.get(caller, params.id),
+      async ({ caller, params }) => toDecisionView(await decisions.get(caller, params.id)),
     ),
     endpoint(
       {

@@ -4,7 +4,8 @@ import { type CutPage, readCut } from '#src/platform/db/cut-pages.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import { conditionsOf, type DecisionFilter, type DecisionRow } from '#src/platform/ledger/rows.ts'
+import type { EntrySubjects } from '#src/platform/ledger/entry.ts'
+import { conditionsOf, type DecisionFilter, type DecisionRow, SUBJECT_COLUMNS } from '#src/platform/ledger/rows.ts'
 import { findCheckpoints } from '#src/platform/ledger/tree-rows.ts'
 
 export interface PlacedDecision extends DecisionRow {
@@ -40,6 +41,10 @@ export async function countDecisions(tx: Tx, scope: Scope, filter: DecisionFilte
   return row?.count ?? 0
 }
 
+const SUBJECTS = `jsonb_build_object(${Object.entries(SUBJECT_COLUMNS)
+  .map(([name, column]) => `'${name}', decision.${column}`)
+  .join(', ')})`
+
 export interface LeafRow {
   position: number
   leaf: Buffer
@@ -48,7 +53,7 @@ export interface LeafRow {
   entry: string | null
   entrySha256: Buffer | null
   /** What lists and retention find the entry by. */
-  copies: { kind: string | null; at: Date | null; reason: string | null; jti: string | null }
+  copies: { kind: string | null; at: Date | null; reason: string | null; subjects: EntrySubjects }
 }
 
 interface LeafPage {
@@ -66,7 +71,7 @@ export async function findLeaves(
 ): Promise<CutPage<LeafRow>> {
   const { rows, isCut } = await readCut<Omit<LeafRow, 'copies'> & LeafRow['copies']>(tx.query, {
     select: `SELECT leaf.position, leaf.leaf_sha256 AS leaf, leaf.decision_id AS "decisionId", decision.entry,
-        decision.entry_sha256 AS "entrySha256", decision.kind, decision.at, decision.reason, decision.jti,
+        decision.entry_sha256 AS "entrySha256", decision.kind, decision.at, decision.reason, ${SUBJECTS} AS subjects,
         coalesce(octet_length(decision.entry), 0) AS bytes
       FROM ledger_leaves leaf LEFT JOIN decisions decision
         ON decision.account_id = $1 AND decision.environment = $2 AND decision.id = leaf.decision_id
@@ -78,7 +83,7 @@ export async function findLeaves(
   })
   return {
     isCut,
-    rows: rows.map(({ kind, at, reason, jti, ...row }) => ({ ...row, copies: { kind, at, reason, jti } })),
+    rows: rows.map(({ kind, at, reason, subjects, ...row }) => ({ ...row, copies: { kind, at, reason, subjects } })),
   }
 }
 

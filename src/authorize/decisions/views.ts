@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { ruleResultView } from '#src/authorize/policy/views.ts'
 import { DECISION_KIND_NAMES } from '#src/catalogue/decisions.ts'
+import { actorView } from '#src/platform/http/actor.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
 import type { Checkpoint } from '#src/platform/ledger/tree-rows.ts'
 import { type ChainCheck, LEDGER_PROBLEMS, type LedgerProblemCode } from './chain.ts'
-import type { Explanation } from './decisions.ts'
+import type { Explanation, ShownDecision } from './decisions.ts'
 import type { Consistency, Inclusion } from './proving.ts'
 
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
@@ -11,24 +13,29 @@ const hash = z.string().describe('SHA-256, base64url without padding.')
 
 export const decisionKind = z.enum(DECISION_KIND_NAMES).meta({ id: 'DecisionKind' })
 
-const decisionActor = z
-  .union([
-    z.literal('service'),
-    z.object({ id: z.string(), person: z.string().nullable(), key_id: z.string().nullable() }),
-  ])
-  .meta({ id: 'DecisionActor' })
+const text = z.string()
 
-export const decisionView = z
+// As it was hashed: it has the names of the actor that were known then.
+const entryActorView = z
   .object({
-    id: z.string(),
+    actor_id: text.describe('The API key or user.'),
+    person: text.nullable().describe('The user of a session; with a key, the person whom its caller named.'),
+    api_key_id: text.nullable(),
+  })
+  .meta({ id: 'DecisionEntryActor', verbatim: true })
+
+const entryView = z
+  .object({
+    decision_id: text,
     kind: decisionKind,
-    env: environment,
-    at: z.string(),
-    actor: decisionActor,
-    subject: z.string().nullable().describe('The id of what was decided about.'),
-    reason: z.string().nullable(),
+    environment,
+    at: timestampView,
+    actor: z.union([z.literal('service'), entryActorView]),
+    subject_id: text.nullable().describe('What was decided about.'),
+    reason: text.nullable(),
     valid: z.boolean().nullable().describe('null: neither a permission nor a refusal.'),
-    inputs: z.record(z.string(), z.string().nullable()).describe('Hashes and ids of what was given.'),
+    inputs: z.record(text, text.nullable()).describe('Hashes and ids of what was given.'),
+    matched_rule_id: text.nullable().describe('The rule of the policy that gave the answer.'),
     policy_version: z.number().int().nullable(),
     rule_results: z
       .array(ruleResultView)
@@ -41,17 +48,42 @@ export const decisionView = z
       .optional()
       .describe('How many more there were; absent where none. `replay.rules` of the explanation has the first 1,000.'),
     facts_hash: hash.nullable(),
-    entry_hash: hash.describe('SHA-256 of the canonical JSON (RFC 8785) of the members before it.'),
+  })
+  .meta({ id: 'DecisionEntry', verbatim: true })
+
+export const decisionView = z
+  .object({
+    decision_id: text,
+    kind: decisionKind,
+    environment,
+    at: timestampView,
+    actor: actorView,
+    subject_id: text.nullable().describe('What was decided about.'),
+    reason: text.nullable(),
+    valid: z.boolean().nullable().describe('null: neither a permission nor a refusal.'),
+    jti: text.nullable(),
+    agent_id: text.nullable(),
+    agent_session_id: text.nullable(),
+    device_id: text.nullable(),
+    mandate_id: text.nullable(),
+    schedule_id: text.nullable(),
+    trace_id: text.nullable(),
+    matched_rule_id: text.nullable().describe('The rule of the policy that gave the answer.'),
+    policy_version: z.number().int().nullable(),
+    entry: entryView.describe('What the ledger has of it.'),
+    entry_hash: hash.describe('SHA-256 of the canonical JSON (RFC 8785) of `entry`.'),
     position: z.number().int().nullable().describe('Of its leaf in the log; null for about a second.'),
   })
   .meta({ id: 'Decision' })
+
+const factsStatus = z.enum(['intact', 'changed', 'none']).meta({ id: 'DecisionFactsStatus' })
 
 export const explanationView = z
   .object({
     decision: decisionView,
     meaning: z.string().describe('What decisions of this kind record.'),
     entry_intact: z.boolean().describe('Whether the entry has its hash.'),
-    facts_state: z.enum(['intact', 'changed', 'none']),
+    facts_status: factsStatus,
     facts: z.unknown().nullable(),
     replay: z
       .unknown()
@@ -66,7 +98,7 @@ export const checkpointView = z
   .object({
     size: z.number().int().describe('Leaves that it covers.'),
     root: hash,
-    at: z.string(),
+    at: timestampView,
     jws: z.string().describe('Signed by a record key; `typ` is `ledger-checkpoint+jwt`.'),
   })
   .meta({ id: 'LedgerCheckpoint' })
@@ -117,36 +149,71 @@ export const chainCheckView = z
   .meta({ id: 'LedgerCheck' })
 
 const position = z.number().int()
-const { entry_hash: _, position: __, ...hashed } = decisionView.shape
+
+const headLine = z
+  .object({
+    type: z.literal('head'),
+    version: z.literal(1),
+    account_id: z.string(),
+    environment,
+    from: position.describe('The position of the first leaf.'),
+    size: z.number().int().describe('Leaves at the last checkpoint of the export.'),
+    frontier: z.array(hash).describe('Roots of the complete subtrees of the leaves before `from`, the largest first.'),
+  })
+  .meta({ id: 'LedgerHeadLine' })
+const entryLine = z
+  .object({ type: z.literal('entry'), position, leaf_hash: hash, entry_hash: hash, entry: entryView })
+  .meta({ id: 'LedgerEntryLine' })
+const leafLine = z
+  .object({ type: z.literal('leaf'), position, leaf_hash: hash, decision_id: z.string() })
+  .meta({ id: 'LedgerLeafLine' })
+const checkpointLine = extended(checkpointView, { type: z.literal('checkpoint') }, { id: 'LedgerCheckpointLine' })
+const endLine = z.object({ type: z.literal('end'), size: z.number().int() }).meta({ id: 'LedgerEndLine' })
 
 /** A line of the export. */
 export const ledgerLineView = z
-  .discriminatedUnion('type', [
-    z.object({
-      type: z.literal('head'),
-      version: z.literal(1),
-      account_id: z.string(),
-      env: environment,
-      from: position.describe('The position of the first leaf.'),
-      size: z.number().int().describe('Leaves at the last checkpoint of the export.'),
-      frontier: z
-        .array(hash)
-        .describe('Roots of the complete subtrees of the leaves before `from`, the largest first.'),
-    }),
-    z.object({ type: z.literal('entry'), position, leaf_hash: hash, entry_hash: hash, entry: z.object(hashed) }),
-    z.object({ type: z.literal('leaf'), position, leaf_hash: hash, decision_id: z.string() }),
-    z.object({ type: z.literal('checkpoint'), ...checkpointView.shape }),
-    z.object({ type: z.literal('end'), size: z.number().int() }),
-  ])
+  .discriminatedUnion('type', [headLine, entryLine, leafLine, checkpointLine, endLine])
   .meta({ id: 'LedgerLine' })
+
+export function toDecisionView({
+  entry,
+  entryHash,
+  position,
+  actor,
+  subjects,
+}: ShownDecision): z.input<typeof decisionView> {
+  const { decision_id, kind, at, subject_id, reason, valid, policy_version } = entry
+  return {
+    decision_id,
+    kind,
+    environment: entry.environment,
+    at,
+    actor,
+    subject_id,
+    reason,
+    valid,
+    jti: subjects.jti,
+    agent_id: subjects.agentId,
+    agent_session_id: subjects.agentSessionId,
+    device_id: subjects.deviceId,
+    mandate_id: subjects.mandateId,
+    schedule_id: subjects.scheduleId,
+    trace_id: subjects.traceId,
+    matched_rule_id: subjects.matchedRuleId,
+    policy_version,
+    entry,
+    entry_hash: entryHash,
+    position,
+  }
+}
 
 export function toExplanationView(explanation: Explanation): z.input<typeof explanationView> {
   const { decision, meaning, isEntryIntact, facts, shownFacts, replay, isSameAnswer, differences } = explanation
   return {
-    decision,
+    decision: toDecisionView(decision),
     meaning,
     entry_intact: isEntryIntact,
-    facts_state: facts,
+    facts_status: facts,
     facts: shownFacts,
     replay,
     same_answer: isSameAnswer,

@@ -105,7 +105,8 @@ export const verifyRequest = z.strictObject({
   receipt: z.boolean().default(false),
 })
 
-export const outcomeRequest = z.strictObject({ status: z.enum(['succeeded', 'failed', 'not_run']) })
+export const intentOutcome = z.enum(['succeeded', 'failed', 'not_run']).meta({ id: 'IntentOutcome' })
+export const outcomeRequest = z.strictObject({ status: intentOutcome })
 
 export type AuthorizeRequest = z.output<typeof authorizeRequest>
 export type VerifyRequest = z.output<typeof verifyRequest>

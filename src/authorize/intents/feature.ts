@@ -12,6 +12,7 @@ import { createAuthorizing } from './authorizing.ts'
 import type { VerifyRequest } from './bodies.ts'
 import { createExecutions } from './executions.ts'
 import { INTENT_EXPLAINERS } from './explain.ts'
+import { createIssued, issuedRoute } from './issued.ts'
 import { type CountVerify, createVerifyMetrics } from './metrics.ts'
 import { NOTES } from './notes.ts'
 import { createSignReceipt } from './receipts.ts'
@@ -63,7 +64,10 @@ export function intentsFeature(p: Platform, deps: IntentsDeps) {
   return defineFeature(
     {
       name: 'intents',
-      routes: intentRoutes({ authorizing, verify: answer, executions: createExecutions(p), now: p.now }),
+      routes: [
+        ...intentRoutes({ authorizing, verify: answer, executions: createExecutions(p), now: p.now }),
+        issuedRoute(createIssued(p)),
+      ],
       notes: NOTES,
       collect: {
         web: (registry) => {

@@ -1,4 +1,5 @@
 import { ASSERTION } from '#src/authorize/passkeys/notes.ts'
+import { ACTORS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 import { VERIFY_REASONS, type VerifyReason } from './reasons.ts'
 
@@ -32,6 +33,22 @@ const authorized = {
     policy_version: 3,
   },
   preflight: { would_be_valid: true, reason: null },
+}
+
+const { single_use: _, context_hash: __, reading_hash: ___, ...bound } = authorized.bindings
+const issued = {
+  jti: JTI,
+  status: 'active',
+  authorized_by: ACTORS.key,
+  ...bound,
+  created_at: '2026-11-20T15:11:00.000Z',
+  expires_at: authorized.expires_at,
+  executed_at: '2026-11-20T15:11:04.310Z',
+  outcome: null,
+  outcome_at: null,
+  revocation_id: null,
+  revoked_scope: null,
+  revoked_at: null,
 }
 
 const APPROVAL_ID = 'apr_test_01m7x7p4a2c4e4hv6x9s8n1q0t'
@@ -87,7 +104,13 @@ const ANSWERS = {
   }),
   unanswered: refused('policy_webhook_unavailable', {
     matched_rule_id: 'ask-treasury',
+    unavailable_check: 'webhook',
     webhook_unavailable_cause: 'timeout',
+  }),
+  unread: refused('canary_unavailable', {
+    matched_rule_id: 'no-exfiltration',
+    unavailable_check: 'canary',
+    canary_set: 'default',
   }),
   revoked: refused('token_revoked', { revoked_scope: 'session' }),
   under_a_mandate: { ...valid, mandate_remaining: '380' },
@@ -174,7 +197,7 @@ A repeat with the same Idempotency-Key returns the same token to the same princi
       'environment_mismatch',
       'backend_capability_missing',
       'not_found',
-      'conflict',
+      'agent_session_ended',
       'agent_session_revoked',
       'device_revoked',
       'agent_suspended',
@@ -215,6 +238,13 @@ A policy that was tightened since authorize may require an approval now: an exec
     },
     examples: { payment: { intent_token: authorized.intent_token, ...action, execute: true, receipt: false } },
     answers: { 200: { examples: ANSWERS } },
+    problems: ['environment_mismatch'],
+  },
+  'GET /v1/intents': {
+    description:
+      'What was issued, and what became of it. The tokens themselves are in the answer of authorize alone. `status` is that of ' +
+      'GET /v1/intent/status/{jti}: a token that was executed stays active until it expires. Tokens that expired a month ago are not listed.',
+    answers: { 200: { example: listed(issued) } },
     problems: ['environment_mismatch'],
   },
   'GET /v1/intent/executions/:jti': {

@@ -44,6 +44,8 @@ export interface RefusalDetails {
   approval_id: string
   matched_rule_id: string
   webhook_reason: string
+  /** Not of the specification: what gave no answer, whatever reason the rule has of its own. */
+  unavailable_check: PolicyNeed['kind']
   /** Not of the specification: why the policy webhook gave no answer. */
   webhook_unavailable_cause: string
   revoked_scope: RevokedScope
@@ -227,6 +229,7 @@ function detailsOf(refusal: PolicyRefusal): StepRefusal & Pick<VerifyOutcome, 'p
     reason,
     ...(kind !== 'default' && { matched_rule_id: ruleId }),
     ...(webhookReason !== undefined && { webhook_reason: webhookReason }),
+    ...(refusal.isUnanswered === true && { unavailable_check: kind === 'canary' ? 'canary' : 'webhook' }),
     ...(webhookCause !== undefined && { webhook_unavailable_cause: webhookCause }),
     ...(canarySet !== undefined && { canary_set: canarySet }),
     ...(canaryReadings !== undefined && { canary_readings: canaryReadings }),

@@ -87,6 +87,7 @@ function decisionOf(
       ...(approval !== undefined && { approval_id: approval.approval_id }),
     },
     policyVersion: policy?.version ?? null,
+    matchedRuleId: outcome.matched_rule_id ?? null,
     ...namedResults(outcome.results, outcome.shadow, outcome.matched_rule_id),
     facts: { facts, policy: policy === null ? null : relevantPart(policy, outcome) } as unknown as Json,
   }

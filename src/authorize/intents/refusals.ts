@@ -52,7 +52,8 @@ export function refuse({ bound, state }: Seen, { agentId, agentSessionId, traceI
     const code = revocation.scope === 'device' ? 'device_revoked' : 'agent_session_revoked'
     throw new Failure(code, `The ${revocation.scope} was revoked at ${revocation.at}.`)
   }
-  if (bound.isSessionEnded) throw new Failure('conflict', `The session ${agentSessionId} has ended: open another.`)
+  if (bound.isSessionEnded)
+    throw new Failure('agent_session_ended', `The session ${agentSessionId} has ended: open another.`)
   if (lock !== null) throw lockedFailure(bound.lockIds)
   if (agent?.status === 'suspended') throw new Failure('agent_suspended', `The agent ${agentId} is suspended.`)
 }

@@ -5,9 +5,12 @@ import { approvalFactsOf } from '#src/authorize/approvals/facts.ts'
 import type { ApprovalRow } from '#src/authorize/approvals/rows.ts'
 import { approvalStatusView } from '#src/authorize/approvals/views.ts'
 import { MANDATE_CONSTRAINTS } from '#src/authorize/mandates/judge.ts'
+import { approverRole } from '#src/authorize/policy/document.ts'
+import { policyNeedKind } from '#src/authorize/policy/views.ts'
 import { revokedScopeView } from '#src/authorize/revocations/routes.ts'
 import { UNAVAILABLE_CAUSES } from '#src/authorize/webhooks/answer.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import type { Authorization } from './authorization.ts'
 import { leftOf } from './charging.ts'
 import type { Execution } from './executions.ts'
@@ -19,56 +22,61 @@ const REASONS = `null when valid; else one of ${VERIFY_REASON_CODES.map((code) =
 
 const hash = z.string().meta({ description: 'SHA-256, base64url without padding.' })
 
+const authorizedApprovalView = z
+  .strictObject({
+    approval_id: z.string(),
+    status: approvalStatusView,
+    min_approvals: z.number().int(),
+    roles: z.array(approverRole),
+    require_passkey: z.boolean(),
+    rule_ids: z.array(z.string()),
+    expires_at: timestampView,
+  })
+  .meta({ id: 'RequiredApproval' })
+
+const bindingsView = z
+  .strictObject({
+    action_hash: hash,
+    payload_hash: hash,
+    context_hash: hash.nullable(),
+    trace_id: z.string().nullable(),
+    reading_hash: z.string().nullable(),
+    agent_id: z.string().nullable(),
+    agent_session_id: z.string(),
+    device_id: z.string(),
+    mandate_id: z.string().nullable(),
+    schedule_id: z.string().nullable(),
+    biometric: z.boolean().meta({ description: 'A person confirmed exactly this action with a passkey.' }),
+    single_use: z.boolean().meta({ description: 'As the request asked for.' }),
+    audience: z.string().nullable(),
+    policy_version: z.number().int(),
+  })
+  .meta({ id: 'IntentBindings' })
+
+const preflightView = z
+  .strictObject({ would_be_valid: z.boolean(), reason: z.string().nullable() })
+  .meta({ id: 'IntentPreflight' })
+
 export const authorizeView = z
   .strictObject({
     intent_token: z.string().nullable().meta({
       description: 'ES256 token, to be presented as it is. null only in a replay after its expiry.',
     }),
     jti: z.string(),
-    expires_at: z.iso.datetime(),
+    expires_at: timestampView,
     approval_id: z.string().optional().meta({
       description:
         'Of the approval that the policy requires. Until people have approved, verify answers `approval_pending`.',
     }),
-    approval: z
-      .strictObject({
-        approval_id: z.string(),
-        status: approvalStatusView,
-        min_approvals: z.number().int(),
-        roles: z.array(z.string()),
-        require_passkey: z.boolean(),
-        rule_ids: z.array(z.string()),
-        expires_at: z.iso.datetime(),
-      })
-      .optional(),
-    bindings: z.strictObject({
-      action_hash: hash,
-      payload_hash: hash,
-      context_hash: hash.nullable(),
-      trace_id: z.string().nullable(),
-      reading_hash: z.string().nullable(),
-      agent_id: z.string().nullable(),
-      agent_session_id: z.string(),
-      device_id: z.string(),
-      mandate_id: z.string().nullable(),
-      schedule_id: z.string().nullable(),
-      biometric: z.boolean().meta({ description: 'A person confirmed exactly this action with a passkey.' }),
-      single_use: z.boolean().meta({ description: 'As the request asked for.' }),
-      audience: z.string().nullable(),
-      policy_version: z.number().int(),
-    }),
-    preflight: z
-      .strictObject({
-        would_be_valid: z.boolean(),
-        reason: z.string().nullable(),
-      })
-      .meta({ description: 'What verify would answer now. It uses nothing up, and can change until then.' }),
+    approval: authorizedApprovalView.optional(),
+    bindings: bindingsView,
+    preflight: preflightView.describe('What verify would answer now. It uses nothing up, and can change until then.'),
   })
   .meta({ id: 'Authorization' })
 
 const mandateDetailView = z
   .strictObject({
-    constraint: z.enum(MANDATE_CONSTRAINTS),
+    constraint: z.enum(MANDATE_CONSTRAINTS).meta({ id: 'MandateConstraintName' }),
     expected: z.custom<Json>().meta({ description: 'What the mandate says.' }),
     actual: z.custom<Json>().meta({ description: 'What the action has; null: nothing, or nothing readable.' }),
     remaining: z.string().optional().meta({ description: 'With `budget`: what is left of it.' }),
@@ -83,7 +91,7 @@ export const verifyView = z
     detail: z.string(),
     jti: z.string().nullable(),
     decision_id: z.string(),
-    evaluated_at: z.iso.datetime(),
+    evaluated_at: timestampView,
     already_executed: z
       .boolean()
       .optional()
@@ -95,11 +103,16 @@ export const verifyView = z
     approval_id: z.string().optional(),
     matched_rule_id: z.string().optional(),
     webhook_reason: z.string().optional(),
+    unavailable_check: policyNeedKind
+      .optional()
+      .describe(
+        'What gave no answer, so that its rule refuses; also where the rule has a reason of its own. webhook: the policy webhook; canary: there is no reading of `canary_set`.',
+      ),
     webhook_unavailable_cause: z
       .string()
       .meta({ id: 'PolicyWebhookUnavailableCause', enum: [...UNAVAILABLE_CAUSES] })
       .optional()
-      .describe('With `policy_webhook_unavailable`: why the webhook gave no answer.'),
+      .describe('With the check `webhook`: why it gave no answer.'),
     revoked_scope: revokedScopeView.optional(),
     lock_id: z.string().optional(),
     canary_set: z.string().optional(),
@@ -124,9 +137,9 @@ export const verifyView = z
 export const executionView = z
   .strictObject({
     jti: z.string(),
-    status: z.enum(['executed', 'succeeded', 'failed', 'not_run']),
-    executed_at: z.iso.datetime(),
-    outcome_at: z.iso.datetime().nullable(),
+    status: z.enum(['executed', 'succeeded', 'failed', 'not_run']).meta({ id: 'ExecutionStatus' }),
+    executed_at: timestampView,
+    outcome_at: timestampView.nullable(),
     action_hash: hash,
     payload_hash: hash,
   })

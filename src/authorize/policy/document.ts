@@ -8,6 +8,9 @@ import { compilePattern, weighPattern } from '#src/platform/patterns.ts'
 import { checkCondition, checkRule } from './checks.ts'
 import { partsOf } from './forms.ts'
 
+/** Who may decide approvals. */
+export const approverRole = z.enum(['owner', 'admin', 'approver']).meta({ id: 'ApproverRole' })
+
 const MAX_RULES = 1_000
 const MAX_OPERANDS = 100
 const MAX_LIST = 1_000
@@ -131,7 +134,7 @@ export const requireSchema = z
       .strictObject({
         min_approvals: z.number().int().min(1).max(10).default(1),
         roles: z
-          .array(z.enum(['owner', 'admin', 'approver']).meta({ id: 'ApproverRole' }))
+          .array(approverRole)
           .min(1)
           .max(3)
           .optional()

@@ -152,8 +152,8 @@ function toReplayView(replay: Replay): z.input<typeof replayView> {
   return {
     object: 'list',
     data: replay.changes.map(({ entry, before, after }) => ({
-      decision_id: entry.id,
-      jti: entry.subject,
+      decision_id: entry.decision_id,
+      jti: entry.subject_id,
       at: entry.at,
       before,
       after: { valid: after.valid, reason: after.reason, matched_rule_id: after.matchedRuleId },

@@ -53,7 +53,7 @@ interface Answered {
 }
 
 export interface ReplayChange {
-  entry: Pick<DecisionEntry, 'id' | 'at' | 'subject'>
+  entry: Pick<DecisionEntry, 'decision_id' | 'at' | 'subject_id'>
   before: Answered
   after: Answered & { matchedRuleId: string | null }
 }
@@ -151,7 +151,7 @@ export function createPastDecisions({ policies, ledger, pager, replayable, resul
       let last: string | undefined
       for await (const decision of page.decisions) {
         const { entry } = decision
-        last = entry.id
+        last = entry.decision_id
         replay.looked += 1
         replay.lookedTo = entry.at
         const { facts, recorded } = work.run(() => {
@@ -194,7 +194,7 @@ export function createPastDecisions({ policies, ledger, pager, replayable, resul
       const page = readPage(scope, { from, to }, pager.decode(cursor, binding))
       for await (const decision of page.decisions) {
         const { entry } = decision
-        last = entry.id
+        last = entry.decision_id
         looked += 1
         lookedTo = entry.at
         const results = work.run(() => resultsWhere(decision, ({ shadow, matched }) => shadow && matched))
@@ -309,7 +309,11 @@ function shadowTallyOf(tallies: Map<string, ShadowTally>, ruleId: string): Shado
 }
 
 // One rule may have several requirements: it denies where one of them is surely unmet.
-function addShadow(tally: ShadowTally, results: readonly RuleResult[], { id, valid }: DecisionEntry): void {
+function addShadow(
+  tally: ShadowTally,
+  results: readonly RuleResult[],
+  { decision_id: id, valid }: DecisionEntry,
+): void {
   tally.matched += 1
   if (results.some(({ error }) => error !== undefined)) tally.errors += 1
   const isDenied = results.some(({ met, note }) => !met && !isUnevaluated(note))

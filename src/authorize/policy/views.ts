@@ -112,9 +112,12 @@ const refusalView = z
   })
   .meta({ id: 'PolicyRefusal' })
 
+/** What a rule asks before it decides. */
+export const policyNeedKind = z.enum(['webhook', 'canary']).meta({ id: 'PolicyNeedKind' })
+
 const needView = z
   .object({
-    kind: z.enum(['webhook', 'canary']).meta({ id: 'PolicyNeedKind' }),
+    kind: policyNeedKind,
     rule_id: z.string(),
     url: z.string().optional(),
     timeout_ms: whole.optional(),

@@ -72,7 +72,7 @@ export function createReports({ db, pager, now, maxEntries = MAX_ENTRIES, maxSca
   }
 
   async function refuseTooMany(tx: Tx, scope: Scope, range: Range, kind: 'execute' | 'approval'): Promise<void> {
-    if ((await countUpTo(tx, scope, { ...range, kind }, maxEntries + 1)) <= maxEntries) return
+    if ((await countUpTo(tx, scope, { ...range, kinds: [kind] }, maxEntries + 1)) <= maxEntries) return
     const what = kind === 'execute' ? 'executions' : 'approvals'
     throw invalidField('?from', 'range_too_large', `must leave at most ${maxEntries} ${what} until \`to\``)
   }
@@ -85,7 +85,7 @@ export function createReports({ db, pager, now, maxEntries = MAX_ENTRIES, maxSca
     async spend(
       scope: Scope,
       { mandate_id: mandateId, ...query }: PagedQuery & { mandate_id?: string | undefined },
-    ): Promise<Ranged<Page<SpendRow>>> {
+    ): Promise<Page<SpendRow>> {
       const range = rangeOf(query, now())
       const binding = { route: 'GET /v1/analytics/mandate-spend', scope, query: { ...query, mandateId } }
       const below = keyOf(pager.decode(query.cursor, binding))
@@ -93,7 +93,7 @@ export function createReports({ db, pager, now, maxEntries = MAX_ENTRIES, maxSca
         await refuseTooMany(tx, scope, range, 'execute')
         return sumSpend(tx, scope, range, { mandateId, below, limit: query.limit + 1 })
       })
-      return { range, ...pager.page(rows, query.limit, textOf, binding) }
+      return pager.page(rows, query.limit, textOf, binding)
     },
 
     /** @throws {Failure} `invalid_request` at `?from`. */
@@ -110,7 +110,7 @@ export function createReports({ db, pager, now, maxEntries = MAX_ENTRIES, maxSca
      * Authorized and never executed, newest first. A page may have fewer than `limit` and still a next one.
      * @throws {Failure} `invalid_request` at `?from` or `?cursor`.
      */
-    async unexecuted(scope: Scope, query: PagedQuery): Promise<Ranged<Page<UnexecutedRow>>> {
+    async unexecuted(scope: Scope, query: PagedQuery): Promise<Page<UnexecutedRow>> {
       const range = rangeOf(query, now())
       const binding = { route: 'GET /v1/analytics/unexecuted', scope, query: { ...query } }
       const ids: string[] = []
@@ -130,7 +130,7 @@ export function createReports({ db, pager, now, maxEntries = MAX_ENTRIES, maxSca
       const data = ids.length === 0 ? [] : await read(scope, (tx) => findAuthorized(tx, ids))
       // The cursor stands where reading stopped, which need not be at a row of the answer.
       const { next_cursor } = pager.page(hasMore ? [below, below] : [], 1, (id) => id ?? '', binding)
-      return { range, object: 'list', data, has_more: hasMore, next_cursor }
+      return { object: 'list', data, has_more: hasMore, next_cursor }
     },
   }
 }

@@ -2,9 +2,11 @@ import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { timestamp } from '#src/platform/http/params.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { checkName } from '#src/platform/ids.ts'
-import { AGE_CLASSES, DEFAULT_DAYS, MAX_DAYS, type Reports } from './reports.ts'
-import type { ApprovalAges, ApprovalState, Range, SpendRow, UnexecutedRow } from './rows.ts'
+import type { ApprovalStatus } from '../approvals/facts.ts'
+import { AGE_CLASSES, DEFAULT_DAYS, MAX_DAYS, type Ranged, type Reports } from './reports.ts'
+import type { ApprovalAges, SpendRow, UnexecutedRow } from './rows.ts'
 
 const common = {
   method: 'GET',
@@ -21,16 +23,16 @@ const range = {
   to: timestamp.optional().describe('Before; now when absent.'),
 }
 const page = { limit: listQuery.limit, cursor: listQuery.cursor }
-const rangeView = {
-  from: z.string().describe('Of what was read.'),
-  to: z.string(),
-}
 const amount = z.string().describe('A decimal, exact.')
 
 const spendView = z
   .object({
     mandate_id: z.string(),
-    period_start: z.string().nullable().describe('Of the budget; null where the mandate has none.'),
+    period_start: z
+      .string()
+      .meta({ format: 'date' })
+      .nullable()
+      .describe('Of the budget; null where the mandate has none.'),
     currency: z.string().nullable(),
     executions: z.number().int(),
     charged: amount,
@@ -38,7 +40,6 @@ const spendView = z
     spent: amount.describe('`charged` less `released`.'),
   })
   .meta({ id: 'MandateSpend' })
-const spendList = listOf(spendView).extend(rangeView).meta({ id: 'MandateSpendReport' })
 
 const count = z.number().int()
 const ageView = z
@@ -46,20 +47,24 @@ const ageView = z
     from_seconds: count,
     to_seconds: count.nullable().describe('null: without an end.'),
     total: count,
-    pending: count,
-    approved: count,
-    denied: count,
-    expired: count,
-    cancelled: count,
+    by_status: z
+      .object({ pending: count, approved: count, denied: count, expired: count, cancelled: count })
+      .meta({ id: 'ApprovalCounts' }),
   })
   .meta({ id: 'ApprovalAgeClass' })
-const approvalsView = listOf(ageView)
-  .extend({
-    ...rangeView,
+const approvalsView = z
+  .object({
+    from: timestampView.describe('Of the approvals that were counted.'),
+    to: timestampView.describe('Exclusive.'),
+    age_classes: z.array(ageView),
     seconds_to_decide: z
       .object({ p50: z.number().nullable(), p95: z.number().nullable() })
+      .meta({ id: 'ApprovalSeconds' })
       .describe('Of what people approved or denied.'),
-    oldest_pending: z.object({ approval_id: z.string(), asked_at: z.string() }).nullable(),
+    oldest_pending: z
+      .object({ approval_id: z.string(), asked_at: timestampView })
+      .meta({ id: 'OldestApproval' })
+      .nullable(),
   })
   .meta({ id: 'ApprovalReport' })
 
@@ -67,7 +72,7 @@ const unexecutedView = z
   .object({
     jti: z.string(),
     decision_id: z.string().describe('Of the authorization.'),
-    authorized_at: z.string(),
+    authorized_at: timestampView,
     preflight_reason: z.string().nullable().describe('Why a verification at that time would have refused.'),
     agent_id: z.string().nullable(),
     agent_session_id: z.string().nullable(),
@@ -78,15 +83,15 @@ const unexecutedView = z
     last_verification: z
       .object({
         decision_id: z.string(),
-        at: z.string(),
+        at: timestampView,
         valid: z.boolean().describe('true: it only checked.'),
         reason: z.string().nullable(),
       })
+      .meta({ id: 'LastVerification' })
       .nullable()
       .describe('null: nobody ever presented the token.'),
   })
   .meta({ id: 'UnexecutedIntent' })
-const unexecutedList = listOf(unexecutedView).extend(rangeView).meta({ id: 'UnexecutedReport' })
 
 export function reportRoutes(reports: Reports): Route[] {
   return [
@@ -100,13 +105,13 @@ export function reportRoutes(reports: Reports): Route[] {
         kind: 'list',
         summary: 'What was spent under mandates, by period of their budgets',
         query: z.object({ ...page, ...range, mandate_id: z.string().min(1).max(64).optional() }),
-        view: spendList,
+        view: listOf(spendView),
         status: [200],
       },
       async ({ caller, query }) => {
         if (query.mandate_id !== undefined) checkName(query.mandate_id, caller.environment)
-        const { range: read, data, ...rest } = await reports.spend(caller, query)
-        return { ...rest, data: data.map(toSpendView), ...toRangeView(read) }
+        const { data, ...rest } = await reports.spend(caller, query)
+        return { ...rest, data: data.map(toSpendView) }
       },
     ),
     endpoint(
@@ -116,15 +121,14 @@ export function reportRoutes(reports: Reports): Route[] {
         operationId: 'reportApprovals',
         sdk: 'analytics.approvals.retrieve',
         effect: 'read',
-        kind: 'list',
+        kind: 'call',
         summary: 'Approvals by their age, and how long people took',
         query: z.object(range),
         view: approvalsView,
         status: [200],
       },
       async ({ caller, query }) => {
-        const { range: read, ...ages } = await reports.approvals(caller, query)
-        return { ...toApprovalsView(ages), ...toRangeView(read) }
+        return toApprovalsView(await reports.approvals(caller, query))
       },
     ),
     endpoint(
@@ -137,19 +141,15 @@ export function reportRoutes(reports: Reports): Route[] {
         kind: 'list',
         summary: 'Tokens that were issued and never executed, newest first',
         query: z.object({ ...page, ...range }),
-        view: unexecutedList,
+        view: listOf(unexecutedView),
         status: [200],
       },
       async ({ caller, query }) => {
-        const { range: read, data, ...rest } = await reports.unexecuted(caller, query)
-        return { ...rest, data: data.map(toUnexecutedView), ...toRangeView(read) }
+        const { data, ...rest } = await reports.unexecuted(caller, query)
+        return { ...rest, data: data.map(toUnexecutedView) }
       },
     ),
   ]
-}
-
-function toRangeView({ from, to }: Range) {
-  return { from: from.toISOString(), to: to.toISOString() }
 }
 
 function toSpendView({ mandateId, periodStart, currency, executions, charged, released, spent }: SpendRow) {
@@ -165,26 +165,28 @@ function toSpendView({ mandateId, periodStart, currency, executions, charged, re
 }
 
 // Every class, also an empty one.
-function toApprovalsView({ counts, medianSeconds, p95Seconds, oldestPending }: ApprovalAges) {
-  const data = AGE_CLASSES.map((from, index) => {
+function toApprovalsView({ range: { from, to }, ...ages }: Ranged<ApprovalAges>): z.input<typeof approvalsView> {
+  const { counts, medianSeconds, p95Seconds, oldestPending } = ages
+  const classes = AGE_CLASSES.map((seconds, index) => {
     const own = counts.filter(({ ageClass }) => ageClass === index)
-    const countOf = (state: ApprovalState) => own.find((one) => one.state === state)?.count ?? 0
+    const countOf = (status: ApprovalStatus) => own.find((one) => one.status === status)?.count ?? 0
     return {
-      from_seconds: from,
+      from_seconds: seconds,
       to_seconds: AGE_CLASSES[index + 1] ?? null,
       total: own.reduce((sum, { count }) => sum + count, 0),
-      pending: countOf('pending'),
-      approved: countOf('approved'),
-      denied: countOf('denied'),
-      expired: countOf('expired'),
-      cancelled: countOf('cancelled'),
+      by_status: {
+        pending: countOf('pending'),
+        approved: countOf('approved'),
+        denied: countOf('denied'),
+        expired: countOf('expired'),
+        cancelled: countOf('cancelled'),
+      },
     }
   })
   return {
-    object: 'list' as const,
-    data,
-    has_more: false,
-    next_cursor: null,
+    from: from.toISOString(),
+    to: to.toISOString(),
+    age_classes: classes,
     seconds_to_decide: { p50: medianSeconds, p95: p95Seconds },
     oldest_pending: oldestPending && {
       approval_id: oldestPending.approvalId,
@@ -196,8 +198,8 @@ function toApprovalsView({ counts, medianSeconds, p95Seconds, oldestPending }: A
 function toUnexecutedView({ entry, last }: UnexecutedRow): z.input<typeof unexecutedView> {
   const { inputs } = entry
   return {
-    jti: entry.subject ?? '',
-    decision_id: entry.id,
+    jti: entry.subject_id ?? '',
+    decision_id: entry.decision_id,
     authorized_at: entry.at,
     preflight_reason: entry.reason,
     agent_id: inputs.agent_id ?? null,
@@ -206,6 +208,11 @@ function toUnexecutedView({ entry, last }: UnexecutedRow): z.input<typeof unexec
     mandate_id: inputs.mandate_id ?? null,
     schedule_id: inputs.schedule_id ?? null,
     approval_id: inputs.approval_id ?? null,
-    last_verification: last && { decision_id: last.id, at: last.at, valid: last.valid === true, reason: last.reason },
+    last_verification: last && {
+      decision_id: last.decision_id,
+      at: last.at,
+      valid: last.valid === true,
+      reason: last.reason,
+    },
   }
 }

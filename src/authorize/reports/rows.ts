@@ -1,6 +1,7 @@
 // SQL that adds up entries of the ledger. What an entry says is in its text: the members of `inputs` that the features of
 // Authorize write. Amounts are added as decimals, in Postgres.
 
+import type { ApprovalStatus } from '#src/authorize/approvals/facts.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
@@ -17,7 +18,7 @@ export interface Range {
 export async function countUpTo(
   tx: Tx,
   scope: Scope,
-  filter: Range & Pick<DecisionFilter, 'kind'>,
+  filter: Range & Pick<DecisionFilter, 'kinds'>,
   most: number,
 ): Promise<number> {
   const { conditions, values } = conditionsOf(scope, filter)
@@ -57,7 +58,7 @@ export async function sumSpend(
   range: Range,
   { mandateId, below, limit }: SpendPage,
 ): Promise<SpendRow[]> {
-  const { conditions, values } = conditionsOf(scope, { ...range, kind: 'execute' })
+  const { conditions, values } = conditionsOf(scope, { ...range, kinds: ['execute'] })
   const wanted = mandateId === undefined ? 'IS NOT NULL' : `= $${values.push(mandateId)}`
   const from =
     below === undefined
@@ -91,10 +92,8 @@ export async function sumSpend(
   )
 }
 
-export type ApprovalState = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled'
-
 export interface ApprovalAges {
-  counts: { ageClass: number; state: ApprovalState; count: number }[]
+  counts: { ageClass: number; status: ApprovalStatus; count: number }[]
   /** Of what persons decided; null without any. */
   medianSeconds: number | null
   p95Seconds: number | null
@@ -111,7 +110,7 @@ export async function countApprovals(
   range: Range,
   bounds: readonly number[],
 ): Promise<ApprovalAges> {
-  const { conditions, values } = conditionsOf(scope, { ...range, kind: 'approval' })
+  const { conditions, values } = conditionsOf(scope, { ...range, kinds: ['approval'] })
   const [row] = await tx.adhoc<ApprovalAges>(
     `WITH asked AS MATERIALIZED (
        SELECT at, jti, entry::jsonb -> 'inputs' AS inputs FROM decisions WHERE ${conditions.join(' AND ')}
@@ -133,7 +132,7 @@ export async function countApprovals(
        FROM judged GROUP BY 1, 2
      )
      SELECT
-       (SELECT coalesce(jsonb_agg(jsonb_build_object('ageClass', age_class, 'state', state, 'count', count)), '[]')
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('ageClass', age_class, 'status', state, 'count', count)), '[]')
           FROM counts) AS counts,
        (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) FROM judged WHERE state IN ('approved', 'denied'))
          AS "medianSeconds",
@@ -155,7 +154,7 @@ export async function scanAuthorized(
   range: Range,
   { below, limit }: { below: string | undefined; limit: number },
 ): Promise<{ id: string; isExecuted: boolean }[]> {
-  const { conditions, values } = conditionsOf(scope, { ...range, kind: 'authorize' })
+  const { conditions, values } = conditionsOf(scope, { ...range, kinds: ['authorize'] })
   if (below !== undefined) conditions.push(`id < $${values.push(below)}`)
   return tx.adhoc(
     `SELECT id, EXISTS (SELECT FROM decisions WHERE jti = authorized.jti AND kind = 'execute' OFFSET 0) AS "isExecuted"

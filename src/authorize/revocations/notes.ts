@@ -1,4 +1,4 @@
-import { EVENT_ACTOR, IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, EVENT_ACTOR, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
@@ -17,7 +17,7 @@ const revocation = {
   agent_session_id: 'shopping-4711',
   device_id: null,
   reason: wanted.reason,
-  revoked_by: IDS.key,
+  revoked_by: ACTORS.key,
   tokens_revoked: 2,
   created_at: '2026-11-20T15:11:02.000Z',
   expires_at: null,
@@ -27,7 +27,7 @@ const stopped = {
   stopped: true,
   stop_id: 'stp_test_01m7x7m2a1e4e8k5v3d9s6q0td',
   reason: 'Payments to an unknown account',
-  stopped_by: IDS.key,
+  stopped_by: ACTORS.key,
   stopped_at: '2026-11-20T15:11:02.000Z',
   resumed_by: null,
   resumed_at: null,
@@ -81,7 +81,7 @@ export const NOTES: Record<string, Note> = {
     description: 'Tokens that have not expired meanwhile verify again. It changes nothing where nothing is stopped.',
     answers: {
       200: {
-        example: { ...stopped, stopped: false, resumed_by: IDS.key, resumed_at: '2026-11-20T15:41:30.000Z' },
+        example: { ...stopped, stopped: false, resumed_by: ACTORS.key, resumed_at: '2026-11-20T15:41:30.000Z' },
       },
     },
   },

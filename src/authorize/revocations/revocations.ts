@@ -2,11 +2,12 @@
 // session and device shared, so that none commits after a revocation that it has not read, and no token is issued while
 // the tokens of its session are being marked.
 
+import { readActors } from '#src/account/users/actors.ts'
 import { emit } from '#src/account/webhooks/emit.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { lockExclusive, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { unlabelledActor } from '#src/platform/http/actor.ts'
+import { type ActorView, unlabelledActor } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { CountedPage, Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
@@ -17,7 +18,7 @@ import type { ApprovalsFeature } from '../approvals/feature.ts'
 import type { CancelledSubject } from '../approvals/resolution-rows.ts'
 import { type ApprovalRow, readApprovals } from '../approvals/rows.ts'
 import { revokeIntents } from '../tokens/revoked-rows.ts'
-import { findIntent, type IntentRow, type RevokedScope } from '../tokens/rows.ts'
+import { findIntent, type IntentRow, type IntentStatusName, type RevokedScope } from '../tokens/rows.ts'
 import {
   countRevocations,
   findLongest,
@@ -49,6 +50,9 @@ export interface RevocationQuery extends RevocationFilter {
   cursor?: string | undefined
   include?: 'total_count' | undefined
 }
+
+/** A revocation with who made it. */
+export type ShownRevocation = RevocationRow & { revokedBy: ActorView }
 
 export type Revocations = ReturnType<typeof createRevocations>
 
@@ -89,7 +93,7 @@ export function createRevocations({ db, ledger, pager, now, cancelApprovals }: R
      * @throws {Failure} `environment_mismatch`, `not_found` for a token that was never issued; `invalid_request` at
      * `/expires_at`.
      */
-    async revoke(acting: Acting, wanted: NewRevocation, key?: IdempotencyKey): Promise<RevocationRow> {
+    async revoke(acting: Acting, wanted: NewRevocation, key?: IdempotencyKey): Promise<ShownRevocation> {
       const { scope, subjectId, expiresAt } = wanted
       if (scope === 'token') checkId(subjectId, 'jti', acting.environment)
       else checkName(subjectId, acting.environment)
@@ -101,7 +105,7 @@ export function createRevocations({ db, ledger, pager, now, cancelApprovals }: R
         return once(
           tx,
           key,
-          () => revokeSubject(tx, acting, wanted),
+          async () => showOne(tx, await revokeSubject(tx, acting, wanted)),
           ({ id }) => id,
         )
       })
@@ -114,28 +118,31 @@ export function createRevocations({ db, ledger, pager, now, cancelApprovals }: R
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
-    async get(scope: Scope, id: string): Promise<RevocationRow> {
+    async get(scope: Scope, id: string): Promise<ShownRevocation> {
       checkId(id, 'rev', scope.environment)
-      const row = await db.tenant(scope, (tx) => findRevocation(tx, id))
-      if (row === undefined) throw new Failure('not_found', `No revocation ${id}.`)
-      return row
+      return db.tenant(scope, async (tx) => {
+        const row = await findRevocation(tx, id)
+        if (row === undefined) throw new Failure('not_found', `No revocation ${id}.`)
+        return showOne(tx, row)
+      })
     },
 
     /** Newest first. @throws {Failure} `environment_mismatch`; `invalid_request` at `?cursor`. */
     async list(
       scope: Scope,
       { limit, cursor, include, ...filter }: RevocationQuery,
-    ): Promise<CountedPage<RevocationRow>> {
+    ): Promise<CountedPage<ShownRevocation>> {
       if (filter.subjectId !== undefined) checkName(filter.subjectId, scope.environment)
       const binding = { route: 'GET /v1/intent/revocations', scope, query: { ...filter } }
       const before = pager.decode(cursor, binding)
-      const [rows, total] = await db.tenant(scope, (tx) =>
-        Promise.all([
+      return db.tenant(scope, async (tx) => {
+        const [rows, total] = await Promise.all([
           listRevocations(tx, scope, filter, { before, limit: limit + 1 }),
           include === undefined ? undefined : countRevocations(tx, scope, filter),
-        ]),
-      )
-      return { ...pager.page(rows, limit, ({ id }) => id, binding), ...(total !== undefined && { total_count: total }) }
+        ])
+        const { data, ...page } = pager.page(rows, limit, ({ id }) => id, binding)
+        return { ...page, data: await showAll(tx, data), ...(total !== undefined && { total_count: total }) }
+      })
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
@@ -150,9 +157,22 @@ export function createRevocations({ db, ledger, pager, now, cancelApprovals }: R
   }
 }
 
+async function showAll(tx: Tx, rows: readonly RevocationRow[]): Promise<ShownRevocation[]> {
+  const actors = await readActors(
+    tx,
+    rows.map(({ actorId }) => actorId),
+  )
+  return rows.map((row) => ({ ...row, revokedBy: actors(row.actorId) }))
+}
+
+async function showOne(tx: Tx, row: RevocationRow): Promise<ShownRevocation> {
+  const actors = await readActors(tx, [row.actorId])
+  return { ...row, revokedBy: actors(row.actorId) }
+}
+
 export interface IntentStatus {
   jti: string
-  status: 'active' | 'revoked' | 'expired'
+  status: IntentStatusName
   revokedScope: RevokedScope | null
   revokedAt: Date | null
   expiresAt: Date

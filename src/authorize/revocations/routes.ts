@@ -1,19 +1,22 @@
 import { z } from 'zod'
-import { reasonRequest } from '#src/agents/registry/routes.ts'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { Failure, invalidField } from '#src/failure.ts'
+import { actorView } from '#src/platform/http/actor.ts'
 import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParam, idParams, timestamp, visibleText } from '#src/platform/http/params.ts'
+import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParam, idParams, several, timestamp, visibleText } from '#src/platform/http/params.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { checkName } from '#src/platform/ids.ts'
-import type { NewRevocation, Revocations } from './revocations.ts'
-import type { RevocationRow } from './rows.ts'
-import type { Stops } from './stop.ts'
-import type { StopRow } from './stop-rows.ts'
+import { INTENT_STATUSES } from '../tokens/rows.ts'
+import type { NewRevocation, Revocations, ShownRevocation } from './revocations.ts'
+import type { ShownStop, Stops } from './stop.ts'
 
 const scope = z.enum(['token', 'session', 'device']).meta({ id: 'RevokedScope' })
 export const revokedScopeView = scope
-const iso = z.iso.datetime()
+export const intentStatusView = z.enum(INTENT_STATUSES).meta({
+  id: 'IntentTokenStatus',
+  description: 'revoked: also after its exp; expired: also where its approval has ended, or was given too long ago.',
+})
 // Sessions and devices have names that callers chose, and a revocation must reach any of them: they are compared as they are,
 // not trimmed, and need not be visible.
 const name = z.string().min(1).max(200)
@@ -30,7 +33,9 @@ const revokeBody = z
       .optional()
       .describe('Until when a session or device gets no new tokens. Never again when absent.'),
   })
-  .meta({ id: 'NewRevocation' })
+  .meta({ id: 'RevokeIntentsRequest' })
+
+const stopBody = z.strictObject({ reason: visibleText(500) })
 
 const revocationView = z
   .object({
@@ -40,21 +45,21 @@ const revocationView = z
     agent_session_id: z.string().nullable(),
     device_id: z.string().nullable(),
     reason: z.string(),
-    revoked_by: z.string().describe('The API key or user.'),
+    revoked_by: actorView,
     tokens_revoked: z.number().int().describe('Unexpired tokens that ended with it.'),
-    created_at: iso,
-    expires_at: iso.nullable(),
+    created_at: timestampView,
+    expires_at: timestampView.nullable(),
   })
   .meta({ id: 'Revocation' })
 
 const statusView = z
   .object({
     jti: z.string(),
-    status: z.enum(['active', 'revoked', 'expired']),
+    status: intentStatusView,
     revoked: z.boolean(),
     revoked_scope: scope.nullable(),
-    revoked_at: iso.nullable(),
-    expires_at: iso,
+    revoked_at: timestampView.nullable(),
+    expires_at: timestampView,
   })
   .meta({ id: 'IntentStatus' })
 
@@ -63,10 +68,10 @@ const stopView = z
     stopped: z.boolean(),
     stop_id: z.string().nullable().describe('The last stop, in force or lifted; null if there was none.'),
     reason: z.string().nullable(),
-    stopped_by: z.string().nullable(),
-    stopped_at: iso.nullable(),
-    resumed_by: z.string().nullable(),
-    resumed_at: iso.nullable(),
+    stopped_by: actorView.nullable(),
+    stopped_at: timestampView.nullable(),
+    resumed_by: actorView.nullable(),
+    resumed_at: timestampView.nullable(),
   })
   .meta({ id: 'IntentStop' })
 
@@ -107,28 +112,16 @@ function listRoutes(revocations: Revocations): Route[] {
         kind: 'list',
         summary: 'Revocations, newest first',
         query: z.object({
-          limit: listQuery.limit,
-          cursor: listQuery.cursor,
-          include: listQuery.include,
-          created_gte: listQuery.created_gte,
-          created_lt: listQuery.created_lt,
-          scope: scope.optional(),
+          ...listQuery,
+          scope: several(scope).optional(),
           subject_id: name.optional().describe('A jti, agent session or device.'),
         }),
         view: listOf(revocationView),
         status: [200],
       },
       async ({ caller, query }) => {
-        const {
-          limit,
-          cursor,
-          include,
-          scope: wanted,
-          subject_id: subjectId,
-          created_gte: from,
-          created_lt: until,
-        } = query
-        const filter = { scope: wanted, subjectId, createdGte: timeOf(from), createdLt: timeOf(until) }
+        const { limit, cursor, include, scope: scopes, subject_id: subjectId } = query
+        const filter = { scopes, subjectId, ...createdBetween(query) }
         const { data, ...page } = await revocations.list(caller, { limit, cursor, include, ...filter })
         return { ...page, data: data.map(toView) }
       },
@@ -198,7 +191,7 @@ function stopRoutes(stops: Stops): Route[] {
         effect: 'destructive',
         kind: 'call',
         summary: 'Stop all agents of the account in this environment',
-        body: reasonRequest,
+        body: stopBody,
       },
       async ({ caller, body, idempotencyKey }) => toStopView(await stops.stop(caller, body.reason, idempotencyKey)),
       async ({ caller }) => toStopView(await stops.get(caller)),
@@ -267,8 +260,8 @@ function timeOf(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text)
 }
 
-function toView(row: RevocationRow): z.input<typeof revocationView> {
-  const subject = (kind: RevocationRow['scope']) => (row.scope === kind ? row.subjectId : null)
+function toView(row: ShownRevocation): z.input<typeof revocationView> {
+  const subject = (kind: ShownRevocation['scope']) => (row.scope === kind ? row.subjectId : null)
   return {
     revocation_id: row.id,
     scope: row.scope,
@@ -276,21 +269,21 @@ function toView(row: RevocationRow): z.input<typeof revocationView> {
     agent_session_id: subject('session'),
     device_id: subject('device'),
     reason: row.reason,
-    revoked_by: row.actorId,
+    revoked_by: row.revokedBy,
     tokens_revoked: row.tokens,
     created_at: row.createdAt.toISOString(),
     expires_at: row.expiresAt?.toISOString() ?? null,
   }
 }
 
-function toStopView(row: StopRow | undefined): z.input<typeof stopView> {
+function toStopView(row: ShownStop | undefined): z.input<typeof stopView> {
   return {
     stopped: row !== undefined && row.resumedAt === null,
     stop_id: row?.id ?? null,
     reason: row?.reason ?? null,
-    stopped_by: row?.stoppedBy ?? null,
+    stopped_by: row?.stopper ?? null,
     stopped_at: row?.stoppedAt.toISOString() ?? null,
-    resumed_by: row?.resumedBy ?? null,
+    resumed_by: row?.resumer ?? null,
     resumed_at: row?.resumedAt?.toISOString() ?? null,
   }
 }

@@ -2,7 +2,7 @@
 // (src/authorize/tokens/revoked-rows.ts), so that a verify finds it with the token.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 
@@ -73,7 +73,8 @@ export async function findLongest(
 }
 
 export interface RevocationFilter {
-  scope?: RevokedScope | undefined
+  /** Any of them. */
+  scopes?: readonly RevokedScope[] | undefined
   subjectId?: string | undefined
   createdGte?: Date | undefined
   createdLt?: Date | undefined
@@ -100,11 +101,11 @@ export async function countRevocations(tx: Tx, scope: Scope, filter: RevocationF
   return row?.count ?? 0
 }
 
-function conditionsOf({ environment }: Scope, { scope, subjectId, createdGte, createdLt }: RevocationFilter) {
+function conditionsOf({ environment }: Scope, { scopes, subjectId, createdGte, createdLt }: RevocationFilter) {
   const values: unknown[] = []
   const conditions = [
     'true',
-    ...(scope === undefined ? [] : [`scope = $${values.push(scope)}`]),
+    ...(scopes === undefined ? [] : [conditionOfAny(values, 'scope', scopes)]),
     ...(subjectId === undefined ? [] : [`subject_id = $${values.push(subjectId)}`]),
     ...conditionsOfRange(values, { type: 'rev', environment }, { from: createdGte, to: createdLt }),
   ]

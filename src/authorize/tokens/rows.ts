@@ -9,6 +9,9 @@ import type { BiometricClaim } from './format.ts'
 
 export type IntentOutcome = 'succeeded' | 'failed' | 'not_run'
 export type RevokedScope = 'token' | 'session' | 'device'
+/** How far a token has come. */
+export const INTENT_STATUSES = ['active', 'revoked', 'expired'] as const
+export type IntentStatusName = (typeof INTENT_STATUSES)[number]
 
 /** What authorize stores of a token. Sealed values: see `sealFacts` and `sealToken`. */
 export interface NewIntent {

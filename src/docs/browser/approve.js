@@ -36,7 +36,6 @@ const ENDS = {
 let csrfToken
 let user
 let role
-let people = new Map()
 // Of the approval that is shown: a later one ends what waits for it.
 let turn = 0
 let shown
@@ -71,8 +70,6 @@ async function start() {
   csrfToken = body.csrf_token
   user = body.user
   role = body.role
-  const team = await call('GET', 'v1/org/users?limit=100')
-  if (team.ok) people = new Map(team.body.data.map((one) => [one.user_id, one.email]))
   if (wanted === undefined) await showInbox()
   else await follow(wanted, turn)
 }
@@ -249,7 +246,7 @@ function leftUntil(end) {
 
 // Not through a key: whether that counts depends on the policy and on the key, which only the service knows.
 function hasDecided({ decisions }) {
-  return decisions.some(({ by, via }) => by === user.user_id && via !== 'api_key')
+  return decisions.some(({ by, via }) => by.id === user.user_id && via !== 'api_key')
 }
 
 // What the service would refuse is not offered. It decides what this page can't know.
@@ -314,9 +311,9 @@ function wordOf(id) {
   return ENVIRONMENTS[/^apr_(test|live)_/.exec(id)?.[1]] ?? 'sandbox'
 }
 
-function nameOf(id) {
-  if (id === null) return ''
-  return id === user?.user_id ? 'You' : (people.get(id) ?? id)
+function nameOf(actor) {
+  if (actor === null) return ''
+  return actor.id === user?.user_id ? 'You' : (actor.label ?? actor.id ?? 'The service')
 }
 
 function timeOf(text) {

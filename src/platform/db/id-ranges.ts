@@ -18,6 +18,7 @@ export type RangedIds = { type: ScopedType; environment: Environment } | { type:
 /** The names that a statement has for them, where they are not `id` and `created_at` alone. */
 interface RangedColumns {
   alias?: string
+  id?: string
   time?: string
 }
 
@@ -30,10 +31,10 @@ export function conditionsOfRange(
   const prefix = ids.alias === undefined ? '' : `${ids.alias}.`
   const compare = (column: string, operator: '>=' | '<', value: unknown) =>
     `${prefix}${column} ${operator} $${values.push(value)}`
-  const time = ids.time ?? 'created_at'
+  const { id = 'id', time = 'created_at' } = ids
   const conditions: string[] = []
-  if (from !== undefined) conditions.push(compare(time, '>=', from), compare('id', '>=', lowestId(ids, from)))
-  if (to !== undefined) conditions.push(compare(time, '<', to), compare('id', '<', idAbove(ids, to)))
+  if (from !== undefined) conditions.push(compare(time, '>=', from), compare(id, '>=', lowestId(ids, from)))
+  if (to !== undefined) conditions.push(compare(time, '<', to), compare(id, '<', idAbove(ids, to)))
   return conditions
 }
 

@@ -2,6 +2,7 @@
 // entry is stored as it was hashed, so that the hash can be checked without knowing how the text was made.
 
 import type { DecisionKind } from '#src/catalogue/decisions.ts'
+import type { ScopedType } from '#src/catalogue/ids.ts'
 import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { sha256, sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Actor } from '#src/platform/http/principal.ts'
@@ -40,6 +41,8 @@ export interface NewDecision {
   /** Hashes and ids of what was given. `jti` is found by the list's filter. */
   inputs: Record<string, string | null>
   policyVersion?: number | null
+  /** The rule that gave the answer. */
+  matchedRuleId?: string | null
   ruleResults?: readonly RuleResult[]
   /** How many more there were than are named. They follow from the facts. */
   omittedRuleResults?: number
@@ -49,15 +52,17 @@ export interface NewDecision {
 
 /** An entry as callers see it and as it is hashed. */
 export interface DecisionEntry {
-  id: string
+  decision_id: string
   kind: DecisionKind
-  env: Environment
+  environment: Environment
   at: string
-  actor: 'service' | { id: string; person: string | null; key_id: string | null }
-  subject: string | null
+  actor: 'service' | { actor_id: string; person: string | null; api_key_id: string | null }
+  subject_id: string | null
   reason: string | null
   valid: boolean | null
   inputs: Record<string, string | null>
+  /** The rule that gave the answer. */
+  matched_rule_id: string | null
   policy_version: number | null
   rule_results: RuleResult[]
   /** How many more there were; absent where there were none. */
@@ -69,21 +74,22 @@ export interface DecisionEntry {
 /** @param factsText As it is sealed. */
 export function entryOf(
   decision: NewDecision & { id: string },
-  env: Environment,
+  environment: Environment,
   factsText: string | null,
 ): DecisionEntry {
   const { id, kind, at, actor, subject, reason, valid, inputs, policyVersion = null, ruleResults = [] } = decision
-  const { omittedRuleResults: omitted = 0 } = decision
+  const { matchedRuleId = null, omittedRuleResults: omitted = 0 } = decision
   return {
-    id,
+    decision_id: id,
     kind,
-    env,
+    environment,
     at: at.toISOString(),
-    actor: actor === 'service' ? actor : { id: actor.id, person: actor.person, key_id: actor.keyId },
-    subject,
+    actor: actor === 'service' ? actor : { actor_id: actor.id, person: actor.person, api_key_id: actor.keyId },
+    subject_id: subject,
     reason,
     valid,
     inputs,
+    matched_rule_id: matchedRuleId,
     policy_version: policyVersion,
     rule_results: ruleResults.map(ruleResultOf),
     ...(omitted > 0 && { rule_results_omitted: omitted }),
@@ -101,9 +107,38 @@ export function entryHash(text: string): Buffer {
   return sha256(text)
 }
 
-/** The jti that the list's filter finds. */
-export function jtiOf({ subject, inputs }: Pick<NewDecision, 'subject' | 'inputs'>): string | null {
-  return inputs.jti ?? (subject?.startsWith('jti_') === true ? subject : null)
+/** What the filters of the list find an entry by; null where an entry names none. */
+export interface EntrySubjects {
+  subjectId: string | null
+  jti: string | null
+  agentId: string | null
+  agentSessionId: string | null
+  deviceId: string | null
+  mandateId: string | null
+  scheduleId: string | null
+  traceId: string | null
+  matchedRuleId: string | null
+}
+
+/** From `inputs`, or from the subject where its type says what it is. */
+export function subjectsOf({
+  subject_id: subjectId,
+  inputs,
+  matched_rule_id: matchedRuleId,
+}: Pick<DecisionEntry, 'subject_id' | 'inputs' | 'matched_rule_id'>): EntrySubjects {
+  const named = (member: string, type: ScopedType) =>
+    inputs[member] ?? (subjectId?.startsWith(`${type}_`) === true ? subjectId : null)
+  return {
+    subjectId,
+    jti: named('jti', 'jti'),
+    agentId: named('agent_id', 'agt'),
+    agentSessionId: inputs.agent_session_id ?? null,
+    deviceId: named('device_id', 'dev'),
+    mandateId: named('mandate_id', 'mnd'),
+    scheduleId: named('schedule_id', 'sch'),
+    traceId: named('trace_id', 'trc'),
+    matchedRuleId,
+  }
 }
 
 // Absent members stay absent: undefined is not JSON.

@@ -1,6 +1,7 @@
 // Writes decisions, each in the transaction of what it decides: neither exists without the other. An entry waits in
 // `ledger_pending` until the process `sequence` appends it to the Merkle log, so that no decision waits for another.
 
+import type { DecisionKind } from '#src/catalogue/decisions.ts'
 import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import { takeRandomBytes } from '#src/platform/crypto/random.ts'
@@ -8,7 +9,7 @@ import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
-import { type DecisionEntry, entryHash, entryOf, entryText, jtiOf, type NewDecision } from './entry.ts'
+import { type DecisionEntry, entryHash, entryOf, entryText, type NewDecision, subjectsOf } from './entry.ts'
 import { type DecisionFilter, findSealedFacts, insertDecisions, listInOrder, type NewDecisionRow } from './rows.ts'
 
 export type { DecisionEntry, NewDecision, RuleResult } from './entry.ts'
@@ -42,7 +43,8 @@ export interface Ledger {
   /** Decisions with their facts, in short transactions: entries that commit meanwhile may be missed. */
   listDecisionsBetween(
     scope: Scope,
-    range: Pick<DecisionFilter, 'kind' | 'from' | 'to'> & {
+    range: Pick<DecisionFilter, 'from' | 'to'> & {
+      kind?: DecisionKind | undefined
       /** Continues after this decision. */
       after?: string | undefined
       /** Oldest first otherwise. */
@@ -82,13 +84,14 @@ export function createLedger({ sealer, db }: LedgerDeps): Ledger {
   function rowOf(scope: Scope, decision: NewDecision, index: number): NewDecisionRow {
     const id = decision.id ?? newId('dec', scope.environment, decision.at.getTime(), index)
     const factsText = decision.facts === undefined ? null : textOf(decision.facts)
-    const text = entryText(entryOf({ ...decision, id }, scope.environment, factsText))
+    const entry = entryOf({ ...decision, id }, scope.environment, factsText)
+    const text = entryText(entry)
     return {
       id,
       kind: decision.kind,
       at: decision.at,
       reason: decision.reason,
-      jti: jtiOf(decision),
+      subjects: subjectsOf(entry),
       entry: text,
       entrySha256: entryHash(text),
       sealedFacts: factsText === null ? null : sealer.seal(Buffer.from(factsText), useOf(id)),
@@ -113,10 +116,11 @@ export function createLedger({ sealer, db }: LedgerDeps): Ledger {
     async openFacts(tx, decisionId) {
       return open(decisionId, await findSealedFacts(tx, decisionId))
     },
-    async *listDecisionsBetween(scope, { isNewestFirst, ...range }) {
-      for (let after = range.after; ; ) {
+    async *listDecisionsBetween(scope, { isNewestFirst, kind, from, to, after: start }) {
+      const filter = { kinds: kind === undefined ? undefined : [kind], from, to }
+      for (let after = start; ; ) {
         const page = { after, limit: PAGE_ROWS, maxBytes: PAGE_BYTES, isNewestFirst }
-        const { rows, isCut } = await db.tenant(scope, (tx) => listInOrder(tx, scope, range, page))
+        const { rows, isCut } = await db.tenant(scope, (tx) => listInOrder(tx, scope, filter, page))
         for (const { id, entry, sealedFacts } of rows) {
           yield {
             entry: JSON.parse(entry) as DecisionEntry,

@@ -3,15 +3,16 @@
 import type { DecisionKind } from '#src/catalogue/decisions.ts'
 import { type CutPage, readCut } from '#src/platform/db/cut-pages.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { EntrySubjects } from './entry.ts'
 
 export interface NewDecisionRow {
   id: string
   kind: DecisionKind
   at: Date
   reason: string | null
-  jti: string | null
+  subjects: EntrySubjects
   /** Canonical JSON. */
   entry: string
   entrySha256: Buffer
@@ -19,9 +20,11 @@ export interface NewDecisionRow {
 }
 
 export interface DecisionFilter {
-  kind?: DecisionKind | undefined
-  reason?: string | undefined
-  jti?: string | undefined
+  /** Any of them. */
+  kinds?: readonly DecisionKind[] | undefined
+  /** Any of them. */
+  reasons?: readonly string[] | undefined
+  subjects?: { readonly [Name in keyof EntrySubjects]?: string | undefined } | undefined
   /** Inclusive. */
   from?: Date | undefined
   /** Exclusive. */
@@ -40,15 +43,33 @@ export async function insertDecisions(tx: Tx, scope: Scope, rows: readonly NewDe
 }
 
 async function insertDecision(tx: Tx, { accountId, environment }: Scope, row: NewDecisionRow): Promise<void> {
-  const { id, kind, at, reason, jti, entry, entrySha256, sealedFacts } = row
-  const values = [accountId, environment, id, kind, at, reason, jti, entry, entrySha256]
+  const { id, kind, at, reason, subjects, entry, entrySha256, sealedFacts } = row
+  const copies = SUBJECTS.map(([name]) => subjects[name])
+  const values = [accountId, environment, id, kind, at, reason, entry, entrySha256, ...copies]
   await (sealedFacts === null ? tx.query(INSERT, values) : tx.query(INSERT_WITH_FACTS, [...values, sealedFacts]))
 }
 
-const ENTRY = `INSERT INTO decisions (account_id, environment, id, kind, at, reason, jti, entry, entry_sha256)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
-const FACTS = 'INSERT INTO decision_facts (account_id, environment, decision_id, sealed_facts) VALUES ($1, $2, $3, $10)'
-const PENDING = `INSERT INTO ledger_pending (account_id, environment, decision_id, entry_sha256) VALUES ($1, $2, $3, $9)`
+/** The columns that the filters of lists compare. */
+export const SUBJECT_COLUMNS = {
+  subjectId: 'subject_id',
+  jti: 'jti',
+  agentId: 'agent_id',
+  agentSessionId: 'agent_session_id',
+  deviceId: 'device_id',
+  mandateId: 'mandate_id',
+  scheduleId: 'schedule_id',
+  traceId: 'trace_id',
+  matchedRuleId: 'matched_rule_id',
+} as const satisfies Record<keyof EntrySubjects, string>
+
+const SUBJECTS = Object.entries(SUBJECT_COLUMNS) as [keyof EntrySubjects, string][]
+
+const ENTRY = `INSERT INTO decisions (account_id, environment, id, kind, at, reason, entry, entry_sha256,
+    ${SUBJECTS.map(([, column]) => column).join(', ')})
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, ${SUBJECTS.map((_, index) => `$${index + 9}`).join(', ')})`
+const FACTS = `INSERT INTO decision_facts (account_id, environment, decision_id, sealed_facts)
+  VALUES ($1, $2, $3, $${SUBJECTS.length + 9})`
+const PENDING = `INSERT INTO ledger_pending (account_id, environment, decision_id, entry_sha256) VALUES ($1, $2, $3, $8)`
 
 const INSERT = `WITH entry AS (${ENTRY}) ${PENDING}`
 const INSERT_WITH_FACTS = `WITH entry AS (${ENTRY}), facts AS (${FACTS}) ${PENDING}`
@@ -95,12 +116,12 @@ export function conditionsOf(
 ): { conditions: string[]; values: unknown[] } {
   const conditions = ['true']
   const values: unknown[] = []
-  const equal = (column: string, value: unknown) => {
+  if (filter.kinds !== undefined) conditions.push(conditionOfAny(values, 'kind', filter.kinds))
+  if (filter.reasons !== undefined) conditions.push(conditionOfAny(values, 'reason', filter.reasons))
+  for (const [name, column] of SUBJECTS) {
+    const value = filter.subjects?.[name]
     if (value !== undefined) conditions.push(`${column} = $${values.push(value)}`)
   }
-  equal('kind', filter.kind)
-  equal('reason', filter.reason)
-  equal('jti', filter.jti)
   conditions.push(...conditionsOfRange(values, { type: 'dec', environment, time: 'at' }, filter))
   return { conditions, values }
 }

@@ -176,11 +176,11 @@ describe('the suspension of an agent', () => {
       ['suspended'],
     ])
     const entries = await on.ledger(caller)
-    expect(entries.map(({ kind, subject, reason }) => [kind, subject, reason])).toEqual([
+    expect(entries.map(({ kind, subject_id, reason }) => [kind, subject_id, reason])).toEqual([
       ['agent_suspend', id, null],
       ['agent_unsuspend', id, null],
     ])
-    expect(entries[0]?.actor).toMatchObject({ key_id: caller.principal.kind === 'key' && caller.principal.keyId })
+    expect(entries[0]?.actor).toMatchObject({ api_key_id: caller.principal.kind === 'key' && caller.principal.keyId })
   })
 
   it('is one, however many requests there are at once, and so is its end', async () => {

@@ -7,6 +7,7 @@ import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import { createPolledWaits } from '#src/platform/polled-waits.ts'
 import type { TestCaller } from '../../support/callers.ts'
+import type { SignedIn } from '../../support/service.ts'
 import { until } from '../../support/until.ts'
 import { type ApprovalService, DESCRIPTION, PAYLOAD, rulesOf, startApprovals } from './service.ts'
 
@@ -41,7 +42,7 @@ describe('an approval', () => {
       action_description: DESCRIPTION,
       action_payload: payload,
       payload_hash: hashCanonical(payload),
-      authorized_by: caller.principal.kind === 'key' ? caller.principal.keyId : '',
+      authorized_by: { type: 'key', id: caller.principal.kind === 'key' ? caller.principal.keyId : '' },
       decisions: [],
       missing: [{ roles: ['admin', 'approver', 'owner'], approvals: 2 }],
     })
@@ -66,7 +67,7 @@ describe('an approval', () => {
     })
     expect(shown.preview_hash).toBe(event?.data.preview_hash)
     const [entry] = await on.entries(caller, 'approval')
-    expect(entry).toMatchObject({ subject: row.id, reason: 'approval_required', inputs: { jti: row.jti } })
+    expect(entry).toMatchObject({ subject_id: row.id, reason: 'approval_required', inputs: { jti: row.jti } })
     // What the database holds of it can't be read without the master key.
     const stored = await on.test.owner<{ text: string }>(`SELECT a::text AS text FROM approvals a WHERE id = $1`, [
       row.id,
@@ -107,6 +108,8 @@ describe('an approval', () => {
     expect(await idsOf('?status=pending')).toEqual([first.id])
     expect(await idsOf('?status=denied')).toEqual([second.id])
     expect(await idsOf('?status=expired')).toEqual([third.id])
+    expect(await idsOf('?status=expired&status=pending')).toEqual([third.id, first.id])
+    expect((await on.call(caller, '/v1/approvals?limit=1&include=total_count')).json.total_count).toBe(3)
     expect(await idsOf(`?jti=${first.jti}`)).toEqual([first.id])
     expect(await idsOf('?agent_session_id=b&status=denied')).toEqual([second.id])
     const { json } = await on.call(caller, '/v1/approvals?limit=2')
@@ -114,6 +117,65 @@ describe('an approval', () => {
     expect(await idsOf(`?limit=2&cursor=${json.next_cursor}`)).toEqual([first.id])
     expect((await on.call(caller, '/v1/approvals?status=maybe')).status).toBe(400)
     expect((json.data as object[])[0]).not.toHaveProperty('action_payload')
+  })
+
+  it('awaits those who may decide it and have no vote that counts', async () => {
+    const [ada, eva, ben, root] = [
+      await on.join(caller),
+      await on.join(caller),
+      await on.join(caller, 'admin'),
+      await on.join(caller, 'owner'),
+    ]
+    const both = { demands: [{ roles: ['approver', 'admin'], min_approvals: 2 }] }
+    const first = await on.open(caller, both)
+    const second = await on.open(caller, { ...both, requesterUserId: eva.userId })
+    const owners = await on.open(caller, { demands: [{ roles: ['owner'] }] })
+    const lapsed = await on.open(caller, both)
+    await on.expire(lapsed.id)
+    const waitingFor = async (user: SignedIn, query = '') => {
+      const { status, json } = await on.as(user, `/v1/approvals?awaiting=me&include=total_count${query}`)
+      expect(status).toBe(200)
+      const ids = (json.data as { approval_id: string }[]).map(({ approval_id }) => approval_id)
+      expect(json.total_count).toBe(ids.length)
+      return ids
+    }
+    expect(await waitingFor(ada)).toEqual([second.id, first.id])
+    expect(await waitingFor(eva)).toEqual([first.id])
+    expect(await waitingFor(ben)).toEqual([second.id, first.id])
+    expect(await waitingFor(root)).toEqual([owners.id])
+    expect(await waitingFor(ada, '&status=expired')).toEqual([])
+    // What one person sees is no part of another's list.
+    const { json } = await on.as(ben, '/v1/approvals?awaiting=me&limit=1')
+    const next = `/v1/approvals?awaiting=me&limit=1&cursor=${json.next_cursor}`
+    expect([(await on.as(ben, next)).status, (await on.as(ada, next)).status]).toEqual([200, 400])
+
+    expect((await on.approve(ada, first.id)).status).toBe(200)
+    expect(await waitingFor(ada)).toEqual([second.id])
+    expect(await waitingFor(ben)).toEqual([second.id, first.id])
+    // Who was removed and is invited again decides once more.
+    await on.test.owner('UPDATE users SET reactivated_at = now() WHERE id = $1', [ada.userId])
+    expect(await waitingFor(ada)).toEqual([second.id, first.id])
+    expect((await on.deny(ben, first.id)).status).toBe(200)
+    expect(await waitingFor(ada)).toEqual([second.id])
+
+    expect((await on.call(caller, '/v1/approvals?awaiting=me')).json).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ pointer: '?awaiting', code: 'not_allowed' }],
+    })
+  })
+
+  it('awaits again the person for whom a key spoke, where votes of keys do not count', async () => {
+    const ada = await on.join(caller, 'approver', 'ada-awaited@example.com')
+    const row = await on.open(caller, { demands: [{ min_approvals: 2 }] })
+    const other = { key: on.addKey({ ...caller, keyId: 'key_test_speaks', scopes: ['all'] }) }
+    const spoken = await post(other, `/v1/approvals/${row.id}/approve`, {
+      approver: { email: 'ada-awaited@example.com' },
+    })
+    expect(spoken.status).toBe(200)
+    const ids = async () => (await on.as(ada, '/v1/approvals?awaiting=me')).json.data
+    expect(await ids()).toEqual([])
+    await on.setPolicy(caller, { approvals: { require_human_session: true } })
+    expect(await ids()).toMatchObject([{ approval_id: row.id }])
   })
 
   it('is visible to no other account', async () => {
@@ -144,8 +206,18 @@ describe('a decision', () => {
       resolution: 'human',
       missing: [],
       decisions: [
-        { by: a.userId, via: 'session', decision: 'approve', comment: 'Fine.' },
-        { by: b.userId, via: 'session', decision: 'approve', comment: null },
+        {
+          by: { type: 'user', id: a.userId, label: `${a.userId}@example.com` },
+          via: 'session',
+          decision: 'approve',
+          comment: 'Fine.',
+        },
+        {
+          by: { type: 'user', id: b.userId, label: `${b.userId}@example.com` },
+          via: 'session',
+          decision: 'approve',
+          comment: null,
+        },
       ],
     })
     const resolved = (await on.events(caller)).filter(({ type }) => type === 'approval.resolved')
@@ -164,8 +236,8 @@ describe('a decision', () => {
       },
     ])
     expect(await on.entries(caller, 'approval_decision')).toMatchObject([
-      { reason: 'approval_vote', valid: null, actor: { id: a.userId }, inputs: { status: 'pending' } },
-      { reason: 'approval_approved', valid: true, actor: { id: b.userId }, inputs: { status: 'approved' } },
+      { reason: 'approval_vote', valid: null, actor: { actor_id: a.userId }, inputs: { status: 'pending' } },
+      { reason: 'approval_approved', valid: true, actor: { actor_id: b.userId }, inputs: { status: 'approved' } },
     ])
     const c = await on.join(caller, 'owner')
     for (const late of [await on.approve(c, row.id), await on.deny(c, row.id)]) {

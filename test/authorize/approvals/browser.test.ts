@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)(
       await browser.see(`document.querySelector('#votes').innerText.includes('You: approved')`)
       expect(await service.read(caller, row.id)).toMatchObject({
         status: 'pending',
-        decisions: [{ by: userId, via: 'session', comment: 'Looks right.' }],
+        decisions: [{ by: { type: 'user', id: userId }, via: 'session', comment: 'Looks right.' }],
       })
       await sees('You have approved. It waits for others')
       expect(await browser.evaluate(`document.querySelector('#decide').hidden`)).toBe(true)
@@ -190,7 +190,9 @@ describe.skipIf(!hasBrowser)(
       expect(await browser.evaluate(`document.querySelector('#decide').hidden`)).toBe(false)
       await press('approve')
       await sees('is approved')
-      expect(await service.read(caller, row.id)).toMatchObject({ decisions: [{ by: userId, via: 'session' }] })
+      expect(await service.read(caller, row.id)).toMatchObject({
+        decisions: [{ by: { type: 'user', id: userId }, via: 'session' }],
+      })
     })
 
     it('are approved with a passkey where the rule demands one, bound to this approval', async () => {
@@ -228,8 +230,12 @@ describe.skipIf(!hasBrowser)(
       expect(JSON.parse(answers)).toEqual(['/passkey_assertion required', '/passkey_assertion/challenge_id mismatch'])
       await press('approve')
       await sees('is approved')
-      expect(await service.read(caller, row.id)).toMatchObject({ decisions: [{ by: userId, via: 'passkey' }] })
-      const [entry] = (await service.entries(caller, 'approval_decision')).filter(({ subject }) => subject === row.id)
+      expect(await service.read(caller, row.id)).toMatchObject({
+        decisions: [{ by: { type: 'user', id: userId }, via: 'passkey' }],
+      })
+      const [entry] = (await service.entries(caller, 'approval_decision')).filter(
+        ({ subject_id }) => subject_id === row.id,
+      )
       expect(entry?.inputs).toMatchObject({ via: 'passkey', passkey_id: expect.stringMatching(/^psk_/) })
     })
 

@@ -41,7 +41,10 @@ describe('an API key', () => {
     const analyst = await on.join(caller, 'analyst')
     expect((await byKey(key, row.id, await emailOf(analyst.userId))).json.cause).toBe('role')
     const answer = await byKey(key, row.id, (await emailOf(user.userId)).toUpperCase())
-    expect(answer.json).toMatchObject({ status: 'approved', decisions: [{ by: user.userId, via: 'api_key' }] })
+    expect(answer.json).toMatchObject({
+      status: 'approved',
+      decisions: [{ by: { type: 'user', id: user.userId }, via: 'api_key' }],
+    })
     const [entry] = await on.entries(caller, 'approval_decision')
     expect(entry).toMatchObject({ actor: { person: user.userId }, inputs: { via: 'api_key' } })
     // A session speaks for its own user.
@@ -140,7 +143,7 @@ describe('an API key', () => {
     expect((await on.approve(other, row.id)).json).toMatchObject({ status: 'pending', missing: [{ approvals: 1 }] })
     expect((await on.approve(user, row.id)).json).toMatchObject({
       status: 'approved',
-      decisions: [{ by: other.userId }, { by: user.userId, via: 'session' }],
+      decisions: [{ by: { id: other.userId } }, { by: { id: user.userId }, via: 'session' }],
     })
   })
 

@@ -29,7 +29,7 @@ const resolved = async (id: string) =>
 async function expectOneEnd(id: string, status: string): Promise<void> {
   expect(await resolved(id)).toMatchObject([{ data: { status } }])
   const ends = (await on.entries(caller, 'approval_decision')).filter(
-    ({ subject, reason }) => subject === id && reason !== 'approval_vote',
+    ({ subject_id, reason }) => subject_id === id && reason !== 'approval_vote',
   )
   expect(ends.map(({ reason }) => reason)).toEqual([`approval_${status}`])
 }
@@ -42,7 +42,7 @@ it('ten requests of five people at once count five people', async () => {
     expect(statusesOf(answers)).toEqual([200, 200, 200, 200, 200, 409, 409, 409, 409, 409])
     const shown = await on.read(caller, row.id)
     expect(shown).toMatchObject({ status: 'approved', missing: [] })
-    expect(new Set((shown.decisions as { by: string }[]).map(({ by }) => by)).size).toBe(5)
+    expect(new Set((shown.decisions as { by: { id: string } }[]).map(({ by }) => by.id)).size).toBe(5)
     await expectOneEnd(row.id, 'approved')
   }
 })

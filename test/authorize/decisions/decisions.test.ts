@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decisionsFeature } from '#src/authorize/decisions/feature.ts'
+import { canonicalize } from '#src/platform/crypto/canonical.ts'
+import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Principal } from '#src/platform/http/principal.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { verifyCheckpoint } from '#src/platform/ledger/checkpoint-check.ts'
@@ -24,7 +26,7 @@ describe('the routes of the decision ledger', () => {
   afterAll(() => service?.close())
 
   const get = (path: string) => service.ask({ key }, `${path}`)
-  const idsOf = (json: { data: { id: string }[] }) => json.data.map(({ id }) => id)
+  const idsOf = (json: { data: { decision_id: string }[] }) => json.data.map(({ decision_id: id }) => id)
 
   it('list decisions newest first, by kind, reason, jti and time, a page at a time', async () => {
     const other = await service.makeCaller()
@@ -47,12 +49,14 @@ describe('the routes of the decision ledger', () => {
     expect(await list('kind=lock')).toEqual([made[3]])
     expect(await list('reason=policy_denied')).toEqual([made[4]])
     expect(await list('jti=jti_test_9')).toEqual([made[4]])
-    expect(await list(`from=${AT}.002Z&to=${AT}.020Z`)).toEqual([made[3], made[2]])
+    expect(await list(`created_gte=${AT}.002Z&created_lt=${AT}.020Z`)).toEqual([made[3], made[2]])
+    expect(await list('kind=lock&kind=verify')).toEqual(made.toReversed())
+    expect(await list('reason=policy_denied&reason=other')).toEqual([made[4]])
     const first = await service.ask(other, '?limit=2&include=total_count')
     expect(first.json).toMatchObject({ has_more: true, total_count: 5 })
     const second = await service.ask(other, `?limit=3&cursor=${first.json.next_cursor}`)
     expect(idsOf(second.json)).toEqual(made.slice(0, 3).toReversed())
-    for (const wrong of ['kind=unknown', 'from=yesterday', 'created_gte=yesterday', 'cursor=x']) {
+    for (const wrong of ['kind=unknown', `from=${AT}.002Z`, 'created_gte=yesterday', 'cursor=x', 'agent_id=']) {
       expect((await service.ask(other, `?${wrong}`)).json.code, wrong).toBe('invalid_request')
     }
     // Nothing of it is another account's.
@@ -62,15 +66,70 @@ describe('the routes of the decision ledger', () => {
     expect((await get(`?jti=${newId('jti', 'live')}`)).json.code).toBe('environment_mismatch')
   })
 
+  it('are found by what they are about and by the rule that answered, and show both', async () => {
+    const other = await service.makeCaller()
+    const about = {
+      agent_id: newId('agt', 'sandbox'),
+      agent_session_id: 'shopping',
+      device_id: 'laptop-5',
+      mandate_id: newId('mnd', 'sandbox'),
+      schedule_id: newId('sch', 'sandbox'),
+      trace_id: newId('trc', 'sandbox'),
+    }
+    const [whole = '', suspended = '', plain = ''] = await service.record(other, [
+      ...decisions(1, {
+        subject: 'jti_test_1',
+        inputs: { jti: 'jti_test_1', ...about },
+        matchedRuleId: 'wire-over-10k',
+      }),
+      ...decisions(1, { kind: 'agent_suspend', subject: about.agent_id, at: new Date(`${AT}.100Z`), inputs: {} }),
+      ...decisions(1, { subject: null, inputs: {}, at: new Date(`${AT}.200Z`) }),
+    ])
+    const list = async (query: string) => idsOf((await service.ask(other, `?${query}`)).json)
+    const named = { ...about, subject_id: 'jti_test_1', jti: 'jti_test_1', matched_rule_id: 'wire-over-10k' }
+    for (const [name, value] of Object.entries(named)) {
+      const found = name === 'agent_id' ? [suspended, whole] : [whole]
+      expect([name, await list(`${name}=${value}`)]).toEqual([name, found])
+      expect([name, await list(`${name}=${value}x`)]).toEqual([name, []])
+    }
+    expect(await list(`subject_id=${about.agent_id}`)).toEqual([suspended])
+    expect(await list(`agent_id=${about.agent_id}&device_id=laptop-5`)).toEqual([whole])
+    expect((await service.ask(other, `/${whole}`)).json).toMatchObject(named)
+    const nothing = Object.fromEntries(Object.keys(named).map((name) => [name, null]))
+    expect((await service.ask(other, `/${plain}`)).json).toMatchObject(nothing)
+    expect((await service.ask(other, `?agent_id=${newId('agt', 'live')}`)).json.code).toBe('environment_mismatch')
+  })
+
+  it('name who acted as people call them, beside the entry that was hashed', async () => {
+    const other = await service.makeCaller()
+    const { keyId } = other.principal as Extract<Principal, { kind: 'key' }>
+    const { userId } = await service.signIn(other.accountId, { role: 'approver', email: 'eva@example.com' })
+    const made = await service.record(other, [
+      ...decisions(1, { actor: { id: keyId, person: 'mika', keyId } }),
+      ...decisions(1, { actor: { id: keyId, person: userId, keyId } }),
+      ...decisions(1, { actor: { id: userId, person: userId, keyId: null } }),
+      ...decisions(1, { actor: 'service' }),
+    ])
+    const read = async (id: string) => (await service.ask(other, `/${id}`)).json
+    const shown = await Promise.all(made.map(read))
+    expect(shown.map(({ actor }) => actor)).toEqual([
+      { type: 'key', id: keyId, label: 'mika' },
+      { type: 'key', id: keyId, label: 'eva@example.com' },
+      { type: 'user', id: userId, label: 'eva@example.com' },
+      { type: 'service', id: null, label: null },
+    ])
+    for (const { entry, entry_hash } of shown) expect(sha256Base64url(canonicalize(entry))).toBe(entry_hash)
+  })
+
   it('prove an entry against a signed checkpoint, and a checkpoint against a later one', async () => {
     const caller = await service.makeCaller()
     const ask = (path: string) => service.ask(caller, `${path}`)
     const [early = ''] = await service.record(caller, decisions(1))
-    expect((await ask(`/${early}`)).json).toMatchObject({ id: early, position: null })
-    expect((await ask(`/${early}/proof`)).json.code).toBe('conflict')
-    expect((await ask('/consistency?from=1')).json.code).toBe('conflict')
+    expect((await ask(`/${early}`)).json).toMatchObject({ decision_id: early, position: null })
+    expect((await ask(`/${early}/proof`)).json.code).toBe('not_ready')
+    expect((await ask('/consistency?from=1')).json.code).toBe('not_ready')
     await service.append()
-    expect((await ask(`/${early}/proof`)).json.code).toBe('conflict')
+    expect((await ask(`/${early}/proof`)).json.code).toBe('not_ready')
     await service.sign()
     await service.decide(caller, decisions(300, { at: new Date(`${AT}.500Z`) }))
     const [late = ''] = await service.decide(caller, decisions(1, { at: new Date(`${AT}.900Z`) }))
@@ -162,7 +221,12 @@ describe('the routes of the decision ledger', () => {
       { actor_id: principal.keyId, after: expect.anything() },
       { actor_id: expect.stringMatching(/^key_/), after: expect.anything() },
     ])
-    expect(json).toMatchObject({ decision: { id: unexplained }, entry_intact: true, facts_state: 'intact', facts })
+    expect(json).toMatchObject({
+      decision: { decision_id: unexplained },
+      entry_intact: true,
+      facts_status: 'intact',
+      facts,
+    })
 
     // The sealed facts of another decision do not open; the entry was edited.
     await service.test.owner(

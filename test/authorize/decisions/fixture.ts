@@ -12,12 +12,14 @@ import { type Sent, startTestService, type TestService } from '../../support/ser
 /** What the routes answer, one or the other member. */
 export interface LedgerBody {
   code: string
-  data: { id: string; size: number; root: string; jws: string }[]
+  data: { decision_id: string; size: number; root: string; jws: string }[]
   next_cursor: string
   size: number
   position: number
   root: string
   entry_hash: string
+  entry: Json
+  actor: { type: string; id: string | null; label: string | null }
   leaf_hash: string
   proof: string[]
   checkpoint: { jws: string }

@@ -65,7 +65,7 @@ describe('large entries', () => {
       const { text, json } = await list(caller, cursor)
       expect(text.length).toBeLessThan(512 * KB + 2 * LARGE)
       expect(json.has_more).toBe(json.next_cursor !== null)
-      pages.push(json.data.map(({ id }) => id))
+      pages.push(json.data.map(({ decision_id: id }) => id))
       cursor = json.next_cursor
     }
     expect(pages.flat()).toEqual(made.toReversed())
@@ -132,7 +132,7 @@ describe('large entries', () => {
     for (const isNewestFirst of [false, true]) {
       const found: [string, unknown][] = []
       for await (const { entry, facts: open } of ledger.listDecisionsBetween(caller, { ...range, isNewestFirst })) {
-        found.push([entry.id, open()])
+        found.push([entry.decision_id, open()])
       }
       const expected = made.map((id, index) => [id, index < 63 ? undefined : facts])
       expect(found).toEqual(isNewestFirst ? expected.toReversed() : expected)
@@ -153,13 +153,15 @@ describe('large entries', () => {
     const reports = createReports({ db, now, pager: createPager({ key: Buffer.alloc(32) }) })
     const range = { from: '2026-11-22T00:00:00.000Z', to: '2026-11-23T00:00:00.000Z' }
     const { data } = await reports.unexecuted(caller, { ...range, limit: 100 })
-    expect(data).toMatchObject([{ entry: { id: made[0], inputs }, last: { id: made[1], valid: true } }])
+    expect(data).toMatchObject([
+      { entry: { decision_id: made[0], inputs }, last: { decision_id: made[1], valid: true } },
+    ])
     expect(most()).toBeLessThan(4 * KB)
   })
 })
 
 interface Listed {
-  data: { id: string }[]
+  data: { decision_id: string }[]
   has_more: boolean
   next_cursor: string | null
 }

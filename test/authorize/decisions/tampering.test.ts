@@ -99,12 +99,13 @@ const TAMPERS: Tamper[] = [
     seen: ['removed'],
   },
   {
-    title: 'an entry that its jti, its kind or its time no longer finds',
+    title: 'an entry that its jti, its kind, its time or its agent no longer finds',
     change: async ({ run, ids }) => {
       await run(`UPDATE decisions SET jti = 'jti_test_other' WHERE id = $1`, [ids[300]])
       await run(`UPDATE decisions SET kind = 'lock' WHERE id = $1`, [ids[301]])
       await run(`UPDATE decisions SET at = at - interval '1 year' WHERE id = $1`, [ids[302]])
       await run(`UPDATE decisions SET reason = 'other' WHERE id = $1`, [ids[303]])
+      await run(`UPDATE decisions SET agent_id = 'agt_test_other' WHERE id = $1`, [ids[304]])
     },
     found: ['entry_misplaced'],
     // Nothing of it is exported.

@@ -82,8 +82,8 @@ describe('an approval that the policy requires', () => {
     expect(await approvalsOf(jti)).toHaveLength(1)
     expect(await under.entries(caller, 'execute')).toMatchObject([{ inputs: { jti, approval_id } }])
     const explained = await service.call(caller, `/v1/decisions?jti=${jti}&kind=authorize`)
-    const [entry] = explained.json.data as { id: string }[]
-    expect((await service.call(caller, `/v1/decisions/${entry?.id}/explain`)).json).toMatchObject({
+    const [entry] = explained.json.data as { decision_id: string }[]
+    expect((await service.call(caller, `/v1/decisions/${entry?.decision_id}/explain`)).json).toMatchObject({
       differences: [],
       replay: { agrees: true, reason: 'approval_pending' },
     })

@@ -140,7 +140,7 @@ describe('authorize', () => {
     }
     await service.done(caller, `/v1/agents/${one.agentId}/sessions/${one.sessionId}/end`)
     const ended = await service.authorize(caller, { agent_session_id: one.sessionId })
-    expect(ended).toMatchObject({ status: 409, json: { code: 'conflict' } })
+    expect(ended).toMatchObject({ status: 409, json: { code: 'agent_session_ended' } })
   })
 
   it('foresees what verify would answer, and uses nothing up', async () => {

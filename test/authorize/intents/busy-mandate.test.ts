@@ -131,7 +131,9 @@ describe('200 executions of one mandate at once', () => {
     expect(await remainingOf(mandateId)).toBe('0.01')
     expect(transactions - before.transactions).toBeLessThan(100)
     const verifies = await under.entries(caller, 'verify')
-    expect(new Set(verifies.map(({ id }) => id))).toEqual(new Set(answers.map(({ decision_id }) => decision_id)))
+    expect(new Set(verifies.map(({ decision_id: id }) => id))).toEqual(
+      new Set(answers.map(({ decision_id }) => decision_id)),
+    )
     expect(await under.entries(caller, 'execute')).toHaveLength(101)
   })
 })

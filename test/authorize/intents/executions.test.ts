@@ -168,8 +168,8 @@ describe('a key that was rotated', () => {
     expect(await report(old, second.jti)).toMatchObject({ status: 200, json: { status: 'failed' } })
     expect(await report(last, first.jti)).toMatchObject({ status: 409, json: { code: 'invalid_state_transition' } })
     expect(await service.entries(caller, 'outcome')).toMatchObject([
-      { subject: first.jti, actor: { id: last.id } },
-      { subject: second.jti, actor: { id: old.id } },
+      { subject_id: first.jti, actor: { actor_id: last.id } },
+      { subject_id: second.jti, actor: { actor_id: old.id } },
     ])
   })
 })

@@ -38,7 +38,7 @@ async function verified(rules: object[]) {
   const { token } = await service.issue(caller)
   const answer = await service.verify(caller, token)
   const entries = (await service.decisions(caller)).map(({ entry }) => JSON.parse(entry) as DecisionEntry)
-  return { answer, entry: entries.find(({ id }) => id === answer.decision_id), entries }
+  return { answer, entry: entries.find(({ decision_id: id }) => id === answer.decision_id), entries }
 }
 
 describe('the entry of a decision under a long policy', () => {
@@ -68,15 +68,17 @@ describe('the entry of a decision under a long policy', () => {
     const { json } = await service.call(caller, `/v1/decisions/${answer.decision_id}/explain`)
     const omitted = 4 * (RULES - 1) + 1 - 100
     expect(json).toMatchObject({
-      decision: { rule_results_omitted: omitted },
+      decision: { entry: { rule_results_omitted: omitted } },
       entry_intact: true,
-      facts_state: 'intact',
+      facts_status: 'intact',
       same_answer: true,
       replay: { reason: 'policy_denied', matched_rule_id: `rule-${RULES - 1}` },
     })
     expect((json.replay as { rules: unknown[] }).rules).toHaveLength(omitted + 100)
     const listed = await service.call(caller, '/v1/decisions?kind=verify')
-    expect(listed.json.data).toMatchObject([{ id: answer.decision_id, rule_results_omitted: omitted }])
+    expect(listed.json.data).toMatchObject([
+      { decision_id: answer.decision_id, entry: { rule_results_omitted: omitted } },
+    ])
   })
 })
 
@@ -100,7 +102,7 @@ describe('what is made of these entries', () => {
     expect(looked).toBe(1)
     expect(rules.map(({ rule_id }) => rule_id)).toEqual(shadows.map(({ id }) => id).toSorted())
     for (const rule of rules) {
-      expect(rule).toMatchObject({ matched: 1, would_deny: 1, divergent: 1, examples: [entry?.id] })
+      expect(rule).toMatchObject({ matched: 1, would_deny: 1, divergent: 1, examples: [entry?.decision_id] })
     }
   })
 

@@ -231,6 +231,7 @@ describe('a verification', () => {
         answer: decide('perhaps'),
         expected: {
           reason: 'policy_webhook_unavailable',
+          unavailable_check: 'webhook',
           webhook_unavailable_cause: 'malformed',
           matched_rule_id: 'ask',
         },
@@ -344,7 +345,11 @@ describe('a verification', () => {
     const canary = { set: 'default', families: ['exfiltration'] }
     const condition = (mode: string) => [{ id: 'canary', require: { canary: { ...canary, mode } } }]
     await service.setPolicy(caller, condition('strict'))
-    expect(await verifying()).toMatchObject({ reason: 'canary_unavailable', canary_set: 'default' })
+    expect(await verifying()).toMatchObject({
+      reason: 'canary_unavailable',
+      unavailable_check: 'canary',
+      canary_set: 'default',
+    })
     await service.setPolicy(caller, condition('best_effort'))
     expect(await verifying()).toMatchObject({ valid: true })
     const { trace_id } = await service.done(caller, '/v1/trace/check', readings(0.95))

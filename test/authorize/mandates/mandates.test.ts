@@ -57,7 +57,7 @@ describe('a mandate', () => {
     })
     expect(await service.get(made.mandate_id)).toEqual(made)
     expect(await service.ledgerOf('mandate_change')).toMatchObject([
-      { subject: made.mandate_id, reason: 'granted', inputs: { agent_id: agentId, parent_id: null } },
+      { subject_id: made.mandate_id, reason: 'granted', inputs: { agent_id: agentId, parent_id: null } },
     ])
   })
 
@@ -300,10 +300,12 @@ describe('a heartbeat', () => {
     await service.shift(id, { last_check_in_at: '-361 seconds' })
     expect(await service.get(id)).toMatchObject({ status: 'suspended' })
     expect((await service.checkIn(id)).json).toMatchObject({ status: 'active' })
-    expect((await service.ledgerOf('mandate_heartbeat')).map(({ reason, subject }) => [reason, subject])).toEqual([
-      [null, id],
-      ['reactivated', id],
-    ])
+    expect((await service.ledgerOf('mandate_heartbeat')).map(({ reason, subject_id }) => [reason, subject_id])).toEqual(
+      [
+        [null, id],
+        ['reactivated', id],
+      ],
+    )
   })
 
   it('is refused of a mandate that lapsed, which stays so, and of one without a heartbeat', async () => {

@@ -114,10 +114,10 @@ describe('the policy', () => {
 
     const decisions = await changes()
     expect(decisions).toMatchObject([
-      { subject: '1', policy_version: 1, inputs: { document_sha256: first.json.digest } },
-      { subject: '2', policy_version: 2, inputs: { previous_sha256: first.json.digest } },
+      { subject_id: '1', policy_version: 1, inputs: { document_sha256: first.json.digest } },
+      { subject_id: '2', policy_version: 2, inputs: { previous_sha256: first.json.digest } },
     ])
-    expect(decisions[0]?.actor).toMatchObject({ key_id: expect.stringMatching(/^key_test_/) })
+    expect(decisions[0]?.actor).toMatchObject({ api_key_id: expect.stringMatching(/^key_test_/) })
     const audit = await on.test.owner('SELECT action FROM audit_entries WHERE account_id = $1', [caller.accountId])
     expect(audit).toEqual([{ action: 'policy.changed' }, { action: 'policy.changed' }])
     // Another account, and the other environment, have their own.
@@ -170,7 +170,7 @@ describe('the policy', () => {
     })
     expect((await post('/rollback', { version: 4 })).json.code).toBe('conflict')
     expect((await post('/rollback', { version: 9 })).json.code).toBe('not_found')
-    expect((await changes()).map(({ subject }) => subject)).toEqual(['1', '2', '3', '4'])
+    expect((await changes()).map(({ subject_id }) => subject_id)).toEqual(['1', '2', '3', '4'])
   })
 
   it('refuses what it could not enforce, each finding with its pointer', async () => {

@@ -134,7 +134,10 @@ describe('the other reports', () => {
     expect(new Set(jtis)).toEqual(new Set([unused.jti, checked.jti, ...open.map(({ jti }) => jti)]))
     expect(jtis).not.toContain(executed)
     const ages = await report('approvals')
-    expect(ages.data[0]).toMatchObject({ total: 3, approved: 1, denied: 1, pending: 1 })
+    expect((ages.age_classes as Row[])[0]).toMatchObject({
+      total: 3,
+      by_status: { approved: 1, denied: 1, pending: 1 },
+    })
     expect(ages.oldest_pending).toMatchObject({ approval_id: expect.any(String) })
   })
 })

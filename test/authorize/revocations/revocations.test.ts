@@ -69,7 +69,7 @@ describe('a revocation', () => {
     ])
     expect(await ledgerOf('revocation')).toMatchObject([
       {
-        subject: 'shopping',
+        subject_id: 'shopping',
         reason: 'session_revoked',
         inputs: { revocation_id: id, agent_session_id: 'shopping' },
       },
@@ -277,8 +277,11 @@ describe('a stop', () => {
     expect((await send('resume')).json).toEqual(resumed.json)
     const again = await send('stop', { reason: 'Once more' })
     expect(again.json).toMatchObject({ stopped: true, reason: 'Once more' })
-    expect((await ledgerOf('stop')).map(({ subject }) => subject)).toEqual([first.json.stop_id, again.json.stop_id])
-    expect(await ledgerOf('resume')).toMatchObject([{ subject: first.json.stop_id }])
+    expect((await ledgerOf('stop')).map(({ subject_id }) => subject_id)).toEqual([
+      first.json.stop_id,
+      again.json.stop_id,
+    ])
+    expect(await ledgerOf('resume')).toMatchObject([{ subject_id: first.json.stop_id }])
   })
 
   it('in force is the one that is answered, also where another process had a fast clock', async () => {

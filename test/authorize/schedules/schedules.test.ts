@@ -180,7 +180,7 @@ describe('the state of a schedule', () => {
     expect(await act('pause')).toEqual([409, 'invalid_state_transition', ['active']])
     expect(await act('resume')).toEqual([409, 'invalid_state_transition', ['paused']])
     expect(await audited()).toEqual(['schedule.created', 'schedule.paused', 'schedule.resumed', 'schedule.cancelled'])
-    expect((await service.entries(caller)).map(({ kind, subject, reason }) => [kind, subject, reason])).toEqual(
+    expect((await service.entries(caller)).map(({ kind, subject_id, reason }) => [kind, subject_id, reason])).toEqual(
       ['created', 'paused', 'resumed', 'cancelled'].map((reason) => ['schedule_change', id, reason]),
     )
     expect(await get(`/${id}`)).toMatchObject({ status_changed_by: expect.stringMatching(/^key_/), next_cycle: null })

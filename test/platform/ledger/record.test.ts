@@ -42,15 +42,16 @@ describe('a decision on the ledger', () => {
     expect(row).toMatchObject({ kind: 'verify', at: AT, reason: 'action_hash_mismatch', jti: 'jti_test_1' })
     expect(row?.entry_sha256).toEqual(sha256(row?.entry ?? ''))
     expect(JSON.parse(row?.entry ?? '')).toEqual({
-      id,
+      decision_id: id,
       kind: 'verify',
-      env: 'sandbox',
+      environment: 'sandbox',
       at: AT.toISOString(),
-      actor: { id: 'key_test_1', person: null, key_id: 'key_test_1' },
-      subject: 'jti_test_1',
+      actor: { actor_id: 'key_test_1', person: null, api_key_id: 'key_test_1' },
+      subject_id: 'jti_test_1',
       reason: 'action_hash_mismatch',
       valid: false,
       inputs: { action_hash: sha256Base64url('a') },
+      matched_rule_id: null,
       policy_version: 3,
       rule_results: DECISION.ruleResults,
       facts_hash: expect.stringMatching(/^[\w-]{43}$/),

@@ -82,12 +82,12 @@ describe('authorize with a reading that tripped', () => {
     const [entry, second] = await on.ledger(caller, 'authorize')
     expect(second).toMatchObject({ reason: 'canary_tripped' })
     expect(entry).toMatchObject({
-      subject: session,
+      subject_id: session,
       valid: false,
       reason: 'canary_tripped',
       inputs: { trace_id, jti: null },
     })
-    const { json } = await on.service.call(caller, `/v1/decisions/${entry?.id}/explain`)
+    const { json } = await on.service.call(caller, `/v1/decisions/${entry?.decision_id}/explain`)
     expect(json).toMatchObject({ same_answer: true, replay: { valid: false, reason: 'canary_tripped' } })
   })
 

@@ -160,7 +160,7 @@ describe('a check', () => {
     expect(hash).toBe(answer.canary_hash)
     expect(await on.ledger(caller, 'trace_check')).toMatchObject([
       {
-        subject: session,
+        subject_id: session,
         reason: 'canary_tripped',
         valid: true,
         inputs: {

@@ -108,7 +108,7 @@ describe('an inference', () => {
       expect(canaryHash).toBe(hash(canonicalize(covered) ?? ''))
     }
     const [entry] = await on.ledger(caller, 'inference')
-    expect(entry).toMatchObject({ id: made.decision_id, subject: made.trace_id, valid: true, reason: null })
+    expect(entry).toMatchObject({ decision_id: made.decision_id, subject_id: made.trace_id, valid: true, reason: null })
     const explained = await on.get(caller, `/v1/decisions/${made.decision_id}/explain`)
     expect(explained).toMatchObject({ replay: { tripped_families: [] } })
 

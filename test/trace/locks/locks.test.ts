@@ -41,7 +41,9 @@ describe('a trip under block_and_lock', () => {
     ])
     expect(await on.statusOf(caller, agent)).toEqual({ status: 'suspended', causes: ['lock'] })
     expect(await on.trips(caller)).toMatchObject([{ ...lock, mode: 'block_and_lock', source: 'check', jti: null }])
-    expect((await on.ledger(caller)).map(({ kind, reason, subject }) => [kind, reason, subject]).toSorted()).toEqual([
+    expect(
+      (await on.ledger(caller)).map(({ kind, reason, subject_id }) => [kind, reason, subject_id]).toSorted(),
+    ).toEqual([
       ['agent_suspend', 'session_canary_locked', agent],
       ['lock', 'canary_tripped', lock.lock_id],
       ['trace_check', 'canary_tripped', session],
@@ -119,7 +121,7 @@ describe('clearing a lock', () => {
     expect(
       entries
         .slice(-2)
-        .map(({ kind, reason, subject }) => [kind, reason, subject])
+        .map(({ kind, reason, subject_id }) => [kind, reason, subject_id])
         .toSorted(),
     ).toEqual([
       ['agent_unsuspend', 'agent_unsuspended', agent],
@@ -347,7 +349,7 @@ it('no interleaving of suspending, unsuspending, locking and clearing lifts a ca
           const { suspensions } = await agents.registry.get(caller, settled.agent)
           const held = (await liveLocks()).map(({ id }) => id)
           expect(suspensions.flatMap(({ lockId }) => lockId ?? []).toSorted()).toEqual(held.toSorted())
-          const entries = (await on.ledger(caller)).filter(({ subject }) => subject === settled.agent)
+          const entries = (await on.ledger(caller)).filter(({ subject_id }) => subject_id === settled.agent)
           const manual = (kind: string) =>
             entries.filter((one) => one.kind === kind && one.inputs.lock_id === undefined)
           const given = manual('agent_suspend').length - manual('agent_unsuspend').length

@@ -94,7 +94,9 @@ describe('a disclosure', () => {
       },
     })
     const ledger = await on.entries(caller, 'disclosure')
-    expect(ledger).toMatchObject([{ subject: id, reason: 'disclosure_granted', inputs: { share_id: share.share_id } }])
+    expect(ledger).toMatchObject([
+      { subject_id: id, reason: 'disclosure_granted', inputs: { share_id: share.share_id } },
+    ])
     expect(await auditOf(id)).toEqual([{ action: 'disclosure.granted', actor_kind: 'key' }])
     const written = [events, ledger, await on.test.owner('SELECT to_jsonb(r)::text AS row FROM disclosure_requests r')]
     expect(JSON.stringify(written)).not.toMatch(new RegExp(`${email}|incident`))
@@ -218,8 +220,13 @@ describe('a disclosure', () => {
     expect(await statusOf(early)).toBe('expired')
     const entries = (await on.entries(caller, 'disclosure')).filter(({ reason }) => reason !== 'disclosure_granted')
     expect(entries).toMatchObject([
-      { subject: early, reason: 'disclosure_expired' },
-      { subject: id, reason: 'disclosure_revoked', actor: { id: keyId }, inputs: { share_id: share.share_id } },
+      { subject_id: early, reason: 'disclosure_expired' },
+      {
+        subject_id: id,
+        reason: 'disclosure_revoked',
+        actor: { actor_id: keyId },
+        inputs: { share_id: share.share_id },
+      },
     ])
     expect(await on.made.deciding.expire()).toBe(0)
   })
