@@ -47,11 +47,12 @@ export function parseByteRange(header: string | undefined, size: number): RangeA
 
 /**
  * RFC 9110 13.1.1: one ETag of a version or several, compared strongly. Undefined: no header, or `*`, which is any version.
+ * Of a tag with a digest (`replyVersioned`) the version counts.
  * @throws {Failure} `invalid_request`.
  */
 export function parseIfMatch(header: string | undefined): number[] | undefined {
   if (header === undefined || header.trim() === '*') return undefined
-  const tags = header.split(',').map((tag) => /^"([0-9]{1,9})"$/.exec(tag.trim())?.[1])
+  const tags = header.split(',').map((tag) => /^"([0-9]{1,9})(?:-[A-Za-z0-9_-]{1,43})?"$/.exec(tag.trim())?.[1])
   if (tags.includes(undefined)) {
     throw invalidField('If-Match', 'invalid_value', 'must be the ETag of a version, such as "3"')
   }
