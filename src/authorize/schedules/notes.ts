@@ -1,4 +1,4 @@
-import { IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, IDS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const JTI = 'jti_test_01m7x7kz8ye4e8k5v3d9s6q0ta'
@@ -39,13 +39,13 @@ const created = {
   },
   next_cycle: { cycle: 2, opens_at: '2026-11-30T08:00:00.000Z', closes_at: '2026-12-01T08:00:00.000Z' },
   last_execution: { cycle: 1, jti: JTI, executed_at: '2026-10-31T08:00:12.310Z' },
-  created_by: IDS.key,
+  created_by: ACTORS.key,
   created_at: '2026-10-20T15:11:02.000Z',
   status_changed_by: null,
   status_changed_at: null,
 }
 
-const changed = { status_changed_by: IDS.key, status_changed_at: '2026-11-20T15:11:02.000Z' }
+const changed = { status_changed_by: ACTORS.key, status_changed_at: '2026-11-20T15:11:02.000Z' }
 
 export const NOTES: Record<string, Note> = {
   'POST /v1/schedules': {
