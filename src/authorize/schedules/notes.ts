@@ -67,8 +67,31 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/schedules': {
-    description: 'A schedule must match all filters. `exhausted` are those that have used all their occurrences.',
+    description:
+      'A schedule must match all filters, of `status` any value that is given. `exhausted` are those that have used all their occurrences.',
     answers: { 200: { example: listed(created) } },
+  },
+  'GET /v1/schedules/cycles': {
+    description:
+      'By schedule, the newest first, each in order of time: which payments are due, and which were made or missed. Cycles that lie in ' +
+      'the future are shown as if each before them is executed. A page reads 200 schedules: it may have few cycles, or none, and ' +
+      'still a next page.',
+    answers: {
+      200: {
+        example: listed({
+          cycle: 1,
+          opens_at: '2026-10-31T08:00:00.000Z',
+          closes_at: '2026-11-01T08:00:00.000Z',
+          schedule_id: IDS.schedule,
+          counterparty: rent.counterparty,
+          status: 'executed',
+          jti: JTI,
+          amount: '1250',
+          currency: 'EUR',
+          executed_at: '2026-10-31T08:00:12.310Z',
+        }),
+      },
+    },
   },
   'GET /v1/schedules/:id': {
     description: 'Its cycles are those of the moment of the answer.',

@@ -6,6 +6,7 @@ import { actorView } from '#src/platform/http/actor.ts'
 import { amountRequest, currencyRequest } from '#src/platform/http/money.ts'
 import { timestamp } from '#src/platform/http/params.ts'
 import { extended, timestampView as time } from '#src/platform/http/views.ts'
+import { CYCLE_STATUSES, type DueCycle } from './cycles.ts'
 import { MAX_FREQUENCY_LENGTH } from './frequency.ts'
 import { type ScheduleCycle, statusOf } from './judge.ts'
 import type { Schedule, ScheduleRequest, ShownSchedule } from './schedules.ts'
@@ -93,6 +94,27 @@ export const scheduleView = z
   })
   .meta({ id: 'Schedule' })
 
+const cycleStatusView = z
+  .enum(CYCLE_STATUSES)
+  .meta({ id: 'ScheduleCycleStatus' })
+  .describe(
+    'missed: its window has closed. open: it can be executed now, unless the schedule is paused. cancelled: its schedule was, before its window closed.',
+  )
+
+export const dueCycleView = extended(
+  cycleView,
+  {
+    schedule_id: z.string(),
+    counterparty: z.string(),
+    status: cycleStatusView,
+    jti: z.string().nullable().describe('The token that executed it.'),
+    amount: z.string().nullable().describe('Decimal: of its execution.'),
+    currency: z.string(),
+    executed_at: time.nullable(),
+  },
+  { id: 'DueScheduleCycle' },
+)
+
 export const previewView = z
   .object({
     schedule_id: z.string(),
@@ -142,6 +164,22 @@ export function toScheduleView({ row, facts, next, actors }: ShownSchedule): z.i
     created_at: row.createdAt.toISOString(),
     status_changed_by: actors(row.changedBy),
     status_changed_at: row.changedAt?.toISOString() ?? null,
+  }
+}
+
+export function toDueCycleView(due: DueCycle): z.input<typeof dueCycleView> {
+  const { schedule, number, opensAt, closesAt, status, executed } = due
+  return {
+    cycle: number,
+    opens_at: opensAt,
+    closes_at: closesAt,
+    schedule_id: schedule.id,
+    counterparty: schedule.counterparty,
+    status,
+    jti: executed?.jti ?? null,
+    amount: executed?.amount ?? null,
+    currency: schedule.currency,
+    executed_at: executed?.executedAt.toISOString() ?? null,
   }
 }
 
