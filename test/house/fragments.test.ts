@@ -89,6 +89,7 @@ const SMALL: Record<string, readonly string[]> = {
     'src/platform/crypto/key-views.ts',
     'src/platform/crypto/sealed-columns.ts',
     'src/platform/crypto/signing-key-pair.ts',
+    'src/platform/http/versions.ts',
     'src/platform/jobs/failpoint.ts',
     'src/platform/limits/live-processes.ts',
     'src/platform/limits/tokens.ts',

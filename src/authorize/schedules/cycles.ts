@@ -26,9 +26,10 @@ export const MAX_PERIOD_DAYS = 31
 const MAX_SCHEDULES = 200
 const DAY_MS = 86_400_000
 
+/** As the route parses it: ISO 8601. */
 export interface CycleQuery {
-  from: Date
-  to: Date
+  from?: string | undefined
+  to?: string | undefined
   limit: number
   cursor?: string | undefined
 }
@@ -38,16 +39,17 @@ export type Cycles = ReturnType<typeof createCycles>
 export function createCycles({ db, pager, now }: Pick<Platform, 'db' | 'pager' | 'now'>) {
   return {
     /** By schedule, the newest first, each in order of time. @throws {Failure} `invalid_request` at `?from` or `?cursor`. */
-    async list(scope: Scope, { from, to, limit, cursor }: CycleQuery): Promise<Page<DueCycle>> {
+    async list(scope: Scope, { limit, cursor, ...query }: CycleQuery): Promise<Page<DueCycle>> {
+      const at = now()
+      const { from, to } = periodOf(query, at)
       if (from >= to) throw invalidField('?from', 'out_of_range', 'must be before `to`')
       if (to.getTime() - from.getTime() > MAX_PERIOD_DAYS * DAY_MS) {
         throw invalidField('?from', 'out_of_range', `must be at most ${MAX_PERIOD_DAYS} days before \`to\``)
       }
-      const binding = { route: 'GET /v1/schedules/cycles', scope, query: { from, to } }
+      const binding = { route: 'GET /v1/schedules/cycles', scope, query }
       const after = placeOf(pager.decode(cursor, binding))
       return db.tenant(scope, async (tx) => {
         const rows = await listSchedules(tx, scope, {}, { ...after, limit: MAX_SCHEDULES })
-        const at = now()
         const due = rows.flatMap((row) => {
           const isBegun = row.id === after.through
           return spansIn(row, { from, to, at })
@@ -69,6 +71,12 @@ export function createCycles({ db, pager, now }: Pick<Platform, 'db' | 'pager' |
       })
     },
   }
+}
+
+function periodOf({ from, to }: Pick<CycleQuery, 'from' | 'to'>, at: Date): { from: Date; to: Date } {
+  const today = Math.floor(at.getTime() / DAY_MS) * DAY_MS
+  const start = from === undefined ? new Date(today - 7 * DAY_MS) : new Date(from)
+  return { from: start, to: to === undefined ? new Date(start.getTime() + 14 * DAY_MS) : new Date(to) }
 }
 
 // In a cursor: every cycle of the schedule was read.

@@ -101,14 +101,18 @@ function cyclesRoute(cycles: Cycles): Route {
       query: z.object({
         limit: listQuery.limit,
         cursor: listQuery.cursor,
-        from: timestamp.describe(`Begins at or after; at most ${MAX_PERIOD_DAYS} days before \`to\`.`),
-        to: timestamp.describe('Begins before.'),
+        from: timestamp
+          .optional()
+          .describe(
+            `At or after; a week before today (UTC) when absent, at most ${MAX_PERIOD_DAYS} days before \`to\`.`,
+          ),
+        to: timestamp.optional().describe('Before; two weeks after `from` when absent.'),
       }),
       view: listOf(dueCycleView),
       status: [200],
     },
-    async ({ caller, query: { from, to, ...page } }) => {
-      const { data, ...rest } = await cycles.list(caller, { ...page, from: new Date(from), to: new Date(to) })
+    async ({ caller, query }) => {
+      const { data, ...rest } = await cycles.list(caller, query)
       return { ...rest, data: data.map(toDueCycleView) }
     },
   )

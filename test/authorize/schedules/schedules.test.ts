@@ -367,10 +367,14 @@ describe('the cycles of all schedules', () => {
     for (const [query, pointer] of [
       [period(0, 1), '?from'],
       [period(32, 0), '?from'],
-      [`from=${daysAgo(1)}`, '?to'],
     ] as const) {
       expect((await get(`/cycles?${query}`)).errors).toMatchObject([{ pointer }])
     }
+    // A week before today, and two weeks in all.
+    const id = await create({ anchor_at: daysAgo(10), occurrences: 50 })
+    const { data } = await cyclesOf('limit=100')
+    expect(data.every(({ schedule_id }) => schedule_id === id)).toBe(true)
+    expect(data).toHaveLength(14)
   })
 })
 
