@@ -57,10 +57,10 @@ export const INTENT_GUIDANCE = {
     },
   },
   agent_suspended: {
-    happened: 'The agent that the token would name is suspended.',
+    happened: 'The agent is suspended or retired: it gets no tokens and opens no sessions.',
     remedy:
       'A person reviews the agent and unsuspends it with POST /v1/agents/{id}/unsuspend. Verifications of its tokens ' +
-      'answer `agent_suspended` until then.',
+      'answer `agent_suspended` until then. A retired agent stays so: use another one.',
     repeat: 'Not until the agent is unsuspended.',
     example: { detail: 'The agent agt_test_01m7x7p0d7c4e4hv6x9s8n1q0t is suspended.' },
   },

@@ -53,6 +53,7 @@ export const NOT_CALLED: readonly string[] = [
   'GET /v1/auth/sessions',
   'GET /v1/org/invites',
   'GET /v1/passkeys',
+  'GET /v1/passkeys/:id',
   'GET /v1/decisions/:id',
   'GET /v1/decisions/:id/explain',
   'GET /v1/decisions/:id/proof',

@@ -66,12 +66,14 @@ const READS = [
   '/.well-known/authzen-configuration',
   '/.well-known/svc-configuration',
   '/v1/agents',
+  '/v1/agents/sessions',
   '/v1/intent/revocations',
   '/v1/intent/stop',
   '/v1/intents',
   '/v1/mandates',
   '/v1/policy/webhook-secret',
   '/v1/schedules',
+  '/v1/schedules/cycles',
   '/share',
   '/v1/trace/diffs',
   '/v1/trace/disclosure-requests',
@@ -146,6 +148,9 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
     ),
     'POST /v1/agents/:id/unsuspend': withLast(suspended, (id) =>
       send('POST', `/v1/agents/${id}/unsuspend`, {}, { headers: {}, body: '' }),
+    ),
+    'POST /v1/agents/:id/retire': withLast(suspended, (id) =>
+      send('POST', `/v1/agents/${id}/retire`, { reason: 'replaced' }),
     ),
     'POST /v1/agents/:id/sessions': withFirst(agents, (agentId) =>
       send(
@@ -224,6 +229,7 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
     'POST /v1/mandates': () =>
       send('POST', '/v1/mandates', mandate(), { after: (body) => keep(mandates, idOf('mandate_id')(body)) }),
     'GET /v1/mandates/:id': withFirst(mandates, (id) => get(`/v1/mandates/${id}`)),
+    'GET /v1/mandates/:id/spend': withFirst(mandates, (id) => get(`/v1/mandates/${id}/spend`)),
     'PATCH /v1/mandates/:id': withFirst(mandates, (id) =>
       send('PATCH', `/v1/mandates/${id}`, { constraints: { max_amount: 500 } }),
     ),

@@ -2,6 +2,7 @@
 
 import type { Platform, TenantTable } from '#src/platform/feature.ts'
 import { auditFeature } from './audit/feature.ts'
+import { recordAudit } from './audit/record.ts'
 import { closureFeature } from './closure/feature.ts'
 import { eventsFeature } from './events/feature.ts'
 import { exportsFeature } from './exports/feature.ts'
@@ -64,6 +65,7 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
     features: features.map(({ feature }) => feature),
     accounts,
     readActors,
+    recordAudit,
     keys: keys.keys,
     refusals: audit.refusals,
     sessions: sessions.sessions,

@@ -47,6 +47,7 @@ export const AUDIT_ACTIONS = {
   'schedule.paused': 'A standing schedule was paused',
   'schedule.resumed': 'A standing schedule was resumed',
   'schedule.cancelled': 'A standing schedule was cancelled',
+  'agent.retired': 'An agent was retired permanently',
   'screening_settings.changed': 'The settings of screening were changed',
   'kill_switch.changed': 'The kill switch of canary trips was changed',
   'share.created': 'A trace was shared',

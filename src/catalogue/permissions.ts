@@ -33,7 +33,7 @@ export const PERMISSIONS = {
   'devices.write': { allows: 'enroll and revoke devices, and set root CAs', roles: ['admin'], isScoped: true },
   'agents.read': { allows: 'read agents and their sessions', roles: ['admin', 'approver', 'analyst'], isScoped: true },
   'agents.write': {
-    allows: 'register, change and unsuspend agents, and open and end their sessions',
+    allows: 'register, change, unsuspend and retire agents, and open and end their sessions',
     roles: ['admin'],
     isScoped: true,
   },
@@ -101,7 +101,7 @@ export const PERMISSIONS = {
     isScoped: true,
   },
   'passkeys.own': {
-    allows: 'register, name and remove their own passkeys',
+    allows: 'register, read, name and remove their own passkeys',
     roles: ['admin', 'approver', 'analyst', 'developer'],
     isScoped: false,
   },

@@ -2,7 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import type { ReadActors } from '#src/platform/http/actor.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { NOTES } from './notes.ts'
-import { createRegistry } from './registry.ts'
+import { createRegistry, type RecordAudit } from './registry.ts'
 import { agentRoutes } from './routes.ts'
 import { purgeEndedSessions } from './session-rows.ts'
 import { createAgentSessions } from './sessions.ts'
@@ -14,7 +14,7 @@ export type RegistryFeature = ReturnType<typeof registryFeature>
 const SESSION_DAYS = 90
 
 /** Registered agents, their sessions, and why they are suspended. */
-export function registryFeature(p: Platform & { readActors: ReadActors }) {
+export function registryFeature(p: Platform & { readActors: ReadActors; recordAudit: RecordAudit }) {
   const suspensions = createSuspensions(p)
   const registry = createRegistry({ ...p, suspensions })
   const sessions = createAgentSessions(p)

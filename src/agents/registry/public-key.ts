@@ -14,21 +14,16 @@ const coordinate = z
 // Strict: a private key has more members (`d`), and must not be stored.
 export const publicKeyJwk = z
   .discriminatedUnion('kty', [
-    z.strictObject({ kty: z.literal('EC'), crv: z.literal('P-256'), x: coordinate, y: coordinate }),
-    z.strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: coordinate }),
+    z
+      .strictObject({ kty: z.literal('EC'), crv: z.literal('P-256'), x: coordinate, y: coordinate })
+      .meta({ id: 'P256PublicKey' }),
+    z
+      .strictObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: coordinate })
+      .meta({ id: 'Ed25519PublicKey' }),
   ])
   .superRefine((key, context) => {
     const message = problemOf(key)
     if (message !== undefined) context.addIssue({ code: 'custom', message, params: { code: 'invalid_key' } })
-  })
-  .meta({ id: 'AgentPublicKeyInput' })
-
-export const publicKeyView = z
-  .object({
-    kty: z.enum(['EC', 'OKP']),
-    crv: z.enum(['P-256', 'Ed25519']),
-    x: z.string(),
-    y: z.string().optional().describe('With `EC`.'),
   })
   .meta({ id: 'AgentPublicKey' })
 

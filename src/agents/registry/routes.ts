@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParam, idParams, jsonObject, refusePrototypeName, visibleText } from '#src/platform/http/params.ts'
+import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParam, idParams, jsonObject, refusePrototypeName, several, visibleText } from '#src/platform/http/params.ts'
+import { parseIfMatch } from '#src/platform/http/request-headers.ts'
+import { replyVersioned } from '#src/platform/http/versions.ts'
 import { publicKeyJwk } from './public-key.ts'
-import type { Registry } from './registry.ts'
+import type { Registry, ShownAgent } from './registry.ts'
 import type { AgentSessions } from './sessions.ts'
 import {
   agentSessionView,
@@ -36,9 +38,12 @@ const name = visibleText(200)
 const owner = visibleText(254).describe('Who answers for the agent: an e-mail address, a team, an id.')
 const publicKey = publicKeyJwk.nullable().describe('P-256 or Ed25519, as JWK.')
 
-const createRequest = z
-  .strictObject({ name, owner, public_key: publicKey.optional(), metadata: metadata.optional() })
-  .meta({ id: 'NewAgent' })
+const createRequest = z.strictObject({
+  name,
+  owner,
+  public_key: publicKey.optional(),
+  metadata: metadata.optional(),
+})
 const updateRequest = z
   .strictObject({
     name: name.optional(),
@@ -48,8 +53,8 @@ const updateRequest = z
   })
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
 const openRequest = z.strictObject({ metadata: metadata.optional() }).optional()
-/** Of whatever stops something and says why. */
-export const reasonRequest = z.strictObject({ reason: visibleText(500) }).meta({ id: 'ReasonRequest' })
+/** For requests that stop something and say why. */
+export const reasonRequest = z.strictObject({ reason: visibleText(500) })
 
 const reading = { scope: 'intent', permission: 'agents.read' } as const
 const writing = { scope: 'intent', permission: 'agents.write' } as const
@@ -58,7 +63,8 @@ const governing = { scope: 'escalate', permission: 'agents.write' } as const
 
 const sessionParams = z.object({ id: idParam('agt'), session: idParam('ses') })
 
-const timeOf = (text: string | undefined) => (text === undefined ? undefined : new Date(text))
+const answer = (agent: ShownAgent) => replyVersioned(toAgentView(agent))
+const sessionQuery = { ...listQuery, status: sessionStatusView.optional() }
 
 export function agentRoutes(registry: Registry, sessions: AgentSessions): Route[] {
   return [...registryRoutes(registry), ...sessionRoutes(sessions)]
@@ -82,9 +88,9 @@ function registryRoutes(registry: Registry): Route[] {
       },
       async ({ caller, body, idempotencyKey }) => {
         const { public_key: key = null, metadata: data = {}, ...named } = body
-        return toAgentView(await registry.create(caller, { ...named, publicKey: key, metadata: data }, idempotencyKey))
+        return answer(await registry.create(caller, { ...named, publicKey: key, metadata: data }, idempotencyKey))
       },
-      async ({ caller }, id) => toAgentView(await registry.get(caller, id)),
+      async ({ caller }, id) => answer(await registry.get(caller, id)),
     ),
     endpoint(
       {
@@ -96,13 +102,16 @@ function registryRoutes(registry: Registry): Route[] {
         effect: 'read',
         kind: 'list',
         summary: 'Agents, newest first',
-        query: z.object({ ...listQuery, status: agentStatusView.optional(), owner: z.string().max(254).optional() }),
+        query: z.object({
+          ...listQuery,
+          status: several(agentStatusView).optional(),
+          owner: z.string().max(254).optional(),
+        }),
         view: listOf(agentView),
         status: [200],
       },
       async ({ caller, query }) => {
-        const { status, owner: by, created_gte: from, created_lt: before } = query
-        const filter = { status, owner: by, createdFrom: timeOf(from), createdBefore: timeOf(before) }
+        const filter = { status: query.status, owner: query.owner, ...createdBetween(query) }
         const { data, ...page } = await registry.list(caller, filter, query)
         return { ...page, data: data.map(toAgentView) }
       },
@@ -121,7 +130,7 @@ function registryRoutes(registry: Registry): Route[] {
         view: agentView,
         status: [200],
       },
-      async ({ caller, params }) => toAgentView(await registry.get(caller, params.id)),
+      async ({ caller, params }) => answer(await registry.get(caller, params.id)),
     ),
     endpoint(
       {
@@ -138,11 +147,12 @@ function registryRoutes(registry: Registry): Route[] {
         view: agentView,
         status: [200],
       },
-      async ({ caller, params, body, idempotencyKey }) => {
+      async ({ caller, params, body, idempotencyKey, header }) => {
         const { public_key: key, ...rest } = body
-        return toAgentView(await registry.update(caller, params.id, { ...rest, publicKey: key }, idempotencyKey))
+        const change = { request: { ...rest, publicKey: key }, expected: parseIfMatch(header('If-Match')) }
+        return answer(await registry.update(caller, params.id, change, idempotencyKey))
       },
-      async ({ caller }, id) => toAgentView(await registry.get(caller, id)),
+      async ({ caller }, id) => answer(await registry.get(caller, id)),
     ),
     endpoint(
       {
@@ -162,8 +172,28 @@ function registryRoutes(registry: Registry): Route[] {
         status: [200],
       },
       async ({ caller, params, body, idempotencyKey }) =>
-        toAgentView(await registry.suspend(caller, params.id, body.reason, idempotencyKey)),
-      async ({ caller }, id) => toAgentView(await registry.get(caller, id)),
+        answer(await registry.suspend(caller, params.id, body.reason, idempotencyKey)),
+      async ({ caller }, id) => answer(await registry.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...governing,
+        method: 'POST',
+        path: '/v1/agents/:id/retire',
+        operationId: 'retireAgent',
+        sdk: 'agents.retire',
+        effect: 'destructive',
+        kind: 'call',
+        summary: 'End an agent permanently, with its sessions, from the next decision on',
+        audits: 'agent.retired',
+        params: idParams('agt'),
+        body: reasonRequest,
+        view: agentView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) =>
+        answer(await registry.retire(caller, params.id, body.reason, idempotencyKey)),
+      async ({ caller }, id) => answer(await registry.get(caller, id)),
     ),
     endpoint(
       {
@@ -179,9 +209,8 @@ function registryRoutes(registry: Registry): Route[] {
         view: agentView,
         status: [200],
       },
-      async ({ caller, params, idempotencyKey }) =>
-        toAgentView(await registry.unsuspend(caller, params.id, idempotencyKey)),
-      async ({ caller }, id) => toAgentView(await registry.get(caller, id)),
+      async ({ caller, params, idempotencyKey }) => answer(await registry.unsuspend(caller, params.id, idempotencyKey)),
+      async ({ caller }, id) => answer(await registry.get(caller, id)),
     ),
   ]
 }
@@ -218,20 +247,32 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         kind: 'list',
         summary: 'The sessions of an agent, newest first',
         params: idParams('agt'),
-        query: z.object({
-          limit: listQuery.limit,
-          cursor: listQuery.cursor,
-          include: listQuery.include,
-          created_gte: listQuery.created_gte,
-          created_lt: listQuery.created_lt,
-          status: sessionStatusView.optional(),
-        }),
+        query: z.object(sessionQuery),
         view: listOf(agentSessionView),
         status: [200],
       },
       async ({ caller, params, query }) => {
-        const { status, created_gte: from, created_lt: before } = query
-        const filter = { agentId: params.id, status, createdFrom: timeOf(from), createdBefore: timeOf(before) }
+        const filter = { agentId: params.id, status: query.status, ...createdBetween(query) }
+        const { data, ...page } = await sessions.list(caller, filter, query, { mustExist: true })
+        return { ...page, data: data.map(toAgentSessionView) }
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/agents/sessions',
+        operationId: 'listAllAgentSessions',
+        sdk: 'agents.sessions.listAll',
+        effect: 'read',
+        kind: 'list',
+        summary: 'The sessions of all agents, newest first',
+        query: z.object({ ...sessionQuery, agent_id: z.string().max(64).optional() }),
+        view: listOf(agentSessionView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const filter = { agentId: query.agent_id, status: query.status, ...createdBetween(query) }
         const { data, ...page } = await sessions.list(caller, filter, query)
         return { ...page, data: data.map(toAgentSessionView) }
       },

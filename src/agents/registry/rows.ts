@@ -1,5 +1,5 @@
 // An agent is suspended while a cause holds: the manual one, and one for each live lock. The causes are rows, so that
-// lifting one can't lift another.
+// lifting one can't lift another. That an agent is retired is a cause too, which is never lifted.
 
 import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
@@ -8,13 +8,13 @@ import { oneRow } from '#src/platform/db/reads.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PublicKeyJwk } from './public-key.ts'
 
-export const AGENT_STATUSES = ['active', 'suspended'] as const
+export const AGENT_STATUSES = ['active', 'suspended', 'retired'] as const
 export type AgentStatus = (typeof AGENT_STATUSES)[number]
-export type SuspensionCause = 'manual' | 'lock'
+export type SuspensionCause = 'manual' | 'lock' | 'retired'
 
 export interface Suspension {
   cause: SuspensionCause
-  /** null: the manual cause. */
+  /** null: no lock is the cause. */
   lockId: string | null
   reason: string | null
   /** The key or user. */
@@ -31,7 +31,9 @@ export interface AgentRow {
   createdBy: string
   createdAt: Date
   updatedAt: Date
-  /** Oldest first; none while the agent is active. */
+  /** Counts the changes of what is registered, and the retirement. */
+  version: number
+  /** Oldest first; none while the agent is active. Of a retired agent, its retirement is one. */
   suspensions: Suspension[]
 }
 
@@ -40,19 +42,22 @@ export interface AgentFacts {
   id: string
   name: string
   owner: string
-  status: AgentStatus
+  /** A retired agent is suspended, permanently. */
+  status: Exclude<AgentStatus, 'retired'>
   /** Each once. Only locks: the answer to a decision is that of the lock. */
   causes: SuspensionCause[]
   metadata: JsonObject
 }
 
-const MANUAL = 'manual'
+// Values of `held_by` beside the ids of locks: the names of their causes.
+const CAUSES = ['manual', 'retired'] as const
+const CAUSE = `CASE WHEN held_by IN ('${CAUSES.join("', '")}') THEN held_by ELSE 'lock' END`
 
 const AGENT = `id, name, owner, public_key AS "publicKey", metadata, created_by AS "createdBy",
-  created_at AS "createdAt", updated_at AS "updatedAt"`
+  created_at AS "createdAt", updated_at AS "updatedAt", version`
 
 const FACTS = `SELECT id, name, owner, metadata, ARRAY(
-    SELECT DISTINCT CASE held_by WHEN '${MANUAL}' THEN 'manual' ELSE 'lock' END
+    SELECT DISTINCT ${CAUSE}
     FROM agent_suspensions WHERE agent_id = agents.id ORDER BY 1) AS causes
   FROM agents`
 
@@ -76,7 +81,7 @@ export async function findAgent(tx: Tx, id: string): Promise<AgentRow | undefine
 
 type BareAgent = Omit<AgentRow, 'suspensions'>
 
-export type NewAgent = Omit<BareAgent, 'updatedAt'>
+export type NewAgent = Omit<BareAgent, 'updatedAt' | 'version'>
 
 export async function insertAgent(tx: Tx, { accountId, environment }: Scope, agent: NewAgent): Promise<void> {
   await tx.query(
@@ -100,16 +105,23 @@ export type AgentChange = Pick<AgentRow, 'name' | 'owner' | 'publicKey' | 'metad
 
 export async function updateAgent(tx: Tx, id: string, change: AgentChange, at: Date): Promise<void> {
   await tx.query(
-    `UPDATE agents SET name = $2, owner = $3, public_key = $4, metadata = $5, updated_at = $6 WHERE id = $1`,
+    `UPDATE agents SET name = $2, owner = $3, public_key = $4, metadata = $5, updated_at = $6, version = version + 1
+     WHERE id = $1`,
     [id, change.name, change.owner, textOf(change.publicKey), textOf(change.metadata), at],
   )
 }
 
+/** Counts the retirement as a change. */
+export async function noteRetirement(tx: Tx, id: string, at: Date): Promise<void> {
+  await tx.query('UPDATE agents SET updated_at = $2, version = version + 1 WHERE id = $1', [id, at])
+}
+
 export interface AgentFilter {
-  status?: AgentStatus | undefined
+  /** Any of these. */
+  status?: readonly AgentStatus[] | undefined
   owner?: string | undefined
-  createdFrom?: Date | undefined
-  createdBefore?: Date | undefined
+  createdGte?: Date | undefined
+  createdLt?: Date | undefined
 }
 
 /** Newest first. */
@@ -139,12 +151,12 @@ export async function insertSuspension(
   tx: Tx,
   { accountId, environment }: Scope,
   agentId: string,
-  { lockId, reason, by, at }: Omit<Suspension, 'cause'>,
+  { cause, lockId = null, reason, by, at }: Omit<Suspension, 'lockId'> & { lockId?: string | null },
 ): Promise<boolean> {
   const inserted = await tx.query(
     `INSERT INTO agent_suspensions (account_id, environment, agent_id, held_by, reason, suspended_by, suspended_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT ON CONSTRAINT agent_suspensions_pkey DO NOTHING RETURNING 1`,
-    [accountId, environment, agentId, lockId ?? MANUAL, reason, by, at],
+    [accountId, environment, agentId, lockId ?? cause, reason, by, at],
   )
   return inserted.length > 0
 }
@@ -157,7 +169,7 @@ export async function deleteSuspension(
 ): Promise<{ held: boolean; isActive: boolean }> {
   const gone = await tx.query(`DELETE FROM agent_suspensions WHERE agent_id = $1 AND held_by = $2 RETURNING 1`, [
     agentId,
-    lockId ?? MANUAL,
+    lockId ?? 'manual',
   ])
   const left = await tx.query(`SELECT 1 FROM agent_suspensions WHERE agent_id = $1 LIMIT 1`, [agentId])
   return { held: gone.length > 0, isActive: left.length === 0 }
@@ -166,8 +178,8 @@ export async function deleteSuspension(
 async function withSuspensions(tx: Tx, agents: readonly BareAgent[]): Promise<AgentRow[]> {
   if (agents.length === 0) return []
   const rows = await tx.query<Suspension & { agentId: string }>(
-    `SELECT agent_id AS "agentId", CASE held_by WHEN '${MANUAL}' THEN 'manual' ELSE 'lock' END AS cause,
-       nullif(held_by, '${MANUAL}') AS "lockId", reason, suspended_by AS by, suspended_at AS at
+    `SELECT agent_id AS "agentId", ${CAUSE} AS cause, CASE ${CAUSE} WHEN 'lock' THEN held_by END AS "lockId", reason,
+       suspended_by AS by, suspended_at AS at
      FROM agent_suspensions WHERE agent_id = ANY($1::text[]) ORDER BY suspended_at, held_by`,
     [agents.map(({ id }) => id)],
   )
@@ -178,6 +190,18 @@ async function withSuspensions(tx: Tx, agents: readonly BareAgent[]): Promise<Ag
   }))
 }
 
+const IS_HELD = 'EXISTS (SELECT FROM agent_suspensions WHERE agent_id = agents.id)'
+const IS_RETIRED = `EXISTS (SELECT FROM agent_suspensions WHERE agent_id = agents.id AND held_by = 'retired')`
+// An alternative of two EXISTS would be asked of every agent: each set of statuses that can have few agents is one condition.
+const IS_IN: Record<string, string> = {
+  active: `NOT ${IS_HELD}`,
+  suspended: `${IS_HELD} AND NOT ${IS_RETIRED}`,
+  retired: IS_RETIRED,
+  'retired suspended': IS_HELD,
+  'active suspended': `NOT ${IS_RETIRED}`,
+  'active retired': `(NOT ${IS_HELD} OR ${IS_RETIRED})`,
+} satisfies Partial<Record<AgentStatus | `${AgentStatus} ${AgentStatus}`, string>>
+
 function conditionsOf({ environment }: Scope, filter: AgentFilter): { where: string[]; values: unknown[] } {
   const values: unknown[] = []
   const where = ['true']
@@ -186,12 +210,9 @@ function conditionsOf({ environment }: Scope, filter: AgentFilter): { where: str
   }
   add((p) => `owner = ${p}`, filter.owner)
   where.push(
-    ...conditionsOfRange(values, { type: 'agt', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
+    ...conditionsOfRange(values, { type: 'agt', environment }, { from: filter.createdGte, to: filter.createdLt }),
   )
-  if (filter.status !== undefined) {
-    const isHeld = 'EXISTS (SELECT FROM agent_suspensions WHERE agent_id = agents.id)'
-    where.push(filter.status === 'suspended' ? isHeld : `NOT ${isHeld}`)
-  }
+  if (filter.status !== undefined) where.push(IS_IN[filter.status.toSorted().join(' ')] ?? 'true')
   return { where, values }
 }
 

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { boundsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import { oneRow } from '#src/platform/db/reads.ts'
 import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
@@ -68,11 +68,21 @@ export async function endSession(tx: Tx, id: string, { by, at }: { by: string; a
   return ended.length > 0
 }
 
+/** All open ones of an agent. */
+export async function endSessionsOf(tx: Tx, agentId: string, { by, at }: { by: string; at: Date }): Promise<void> {
+  await tx.query(`UPDATE agent_sessions SET ended_by = $2, ended_at = $3 WHERE agent_id = $1 AND ended_at IS NULL`, [
+    agentId,
+    by,
+    at,
+  ])
+}
+
 export interface SessionFilter {
-  agentId: string
+  /** Undefined: of every agent. */
+  agentId?: string | undefined
   status?: AgentSessionStatus | undefined
-  createdFrom?: Date | undefined
-  createdBefore?: Date | undefined
+  createdGte?: Date | undefined
+  createdLt?: Date | undefined
 }
 
 /** Newest first. */
@@ -82,27 +92,30 @@ export async function findAgentSessions(
   filter: SessionFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<AgentSessionRow[]> {
-  return tx.query<AgentSessionRow>(
-    `SELECT ${SESSION} FROM agent_sessions WHERE ${MATCHING} ORDER BY id DESC LIMIT $7`,
-    [...valuesOf(scope, filter, before), limit],
+  const { where, values } = conditionsOf(scope, filter, before)
+  return tx.adhoc<AgentSessionRow>(
+    `SELECT ${SESSION} FROM agent_sessions WHERE ${where} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
   )
 }
 
 export async function countSessions(tx: Tx, scope: Scope, filter: SessionFilter): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(countOf(`agent_sessions WHERE ${MATCHING}`), valuesOf(scope, filter))
+  const { where, values } = conditionsOf(scope, filter)
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`agent_sessions WHERE ${where}`), values)
   return row?.count ?? 0
 }
 
-const MATCHING = `id >= $1 AND id < $2 AND agent_id = $3 AND ($4::text IS NULL OR (ended_at IS NULL) = ($4 = 'open'))
-  AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)`
-
-function valuesOf(
-  { environment }: Scope,
-  { agentId, status, createdFrom: from, createdBefore: to }: SessionFilter,
-  before?: string,
-): unknown[] {
-  const bounds = boundsOfRange({ type: 'ses', environment }, { from, to }, before)
-  return [...bounds, agentId, status ?? null, from ?? null, to ?? null]
+function conditionsOf({ environment }: Scope, filter: SessionFilter, before?: string) {
+  const { agentId, status, createdGte: from, createdLt: to } = filter
+  const values: unknown[] = []
+  const where = [
+    'true',
+    ...(agentId === undefined ? [] : [`agent_id = $${values.push(agentId)}`]),
+    ...(status === undefined ? [] : [`ended_at IS ${status === 'open' ? '' : 'NOT '}NULL`]),
+    ...conditionsOfRange(values, { type: 'ses', environment }, { from, to }),
+    ...(before === undefined ? [] : [`id < $${values.push(before)}`]),
+  ]
+  return { where: where.join(' AND '), values }
 }
 
 /** Those that ended long ago. Open ones stay, and are not read for it. */

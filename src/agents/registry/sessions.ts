@@ -1,4 +1,5 @@
-// Sessions of registered agents. An open session of a suspended agent stays open: each decision reads the agent too.
+// Sessions of registered agents. An open session of a suspended agent stays open: each decision reads the agent too. Those
+// of a retired agent have ended with it.
 
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
@@ -6,11 +7,12 @@ import type { JsonObject } from '#src/platform/crypto/canonical.ts'
 import { lockExclusive, lockShared, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
+import type { ActorsOf, ReadActors } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import type { CountedPage } from '#src/platform/http/page.ts'
+import type { CountedPage, ListQuery } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
-import { getAgent } from './registry.ts'
+import { agentStatusOf, getAgent } from './registry.ts'
 import {
   type AgentSessionRow,
   countSessions,
@@ -23,19 +25,40 @@ import {
 
 export type AgentSessions = ReturnType<typeof createAgentSessions>
 
-export function createAgentSessions({ db, pager, now }: Pick<Platform, 'db' | 'pager' | 'now'>) {
+/** With the views of those who opened and ended it. */
+export type ShownSession = AgentSessionRow & { actors: ActorsOf }
+
+export function createAgentSessions({
+  db,
+  pager,
+  now,
+  readActors,
+}: Pick<Platform, 'db' | 'pager' | 'now'> & { readActors: ReadActors }) {
+  async function shownAll(tx: Tx, sessions: readonly AgentSessionRow[]): Promise<ShownSession[]> {
+    const actors = await readActors(
+      tx,
+      sessions.flatMap(({ createdBy, endedBy }) => [createdBy, endedBy]),
+    )
+    return sessions.map((session) => ({ ...session, actors }))
+  }
+
+  /** @throws {Failure} `not_found`: also for a session of another agent. */
+  async function getShown(tx: Tx, agentId: string, id: string): Promise<ShownSession> {
+    const [session] = await shownAll(tx, [await getSession(tx, agentId, id)])
+    if (session === undefined) throw noSession(agentId, id)
+    return session
+  }
+
   return {
-    /** @throws {Failure} `conflict` while the agent is suspended; `environment_mismatch`, `not_found`. */
-    async open(acting: Acting, agentId: string, metadata: JsonObject, key?: IdempotencyKey): Promise<AgentSessionRow> {
+    /** @throws {Failure} `agent_suspended`, also for a retired agent; `environment_mismatch`, `not_found`. */
+    async open(acting: Acting, agentId: string, metadata: JsonObject, key?: IdempotencyKey): Promise<ShownSession> {
       checkId(agentId, 'agt', acting.environment)
       const createdAt = now()
       const id = newId('ses', acting.environment, createdAt.getTime())
       note({ agent: agentId, agentSession: id })
       const insert = async (tx: Tx) => {
-        const { suspensions } = await getAgent(tx, agentId)
-        if (suspensions.length > 0) {
-          throw new Failure('conflict', `${agentId} is suspended: it opens no sessions.`)
-        }
+        const status = agentStatusOf(await getAgent(tx, agentId))
+        if (status !== 'active') throw new Failure('agent_suspended', `${agentId} is ${status}: it opens no sessions.`)
         await insertAgentSession(tx, acting, {
           id,
           agentId,
@@ -43,7 +66,7 @@ export function createAgentSessions({ db, pager, now }: Pick<Platform, 'db' | 'p
           createdAt,
           createdBy: actorOf(acting.principal).id,
         })
-        return getSession(tx, agentId, id)
+        return getShown(tx, agentId, id)
       }
       return db.tenant(acting, async (tx) => {
         await lockShared(tx, [subjectLock(acting, 'agent', agentId)])
@@ -52,25 +75,33 @@ export function createAgentSessions({ db, pager, now }: Pick<Platform, 'db' | 'p
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`: also for a session of another agent. */
-    async get(scope: Scope, agentId: string, id: string): Promise<AgentSessionRow> {
+    async get(scope: Scope, agentId: string, id: string): Promise<ShownSession> {
       checkIds(scope, agentId, id)
-      return db.tenant(scope, (tx) => getSession(tx, agentId, id))
+      return db.tenant(scope, (tx) => getShown(tx, agentId, id))
     },
 
-    /** Newest first. @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`. */
+    /**
+     * Newest first.
+     * @param mustExist Refuses an agent that does not exist: it is in the path. A filter matches nothing then.
+     * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`.
+     */
     async list(
       scope: Scope,
       filter: SessionFilter,
-      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
-    ): Promise<CountedPage<AgentSessionRow>> {
-      checkId(filter.agentId, 'agt', scope.environment)
-      const binding = { route: 'GET /v1/agents/:id/sessions', scope, query: { ...filter } }
+      query: Pick<ListQuery, 'limit' | 'cursor' | 'include'>,
+      { mustExist = false }: { mustExist?: boolean } = {},
+    ): Promise<CountedPage<ShownSession>> {
+      const { agentId } = filter
+      if (agentId !== undefined) checkId(agentId, 'agt', scope.environment)
+      const route = mustExist ? 'GET /v1/agents/:id/sessions' : 'GET /v1/agents/sessions'
+      const binding = { route, scope, query: { ...filter } }
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
-        await getAgent(tx, filter.agentId)
+        if (mustExist && agentId !== undefined) await getAgent(tx, agentId)
         const rows = await findAgentSessions(tx, scope, filter, { before, limit: query.limit + 1 })
-        const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-        return query.include === undefined ? page : { ...page, total_count: await countSessions(tx, scope, filter) }
+        const { data, ...page } = pager.page(rows, query.limit, ({ id }) => id, binding)
+        const total = query.include === undefined ? {} : { total_count: await countSessions(tx, scope, filter) }
+        return { ...page, ...total, data: await shownAll(tx, data) }
       })
     },
 
@@ -78,13 +109,13 @@ export function createAgentSessions({ db, pager, now }: Pick<Platform, 'db' | 'p
      * Ends a session permanently. Of a session that has ended, nothing changes.
      * @throws {Failure} `environment_mismatch`, `not_found`.
      */
-    async end(acting: Acting, agentId: string, id: string, key?: IdempotencyKey): Promise<AgentSessionRow> {
+    async end(acting: Acting, agentId: string, id: string, key?: IdempotencyKey): Promise<ShownSession> {
       checkIds(acting, agentId, id)
       note({ agent: agentId, agentSession: id })
       const end = async (tx: Tx) => {
         await getSession(tx, agentId, id)
         await endSession(tx, id, { by: actorOf(acting.principal).id, at: now() })
-        return getSession(tx, agentId, id)
+        return getShown(tx, agentId, id)
       }
       return db.tenant(acting, async (tx) => {
         await lockExclusive(tx, [subjectLock(acting, 'session', id)])
@@ -102,5 +133,9 @@ function checkIds({ environment }: Scope, agentId: string, id: string): void {
 async function getSession(tx: Tx, agentId: string, id: string): Promise<AgentSessionRow> {
   const session = await readAgentSession(tx, id)
   if (session?.agentId === agentId) return session
-  throw new Failure('not_found', `${agentId} has no session ${id}.`)
+  throw noSession(agentId, id)
+}
+
+function noSession(agentId: string, id: string): Failure {
+  return new Failure('not_found', `${agentId} has no session ${id}.`)
 }

@@ -6,7 +6,7 @@ import type { Acting, Actor } from '#src/platform/http/principal.ts'
 import { actorOf } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
-import { deleteSuspension, insertSuspension } from './rows.ts'
+import { deleteSuspension, insertSuspension, noteRetirement } from './rows.ts'
 
 export type Suspensions = ReturnType<typeof createSuspensions>
 
@@ -15,7 +15,7 @@ export function createSuspensions({ ledger }: { ledger: Pick<Ledger, 'record'> }
     /** The manual cause. When it holds already, the first one stays and nothing is recorded. */
     async suspend(tx: Tx, acting: Acting, agentId: string, { reason, at }: { reason: string; at: Date }) {
       const actor = actorOf(acting.principal)
-      if (!(await insertSuspension(tx, acting, agentId, { lockId: null, reason, by: actor.id, at }))) return
+      if (!(await insertSuspension(tx, acting, agentId, { cause: 'manual', reason, by: actor.id, at }))) return
       await ledger.record(tx, acting, {
         kind: 'agent_suspend',
         at,
@@ -26,6 +26,24 @@ export function createSuspensions({ ledger }: { ledger: Pick<Ledger, 'record'> }
         inputs: {},
         facts: { cause: 'manual', reason },
       })
+    },
+
+    /** The cause that is never lifted. Returns false when it holds already: nothing is recorded then. */
+    async retire(tx: Tx, acting: Acting, agentId: string, { reason, at }: { reason: string; at: Date }) {
+      const actor = actorOf(acting.principal)
+      if (!(await insertSuspension(tx, acting, agentId, { cause: 'retired', reason, by: actor.id, at }))) return false
+      await noteRetirement(tx, agentId, at)
+      await ledger.record(tx, acting, {
+        kind: 'agent_suspend',
+        at,
+        actor,
+        subject: agentId,
+        reason: null,
+        valid: null,
+        inputs: {},
+        facts: { cause: 'retired', reason },
+      })
+      return true
     },
 
     /** Lifts the manual cause. Returns whether it held. */
@@ -41,7 +59,7 @@ export function createSuspensions({ ledger }: { ledger: Pick<Ledger, 'record'> }
 
     /** A session lock suspends the agent of the session. */
     async suspendForLock(tx: Tx, scope: Scope, agentId: string, { lockId, at }: { lockId: string; at: Date }) {
-      const row = { lockId, reason: 'session_canary_locked', by: null, at }
+      const row = { cause: 'lock' as const, lockId, reason: 'session_canary_locked', by: null, at }
       if (!(await insertSuspension(tx, scope, agentId, row))) return
       await ledger.record(tx, scope, {
         kind: 'agent_suspend',

@@ -41,7 +41,7 @@ const challengesView = z
       z.object({ challenge_id: z.string(), challenge: z.string(), expires_at: z.string() }).meta({ id: 'Challenge' }),
     ),
   })
-  .meta({ id: 'Challenges' })
+  .meta({ id: 'IssuedChallenges' })
 
 export function deviceRoutes(devices: Devices, challenges: Challenges): Route[] {
   // Before the registry's own routes: their path segments must not be taken for ids.

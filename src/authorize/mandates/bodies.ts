@@ -8,11 +8,11 @@ import { timestamp, visibleText } from '#src/platform/http/params.ts'
 import type { MandateConstraints } from './judge.ts'
 import type { MandateRequest } from './mandates.ts'
 import { DEFAULT_WINDOW_SECONDS, type MandateNarrowing } from './terms.ts'
-import { budgetPeriodView as period } from './views.ts'
 
 /** Each list is read by every decision, and answered where it refuses. */
 const MAX_NAMES = 100
 
+export const budgetPeriod = z.enum(['total', 'day', 'week', 'month', 'year']).meta({ id: 'BudgetPeriod' })
 const names = z
   .array(z.string().min(1).max(200))
   .min(1)
@@ -21,7 +21,7 @@ const names = z
 const timeOfDay = (last: string) =>
   z.string().regex(new RegExp(`^(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]${last})$`), 'must be a time such as 09:30')
 
-const window = z
+export const mandateWindow = z
   .strictObject({
     weekdays: z
       .array(z.number().int().min(1).max(7))
@@ -44,9 +44,9 @@ const constraints = z
     currency: currency.optional(),
     action_types: names.optional(),
     counterparties: names.optional(),
-    window: window.optional().describe("When actions may run, in the mandate's time zone."),
+    window: mandateWindow.optional().describe("When actions may run, in the mandate's time zone."),
   })
-  .meta({ id: 'MandateConstraints' })
+  .meta({ id: 'RequestedMandateConstraints' })
 const interval = z.number().int().min(300).max(2_592_000).describe('A check-in is missed 60 s after it.')
 const heartbeat = z
   .strictObject({
@@ -62,53 +62,53 @@ const heartbeat = z
           `${DEFAULT_WINDOW_SECONDS} in a new heartbeat, and as it is in a change.`,
       ),
   })
-  .meta({ id: 'NewMandateHeartbeat' })
+  .meta({ id: 'RequestedMandateHeartbeat' })
 const maxCount = z.number().int().min(1).max(1_000_000_000).describe('Executions in one period.')
 const pointer = z.string().refine(isPointer, {
   message: 'must be an RFC 6901 JSON pointer of 1 to 10 segments',
   params: { code: 'invalid_pointer' },
 })
+export const payloadPointers = z
+  .strictObject({
+    amount: pointer.optional(),
+    currency: pointer.optional(),
+    counterparty: pointer.optional(),
+    action_type: pointer.optional(),
+    instrument: pointer.optional(),
+  })
+  .meta({ id: 'MandatePayloadPointers' })
 const expiresAt = timestamp.describe('In the future, and at most 366 days from now.')
 const agentId = z.string().max(64)
 const id = z.string().max(64)
 
-export const mandateRequest = z
-  .strictObject({
-    principal: visibleText(254).describe('For whom the agent acts: a person, a team, an id.'),
-    agent_id: agentId.optional().describe('Only tokens of this agent may name the mandate. Any agent when absent.'),
-    description: visibleText(2_000),
-    timezone: z
-      .string()
-      .max(64)
-      // Abbreviations and offsets mean one thing to some readers and another to others.
-      .refine((zone) => (zone === 'UTC' || /^[A-Za-z]+\//.test(zone)) && isTimezone(zone), {
-        message: 'must be an IANA time zone, such as Europe/Berlin, or UTC',
-        params: { code: 'unknown_timezone' },
-      })
-      .default('UTC')
-      .describe('Of the periods of its budget and of its window.'),
-    constraints: constraints.default({}),
-    budget: z
-      .strictObject({ limit: amount, currency, period, max_count: maxCount.optional() })
-      .meta({ id: 'NewMandateBudget' })
-      .optional(),
-    not_before: timestamp.optional().describe('No action may run before it. From the grant on when absent.'),
-    instruments: names.optional().describe('The payment instruments that actions may name. Any when absent.'),
-    payload_pointers: z
-      .strictObject({
-        amount: pointer.optional(),
-        currency: pointer.optional(),
-        counterparty: pointer.optional(),
-        action_type: pointer.optional(),
-        instrument: pointer.optional(),
-      })
-      .optional()
-      .describe('Where `action_payload` has what is compared. Without one: in its member of that name.'),
-    expires_at: expiresAt,
-    heartbeat: heartbeat.optional(),
-    parent_id: id.optional().describe('The mandate within which it is granted.'),
-  })
-  .meta({ id: 'NewMandate' })
+export const mandateRequest = z.strictObject({
+  principal: visibleText(254).describe('For whom the agent acts: a person, a team, an id.'),
+  agent_id: agentId.optional().describe('Only tokens of this agent may name the mandate. Any agent when absent.'),
+  description: visibleText(2_000),
+  timezone: z
+    .string()
+    .max(64)
+    // Abbreviations and offsets mean one thing to some readers and another to others.
+    .refine((zone) => (zone === 'UTC' || /^[A-Za-z]+\//.test(zone)) && isTimezone(zone), {
+      message: 'must be an IANA time zone, such as Europe/Berlin, or UTC',
+      params: { code: 'unknown_timezone' },
+    })
+    .default('UTC')
+    .describe('Of the periods of its budget and of its window.'),
+  constraints: constraints.default({}),
+  budget: z
+    .strictObject({ limit: amount, currency, period: budgetPeriod, max_count: maxCount.optional() })
+    .meta({ id: 'RequestedMandateBudget' })
+    .optional(),
+  not_before: timestamp.optional().describe('No action may run before it. From the grant on when absent.'),
+  instruments: names.optional().describe('The payment instruments that actions may name. Any when absent.'),
+  payload_pointers: payloadPointers
+    .optional()
+    .describe('Where `action_payload` has what is compared. Without one: in its member of that name.'),
+  expires_at: expiresAt,
+  heartbeat: heartbeat.optional(),
+  parent_id: id.optional().describe('The mandate within which it is granted.'),
+})
 
 export const narrowingRequest = z
   .strictObject({
@@ -118,9 +118,10 @@ export const narrowingRequest = z
       .strictObject({
         limit: amount,
         currency: currency.optional(),
-        period: period.optional(),
+        period: budgetPeriod.optional(),
         max_count: maxCount.optional(),
       })
+      .meta({ id: 'RequestedBudgetChange' })
       .optional()
       .describe('`currency` and `period` are needed where the mandate has no budget yet.'),
     not_before: timestamp.optional(),
@@ -129,7 +130,6 @@ export const narrowingRequest = z
     heartbeat: heartbeat.optional(),
   })
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
-  .meta({ id: 'MandateNarrowing' })
 
 export function toMandateRequest(body: z.output<typeof mandateRequest>): MandateRequest {
   return {

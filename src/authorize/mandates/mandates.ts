@@ -1,11 +1,14 @@
 // Grants mandates, makes them narrower, ends them, and takes their check-ins. Nothing here makes a mandate allow more: for
 // that, a person grants another one.
 
-import { readAgents } from '#src/agents/registry/rows.ts'
+import { readActors } from '#src/account/users/actors.ts'
+import { type AgentFacts, readAgents } from '#src/agents/registry/rows.ts'
 import type { ActionPointers } from '#src/authorize/action-amounts.ts'
 import { Failure, invalidField, refusalOf } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { ActorsOf } from '#src/platform/http/actor.ts'
+import { checkVersion } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { CountedPage, Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
@@ -27,6 +30,7 @@ import {
   narrowMandate,
   revokeMandate,
 } from './rows.ts'
+import { countCharges, type SpendDay, sumByDay } from './spend-rows.ts'
 import {
   checkParent,
   type MandateNarrowing,
@@ -58,6 +62,23 @@ interface MandatesDeps {
   now(): Date
 }
 
+/** With the views of those who acted. */
+export type ShownMandate = MandateRow & { actors: ActorsOf }
+
+export interface DailySpend {
+  id: string
+  from: Date
+  to: Date
+  days: SpendDay[]
+}
+
+const DAY_MS = 86_400_000
+const DEFAULT_SPEND_DAYS = 30
+/** Charges are kept for as long (feature.ts). */
+export const MAX_SPEND_DAYS = 45
+/** Of one answer: so many are added up in some tens of milliseconds. */
+const MAX_CHARGES = 25_000
+
 export type Mandates = ReturnType<typeof createMandates>
 
 export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
@@ -79,14 +100,13 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
     })
   }
 
-  async function insert(tx: Tx, acting: Acting, request: MandateRequest): Promise<MandateRow> {
+  async function insert(tx: Tx, acting: Acting, request: MandateRequest): Promise<ShownMandate> {
     const { agentId, parentId } = request
     const [agents, parent] = await Promise.all([
       agentId === null ? undefined : readAgents(tx, [agentId]),
       parentId === null ? undefined : readMandateFacts(tx, parentId, 'share'),
     ])
-    if (agentId !== null && agents?.has(agentId) !== true)
-      throw new Failure('not_found', `There is no agent ${agentId}.`)
+    if (agentId !== null) checkAgent(agentId, agents?.get(agentId))
     if (parentId !== null) checkParent(parentId, parent, request)
     const id = newId('mnd', acting.environment, now().getTime())
     note({ mandate: id })
@@ -102,7 +122,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
     }
     const row = await getMandate(tx, id)
     await record(tx, acting, row, { change: 'granted' })
-    return row
+    return shown(tx, row)
   }
 
   /**
@@ -113,7 +133,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
     acting: Acting,
     { id, key, locksAncestors = false }: { id: string; key: IdempotencyKey | undefined; locksAncestors?: boolean },
     work: (tx: Tx, row: MandateRow, ancestors: MandateFacts | undefined) => Promise<void>,
-  ): Promise<MandateRow> {
+  ): Promise<ShownMandate> {
     checkId(id, 'mnd', acting.environment)
     note({ mandate: id })
     const locked = async (tx: Tx) => {
@@ -121,7 +141,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
       const row = await lockMandate(tx, id)
       if (row === undefined) throw noMandate(id)
       await work(tx, row, ancestors)
-      return getMandate(tx, id)
+      return shown(tx, await getMandate(tx, id))
     }
     return db.tenant(acting, (tx) => once(tx, key, locked, () => id))
   }
@@ -131,7 +151,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
      * @throws {Failure} `environment_mismatch`; `not_found` for the agent or the parent; `invalid_request`;
      * `invalid_state_transition` for a parent that is not active.
      */
-    async create(acting: Acting, request: MandateRequest, key?: IdempotencyKey): Promise<MandateRow> {
+    async create(acting: Acting, request: MandateRequest, key?: IdempotencyKey): Promise<ShownMandate> {
       const { agentId, parentId, constraints, budget, instruments, timezone } = request
       if (agentId !== null) checkId(agentId, 'agt', acting.environment)
       if (parentId !== null) checkId(parentId, 'mnd', acting.environment)
@@ -161,39 +181,68 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
-    async get(scope: Scope, id: string): Promise<MandateRow> {
+    async get(scope: Scope, id: string): Promise<ShownMandate> {
       checkId(id, 'mnd', scope.environment)
-      return db.tenant(scope, (tx) => getMandate(tx, id))
+      return db.tenant(scope, async (tx) => shown(tx, await getMandate(tx, id)))
+    },
+
+    /**
+     * What was charged to a mandate, by day in UTC.
+     * @throws {Failure} `environment_mismatch`, `not_found`; `invalid_request` at `?from`.
+     */
+    async spendByDay(scope: Scope, id: string, period: { from?: Date; to?: Date }): Promise<DailySpend> {
+      checkId(id, 'mnd', scope.environment)
+      const to = period.to ?? now()
+      const from = period.from ?? new Date(to.getTime() - DEFAULT_SPEND_DAYS * DAY_MS)
+      if (from >= to) throw invalidField('?from', 'out_of_range', 'must be before `to`')
+      if (to.getTime() - from.getTime() > MAX_SPEND_DAYS * DAY_MS) {
+        throw invalidField('?from', 'out_of_range', `must be at most ${MAX_SPEND_DAYS} days before \`to\``)
+      }
+      return db.tenant(scope, async (tx) => {
+        await getMandate(tx, id)
+        if ((await countCharges(tx, id, { from, to, most: MAX_CHARGES + 1 })) > MAX_CHARGES) {
+          throw invalidField('?from', 'range_too_large', `must leave at most ${MAX_CHARGES} charges until \`to\``)
+        }
+        return { id, from, to, days: await sumByDay(tx, id, { from, to }) }
+      })
     },
 
     /** Newest first. @throws {Failure} `environment_mismatch`; `invalid_request` at `?cursor`. */
-    async list(scope: Scope, { limit, cursor, include, ...filter }: MandateQuery): Promise<CountedPage<MandateRow>> {
+    async list(scope: Scope, { limit, cursor, include, ...filter }: MandateQuery): Promise<CountedPage<ShownMandate>> {
       if (filter.agentId !== undefined) checkId(filter.agentId, 'agt', scope.environment)
       if (filter.parentId !== undefined) checkId(filter.parentId, 'mnd', scope.environment)
       const binding = { route: 'GET /v1/mandates', scope, query: { ...filter } }
       const before = pager.decode(cursor, binding)
       return db.tenant(scope, async (tx) => {
         const rows = await listMandates(tx, scope, filter, { before, limit: limit + 1 })
-        const page = pager.page(rows, limit, ({ id }) => id, binding)
-        return include === undefined ? page : { ...page, total_count: await countMandates(tx, scope, filter) }
+        const { data, ...page } = pager.page(rows, limit, ({ id }) => id, binding)
+        const total = include === undefined ? {} : { total_count: await countMandates(tx, scope, filter) }
+        return { ...page, ...total, data: await shownAll(tx, data) }
       })
     },
 
     /**
      * Makes a mandate allow less.
+     * @param expected The versions that the caller expects to change, from `If-Match`; undefined for any.
      * @throws {Failure} `environment_mismatch`, `not_found`; `invalid_request` for what would allow more;
-     * `invalid_state_transition` when its state is final.
+     * `precondition_failed`; `invalid_state_transition` when its state is final.
      */
-    narrow(acting: Acting, id: string, narrowing: MandateNarrowing, key?: IdempotencyKey): Promise<MandateRow> {
+    narrow(
+      acting: Acting,
+      id: string,
+      { narrowing, expected }: { narrowing: MandateNarrowing; expected?: readonly number[] | undefined },
+      key?: IdempotencyKey,
+    ): Promise<ShownMandate> {
       if (narrowing.agentId !== undefined) checkId(narrowing.agentId, 'agt', acting.environment)
       return change(acting, { id, key, locksAncestors: true }, async (tx, row, ancestors) => {
+        checkVersion(expected, row)
         const needsActive = narrowing.heartbeat !== undefined
         requireState(row, needsActive ? ['active'] : ['active', 'suspended'])
         const { timezone } = row
         const terms = narrowedTerms(termsOf(row), narrowing, { ancestors, timezone }, now())
         const { agentId } = terms
-        if (agentId !== row.agentId && agentId !== null && !(await readAgents(tx, [agentId])).has(agentId)) {
-          throw new Failure('not_found', `There is no agent ${agentId}.`)
+        if (agentId !== row.agentId && agentId !== null) {
+          checkAgent(agentId, (await readAgents(tx, [agentId])).get(agentId))
         }
         await narrowMandate(tx, id, terms, { restartsHeartbeat: needsActive })
         await record(tx, acting, await getMandate(tx, id), { change: 'narrowed' })
@@ -201,7 +250,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
     },
 
     /** One that is revoked stays as it is. @throws {Failure} `environment_mismatch`, `not_found`. */
-    revoke(acting: Acting, id: string, reason: string, key?: IdempotencyKey): Promise<MandateRow> {
+    revoke(acting: Acting, id: string, reason: string, key?: IdempotencyKey): Promise<ShownMandate> {
       return change(acting, { id, key }, async (tx) => {
         if (!(await revokeMandate(tx, id, { id: actorOf(acting.principal).id, reason }))) return
         await record(tx, acting, await getMandate(tx, id), { change: 'revoked', reason })
@@ -213,7 +262,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
      * @throws {Failure} `environment_mismatch`, `not_found`; `conflict` for a mandate without a heartbeat;
      * `invalid_state_transition` when its state is final.
      */
-    heartbeat(acting: Acting, id: string, key?: IdempotencyKey): Promise<MandateRow> {
+    heartbeat(acting: Acting, id: string, key?: IdempotencyKey): Promise<ShownMandate> {
       return change(acting, { id, key }, async (tx, row) => {
         if (row.lastCheckInAt === null) throw new Failure('conflict', `The mandate ${id} has no heartbeat.`)
         const checked = await checkIn(tx, id)
@@ -233,6 +282,24 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
       })
     },
   }
+}
+
+async function shownAll(tx: Tx, rows: readonly MandateRow[]): Promise<ShownMandate[]> {
+  const actors = await readActors(
+    tx,
+    rows.flatMap(({ createdBy, revokedBy }) => [createdBy, revokedBy]),
+  )
+  return rows.map((row) => ({ ...row, actors }))
+}
+
+async function shown(tx: Tx, row: MandateRow): Promise<ShownMandate> {
+  return { ...row, actors: await readActors(tx, [row.createdBy, row.revokedBy]) }
+}
+
+/** @throws {Failure} `not_found`; `invalid_request` for a retired agent: a suspended one may act again. */
+function checkAgent(id: string, agent: AgentFacts | undefined): void {
+  if (agent === undefined) throw new Failure('not_found', `There is no agent ${id}.`)
+  if (agent.causes.includes('retired')) throw invalidField('/agent_id', 'not_allowed', 'is retired: it acts no more')
 }
 
 /** @throws {Failure} `not_found`. */

@@ -1,5 +1,6 @@
-import { IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, IDS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
+import { IF_MATCH } from '#src/platform/http/versions.ts'
 
 const wanted = {
   principal: 'buying@example.com',
@@ -58,7 +59,8 @@ const mandate = {
   revoked_at: null,
   revoked_by: null,
   revoked_reason: null,
-  created_by: IDS.key,
+  version: 1,
+  created_by: ACTORS.key,
   created_at: '2026-11-20T15:11:02.000Z',
   updated_at: '2026-11-20T15:11:02.000Z',
 }
@@ -66,6 +68,7 @@ const mandate = {
 const narrower = {
   ...mandate,
   constraints: { ...wanted.constraints, max_amount: '200' },
+  version: 2,
   updated_at: '2026-11-21T08:00:00.000Z',
 }
 
@@ -82,7 +85,7 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/mandates': {
     description:
-      'A mandate must match all filters. `status` is that of the mandate with its ancestors, by the clock: nothing has to ' +
+      'A mandate must match all filters, of `status` any value that is given. `status` is that of the mandate with its ancestors, by the clock: nothing has to ' +
       'run for a mandate to expire or to be suspended.',
     answers: { 200: { example: listed(mandate) } },
     problems: ['environment_mismatch', 'not_found'],
@@ -93,14 +96,34 @@ export const NOTES: Record<string, Note> = {
       'a budget are calendar days, weeks from Monday on, months and years in its time zone.',
     answers: { 200: { example: mandate } },
   },
+  'GET /v1/mandates/:id/spend': {
+    description:
+      'The charges of its budget, by the day (UTC) on which the action was executed: those of its children are charged to it ' +
+      'too. Charges are kept for 45 days, and a period has at most 25,000. A mandate without a budget is charged nothing: ' +
+      'GET /v1/analytics/mandate-spend adds up its executions.',
+    answers: {
+      200: {
+        example: {
+          mandate_id: IDS.mandate,
+          from: '2026-11-01T00:00:00.000Z',
+          to: '2026-12-01T00:00:00.000Z',
+          days: [
+            { date: '2026-11-19', currency: 'EUR', executions: 2, committed: '250.5', reserved: '0', released: '40' },
+            { date: '2026-11-20', currency: 'EUR', executions: 1, committed: '0', reserved: '120', released: '0' },
+          ],
+        },
+      },
+    },
+  },
   'PATCH /v1/mandates/:id': {
     description:
       'Members that are absent stay as they are. What is limited can be limited further, and what is not limited can be ' +
       'limited, in a child within its ancestors; a member that would allow more is refused with the code `wider`. A change of `heartbeat` counts as a check-in; without ' +
       '`reactivation_window_seconds` its window stays as it is.',
+    headers: IF_MATCH,
     examples: { 'A lower amount': { constraints: { max_amount: '200' } } },
     answers: { 200: { example: narrower } },
-    problems: ['invalid_state_transition'],
+    problems: ['precondition_failed', 'invalid_state_transition'],
   },
   'POST /v1/mandates/:id/revoke': {
     description:
@@ -113,8 +136,9 @@ export const NOTES: Record<string, Note> = {
           ...mandate,
           status: 'revoked',
           revoked_at: '2026-11-21T08:00:00.000Z',
-          revoked_by: IDS.key,
+          revoked_by: ACTORS.key,
           revoked_reason: 'The workshop is closed',
+          version: 2,
           updated_at: '2026-11-21T08:00:00.000Z',
         },
       },

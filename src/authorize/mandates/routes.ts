@@ -2,16 +2,20 @@ import { z } from 'zod'
 import { reasonRequest } from '#src/agents/registry/routes.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, several, timestamp } from '#src/platform/http/params.ts'
+import { parseIfMatch } from '#src/platform/http/request-headers.ts'
+import { replyVersioned } from '#src/platform/http/versions.ts'
 import { mandateRequest, narrowingRequest, toMandateRequest, toNarrowing } from './bodies.ts'
-import type { Mandates } from './mandates.ts'
-import { mandateStatusView, mandateView, toMandateView } from './views.ts'
+import { MAX_SPEND_DAYS, type Mandates, type ShownMandate } from './mandates.ts'
+import { dailySpendView, mandateStatusView, mandateView, toDailySpendView, toMandateView } from './views.ts'
 
 const reading = { scope: 'intent', permission: 'mandates.read' } as const
 // An agent may give up what it is allowed, and end it.
 const narrowing = { scope: 'intent', permission: 'mandates.write' } as const
 // And must not write its own budget.
 const granting = { scope: 'escalate', permission: 'mandates.write' } as const
+
+const answer = (mandate: ShownMandate) => replyVersioned(toMandateView(mandate))
 
 export function mandateRoutes(mandates: Mandates): Route[] {
   return [...readRoutes(mandates), ...changeRoutes(mandates)]
@@ -31,7 +35,7 @@ function readRoutes(mandates: Mandates): Route[] {
         summary: 'Mandates, newest first',
         query: z.object({
           ...listQuery,
-          status: mandateStatusView.optional(),
+          status: several(mandateStatusView).optional(),
           agent_id: z.string().max(64).optional().describe('The only agent that may act under it.'),
           parent_id: z.string().max(64).optional().describe('Its children, without theirs.'),
         }),
@@ -59,7 +63,35 @@ function readRoutes(mandates: Mandates): Route[] {
         view: mandateView,
         status: [200],
       },
-      async ({ caller, params }) => toMandateView(await mandates.get(caller, params.id)),
+      async ({ caller, params }) => answer(await mandates.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/mandates/:id/spend',
+        operationId: 'getMandateSpend',
+        sdk: 'mandates.spend.retrieve',
+        effect: 'read',
+        kind: 'call',
+        summary: 'What was spent under a mandate, by day',
+        params: idParams('mnd'),
+        query: z.object({
+          from: timestamp
+            .optional()
+            .describe(`At or after; 30 days before \`to\` when absent, at most ${MAX_SPEND_DAYS}.`),
+          to: timestamp.optional().describe('Before; now when absent.'),
+        }),
+        view: dailySpendView,
+        status: [200],
+      },
+      async ({ caller, params, query: { from, to } }) => {
+        const period = {
+          ...(from !== undefined && { from: new Date(from) }),
+          ...(to !== undefined && { to: new Date(to) }),
+        }
+        return toDailySpendView(await mandates.spendByDay(caller, params.id, period))
+      },
     ),
   ]
 }
@@ -81,8 +113,8 @@ function changeRoutes(mandates: Mandates): Route[] {
         status: [200],
       },
       async ({ caller, body, idempotencyKey }) =>
-        toMandateView(await mandates.create(caller, toMandateRequest(body), idempotencyKey)),
-      async ({ caller }, id) => toMandateView(await mandates.get(caller, id)),
+        answer(await mandates.create(caller, toMandateRequest(body), idempotencyKey)),
+      async ({ caller }, id) => answer(await mandates.get(caller, id)),
     ),
     endpoint(
       {
@@ -99,9 +131,11 @@ function changeRoutes(mandates: Mandates): Route[] {
         view: mandateView,
         status: [200],
       },
-      async ({ caller, params, body, idempotencyKey }) =>
-        toMandateView(await mandates.narrow(caller, params.id, toNarrowing(body), idempotencyKey)),
-      async ({ caller }, id) => toMandateView(await mandates.get(caller, id)),
+      async ({ caller, params, body, idempotencyKey, header }) => {
+        const change = { narrowing: toNarrowing(body), expected: parseIfMatch(header('If-Match')) }
+        return answer(await mandates.narrow(caller, params.id, change, idempotencyKey))
+      },
+      async ({ caller }, id) => answer(await mandates.get(caller, id)),
     ),
     endpoint(
       {
@@ -120,8 +154,8 @@ function changeRoutes(mandates: Mandates): Route[] {
         status: [200],
       },
       async ({ caller, params, body, idempotencyKey }) =>
-        toMandateView(await mandates.revoke(caller, params.id, body.reason, idempotencyKey)),
-      async ({ caller }, id) => toMandateView(await mandates.get(caller, id)),
+        answer(await mandates.revoke(caller, params.id, body.reason, idempotencyKey)),
+      async ({ caller }, id) => answer(await mandates.get(caller, id)),
     ),
     endpoint(
       {
@@ -137,9 +171,8 @@ function changeRoutes(mandates: Mandates): Route[] {
         view: mandateView,
         status: [200],
       },
-      async ({ caller, params, idempotencyKey }) =>
-        toMandateView(await mandates.heartbeat(caller, params.id, idempotencyKey)),
-      async ({ caller }, id) => toMandateView(await mandates.get(caller, id)),
+      async ({ caller, params, idempotencyKey }) => answer(await mandates.heartbeat(caller, params.id, idempotencyKey)),
+      async ({ caller }, id) => answer(await mandates.get(caller, id)),
     ),
   ]
 }

@@ -91,6 +91,8 @@ export interface MandateRow {
   createdBy: string
   createdAt: Date
   updatedAt: Date
+  /** Counts narrowings and the revocation. */
+  version: number
 }
 
 /**
@@ -165,7 +167,8 @@ export function budgetOf({
 }
 
 export interface MandateFilter {
-  status?: MandateStatus | undefined
+  /** Any of these. */
+  status?: readonly MandateStatus[] | undefined
   agentId?: string | undefined
   parentId?: string | undefined
   createdGte?: Date | undefined
@@ -204,7 +207,7 @@ export async function narrowMandate(
   await tx.query(
     `WITH ${CLOCK} UPDATE mandates SET agent_id = $2, constraints = $3::jsonb, budget_limit = $4::numeric,
        budget_currency = $5, budget_period = $6, expires_at = $7, heartbeat_interval_seconds = $8,
-       heartbeat_window_seconds = $9, updated_at = ${NOW}, budget_max_count = $11::integer, not_before = $12,
+       heartbeat_window_seconds = $9, updated_at = ${NOW}, version = version + 1, budget_max_count = $11::integer, not_before = $12,
        instruments = $13::text[],
        last_check_in_at = CASE WHEN $10::boolean THEN ${NOW} ELSE last_check_in_at END
      FROM clock WHERE id = $1`,
@@ -229,7 +232,8 @@ export async function narrowMandate(
 /** False when it was revoked before. */
 export async function revokeMandate(tx: Tx, id: string, by: { id: string; reason: string }): Promise<boolean> {
   const changed = await tx.query(
-    `WITH ${CLOCK} UPDATE mandates SET revoked_at = ${NOW}, revoked_by = $2, revoked_reason = $3, updated_at = ${NOW}
+    `WITH ${CLOCK} UPDATE mandates SET revoked_at = ${NOW}, revoked_by = $2, revoked_reason = $3, updated_at = ${NOW},
+       version = version + 1
      FROM clock WHERE id = $1 AND revoked_at IS NULL RETURNING 1`,
     [id, by.id, by.reason],
   )
@@ -278,7 +282,7 @@ const SELECT = `WITH ${CLOCK}
     ${lapsesAtOf('m')} AS "lapsesAt",
     chain.status, chain."statusOf", ${statusOf('m')} AS "ownStatus", m.revoked_at AS "revokedAt",
     m.revoked_by AS "revokedBy", m.revoked_reason AS "revokedReason", m.created_by AS "createdBy",
-    m.created_at AS "createdAt", m.updated_at AS "updatedAt"
+    m.created_at AS "createdAt", m.updated_at AS "updatedAt", m.version
   FROM clock, mandates m ${CHAIN}
   LEFT JOIN LATERAL (SELECT spent, executions FROM mandate_spend
     WHERE mandate_id = m.id AND period_start = ${periodStartOf('m')}) own ON true`
@@ -298,7 +302,7 @@ function conditionsOf({ environment }: Scope, filter: MandateFilter): { where: s
       { from: filter.createdGte, to: filter.createdLt },
     ),
   )
-  if (filter.status !== undefined) where.push(isInState(filter.status))
+  if (filter.status !== undefined) where.push(`(${filter.status.map(isInState).join(' OR ')})`)
   return { where, values }
 }
 

@@ -105,6 +105,48 @@ const RELEASE = `WITH released AS (
   )
   SELECT mandate_id, period_start::text, amount, currency FROM released ORDER BY depth`
 
+export interface SpendDay {
+  /** In UTC. */
+  date: string
+  currency: string
+  /** Without those that were given back. */
+  executions: number
+  /** Decimal text. */
+  committed: string
+  reserved: string
+  released: string
+}
+
+/** Charges of a mandate in a range, counted up to `most`. */
+export async function countCharges(
+  tx: Tx,
+  mandateId: string,
+  { from, to, most }: { from: Date; to: Date; most: number },
+): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM (
+       SELECT FROM mandate_charges WHERE mandate_id = $1 AND charged_at >= $2 AND charged_at < $3 LIMIT $4) charge`,
+    [mandateId, from, to, most],
+  )
+  return row?.count ?? 0
+}
+
+/** The charges of a mandate, those of its children included, by day. What has no outcome yet is reserved. */
+export async function sumByDay(tx: Tx, mandateId: string, { from, to }: { from: Date; to: Date }): Promise<SpendDay[]> {
+  return tx.query<SpendDay>(
+    `SELECT to_char(charged_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date, currency,
+       count(*) FILTER (WHERE released_at IS NULL)::int AS executions,
+       coalesce(sum(amount) FILTER (WHERE released_at IS NULL AND NOT is_open), 0)::text AS committed,
+       coalesce(sum(amount) FILTER (WHERE released_at IS NULL AND is_open), 0)::text AS reserved,
+       coalesce(sum(amount) FILTER (WHERE released_at IS NOT NULL), 0)::text AS released
+     FROM mandate_charges CROSS JOIN LATERAL (
+       SELECT EXISTS (SELECT FROM intents WHERE jti = mandate_charges.jti AND outcome IS NULL OFFSET 0) AS is_open) token
+     WHERE mandate_id = $1 AND charged_at >= $2 AND charged_at < $3
+     GROUP BY 1, 2 ORDER BY 1, 2`,
+    [mandateId, from, to],
+  )
+}
+
 /** Of tokens whose outcome can't be reported any more. */
 export const purgeCharges: PurgeStep = async (tx, { environment }, { before, limit }) => {
   const gone = await tx.query(

@@ -177,7 +177,7 @@ export function requireState({ statusOf, status }: MandateRow, allowed: readonly
 export function stateFailure(id: string, state: MandateStatus, allowed: readonly MandateStatus[]): Failure {
   return new Failure('invalid_state_transition', {
     detail: `${id} is ${state}: this needs a mandate that is ${allowed.join(' or ')}, with all of its ancestors.`,
-    members: { allowed, state },
+    members: { allowed, current_status: state },
   })
 }
 

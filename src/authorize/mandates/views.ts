@@ -1,27 +1,34 @@
 import { z } from 'zod'
 import { decimalOf, formatAmount } from '#src/platform/amounts.ts'
+import { actorView } from '#src/platform/http/actor.ts'
+import { rowVersion } from '#src/platform/http/versions.ts'
+import { asWritten, timestampView as time } from '#src/platform/http/views.ts'
+import { budgetPeriod, mandateWindow, payloadPointers } from './bodies.ts'
 import { unitsOf } from './judge.ts'
+import type { DailySpend, ShownMandate } from './mandates.ts'
 import { budgetOf, type MandateRow } from './rows.ts'
 import { MANDATE_STATUSES } from './state.ts'
 
-const time = z.iso.datetime()
 const decimal = z.string().describe('A decimal number.')
 const date = z.iso.date()
 
 export const mandateStatusView = z.enum(MANDATE_STATUSES).meta({ id: 'MandateStatus' })
 
-export const budgetPeriodView = z.enum(['total', 'day', 'week', 'month', 'year']).meta({ id: 'BudgetPeriod' })
-
-const windowView = z.object({
-  weekdays: z.array(z.number().int()).optional(),
-  from: z.string().optional(),
-  to: z.string().optional(),
-})
+const constraintsView = z
+  .object({
+    min_amount: decimal.optional(),
+    max_amount: decimal.optional(),
+    currency: z.string().optional(),
+    action_types: z.array(z.string()).optional(),
+    counterparties: z.array(z.string()).optional(),
+    window: asWritten(mandateWindow).optional(),
+  })
+  .meta({ id: 'MandateConstraints' })
 const budgetView = z
   .object({
     limit: decimal,
     currency: z.string(),
-    period: budgetPeriodView,
+    period: budgetPeriod,
     period_start: date.describe("The calendar date, in the mandate's time zone, on which the current period began."),
     period_end: date.nullable().describe('On which the next one begins; null of a total.'),
     spent: decimal,
@@ -51,21 +58,8 @@ export const mandateView = z
     agent_id: z.string().nullable(),
     description: z.string(),
     timezone: z.string(),
-    constraints: z.object({
-      min_amount: decimal.optional(),
-      max_amount: decimal.optional(),
-      currency: z.string().optional(),
-      action_types: z.array(z.string()).optional(),
-      counterparties: z.array(z.string()).optional(),
-      window: windowView.optional(),
-    }),
-    payload_pointers: z.object({
-      amount: z.string().optional(),
-      currency: z.string().optional(),
-      counterparty: z.string().optional(),
-      action_type: z.string().optional(),
-      instrument: z.string().optional(),
-    }),
+    constraints: constraintsView,
+    payload_pointers: asWritten(payloadPointers),
     budget: budgetView.nullable(),
     remaining: decimal
       .nullable()
@@ -75,15 +69,50 @@ export const mandateView = z
     expires_at: time,
     heartbeat: heartbeatView.nullable(),
     revoked_at: time.nullable(),
-    revoked_by: z.string().nullable().describe('The API key or user.'),
+    revoked_by: actorView.nullable(),
     revoked_reason: z.string().nullable(),
-    created_by: z.string().describe('The API key or user.'),
+    version: rowVersion,
+    created_by: actorView,
     created_at: time,
     updated_at: time,
   })
   .meta({ id: 'Mandate' })
 
-export function toMandateView(row: MandateRow): z.input<typeof mandateView> {
+const spendDayView = z
+  .object({
+    date: date.describe('In UTC.'),
+    currency: z.string(),
+    executions: z.number().int().describe('Without those that were given back.'),
+    committed: decimal.describe('Charged for actions that succeeded, or whose outcome can not be reported any more.'),
+    reserved: decimal.describe('Charged for actions whose outcome was not reported yet.'),
+    released: decimal.describe('Given back, as the action failed or did not run.'),
+  })
+  .meta({ id: 'MandateSpendDay' })
+
+export const dailySpendView = z
+  .object({
+    mandate_id: z.string(),
+    from: time,
+    to: time,
+    days: z.array(spendDayView).describe('The oldest first, without those on which nothing was charged.'),
+  })
+  .meta({ id: 'MandateDailySpend' })
+
+export function toDailySpendView({ id, from, to, days }: DailySpend): z.input<typeof dailySpendView> {
+  return {
+    mandate_id: id,
+    from: from.toISOString(),
+    to: to.toISOString(),
+    days: days.map((day) => ({
+      ...day,
+      committed: decimalOf(day.committed),
+      reserved: decimalOf(day.reserved),
+      released: decimalOf(day.released),
+    })),
+  }
+}
+
+export function toMandateView(row: ShownMandate): z.input<typeof mandateView> {
   return {
     mandate_id: row.id,
     parent_id: row.parentId,
@@ -103,9 +132,10 @@ export function toMandateView(row: MandateRow): z.input<typeof mandateView> {
     expires_at: row.expiresAt.toISOString(),
     heartbeat: heartbeatOf(row),
     revoked_at: row.revokedAt?.toISOString() ?? null,
-    revoked_by: row.revokedBy,
+    revoked_by: row.actors(row.revokedBy),
     revoked_reason: row.revokedReason,
-    created_by: row.createdBy,
+    version: row.version,
+    created_by: row.actors(row.createdBy),
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
   }

@@ -1,5 +1,5 @@
 // What browsers send of a passkey. Members that a later browser adds are dropped and not refused: no caller chooses them.
-// Every member is bounded before anything decodes it.
+// Every member is bounded before anything decodes it. Names are those of WebAuthn.
 
 import { z } from 'zod'
 
@@ -35,26 +35,30 @@ const credential = {
 export const registrationResponse = z
   .object({
     ...credential,
-    response: z.object({
-      clientDataJSON: base64url(MAX_CLIENT_DATA_BYTES),
-      attestationObject: base64url(MAX_ATTESTATION_BYTES),
-      transports: z.array(z.string().max(40)).max(20).optional(),
-    }),
+    response: z
+      .object({
+        clientDataJSON: base64url(MAX_CLIENT_DATA_BYTES),
+        attestationObject: base64url(MAX_ATTESTATION_BYTES),
+        transports: z.array(z.string().max(40)).max(20).optional(),
+      })
+      .meta({ id: 'PasskeyAttestationData', verbatim: true }),
   })
-  .meta({ id: 'PasskeyRegistrationResponse' })
+  .meta({ id: 'PasskeyRegistrationResponse', verbatim: true })
 
 /** `AuthenticationResponseJSON` of WebAuthn 5.1: `toJSON()` of what `navigator.credentials.get` returned. */
 export const assertionResponse = z
   .object({
     ...credential,
-    response: z.object({
-      clientDataJSON: base64url(MAX_CLIENT_DATA_BYTES),
-      authenticatorData: base64url(MAX_AUTHENTICATOR_DATA_BYTES),
-      signature: base64url(MAX_SIGNATURE_BYTES),
-      userHandle: base64url(MAX_USER_HANDLE_BYTES).nullish(),
-    }),
+    response: z
+      .object({
+        clientDataJSON: base64url(MAX_CLIENT_DATA_BYTES),
+        authenticatorData: base64url(MAX_AUTHENTICATOR_DATA_BYTES),
+        signature: base64url(MAX_SIGNATURE_BYTES),
+        userHandle: base64url(MAX_USER_HANDLE_BYTES).nullish(),
+      })
+      .meta({ id: 'PasskeyAssertionData', verbatim: true }),
   })
-  .meta({ id: 'PasskeyAssertionResponse' })
+  .meta({ id: 'PasskeyAssertionResponse', verbatim: true })
 
 /** The member `passkey_assertion` of requests that a person confirms. */
 export const passkeyAssertion = z

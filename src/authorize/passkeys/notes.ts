@@ -63,7 +63,7 @@ export const NOTES: Record<string, Note> = {
         },
       },
     },
-    problems: ['conflict', 'session_expired', 'session_required'],
+    problems: ['conflict', 'limit_reached', 'session_expired', 'session_required'],
   },
   'POST /v1/passkeys/register': {
     description:
@@ -73,11 +73,15 @@ export const NOTES: Record<string, Note> = {
     answers: {
       200: { example: { ...PASSKEY, last_used_at: null } },
     },
-    problems: ['conflict', 'session_expired', 'session_required'],
+    problems: ['conflict', 'limit_reached', 'session_expired', 'session_required'],
   },
   'GET /v1/passkeys': {
     description: 'Of the signed-in user alone, whatever the environment.',
     answers: { 200: { example: listed(PASSKEY) } },
+  },
+  'GET /v1/passkeys/:id': {
+    description: 'A passkey of another user is not found.',
+    answers: { 200: { example: PASSKEY } },
   },
   'PATCH /v1/passkeys/:id': {
     description: 'Names are for their owner alone.',
@@ -87,7 +91,7 @@ export const NOTES: Record<string, Note> = {
   'DELETE /v1/passkeys/:id': {
     description:
       'Takes effect with the commit, in every process: a confirmation that is checked meanwhile is refused. The user is told by mail.',
-    answers: { 200: { example: { passkey_id: ID, removed: true } } },
+    answers: { 200: { example: { passkey_id: ID, deleted: true } } },
   },
   'POST /v1/intent/challenges': {
     description:

@@ -1,4 +1,5 @@
 // What a browser is asked with: the JSON of WebAuthn Level 3, 5.1.8 and 5.1.9, which PublicKeyCredential.parse…OptionsFromJSON reads.
+// Browsers read these members by their names: they are verbatim.
 
 import { z } from 'zod'
 import { ALGORITHM_NAMES, ALGORITHMS } from './authenticator-data.ts'
@@ -8,26 +9,34 @@ import type { PasskeyRow } from './rows.ts'
 const descriptors = z.array(
   z
     .object({ type: z.literal('public-key'), id: z.string(), transports: z.array(z.string()).optional() })
-    .meta({ id: 'PasskeyDescriptor' }),
+    .meta({ id: 'PasskeyDescriptor', verbatim: true }),
 )
 
 /** For `navigator.credentials.create`. */
 export const creationOptions = z
   .object({
     challenge: z.string(),
-    rp: z.object({ id: z.string(), name: z.string() }),
-    user: z.object({ id: z.string(), name: z.string(), displayName: z.string() }),
-    pubKeyCredParams: z.array(z.object({ type: z.literal('public-key'), alg: z.number().int() })),
+    rp: z.object({ id: z.string(), name: z.string() }).meta({ id: 'PasskeyRelyingParty', verbatim: true }),
+    user: z
+      .object({ id: z.string(), name: z.string(), displayName: z.string() })
+      .meta({ id: 'PasskeyUser', verbatim: true }),
+    pubKeyCredParams: z.array(
+      z
+        .object({ type: z.literal('public-key'), alg: z.number().int() })
+        .meta({ id: 'PasskeyParameters', verbatim: true }),
+    ),
     timeout: z.number().int(),
     excludeCredentials: descriptors,
-    authenticatorSelection: z.object({
-      residentKey: z.literal('required'),
-      requireResidentKey: z.literal(true),
-      userVerification: z.literal('required'),
-    }),
+    authenticatorSelection: z
+      .object({
+        residentKey: z.literal('required'),
+        requireResidentKey: z.literal(true),
+        userVerification: z.literal('required'),
+      })
+      .meta({ id: 'PasskeyAuthenticatorSelection', verbatim: true }),
     attestation: z.literal('none'),
   })
-  .meta({ id: 'PasskeyCreationOptions' })
+  .meta({ id: 'PasskeyCreationOptions', verbatim: true })
 
 /** For `navigator.credentials.get`. */
 export const requestOptions = z
@@ -38,7 +47,7 @@ export const requestOptions = z
     allowCredentials: descriptors.meta({ description: 'Empty: browsers offer the passkeys that they know.' }),
     userVerification: z.literal('required'),
   })
-  .meta({ id: 'PasskeyRequestOptions' })
+  .meta({ id: 'PasskeyRequestOptions', verbatim: true })
 
 export type CreationOptions = z.output<typeof creationOptions>
 export type RequestOptions = z.output<typeof requestOptions>

@@ -63,7 +63,7 @@ export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
   return {
     /**
      * Begins a registration, in place of one that the session began before.
-     * @throws {Failure} `session_expired`, `session_required`; `conflict` beyond `MAX_PASSKEYS`.
+     * @throws {Failure} `session_expired`, `session_required`; `limit_reached` beyond `MAX_PASSKEYS`.
      */
     async begin(caller: Acting, key?: IdempotencyKey): Promise<RegistrationStart> {
       const own = ownOf(caller)
@@ -98,8 +98,7 @@ export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
 
     /**
      * Ends a registration with what the authenticator answered.
-     * @throws {Failure} `invalid_request`; `conflict` for a credential that is registered, and beyond `MAX_PASSKEYS`; and
-     * as `begin` does.
+     * @throws {Failure} `invalid_request`; `conflict` for a credential that is registered; and as `begin` does.
      */
     async register(
       caller: Acting,
@@ -213,7 +212,10 @@ function unknownPasskey(): Failure {
 
 function checkRoom(passkeys: readonly unknown[]): void {
   if (passkeys.length < MAX_PASSKEYS) return
-  throw new Failure('conflict', `You have ${MAX_PASSKEYS} passkeys, and that is the most. Remove one first.`)
+  throw new Failure('limit_reached', {
+    detail: `You have ${MAX_PASSKEYS} passkeys, and that is the most. Remove one first.`,
+    members: { maximum: MAX_PASSKEYS },
+  })
 }
 
 function notBegun(): Failure {

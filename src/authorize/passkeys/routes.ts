@@ -11,7 +11,7 @@ import { checkName, type Environment } from '#src/platform/ids.ts'
 import type { Assertions, Bound } from './assertions.ts'
 import { MAX_NAME_LENGTH, registrationResponse } from './bodies.ts'
 import type { Passkeys } from './passkeys.ts'
-import { challengeView, passkeyView, registrationView, removedPasskeyView, toPasskeyView } from './views.ts'
+import { challengeView, deletedPasskeyView, passkeyView, registrationView, toPasskeyView } from './views.ts'
 
 // A payload of 64 KiB in pretty print.
 const MAX_BODY_BYTES = 512 * 1024
@@ -96,6 +96,22 @@ export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): 
     endpoint(
       {
         ...common,
+        method: 'GET',
+        path: '/v1/passkeys/:id',
+        operationId: 'getPasskey',
+        sdk: 'passkeys.retrieve',
+        effect: 'read',
+        kind: 'call',
+        summary: 'One of your passkeys',
+        params,
+        view: passkeyView,
+        status: [200],
+      },
+      async ({ caller, params: { id } }) => toPasskeyView(await passkeys.get(caller, id)),
+    ),
+    endpoint(
+      {
+        ...common,
         method: 'PATCH',
         audits: 'passkey.renamed',
         path: '/v1/passkeys/:id',
@@ -127,14 +143,14 @@ export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): 
         kind: 'call',
         summary: 'Remove one of your passkeys. Nothing can be confirmed with it any more.',
         params,
-        view: removedPasskeyView,
+        view: deletedPasskeyView,
         status: [200],
       },
       async ({ caller, params: { id }, idempotencyKey }) => {
         await passkeys.remove(caller, id, idempotencyKey)
-        return { passkey_id: id, removed: true as const }
+        return { passkey_id: id, deleted: true as const }
       },
-      async ({ params: { id } }) => ({ passkey_id: id, removed: true as const }),
+      async ({ params: { id } }) => ({ passkey_id: id, deleted: true as const }),
     ),
     endpoint(
       {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { timestampView as time } from '#src/platform/http/views.ts'
 import { ALGORITHM_NAMES } from './authenticator-data.ts'
 import { creationOptions, requestOptions } from './options.ts'
 import type { PasskeyRow } from './rows.ts'
@@ -8,7 +9,7 @@ export const passkeyView = z
     passkey_id: z.string(),
     name: z.string(),
     credential_id: z.string().meta({ description: 'base64url.' }),
-    algorithm: z.enum(ALGORITHM_NAMES as [string, ...string[]]),
+    algorithm: z.enum(ALGORITHM_NAMES).meta({ id: 'PasskeyAlgorithm' }),
     aaguid: z.string().meta({ description: 'The model of the authenticator; zeros where it is not told.' }),
     transports: z.array(z.string()).meta({ description: 'As the browser told them: `internal`, `usb`, `hybrid`.' }),
     backup_eligible: z.boolean().meta({ description: 'It may be copied to other devices of its owner.' }),
@@ -17,14 +18,14 @@ export const passkeyView = z
       .number()
       .int()
       .meta({ description: 'Of the last use; 0 always where the authenticator does not count.' }),
-    created_at: z.string(),
-    last_used_at: z.string().nullable(),
+    created_at: time,
+    last_used_at: time.nullable(),
   })
   .meta({ id: 'Passkey' })
 
 export const registrationView = z
   .object({
-    expires_at: z.string(),
+    expires_at: time,
     options: creationOptions.meta({
       description: 'For PublicKeyCredential.parseCreationOptionsFromJSON, and then navigator.credentials.create.',
     }),
@@ -38,16 +39,16 @@ export const challengeView = z
       description:
         'base64url of SHA-256 of the canonical JSON of action_hash, payload_hash, agent_session_id, device_id and a nonce.',
     }),
-    expires_at: z.string(),
+    expires_at: time,
     options: requestOptions.meta({
       description: 'For PublicKeyCredential.parseRequestOptionsFromJSON, and then navigator.credentials.get.',
     }),
   })
   .meta({ id: 'PasskeyChallenge' })
 
-export const removedPasskeyView = z
-  .object({ passkey_id: z.string(), removed: z.literal(true) })
-  .meta({ id: 'RemovedPasskey' })
+export const deletedPasskeyView = z
+  .object({ passkey_id: z.string(), deleted: z.literal(true) })
+  .meta({ id: 'DeletedPasskey' })
 
 export function toPasskeyView(row: PasskeyRow): z.input<typeof passkeyView> {
   return {

@@ -1,4 +1,4 @@
-import { IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, IDS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const JTI = 'jti_test_01m7x7kz8ye4e8k5v3d9s6q0ta'
@@ -39,13 +39,13 @@ const created = {
   },
   next_cycle: { cycle: 2, opens_at: '2026-11-30T08:00:00.000Z', closes_at: '2026-12-01T08:00:00.000Z' },
   last_execution: { cycle: 1, jti: JTI, executed_at: '2026-10-31T08:00:12.310Z' },
-  created_by: IDS.key,
+  created_by: ACTORS.key,
   created_at: '2026-10-20T15:11:02.000Z',
   status_changed_by: null,
   status_changed_at: null,
 }
 
-const changed = { status_changed_by: IDS.key, status_changed_at: '2026-11-20T15:11:02.000Z' }
+const changed = { status_changed_by: ACTORS.key, status_changed_at: '2026-11-20T15:11:02.000Z' }
 
 export const NOTES: Record<string, Note> = {
   'POST /v1/schedules': {
@@ -67,8 +67,31 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/schedules': {
-    description: 'A schedule must match all filters. `exhausted` are those that have used all their occurrences.',
+    description:
+      'A schedule must match all filters, of `status` any value that is given. `exhausted` are those that have used all their occurrences.',
     answers: { 200: { example: listed(created) } },
+  },
+  'GET /v1/schedules/cycles': {
+    description:
+      'By schedule, the newest first, each in order of time: which payments are due, and which were made or missed. Cycles that lie in ' +
+      'the future are shown as if each before them is executed. A page reads 200 schedules: it may have few cycles, or none, and ' +
+      'still a next page.',
+    answers: {
+      200: {
+        example: listed({
+          cycle: 1,
+          opens_at: '2026-10-31T08:00:00.000Z',
+          closes_at: '2026-11-01T08:00:00.000Z',
+          schedule_id: IDS.schedule,
+          counterparty: rent.counterparty,
+          status: 'executed',
+          jti: JTI,
+          amount: '1250',
+          currency: 'EUR',
+          executed_at: '2026-10-31T08:00:12.310Z',
+        }),
+      },
+    },
   },
   'GET /v1/schedules/:id': {
     description: 'Its cycles are those of the moment of the answer.',

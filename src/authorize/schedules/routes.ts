@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { createdBetween, listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, several, timestamp } from '#src/platform/http/params.ts'
+import { type Cycles, MAX_PERIOD_DAYS } from './cycles.ts'
 import type { Schedules } from './schedules.ts'
 import {
+  dueCycleView,
   previewView,
   scheduleRequest,
   scheduleStatusView,
   scheduleView,
+  toDueCycleView,
   toPreviewView,
   toRequest,
   toScheduleView,
@@ -18,8 +21,8 @@ const reading = { scope: 'intent', permission: 'schedules.read' } as const
 const granting = { scope: 'escalate', permission: 'schedules.write' } as const
 const ending = { scope: 'intent', permission: 'schedules.write', isEmergency: true } as const
 
-export function scheduleRoutes(schedules: Schedules): Route[] {
-  return [...readRoutes(schedules), ...changeRoutes(schedules)]
+export function scheduleRoutes(schedules: Schedules, cycles: Cycles): Route[] {
+  return [...readRoutes(schedules), cyclesRoute(cycles), ...changeRoutes(schedules)]
 }
 
 function readRoutes(schedules: Schedules): Route[] {
@@ -36,7 +39,7 @@ function readRoutes(schedules: Schedules): Route[] {
         summary: 'Standing schedules, newest first',
         query: z.object({
           ...listQuery,
-          status: scheduleStatusView.optional(),
+          status: several(scheduleStatusView).optional(),
           counterparty: z.string().max(200).optional().describe('Compared exactly.'),
         }),
         view: listOf(scheduleView),
@@ -82,6 +85,37 @@ function readRoutes(schedules: Schedules): Route[] {
       async ({ caller, params }) => toPreviewView(await schedules.preview(caller, params.id)),
     ),
   ]
+}
+
+function cyclesRoute(cycles: Cycles): Route {
+  return endpoint(
+    {
+      ...reading,
+      method: 'GET',
+      path: '/v1/schedules/cycles',
+      operationId: 'listScheduleCycles',
+      sdk: 'schedules.cycles.list',
+      effect: 'read',
+      kind: 'list',
+      summary: 'The cycles of all schedules that begin in a period',
+      query: z.object({
+        limit: listQuery.limit,
+        cursor: listQuery.cursor,
+        from: timestamp
+          .optional()
+          .describe(
+            `At or after; a week before today (UTC) when absent, at most ${MAX_PERIOD_DAYS} days before \`to\`.`,
+          ),
+        to: timestamp.optional().describe('Before; two weeks after `from` when absent.'),
+      }),
+      view: listOf(dueCycleView),
+      status: [200],
+    },
+    async ({ caller, query }) => {
+      const { data, ...rest } = await cycles.list(caller, query)
+      return { ...rest, data: data.map(toDueCycleView) }
+    },
+  )
 }
 
 function changeRoutes(schedules: Schedules): Route[] {

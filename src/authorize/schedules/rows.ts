@@ -162,7 +162,8 @@ export async function updateStatus(
 }
 
 export interface ScheduleFilter {
-  status?: ScheduleStatus | undefined
+  /** Any of these. */
+  status?: readonly ScheduleStatus[] | undefined
   counterparty?: string | undefined
   createdGte?: Date | undefined
   createdLt?: Date | undefined
@@ -174,20 +175,49 @@ const EXHAUSTED = `CASE WHEN s.consume_missed
     OR EXISTS (SELECT FROM schedule_cycles c WHERE c.schedule_id = s.id AND c.cycle = s.occurrences)
   ELSE s.executed >= s.occurrences END`
 
-/** Newest first. */
+const IS_IN: Record<ScheduleStatus, string> = {
+  cancelled: `s.status = 'cancelled'`,
+  exhausted: `(s.status <> 'cancelled' AND ${EXHAUSTED})`,
+  active: `(s.status = 'active' AND NOT ${EXHAUSTED})`,
+  paused: `(s.status = 'paused' AND NOT ${EXHAUSTED})`,
+}
+
+/** Newest first. @param through Inclusive; `before` is exclusive. */
 export async function listSchedules(
   tx: Tx,
   scope: Scope,
   filter: ScheduleFilter,
-  { before, limit }: { before: string | undefined; limit: number },
+  { before, through, limit }: { before: string | undefined; through?: string | undefined; limit: number },
 ): Promise<ScheduleRow[]> {
   const { where, values } = conditionsOf(scope, filter)
   if (before !== undefined) where.push(`s.id < $${values.push(before)}`)
+  if (through !== undefined) where.push(`s.id <= $${values.push(through)}`)
   const rows = await tx.adhoc<BareRow>(
     `SELECT ${SCHEDULE} FROM schedules s WHERE ${where.join(' AND ')} ORDER BY s.id DESC LIMIT $${values.push(limit)}`,
     values,
   )
   return rows.map(toRow)
+}
+
+export interface ExecutedCycle {
+  jti: string
+  /** Decimal text. */
+  amount: string
+  executedAt: Date
+}
+
+/** The executed ones of these cycles, by `<schedule> <cycle>`. */
+export async function findExecuted(
+  tx: Tx,
+  cycles: readonly { scheduleId: string; cycle: number }[],
+): Promise<Map<string, ExecutedCycle>> {
+  if (cycles.length === 0) return new Map()
+  const rows = await tx.query<ExecutedCycle & { place: string }>(
+    `SELECT schedule_id || ' ' || cycle AS place, jti, amount, executed_at AS "executedAt" FROM schedule_cycles
+     WHERE schedule_id = ANY($1::text[]) AND (schedule_id, cycle) IN (SELECT * FROM unnest($1::text[], $2::integer[]))`,
+    [cycles.map(({ scheduleId }) => scheduleId), cycles.map(({ cycle }) => cycle)],
+  )
+  return new Map(rows.map(({ place, ...row }) => [place, { ...row, amount: decimalOf(row.amount) }]))
 }
 
 export async function countSchedules(tx: Tx, scope: Scope, filter: ScheduleFilter): Promise<number> {
@@ -203,9 +233,7 @@ function conditionsOf({ environment }: Scope, { status, counterparty, createdGte
     ...(counterparty === undefined ? [] : [`s.counterparty = $${values.push(counterparty)}`]),
     ...conditionsOfRange(values, { type: 'sch', environment, alias: 's' }, { from: createdGte, to: createdLt }),
   ]
-  if (status === 'cancelled') where.push(`s.status = 'cancelled'`)
-  else if (status === 'exhausted') where.push(`s.status <> 'cancelled' AND ${EXHAUSTED}`)
-  else if (status !== undefined) where.push(`s.status = $${values.push(status)} AND NOT ${EXHAUSTED}`)
+  if (status !== undefined) where.push(`(${status.map((one) => IS_IN[one]).join(' OR ')})`)
   return { where, values }
 }
 

@@ -2,11 +2,13 @@
 // first: a decision that depends on it holds that lock until its commit, so none commits after a pause that it has not read.
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import { readActors } from '#src/account/users/actors.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
+import type { ActorsOf } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { CountedPage, ListQuery } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
@@ -47,6 +49,9 @@ export interface Schedule {
   /** The next cycle that can be executed; null when there is none, or the schedule is cancelled. */
   next: ScheduleCycle | null
 }
+
+/** With the views of those who acted. */
+export type ShownSchedule = Schedule & { actors: ActorsOf }
 
 export type Schedules = ReturnType<typeof createSchedules>
 
@@ -101,9 +106,16 @@ export function createSchedules({ db, ledger, pager, now }: Pick<Platform, 'db' 
     return { row, facts, next: nextCycles(row, facts, { at, count: 1 })[0] ?? null }
   }
 
-  async function read(scope: Scope, id: string): Promise<ScheduleRow> {
-    checkId(id, 'sch', scope.environment)
-    return db.tenant(scope, (tx) => getRow(tx, id, 'none'))
+  async function shownAll(tx: Tx, rows: readonly ScheduleRow[]): Promise<ShownSchedule[]> {
+    const actors = await readActors(
+      tx,
+      rows.flatMap(({ createdBy, changedBy }) => [createdBy, changedBy]),
+    )
+    return rows.map((row) => ({ ...scheduleOf(row), actors }))
+  }
+
+  async function shown(tx: Tx, row: ScheduleRow): Promise<ShownSchedule> {
+    return { ...scheduleOf(row), actors: await readActors(tx, [row.createdBy, row.changedBy]) }
   }
 
   async function change(
@@ -111,10 +123,10 @@ export function createSchedules({ db, ledger, pager, now }: Pick<Platform, 'db' 
     id: string,
     { action, to, from, isRepeatable }: Change,
     key: IdempotencyKey | undefined,
-  ): Promise<Schedule> {
+  ): Promise<ShownSchedule> {
     checkId(id, 'sch', acting.environment)
     note({ schedule: id })
-    const row = await db.tenant(acting, async (tx) => {
+    return db.tenant(acting, async (tx) => {
       const found = await getRow(tx, id, 'update')
       const work = async (): Promise<ScheduleRow> => {
         const { status } = found
@@ -122,7 +134,7 @@ export function createSchedules({ db, ledger, pager, now }: Pick<Platform, 'db' 
         if (!from.includes(status)) {
           throw new Failure('invalid_state_transition', {
             detail: `${id} is ${status}: only a schedule that is ${from.join(' or ')} can become ${to}.`,
-            members: { allowed: from, state: status },
+            members: { allowed: from, current_status: status },
           })
         }
         const at = now()
@@ -133,14 +145,13 @@ export function createSchedules({ db, ledger, pager, now }: Pick<Platform, 'db' 
         ])
         return { ...found, status: to, changedBy: by, changedAt: at }
       }
-      return once(tx, key, work, () => id)
+      return shown(tx, await once(tx, key, work, () => id))
     })
-    return scheduleOf(row)
   }
 
   return {
     /** @throws {Failure} `invalid_request`. */
-    async create(acting: Acting, request: ScheduleRequest, key?: IdempotencyKey): Promise<Schedule> {
+    async create(acting: Acting, request: ScheduleRequest, key?: IdempotencyKey): Promise<ShownSchedule> {
       const createdAt = now()
       const errors = problemsOf(request, createdAt)
       if (errors.length > 0) throw invalidRequest(errors)
@@ -154,25 +165,28 @@ export function createSchedules({ db, ledger, pager, now }: Pick<Platform, 'db' 
         ])
         return getRow(tx, id, 'none')
       }
-      return scheduleOf(await db.tenant(acting, (tx) => once(tx, key, insert, () => id)))
+      return db.tenant(acting, async (tx) => shown(tx, await once(tx, key, insert, () => id)))
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
-    get: async (scope: Scope, id: string): Promise<Schedule> => scheduleOf(await read(scope, id)),
+    async get(scope: Scope, id: string): Promise<ShownSchedule> {
+      checkId(id, 'sch', scope.environment)
+      return db.tenant(scope, async (tx) => shown(tx, await getRow(tx, id, 'none')))
+    },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
     async list(
       scope: Scope,
       filter: ScheduleFilter,
       { limit, cursor, include }: Pick<ListQuery, 'limit' | 'cursor' | 'include'>,
-    ): Promise<CountedPage<Schedule>> {
+    ): Promise<CountedPage<ShownSchedule>> {
       const binding = { route: 'GET /v1/schedules', scope, query: { ...filter } }
       const before = pager.decode(cursor, binding)
       return db.tenant(scope, async (tx) => {
         const rows = await listSchedules(tx, scope, filter, { before, limit: limit + 1 })
         const { data, ...page } = pager.page(rows, limit, ({ id }) => id, binding)
         const total = include === undefined ? {} : { total_count: await countSchedules(tx, scope, filter) }
-        return { ...page, ...total, data: data.map((row) => scheduleOf(row)) }
+        return { ...page, ...total, data: await shownAll(tx, data) }
       })
     },
 
@@ -181,7 +195,8 @@ export function createSchedules({ db, ledger, pager, now }: Pick<Platform, 'db' 
      * @throws {Failure} `environment_mismatch`, `not_found`.
      */
     async preview(scope: Scope, id: string): Promise<Schedule & { cycles: ScheduleCycle[] }> {
-      const row = await read(scope, id)
+      checkId(id, 'sch', scope.environment)
+      const row = await db.tenant(scope, (tx) => getRow(tx, id, 'none'))
       const at = now()
       const schedule = scheduleOf(row, at)
       return { ...schedule, cycles: nextCycles(row, schedule.facts, { at, count: PREVIEW_CYCLES }) }

@@ -2,11 +2,14 @@
 // and never ignored.
 
 import { z } from 'zod'
+import { actorView } from '#src/platform/http/actor.ts'
 import { amountRequest, currencyRequest } from '#src/platform/http/money.ts'
 import { timestamp } from '#src/platform/http/params.ts'
+import { extended, timestampView as time } from '#src/platform/http/views.ts'
+import { CYCLE_STATUSES, type DueCycle } from './cycles.ts'
 import { MAX_FREQUENCY_LENGTH } from './frequency.ts'
 import { type ScheduleCycle, statusOf } from './judge.ts'
-import type { Schedule, ScheduleRequest } from './schedules.ts'
+import type { Schedule, ScheduleRequest, ShownSchedule } from './schedules.ts'
 
 const MAX_OCCURRENCES = 1_000
 const DAY_SECONDS = 86_400
@@ -14,39 +17,36 @@ const DAY_SECONDS = 86_400
 const MAX_WINDOW_SECONDS = 366 * DAY_SECONDS
 const MIN_WINDOW_SECONDS = 60
 
-const time = z.iso.datetime()
 const amountType = z.enum(['fixed', 'max']).meta({ id: 'ScheduleAmountType' })
 const frequency = 'One of `daily`, `weekly`, `monthly`, `quarterly` and `yearly`, or a recurrence rule of RFC 5545.'
 
 export const scheduleStatusView = z.enum(['active', 'paused', 'exhausted', 'cancelled']).meta({ id: 'ScheduleStatus' })
 
-export const scheduleRequest = z
-  .strictObject({
-    counterparty: z.string().min(1).max(200).describe('Compared exactly with the counterparty of an action.'),
-    amount: z
-      .strictObject({
-        type: amountType.describe('`fixed`: exactly this amount. `max`: at most this amount.'),
-        value: amountRequest,
-        currency: currencyRequest,
-      })
-      .meta({ id: 'NewScheduleAmount' }),
-    frequency: z.string().min(1).max(MAX_FREQUENCY_LENGTH).describe(frequency),
-    anchor_at: timestamp.describe('The first occurrence: its date and time of day in `timezone`.'),
-    timezone: z.string().max(64).describe('A zone of the IANA database, such as Europe/Berlin.'),
-    window_seconds: z
-      .number()
-      .int()
-      .min(MIN_WINDOW_SECONDS)
-      .max(MAX_WINDOW_SECONDS)
-      .default(DAY_SECONDS)
-      .describe('How long after its beginning a cycle can be executed; at most until the next one begins.'),
-    occurrences: z.number().int().min(1).max(MAX_OCCURRENCES).describe('How many cycles can be executed.'),
-    consume_missed: z
-      .boolean()
-      .default(false)
-      .describe('Whether a cycle that was not executed counts as one of the occurrences.'),
-  })
-  .meta({ id: 'NewSchedule' })
+export const scheduleRequest = z.strictObject({
+  counterparty: z.string().min(1).max(200).describe('Compared exactly with the counterparty of an action.'),
+  amount: z
+    .strictObject({
+      type: amountType.describe('`fixed`: exactly this amount. `max`: at most this amount.'),
+      value: amountRequest,
+      currency: currencyRequest,
+    })
+    .meta({ id: 'RequestedScheduleAmount' }),
+  frequency: z.string().min(1).max(MAX_FREQUENCY_LENGTH).describe(frequency),
+  anchor_at: timestamp.describe('The first occurrence: its date and time of day in `timezone`.'),
+  timezone: z.string().max(64).describe('A zone of the IANA database, such as Europe/Berlin.'),
+  window_seconds: z
+    .number()
+    .int()
+    .min(MIN_WINDOW_SECONDS)
+    .max(MAX_WINDOW_SECONDS)
+    .default(DAY_SECONDS)
+    .describe('How long after its beginning a cycle can be executed; at most until the next one begins.'),
+  occurrences: z.number().int().min(1).max(MAX_OCCURRENCES).describe('How many cycles can be executed.'),
+  consume_missed: z
+    .boolean()
+    .default(false)
+    .describe('Whether a cycle that was not executed counts as one of the occurrences.'),
+})
 
 const cycleView = z
   .object({
@@ -56,9 +56,11 @@ const cycleView = z
   })
   .meta({ id: 'ScheduleCycle' })
 
-const currentCycleView = cycleView
-  .extend({ jti: z.string().nullable().describe('The token that executed it; null: none has.') })
-  .meta({ id: 'CurrentScheduleCycle' })
+const currentCycleView = extended(
+  cycleView,
+  { jti: z.string().nullable().describe('The token that executed it; null: none has.') },
+  { id: 'CurrentScheduleCycle' },
+)
 
 const executionView = z
   .object({ cycle: z.number().int(), jti: z.string(), executed_at: time })
@@ -85,12 +87,33 @@ export const scheduleView = z
       .nullable()
       .describe('The first that can be executed, now or later, unless the schedule stays paused. null: none.'),
     last_execution: executionView.nullable(),
-    created_by: z.string().describe('The API key or user.'),
+    created_by: actorView,
     created_at: time,
-    status_changed_by: z.string().nullable().describe('Who paused, resumed or cancelled it last.'),
+    status_changed_by: actorView.nullable().describe('Who paused, resumed or cancelled it last.'),
     status_changed_at: time.nullable(),
   })
   .meta({ id: 'Schedule' })
+
+const cycleStatusView = z
+  .enum(CYCLE_STATUSES)
+  .meta({ id: 'ScheduleCycleStatus' })
+  .describe(
+    'missed: its window has closed. open: it can be executed now, unless the schedule is paused. cancelled: its schedule was, before its window closed.',
+  )
+
+export const dueCycleView = extended(
+  cycleView,
+  {
+    schedule_id: z.string(),
+    counterparty: z.string(),
+    status: cycleStatusView,
+    jti: z.string().nullable().describe('The token that executed it.'),
+    amount: z.string().nullable().describe('Decimal: of its execution.'),
+    currency: z.string(),
+    executed_at: time.nullable(),
+  },
+  { id: 'DueScheduleCycle' },
+)
 
 export const previewView = z
   .object({
@@ -116,7 +139,7 @@ export function toRequest(body: z.output<typeof scheduleRequest>): ScheduleReque
   }
 }
 
-export function toScheduleView({ row, facts, next }: Schedule): z.input<typeof scheduleView> {
+export function toScheduleView({ row, facts, next, actors }: ShownSchedule): z.input<typeof scheduleView> {
   const { cycle } = facts
   return {
     schedule_id: row.id,
@@ -137,10 +160,26 @@ export function toScheduleView({ row, facts, next }: Schedule): z.input<typeof s
       row.last === null
         ? null
         : { cycle: row.last.cycle, jti: row.last.jti, executed_at: new Date(row.last.at).toISOString() },
-    created_by: row.createdBy,
+    created_by: actors(row.createdBy),
     created_at: row.createdAt.toISOString(),
-    status_changed_by: row.changedBy,
+    status_changed_by: actors(row.changedBy),
     status_changed_at: row.changedAt?.toISOString() ?? null,
+  }
+}
+
+export function toDueCycleView(due: DueCycle): z.input<typeof dueCycleView> {
+  const { schedule, number, opensAt, closesAt, status, executed } = due
+  return {
+    cycle: number,
+    opens_at: opensAt,
+    closes_at: closesAt,
+    schedule_id: schedule.id,
+    counterparty: schedule.counterparty,
+    status,
+    jti: executed?.jti ?? null,
+    amount: executed?.amount ?? null,
+    currency: schedule.currency,
+    executed_at: executed?.executedAt.toISOString() ?? null,
   }
 }
 

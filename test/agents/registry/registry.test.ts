@@ -43,7 +43,8 @@ describe('an agent', () => {
         public_key: jwk,
         public_key_thumbprint: await calculateJwkThumbprint(jwk as { kty: string }),
         metadata: body.metadata,
-        created_by: expect.stringMatching(/^key_test_/),
+        version: 1,
+        created_by: { type: 'key', id: expect.stringMatching(/^key_test_/) },
       })
       const id = String(json.agent_id)
       expect(await on.get(caller, `/v1/agents/${id}`)).toEqual(json)
@@ -135,11 +136,44 @@ describe('an agent', () => {
     expect((await patch(newId('agt', 'sandbox'), { name: 'C' })).json.code).toBe('not_found')
   })
 
+  it('is changed only in the version that the caller has read, where it names one', async () => {
+    const id = await on.makeAgent(caller)
+    const change = (name: string, match?: string, more = {}) =>
+      on.service.call(caller, `/v1/agents/${id}`, {
+        method: 'PATCH',
+        json: { name },
+        headers: { ...(match !== undefined && { 'If-Match': match }), ...more },
+      })
+    const { headers } = await on.service.call(caller, `/v1/agents/${id}`)
+    const tag = String(headers.etag)
+    expect(tag).toMatch(/^"1-/)
+    // A suspension changes the answer, and nothing that PATCH changes.
+    await on.post(caller, `/v1/agents/${id}/suspend`, { reason: 'r' })
+    const condition = { 'If-None-Match': tag }
+    expect((await on.service.call(caller, `/v1/agents/${id}`, { headers: condition })).status).toBe(200)
+    const changed = await change('B', tag, { 'Idempotency-Key': 'a-change' })
+    expect(changed).toMatchObject({ status: 200, json: { name: 'B', version: 2 } })
+    expect(changed.headers.etag).toMatch(/^"2-/)
+    expect((await change('B', tag, { 'Idempotency-Key': 'a-change' })).json).toEqual(changed.json)
+    expect(await change('C', tag)).toMatchObject({ status: 412, json: { code: 'precondition_failed', version: 2 } })
+    expect((await change('C', '"2"')).json).toMatchObject({ name: 'C', version: 3 })
+    expect((await change('D')).json).toMatchObject({ name: 'D', version: 4 })
+    expect((await change('E', 'W/"4"')).json.code).toBe('invalid_request')
+    // Of changes at once that name one version, one is made.
+    const statuses = await Promise.all(Array.from({ length: 5 }, async (_, n) => (await change(`F${n}`, '"4"')).status))
+    expect(statuses.toSorted()).toEqual([200, 412, 412, 412, 412])
+  })
+
   it('is listed by status and owner, newest first, in pages', async () => {
     const ids = [await on.makeAgent(caller), await on.makeAgent(caller), await on.makeAgent(caller, { owner: 'x' })]
     await on.post(caller, `/v1/agents/${ids[1]}/suspend`, { reason: 'r' })
     expect(await listed('status=suspended')).toEqual([ids[1]])
     expect(await listed('status=active')).toEqual([ids[2], ids[0]])
+    await on.post(caller, `/v1/agents/${ids[0]}/retire`, { reason: 'r' })
+    expect(await listed('status=retired')).toEqual([ids[0]])
+    expect(await listed('status=suspended')).toEqual([ids[1]])
+    expect(await listed('status=active')).toEqual([ids[2]])
+    expect(await listed('status=retired&status=active')).toEqual([ids[2], ids[0]])
     expect(await listed('owner=x')).toEqual([ids[2]])
     const first = await on.get(caller, '/v1/agents?limit=2&include=total_count')
     expect(first).toMatchObject({ has_more: true, total_count: 3 })
@@ -208,11 +242,113 @@ describe('the suspension of an agent', () => {
     expect((await on.service.call({}, `/v1/agents/${id}/suspend`, sent)).json.code).toBe('insufficient_role')
     const admin = await on.service.signIn(caller.accountId, { role: 'admin' })
     const done = await on.service.call({}, `/v1/agents/${id}/suspend`, { ...sent, headers: admin.headers })
-    expect(done.json).toMatchObject({ status: 'suspended', suspensions: [{ suspended_by: admin.userId }] })
+    expect(done.json).toMatchObject({
+      status: 'suspended',
+      suspensions: [{ suspended_by: { type: 'user', id: admin.userId } }],
+    })
+  })
+})
+
+describe('the end of an agent', () => {
+  const retire = (id: string, headers = {}) => on.post(caller, `/v1/agents/${id}/retire`, { reason: 'over' }, headers)
+
+  it('is permanent: nothing changes the agent or resumes it, and its sessions have ended with it', async () => {
+    const [id, other] = [await on.makeAgent(caller), await on.makeAgent(caller)]
+    const sessions = [await on.openSession(caller, id), await on.openSession(caller, id)]
+    const kept = await on.openSession(caller, other)
+    await on.post(caller, `/v1/agents/${id}/suspend`, { reason: 'manual' })
+    const retired = (await retire(id)).json
+    expect(retired).toMatchObject({
+      status: 'retired',
+      suspensions: [{ cause: 'manual' }],
+      retired_at: expect.any(String),
+      retired_by: { type: 'key', id: expect.any(String) },
+      retired_reason: 'over',
+      version: 2,
+    })
+    expect(await on.get(caller, `/v1/agents/${id}`)).toEqual(retired)
+    expect((await retire(id)).json).toEqual(retired)
+    expect((await on.post(caller, `/v1/agents/${id}/suspend`, { reason: 'again' })).json).toEqual(retired)
+    for (const refused of [await on.post(caller, `/v1/agents/${id}/unsuspend`), await patch(id, { name: 'B' })]) {
+      expect(refused).toMatchObject({
+        status: 409,
+        json: { code: 'invalid_state_transition', current_status: 'retired' },
+      })
+    }
+    expect((await on.post(caller, `/v1/agents/${id}/sessions`, {})).json.code).toBe('agent_suspended')
+    expect(await read(id)).toMatchObject({ status: 'suspended', causes: ['manual', 'retired'] })
+    const { data } = (await on.get(caller, '/v1/agents/sessions')) as {
+      data: { agent_session_id: string; status: string; ended_by: unknown }[]
+    }
+    expect(data.map(({ agent_session_id: session, status }) => [session, status])).toEqual([
+      [kept, 'open'],
+      ...sessions.toReversed().map((session) => [session, 'ended']),
+    ])
+    expect(data[1]?.ended_by).toEqual(retired.retired_by)
+  })
+
+  it('is one entry of the ledger and of the audit log, however many requests there are at once', async () => {
+    const id = await on.makeAgent(caller)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => retire(id)))
+    expect(new Set(answers.map(({ json }) => JSON.stringify(json))).size).toBe(1)
+    expect((await on.ledger(caller)).map(({ kind, subject }) => [kind, subject])).toEqual([['agent_suspend', id]])
+    const admin = on.service.addKey({ accountId: caller.accountId, scopes: ['admin'] })
+    const { json } = await on.service.call({ key: admin }, '/v1/account/audit?action=agent.retired')
+    expect(json.data).toMatchObject([
+      { subject_id: id, before: { status: 'active' }, after: { status: 'retired', reason: 'over' } },
+    ])
+  })
+
+  it('takes a role that writes agents: who may suspend one may not end it', async () => {
+    const id = await on.makeAgent(caller)
+    const as = async (role: 'approver' | 'admin', act: string) => {
+      const { headers } = await on.service.signIn(caller.accountId, { role })
+      return on.service.call({}, `/v1/agents/${id}/${act}`, { method: 'POST', headers, json: { reason: 'r' } })
+    }
+    expect((await as('approver', 'retire')).json.code).toBe('insufficient_role')
+    expect((await as('approver', 'suspend')).json).toMatchObject({ status: 'suspended' })
+    expect((await as('admin', 'retire')).json).toMatchObject({ status: 'retired', retired_by: { type: 'user' } })
+    const key = on.service.addKey({ accountId: caller.accountId, scopes: ['intent'] })
+    const sent = { method: 'POST', json: { reason: 'r' } }
+    expect((await on.service.call({ key }, `/v1/agents/${id}/retire`, sent)).json.code).toBe('insufficient_scope')
   })
 })
 
 describe('a session of an agent', () => {
+  it('is listed with those of all agents, by agent, status and time, in pages', async () => {
+    const [agent, other] = [await on.makeAgent(caller), await on.makeAgent(caller)]
+    const opened = [
+      await on.openSession(caller, agent),
+      await on.openSession(caller, other),
+      await on.openSession(caller, agent),
+    ]
+    await on.post(caller, `/v1/agents/${other}/sessions/${opened[1]}/end`)
+    const list = async (query: string) => {
+      const page = await on.get(caller, `/v1/agents/sessions?${query}`)
+      const { data, ...rest } = page as {
+        data: { agent_session_id: string; created_at: string }[]
+        total_count?: number
+        next_cursor?: string
+      }
+      return { ...rest, ids: data.map(({ agent_session_id: id }) => opened.indexOf(id)), data }
+    }
+    const all = await list('include=total_count')
+    expect([all.ids, all.total_count]).toEqual([[2, 1, 0], 3])
+    expect((await list(`agent_id=${agent}`)).ids).toEqual([2, 0])
+    expect((await list('status=open')).ids).toEqual([2, 0])
+    expect((await list('status=ended')).ids).toEqual([1])
+    expect((await list(`status=open&agent_id=${other}`)).ids).toEqual([])
+    expect((await list(`agent_id=${newId('agt', 'sandbox')}`)).ids).toEqual([])
+    const newest = all.data[0]?.created_at ?? ''
+    expect((await list(`created_gte=${newest}`)).ids).toContain(2)
+    expect((await list(`created_lt=${all.data[2]?.created_at}`)).ids).toEqual([])
+    const first = await list('limit=2')
+    expect([first.ids, (await list(`limit=2&cursor=${first.next_cursor}`)).ids]).toEqual([[2, 1], [0]])
+    expect((await on.get(caller, `/v1/agents/sessions?agent_id=${newId('agt', 'live')}`)).code).toBe(
+      'environment_mismatch',
+    )
+  })
+
   it('is opened, listed by its status, read by decisions, and ended once', async () => {
     const [agent, other] = [await on.makeAgent(caller), await on.makeAgent(caller)]
     const [first, second] = [await on.openSession(caller, agent), await on.openSession(caller, agent)]
@@ -242,7 +378,7 @@ describe('a session of an agent', () => {
   it('is not opened by a suspended agent', async () => {
     const agent = await on.makeAgent(caller)
     await on.post(caller, `/v1/agents/${agent}/suspend`, { reason: 'r' })
-    expect((await on.post(caller, `/v1/agents/${agent}/sessions`, {})).json.code).toBe('conflict')
+    expect((await on.post(caller, `/v1/agents/${agent}/sessions`, {})).json.code).toBe('agent_suspended')
   })
 
   it('has an id of the environment, where its name is not of the caller’s own words', () => {

@@ -70,7 +70,71 @@ describe('authorize', () => {
   })
 })
 
+describe('the spend of a mandate by day', () => {
+  const spendOf = (id: string, query = '') => service.call(caller, `/v1/mandates/${id}/spend?${query}`)
+  const report = (jti: string, status: string) =>
+    service.done(caller, `/v1/intent/executions/${jti}/outcome`, { status })
+
+  it('is reserved until the outcome is reported, then committed or given back, on each level', async () => {
+    const parent_id = await under.mandate(caller)
+    const mandate_id = await under.mandate(caller, { parent_id })
+    const [succeeded, failed] = [await execute('100', { mandate_id }), await execute('30.5', { mandate_id })]
+    await execute('7.25', { mandate_id })
+    const totals = async (id: string) => {
+      const { json } = await spendOf(id)
+      const days = json.days as Record<string, string | number>[]
+      const sum = (member: string) => days.reduce((total, day) => total + Number(day[member]), 0)
+      return { ...json, committed: sum('committed'), reserved: sum('reserved'), released: sum('released'), days }
+    }
+    expect(await totals(mandate_id)).toMatchObject({ mandate_id, committed: 0, reserved: 137.75, released: 0 })
+    await report(succeeded.jti, 'succeeded')
+    await report(failed.jti, 'not_run')
+    for (const id of [mandate_id, parent_id]) {
+      expect(await totals(id)).toMatchObject({ committed: 100, reserved: 7.25, released: 30.5 })
+    }
+    // A token that is gone reports no outcome any more.
+    await service.test.owner('DELETE FROM intents')
+    expect(await totals(mandate_id)).toMatchObject({ committed: 107.25, reserved: 0, released: 30.5 })
+    await service.test.owner(
+      `UPDATE mandate_charges SET charged_at = '2026-02-03T23:59:59.999Z' WHERE jti = $1 AND mandate_id = $2`,
+      [succeeded.jti, mandate_id],
+    )
+    const { json } = await spendOf(mandate_id, 'from=2026-02-01T00:00:00Z&to=2026-02-04T00:00:00Z')
+    expect(json).toEqual({
+      mandate_id,
+      from: '2026-02-01T00:00:00.000Z',
+      to: '2026-02-04T00:00:00.000Z',
+      days: [{ date: '2026-02-03', currency: 'EUR', executions: 1, committed: '100', reserved: '0', released: '0' }],
+    })
+  })
+
+  it('is of one mandate of the account, for a period of at most 45 days', async () => {
+    const id = await under.mandate(caller)
+    expect((await spendOf(id)).json.days).toEqual([])
+    expect((await service.call(await service.makeCaller(), `/v1/mandates/${id}/spend`)).status).toBe(404)
+    for (const query of [
+      'from=2026-03-02T00:00:00Z&to=2026-03-02T00:00:00Z',
+      'from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z',
+    ]) {
+      expect(await spendOf(id, query)).toMatchObject({ status: 400, json: { errors: [{ pointer: '?from' }] } })
+    }
+  })
+})
+
 describe('a token under a mandate', () => {
+  it('is refused once its agent is retired, and no other token of the agent is issued', async () => {
+    const { agentId, sessionId } = await service.makeAgent(caller)
+    const mandate_id = await under.mandate(caller, { agent_id: agentId })
+    const { token } = await issue('100', { mandate_id, agent_session_id: sessionId })
+    const check = () => verify(token, '100', { execute: false, agent_session_id: sessionId })
+    expect(await check()).toMatchObject({ valid: true })
+    await service.done(caller, `/v1/agents/${agentId}/retire`, { reason: 'over' })
+    expect(await check()).toMatchObject({ valid: false, reason: 'agent_suspended' })
+    for (const bound of [{ agent_id: agentId }, { agent_session_id: sessionId }]) {
+      expect(await service.authorize(caller, { mandate_id, ...bound })).toMatchObject({ status: 409 })
+    }
+  })
+
   it('is refused once the mandate is narrowed to another agent', async () => {
     const { agentId: agent_id } = await service.makeAgent(caller)
     const mandate_id = await under.mandate(caller)

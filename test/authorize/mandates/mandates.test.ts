@@ -54,11 +54,22 @@ describe('a mandate', () => {
       remaining: '2000',
       heartbeat: { interval_seconds: 300, reactivation_window_seconds: 86_400 },
       revoked_at: null,
+      version: 1,
+      created_by: { type: 'key', id: expect.stringMatching(/^key_test_/) },
     })
     expect(await service.get(made.mandate_id)).toEqual(made)
     expect(await service.ledgerOf('mandate_change')).toMatchObject([
       { subject_id: made.mandate_id, reason: 'granted', inputs: { agent_id: agentId, parent_id: null } },
     ])
+  })
+
+  it('is not granted to a retired agent, and not narrowed to one', async () => {
+    const agentId = await service.makeAgent()
+    const { mandate_id: id } = await service.grant()
+    await service.post(`/v1/agents/${agentId}/retire`, { reason: 'over' })
+    const refused = { status: 400, json: { errors: [{ pointer: '/agent_id', code: 'not_allowed' }] } }
+    expect(await service.post('/v1/mandates', wanted({ agent_id: agentId }))).toMatchObject(refused)
+    expect(await service.patch(id, { agent_id: agentId })).toMatchObject(refused)
   })
 
   it('is refused with a constraint that is not known, and with terms that contradict or limit nothing', async () => {
@@ -245,7 +256,7 @@ describe('a child', () => {
       expect(await service.get(child.mandate_id)).toMatchObject({ status: state, status_of: root.mandate_id })
       expect(await service.listed(`status=${state}`)).toEqual([child.mandate_id, root.mandate_id])
       const granted = await service.post('/v1/mandates', wanted({ parent_id: child.mandate_id, constraints: {} }))
-      expect(granted).toMatchObject({ status: 409, json: { code: 'invalid_state_transition', state } })
+      expect(granted).toMatchObject({ status: 409, json: { code: 'invalid_state_transition', current_status: state } })
       // A suspended ancestor may come back, so its children go on checking in.
       const { status } = await service.checkIn(child.mandate_id)
       expect({ state, status }).toEqual({ state, status: state === 'suspended' ? 200 : 409 })
@@ -275,7 +286,7 @@ describe('a revocation of a mandate', () => {
     expect(again).toMatchObject({ status: 200, json })
     expect(await service.checkIn(id)).toMatchObject({
       status: 409,
-      json: { code: 'invalid_state_transition', state: 'revoked' },
+      json: { code: 'invalid_state_transition', current_status: 'revoked' },
     })
     expect((await service.ledgerOf('mandate_change')).map(({ reason }) => reason)).toEqual(['granted', 'revoked'])
   })
@@ -314,7 +325,7 @@ describe('a heartbeat', () => {
     const { status, json } = await service.checkIn(id)
     expect({ status, json }).toMatchObject({
       status: 409,
-      json: { code: 'invalid_state_transition', state: 'lapsed', allowed: ['active', 'suspended'] },
+      json: { code: 'invalid_state_transition', current_status: 'lapsed', allowed: ['active', 'suspended'] },
     })
     expect(await service.get(id)).toMatchObject({ status: 'lapsed' })
     expect(await service.ledgerOf('mandate_heartbeat')).toEqual([])

@@ -151,15 +151,40 @@ describe('a narrowing', () => {
     }
   })
 
+  it('is made only in the version that the caller has read, where it names one', async () => {
+    const { mandate_id: id } = await service.grant(SHORT_BEAT)
+    const narrow = (most: number, match: string) =>
+      service.patch(id, { constraints: { max_amount: most } }, { headers: { 'If-Match': match } })
+    const first = await narrow(400, '"1"')
+    expect(first).toMatchObject({ status: 200, json: { version: 2 } })
+    // A check-in changes the answer, and nothing that a narrowing changes.
+    await service.checkIn(id)
+    expect(await narrow(300, String(first.headers.etag))).toMatchObject({ status: 200, json: { version: 3 } })
+    expect(await narrow(200, String(first.headers.etag))).toMatchObject({
+      status: 412,
+      json: { code: 'precondition_failed', version: 3 },
+    })
+    const revoked = await service.revoke(id)
+    expect(revoked.json).toMatchObject({ version: 4, revoked_by: { type: 'key', id: expect.any(String) } })
+    expect(revoked.headers.etag).toMatch(/^"4-/)
+    expect((await service.get(id)).constraints).toMatchObject({ max_amount: '300' })
+  })
+
   it('is refused of a mandate whose state is final, and of the heartbeat of a suspended one', async () => {
     const { mandate_id: id } = await service.grant(SHORT_BEAT)
     await service.shift(id, { last_check_in_at: '-400 seconds' })
     const heartbeat = await service.patch(id, SHORT_BEAT)
-    expect(heartbeat).toMatchObject({ status: 409, json: { code: 'invalid_state_transition', state: 'suspended' } })
+    expect(heartbeat).toMatchObject({
+      status: 409,
+      json: { code: 'invalid_state_transition', current_status: 'suspended' },
+    })
     expect(await service.patch(id, { constraints: { max_amount: 1 } })).toMatchObject({ status: 200 })
     await service.revoke(id)
     const refused = await service.patch(id, { constraints: { max_amount: 1 } })
-    expect(refused).toMatchObject({ status: 409, json: { state: 'revoked', allowed: ['active', 'suspended'] } })
+    expect(refused).toMatchObject({
+      status: 409,
+      json: { current_status: 'revoked', allowed: ['active', 'suspended'] },
+    })
   })
 })
 

@@ -299,7 +299,7 @@ describe('a registration', () => {
     )
     const answers = await Promise.all(responses.map(({ session, response }) => register(session, response)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
-    expect(answers.filter(({ status, json }) => status === 409 && json.code === 'conflict')).toHaveLength(2)
+    expect(answers.filter(({ status, json }) => status === 409 && json.code === 'limit_reached')).toHaveLength(2)
     expect(await service.send(collector, 'POST', '/v1/passkeys/registration-options')).toMatchObject({ status: 409 })
   })
 })
@@ -311,6 +311,7 @@ describe('a passkey', () => {
     const stranger = await service.signIn(caller.accountId)
     const path = `/v1/passkeys/${id}`
     for (const [method, json] of [
+      ['GET', undefined],
       ['PATCH', { name: 'Mine' }],
       ['DELETE', undefined],
     ] as const) {
@@ -320,12 +321,14 @@ describe('a passkey', () => {
       status: 200,
       json: { passkey_id: id, name: 'Phone' },
     })
+    const { data } = (await service.send(user, 'GET', '/v1/passkeys')).json as { data: object[] }
+    expect((await service.send(user, 'GET', path)).json).toEqual(data[0])
     const challenge = await service.issue(caller)
     const [first, second] = [authenticator.assert(challenge.options), authenticator.assert(challenge.options)]
     const checked = await service.check(caller, challenge, first)
     expect(await service.send(user, 'DELETE', path)).toMatchObject({
       status: 200,
-      json: { passkey_id: id, removed: true },
+      json: { passkey_id: id, deleted: true },
     })
     const unknown = '/passkey_assertion/response/id unknown_passkey'
     // One that was checked before the removal committed, too.

@@ -75,7 +75,7 @@ describe('a schedule', () => {
       current_cycle: { cycle: 3, opens_at: daysAgo(0), closes_at: daysAgo(-1), jti: null },
       next_cycle: { cycle: 3, opens_at: daysAgo(0) },
       last_execution: null,
-      created_by: expect.stringMatching(/^key_test_/),
+      created_by: { type: 'key', id: expect.stringMatching(/^key_test_/) },
       status_changed_by: null,
     })
     expect(await get(`/${json.schedule_id}`)).toEqual(json)
@@ -124,6 +124,7 @@ describe('a schedule', () => {
     expect(await idsOf('status=paused')).toEqual([paused])
     expect(await idsOf('status=cancelled')).toEqual([cancelled])
     expect(await idsOf('status=exhausted')).toEqual([missed, executed])
+    expect(await idsOf('status=paused&status=exhausted')).toEqual([missed, executed, paused])
     expect(await get(`/${missed}`)).toMatchObject({ status: 'exhausted', used: 2, remaining: 0, next_cycle: null })
     expect(await get(`/${executed}`)).toMatchObject({ status: 'exhausted', used: 1, next_cycle: null })
     expect(await idsOf('counterparty=Other')).toEqual([paused])
@@ -183,7 +184,7 @@ describe('the state of a schedule', () => {
     expect((await service.entries(caller)).map(({ kind, subject_id, reason }) => [kind, subject_id, reason])).toEqual(
       ['created', 'paused', 'resumed', 'cancelled'].map((reason) => ['schedule_change', id, reason]),
     )
-    expect(await get(`/${id}`)).toMatchObject({ status_changed_by: expect.stringMatching(/^key_/), next_cycle: null })
+    expect(await get(`/${id}`)).toMatchObject({ status_changed_by: { type: 'key' }, next_cycle: null })
   })
 
   it('is changed once for an Idempotency-Key: a repeat of a pause does not undo a resume', async () => {
@@ -282,6 +283,98 @@ describe('a cycle', () => {
     ])
     expect(await get(`/${id}`)).toMatchObject({ status: 'active', used: 0, last_execution: null })
     expect(await claim(id, 3)).toBe(true)
+  })
+})
+
+describe('the cycles of all schedules', () => {
+  interface Due {
+    schedule_id: string
+    cycle: number
+    status: string
+    jti: string | null
+    opens_at: string
+  }
+  const period = (from: number, to: number) => `from=${daysAgo(from)}&to=${daysAgo(to)}`
+  const cyclesOf = async (query: string) => {
+    const page: Record<string, unknown> = await get(`/cycles?${query}`)
+    return { ...page, data: page.data as Due[], next_cursor: page.next_cursor }
+  }
+  const shown = async (query: string) =>
+    (await cyclesOf(query)).data.map(({ schedule_id: id, cycle, status }) => [id, cycle, status])
+
+  it('are those that begin in the period, with what became of each', async () => {
+    const daily = await create({ occurrences: 4 })
+    const short = await create({ window_seconds: 60, anchor_at: daysAgo(3), occurrences: 2, consume_missed: true })
+    const jti = newId('jti', 'sandbox')
+    expect(await claim(daily, 3, jti)).toBe(true)
+    // Yesterday's window of the daily one has closed a day after it opened: now, or a part of an hour ago.
+    expect(await shown(period(5, -10))).toEqual([
+      [short, 1, 'missed'],
+      [short, 2, 'missed'],
+      [daily, 1, 'missed'],
+      [daily, 2, 'missed'],
+      [daily, 3, 'executed'],
+      // The missed ones do not count, so that three remain.
+      [daily, 4, 'upcoming'],
+      [daily, 5, 'upcoming'],
+      [daily, 6, 'upcoming'],
+    ])
+    const { data } = await cyclesOf(period(1, -1))
+    expect(data).toMatchObject([
+      { schedule_id: daily, cycle: 2, jti: null, amount: null, executed_at: null },
+      { schedule_id: daily, cycle: 3, jti, amount: '1250', currency: 'EUR', executed_at: expect.any(String) },
+    ])
+    expect(data.map(({ opens_at }) => opens_at)).toEqual([daysAgo(1), daysAgo(0)])
+    expect(await shown(period(10, 4))).toEqual([])
+  })
+
+  it('end with a cancellation, and with the last one that is executed', async () => {
+    const [cancelled, used, running] = [await create(), await create({ occurrences: 1 }), await create()]
+    await post(`/${cancelled}/cancel`)
+    expect(await claim(used, 3)).toBe(true)
+    expect(await shown(period(0.5, -3))).toEqual([
+      [running, 3, 'open'],
+      [running, 4, 'upcoming'],
+      [running, 5, 'upcoming'],
+      [used, 3, 'executed'],
+      [cancelled, 3, 'cancelled'],
+    ])
+  })
+
+  it('come in pages of any size, which together have each of them once', async () => {
+    const ids = [await create(), await create(), await create()]
+    const all = await cyclesOf(`${period(3, -3)}&limit=100`)
+    expect(all).toMatchObject({ has_more: false, next_cursor: null })
+    expect(all.data).toHaveLength(15)
+    for (const limit of [1, 4, 5]) {
+      const read: Due[] = []
+      for (let cursor: unknown = ''; cursor !== null; ) {
+        const from = cursor === '' ? '' : `&cursor=${cursor}`
+        const { data, next_cursor } = await cyclesOf(`${period(3, -3)}&limit=${limit}${from}`)
+        read.push(...data)
+        cursor = next_cursor
+      }
+      expect(read, String(limit)).toEqual(all.data)
+    }
+    const lines = await service.call(caller, `/v1/schedules/cycles?${period(3, -3)}`, {
+      headers: { Accept: 'application/x-ndjson' },
+    })
+    expect(lines.text.trim().split('\n')).toHaveLength(15)
+    expect(new Set(all.data.map(({ schedule_id: id }) => id))).toEqual(new Set(ids))
+  })
+
+  it('are read for a period of at most 31 days', async () => {
+    for (const [query, pointer] of [
+      [period(0, 1), '?from'],
+      [period(32, 0), '?from'],
+    ] as const) {
+      expect((await get(`/cycles?${query}`)).errors).toMatchObject([{ pointer }])
+    }
+    // A week before today, and two weeks in all.
+    const id = await create({ anchor_at: daysAgo(10), occurrences: 50 })
+    const { data } = await cyclesOf('limit=100')
+    expect(data.every(({ schedule_id }) => schedule_id === id)).toBe(true)
+    expect(data).toHaveLength(14)
   })
 })
 

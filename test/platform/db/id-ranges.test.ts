@@ -164,14 +164,20 @@ const LISTS: List[] = [
   {
     table: 'agents',
     type: 'agt',
-    list: (tx, scope, range, page) => findAgents(tx, scope, fromBefore(range), page),
-    count: (tx, scope, range) => countAgents(tx, scope, fromBefore(range)),
+    list: (tx, scope, range, page) => findAgents(tx, scope, gteLt(range), page),
+    count: (tx, scope, range) => countAgents(tx, scope, gteLt(range)),
   },
   {
     table: 'agent_sessions',
     type: 'ses',
-    list: (tx, scope, range, page) => findAgentSessions(tx, scope, { ...fromBefore(range), agentId }, page),
-    count: (tx, scope, range) => countSessions(tx, scope, { ...fromBefore(range), agentId }),
+    list: (tx, scope, range, page) => findAgentSessions(tx, scope, { ...gteLt(range), agentId }, page),
+    count: (tx, scope, range) => countSessions(tx, scope, { ...gteLt(range), agentId }),
+  },
+  {
+    table: 'agent_sessions',
+    type: 'ses',
+    list: (tx, scope, range, page) => findAgentSessions(tx, scope, gteLt(range), page),
+    count: (tx, scope, range) => countSessions(tx, scope, gteLt(range)),
   },
   {
     table: 'mandates',
@@ -227,7 +233,9 @@ beforeAll(async () => {
   await fillEveryTable(test, scope)
   // Others are not listed.
   await test.owner('UPDATE disclosure_requests SET verified_at = now()')
-  for (const { table, type, time = 'created_at', columns = {} } of LISTS) await copyRows(table, { type, time, columns })
+  const copied = new Map(LISTS.map((list) => [list.table, list]))
+  for (const [table, { type, time = 'created_at', columns = {} }] of copied)
+    await copyRows(table, { type, time, columns })
   const only = async (column: string, table: string) =>
     (await test.owner<{ id: string }>(`SELECT DISTINCT ${column} AS id FROM ${table}`))[0]?.id ?? ''
   shareId = await only('share_id', 'share_views')

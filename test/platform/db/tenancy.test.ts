@@ -12,7 +12,7 @@ const TENANT_GRANTS: Record<string, string> = {
   accounts: 'SELECT UPDATE(closed_at,closed_by,name,plan,products,reopened_at,version)',
   agent_sessions: 'DELETE INSERT SELECT UPDATE(ended_at,ended_by)',
   agent_suspensions: 'DELETE INSERT SELECT',
-  agents: 'DELETE INSERT SELECT UPDATE(metadata,name,owner,public_key,updated_at)',
+  agents: 'DELETE INSERT SELECT UPDATE(metadata,name,owner,public_key,updated_at,version)',
   api_keys: 'INSERT SELECT UPDATE',
   approval_votes: 'DELETE INSERT SELECT',
   approvals: 'DELETE INSERT SELECT UPDATE(decided_at,is_told,outcome,sealed_description,sealed_payload)',
@@ -59,7 +59,7 @@ const TENANT_GRANTS: Record<string, string> = {
   mandate_charges: 'DELETE INSERT SELECT UPDATE(released_at)',
   mandate_spend: 'DELETE INSERT SELECT UPDATE(executions,spent)',
   mandates:
-    'DELETE INSERT SELECT UPDATE(agent_id,budget_currency,budget_limit,budget_max_count,budget_period,constraints,expires_at,heartbeat_interval_seconds,heartbeat_window_seconds,instruments,last_check_in_at,not_before,revoked_at,revoked_by,revoked_reason,updated_at)',
+    'DELETE INSERT SELECT UPDATE(agent_id,budget_currency,budget_limit,budget_max_count,budget_period,constraints,expires_at,heartbeat_interval_seconds,heartbeat_window_seconds,instruments,last_check_in_at,not_before,revoked_at,revoked_by,revoked_reason,updated_at,version)',
   media: 'DELETE INSERT SELECT UPDATE',
   model_diffs:
     'DELETE INSERT SELECT UPDATE(failure,failure_code,families_drifted,finished_at,pass,prompts_done,report,report_hash,started_at,state,verdict)',

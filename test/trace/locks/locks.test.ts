@@ -158,10 +158,10 @@ describe('clearing a lock', () => {
     expect((await on.clear(caller, first)).json).toMatchObject({ agent_unsuspended: false })
     expect(await on.statusOf(caller, agent)).toEqual({ status: 'suspended', causes: ['lock'] })
     const held = await on.post(caller, `/v1/agents/${agent}/unsuspend`)
-    expect([held.status, held.json.code, held.json.lock_id]).toEqual([409, 'conflict', second])
+    expect([held.status, held.json.code, held.json.lock_id]).toEqual([409, 'agent_held_by_lock', second])
     await on.post(caller, `/v1/agents/${agent}/suspend`, { reason: 'r' })
     expect(await on.statusOf(caller, agent)).toEqual({ status: 'suspended', causes: ['lock', 'manual'] })
-    expect((await on.post(caller, `/v1/agents/${agent}/unsuspend`)).json.code).toBe('conflict')
+    expect((await on.post(caller, `/v1/agents/${agent}/unsuspend`)).json.code).toBe('agent_held_by_lock')
     expect((await on.clear(caller, second)).json).toMatchObject({ agent_unsuspended: false })
     expect(await on.statusOf(caller, agent)).toEqual({ status: 'suspended', causes: ['manual'] })
     expect((await on.post(caller, `/v1/agents/${agent}/unsuspend`)).json).toMatchObject({ status: 'active' })
@@ -329,7 +329,7 @@ it('no interleaving of suspending, unsuspending, locking and clearing lifts a ca
     return lock && trace.locks.locks.clear(caller, lock.id, null)
   }
   // A refusal is an answer: another request was first. Anything else is a fault.
-  const expected = new Set(['conflict', 'invalid_state_transition', 'not_found'])
+  const expected = new Set(['agent_held_by_lock', 'invalid_state_transition', 'not_found'])
   const run = (name: string) =>
     (OPS[name] ?? (() => Promise.reject(new Error(name))))().catch((error: { code?: string }) => {
       if (!expected.has(error.code ?? '')) throw error
