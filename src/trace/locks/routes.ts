@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
+import { actorView } from '#src/platform/http/actor.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, visibleText } from '#src/platform/http/params.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { checkId } from '#src/platform/ids.ts'
-import type { Locks } from './locks.ts'
+import type { Locks, ShownLock } from './locks.ts'
 import { LOCK_STATUSES, type SessionLockRow } from './rows.ts'
 
-const time = z.iso.datetime()
 const lockStatusView = z.enum(LOCK_STATUSES).meta({ id: 'SessionLockStatus' })
 
 const lockView = z
@@ -24,9 +25,9 @@ const lockView = z
       .describe('Which request found the trip.'),
     jti: z.string().nullable().describe('With `verify`: of the token.'),
     matched_rule_id: z.string().nullable().describe('With `verify`: the rule of the policy.'),
-    locked_at: time,
-    cleared_at: time.nullable(),
-    cleared_by: z.string().nullable().describe('The API key or user.'),
+    locked_at: timestampView,
+    cleared_at: timestampView.nullable(),
+    cleared_by: actorView.nullable(),
     note: z.string().nullable(),
     agent_unsuspended: z.boolean().nullable().describe('Whether clearing it resumed the agent.'),
   })
@@ -115,7 +116,7 @@ export function lockRoutes(locks: Locks): Route[] {
   ]
 }
 
-function toLockView(lock: SessionLockRow): z.input<typeof lockView> {
+function toLockView(lock: ShownLock): z.input<typeof lockView> {
   return {
     lock_id: lock.id,
     status: lock.status,
@@ -134,6 +135,9 @@ function toLockView(lock: SessionLockRow): z.input<typeof lockView> {
   }
 }
 
-function toClearedView({ id, agentUnsuspended }: SessionLockRow): z.input<typeof clearedView> {
+function toClearedView({
+  id,
+  agentUnsuspended,
+}: Pick<SessionLockRow, 'id' | 'agentUnsuspended'>): z.input<typeof clearedView> {
   return { lock_id: id, status: 'cleared', agent_unsuspended: agentUnsuspended === true }
 }

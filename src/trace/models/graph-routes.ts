@@ -8,7 +8,7 @@ const MAX_PROMPT_CHARACTERS = 10_000
 
 const graphRequest = z
   .strictObject({ prompt: z.string().min(1).max(MAX_PROMPT_CHARACTERS) })
-  .meta({ id: 'ExternalGraphRequest' })
+  .meta({ id: 'MakeExternalGraphRequest' })
 
 const graphView = z
   .object({

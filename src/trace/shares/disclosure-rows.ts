@@ -2,7 +2,7 @@
 // state is one guarded UPDATE, so that of two at the same time one happens.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 
@@ -194,7 +194,7 @@ export function expireRequests(
 }
 
 export interface RequestFilter {
-  status?: RequestStatus | undefined
+  statuses?: readonly RequestStatus[] | undefined
   shareId?: string | undefined
   createdGte?: Date | undefined
   createdLt?: Date | undefined
@@ -242,16 +242,28 @@ export const purgeUnverified: PurgeStep = async (tx, _scope, { before, limit }) 
   return gone.length
 }
 
-function conditionsOf({ environment }: Scope, { status, shareId, createdGte, createdLt, at }: RequestFilter) {
-  const values: unknown[] = [at]
-  const where = [status === 'unverified' ? 'verified_at IS NULL' : 'verified_at IS NOT NULL']
-  const add = (condition: (parameter: string) => string, value: unknown) => {
-    if (value !== undefined) where.push(condition(`$${values.push(value)}`))
-  }
+function conditionsOf({ environment }: Scope, { statuses, shareId, createdGte, createdLt, at }: RequestFilter) {
   // A statement reads every one of its parameters.
-  add((p) => `${statusAt('$1')} = ${p}`, status)
-  if (status === undefined) where.push('$1::timestamptz IS NOT NULL')
-  add((p) => `share_id = ${p}`, shareId)
+  const values: unknown[] = [at]
+  const where = ['$1::timestamptz IS NOT NULL']
+  const matches = (wanted: readonly RequestStatus[]) => {
+    // The stored status first, for the index: a time that has passed turns it into another.
+    const stored = wanted.flatMap((status) => (status === 'expired' ? EXPIRING : [status]))
+    return `${conditionOfAny(values, 'status', [...new Set(stored)])} AND ${conditionOfAny(values, statusAt('$1'), wanted)}`
+  }
+  if (statuses === undefined) where.push('verified_at IS NOT NULL')
+  else {
+    const verified = statuses.filter((status) => status !== 'unverified')
+    const by = [
+      ...(verified.length === 0 ? [] : [`verified_at IS NOT NULL AND ${matches(verified)}`]),
+      ...(statuses.includes('unverified') ? [`verified_at IS NULL AND ${matches(['unverified'])}`] : []),
+    ]
+    where.push(`(${by.join(' OR ')})`)
+  }
+  if (shareId !== undefined) where.push(`share_id = $${values.push(shareId)}`)
   where.push(...conditionsOfRange(values, { type: 'dsr', environment }, { from: createdGte, to: createdLt }))
   return { where, values }
 }
+
+// What a verified request was before its time was over and it is written down as expired.
+const EXPIRING = ['expired', 'pending', 'granted'] as const

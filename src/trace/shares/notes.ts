@@ -1,9 +1,9 @@
-import { EVENT_ACTOR, IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, EVENT_ACTOR, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const VERSION = 'countersign-tiny@9f86d081884c7d65'
-const KEY = IDS.key
+const KEY = ACTORS.key
 const MASKED = ['1_77_12', '2_140_12']
 const NAME = 'Share-Token'
 const HEADERS = { [NAME]: 'The token of the share.' }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, timestamp } from '#src/platform/http/params.ts'
+import { idParams, several, timestamp } from '#src/platform/http/params.ts'
 import type { NewShareRequest } from './beside.ts'
 import { type DisclosureDecisions, GRANT_SECONDS } from './deciding.ts'
 import { REVEALABLE } from './mask.ts'
@@ -55,7 +55,7 @@ const createBody = z
       .default('manual')
       .describe('auto: everybody who verifies an address sees what is masked, for a day.'),
   })
-  .meta({ id: 'NewTraceShare' })
+  .meta({ id: 'CreateTraceShareRequest' })
 
 const grantBody = z
   .strictObject({
@@ -119,7 +119,7 @@ function ownRoutes({ shares, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>):
         summary: 'Shares, newest first',
         query: z.object({
           ...listQuery,
-          status: shareStatusView.optional(),
+          status: several(shareStatusView).optional(),
           trace_id: z.string().max(64).optional(),
         }),
         view: listOf(shareView),
@@ -213,7 +213,7 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
         summary: 'Requests to see what shares mask, newest first',
         query: z.object({
           ...listQuery,
-          status: requestStatusView.optional(),
+          status: several(requestStatusView).optional(),
           share_id: z.string().max(64).optional(),
         }),
         view: listOf(requestView),

@@ -88,6 +88,10 @@ export async function findShare(tx: Tx, id: string): Promise<ShareRow | undefine
   return row
 }
 
+export function findSharesById(tx: Tx, ids: readonly string[]): Promise<ShareRow[]> {
+  return tx.query<ShareRow>(`SELECT ${SHARE} FROM trace_shares WHERE id = ANY($1::text[])`, [ids])
+}
+
 /** In the order in which they were made: those of the trace, and those that mask neurons of its model version. Ended ones too. */
 export function findSharesOf(
   tx: Tx,
@@ -128,7 +132,7 @@ export async function findTokenOwner(tx: Tx, tokenHash: Buffer): Promise<TokenOw
 }
 
 export interface ShareFilter {
-  status?: ShareStatus | undefined
+  statuses?: readonly ShareStatus[] | undefined
   traceId?: string | undefined
   createdGte?: Date | undefined
   createdLt?: Date | undefined
@@ -156,7 +160,7 @@ export async function countShares(tx: Tx, scope: Scope, filter: ShareFilter): Pr
   return row?.count ?? 0
 }
 
-function conditionsOf({ environment }: Scope, { status, traceId, createdGte, createdLt, at }: ShareFilter) {
+function conditionsOf({ environment }: Scope, { statuses, traceId, createdGte, createdLt, at }: ShareFilter) {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
@@ -164,8 +168,12 @@ function conditionsOf({ environment }: Scope, { status, traceId, createdGte, cre
   }
   add((p) => `trace_id = ${p}`, traceId)
   where.push(...conditionsOfRange(values, { type: 'shr', environment }, { from: createdGte, to: createdLt }))
-  if (status === 'revoked') where.push('revoked_at IS NOT NULL')
-  if (status === 'active') add((p) => `revoked_at IS NULL AND expires_at > ${p}`, at)
-  if (status === 'expired') add((p) => `revoked_at IS NULL AND expires_at <= ${p}`, at)
+  if (statuses !== undefined) {
+    const by = statuses.map((status) => {
+      if (status === 'revoked') return 'revoked_at IS NOT NULL'
+      return `revoked_at IS NULL AND expires_at ${status === 'active' ? '>' : '<='} $${values.push(at)}`
+    })
+    where.push(`(${by.join(' OR ')})`)
+  }
   return { where, values }
 }

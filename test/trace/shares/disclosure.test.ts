@@ -66,7 +66,7 @@ describe('a disclosure', () => {
       data: [{ request_id: id, email, purpose: `${PURPOSE}\nThanks`, masked_node_ids: share.masked_node_ids }],
     })
     const granted = await on.good(on.decide(caller, id, 'grant', { expires_in: 3_600 }))
-    expect(granted).toMatchObject({ status: 'granted', decided_by: expect.stringMatching(/^key_test_/) })
+    expect(granted).toMatchObject({ status: 'granted', decided_by: { type: 'key', id: expect.stringMatching(/^key_test_/) } })
     const token = await on.grantTo(email)
     const { json } = await on.view(token)
     expect(json).toMatchObject({
@@ -90,7 +90,7 @@ describe('a disclosure', () => {
       data: {
         ...subject,
         expires_at: granted.expires_at,
-        decided_by: { type: 'key', id: granted.decided_by, label: null },
+        decided_by: { ...(granted.decided_by as object), label: null },
       },
     })
     const ledger = await on.entries(caller, 'disclosure')
