@@ -145,7 +145,7 @@ export function diffRoutes(diffs: Diffs): Route[] {
         path: '/v1/trace/diffs/:id/cancel',
         operationId: 'cancelTraceDiff',
         sdk: 'trace.diffs.cancel',
-        effect: 'write',
+        effect: 'destructive',
         kind: 'call',
         params: idParams('dif'),
         summary: 'Cancel a diff that has not ended',

@@ -123,7 +123,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         path: '/v1/trace/jobs/:id/cancel',
         operationId: 'cancelAttributionJob',
         sdk: 'trace.jobs.cancel',
-        effect: 'write',
+        effect: 'destructive',
         kind: 'call',
         permission: 'traces.write',
         summary: 'Cancel an attribution job',

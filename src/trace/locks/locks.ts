@@ -94,16 +94,17 @@ export function createLocks({
       return db.tenant(scope, async (tx) => rowWithActors(tx, await getLock(tx, id), ['clearedBy']))
     },
 
-    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
+    /** @throws {Failure} `invalid_request` at `?cursor`. */
     async list(
       scope: Scope,
       filter: LockFilter,
-      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
+      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined; order: 'asc' | 'desc' },
     ): Promise<Page<ShownLock> & { total_count?: number }> {
-      const binding = { route: 'GET /v1/trace/session-locks', scope, query: { ...filter } }
+      const { order } = query
+      const binding = { route: 'GET /v1/trace/session-locks', scope, query: { ...filter, order } }
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
-        const rows = await findLocks(tx, scope, filter, { before, limit: query.limit + 1 })
+        const rows = await findLocks(tx, scope, filter, { before, limit: query.limit + 1, order })
         const { data, ...rest } = pager.page(rows, query.limit, ({ id }) => id, binding)
         const page = { ...rest, data: await withActors(tx, data, ['clearedBy']) }
         return query.include === undefined ? page : { ...page, total_count: await countLocks(tx, scope, filter) }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
 import { actorView } from '#src/platform/http/actor.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, visibleText } from '#src/platform/http/params.ts'
+import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { idParams, several, visibleText } from '#src/platform/http/params.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import { checkId } from '#src/platform/ids.ts'
 import type { Locks, ShownLock } from './locks.ts'
@@ -52,10 +52,11 @@ export function lockRoutes(locks: Locks): Route[] {
         sdk: 'trace.locks.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Session locks, newest first',
+        summary: 'Session locks',
         query: z.object({
           ...listQuery,
-          status: lockStatusView.optional(),
+          ...orderQuery,
+          status: several(lockStatusView).optional(),
           agent_id: z.string().max(64).optional(),
           agent_session_id: z.string().max(200).optional(),
         }),
@@ -63,11 +64,11 @@ export function lockRoutes(locks: Locks): Route[] {
         status: [200],
       },
       async ({ caller, query }) => {
-        const { status, agent_id: agentId, agent_session_id: agentSessionId, created_gte, created_lt } = query
+        const { status: statuses, agent_id: agentId, agent_session_id: agentSessionId, created_gte, created_lt } = query
         if (agentId !== undefined) checkId(agentId, 'agt', caller.environment)
         if (agentSessionId !== undefined) checkSessionName(agentSessionId, caller.environment)
         const filter = {
-          status,
+          statuses,
           agentId,
           agentSessionId,
           createdFrom: created_gte === undefined ? undefined : new Date(created_gte),

@@ -27,8 +27,8 @@ import {
   type RequestStatus,
 } from './disclosure-rows.ts'
 import { grantLetter, openPerson, type Person } from './person.ts'
-import { findSharesById, type ShareRow, statusOf, subjectOf } from './rows.ts'
-import { getShare } from './shares.ts'
+import { findSharesById, holdShare, type ShareRow, statusOf, subjectOf } from './rows.ts'
+import { noShareOfId } from './shares.ts'
 
 export const GRANT_SECONDS = 86_400
 const EXPIRED_AT_ONCE = 100
@@ -163,7 +163,9 @@ export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, 
       const work = async (tx: Tx): Promise<ListedRequest> => {
         const at = now()
         const row = await getRequest(tx, requestId, at)
-        const share = await getShare(tx, row.shareId)
+        // Before the row of the request, as a change of the share does.
+        const share = await holdShare(tx, row.shareId)
+        if (share === undefined) throw noShareOfId(row.shareId)
         if (statusOf(share, at) !== 'active') throw notIn(row, ['pending'])
         await grantIn(tx, acting, { requestId, share, at, acting, seconds })
         return show(tx, requestId)
@@ -185,7 +187,7 @@ export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, 
       return db.tenant(scope, (tx) => show(tx, id))
     },
 
-    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
+    /** @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
     async list(
       scope: Scope,
       {
@@ -193,15 +195,19 @@ export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, 
         cursor,
         include,
         ...wanted
-      }: ListQuery & { status?: readonly RequestStatus[] | undefined; share_id?: string | undefined },
+      }: ListQuery & {
+        status?: readonly RequestStatus[] | undefined
+        share_id?: string | undefined
+        order: 'asc' | 'desc'
+      },
     ): Promise<CountedPage<ListedRequest>> {
-      const { status: statuses, share_id: shareId } = wanted
+      const { status: statuses, share_id: shareId, order } = wanted
       if (shareId !== undefined) checkId(shareId, 'shr', scope.environment)
       const binding = { route: 'GET /v1/trace/disclosure-requests', scope, query: wanted }
       const before = pager.decode(cursor, binding)
       const filter = { statuses, shareId, at: now(), ...createdBetween(wanted) }
       return db.tenant(scope, async (tx) => {
-        const rows = await findRequests(tx, scope, filter, { before, limit: limit + 1 })
+        const rows = await findRequests(tx, scope, filter, { before, limit: limit + 1, order })
         const page = pager.page(rows, limit, ({ id }) => id, binding)
         const data = await showAll(tx, page.data)
         const total = include === undefined ? {} : { total_count: await countRequests(tx, scope, filter) }

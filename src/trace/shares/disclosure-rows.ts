@@ -168,6 +168,18 @@ export function endRequestsOfShare(tx: Tx, shareId: string, at: Date): Promise<E
   )
 }
 
+/**
+ * The end of a share has moved: a request that is open ends with it at the latest, and one that waits for a decision waits
+ * until then. What has ended by its time stays ended.
+ */
+export async function moveRequestEnds(tx: Tx, shareId: string, { to, at }: { to: Date; at: Date }): Promise<void> {
+  await tx.query(
+    `UPDATE disclosure_requests SET ends_at = CASE status WHEN 'pending' THEN $2 ELSE least(ends_at, $2) END
+     WHERE share_id = $1 AND status IN ('unverified', 'pending', 'granted') AND ends_at > $3`,
+    [shareId, to, at],
+  )
+}
+
 /** In all accounts: what has ended by its time and is not written down as such. */
 export function findEnding(limit: number, at: Date): Statement {
   return {
@@ -201,17 +213,17 @@ export interface RequestFilter {
   at: Date
 }
 
-/** Newest first. Those of people who have not verified their address only where they are asked for. */
+/** Those of people who have not verified their address only where they are asked for. */
 export function findRequests(
   tx: Tx,
   scope: Scope,
   filter: RequestFilter,
-  { before, limit }: { before: string | undefined; limit: number },
+  { before, limit, order = 'desc' }: { before: string | undefined; limit: number; order?: 'asc' | 'desc' },
 ): Promise<RequestRow[]> {
   const { where, values } = conditionsOf(scope, filter)
-  if (before !== undefined) where.push(`id < $${values.push(before)}`)
+  if (before !== undefined) where.push(`id ${order === 'asc' ? '>' : '<'} $${values.push(before)}`)
   return tx.adhoc<RequestRow>(
-    `SELECT ${REQUEST('$1')} FROM disclosure_requests WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    `SELECT ${REQUEST('$1')} FROM disclosure_requests WHERE ${where.join(' AND ')} ORDER BY id ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT $${values.push(limit)}`,
     values,
   )
 }

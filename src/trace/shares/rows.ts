@@ -13,6 +13,8 @@ export type ShareStatus = (typeof SHARE_STATUSES)[number]
 
 export interface ShareRow {
   id: string
+  /** What people call it. */
+  name: string | null
   /** Ascends in the order in which shares were made. */
   position: number
   traceId: string
@@ -39,7 +41,7 @@ export interface ShareRow {
 
 export type NewShare = Omit<ShareRow, 'position' | 'revokedAt' | 'revokedBy'> & { tokenHash: Buffer }
 
-const SHARE = `id, position, trace_id AS "traceId", job_id AS "jobId", model_version_id AS "modelVersionId",
+const SHARE = `id, name, position, trace_id AS "traceId", job_id AS "jobId", model_version_id AS "modelVersionId",
   scope_kind AS "scopeKind", masks, masked_node_ids AS "maskedNodeIds", mask_rule AS "maskRule", mask_salt AS "maskSalt",
   reveals, reveals_prompt AS "revealsPrompt", disclosure_mode AS "disclosureMode", shown_before AS "shownBefore", created_by AS "createdBy",
   created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt", revoked_by AS "revokedBy"`
@@ -57,8 +59,8 @@ export function subjectOf({ scopeKind, traceId, modelVersionId }: ShareRow) {
 export async function insertShare(tx: Tx, { accountId, environment }: Scope, share: NewShare): Promise<void> {
   await tx.query(
     `INSERT INTO trace_shares (account_id, environment, id, trace_id, job_id, model_version_id, scope_kind, masks,
-       masked_node_ids, mask_rule, mask_salt, reveals, reveals_prompt, disclosure_mode, shown_before, token_hash, created_by, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+       masked_node_ids, mask_rule, mask_salt, reveals, reveals_prompt, disclosure_mode, shown_before, token_hash, created_by, created_at, expires_at, name)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
     [
       accountId,
       environment,
@@ -79,6 +81,7 @@ export async function insertShare(tx: Tx, { accountId, environment }: Scope, sha
       share.createdBy,
       share.createdAt,
       share.expiresAt,
+      share.name,
     ],
   )
 }
@@ -86,6 +89,26 @@ export async function insertShare(tx: Tx, { accountId, environment }: Scope, sha
 export async function findShare(tx: Tx, id: string): Promise<ShareRow | undefined> {
   const [row] = await tx.query<ShareRow>(`SELECT ${SHARE} FROM trace_shares WHERE id = $1`, [id])
   return row
+}
+
+/** Locks it until the transaction ends, for a change. */
+export async function findShareToChange(tx: Tx, id: string): Promise<ShareRow | undefined> {
+  const [row] = await tx.query<ShareRow>(`SELECT ${SHARE} FROM trace_shares WHERE id = $1 FOR NO KEY UPDATE`, [id])
+  return row
+}
+
+/** Its end does not change until the transaction ends. */
+export async function holdShare(tx: Tx, id: string): Promise<ShareRow | undefined> {
+  const [row] = await tx.query<ShareRow>(`SELECT ${SHARE} FROM trace_shares WHERE id = $1 FOR SHARE`, [id])
+  return row
+}
+
+export async function updateShare(
+  tx: Tx,
+  id: string,
+  { name, expiresAt }: Pick<ShareRow, 'name' | 'expiresAt'>,
+): Promise<void> {
+  await tx.query('UPDATE trace_shares SET name = $2, expires_at = $3 WHERE id = $1', [id, name, expiresAt])
 }
 
 export function findSharesById(tx: Tx, ids: readonly string[]): Promise<ShareRow[]> {

@@ -106,6 +106,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
       noteForLog({ trace: trace.id, share: id })
       await insertShare(tx, acting, {
         id,
+        name: wanted.name ?? null,
         traceId: trace.id,
         jobId: wanted.jobId ?? null,
         modelVersionId: trace.modelVersionId,
@@ -247,8 +248,12 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
 
 export async function getShare(tx: Tx, id: string): Promise<ShareRow> {
   const share = await findShare(tx, id)
-  if (share === undefined) throw new Failure('not_found', `There is no share ${id}.`)
+  if (share === undefined) throw noShareOfId(id)
   return share
+}
+
+export function noShareOfId(id: string): Failure {
+  return new Failure('not_found', `There is no share ${id}.`)
 }
 
 const shown = (tx: Tx, share: ShareRow): Promise<ShownShare> => rowWithActors(tx, share, ACTORS)

@@ -33,6 +33,10 @@ export const maskRuleBody = z
 export const shareView = z
   .object({
     share_id: z.string(),
+    name: z
+      .string()
+      .nullable()
+      .describe('What people of the account call it. The holder of its token does not see it.'),
     status: shareStatusView,
     trace_id: z.string(),
     job_id: z.string().nullable().describe('null: the readings are shared, and no graph.'),
@@ -149,6 +153,7 @@ export const requestView = z
 export function toShareView(share: ShownShare, at: Date): z.input<typeof shareView> {
   return {
     share_id: share.id,
+    name: share.name,
     status: statusOf(share, at),
     trace_id: share.traceId,
     job_id: share.jobId,

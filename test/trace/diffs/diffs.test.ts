@@ -243,7 +243,11 @@ describe('a diff', () => {
       expect((await post(`/v1/trace/diffs/${id}/cancel`)).status).toBe(200)
     }
     const late = await post(`/v1/trace/diffs/${diffId}/cancel`)
-    expect([late.status, late.json.code, late.json.allowed]).toEqual([409, 'invalid_state_transition', []])
+    expect([late.status, late.json.code, late.json.allowed]).toEqual([
+      409,
+      'invalid_state_transition',
+      ['queued', 'running'],
+    ])
   })
 
   it('is refused beyond 20 that have not ended, until one of them ends', async () => {
@@ -258,12 +262,23 @@ describe('a diff', () => {
     expect((await send()).status).toBe(202)
   })
 
+  it('answers a caller who waits when it has ended, and is listed by statuses and verdicts', async () => {
+    const id = await create()
+    const waiting = get(`/v1/trace/diffs/${id}?wait=30`)
+    expect(await jobs.run(await take(id), work())).toBe('settled')
+    expect(await waiting).toMatchObject({ status: 'succeeded', failure: null, created_by: { type: 'key' } })
+    const listed = async (query: string) =>
+      ((await get(`/v1/trace/diffs?limit=100&${query}`)).data as { diff_id: string }[]).map(({ diff_id }) => diff_id)
+    expect(await listed('status=queued&status=succeeded&verdict=inconclusive')).toContain(id)
+    expect(await listed('verdict=drift&verdict=pass')).not.toContain(id)
+  })
+
   it('fails when its prompts are gone or its job is dead, and says so once; redriven, it succeeds', async () => {
     const { json } = await post('/v1/trace/eval-sets', { name: 'Gone', prompts: PROMPTS.slice(0, 1) })
     const gone = await create({ eval_set: json.eval_set_id })
     expect((await on.call(caller, `/v1/trace/eval-sets/${json.eval_set_id}`, { method: 'DELETE' })).status).toBe(200)
     expect(await jobs.run(await take(gone), work())).toBe('settled')
-    expect(await get(`/v1/trace/diffs/${gone}`)).toMatchObject({ status: 'failed', failure_code: 'not_found' })
+    expect(await get(`/v1/trace/diffs/${gone}`)).toMatchObject({ status: 'failed', failure: { code: 'not_found' } })
     expect(await events(gone)).toMatchObject([{ status: 'failed', pass: false, report_hash: null }])
 
     const dead = await create()

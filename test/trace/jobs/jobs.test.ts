@@ -188,7 +188,11 @@ describe('an attribution job', () => {
     const done = await start({ max_feature_nodes: 8 })
     await run(done.job_id)
     const late = await cancel(done.job_id)
-    expect([late.status, late.json.code, late.json.allowed]).toEqual([409, 'invalid_state_transition', []])
+    expect([late.status, late.json.code, late.json.allowed]).toEqual([
+      409,
+      'invalid_state_transition',
+      ['queued', 'running'],
+    ])
   })
 
   it('fails with its reason where the model can not do it, is another one now, or says something else', async () => {
@@ -255,6 +259,18 @@ describe('an attribution job', () => {
     expect((await read(json.job_id)).failure).toMatchObject({ code: 'trace_not_reproducible' })
   })
 
+  it('answers a caller who waits when it has ended, and its manifest is not ready until then', async () => {
+    const made = await start()
+    const early = await manifestOf(made.job_id)
+    expect([early.status, await early.json()]).toMatchObject([409, { code: 'not_ready', current_status: 'queued' }])
+    const waiting = at.on.get(at.caller, `/v1/trace/jobs/${made.job_id}?wait=30`)
+    await run(made.job_id)
+    expect(await waiting).toMatchObject({ status: 'succeeded', created_by: { type: 'key' } })
+    expect(await at.on.get(at.caller, `/v1/trace/jobs/${made.job_id}?wait=31`)).toMatchObject({
+      code: 'invalid_request',
+    })
+  })
+
   it('that is dead has failed, and succeeds when it is redriven', async () => {
     const made = await start()
     const taken = await at.jobs.take(await queued(made.job_id))
@@ -293,6 +309,7 @@ describe('an attribution job', () => {
       ((await at.on.get(at.caller, `/v1/trace/jobs?${query}`)).data as { job_id: string }[]).map(({ job_id }) => job_id)
     expect(await list(`trace_id=${trace.trace_id}&status=queued`)).toEqual([one.json.job_id])
     expect(await list('status=failed')).toEqual([])
+    expect(await list('status=failed&status=queued')).toEqual([one.json.job_id])
     expect((await at.on.get(at.caller, '/v1/trace/jobs?trace_id=PROBE')).code).toBe('not_found')
     const stranger = await at.on.makeCaller()
     expect((await read(one.json.job_id, stranger)).code).toBe('not_found')

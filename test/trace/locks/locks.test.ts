@@ -321,7 +321,13 @@ it('no interleaving of suspending, unsuspending, locking and clearing lifts a ca
       { signal: () => AbortSignal.timeout(60_000) },
     )
   const liveLocks = async () =>
-    (await trace.locks.locks.list(caller, { status: 'locked', agentId: settled.agent }, { limit: 100 })).data
+    (
+      await trace.locks.locks.list(
+        caller,
+        { statuses: ['locked'], agentId: settled.agent },
+        { limit: 100, order: 'desc' },
+      )
+    ).data
   async function clearAt(index: number) {
     const lock = (await liveLocks()).at(index)
     return lock && trace.locks.locks.clear(caller, lock.id, null)
