@@ -17,7 +17,7 @@ const graphView = z
     exact: z.literal(false).describe('It is of a replacement model, and no attribution of this service.'),
     graph: z
       .custom<object>((value) => typeof value === 'object' && value !== null)
-      .meta({ type: 'object' })
+      .meta({ type: 'object', additionalProperties: true, verbatim: true })
       .describe('As it came, in the schema of Neuronpedia’s graphs.'),
   })
   .meta({ id: 'ExternalGraph' })

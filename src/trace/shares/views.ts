@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { actorView } from '#src/platform/http/actor.ts'
-import { extended, timestampView } from '#src/platform/http/views.ts'
+import { extended, shownAs, timestampView } from '#src/platform/http/views.ts'
 import { toTraceReadings, traceReadingsView } from '../canaries/views.ts'
+import { manifestView } from '../jobs/views.ts'
 import type { ListedRequest } from './deciding.ts'
 import type { ShownRequest } from './disclosure.ts'
 import { REQUEST_STATUSES } from './disclosure-rows.ts'
@@ -86,9 +87,10 @@ export const viewLogView = z
   })
   .meta({ id: 'ShareView' })
 
-const graphView = z
-  .custom<SharedGraph>((value) => typeof value === 'object' && value !== null)
-  .meta({ type: 'object', additionalProperties: true })
+const graphView = shownAs(
+  z.custom<SharedGraph>((value) => typeof value === 'object' && value !== null),
+  manifestView,
+)
 
 export const sharedView = z
   .object({

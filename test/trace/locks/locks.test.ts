@@ -112,7 +112,7 @@ describe('clearing a lock', () => {
     expect(await on.get(caller, `/v1/trace/session-locks/${lock_id}`)).toMatchObject({
       status: 'cleared',
       cleared_at: expect.any(String),
-      cleared_by: { type: 'key', id: expect.stringMatching(/^key_test_/), label: expect.any(String) },
+      cleared_by: { type: 'key', id: expect.stringMatching(/^key_test_/) },
       agent_unsuspended: true,
     })
     const entries = await on.ledger(caller)
