@@ -51,6 +51,7 @@ export const AUDIT_ACTIONS = {
   'screening_settings.changed': 'The settings of screening were changed',
   'kill_switch.changed': 'The kill switch of canary trips was changed',
   'share.created': 'A trace was shared',
+  'share.changed': 'A share of a trace got another name or end',
   'share.revoked': 'A share of a trace was revoked',
   'disclosure.granted': 'A person was shown the masked neurons of a share',
   'disclosure.denied': 'A request to see masked neurons was denied',

@@ -150,6 +150,17 @@ const killSwitchMode = words('KillSwitchMode', ['off', 'monitor', 'block', 'bloc
 const tripSource = words('TripSource', ['verify', 'inference', 'check'])
 const workEnd = words('WorkEnd', ['succeeded', 'failed'])
 const attributionMethod = words('AttributionMethod', ['exact', 'grad_x_act', 'ablation'])
+const attributionFailure = words('AttributionJobFailureCode', [
+  'backend_capability_missing',
+  'model_version_not_found',
+  'text_not_kept',
+  'trace_not_reproducible',
+  'attribution_inexact',
+  'invalid_request',
+  'timeout',
+  'internal_error',
+])
+const modelBackend = words('ModelBackend', ['embedded', 'onnx', 'neuronpedia', 'openai_compatible'])
 const diffVerdict = words('DiffVerdict', ['pass', 'warn', 'drift', 'inconclusive'])
 const disclosureStatus = words('DisclosureStatus', ['unverified', 'pending', 'granted', 'denied', 'revoked', 'expired'])
 const shareScope = words('ShareScope', ['trace', 'model_version'])
@@ -170,6 +181,11 @@ const standing = z
     risk_score: z.number().int().nullable(),
   })
   .meta({ id: 'ClaimStanding' })
+
+/** A reading, and whether it tripped. Answers with a reading add to it. */
+export const judgedCanary = z
+  .object({ family: z.string(), score: z.number(), threshold: z.number(), tripped: z.boolean() })
+  .meta({ id: 'JudgedCanary' })
 
 /**
  * The `data` of each type: ids and judgements, and nothing personal, so that an actor has no label. `approval.requested` alone has
@@ -232,22 +248,16 @@ export const EVENT_DATA = {
       status: workEnd,
       method: attributionMethod,
       model_version_id: z.string(),
-      backend: z.string().nullable().describe('null: the model is gone.'),
+      backend: modelBackend.nullable().describe('null: the model is gone.'),
       manifest_hash: z.string().nullable(),
-      failure_code: z.string().nullable(),
+      failure_code: attributionFailure.nullable(),
     })
     .meta({ id: 'TraceJobCompletedData' }),
   'trace.canary_tripped': z
     .strictObject({
       trace_id: z.string().nullable(),
       canary_hash: z.string(),
-      canary_readings: z
-        .array(
-          z
-            .strictObject({ family: z.string(), score: z.number(), threshold: z.number(), tripped: z.boolean() })
-            .meta({ id: 'JudgedCanary' }),
-        )
-        .readonly(),
+      canary_readings: z.array(judgedCanary).readonly(),
       tripped_families: z.array(z.string()).readonly(),
       mode: killSwitchMode,
       source: tripSource,

@@ -178,6 +178,7 @@ const SCOPES: Record<string, string> = {
   'GET /v1/org/users': 'admin',
   'GET /v1/org/users/:id': 'admin',
   'PATCH /v1/org/users/:id': 'admin',
+  'PATCH /v1/trace/shares/:id': 'intent',
   'DELETE /v1/org/users/:id': 'admin',
   'GET /v1/policy': 'admin',
   'PUT /v1/policy': 'admin',

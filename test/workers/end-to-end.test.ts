@@ -152,8 +152,8 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     const messages = [{ role: 'user', content: 'What do lamps cost at Cobalt Tools?' }]
     const { trace_id } = await post('/v1/trace/inferences', { messages, max_tokens: 4, retain: 'text' })
     const { job_id } = await post('/v1/trace/jobs', { trace_id, max_feature_nodes: 16 })
-    const shown = () => get(`/v1/trace/jobs/${job_id}`)
-    await until(async () => (await shown()).state === 'succeeded', { everyMs: 100 })
+    const shown = () => get(`/v1/trace/jobs/${job_id}?wait=30`)
+    await until(async () => (await shown()).status === 'succeeded', { everyMs: 100 })
     const { result } = await shown()
     const { text } = await request(`/v1/trace/jobs/${job_id}/manifest`)
     expect(createHash('sha256').update(text).digest('hex')).toBe(result.manifest_hash)
@@ -169,8 +169,8 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
       target_model: model,
       eval_set: eval_set_id,
     })
-    const shown = () => get(`/v1/trace/diffs/${diff_id}`)
-    await until(async () => (await shown()).state === 'succeeded', { everyMs: 100 })
+    const shown = () => get(`/v1/trace/diffs/${diff_id}?wait=30`)
+    await until(async () => (await shown()).status === 'succeeded', { everyMs: 100 })
     const { text } = await request(`/v1/trace/diffs/${diff_id}/report`)
     const report = JSON.parse(text)
     expect(createHash('sha256').update(canonicalize(report)).digest('hex')).toBe((await shown()).report_hash)

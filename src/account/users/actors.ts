@@ -34,3 +34,41 @@ export async function readActors(tx: Tx, ids: Iterable<StoredActorId>): Promise<
   }
   return viewOf
 }
+
+/** Rows with views of the actors that some of their members store. */
+export type WithActors<Row, Member extends keyof Row> = Omit<Row, Member> & {
+  [Name in Member]: null extends Row[Name] ? ActorView | null : ActorView
+}
+
+/** Replaces the ids that `members` store by views, with one query for all rows. */
+export async function withActors<Row, Member extends keyof Row>(
+  tx: Tx,
+  rows: readonly Row[],
+  members: readonly Member[],
+): Promise<WithActors<Row, Member>[]> {
+  const idsOf = (row: Row) => members.map((member) => row[member] as StoredActorId)
+  const actorOf = await readActors(tx, rows.flatMap(idsOf))
+  return rows.map((row) => replaceActors(row, members, actorOf))
+}
+
+/** The same for one row. */
+export async function rowWithActors<Row, Member extends keyof Row>(
+  tx: Tx,
+  row: Row,
+  members: readonly Member[],
+): Promise<WithActors<Row, Member>> {
+  const actorOf = await readActors(
+    tx,
+    members.map((member) => row[member] as StoredActorId),
+  )
+  return replaceActors(row, members, actorOf)
+}
+
+function replaceActors<Row, Member extends keyof Row>(
+  row: Row,
+  members: readonly Member[],
+  actorOf: ActorsOf,
+): WithActors<Row, Member> {
+  const views = members.map((member) => [member, actorOf(row[member] as StoredActorId)])
+  return { ...row, ...Object.fromEntries(views) }
+}

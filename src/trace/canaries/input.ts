@@ -28,15 +28,15 @@ export const chatMessage = z
 export const inferenceInput = z
   .union([
     z.string().min(1),
-    z.strictObject({ prompt: z.string().min(1) }),
-    z.strictObject({ messages: z.array(chatMessage).min(1).max(MAX_MESSAGES) }),
+    z.strictObject({ prompt: z.string().min(1) }).meta({ id: 'ReadPrompt' }),
+    z.strictObject({ messages: z.array(chatMessage).min(1).max(MAX_MESSAGES) }).meta({ id: 'ReadConversation' }),
   ])
   .refine((input) => JSON.stringify(input).length <= MAX_CHARACTERS, {
     message: `must not have more than ${MAX_CHARACTERS} characters as JSON`,
     params: { code: 'too_long' },
   })
   .meta({
-    id: 'InferenceInput',
+    id: 'ReadText',
     description: 'A text is the message of a user. The kill switch says which model reads it, and how far.',
   })
 

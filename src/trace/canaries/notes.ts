@@ -1,4 +1,4 @@
-import { DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
@@ -43,7 +43,7 @@ const trace = {
     runtime: null,
     tripped_families: ['exfiltration'],
   },
-  created_by: IDS.key,
+  created_by: ACTORS.key,
   created_at: '2026-11-20T15:11:04.310Z',
 }
 

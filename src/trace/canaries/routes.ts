@@ -4,7 +4,7 @@ import type { FieldErrorCode } from '#src/field-errors.ts'
 import { replyVersion, requireIfMatch, toDocumentView } from '#src/platform/http/documents.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, timestamp } from '#src/platform/http/params.ts'
+import { idParams, several, timestamp } from '#src/platform/http/params.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId } from '#src/platform/ids.ts'
 import type { CheckRequest, Checks } from './check.ts'
@@ -51,7 +51,7 @@ const checkRequest = z
       if (body.readings === undefined && body[name] !== undefined) refuse(name, 'conflict', 'belongs to readings')
     }
   })
-  .meta({ id: 'CanaryCheckRequest' })
+  .meta({ id: 'CheckCanariesRequest' })
 
 const common = { scope: 'intent' } as const
 const killSwitchBody = z.strictObject({ document: killSwitchDocument })
@@ -182,19 +182,19 @@ function traceRoutes(traces: Traces): Route[] {
           agent_id: z.string().max(64).optional(),
           agent_session_id: z.string().max(200).optional(),
           model: z.string().max(64).optional().describe('Inferences of this model.'),
-          finish_reason: finishReasonView.optional(),
+          finish_reason: several(finishReasonView).optional(),
         }),
         view: listOf(traceView),
         status: [200],
       },
       async ({ caller, query }) => {
         const { source, agent_id: agentId, agent_session_id: agentSessionId, created_gte, created_lt } = query
-        const { model, finish_reason: finishReason } = query
+        const { model, finish_reason: finishReasons } = query
         if (agentId !== undefined) checkId(agentId, 'agt', caller.environment)
         if (agentSessionId !== undefined) checkSessionName(agentSessionId, caller.environment)
         const createdFrom = created_gte === undefined ? undefined : new Date(created_gte)
         const createdBefore = created_lt === undefined ? undefined : new Date(created_lt)
-        const filter = { source, agentId, agentSessionId, model, finishReason, createdFrom, createdBefore }
+        const filter = { source, agentId, agentSessionId, model, finishReasons, createdFrom, createdBefore }
         const { data, ...page } = await traces.list(caller, filter, query)
         return { ...page, data: data.map((trace) => toTraceView(trace, caller)) }
       },

@@ -1,11 +1,12 @@
 // Traces: canary readings as they were taken, and the inferences of the service's models that they were taken of.
 
+import { rowWithActors, type WithActors, withActors } from '#src/account/users/actors.ts'
 import type { Plan } from '#src/catalogue/access.ts'
 import { Failure } from '#src/failure.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { CountedPage } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
@@ -86,7 +87,7 @@ export const toTrace = ({ inference, textUntil, ...row }: StoredTrace): TraceRow
 export type NewTrace = Omit<TraceRow, 'digest' | 'inference' | 'cutAfter'>
 
 /** `canary_hash`: over everything that the readings say, as they are shown, and over the trace that they are of. */
-export function canaryHashOf(trace: NewTrace): string {
+export function canaryHashOf(trace: Omit<NewTrace, 'createdBy'>): string {
   const { id, modelVersionId, canarySet, readings, readingAt, runtime } = trace
   const text = canonicalize({
     trace_id: id,
@@ -207,21 +208,26 @@ export interface TraceFilter {
   agentId?: string | undefined
   agentSessionId?: string | undefined
   model?: string | undefined
-  finishReason?: TraceFinishReason | undefined
+  finishReasons?: readonly TraceFinishReason[] | undefined
   createdFrom?: Date | undefined
   createdBefore?: Date | undefined
 }
+
+/** A trace with who made it. */
+export type ShownTrace = WithActors<TraceRow, 'createdBy'>
 
 export type Traces = ReturnType<typeof createTraces>
 
 export function createTraces({ db, pager }: Pick<Platform, 'db' | 'pager'>) {
   return {
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
-    async get(scope: Scope, id: string): Promise<TraceRow> {
+    async get(scope: Scope, id: string): Promise<ShownTrace> {
       checkId(id, 'trc', scope.environment)
-      const trace = await db.tenant(scope, (tx) => findTrace(tx, id))
-      if (trace === undefined) throw noTrace(id)
-      return trace
+      return db.tenant(scope, async (tx) => {
+        const trace = await findTrace(tx, id)
+        if (trace === undefined) throw noTrace(id)
+        return rowWithActors(tx, trace, ['createdBy'])
+      })
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
@@ -229,17 +235,18 @@ export function createTraces({ db, pager }: Pick<Platform, 'db' | 'pager'>) {
       scope: Scope,
       filter: TraceFilter,
       query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
-    ): Promise<CountedPage<TraceRow>> {
+    ): Promise<CountedPage<ShownTrace>> {
       const binding = { route: 'GET /v1/trace/traces', scope, query: { ...filter } }
       const before = pager.decode(query.cursor, binding)
-      const [rows, total] = await db.tenant(scope, (tx) =>
-        Promise.all([
+      return db.tenant(scope, async (tx) => {
+        const [rows, total] = await Promise.all([
           findTraces(tx, scope, filter, { before, limit: query.limit + 1 }),
           query.include === undefined ? undefined : countTraces(tx, scope, filter),
-        ]),
-      )
-      const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-      return total === undefined ? page : { ...page, total_count: total }
+        ])
+        const { data, ...rest } = pager.page(rows, query.limit, ({ id }) => id, binding)
+        const page = { ...rest, data: await withActors(tx, data, ['createdBy']) }
+        return total === undefined ? page : { ...page, total_count: total }
+      })
     },
   }
 }
@@ -279,7 +286,7 @@ function conditionsOf({ environment }: Scope, filter: TraceFilter) {
   add((p) => `agent_session_id = ${p}`, filter.agentSessionId)
   add((p) => `agent_id = ${p}`, filter.agentId)
   add((p) => `model = ${p}`, filter.model)
-  add((p) => `finish_reason = ${p}`, filter.finishReason)
+  if (filter.finishReasons !== undefined) where.push(conditionOfAny(values, 'finish_reason', filter.finishReasons))
   where.push(
     ...conditionsOfRange(values, { type: 'trc', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
   )

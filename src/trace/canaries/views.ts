@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { judgedCanary } from '#src/catalogue/events.ts'
+import { actorView } from '#src/platform/http/actor.ts'
 import { documentMembers } from '#src/platform/http/documents.ts'
-import { timestampView } from '#src/platform/http/views.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
 import { probeStatusView } from '../models/routes.ts'
 import type { CheckAnswer } from './check.ts'
 import { UNREAD_CAUSES } from './input.ts'
@@ -8,9 +10,14 @@ import { CHECK_REASONS } from './judge.ts'
 import { killSwitchDocument, modeView } from './kill-switch.ts'
 import type { KillSwitchPreview } from './preview.ts'
 import { shownReading } from './readings.ts'
-import { endWithTrace, FINISH_REASONS, TRACE_SOURCES, type TraceOwner, type TraceRow } from './traces.ts'
-
-const time = z.iso.datetime()
+import {
+  endWithTrace,
+  FINISH_REASONS,
+  type ShownTrace,
+  TRACE_SOURCES,
+  type TraceOwner,
+  type TraceRow,
+} from './traces.ts'
 
 export const traceSourceView = z.enum(TRACE_SOURCES).meta({ id: 'TraceSource' })
 
@@ -60,22 +67,24 @@ export const previewView = z
   })
   .meta({ id: 'KillSwitchPreview' })
 
-const readingView = z
-  .object({
-    family: z.string(),
-    score: z.number(),
+const readingView = extended(
+  judgedCanary,
+  {
     raw: z.number().nullable(),
-    threshold: z.number(),
-    tripped: z.boolean().describe('By this threshold. The kill switch may name another.'),
     probe_version: z.string().nullable(),
     layer: z.number().int().nullable(),
     aggregator: z.string().nullable(),
     n_tokens: z.number().int().nullable(),
     probe_status: probeStatusView
       .optional()
-      .describe('As the card of the probe says. Absent of readings that a client sent.'),
-  })
-  .meta({ id: 'CanaryReading' })
+      .describe('What the card of the probe says. Absent from readings that a client sent.'),
+  },
+  {
+    id: 'CanaryReading',
+    description: '`tripped` is by this threshold. The kill switch may name another.',
+    verbatim: true,
+  },
+)
 
 const runtimeView = z
   .string()
@@ -87,7 +96,7 @@ export const canaryView = z
     set: z.string(),
     readings: z.array(readingView),
     hash: z.string(),
-    reading_at: time,
+    reading_at: timestampView,
     runtime: runtimeView,
     tripped_families: z.array(z.string()),
   })
@@ -119,15 +128,24 @@ export const usageView = z
   })
   .meta({ id: 'TokenUsage' })
 
-export const traceView = z
+/** What the holder of a share sees of a trace too. */
+export const traceReadingsView = z
   .object({
     trace_id: z.string(),
     source: traceSourceView.describe(
       'client: a caller sent the readings. They can refuse and lock, and allow nothing.',
     ),
+    model_version_id: z.string().nullable(),
+    canary: canaryView.nullable().describe('null: no probe read the inference.'),
+    created_at: timestampView,
+  })
+  .meta({ id: 'TraceReadings' })
+
+export const traceView = extended(
+  traceReadingsView,
+  {
     agent_session_id: z.string().nullable(),
     agent_id: z.string().nullable(),
-    model_version_id: z.string().nullable(),
     inference: z
       .object({
         model: z.string(),
@@ -141,7 +159,7 @@ export const traceView = z
           .string()
           .nullable()
           .describe('SHA-256 of the completion, with its calls of tools; null where it was withheld.'),
-        text_until: time
+        text_until: timestampView
           .nullable()
           .describe(
             'Until when its texts are kept: 30 days, and no longer than the trace. null: hashes alone, or the texts were erased.',
@@ -150,16 +168,15 @@ export const traceView = z
       .meta({ id: 'TracedInference' })
       .nullable()
       .describe('null: of readings alone.'),
-    canary: canaryView.nullable().describe('null: no probe read the inference.'),
-    created_by: z.string().describe('The API key or user.'),
-    created_at: time,
-  })
-  .meta({ id: 'Trace' })
+    created_by: actorView,
+  },
+  { id: 'Trace' },
+)
 
 export const checkView = z
   .object({
     allowed: z.boolean().describe('Go on only when this is true.'),
-    action: z.enum(['allow', 'block']),
+    action: z.enum(['allow', 'block']).meta({ id: 'CheckAction' }),
     reason: checkReasonView.nullable().describe('What was found. Under `monitor` it is allowed nevertheless.'),
     unavailable_cause: z
       .enum(UNREAD_CAUSES)
@@ -198,25 +215,33 @@ export function toPreviewView(preview: KillSwitchPreview): z.input<typeof previe
   }
 }
 
-export function toTraceView(trace: TraceRow, owner: TraceOwner): z.input<typeof traceView> {
+export function toTraceView(trace: ShownTrace, owner: TraceOwner): z.input<typeof traceView> {
+  return {
+    ...toTraceReadings(trace),
+    agent_session_id: trace.agentSessionId,
+    agent_id: trace.agentId,
+    inference: toInferenceFacts(trace, owner),
+    created_by: trace.createdBy,
+  }
+}
+
+export function toTraceReadings(trace: ReadTrace): z.input<typeof traceReadingsView> {
   return {
     trace_id: trace.id,
     source: trace.source,
-    agent_session_id: trace.agentSessionId,
-    agent_id: trace.agentId,
     model_version_id: trace.modelVersionId,
-    inference: toInferenceFacts(trace, owner),
     canary: toCanaryView(
       trace,
       trace.readings.filter(({ tripped }) => tripped).map(({ family }) => family),
     ),
-    created_by: trace.createdBy,
     created_at: trace.createdAt.toISOString(),
   }
 }
 
+type ReadTrace = Omit<TraceRow, 'createdBy'>
+
 function toInferenceFacts(
-  { inference, createdAt }: TraceRow,
+  { inference, createdAt }: ReadTrace,
   owner: TraceOwner,
 ): z.input<typeof traceView>['inference'] {
   if (inference === null) return null
@@ -234,7 +259,7 @@ function toInferenceFacts(
 }
 
 /** @param trippedFamilies By the thresholds that counted. */
-export function toCanaryView(trace: TraceRow, trippedFamilies: string[]): z.input<typeof canaryView> | null {
+export function toCanaryView(trace: ReadTrace, trippedFamilies: string[]): z.input<typeof canaryView> | null {
   if (trace.canarySet === null) return null
   return {
     set: trace.canarySet,

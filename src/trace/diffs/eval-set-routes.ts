@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { actorView } from '#src/platform/http/actor.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, visibleText } from '#src/platform/http/params.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { evalPrompt, MAX_MESSAGES, MAX_PROMPTS, MAX_SET_BYTES } from './eval-prompts.ts'
-import type { EvalSetRow } from './eval-set-rows.ts'
-import type { EvalSets } from './eval-sets.ts'
+import type { EvalSets, ShownEvalSet } from './eval-sets.ts'
 
 // JSON escapes a line break as two bytes.
 const MAX_BODY_BYTES = MAX_SET_BYTES + 1_000_000
@@ -17,8 +18,8 @@ const evalSetView = z
     name: z.string(),
     prompts: z.number().int(),
     sha256: z.string().describe('Of the prompts’ canonical JSON (RFC 8785), in hexadecimal.'),
-    created_by: z.string().describe('The API key or user.'),
-    created_at: z.iso.datetime(),
+    created_by: actorView,
+    created_at: timestampView,
   })
   .meta({ id: 'EvalSet' })
 
@@ -27,14 +28,14 @@ const evalSetRequest = z
     name: visibleText(100),
     prompts: z.array(evalPrompt).min(1).max(MAX_PROMPTS),
   })
-  .meta({ id: 'EvalSetRequest' })
+  .meta({ id: 'CreateEvalSetRequest' })
 
 const common = { scope: 'intent', needsAccountKey: true } as const
 const reading = { ...common, permission: 'traces.read' } as const
 const writing = { ...common, permission: 'traces.write' } as const
 
 export function evalSetRoutes(evalSets: EvalSets): Route[] {
-  const created = (row: EvalSetRow) => reply(200, toEvalSetView(row), { Location: `/v1/trace/eval-sets/${row.id}` })
+  const created = (row: ShownEvalSet) => reply(200, toEvalSetView(row), { Location: `/v1/trace/eval-sets/${row.id}` })
   return [
     endpoint(
       {
@@ -113,7 +114,7 @@ export function evalSetRoutes(evalSets: EvalSets): Route[] {
   ]
 }
 
-function toEvalSetView(row: EvalSetRow): z.input<typeof evalSetView> {
+function toEvalSetView(row: ShownEvalSet): z.input<typeof evalSetView> {
   return {
     eval_set_id: row.id,
     name: row.name,

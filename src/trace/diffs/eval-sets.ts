@@ -1,6 +1,7 @@
 // An account's own evaluation sets. Their prompts may be anything, personal data too, so they are sealed at rest and shown
 // to no caller again: the hash says which prompts a report is of.
 
+import { rowWithActors, type WithActors, withActors } from '#src/account/users/actors.ts'
 import { Failure } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
@@ -41,23 +42,28 @@ interface EvalSetsDeps {
   now: () => Date
 }
 
+/** A set with who stored it. */
+export type ShownEvalSet = WithActors<EvalSetRow, 'createdBy'>
+
 export type EvalSets = ReturnType<typeof createEvalSets>
 
 export function createEvalSets({ db, sealer, pager, now }: EvalSetsDeps) {
-  async function get(scope: Scope, id: string): Promise<EvalSetRow> {
+  async function get(scope: Scope, id: string): Promise<ShownEvalSet> {
     checkId(id, 'evs', scope.environment)
-    const row = await db.tenant(scope, (tx) => findEvalSet(tx, id))
-    if (row === undefined) throw new Failure('not_found', `There is no evaluation set ${id}.`)
-    return row
+    return db.tenant(scope, async (tx) => {
+      const row = await findEvalSet(tx, id)
+      if (row === undefined) throw new Failure('not_found', `There is no evaluation set ${id}.`)
+      return rowWithActors(tx, row, ['createdBy'])
+    })
   }
 
   return {
-    /** @throws {Failure} `payload_too_large`; `conflict` beyond `MAX_EVAL_SETS`. */
+    /** @throws {Failure} `payload_too_large`; `limit_reached` beyond `MAX_EVAL_SETS`. */
     create(
       by: Acting,
       { name, prompts }: { name: string; prompts: readonly EvalPrompt[] },
       key?: IdempotencyKey,
-    ): Promise<EvalSetRow> {
+    ): Promise<ShownEvalSet> {
       const id = newId('evs', by.environment)
       const bytes = Buffer.from(canonicalPrompts(prompts))
       if (bytes.length > MAX_SET_BYTES) {
@@ -76,23 +82,32 @@ export function createEvalSets({ db, sealer, pager, now }: EvalSetsDeps) {
       const insert = async (tx: Tx) => {
         // Two at once may both be the last one: the bound is against waste.
         if ((await countEvalSets(tx)) >= MAX_EVAL_SETS) {
-          throw new Failure('conflict', `An account has at most ${MAX_EVAL_SETS} evaluation sets: delete one.`)
+          throw new Failure('limit_reached', {
+            detail: `An account has at most ${MAX_EVAL_SETS} evaluation sets: delete one.`,
+            members: { maximum: MAX_EVAL_SETS },
+          })
         }
         await insertEvalSet(tx, by, { ...row, sealedPrompts })
         return row
       }
-      return db.tenant(by, (tx) => once(tx, key, insert, ({ id }) => id))
+      return db.tenant(by, async (tx) => {
+        const made = await once(tx, key, insert, ({ id }) => id)
+        return rowWithActors(tx, made, ['createdBy'])
+      })
     },
 
     /** @throws {Failure} `not_found`, `environment_mismatch`. */
     get,
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async list(scope: Scope, query: { limit: number; cursor?: string | undefined }): Promise<Page<EvalSetRow>> {
+    async list(scope: Scope, query: { limit: number; cursor?: string | undefined }): Promise<Page<ShownEvalSet>> {
       const binding = { route: 'GET /v1/trace/eval-sets', scope, query: { ...query } }
       const before = pager.decode(query.cursor, binding)
-      const rows = await db.tenant(scope, (tx) => findEvalSets(tx, { before, limit: query.limit + 1 }))
-      return pager.page(rows, query.limit, ({ id }) => id, binding)
+      return db.tenant(scope, async (tx) => {
+        const rows = await findEvalSets(tx, { before, limit: query.limit + 1 })
+        const page = pager.page(rows, query.limit, ({ id }) => id, binding)
+        return { ...page, data: await withActors(tx, page.data, ['createdBy']) }
+      })
     },
 
     /** Diffs that have not ended fail: one that runs, at its next checkpoint. @throws {Failure} `not_found`, `environment_mismatch`. */

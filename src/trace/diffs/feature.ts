@@ -1,4 +1,5 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { createPolledWaits } from '#src/platform/polled-waits.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { keptByPlan, type Plans } from '../locks/feature.ts'
 import type { ModelsFeature } from '../models/feature.ts'
@@ -7,6 +8,7 @@ import { evalSetRoutes } from './eval-set-routes.ts'
 import { createEvalSets, SEALED_PROMPTS } from './eval-sets.ts'
 import { EVENTS, NOTES } from './notes.ts'
 import { diffRoutes } from './routes.ts'
+import { findEndedDiffs } from './rows.ts'
 import { createDiff } from './run.ts'
 
 export type DiffsFeature = ReturnType<typeof diffsFeature>
@@ -14,7 +16,9 @@ export type DiffsFeature = ReturnType<typeof diffsFeature>
 /** Diffs of two model versions, and the prompts that they are measured with. */
 export function diffsFeature(p: Platform, { models, accounts }: Pick<ModelsFeature, 'models'> & { accounts: Plans }) {
   const evalSets = createEvalSets(p)
-  const diffs = createDiffs({ ...p, models, evalSets })
+  const waits = createPolledWaits({ db: p.db, reason: 'awaited diffs', find: findEndedDiffs })
+  p.onClose(waits.close, 'waits for diffs')
+  const diffs = createDiffs({ ...p, models, evalSets, waits })
   return defineFeature(
     {
       name: 'diffs',

@@ -1,7 +1,7 @@
 // What the figures of a diff mean. Pure, and the only place that decides between pass and drift.
 
 import { adjustByHolm, compareDistributions } from './kolmogorov.ts'
-import { measureShift, stabilityIndex } from './statistics.ts'
+import { binScores, measureShift, type ScoreBins, stabilityIndex } from './statistics.ts'
 
 export interface DiffThresholds {
   /** Both are needed for drift: the index at least this, and the adjusted p of the Kolmogorov-Smirnov test below that. */
@@ -47,6 +47,7 @@ export interface FamilyFigures {
   base_mean: number
   target_mean: number
   psi: number
+  bins: ScoreBins
   ks: { statistic: number; p: number; p_holm: number; method: 'exact' | 'asymptotic' }
   shift: { mean: number; low: number; high: number }
   verdict: DiffVerdict
@@ -83,6 +84,7 @@ export function judgeDiff(
       base_mean: rounded(mean(base)),
       target_mean: rounded(mean(target)),
       psi: rounded(stabilityIndex(base, target)),
+      bins: binScores(base, target),
       ks: {
         statistic: rounded(test.statistic),
         p: significant(test.p),

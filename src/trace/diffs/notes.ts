@@ -1,4 +1,4 @@
-import { DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
@@ -6,7 +6,7 @@ const thresholds = { psi_drift: 0.25, ks_alpha: 0.01, psi_warn: 0.1, mean_shift:
 
 const queued = {
   diff_id: IDS.diff,
-  state: 'queued',
+  status: 'queued',
   base_model: 'countersign-tiny',
   target_model: 'countersign-tiny-1.1',
   eval_set: 'default',
@@ -17,9 +17,8 @@ const queued = {
   verdict: null,
   families_drifted: null,
   report_hash: null,
-  failure_code: null,
   failure: null,
-  created_by: IDS.key,
+  created_by: ACTORS.key,
   created_at: '2026-11-20T15:11:04.310Z',
   started_at: null,
   finished_at: null,
@@ -27,7 +26,7 @@ const queued = {
 
 const succeeded = {
   ...queued,
-  state: 'succeeded',
+  status: 'succeeded',
   progress: { done: 420, total: 420 },
   pass: false,
   verdict: 'drift',
@@ -49,7 +48,7 @@ const side = {
 
 const report = {
   object: 'trace_diff_report',
-  version: 1,
+  version: 2,
   base: side,
   target: { ...side, model: 'countersign-tiny-1.1', model_version_id: 'countersign-tiny-1.1@0b7c1d55e2f6a983' },
   eval_set: { name: 'default', sha256: DIGEST, prompts: 420, used: 420, skipped: 0 },
@@ -71,6 +70,11 @@ const report = {
       base_mean: 0.0121,
       target_mean: 0.1534,
       psi: 0.611902,
+      bins: {
+        edges: [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
+        base: [414, 2, 1, 0, 0, 0, 0, 1, 0, 2],
+        target: [352, 4, 1, 1, 0, 1, 0, 2, 3, 56],
+      },
       ks: { statistic: 0.147619, p: 0.000196, p_holm: 0.001176, method: 'exact' },
       shift: { mean: 0.1413, low: 0.108, high: 0.1752 },
       status: { base: 'measured', target: 'measured' },
@@ -89,7 +93,7 @@ const evalSet = {
   name: 'Support questions',
   prompts: 500,
   sha256: DIGEST,
-  created_by: IDS.key,
+  created_by: ACTORS.key,
   created_at: '2026-11-20T15:02:00.000Z',
 }
 
@@ -123,18 +127,18 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: listed(succeeded) } },
   },
   'GET /v1/trace/diffs/:id': {
-    description: '`verdict` is there when `state` is `succeeded`.',
+    description: '`verdict` is there when `status` is `succeeded`. `wait` waits for its end.',
     answers: { 200: { example: succeeded } },
   },
   'GET /v1/trace/diffs/:id/report': {
-    description: `It names no time and no id: the same models, prompts, thresholds and seed give the same report and hash. ${guide}`,
+    description: `It names no time and no id: the same models, prompts, thresholds and seed give the same report and hash. \`bins\` is the histogram that \`psi\` is of. ${guide}`,
     answers: { 200: { example: report } },
-    problems: ['conflict'],
+    problems: ['not_ready'],
   },
   'POST /v1/trace/diffs/:id/cancel': {
     description:
       'A running one stops within seconds. No event is sent. One that was cancelled is answered as it is; one that has succeeded or failed is 409 `invalid_state_transition`.',
-    answers: { 200: { example: { ...queued, state: 'cancelled', finished_at: '2026-11-20T15:11:09.000Z' } } },
+    answers: { 200: { example: { ...queued, status: 'cancelled', finished_at: '2026-11-20T15:11:09.000Z' } } },
     problems: ['invalid_state_transition'],
   },
   'POST /v1/trace/eval-sets': {
@@ -155,7 +159,7 @@ export const NOTES: Record<string, Note> = {
       },
     },
     answers: { 200: { headers: { Location: 'Where to read it.' }, example: evalSet } },
-    problems: ['conflict', 'payload_too_large'],
+    problems: ['limit_reached', 'payload_too_large'],
   },
   'GET /v1/trace/eval-sets': { description: 'Without their prompts.', answers: { 200: { example: listed(evalSet) } } },
   'GET /v1/trace/eval-sets/:id': {

@@ -15,6 +15,8 @@ const TOP_NEURONS = 20
 
 export const verdictView = z.enum(DIFF_VERDICTS).meta({ id: 'DiffVerdict' })
 const number = z.number()
+// The report is hashed: its members keep their names and order.
+const hashed = (id: string) => ({ id, verbatim: true }) as const
 const count = z.number().int()
 
 export const thresholdsView = z
@@ -36,7 +38,7 @@ const sideView = z
     probe_version: z.string(),
     vocabulary_sha256: z.string(),
   })
-  .meta({ id: 'DiffModel' })
+  .meta(hashed('DiffModel'))
 
 const familyView = z
   .object({
@@ -45,43 +47,57 @@ const familyView = z
     base_mean: number,
     target_mean: number,
     psi: number.describe('The population stability index over ten bins of equal width.'),
+    bins: z
+      .object({ edges: z.array(number), base: z.array(count), target: z.array(count) })
+      .meta(hashed('ScoreBins'))
+      .optional()
+      .describe(
+        'How many scores of each version lie in the bins that `psi` is of: the first from `edges[0]` up to `edges[1]`. The last has its upper edge too. Absent in reports of version 1.',
+      ),
     ks: z
       .object({
         statistic: number,
         p: number,
         p_holm: number.describe('Adjusted for the number of families.'),
-        method: z.enum(['exact', 'asymptotic']),
+        method: z.enum(['exact', 'asymptotic']).meta({ id: 'KolmogorovSmirnovMethod' }),
       })
-      .meta({ id: 'KolmogorovSmirnov' }),
+      .meta(hashed('KolmogorovSmirnov')),
     shift: z
       .object({ mean: number, low: number, high: number })
-      .meta({ id: 'MeanShift' })
+      .meta(hashed('MeanShift'))
       .describe('Of the score, target minus base, with the 95 % interval of a bootstrap over prompts.'),
-    status: z.object({ base: z.string(), target: z.string() }).describe('Of the probes, by their cards.'),
+    status: z
+      .object({ base: z.string(), target: z.string() })
+      .meta(hashed('DiffProbeStatuses'))
+      .describe('What the cards of the probes say.'),
     verdict: verdictView,
   })
-  .meta({ id: 'DiffFamily' })
+  .meta(hashed('DiffFamily'))
 
 const neuronView = z
   .object({ layer: count, neuron: count, base_mean: number, target_mean: number, effect: number })
-  .meta({ id: 'ShiftedNeuron' })
+  .meta(hashed('ShiftedNeuron'))
 
 export const reportView = z
   .object({
     object: z.literal('trace_diff_report'),
-    version: z.literal(1),
+    version: z.literal([1, 2]),
     base: sideView,
     target: sideView,
-    eval_set: z.object({ name: z.string(), sha256: z.string(), prompts: count, used: count, skipped: count }),
-    settings: z.object({
-      seed: number,
-      max_tokens: count,
-      min_prompts: count,
-      psi_bins: count,
-      resamples: count,
-      confidence: number,
-      thresholds: thresholdsView,
-    }),
+    eval_set: z
+      .object({ name: z.string(), sha256: z.string(), prompts: count, used: count, skipped: count })
+      .meta(hashed('DiffEvalSet')),
+    settings: z
+      .object({
+        seed: number,
+        max_tokens: count,
+        min_prompts: count,
+        psi_bins: count,
+        resamples: count,
+        confidence: number,
+        thresholds: thresholdsView,
+      })
+      .meta(hashed('DiffSettings')),
     pass: z.boolean(),
     verdict: verdictView,
     families: z.array(familyView),
@@ -94,12 +110,12 @@ export const reportView = z
         unit: z.literal('nats'),
         undefined_because: z.string().nullable(),
       })
-      .meta({ id: 'NextTokenDivergence' })
+      .meta(hashed('NextTokenDivergence'))
       .describe('Of the target from the base, over the base’s completions.'),
     shifted_neurons: z.array(neuronView).describe('The largest effects first, in standard deviations.'),
     runtime: z.string().nullable(),
   })
-  .meta({ id: 'TraceDiffReport' })
+  .meta(hashed('TraceDiffReport'))
 
 export type DiffReport = z.output<typeof reportView>
 
@@ -133,7 +149,7 @@ export function writeReport(
   const { sum, tokens } = measures.divergence
   const report: DiffReport = {
     object: 'trace_diff_report',
-    version: 1,
+    version: 2,
     base: describeSide(pairing.base),
     target: describeSide(pairing.target),
     eval_set: { name, sha256: setHash, prompts: prompts.length, used, skipped: measures.skipped },

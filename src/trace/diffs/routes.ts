@@ -1,21 +1,22 @@
 import { z } from 'zod'
+import { actorView } from '#src/platform/http/actor.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
-import { jobStateView } from '../jobs/routes.ts'
-import type { Diffs } from './diffs.ts'
+import { idParams, several } from '#src/platform/http/params.ts'
+import { waitQuery } from '#src/platform/http/prefer.ts'
+import { timestampView, workFailureView, workStatusView } from '#src/platform/http/views.ts'
+import type { Diffs, ShownDiff } from './diffs.ts'
 import { DEFAULT_EVAL_SET } from './eval-prompts.ts'
 import { reportView, thresholdsView, verdictView } from './report.ts'
-import type { DiffRow } from './rows.ts'
+import { DIFF_FAILURES } from './run.ts'
 
 const MAX_SEED = Number.MAX_SAFE_INTEGER
-const time = z.iso.datetime()
 const count = z.number().int()
 
 const diffView = z
   .object({
     diff_id: z.string(),
-    state: jobStateView,
+    status: workStatusView,
     base_model: z.string(),
     target_model: z.string(),
     eval_set: z.string().describe('`default`, or the id of a set of your own.'),
@@ -26,12 +27,11 @@ const diffView = z
     verdict: verdictView.nullable(),
     families_drifted: z.array(z.string()).nullable(),
     report_hash: z.string().nullable().describe('SHA-256 of the report’s canonical JSON (RFC 8785), in hexadecimal.'),
-    failure_code: z.string().nullable().describe('With `failed`.'),
-    failure: z.string().nullable(),
-    created_by: z.string().describe('The API key or user.'),
-    created_at: time,
-    started_at: time.nullable(),
-    finished_at: time.nullable(),
+    failure: workFailureView('TraceDiffFailure', DIFF_FAILURES).nullable(),
+    created_by: actorView,
+    created_at: timestampView,
+    started_at: timestampView.nullable(),
+    finished_at: timestampView.nullable(),
   })
   .meta({ id: 'TraceDiff' })
 
@@ -53,14 +53,14 @@ const diffRequest = z
       .meta({ id: 'DiffThresholdsRequest' }),
     seed: count.min(0).max(MAX_SEED).optional().describe('Of the bootstrap. Without it, one is drawn and shown.'),
   })
-  .meta({ id: 'TraceDiffRequest' })
+  .meta({ id: 'CreateTraceDiffRequest' })
 
 const common = { scope: 'intent', needsAccountKey: true } as const
 const reading = { ...common, permission: 'traces.read' } as const
 const writing = { ...common, permission: 'traces.write' } as const
 
 export function diffRoutes(diffs: Diffs): Route[] {
-  const accepted = (row: DiffRow) => reply(202, toDiffView(row), { Location: `/v1/trace/diffs/${row.id}` })
+  const accepted = (row: ShownDiff) => reply(202, toDiffView(row), { Location: `/v1/trace/diffs/${row.id}` })
   return [
     endpoint(
       {
@@ -90,7 +90,11 @@ export function diffRoutes(diffs: Diffs): Route[] {
         effect: 'read',
         kind: 'list',
         summary: 'Diffs, newest first',
-        query: z.object({ ...listQuery, state: jobStateView.optional() }),
+        query: z.object({
+          ...listQuery,
+          status: several(workStatusView).optional(),
+          verdict: several(verdictView).optional(),
+        }),
         view: listOf(diffView),
         status: [200],
       },
@@ -107,13 +111,16 @@ export function diffRoutes(diffs: Diffs): Route[] {
         operationId: 'getTraceDiff',
         sdk: 'trace.diffs.retrieve',
         effect: 'read',
-        kind: 'call',
+        kind: 'wait',
         params: idParams('dif'),
-        summary: 'The state, progress and verdict of one diff',
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        waits: true,
+        summary: 'The status, progress and verdict of one diff',
         view: diffView,
         status: [200],
       },
-      async ({ caller, params }) => toDiffView(await diffs.get(caller, params.id)),
+      async ({ caller, params, query, signal }) =>
+        toDiffView(await diffs.getEnded(caller, params.id, query.wait, signal)),
     ),
     endpoint(
       {
@@ -138,7 +145,7 @@ export function diffRoutes(diffs: Diffs): Route[] {
         path: '/v1/trace/diffs/:id/cancel',
         operationId: 'cancelTraceDiff',
         sdk: 'trace.diffs.cancel',
-        effect: 'write',
+        effect: 'destructive',
         kind: 'call',
         params: idParams('dif'),
         summary: 'Cancel a diff that has not ended',
@@ -151,10 +158,10 @@ export function diffRoutes(diffs: Diffs): Route[] {
   ]
 }
 
-function toDiffView(row: DiffRow): z.input<typeof diffView> {
+function toDiffView(row: ShownDiff): z.input<typeof diffView> {
   return {
     diff_id: row.id,
-    state: row.state,
+    status: row.status,
     base_model: row.baseModel,
     target_model: row.targetModel,
     eval_set: row.evalSet,
@@ -165,11 +172,15 @@ function toDiffView(row: DiffRow): z.input<typeof diffView> {
     verdict: row.verdict,
     families_drifted: row.familiesDrifted,
     report_hash: row.reportHash?.toString('hex') ?? null,
-    failure_code: row.failureCode,
-    failure: row.failure,
+    failure: toFailureView(row),
     created_by: row.createdBy,
     created_at: row.createdAt.toISOString(),
     started_at: row.startedAt?.toISOString() ?? null,
     finished_at: row.finishedAt?.toISOString() ?? null,
   }
+}
+
+function toFailureView({ failureCode, failureDetail }: ShownDiff): z.input<typeof diffView>['failure'] {
+  const code = DIFF_FAILURES.find((one) => one === failureCode)
+  return code === undefined ? null : { code, detail: failureDetail ?? '' }
 }

@@ -1,12 +1,13 @@
-import type { Tx } from '#src/platform/db/database.ts'
-import { boundsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
+import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import type { WorkStatus } from '#src/platform/http/views.ts'
 import type { Scope } from '#src/platform/ids.ts'
-import type { TraceJobState } from '../jobs/rows.ts'
+import type { AwaitedRow } from '#src/platform/polled-waits.ts'
 import type { DiffThresholds, DiffVerdict } from './judge.ts'
 
 export interface DiffRow {
   id: string
-  state: TraceJobState
+  status: WorkStatus
   baseModel: string
   targetModel: string
   /** The name of a set of the service, or the id of one of the account. */
@@ -22,16 +23,16 @@ export interface DiffRow {
   familiesDrifted: string[] | null
   reportHash: Buffer | null
   failureCode: string | null
-  failure: string | null
+  failureDetail: string | null
   createdBy: string
   createdAt: Date
   startedAt: Date | null
   finishedAt: Date | null
 }
 
-const DIFF = `id, state, base_model AS "baseModel", target_model AS "targetModel", eval_set AS "evalSet", thresholds, seed,
+const DIFF = `id, state AS status, base_model AS "baseModel", target_model AS "targetModel", eval_set AS "evalSet", thresholds, seed,
   job_id AS "jobId", prompts, prompts_done AS "promptsDone", pass, verdict, families_drifted AS "familiesDrifted",
-  report_hash AS "reportHash", failure_code AS "failureCode", failure, created_by AS "createdBy", created_at AS "createdAt",
+  report_hash AS "reportHash", failure_code AS "failureCode", failure AS "failureDetail", created_by AS "createdBy", created_at AS "createdAt",
   started_at AS "startedAt", finished_at AS "finishedAt"`
 
 export type NewDiff = Pick<
@@ -78,9 +79,9 @@ export async function findDiff(tx: Tx, id: string): Promise<DiffRow | undefined>
 export async function findReport(
   tx: Tx,
   id: string,
-): Promise<{ report: string | null; state: TraceJobState } | undefined> {
-  const [row] = await tx.query<{ report: string | null; state: TraceJobState }>(
-    'SELECT report, state FROM model_diffs WHERE id = $1',
+): Promise<{ report: string | null; status: WorkStatus } | undefined> {
+  const [row] = await tx.query<{ report: string | null; status: WorkStatus }>(
+    'SELECT report, state AS status FROM model_diffs WHERE id = $1',
     [id],
   )
   return row
@@ -94,18 +95,24 @@ export async function countOpenDiffs(tx: Tx): Promise<number> {
   return row?.count ?? 0
 }
 
-export interface DiffFilter {
-  state?: TraceJobState | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
+/** For callers who wait: which of them have ended. */
+export function findEndedDiffs(asked: readonly AwaitedRow[]): Statement {
+  return {
+    text: `SELECT asked.id FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (account_id, environment, id)
+      JOIN model_diffs diff USING (account_id, environment, id) WHERE diff.state NOT IN ('queued', 'running')`,
+    values: [
+      asked.map(({ accountId }) => accountId),
+      asked.map(({ environment }) => environment),
+      asked.map(({ id }) => id),
+    ],
+  }
 }
 
-const MATCHES = `id >= $1 AND id < $2 AND ($3::text IS NULL OR state = $3)
-  AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)`
-
-function valuesOf({ environment }: Scope, { state, createdGte: from, createdLt: to }: DiffFilter, before?: string) {
-  const bounds = boundsOfRange({ type: 'dif', environment }, { from, to }, before)
-  return [...bounds, state ?? null, from ?? null, to ?? null]
+export interface DiffFilter {
+  statuses?: readonly WorkStatus[] | undefined
+  verdicts?: readonly DiffVerdict[] | undefined
+  createdGte?: Date | undefined
+  createdLt?: Date | undefined
 }
 
 /** Newest first. */
@@ -115,15 +122,27 @@ export async function findDiffs(
   filter: DiffFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<DiffRow[]> {
-  return tx.query<DiffRow>(`SELECT ${DIFF} FROM model_diffs WHERE ${MATCHES} ORDER BY id DESC LIMIT $6`, [
-    ...valuesOf(scope, filter, before),
-    limit,
-  ])
+  const { where, values } = conditionsOf(scope, filter)
+  if (before !== undefined) where.push(`id < $${values.push(before)}`)
+  return tx.adhoc<DiffRow>(
+    `SELECT ${DIFF} FROM model_diffs WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
 }
 
 export async function countDiffs(tx: Tx, scope: Scope, filter: DiffFilter): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(countOf(`model_diffs WHERE ${MATCHES}`), valuesOf(scope, filter))
+  const { where, values } = conditionsOf(scope, filter)
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`model_diffs WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
+}
+
+function conditionsOf({ environment }: Scope, { statuses, verdicts, createdGte, createdLt }: DiffFilter) {
+  const values: unknown[] = []
+  const where = ['true']
+  if (statuses !== undefined) where.push(conditionOfAny(values, 'state', statuses))
+  if (verdicts !== undefined) where.push(conditionOfAny(values, 'verdict', verdicts))
+  where.push(...conditionsOfRange(values, { type: 'dif', environment }, { from: createdGte, to: createdLt }))
+  return { where, values }
 }
 
 /** Starts it, or continues it. undefined when it has ended. */

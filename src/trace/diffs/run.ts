@@ -22,8 +22,10 @@ const CHECKPOINT_MS = 3_000
 // A large set takes a large model hours. After a turn the diff goes to the end of the queue, or a few accounts would hold
 // every worker for as long.
 const TURN_MS = 300_000
-// These are as they are however often it is tried again.
-const FINAL = new Set(['not_found', 'backend_capability_missing'])
+// Another attempt would meet them again.
+const FINAL = ['not_found', 'backend_capability_missing'] as const
+export const DIFF_FAILURES = [...FINAL, 'service_unavailable'] as const
+export type DiffFailureCode = (typeof DIFF_FAILURES)[number]
 
 export interface DiffDeps {
   db: Pick<Database, 'tenant'>
@@ -54,8 +56,9 @@ export function createDiff(deps: DiffDeps): Work<'diff'> {
     } catch (error) {
       // The worker stops, and another continues: that is no fault of the job, and costs it no attempt.
       if (job.signal.aborted && error !== STALE_JOB) return { kind: 'defer', reason: 'its worker stopped', delayMs: 0 }
-      if (!(error instanceof Failure) || !FINAL.has(error.code)) throw error
-      const { code, message: detail } = error
+      const code = error instanceof Failure ? FINAL.find((one) => one === error.code) : undefined
+      if (!(error instanceof Failure) || code === undefined) throw error
+      const { message: detail } = error
       await db.tenant(job.scope, async (tx) => {
         await fail(tx, job.scope, diffId, { code, detail })
         await job.settle(tx)
@@ -111,7 +114,7 @@ export function createDiff(deps: DiffDeps): Work<'diff'> {
     await tell(tx, scope, row, { status: 'succeeded', pass, verdict, familiesDrifted, hash: hash.toString('hex') })
   }
 
-  async function fail(tx: Tx, scope: Scope, id: string, why: { code: string; detail: string }): Promise<void> {
+  async function fail(tx: Tx, scope: Scope, id: string, why: { code: DiffFailureCode; detail: string }): Promise<void> {
     const row = await failDiff(tx, id, why)
     if (row === undefined) return
     await deleteCheckpoint(tx, id)

@@ -5,6 +5,19 @@ export const PSI_BINS = 10
 // Added to each count, so that an empty bin has a share to take the logarithm of (Jeffreys' prior).
 const PSI_PRIOR = 0.5
 
+/** Scores of two versions, counted in the bins of the stability index. */
+export interface ScoreBins {
+  /** One more than there are bins. */
+  edges: number[]
+  base: number[]
+  target: number[]
+}
+
+export function binScores(base: readonly number[], target: readonly number[]): ScoreBins {
+  const edges = Array.from({ length: PSI_BINS + 1 }, (_, edge) => edge / PSI_BINS)
+  return { edges, base: countIn(base), target: countIn(target) }
+}
+
 /**
  * The population stability index: the sum over bins of (q - p) ln(q / p), p and q being the shares of the base's and the
  * target's scores. Bins are fixed and not quantiles of the base: most scores lie close to 0, and quantiles there would count
@@ -19,13 +32,17 @@ export function stabilityIndex(base: readonly number[], target: readonly number[
 }
 
 function binShares(scores: readonly number[]): number[] {
-  const counts = Array.from({ length: PSI_BINS }, () => PSI_PRIOR)
+  return countIn(scores).map((count) => (count + PSI_PRIOR) / (scores.length + PSI_BINS * PSI_PRIOR))
+}
+
+function countIn(scores: readonly number[]): number[] {
+  const counts = Array.from({ length: PSI_BINS }, () => 0)
   for (const score of scores) {
     if (!(score >= 0 && score <= 1)) throw new RangeError('a score is not between 0 and 1')
     const bin = Math.min(PSI_BINS - 1, Math.floor(score * PSI_BINS))
     counts[bin] = (counts[bin] ?? 0) + 1
   }
-  return counts.map((count) => count / (scores.length + PSI_BINS * PSI_PRIOR))
+  return counts
 }
 
 export interface MeanShift {

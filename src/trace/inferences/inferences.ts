@@ -216,7 +216,7 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
     /**
      * Runs a model for an agent.
      * @throws {Failure} `not_found` for the model, the agent or the session; `environment_mismatch`; `session_canary_locked`,
-     * `agent_suspended`, `conflict`; `backend_capability_missing`; `invalid_request`; `service_unavailable`.
+     * `agent_suspended`, `agent_session_ended`; `backend_capability_missing`; `invalid_request`; `service_unavailable`.
      */
     async infer(acting: Acting, body: InferenceBody, { key, signal }: RunOptions): Promise<InferenceAnswer> {
       const ran = await run(acting, body, await prepare(acting, body, key), signal)

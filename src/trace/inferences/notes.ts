@@ -1,4 +1,4 @@
-import { IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, IDS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const reading = {
@@ -55,7 +55,7 @@ export const TRACED_INFERENCE = {
     text_until: null,
   },
   canary: completed.canary,
-  created_by: IDS.key,
+  created_by: ACTORS.key,
   created_at: '2026-11-20T15:11:04.310Z',
 }
 
@@ -111,7 +111,7 @@ export const NOTES: Record<string, Note> = {
     problems: [
       'environment_mismatch',
       'not_found',
-      'conflict',
+      'agent_session_ended',
       'session_canary_locked',
       'agent_suspended',
       'backend_capability_missing',
@@ -134,6 +134,12 @@ export const NOTES: Record<string, Note> = {
         }),
       },
     },
-    problems: ['backend_capability_missing', 'environment_mismatch', 'not_found', 'conflict', 'service_unavailable'],
+    problems: [
+      'backend_capability_missing',
+      'environment_mismatch',
+      'not_found',
+      'text_not_kept',
+      'service_unavailable',
+    ],
   },
 }

@@ -76,7 +76,7 @@ export function createRepeat({ db, ledger, models }: RepeatDeps) {
   /**
    * @param made What `infer` passed to `once`.
    * @throws {Failure} `not_found` where the trace is not kept any more; of a completion that was given as a first request:
-   * `session_canary_locked`, `agent_suspended`, `conflict`; `backend_capability_missing`; `service_unavailable`.
+   * `session_canary_locked`, `agent_suspended`, `agent_session_ended`; `backend_capability_missing`; `service_unavailable`.
    */
   return async (acting: Acting, body: InferenceBody, made: string, signal: AbortSignal): Promise<InferenceAnswer> => {
     const first = await db.tenant(acting, (tx) => readAnswer(tx, made))

@@ -41,6 +41,7 @@ export const inferenceBody = z
     kill_switch: z.literal('inherit').default('inherit').describe('That of the account, which no request can weaken.'),
     retain: z
       .enum(['hash', 'text'])
+      .meta({ id: 'TextRetention' })
       .default('hash')
       .describe('text: prompt and completion are kept for 30 days, and no longer than the trace, sealed.'),
   })
@@ -52,7 +53,7 @@ export const inferenceBody = z
     const characters = messages.reduce((sum, { content }) => sum + content.length, 0)
     if (characters > MAX_CHARACTERS) refuse('messages', 'too_long', `must have at most ${MAX_CHARACTERS} characters`)
   })
-  .meta({ id: 'InferenceRequest' })
+  .meta({ id: 'CreateInferenceRequest' })
 
 export type InferenceBody = z.output<typeof inferenceBody>
 

@@ -43,13 +43,17 @@ const tokenView = z
     index: z.number().int(),
     log_probability: z.number().describe('The natural logarithm of its probability, at temperature 1.'),
     readings: z
-      .array(z.object({ family: z.string(), score: z.number() }))
+      .array(z.object({ family: z.string(), score: z.number() }).meta({ id: 'WindowScore' }))
       .nullable()
       .describe('Of the window that ends with this token.'),
     token: z.number().int().nullable().describe('null where no text is kept.'),
     text: z.string().nullable(),
     lens: z
-      .array(z.array(z.object({ token: z.number().int(), text: z.string(), probability: z.number() })))
+      .array(
+        z.array(
+          z.object({ token: z.number().int(), text: z.string(), probability: z.number() }).meta({ id: 'LensToken' }),
+        ),
+      )
       .nullable()
       .describe('For each layer, what the model would say before it; the last entry is after the last layer.'),
   })

@@ -34,12 +34,12 @@ export async function readRunContext(tx: Tx, subject: TripSubject): Promise<RunC
   return { killSwitch: settings, lock, isSubjectLocked: own !== undefined, agent, sessionStatus: session?.status }
 }
 
-/** @throws {Failure} `session_canary_locked` with `lock_id`; `agent_suspended`; `conflict` for a session that has ended. */
+/** @throws {Failure} `session_canary_locked` with `lock_id`; `agent_suspended`; `agent_session_ended`. */
 export function refuseRun({ lock, agent, sessionStatus }: RunContext, { agentSessionId }: TripSubject): void {
   if (lock !== undefined) throw lockedFailure(lock.lockIds)
   if (agent?.status === 'suspended') throw new Failure('agent_suspended', `The agent ${agent.id} is suspended.`)
   if (sessionStatus === 'ended') {
-    throw new Failure('conflict', `The session ${agentSessionId} has ended: open another.`)
+    throw new Failure('agent_session_ended', `The session ${agentSessionId} has ended: open another.`)
   }
 }
 

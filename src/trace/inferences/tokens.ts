@@ -54,7 +54,7 @@ export function createTracedTokens({ db, pager, sealer, models }: TokensDeps) {
     /**
      * In their order.
      * @throws {Failure} `not_found`, for a lens also where the model has another version now; `invalid_request`;
-     * `environment_mismatch`; `conflict` for a lens without retained text.
+     * `environment_mismatch`; `text_not_kept` for a lens without retained text.
      */
     async list(scope: Scope, id: string, query: TokensQuery, signal: AbortSignal): Promise<Page<TracedToken>> {
       checkId(id, 'trc', scope.environment)
@@ -70,7 +70,7 @@ export function createTracedTokens({ db, pager, sealer, models }: TokensDeps) {
         return { trace, facts: factsOf(trace, facts), content: await loadTraceContent(tx, sealer, id) }
       })
       if (top > 0 && content === undefined) {
-        throw new Failure('conflict', `${id} keeps no text: a logit lens needs an inference with retain=text.`)
+        throw new Failure('text_not_kept', `${id} keeps no text: a logit lens needs an inference with retain=text.`)
       }
       const rows = tokensOf(facts).slice(from, from + limit + 1)
       const shown = rows.slice(0, limit)

@@ -26,7 +26,7 @@ const MAX_POSITION = 256
 const MAX_LOGITS = 20
 const MAX_FACTOR = 100
 
-const traceInput = z
+const repeatedPrompt = z
   .strictObject({
     prompt: z.string().min(1).max(MAX_CHARACTERS).optional(),
     messages: z.array(chatMessage).min(1).max(MAX_MESSAGES).optional(),
@@ -37,7 +37,7 @@ const traceInput = z
     if (prompt === undefined && messages === undefined) refuse('messages', 'required', 'is required, or prompt')
     if (prompt !== undefined && messages !== undefined) refuse('prompt', 'conflict', 'must not be sent with messages')
   })
-  .meta({ id: 'TraceInput' })
+  .meta({ id: 'RepeatedPrompt' })
 
 const target = z
   .strictObject({
@@ -59,7 +59,7 @@ const target = z
   .meta({ id: 'AttributionTarget' })
 
 const share = z.number().min(0).max(1)
-const input = traceInput
+const input = repeatedPrompt
   .optional()
   .describe(
     'The input of the inference again: required where the trace keeps hashes alone, compared with `prompt_hash` always.',
@@ -81,19 +81,21 @@ export const jobBody = z
     edge_threshold: share.default(0.98),
     input,
   })
-  .meta({ id: 'AttributionJobRequest' })
+  .meta({ id: 'CreateAttributionJobRequest' })
 
 export const interventionBody = z
   .strictObject({
     edits: z
       .array(
-        z.strictObject({
-          node_id: z
-            .string()
-            .regex(/^\d{1,4}_\d{1,6}_\d{1,6}$/, 'must be the node_id of a neuron: layer_neuron_position')
-            .describe('Of a neuron, as in a manifest: `layer_neuron_position`.'),
-          factor: z.number().min(-MAX_FACTOR).max(MAX_FACTOR).default(0).describe('0 ablates it.'),
-        }),
+        z
+          .strictObject({
+            node_id: z
+              .string()
+              .regex(/^\d{1,4}_\d{1,6}_\d{1,6}$/, 'must be the node_id of a neuron: layer_neuron_position')
+              .describe('A neuron, as in a manifest: `layer_neuron_position`.'),
+            factor: z.number().min(-MAX_FACTOR).max(MAX_FACTOR).default(0).describe('0 ablates it.'),
+          })
+          .meta({ id: 'NeuronEdit' }),
       )
       .min(1)
       .max(MAX_EDITS)
@@ -111,13 +113,14 @@ export const interventionBody = z
       }),
     target: target
       .pick({ position: true })
+      .meta({ id: 'InterventionTarget' })
       .default({ position: 0 })
       .describe('The position whose logits are compared.'),
     top_tokens: z.number().int().min(1).max(10).default(5).describe('So many before and so many after.'),
     input,
   })
-  .meta({ id: 'InterventionRequest' })
+  .meta({ id: 'InterveneInTraceRequest' })
 
 export type JobBody = z.output<typeof jobBody>
 export type InterventionBody = z.output<typeof interventionBody>
-export type InputBody = z.output<typeof traceInput>
+export type InputBody = z.output<typeof repeatedPrompt>

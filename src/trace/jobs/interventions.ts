@@ -52,7 +52,8 @@ export function createInterventions({ db, sealer, models }: InterventionDeps) {
     const options = { signal, lane: scope.accountId }
     const text = kept ?? (input && (await repeatText(backend, trace, input, options)))
     if (text === undefined) {
-      throw new Failure('conflict', `The model completes the input of ${id} in another way than it did.`)
+      const detail = `${id} keeps no text, and the model completes its input in another way than it did.`
+      throw new Failure('text_not_kept', detail)
     }
     const tokens = text.tokens.slice(0, text.promptTokens + body.target.position)
     return backend.call('intervene', { tokens, edits, topTokens: body.top_tokens }, options)
@@ -61,7 +62,7 @@ export function createInterventions({ db, sealer, models }: InterventionDeps) {
   return {
     /**
      * @throws {Failure} `not_found`, also where the model has another version now; `environment_mismatch`; `conflict` for a
-     * withheld completion, or where the model says something else now; `invalid_request`; `backend_capability_missing`;
+     * withheld completion; `text_not_kept` where the model says something else now; `invalid_request`; `backend_capability_missing`;
      * `service_unavailable`.
      */
     async run(scope: Scope, id: string, body: InterventionBody, options: InterventionOptions): Promise<Intervention> {

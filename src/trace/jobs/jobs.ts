@@ -1,5 +1,6 @@
 // Attribution jobs as their account sees them. The graph is made by a job of the queue `trace` (work.ts).
 
+import { rowWithActors, type WithActors, withActors } from '#src/account/users/actors.ts'
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Tx } from '#src/platform/db/database.ts'
@@ -7,8 +8,10 @@ import type { Platform } from '#src/platform/feature.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import type { WorkStatus } from '#src/platform/http/views.ts'
 import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs, enqueue } from '#src/platform/jobs/backlog.ts'
+import type { AwaitedRow, PolledWaits } from '#src/platform/polled-waits.ts'
 import { toCircuitTracerBytes } from '../attribution/manifest.ts'
 import { findTrace } from '../canaries/traces.ts'
 import type { ModelVersion } from '../models/backend.ts'
@@ -24,7 +27,6 @@ import {
   insertTraceJob,
   listTraceJobs,
   type TraceJobRow,
-  type TraceJobState,
 } from './rows.ts'
 import { checkInput, checkTargetPosition, findKeptText, getExplainedTrace } from './texts.ts'
 
@@ -34,22 +36,30 @@ const RETRY_AFTER_SECONDS = '30'
 
 export interface JobListQuery extends ListQuery {
   trace_id?: string | undefined
-  state?: TraceJobState | undefined
+  status?: readonly WorkStatus[] | undefined
 }
+
+/** A job with who requested it. */
+export type ShownTraceJob = WithActors<TraceJobRow, 'createdBy'>
 
 export type TraceJobs = ReturnType<typeof createTraceJobs>
 
 interface TraceJobsDeps extends Pick<Platform, 'db' | 'sealer' | 'pager' | 'now'> {
   models: Pick<Models, 'get' | 'version'>
+  waits: Pick<PolledWaits<AwaitedRow>, 'ended'>
 }
 
-export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDeps) {
+export function createTraceJobs({ db, sealer, pager, now, models, waits }: TraceJobsDeps) {
   async function find(tx: Tx, scope: Scope, id: string): Promise<TraceJobRow> {
     checkId(id, 'job', scope.environment)
     note({ traceJob: id })
     const row = await findTraceJob(tx, id)
     if (row === undefined) throw new Failure('not_found', `There is no attribution job ${id}.`)
     return row
+  }
+
+  function get(scope: Scope, id: string): Promise<ShownTraceJob> {
+    return db.tenant(scope, async (tx) => shown(tx, await find(tx, scope, id)))
   }
 
   /**
@@ -81,7 +91,7 @@ export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDep
      * `backend_capability_missing`; `invalid_request` where its input is needed or another one, and for a token that the
      * model does not know; `rate_limited` beyond `MAX_OPEN_JOBS`.
      */
-    async create(by: Acting, body: JobBody, key?: IdempotencyKey): Promise<TraceJobRow> {
+    async create(by: Acting, body: JobBody, key?: IdempotencyKey): Promise<ShownTraceJob> {
       checkId(body.trace_id, 'trc', by.environment)
       const at = now()
       const id = newId('job', by.environment, at.getTime())
@@ -118,21 +128,31 @@ export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDep
         await enqueue(tx, 'trace', by, [{ id: queueJobId, payload: { traceJobId: id } }])
         return row
       }
-      return db.tenant(by, (tx) => once(tx, key, insert, (row) => row.id))
+      return db.tenant(by, async (tx) => shown(tx, await once(tx, key, insert, (row) => row.id)))
     },
 
     /** @throws {Failure} `not_found`, `environment_mismatch`. */
-    get: (scope: Scope, id: string): Promise<TraceJobRow> => db.tenant(scope, (tx) => find(tx, scope, id)),
+    get,
+
+    /** The same, after its end or `waitSeconds` later. @param signal Aborted when the caller has gone. */
+    async getEnded(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal): Promise<ShownTraceJob> {
+      const first = await get(scope, id)
+      if (waitSeconds === 0 || !isOpen(first)) return first
+      const { accountId, environment } = scope
+      await waits.ended({ accountId, environment, id }, waitSeconds * 1_000, signal)
+      return get(scope, id)
+    },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async list(scope: Scope, query: JobListQuery): Promise<CountedPage<TraceJobRow>> {
+    async list(scope: Scope, query: JobListQuery): Promise<CountedPage<ShownTraceJob>> {
       if (query.trace_id !== undefined) checkId(query.trace_id, 'trc', scope.environment)
       const binding = { route: 'GET /v1/trace/jobs', scope, query: { ...query } }
       const before = pager.decode(query.cursor, binding)
-      const filter = { traceId: query.trace_id, state: query.state, ...createdBetween(query) }
+      const filter = { traceId: query.trace_id, statuses: query.status, ...createdBetween(query) }
       return db.tenant(scope, async (tx) => {
         const rows = await listTraceJobs(tx, scope, filter, { before, limit: query.limit + 1 })
-        const page = pager.page(rows, query.limit, ({ id }) => id, binding)
+        const { data, ...rest } = pager.page(rows, query.limit, ({ id }) => id, binding)
+        const page = { ...rest, data: await withActors(tx, data, ['createdBy']) }
         return query.include === undefined ? page : { ...page, total_count: await countTraceJobs(tx, scope, filter) }
       })
     },
@@ -141,7 +161,7 @@ export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDep
      * The model stops within seconds. One that was cancelled stays as it is.
      * @throws {Failure} `not_found`, `environment_mismatch`; `invalid_state_transition` when it has ended otherwise.
      */
-    cancel(scope: Scope, id: string, key?: IdempotencyKey): Promise<TraceJobRow> {
+    cancel(scope: Scope, id: string, key?: IdempotencyKey): Promise<ShownTraceJob> {
       const stop = async (tx: Tx) => {
         checkId(id, 'job', scope.environment)
         const row = await cancelTraceJob(tx, id, now())
@@ -150,15 +170,15 @@ export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDep
           return row
         }
         const ended = await find(tx, scope, id)
-        if (ended.state !== 'cancelled') throw refusedCancel(ended)
+        if (ended.status !== 'cancelled') throw refusedCancel(ended)
         return ended
       }
-      return db.tenant(scope, (tx) => again(tx, key, stop))
+      return db.tenant(scope, async (tx) => shown(tx, await again(tx, key, stop)))
     },
 
     /**
      * Its bytes: those that `manifest_hash` is of, or their translation for circuit-tracer.
-     * @throws {Failure} `not_found`, also where it is not kept any more; `conflict` until the job has succeeded.
+     * @throws {Failure} `not_found`, also where it is not kept any more; `not_ready` until the job has succeeded.
      */
     async manifest(
       scope: Scope,
@@ -167,7 +187,7 @@ export function createTraceJobs({ db, sealer, pager, now, models }: TraceJobsDep
     ): Promise<{ job: TraceJobRow; bytes: Buffer }> {
       const { job, bytes } = await db.tenant(scope, async (tx) => {
         const job = await find(tx, scope, id)
-        if (job.state !== 'succeeded') throw new Failure('conflict', `${id} has no manifest: it is ${job.state}.`)
+        if (job.status !== 'succeeded') throw notReady(`${id} has no manifest`, job)
         return { job, bytes: await loadManifest(tx, sealer, id) }
       })
       if (bytes === undefined) {
@@ -188,11 +208,27 @@ function findUnknownToken({ model, vocabulary }: ModelVersion, token: number): F
   })
 }
 
-/** Of a job or a diff that has succeeded or failed. */
-export function refusedCancel({ id, state }: { id: string; state: TraceJobState }): Failure {
+const shown = (tx: Tx, row: TraceJobRow): Promise<ShownTraceJob> => rowWithActors(tx, row, ['createdBy'])
+
+/** Work that has not ended. */
+export function isOpen({ status }: { status: WorkStatus }): boolean {
+  return status === 'queued' || status === 'running'
+}
+
+/** The refusal of a job or a diff that has succeeded or failed. */
+export function refusedCancel({ id, status }: { id: string; status: WorkStatus }): Failure {
   return new Failure('invalid_state_transition', {
-    detail: `${id} can not be cancelled: it is ${state}.`,
-    members: { allowed: [] },
+    detail: `${id} can not be cancelled: it is ${status}.`,
+    members: { allowed: ['queued', 'running'], current_status: status },
+  })
+}
+
+/** The answer where only the success of some work makes what is asked for. @param lacking A clause, such as `X has no report`. */
+export function notReady(lacking: string, { status }: { status: WorkStatus }): Failure {
+  return new Failure('not_ready', {
+    detail: `${lacking}: it is ${status}.`,
+    members: { current_status: status },
+    ...(isOpen({ status }) && { headers: { 'Retry-After': RETRY_AFTER_SECONDS } }),
   })
 }
 

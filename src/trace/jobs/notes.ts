@@ -1,6 +1,7 @@
-import { DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
+import { manifestView } from './views.ts'
 
 const asked = {
   trace_id: IDS.trace,
@@ -16,7 +17,7 @@ const queued = {
   job_id: IDS.traceJob,
   trace_id: IDS.trace,
   model_version_id: 'countersign-tiny@e09bdb580e425967',
-  state: 'queued',
+  status: 'queued',
   progress: 0,
   method: 'exact',
   target: { position: 0, token: null },
@@ -27,14 +28,14 @@ const queued = {
   edge_threshold: 0.98,
   failure: null as { code: string; detail: string } | null,
   result: null as object | null,
-  created_by: IDS.key,
+  created_by: ACTORS.key,
   created_at: '2026-11-20T15:11:04.310Z',
   started_at: null as string | null,
   finished_at: null as string | null,
 }
 const succeeded = {
   ...queued,
-  state: 'succeeded',
+  status: 'succeeded',
   progress: 1,
   result: {
     manifest_hash: DIGEST,
@@ -52,7 +53,23 @@ const succeeded = {
   started_at: '2026-11-20T15:11:04.402Z',
   finished_at: '2026-11-20T15:11:06.002Z',
 }
-const cancelled = { ...queued, state: 'cancelled', finished_at: '2026-11-20T15:11:05.120Z' }
+const node = { feature: 0, ctx_idx: 0, influence: 0.99, activation: null, clerp: '' }
+const manifest = {
+  metadata: {
+    slug: IDS.traceJob,
+    scan: 'countersign-tiny',
+    prompt: 'What do lamps cost?',
+    prompt_tokens: ['What', ' do', ' lamps', ' cost', '?'],
+    svc: { job_id: IDS.traceJob, trace_id: IDS.trace, method: 'exact', remainder_share: 0.31 },
+  },
+  qParams: { pinnedIds: [], supernodes: [], linkType: 'both', clickedId: '', sg_pos: '' },
+  nodes: [
+    { ...node, node_id: 'E_312_2', layer: 'E', feature_type: 'embedding', jsNodeId: 'E_312-2', ctx_idx: 2 },
+    { ...node, node_id: '1_77_4', layer: '1', feature_type: 'mlp neuron', jsNodeId: '1_77-0', feature: 3158 },
+  ],
+  links: [{ source: 'E_312_2', target: '1_77_4', weight: 1.93 }],
+}
+const cancelled = { ...queued, status: 'cancelled', finished_at: '2026-11-20T15:11:05.120Z' }
 
 export const NOTES: Record<string, Note> = {
   'POST /v1/trace/jobs': {
@@ -80,15 +97,23 @@ export const NOTES: Record<string, Note> = {
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/trace/jobs/:id': {
-    description: '`failed` and `cancelled` jobs have no manifest; `failure.code` says why.',
+    description: '`failed` and `cancelled` jobs have no manifest; `failure.code` says why. `wait` waits for its end.',
     answers: { 200: { example: succeeded } },
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/trace/jobs/:id/manifest': {
     description:
-      'A `conflict` until the job has succeeded. Kept for 30 days and no longer than its trace, as texts are: it has the prompt in it. The SHA-256 of the body ' +
+      '`not_ready` until the job has succeeded. Kept for 30 days and no longer than its trace, as texts are: it has the prompt in it. The SHA-256 of the body ' +
       'is `manifest_hash`, unless `compat` is asked for.',
-    problems: ['conflict', 'environment_mismatch', 'not_found'],
+    answers: {
+      200: {
+        stream: {
+          schema: manifestView,
+          examples: { 'A token that two neurons explain': manifest },
+        },
+      },
+    },
+    problems: ['environment_mismatch', 'not_found', 'not_ready'],
   },
   'POST /v1/trace/jobs/:id/cancel': {
     description:
@@ -132,7 +157,14 @@ export const NOTES: Record<string, Note> = {
         },
       },
     },
-    problems: ['backend_capability_missing', 'conflict', 'environment_mismatch', 'not_found', 'service_unavailable'],
+    problems: [
+      'backend_capability_missing',
+      'conflict',
+      'environment_mismatch',
+      'not_found',
+      'service_unavailable',
+      'text_not_kept',
+    ],
   },
 }
 

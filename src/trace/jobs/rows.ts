@@ -1,11 +1,10 @@
-import type { Tx } from '#src/platform/db/database.ts'
-import { boundsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
+import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { WorkStatus } from '#src/platform/http/views.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { AwaitedRow } from '#src/platform/polled-waits.ts'
 import type { AttributionMethod } from '../attribution/attribute.ts'
 import type { TraceJobFailure, TraceJobRequest, TraceJobSummary } from './job.ts'
-
-export type TraceJobState = WorkStatus
 
 export interface TraceJobRow {
   id: string
@@ -13,7 +12,7 @@ export interface TraceJobRow {
   modelVersionId: string
   method: AttributionMethod
   request: TraceJobRequest
-  state: TraceJobState
+  status: WorkStatus
   /** 0 to 1. */
   progress: number
   failureCode: string | null
@@ -32,7 +31,7 @@ export interface TraceJobRow {
   finishedAt: Date | null
 }
 
-const JOB = `id, trace_id AS "traceId", model_version_id AS "modelVersionId", method, request, state, progress,
+const JOB = `id, trace_id AS "traceId", model_version_id AS "modelVersionId", method, request, state AS status, progress,
   failure_code AS "failureCode", failure_detail AS "failureDetail", summary, manifest_hash AS "manifestHash",
   manifest_bytes AS "manifestBytes", manifest_until AS "manifestUntil",
   (SELECT traces.created_at FROM traces WHERE traces.id = trace_jobs.trace_id) AS "traceCreatedAt", queue_job_id AS "queueJobId",
@@ -81,23 +80,24 @@ export async function countOpenJobs(tx: Tx): Promise<number> {
   return row?.count ?? 0
 }
 
-export interface TraceJobFilter {
-  traceId?: string | undefined
-  state?: TraceJobState | undefined
-  createdGte?: Date | undefined
-  createdLt?: Date | undefined
+/** For callers who wait: which of them have ended. */
+export function findEndedTraceJobs(asked: readonly AwaitedRow[]): Statement {
+  return {
+    text: `SELECT asked.id FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (account_id, environment, id)
+      JOIN trace_jobs job USING (account_id, environment, id) WHERE job.state NOT IN ('queued', 'running')`,
+    values: [
+      asked.map(({ accountId }) => accountId),
+      asked.map(({ environment }) => environment),
+      asked.map(({ id }) => id),
+    ],
+  }
 }
 
-const MATCHES = `id >= $1 AND id < $2 AND ($3::text IS NULL OR trace_id = $3) AND ($4::text IS NULL OR state = $4)
-  AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)`
-
-function valuesOf(
-  { environment }: Scope,
-  { traceId, state, createdGte: from, createdLt: to }: TraceJobFilter,
-  before?: string,
-) {
-  const bounds = boundsOfRange({ type: 'job', environment }, { from, to }, before)
-  return [...bounds, traceId ?? null, state ?? null, from ?? null, to ?? null]
+export interface TraceJobFilter {
+  traceId?: string | undefined
+  statuses?: readonly WorkStatus[] | undefined
+  createdGte?: Date | undefined
+  createdLt?: Date | undefined
 }
 
 /** Newest first. */
@@ -107,15 +107,27 @@ export async function listTraceJobs(
   filter: TraceJobFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<TraceJobRow[]> {
-  return tx.query<TraceJobRow>(`SELECT ${JOB} FROM trace_jobs WHERE ${MATCHES} ORDER BY id DESC LIMIT $7`, [
-    ...valuesOf(scope, filter, before),
-    limit,
-  ])
+  const { where, values } = conditionsOf(scope, filter)
+  if (before !== undefined) where.push(`id < $${values.push(before)}`)
+  return tx.adhoc<TraceJobRow>(
+    `SELECT ${JOB} FROM trace_jobs WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
 }
 
 export async function countTraceJobs(tx: Tx, scope: Scope, filter: TraceJobFilter): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(countOf(`trace_jobs WHERE ${MATCHES}`), valuesOf(scope, filter))
+  const { where, values } = conditionsOf(scope, filter)
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`trace_jobs WHERE ${where.join(' AND ')}`), values)
   return row?.count ?? 0
+}
+
+function conditionsOf({ environment }: Scope, { traceId, statuses, createdGte, createdLt }: TraceJobFilter) {
+  const values: unknown[] = []
+  const where = ['true']
+  if (traceId !== undefined) where.push(`trace_id = $${values.push(traceId)}`)
+  if (statuses !== undefined) where.push(conditionOfAny(values, 'state', statuses))
+  where.push(...conditionsOfRange(values, { type: 'job', environment }, { from: createdGte, to: createdLt }))
+  return { where, values }
 }
 
 /** Starts it, or starts it anew after a crash. Undefined when it has ended. */

@@ -190,11 +190,14 @@ export function createTraceWork({
     }
   }
 
-  /** @throws {Failure} `conflict` where the texts are gone: an input that came with the request was erased when it ended. */
+  /** @throws {Failure} `text_not_kept`: an input that came with the request was erased when it ended. */
   async function redrive(tx: Tx, id: string): Promise<void> {
     const row = await findTraceJob(tx, id)
     if (row !== undefined && (await findKeptText(tx, sealer, row.traceId)) === undefined) {
-      throw new Failure('conflict', `The texts of ${id} are not kept any more. Its account has to request another.`)
+      throw new Failure(
+        'text_not_kept',
+        `The texts of ${id} are not kept any more. Its account has to request another.`,
+      )
     }
     await requeueTraceJob(tx, id)
   }
@@ -246,7 +249,7 @@ export function createTraceWork({
 }
 
 async function announce(tx: Tx, scope: Scope, row: TraceJobRow, backend: string | null): Promise<void> {
-  const status = row.state === 'succeeded' ? 'succeeded' : 'failed'
+  const status = row.status === 'succeeded' ? 'succeeded' : 'failed'
   await emit(tx, scope, {
     type: 'trace.job_completed',
     // One that failed may be tried again, and fail again.

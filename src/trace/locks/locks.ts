@@ -1,6 +1,7 @@
 // Locks of agent sessions and agents after a canary trip. A lock suspends the agent of its session, and only a human ends
 // it. Locking and clearing are ordered against decisions by the advisory locks on session and agent.
 
+import { rowWithActors, type WithActors, withActors } from '#src/account/users/actors.ts'
 import type { Suspensions } from '#src/agents/registry/suspensions.ts'
 import { Failure } from '#src/failure.ts'
 import { note as noteForLog } from '#src/platform/context.ts'
@@ -40,6 +41,9 @@ export function locksOf(scope: Scope, { agentSessionId, agentId }: TripSubject):
     ...(agentId === null ? [] : [subjectLock(scope, 'agent', agentId)]),
   ]
 }
+
+/** A lock with who cleared it. */
+export type ShownLock = WithActors<SessionLockRow, 'clearedBy'>
 
 export type Locks = ReturnType<typeof createLocks>
 
@@ -85,22 +89,24 @@ export function createLocks({
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
-    async get(scope: Scope, id: string): Promise<SessionLockRow> {
+    async get(scope: Scope, id: string): Promise<ShownLock> {
       checkId(id, 'lck', scope.environment)
-      return db.tenant(scope, (tx) => getLock(tx, id))
+      return db.tenant(scope, async (tx) => rowWithActors(tx, await getLock(tx, id), ['clearedBy']))
     },
 
-    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
+    /** @throws {Failure} `invalid_request` at `?cursor`. */
     async list(
       scope: Scope,
       filter: LockFilter,
-      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
-    ): Promise<Page<SessionLockRow> & { total_count?: number }> {
-      const binding = { route: 'GET /v1/trace/session-locks', scope, query: { ...filter } }
+      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined; order: 'asc' | 'desc' },
+    ): Promise<Page<ShownLock> & { total_count?: number }> {
+      const { order } = query
+      const binding = { route: 'GET /v1/trace/session-locks', scope, query: { ...filter, order } }
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
-        const rows = await findLocks(tx, scope, filter, { before, limit: query.limit + 1 })
-        const page = pager.page(rows, query.limit, ({ id }) => id, binding)
+        const rows = await findLocks(tx, scope, filter, { before, limit: query.limit + 1, order })
+        const { data, ...rest } = pager.page(rows, query.limit, ({ id }) => id, binding)
+        const page = { ...rest, data: await withActors(tx, data, ['clearedBy']) }
         return query.include === undefined ? page : { ...page, total_count: await countLocks(tx, scope, filter) }
       })
     },
@@ -162,6 +168,6 @@ async function getLock(tx: Tx, id: string): Promise<SessionLockRow> {
 function clearedBefore(id: string): Failure {
   return new Failure('invalid_state_transition', {
     detail: `${id} is cleared: a lock is cleared once.`,
-    members: { allowed: ['locked'], state: 'cleared' },
+    members: { allowed: ['locked'], current_status: 'cleared' },
   })
 }

@@ -21,7 +21,7 @@ const locked = {
 export const NOTES: Record<string, Note> = {
   'GET /v1/trace/session-locks': {
     description:
-      'What canary trips locked under `block_and_lock`. `status=locked` lists what waits for a review. An agent ' +
+      'What canary trips locked under `block_and_lock`. `status=locked` lists what waits for a review, with `order=asc` the oldest first. An agent ' +
       'session has one live lock at most; an agent may be held by the locks of several sessions.',
     answers: { 200: { example: listed(locked) } },
     problems: ['environment_mismatch', 'not_found'],

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
+import { actorView } from '#src/platform/http/actor.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, visibleText } from '#src/platform/http/params.ts'
+import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { idParams, several, visibleText } from '#src/platform/http/params.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { checkId } from '#src/platform/ids.ts'
-import type { Locks } from './locks.ts'
+import type { Locks, ShownLock } from './locks.ts'
 import { LOCK_STATUSES, type SessionLockRow } from './rows.ts'
 
-const time = z.iso.datetime()
 const lockStatusView = z.enum(LOCK_STATUSES).meta({ id: 'SessionLockStatus' })
 
 const lockView = z
@@ -24,9 +25,9 @@ const lockView = z
       .describe('Which request found the trip.'),
     jti: z.string().nullable().describe('With `verify`: of the token.'),
     matched_rule_id: z.string().nullable().describe('With `verify`: the rule of the policy.'),
-    locked_at: time,
-    cleared_at: time.nullable(),
-    cleared_by: z.string().nullable().describe('The API key or user.'),
+    locked_at: timestampView,
+    cleared_at: timestampView.nullable(),
+    cleared_by: actorView.nullable(),
     note: z.string().nullable(),
     agent_unsuspended: z.boolean().nullable().describe('Whether clearing it resumed the agent.'),
   })
@@ -51,10 +52,11 @@ export function lockRoutes(locks: Locks): Route[] {
         sdk: 'trace.locks.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Session locks, newest first',
+        summary: 'Session locks',
         query: z.object({
           ...listQuery,
-          status: lockStatusView.optional(),
+          ...orderQuery,
+          status: several(lockStatusView).optional(),
           agent_id: z.string().max(64).optional(),
           agent_session_id: z.string().max(200).optional(),
         }),
@@ -62,11 +64,11 @@ export function lockRoutes(locks: Locks): Route[] {
         status: [200],
       },
       async ({ caller, query }) => {
-        const { status, agent_id: agentId, agent_session_id: agentSessionId, created_gte, created_lt } = query
+        const { status: statuses, agent_id: agentId, agent_session_id: agentSessionId, created_gte, created_lt } = query
         if (agentId !== undefined) checkId(agentId, 'agt', caller.environment)
         if (agentSessionId !== undefined) checkSessionName(agentSessionId, caller.environment)
         const filter = {
-          status,
+          statuses,
           agentId,
           agentSessionId,
           createdFrom: created_gte === undefined ? undefined : new Date(created_gte),
@@ -115,7 +117,7 @@ export function lockRoutes(locks: Locks): Route[] {
   ]
 }
 
-function toLockView(lock: SessionLockRow): z.input<typeof lockView> {
+function toLockView(lock: ShownLock): z.input<typeof lockView> {
   return {
     lock_id: lock.id,
     status: lock.status,
@@ -134,6 +136,9 @@ function toLockView(lock: SessionLockRow): z.input<typeof lockView> {
   }
 }
 
-function toClearedView({ id, agentUnsuspended }: SessionLockRow): z.input<typeof clearedView> {
+function toClearedView({
+  id,
+  agentUnsuspended,
+}: Pick<SessionLockRow, 'id' | 'agentUnsuspended'>): z.input<typeof clearedView> {
   return { lock_id: id, status: 'cleared', agent_unsuspended: agentUnsuspended === true }
 }

@@ -138,24 +138,23 @@ export async function clearLock(tx: Tx, id: string, { by, note, agentUnsuspended
 }
 
 export interface LockFilter {
-  status?: LockStatus | undefined
+  statuses?: readonly LockStatus[] | undefined
   agentId?: string | undefined
   agentSessionId?: string | undefined
   createdFrom?: Date | undefined
   createdBefore?: Date | undefined
 }
 
-/** Newest first. */
 export async function findLocks(
   tx: Tx,
   scope: Scope,
   filter: LockFilter,
-  { before, limit }: { before: string | undefined; limit: number },
+  { before, limit, order = 'desc' }: { before: string | undefined; limit: number; order?: 'asc' | 'desc' },
 ): Promise<SessionLockRow[]> {
   const { where, values } = conditionsOf(scope, filter)
-  if (before !== undefined) where.push(`id < $${values.push(before)}`)
+  if (before !== undefined) where.push(`id ${order === 'asc' ? '>' : '<'} $${values.push(before)}`)
   return tx.adhoc<SessionLockRow>(
-    `SELECT ${LOCK} FROM session_locks WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    `SELECT ${LOCK} FROM session_locks WHERE ${where.join(' AND ')} ORDER BY id ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT $${values.push(limit)}`,
     values,
   )
 }
@@ -177,6 +176,7 @@ function conditionsOf({ environment }: Scope, filter: LockFilter): { where: stri
   where.push(
     ...conditionsOfRange(values, { type: 'lck', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
   )
-  if (filter.status !== undefined) where.push(`cleared_at IS ${filter.status === 'locked' ? '' : 'NOT '}NULL`)
+  const [only, ...others] = filter.statuses ?? []
+  if (only !== undefined && others.length === 0) where.push(`cleared_at IS ${only === 'locked' ? '' : 'NOT '}NULL`)
   return { where, values }
 }

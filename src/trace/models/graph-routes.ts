@@ -8,7 +8,7 @@ const MAX_PROMPT_CHARACTERS = 10_000
 
 const graphRequest = z
   .strictObject({ prompt: z.string().min(1).max(MAX_PROMPT_CHARACTERS) })
-  .meta({ id: 'ExternalGraphRequest' })
+  .meta({ id: 'MakeExternalGraphRequest' })
 
 const graphView = z
   .object({
@@ -17,7 +17,7 @@ const graphView = z
     exact: z.literal(false).describe('It is of a replacement model, and no attribution of this service.'),
     graph: z
       .custom<object>((value) => typeof value === 'object' && value !== null)
-      .meta({ type: 'object' })
+      .meta({ type: 'object', additionalProperties: true, verbatim: true })
       .describe('As it came, in the schema of Neuronpedia’s graphs.'),
   })
   .meta({ id: 'ExternalGraph' })

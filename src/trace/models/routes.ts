@@ -13,8 +13,11 @@ const capabilitiesView = z
   .object({
     generate: z.boolean(),
     activations: z.boolean().describe('The logit lens and other internals.'),
-    attribution: z.enum(['exact', 'grad_x_act', 'ablation', 'none']),
-    canary: z.enum(['probe', 'classifier', 'none']).describe('none: `canary_set` is refused.'),
+    attribution: z.enum(['exact', 'grad_x_act', 'ablation', 'none']).meta({ id: 'AttributionCapability' }),
+    canary: z
+      .enum(['probe', 'classifier', 'none'])
+      .meta({ id: 'CanaryCapability' })
+      .describe('none: `canary_set` is refused.'),
     intervene: z.boolean(),
     deterministic: z.boolean().describe('The same request gives the same tokens and readings.'),
   })
@@ -42,7 +45,7 @@ const probeSetView = z
       z
         .object({
           family: z.string(),
-          kind: z.enum(PROBE_KINDS),
+          kind: z.enum(PROBE_KINDS).meta({ id: 'ProbeKind' }),
           layer: z.number().int().nullable(),
           threshold: share,
           status: probeStatusView.describe(
@@ -50,6 +53,7 @@ const probeSetView = z
           ),
           held_out: z
             .object({ auc: share, trip_rate: share, false_positive_rate: share })
+            .meta({ id: 'HeldOutFigures' })
             .describe('On completions that a script wrote.'),
           generated: z
             .object({ runs: z.number().int(), trips: z.number().int(), false_positive_rate: share })
@@ -68,7 +72,7 @@ const modelView = z
     model: z.string(),
     default: z.boolean().describe('Requests that name no model use it.'),
     embedded: z.boolean().describe('It comes with the service.'),
-    backend: z.enum(['embedded', 'onnx', 'neuronpedia', 'openai_compatible']),
+    backend: z.enum(['embedded', 'onnx', 'neuronpedia', 'openai_compatible']).meta({ id: 'ModelBackend' }),
     usable: z.boolean().describe('false: its file can not be loaded.'),
     capabilities: capabilitiesView,
     version: versionView.nullable(),

@@ -1,6 +1,6 @@
 // A share beside the others of its trace, whose masks belong together: what a new one must be, and what it may show. Pure.
 
-import { Failure, invalidField } from '#src/failure.ts'
+import { Failure, fieldFailure, invalidField } from '#src/failure.ts'
 import { DAY_MS } from '#src/platform/retention.ts'
 import type { TraceRow } from '../canaries/traces.ts'
 import { isPoolable, LEAST_OF_TEXT } from './by-message.ts'
@@ -14,6 +14,7 @@ const MAX_SHARE_DAYS = 366
 const MAX_SHARES = 100
 
 export interface NewShareRequest {
+  name: string | undefined
   traceId: string
   jobId: string | undefined
   scopeKind: ScopeKind
@@ -54,6 +55,11 @@ export function checkWanted({ jobId, maskedNodeIds, maskRule, expiresAt }: NewSh
   if (jobId === undefined && (maskedNodeIds.length > 0 || maskRule !== undefined)) {
     throw invalidField('/job_id', 'required', 'is required with a mask: without a job no graph is shared')
   }
+  checkEnd(expiresAt, at)
+}
+
+/** @throws {Failure} `invalid_request` */
+export function checkEnd(expiresAt: Date, at: Date): void {
   const latest = at.getTime() + MAX_SHARE_DAYS * DAY_MS
   if (expiresAt <= at || expiresAt.getTime() > latest) {
     throw invalidField('/expires_at', 'out_of_range', `must be later than now, and by at most ${MAX_SHARE_DAYS} days`)
@@ -75,8 +81,8 @@ export function refuseUnlike({ jobId }: NewShareRequest, trace: TraceRow, before
   // Two graphs of one trace name different neurons. Their remainders differ by what one names and the other does not.
   const other = before.find((share) => share.traceId === trace.id && share.jobId !== null && share.jobId !== jobId)
   if (jobId !== undefined && other !== undefined) {
-    throw new Failure(
-      'conflict',
+    throw conflictAt(
+      '/job_id',
       `The share ${other.id} of this trace shows the graph of ${other.jobId}: all shares of a trace show the same.`,
     )
   }
@@ -94,8 +100,8 @@ export function refuseBypass(before: readonly ShareRow[], masks: readonly Mask[]
     (share, index) => share.disclosureMode === 'manual' && (masks[index]?.nodeIds.size ?? 0) > 0,
   )
   if (manual === undefined) return
-  throw new Failure(
-    'conflict',
+  throw conflictAt(
+    '/disclosure_mode',
     `A grant shows everything that a share masks, and this one would mask what ${manual.id} masks, whose requests people decide: use the mode manual.`,
   )
 }
@@ -104,8 +110,11 @@ export function refuseBypass(before: readonly ShareRow[], masks: readonly Mask[]
 export function refuseRevealing(before: readonly ShareRow[], masks: readonly Mask[]): void {
   const guarded = findGuarded(before, masks)
   if (guarded === undefined) return
-  throw new Failure(
-    'conflict',
+  throw conflictAt(
+    '/reveals_prompt',
     `With the prompt, which reveals_prompt gives away, somebody with the file of the model computes what ${guarded.id} masks: leave it out.`,
   )
 }
+
+const conflictAt = (pointer: string, detail: string): Failure =>
+  fieldFailure('conflict', { pointer, code: 'conflict', detail })

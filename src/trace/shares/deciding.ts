@@ -3,12 +3,13 @@
 
 import { recordAudit, type Unattended } from '#src/account/audit/record.ts'
 import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
+import { readActors } from '#src/account/users/actors.ts'
 import { emit } from '#src/account/webhooks/emit.ts'
 import { Failure } from '#src/failure.ts'
 import { note as noteForLog } from '#src/platform/context.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
-import { unlabelledActor } from '#src/platform/http/actor.ts'
+import { type ActorView, unlabelledActor } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/http/page.ts'
 import { type Acting, type Actor, actorOf } from '#src/platform/http/principal.ts'
@@ -26,8 +27,8 @@ import {
   type RequestStatus,
 } from './disclosure-rows.ts'
 import { grantLetter, openPerson, type Person } from './person.ts'
-import { type ShareRow, statusOf, subjectOf } from './rows.ts'
-import { getShare } from './shares.ts'
+import { findSharesById, holdShare, type ShareRow, statusOf, subjectOf } from './rows.ts'
+import { noShareOfId } from './shares.ts'
 
 export const GRANT_SECONDS = 86_400
 const EXPIRED_AT_ONCE = 100
@@ -35,7 +36,7 @@ const EXPIRED_A_ROUND = 1_000
 const AUTO = 'auto'
 
 /** A request with who asks, while that is known. */
-export type ListedRequest = RequestRow & { person: Person | undefined; share: ShareRow }
+export type ListedRequest = RequestRow & { person: Person | undefined; share: ShareRow; decider: ActorView | null }
 
 type DecidingDeps = Pick<Platform, 'db' | 'now' | 'pager' | 'sealer' | 'linkTokens' | 'baseUrl' | 'ledger' | 'log'>
 
@@ -128,12 +129,25 @@ export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, 
 
   async function show(tx: Tx, id: string): Promise<ListedRequest> {
     const row = await getRequest(tx, id, now())
-    return listed(row, await getShare(tx, row.shareId))
+    const [shown] = await showAll(tx, [row])
+    if (shown === undefined) throw new Error('a request has no view')
+    return shown
   }
 
-  function listed(row: RequestRow, share: ShareRow): ListedRequest {
-    const person = row.sealedPerson === null ? undefined : openPerson(sealer, row.id, row.sealedPerson)
-    return { ...row, person, share }
+  async function showAll(tx: Tx, rows: readonly RequestRow[]): Promise<ListedRequest[]> {
+    const [shares, actorOf] = await Promise.all([
+      findSharesById(tx, [...new Set(rows.map(({ shareId }) => shareId))]),
+      readActors(
+        tx,
+        rows.map(({ decidedBy }) => decidedBy),
+      ),
+    ])
+    return rows.map((row) => {
+      const share = shares.find(({ id }) => id === row.shareId)
+      if (share === undefined) throw new Error('a request has no share')
+      const person = row.sealedPerson === null ? undefined : openPerson(sealer, row.id, row.sealedPerson)
+      return { ...row, person, share, decider: actorOf(row.decidedBy) }
+    })
   }
 
   return {
@@ -149,7 +163,9 @@ export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, 
       const work = async (tx: Tx): Promise<ListedRequest> => {
         const at = now()
         const row = await getRequest(tx, requestId, at)
-        const share = await getShare(tx, row.shareId)
+        // Before the row of the request, as a change of the share does.
+        const share = await holdShare(tx, row.shareId)
+        if (share === undefined) throw noShareOfId(row.shareId)
         if (statusOf(share, at) !== 'active') throw notIn(row, ['pending'])
         await grantIn(tx, acting, { requestId, share, at, acting, seconds })
         return show(tx, requestId)
@@ -171,7 +187,7 @@ export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, 
       return db.tenant(scope, (tx) => show(tx, id))
     },
 
-    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
+    /** @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
     async list(
       scope: Scope,
       {
@@ -179,18 +195,21 @@ export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, 
         cursor,
         include,
         ...wanted
-      }: ListQuery & { status?: RequestStatus | undefined; share_id?: string | undefined },
+      }: ListQuery & {
+        status?: readonly RequestStatus[] | undefined
+        share_id?: string | undefined
+        order: 'asc' | 'desc'
+      },
     ): Promise<CountedPage<ListedRequest>> {
-      const { status, share_id: shareId } = wanted
+      const { status: statuses, share_id: shareId, order } = wanted
       if (shareId !== undefined) checkId(shareId, 'shr', scope.environment)
       const binding = { route: 'GET /v1/trace/disclosure-requests', scope, query: wanted }
       const before = pager.decode(cursor, binding)
-      const filter = { status, shareId, at: now(), ...createdBetween(wanted) }
+      const filter = { statuses, shareId, at: now(), ...createdBetween(wanted) }
       return db.tenant(scope, async (tx) => {
-        const rows = await findRequests(tx, scope, filter, { before, limit: limit + 1 })
+        const rows = await findRequests(tx, scope, filter, { before, limit: limit + 1, order })
         const page = pager.page(rows, limit, ({ id }) => id, binding)
-        const data: ListedRequest[] = []
-        for (const row of page.data) data.push(listed(row, await getShare(tx, row.shareId)))
+        const data = await showAll(tx, page.data)
         const total = include === undefined ? {} : { total_count: await countRequests(tx, scope, filter) }
         return { ...page, data, ...total }
       })
@@ -254,6 +273,6 @@ async function getRequest(tx: Tx, id: string, at: Date): Promise<RequestRow> {
 function notIn({ id, status }: Pick<RequestRow, 'id' | 'status'>, allowed: readonly RequestStatus[]): Failure {
   return new Failure('invalid_state_transition', {
     detail: `${id} is ${status}, or its share has ended: only what is ${allowed.join(' or ')} can be decided so.`,
-    members: { allowed, state: status },
+    members: { allowed, current_status: status },
   })
 }

@@ -2,7 +2,7 @@
 // state is one guarded UPDATE, so that of two at the same time one happens.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 
@@ -168,6 +168,18 @@ export function endRequestsOfShare(tx: Tx, shareId: string, at: Date): Promise<E
   )
 }
 
+/**
+ * The end of a share has moved: a request that is open ends with it at the latest, and one that waits for a decision waits
+ * until then. What has ended by its time stays ended.
+ */
+export async function moveRequestEnds(tx: Tx, shareId: string, { to, at }: { to: Date; at: Date }): Promise<void> {
+  await tx.query(
+    `UPDATE disclosure_requests SET ends_at = CASE status WHEN 'pending' THEN $2 ELSE least(ends_at, $2) END
+     WHERE share_id = $1 AND status IN ('unverified', 'pending', 'granted') AND ends_at > $3`,
+    [shareId, to, at],
+  )
+}
+
 /** In all accounts: what has ended by its time and is not written down as such. */
 export function findEnding(limit: number, at: Date): Statement {
   return {
@@ -194,24 +206,24 @@ export function expireRequests(
 }
 
 export interface RequestFilter {
-  status?: RequestStatus | undefined
+  statuses?: readonly RequestStatus[] | undefined
   shareId?: string | undefined
   createdGte?: Date | undefined
   createdLt?: Date | undefined
   at: Date
 }
 
-/** Newest first. Those of people who have not verified their address only where they are asked for. */
+/** Those of people who have not verified their address only where they are asked for. */
 export function findRequests(
   tx: Tx,
   scope: Scope,
   filter: RequestFilter,
-  { before, limit }: { before: string | undefined; limit: number },
+  { before, limit, order = 'desc' }: { before: string | undefined; limit: number; order?: 'asc' | 'desc' },
 ): Promise<RequestRow[]> {
   const { where, values } = conditionsOf(scope, filter)
-  if (before !== undefined) where.push(`id < $${values.push(before)}`)
+  if (before !== undefined) where.push(`id ${order === 'asc' ? '>' : '<'} $${values.push(before)}`)
   return tx.adhoc<RequestRow>(
-    `SELECT ${REQUEST('$1')} FROM disclosure_requests WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    `SELECT ${REQUEST('$1')} FROM disclosure_requests WHERE ${where.join(' AND ')} ORDER BY id ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT $${values.push(limit)}`,
     values,
   )
 }
@@ -242,16 +254,28 @@ export const purgeUnverified: PurgeStep = async (tx, _scope, { before, limit }) 
   return gone.length
 }
 
-function conditionsOf({ environment }: Scope, { status, shareId, createdGte, createdLt, at }: RequestFilter) {
-  const values: unknown[] = [at]
-  const where = [status === 'unverified' ? 'verified_at IS NULL' : 'verified_at IS NOT NULL']
-  const add = (condition: (parameter: string) => string, value: unknown) => {
-    if (value !== undefined) where.push(condition(`$${values.push(value)}`))
-  }
+function conditionsOf({ environment }: Scope, { statuses, shareId, createdGte, createdLt, at }: RequestFilter) {
   // A statement reads every one of its parameters.
-  add((p) => `${statusAt('$1')} = ${p}`, status)
-  if (status === undefined) where.push('$1::timestamptz IS NOT NULL')
-  add((p) => `share_id = ${p}`, shareId)
+  const values: unknown[] = [at]
+  const where = ['$1::timestamptz IS NOT NULL']
+  const matches = (wanted: readonly RequestStatus[]) => {
+    // The stored status first, for the index: a time that has passed turns it into another.
+    const stored = wanted.flatMap((status) => (status === 'expired' ? EXPIRING : [status]))
+    return `${conditionOfAny(values, 'status', [...new Set(stored)])} AND ${conditionOfAny(values, statusAt('$1'), wanted)}`
+  }
+  if (statuses === undefined) where.push('verified_at IS NOT NULL')
+  else {
+    const verified = statuses.filter((status) => status !== 'unverified')
+    const by = [
+      ...(verified.length === 0 ? [] : [`verified_at IS NOT NULL AND ${matches(verified)}`]),
+      ...(statuses.includes('unverified') ? [`verified_at IS NULL AND ${matches(['unverified'])}`] : []),
+    ]
+    where.push(`(${by.join(' OR ')})`)
+  }
+  if (shareId !== undefined) where.push(`share_id = $${values.push(shareId)}`)
   where.push(...conditionsOfRange(values, { type: 'dsr', environment }, { from: createdGte, to: createdLt }))
   return { where, values }
 }
+
+// What a verified request was before its time was over and it is written down as expired.
+const EXPIRING = ['expired', 'pending', 'granted'] as const

@@ -24,7 +24,7 @@ import { visibleLength } from '#src/platform/sanitize.ts'
 import type { DisclosureDecisions } from './deciding.ts'
 import { findRequest, insertRequest, markRequestVerified, type RequestRow, takeTry } from './disclosure-rows.ts'
 import { CODE_DIGITS, codeLetter, isCode, mailedCodeOf, sealPerson } from './person.ts'
-import { findShare, type ShareRow, statusOf, subjectOf, type TokenOwner } from './rows.ts'
+import { holdShare, type ShareRow, statusOf, subjectOf, type TokenOwner } from './rows.ts'
 import { noShare, type ShareTokens } from './viewing.ts'
 
 const MINUTE_MS = 60_000
@@ -180,8 +180,9 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
   }
 }
 
+/** Its end does not change until the transaction ends. */
 async function getActive(tx: Tx, shareId: string, at: Date): Promise<ShareRow> {
-  const share = await findShare(tx, shareId)
+  const share = await holdShare(tx, shareId)
   if (share === undefined || statusOf(share, at) !== 'active') throw noShare()
   return share
 }

@@ -1,6 +1,7 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { keptByPlan } from '../locks/feature.ts'
+import { createShareChanges } from './changing.ts'
 import { createDisclosureDecisions } from './deciding.ts'
 import { createDisclosure } from './disclosure.ts'
 import { purgePersons, purgeUnverified } from './disclosure-rows.ts'
@@ -45,7 +46,7 @@ export function sharesFeature(
       // What has a fixed path before what has an id in its place.
       routes: [
         ...publicShareRoutes({ viewing, disclosure }),
-        ...shareRoutes({ shares, deciding, now: p.now, baseUrl: p.baseUrl }),
+        ...shareRoutes({ shares, changes: createShareChanges(p), deciding, now: p.now, baseUrl: p.baseUrl }),
       ],
       notes: NOTES,
       events: EVENTS,

@@ -4,6 +4,7 @@
 import { Failure } from '#src/failure.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import { notReady } from '../jobs/jobs.ts'
 import { loadManifest } from '../jobs/manifests.ts'
 import { findTraceJob } from '../jobs/rows.ts'
 import type { Manifest } from './graph.ts'
@@ -18,7 +19,7 @@ export interface FoundManifest {
   manifest: Manifest | undefined
 }
 
-/** undefined: there is no such job. @throws {Failure} `conflict` for one without a manifest, or with too large a one. */
+/** undefined: there is no such job. @throws {Failure} `not_ready` for one without a manifest; `conflict` for too large a one. */
 export type FindManifest = (scope: Scope, jobId: string) => Promise<FoundManifest | undefined>
 
 export function createFindManifest({ db, sealer }: Pick<Platform, 'db' | 'sealer'>): FindManifest {
@@ -26,7 +27,7 @@ export function createFindManifest({ db, sealer }: Pick<Platform, 'db' | 'sealer
     const found = await db.tenant(scope, async (tx) => {
       const job = await findTraceJob(tx, jobId)
       if (job === undefined) return undefined
-      if (job.state !== 'succeeded') throw new Failure('conflict', `${jobId} has no graph: it is ${job.state}.`)
+      if (job.status !== 'succeeded') throw notReady(`${jobId} has no graph`, job)
       if ((job.manifestBytes ?? 0) > MAX_GRAPH_BYTES) {
         throw new Failure('conflict', `The graph of ${jobId} has more than ${MAX_GRAPH_BYTES} bytes: prune it further.`)
       }

@@ -1,15 +1,16 @@
-import { EVENT_ACTOR, IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, EVENT_ACTOR, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const VERSION = 'countersign-tiny@9f86d081884c7d65'
-const KEY = IDS.key
+const KEY = ACTORS.key
 const MASKED = ['1_77_12', '2_140_12']
 const NAME = 'Share-Token'
 const HEADERS = { [NAME]: 'The token of the share.' }
 
 const share = {
   share_id: IDS.share,
+  name: 'Incident of 20 November',
   status: 'active',
   trace_id: IDS.trace,
   job_id: IDS.job,
@@ -108,7 +109,7 @@ export const NOTES: Record<string, Note> = {
       'the text, and all before it as one node for each message; a text of fewer than 16 tokens of content is 400. With it, ' +
       'somebody with the file of the model finds the prompt, and by it every masked neuron. 409 where another share of ' +
       'the trace shows another job, for the mode `auto` where a grant would show what a manual share masks, and for ' +
-      '`reveals_prompt` where another share masks neurons without it.',
+      '`reveals_prompt` where another share masks neurons without it: `errors` names the member.',
     examples: {
       'The readings of a trace': {
         trace_id: IDS.trace,
@@ -120,6 +121,7 @@ export const NOTES: Record<string, Note> = {
         disclosure_mode: 'manual',
       },
       'A graph with masked neurons': {
+        name: share.name,
         trace_id: IDS.trace,
         job_id: IDS.job,
         scope_kind: 'trace',
@@ -140,7 +142,7 @@ export const NOTES: Record<string, Note> = {
         },
       },
     },
-    problems: ['environment_mismatch', 'not_found', 'conflict'],
+    problems: ['environment_mismatch', 'not_found', 'not_ready', 'conflict'],
   },
   'GET /v1/trace/shares': {
     description: '`status=active` lists what can be looked at.',
@@ -150,6 +152,14 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/trace/shares/:id': {
     description: 'A share that has ended masks on: its graph may have been kept.',
     answers: { 200: { example: share } },
+  },
+  'PATCH /v1/trace/shares/:id': {
+    description:
+      'The token stays the same. Requests that wait for a decision wait until the new end, and a grant ends with the share at the latest. ' +
+      'An end that has come is final: a share that has expired or was revoked is 409, and can only be renamed. The audit log has it (`share.changed`).',
+    examples: { 'Another name and end': { name: 'Incident of 20 November', expires_at: share.expires_at } },
+    answers: { 200: { example: share } },
+    problems: ['environment_mismatch', 'invalid_state_transition', 'not_found'],
   },
   'POST /v1/trace/shares/:id/revoke': {
     description: 'What has ended stays as it is. Requests that wait are ended too.',
@@ -204,7 +214,8 @@ export const NOTES: Record<string, Note> = {
     problems: ['not_found', 'rate_limited', 'service_unavailable'],
   },
   'GET /v1/trace/disclosure-requests': {
-    description: 'Of people whose address is verified; `status=unverified` lists the others.',
+    description:
+      'Requests of people whose address is verified, newest first; `status=unverified` lists the others. `status=pending&order=asc` is what waits, the oldest first.',
     answers: { 200: { example: listed(request) } },
     problems: ['environment_mismatch', 'not_found'],
   },

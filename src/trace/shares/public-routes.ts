@@ -24,11 +24,11 @@ const purposeBody = z
         description: `Why, for the people who decide: at least ${MIN_PURPOSE} visible characters.`,
       }),
   })
-  .meta({ id: 'NewDisclosureRequest' })
+  .meta({ id: 'RequestDisclosureRequest' })
 
 const codeBody = z
   .strictObject({ code: z.string().regex(new RegExp(`^[0-9]{${CODE_DIGITS}}$`), `must have ${CODE_DIGITS} digits`) })
-  .meta({ id: 'DisclosureCode' })
+  .meta({ id: 'VerifyDisclosureRequestRequest' })
 
 export function publicShareRoutes({ viewing, disclosure }: { viewing: Viewing; disclosure: Disclosure }): Route[] {
   const common = { public: 'The token of the share is the credential', status: [200] }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, timestamp } from '#src/platform/http/params.ts'
+import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { idParams, several, timestamp, visibleText } from '#src/platform/http/params.ts'
 import type { NewShareRequest } from './beside.ts'
+import type { ShareChanges } from './changing.ts'
 import { type DisclosureDecisions, GRANT_SECONDS } from './deciding.ts'
 import { REVEALABLE } from './mask.ts'
 import { shareUrl } from './person.ts'
@@ -25,13 +26,17 @@ import {
 } from './views.ts'
 
 const MAX_MASKED = 1_000
+const MAX_NAME = 100
 // What is masked, and some 10 values beside it.
 const MAX_BODY_VALUES = MAX_MASKED + MAX_LAYERS + 100
 const LEAST_GRANT_SECONDS = 300
 const MOST_GRANT_SECONDS = 30 * 86_400
 
+const name = visibleText(MAX_NAME).describe('For people of the account.')
+
 const createBody = z
   .strictObject({
+    name: name.optional(),
     trace_id: z.string().max(64),
     job_id: z.string().max(64).optional().describe('Shares the graph of this attribution job of the trace.'),
     scope_kind: scopeKindView
@@ -55,7 +60,14 @@ const createBody = z
       .default('manual')
       .describe('auto: everybody who verifies an address sees what is masked, for a day.'),
   })
-  .meta({ id: 'NewTraceShare' })
+  .meta({ id: 'CreateTraceShareRequest' })
+
+const updateBody = z
+  .strictObject({
+    name: name.nullable().optional().describe('null removes it.'),
+    expires_at: timestamp.optional().describe('Of an active share only.'),
+  })
+  .meta({ id: 'UpdateTraceShareRequest' })
 
 const grantBody = z
   .strictObject({
@@ -69,16 +81,17 @@ const deciding = { scope: 'escalate', permission: 'disclosures.decide' } as cons
 
 interface ShareRoutesDeps {
   shares: Shares
+  changes: ShareChanges
   deciding: DisclosureDecisions
   now: () => Date
   baseUrl: string
 }
 
-export function shareRoutes({ shares, deciding: disclosures, now, baseUrl }: ShareRoutesDeps): Route[] {
-  return [...ownRoutes({ shares, now, baseUrl }), ...requestRoutes(disclosures)]
+export function shareRoutes({ deciding: disclosures, ...own }: ShareRoutesDeps): Route[] {
+  return [...ownRoutes(own), ...requestRoutes(disclosures)]
 }
 
-function ownRoutes({ shares, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>): Route[] {
+function ownRoutes({ shares, changes, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>): Route[] {
   return [
     endpoint(
       {
@@ -119,7 +132,7 @@ function ownRoutes({ shares, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>):
         summary: 'Shares, newest first',
         query: z.object({
           ...listQuery,
-          status: shareStatusView.optional(),
+          status: several(shareStatusView).optional(),
           trace_id: z.string().max(64).optional(),
         }),
         view: listOf(shareView),
@@ -143,6 +156,30 @@ function ownRoutes({ shares, now, baseUrl }: Omit<ShareRoutesDeps, 'deciding'>):
         params: idParams('shr'),
         view: shareView,
         status: [200],
+      },
+      async ({ caller, params }) => toShareView(await shares.get(caller, params.id), now()),
+    ),
+    endpoint(
+      {
+        ...writing,
+        method: 'PATCH',
+        path: '/v1/trace/shares/:id',
+        operationId: 'updateTraceShare',
+        sdk: 'trace.shares.update',
+        effect: 'write',
+        kind: 'call',
+        summary: 'Rename a share, or change its end',
+        needsAccountKey: true,
+        audits: 'share.changed',
+        params: idParams('shr'),
+        body: updateBody,
+        view: shareView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) => {
+        const { name, expires_at: end } = body
+        const change = { name, expiresAt: end === undefined ? undefined : new Date(end) }
+        return toShareView(await changes.update(caller, params.id, change, idempotencyKey), now())
       },
       async ({ caller, params }) => toShareView(await shares.get(caller, params.id), now()),
     ),
@@ -210,10 +247,11 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
         sdk: 'trace.disclosures.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Requests to see what shares mask, newest first',
+        summary: 'Requests to see what shares mask',
         query: z.object({
           ...listQuery,
-          status: requestStatusView.optional(),
+          ...orderQuery,
+          status: several(requestStatusView).optional(),
           share_id: z.string().max(64).optional(),
         }),
         view: listOf(requestView),
@@ -293,6 +331,7 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
 
 function requestOf(body: z.output<typeof createBody>): NewShareRequest {
   return {
+    name: body.name,
     traceId: body.trace_id,
     jobId: body.job_id,
     scopeKind: body.scope_kind,

@@ -13,6 +13,8 @@ export type ShareStatus = (typeof SHARE_STATUSES)[number]
 
 export interface ShareRow {
   id: string
+  /** What people call it. */
+  name: string | null
   /** Ascends in the order in which shares were made. */
   position: number
   traceId: string
@@ -39,7 +41,7 @@ export interface ShareRow {
 
 export type NewShare = Omit<ShareRow, 'position' | 'revokedAt' | 'revokedBy'> & { tokenHash: Buffer }
 
-const SHARE = `id, position, trace_id AS "traceId", job_id AS "jobId", model_version_id AS "modelVersionId",
+const SHARE = `id, name, position, trace_id AS "traceId", job_id AS "jobId", model_version_id AS "modelVersionId",
   scope_kind AS "scopeKind", masks, masked_node_ids AS "maskedNodeIds", mask_rule AS "maskRule", mask_salt AS "maskSalt",
   reveals, reveals_prompt AS "revealsPrompt", disclosure_mode AS "disclosureMode", shown_before AS "shownBefore", created_by AS "createdBy",
   created_at AS "createdAt", expires_at AS "expiresAt", revoked_at AS "revokedAt", revoked_by AS "revokedBy"`
@@ -57,8 +59,8 @@ export function subjectOf({ scopeKind, traceId, modelVersionId }: ShareRow) {
 export async function insertShare(tx: Tx, { accountId, environment }: Scope, share: NewShare): Promise<void> {
   await tx.query(
     `INSERT INTO trace_shares (account_id, environment, id, trace_id, job_id, model_version_id, scope_kind, masks,
-       masked_node_ids, mask_rule, mask_salt, reveals, reveals_prompt, disclosure_mode, shown_before, token_hash, created_by, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+       masked_node_ids, mask_rule, mask_salt, reveals, reveals_prompt, disclosure_mode, shown_before, token_hash, created_by, created_at, expires_at, name)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
     [
       accountId,
       environment,
@@ -79,6 +81,7 @@ export async function insertShare(tx: Tx, { accountId, environment }: Scope, sha
       share.createdBy,
       share.createdAt,
       share.expiresAt,
+      share.name,
     ],
   )
 }
@@ -86,6 +89,30 @@ export async function insertShare(tx: Tx, { accountId, environment }: Scope, sha
 export async function findShare(tx: Tx, id: string): Promise<ShareRow | undefined> {
   const [row] = await tx.query<ShareRow>(`SELECT ${SHARE} FROM trace_shares WHERE id = $1`, [id])
   return row
+}
+
+/** Locks it until the transaction ends, for a change. */
+export async function findShareToChange(tx: Tx, id: string): Promise<ShareRow | undefined> {
+  const [row] = await tx.query<ShareRow>(`SELECT ${SHARE} FROM trace_shares WHERE id = $1 FOR NO KEY UPDATE`, [id])
+  return row
+}
+
+/** Its end does not change until the transaction ends. */
+export async function holdShare(tx: Tx, id: string): Promise<ShareRow | undefined> {
+  const [row] = await tx.query<ShareRow>(`SELECT ${SHARE} FROM trace_shares WHERE id = $1 FOR SHARE`, [id])
+  return row
+}
+
+export async function updateShare(
+  tx: Tx,
+  id: string,
+  { name, expiresAt }: Pick<ShareRow, 'name' | 'expiresAt'>,
+): Promise<void> {
+  await tx.query('UPDATE trace_shares SET name = $2, expires_at = $3 WHERE id = $1', [id, name, expiresAt])
+}
+
+export function findSharesById(tx: Tx, ids: readonly string[]): Promise<ShareRow[]> {
+  return tx.query<ShareRow>(`SELECT ${SHARE} FROM trace_shares WHERE id = ANY($1::text[])`, [ids])
 }
 
 /** In the order in which they were made: those of the trace, and those that mask neurons of its model version. Ended ones too. */
@@ -128,7 +155,7 @@ export async function findTokenOwner(tx: Tx, tokenHash: Buffer): Promise<TokenOw
 }
 
 export interface ShareFilter {
-  status?: ShareStatus | undefined
+  statuses?: readonly ShareStatus[] | undefined
   traceId?: string | undefined
   createdGte?: Date | undefined
   createdLt?: Date | undefined
@@ -156,7 +183,7 @@ export async function countShares(tx: Tx, scope: Scope, filter: ShareFilter): Pr
   return row?.count ?? 0
 }
 
-function conditionsOf({ environment }: Scope, { status, traceId, createdGte, createdLt, at }: ShareFilter) {
+function conditionsOf({ environment }: Scope, { statuses, traceId, createdGte, createdLt, at }: ShareFilter) {
   const values: unknown[] = []
   const where = ['true']
   const add = (condition: (parameter: string) => string, value: unknown) => {
@@ -164,8 +191,12 @@ function conditionsOf({ environment }: Scope, { status, traceId, createdGte, cre
   }
   add((p) => `trace_id = ${p}`, traceId)
   where.push(...conditionsOfRange(values, { type: 'shr', environment }, { from: createdGte, to: createdLt }))
-  if (status === 'revoked') where.push('revoked_at IS NOT NULL')
-  if (status === 'active') add((p) => `revoked_at IS NULL AND expires_at > ${p}`, at)
-  if (status === 'expired') add((p) => `revoked_at IS NULL AND expires_at <= ${p}`, at)
+  if (statuses !== undefined) {
+    const by = statuses.map((status) => {
+      if (status === 'revoked') return 'revoked_at IS NOT NULL'
+      return `revoked_at IS NULL AND expires_at ${status === 'active' ? '>' : '<='} $${values.push(at)}`
+    })
+    where.push(`(${by.join(' OR ')})`)
+  }
   return { where, values }
 }

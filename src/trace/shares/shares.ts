@@ -3,6 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '#src/account/audit/record.ts'
+import { rowWithActors, type WithActors, withActors } from '#src/account/users/actors.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { note as noteForLog } from '#src/platform/context.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
@@ -58,6 +59,10 @@ interface EndedShare {
   at: Date
 }
 
+/** A share with who made and who ended it. */
+export type ShownShare = WithActors<ShareRow, 'createdBy' | 'revokedBy'>
+const ACTORS = ['createdBy', 'revokedBy'] as const
+
 export type Shares = ReturnType<typeof createShares>
 
 export function createShares({ db, now, pager, ledger, findManifest }: SharesDeps) {
@@ -69,7 +74,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
     acting: Acting,
     wanted: NewShareRequest,
     key?: IdempotencyKey,
-  ): Promise<{ share: ShareRow; token: string }> {
+  ): Promise<{ share: ShownShare; token: string }> {
     checkId(wanted.traceId, 'trc', acting.environment)
     if (wanted.jobId !== undefined) checkId(wanted.jobId, 'job', acting.environment)
     checkWanted(wanted, now())
@@ -101,6 +106,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
       noteForLog({ trace: trace.id, share: id })
       await insertShare(tx, acting, {
         id,
+        name: wanted.name ?? null,
         traceId: trace.id,
         jobId: wanted.jobId ?? null,
         modelVersionId: trace.modelVersionId,
@@ -133,7 +139,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
     }
     const share = await db.tenant(acting, async (tx) => {
       await lockExclusive(tx, [lockOfShares(acting, trace)])
-      return once(tx, key, insert, ({ id }) => id)
+      return shown(tx, await once(tx, key, insert, ({ id }) => id))
     })
     return { share, token }
   }
@@ -168,9 +174,9 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
     create,
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
-    async get(scope: Scope, id: string): Promise<ShareRow> {
+    async get(scope: Scope, id: string): Promise<ShownShare> {
       checkId(id, 'shr', scope.environment)
-      return db.tenant(scope, (tx) => getShare(tx, id))
+      return db.tenant(scope, async (tx) => shown(tx, await getShare(tx, id)))
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
@@ -181,16 +187,17 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
         cursor,
         include,
         ...wanted
-      }: ListQuery & { status?: ShareStatus | undefined; trace_id?: string | undefined },
-    ): Promise<CountedPage<ShareRow>> {
-      const { status, trace_id: traceId } = wanted
+      }: ListQuery & { status?: readonly ShareStatus[] | undefined; trace_id?: string | undefined },
+    ): Promise<CountedPage<ShownShare>> {
+      const { status: statuses, trace_id: traceId } = wanted
       if (traceId !== undefined) checkId(traceId, 'trc', scope.environment)
       const binding = { route: 'GET /v1/trace/shares', scope, query: wanted }
       const before = pager.decode(cursor, binding)
-      const filter = { status, traceId, at: now(), ...createdBetween(wanted) }
+      const filter = { statuses, traceId, at: now(), ...createdBetween(wanted) }
       return db.tenant(scope, async (tx) => {
         const rows = await findShares(tx, scope, filter, { before, limit: limit + 1 })
-        const page = pager.page(rows, limit, ({ id }) => id, binding)
+        const { data, ...rest } = pager.page(rows, limit, ({ id }) => id, binding)
+        const page = { ...rest, data: await withActors(tx, data, ACTORS) }
         return include === undefined ? page : { ...page, total_count: await countShares(tx, scope, filter) }
       })
     },
@@ -199,7 +206,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
      * Ends a share and every grant of it, from the next view on. What has ended stays as it is.
      * @throws {Failure} `environment_mismatch`, `not_found`.
      */
-    async revoke(acting: Acting, id: string, key?: IdempotencyKey): Promise<ShareRow> {
+    async revoke(acting: Acting, id: string, key?: IdempotencyKey): Promise<ShownShare> {
       checkId(id, 'shr', acting.environment)
       noteForLog({ share: id })
       return db.tenant(acting, (tx) =>
@@ -212,7 +219,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
             await recordAudit(tx, acting, { action: 'share.revoked', subjectId: id, after })
             await recordGrants(tx, acting, { shareId: id, ended, at })
           }
-          return getShare(tx, id)
+          return shown(tx, await getShare(tx, id))
         }),
       )
     },
@@ -241,9 +248,15 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
 
 export async function getShare(tx: Tx, id: string): Promise<ShareRow> {
   const share = await findShare(tx, id)
-  if (share === undefined) throw new Failure('not_found', `There is no share ${id}.`)
+  if (share === undefined) throw noShareOfId(id)
   return share
 }
+
+export function noShareOfId(id: string): Failure {
+  return new Failure('not_found', `There is no share ${id}.`)
+}
+
+const shown = (tx: Tx, share: ShareRow): Promise<ShownShare> => rowWithActors(tx, share, ACTORS)
 
 function statusIsActive({ revokedAt, expiresAt }: ShareRow, at: Date): boolean {
   return revokedAt === null && expiresAt > at

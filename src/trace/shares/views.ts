@@ -1,15 +1,17 @@
 import { z } from 'zod'
-import { canaryView, toCanaryView, traceSourceView } from '../canaries/views.ts'
+import { actorView } from '#src/platform/http/actor.ts'
+import { extended, shownAs, timestampView } from '#src/platform/http/views.ts'
+import { toTraceReadings, traceReadingsView } from '../canaries/views.ts'
+import { manifestView } from '../jobs/views.ts'
 import type { ListedRequest } from './deciding.ts'
 import type { ShownRequest } from './disclosure.ts'
 import { REQUEST_STATUSES } from './disclosure-rows.ts'
 import type { SharedGraph } from './mask.ts'
 import { REVEALABLE } from './mask.ts'
 import { DISCLOSURE_MODES, SCOPE_KINDS, SHARE_STATUSES, type ShareRow, statusOf } from './rows.ts'
+import type { ShownShare } from './shares.ts'
 import type { ShareViewRow } from './view-rows.ts'
 import type { SharedView } from './viewing.ts'
-
-const time = z.iso.datetime()
 
 export const scopeKindView = z.enum(SCOPE_KINDS).meta({ id: 'ShareScope' })
 export const disclosureModeView = z.enum(DISCLOSURE_MODES).meta({ id: 'DisclosureMode' })
@@ -27,11 +29,15 @@ const maskRule = {
 export const maskRuleBody = z
   .strictObject(maskRule)
   .refine((rule) => Object.values(rule).some((value) => value !== undefined), 'must name what to mask')
-  .meta({ id: 'NewMaskRule' })
+  .meta({ id: 'WantedMaskRule' })
 
 export const shareView = z
   .object({
     share_id: z.string(),
+    name: z
+      .string()
+      .nullable()
+      .describe('What people of the account call it. The holder of its token does not see it.'),
     status: shareStatusView,
     trace_id: z.string(),
     job_id: z.string().nullable().describe('null: the readings are shared, and no graph.'),
@@ -50,27 +56,29 @@ export const shareView = z
       .number()
       .int()
       .describe('How many of the masked neurons a viewed share of this trace may have shown.'),
-    created_by: z.string().describe('The API key or user.'),
-    created_at: time,
-    expires_at: time,
-    revoked_at: time.nullable(),
-    revoked_by: z.string().nullable(),
+    created_by: actorView,
+    created_at: timestampView,
+    expires_at: timestampView,
+    revoked_at: timestampView.nullable(),
+    revoked_by: actorView.nullable(),
   })
   .meta({ id: 'TraceShare' })
 
-export const createdShareView = shareView
-  .extend({
+export const createdShareView = extended(
+  shareView,
+  {
     token: z.string().optional().describe('Of the share. In this answer only.'),
     url: z.string().optional().describe('A page that shows it. The token is in the fragment.'),
     secret_shown: z.literal(false).optional().describe('A replay of the creation, without the token.'),
-  })
-  .meta({ id: 'CreatedTraceShare' })
+  },
+  { id: 'CreatedTraceShare' },
+)
 
 export const viewLogView = z
   .object({
     view_id: z.string(),
     share_id: z.string(),
-    viewed_at: time,
+    viewed_at: timestampView,
     network: z.string().describe('The address, truncated to /24 or /48.'),
     request_id: z.string().nullable().describe('Of the granted person; null: with the token of the share.'),
     graph: z.boolean().describe('Whether the graph was shown.'),
@@ -79,23 +87,16 @@ export const viewLogView = z
   })
   .meta({ id: 'ShareView' })
 
-const graphView = z
-  .custom<SharedGraph>((value) => typeof value === 'object' && value !== null)
-  .meta({ type: 'object', additionalProperties: true })
+const graphView = shownAs(
+  z.custom<SharedGraph>((value) => typeof value === 'object' && value !== null),
+  manifestView,
+)
 
 export const sharedView = z
   .object({
     share_id: z.string(),
-    expires_at: time,
-    trace: z
-      .object({
-        trace_id: z.string(),
-        source: traceSourceView,
-        model_version_id: z.string().nullable(),
-        canary: canaryView.nullable().describe('null: no probe read the inference.'),
-        created_at: time,
-      })
-      .meta({ id: 'SharedTrace' }),
+    expires_at: timestampView,
+    trace: traceReadingsView,
     masked_nodes: z.number().int().describe('How many neurons are masked in this answer.'),
     disclosure_mode: disclosureModeView,
     reveals_prompt: z
@@ -106,7 +107,7 @@ export const sharedView = z
     disclosure: z
       .object({
         request_id: z.string(),
-        expires_at: time,
+        expires_at: timestampView,
         node_ids: z.array(z.string()).describe('Of what is disclosed, the nodes of the graph.'),
       })
       .meta({ id: 'SharedDisclosure' })
@@ -122,7 +123,9 @@ export const askedView = z
   .object({
     request_id: z.string(),
     status: requestStatusView,
-    expires_at: time.describe('Of the code; once it is verified, of the request; once it is granted, of the grant.'),
+    expires_at: timestampView.describe(
+      'Of the code; once it is verified, of the request; once it is granted, of the grant.',
+    ),
   })
   .meta({ id: 'AskedDisclosure' })
 
@@ -137,20 +140,22 @@ export const requestView = z
     masked_node_ids: z.array(z.string()).describe('What a grant shows.'),
     email: z.string().nullable().describe('Verified. null once it was erased, 30 days after the end.'),
     purpose: z.string().nullable(),
-    created_at: time,
-    verified_at: time.nullable(),
-    decided_at: time.nullable(),
-    decided_by: z
-      .string()
+    created_at: timestampView,
+    verified_at: timestampView.nullable(),
+    decided_at: timestampView.nullable(),
+    decided_by: actorView
       .nullable()
-      .describe('The API key or user, or `auto`. Revoking the share changes it not: no request was decided.'),
-    expires_at: time,
+      .describe(
+        'The service where the share discloses by itself. Revoking the share does not change it: no request was decided.',
+      ),
+    expires_at: timestampView,
   })
   .meta({ id: 'DisclosureRequest' })
 
-export function toShareView(share: ShareRow, at: Date): z.input<typeof shareView> {
+export function toShareView(share: ShownShare, at: Date): z.input<typeof shareView> {
   return {
     share_id: share.id,
+    name: share.name,
     status: statusOf(share, at),
     trace_id: share.traceId,
     job_id: share.jobId,
@@ -201,16 +206,7 @@ export function toSharedView({
   return {
     share_id: share.id,
     expires_at: share.expiresAt.toISOString(),
-    trace: {
-      trace_id: trace.id,
-      source: trace.source,
-      model_version_id: trace.modelVersionId,
-      canary: toCanaryView(
-        trace,
-        trace.readings.filter(({ tripped }) => tripped).map(({ family }) => family),
-      ),
-      created_at: trace.createdAt.toISOString(),
-    },
+    trace: toTraceReadings(trace),
     masked_nodes: maskedNodes,
     disclosure_mode: share.disclosureMode,
     reveals_prompt: revealsPrompt,
@@ -230,7 +226,7 @@ export function toAskedView({ id, status, endsAt }: ShownRequest): z.input<typeo
   return { request_id: id, status, expires_at: endsAt.toISOString() }
 }
 
-export function toRequestView({ person, share, ...row }: ListedRequest): z.input<typeof requestView> {
+export function toRequestView({ person, share, decider, ...row }: ListedRequest): z.input<typeof requestView> {
   return {
     request_id: row.id,
     status: row.status,
@@ -244,7 +240,7 @@ export function toRequestView({ person, share, ...row }: ListedRequest): z.input
     created_at: row.createdAt.toISOString(),
     verified_at: row.verifiedAt?.toISOString() ?? null,
     decided_at: row.decidedAt?.toISOString() ?? null,
-    decided_by: row.decidedBy,
+    decided_by: decider,
     expires_at: row.endsAt.toISOString(),
   }
 }

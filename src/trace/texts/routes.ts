@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { idParams } from '#src/platform/http/params.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { chatRole } from '../canaries/input.ts'
 import { endWithTrace, type TraceOwner } from '../canaries/traces.ts'
 import { finishReasonView, toolCallsView, toTraceView, traceView } from '../canaries/views.ts'
@@ -21,7 +22,7 @@ const textsView = z
       .describe('null where it was withheld: then it was never kept. Older traces of models elsewhere have none.'),
     tool_calls: toolCallsView.optional(),
     finish_reason: finishReasonView,
-    text_until: z.iso.datetime().nullable().describe('Until when the texts are kept.'),
+    text_until: timestampView.nullable().describe('Until when the texts are kept.'),
   })
   .meta({ id: 'TraceTexts' })
 

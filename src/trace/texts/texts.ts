@@ -2,6 +2,7 @@
 // holds the words: the texts that `retain` kept, the manifests of attribution jobs, and the jobs that would write another.
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import { rowWithActors } from '#src/account/users/actors.ts'
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import type { Tx } from '#src/platform/db/database.ts'
@@ -14,6 +15,7 @@ import {
   eraseTextUntil,
   findTrace,
   noTrace,
+  type ShownTrace,
   type TracedInference,
   type TraceRow,
   type Traces,
@@ -74,7 +76,7 @@ export function createTraceTexts({ db, sealer, now, log, traces }: TraceTextsDep
     },
 
     /** Erases them permanently. Idempotent. @throws {Failure} `not_found` for the trace; `environment_mismatch`. */
-    async erase(acting: Acting, id: string, { requestId, key }: ErasureOptions): Promise<TraceRow> {
+    async erase(acting: Acting, id: string, { requestId, key }: ErasureOptions): Promise<ShownTrace> {
       checkId(id, 'trc', acting.environment)
       note({ trace: id })
       const { trace, isErased } = await db.tenant(acting, (tx) =>
@@ -82,7 +84,7 @@ export function createTraceTexts({ db, sealer, now, log, traces }: TraceTextsDep
           const isErased = await eraseAll(tx, acting, id)
           const trace = await findTrace(tx, id)
           if (trace === undefined) throw noTrace(id)
-          return { trace, isErased }
+          return { trace: await rowWithActors(tx, trace, ['createdBy']), isErased }
         }),
       )
       if (isErased) {

@@ -63,7 +63,7 @@ const request = (more: object = {}) => ({
 })
 async function create(more: object = {}): Promise<string> {
   const { status, json } = await post('/v1/trace/diffs', request(more))
-  expect([status, json.state]).toEqual([202, 'queued'])
+  expect([status, json.status]).toEqual([202, 'queued'])
   return String(json.diff_id)
 }
 const work = (deps: Partial<DiffDeps> = {}) => {
@@ -115,12 +115,12 @@ describe('a diff', () => {
     diffId = String(first.json.diff_id)
     expect(first.headers.location).toBe(`/v1/trace/diffs/${diffId}`)
     expect((await post('/v1/trace/diffs', request(), { 'idempotency-key': 'one' })).json.diff_id).toBe(diffId)
-    expect((await on.call(caller, `/v1/trace/diffs/${diffId}/report`)).json.code).toBe('conflict')
+    expect((await on.call(caller, `/v1/trace/diffs/${diffId}/report`)).json.code).toBe('not_ready')
 
     expect(await jobs.run(await take(diffId), work())).toBe('settled')
     const diff = await get(`/v1/trace/diffs/${diffId}`)
     expect(diff).toMatchObject({
-      state: 'succeeded',
+      status: 'succeeded',
       pass: false,
       verdict: 'inconclusive',
       families_drifted: [],
@@ -157,7 +157,7 @@ describe('a diff', () => {
         report_hash: hash,
       },
     ])
-    const { data } = await get('/v1/trace/diffs?state=succeeded&include=total_count')
+    const { data } = await get('/v1/trace/diffs?status=succeeded&include=total_count')
     expect((data as { diff_id: string }[]).map((one) => one.diff_id)).toEqual([diffId])
   })
 
@@ -229,7 +229,7 @@ describe('a diff', () => {
 
   it('is cancelled while it waits and while it runs, without an event', async () => {
     const waiting = await create()
-    expect((await post(`/v1/trace/diffs/${waiting}/cancel`)).json.state).toBe('cancelled')
+    expect((await post(`/v1/trace/diffs/${waiting}/cancel`)).json.status).toBe('cancelled')
     expect(await jobs.of(waiting)).toEqual([])
 
     const running = await create()
@@ -238,12 +238,16 @@ describe('a diff', () => {
     })
     expect(await jobs.run(await take(running), work({ models: cancelling, checkpointMs: 0 }))).toBe('done')
     for (const id of [waiting, running]) {
-      expect((await get(`/v1/trace/diffs/${id}`)).state).toBe('cancelled')
+      expect((await get(`/v1/trace/diffs/${id}`)).status).toBe('cancelled')
       expect(await events(id)).toEqual([])
       expect((await post(`/v1/trace/diffs/${id}/cancel`)).status).toBe(200)
     }
     const late = await post(`/v1/trace/diffs/${diffId}/cancel`)
-    expect([late.status, late.json.code, late.json.allowed]).toEqual([409, 'invalid_state_transition', []])
+    expect([late.status, late.json.code, late.json.allowed]).toEqual([
+      409,
+      'invalid_state_transition',
+      ['queued', 'running'],
+    ])
   })
 
   it('is refused beyond 20 that have not ended, until one of them ends', async () => {
@@ -258,18 +262,29 @@ describe('a diff', () => {
     expect((await send()).status).toBe(202)
   })
 
+  it('answers a caller who waits when it has ended, and is listed by statuses and verdicts', async () => {
+    const id = await create()
+    const waiting = get(`/v1/trace/diffs/${id}?wait=30`)
+    expect(await jobs.run(await take(id), work())).toBe('settled')
+    expect(await waiting).toMatchObject({ status: 'succeeded', failure: null, created_by: { type: 'key' } })
+    const listed = async (query: string) =>
+      ((await get(`/v1/trace/diffs?limit=100&${query}`)).data as { diff_id: string }[]).map(({ diff_id }) => diff_id)
+    expect(await listed('status=queued&status=succeeded&verdict=inconclusive')).toContain(id)
+    expect(await listed('verdict=drift&verdict=pass')).not.toContain(id)
+  })
+
   it('fails when its prompts are gone or its job is dead, and says so once; redriven, it succeeds', async () => {
     const { json } = await post('/v1/trace/eval-sets', { name: 'Gone', prompts: PROMPTS.slice(0, 1) })
     const gone = await create({ eval_set: json.eval_set_id })
     expect((await on.call(caller, `/v1/trace/eval-sets/${json.eval_set_id}`, { method: 'DELETE' })).status).toBe(200)
     expect(await jobs.run(await take(gone), work())).toBe('settled')
-    expect(await get(`/v1/trace/diffs/${gone}`)).toMatchObject({ state: 'failed', failure_code: 'not_found' })
+    expect(await get(`/v1/trace/diffs/${gone}`)).toMatchObject({ status: 'failed', failure: { code: 'not_found' } })
     expect(await events(gone)).toMatchObject([{ status: 'failed', pass: false, report_hash: null }])
 
     const dead = await create()
     const taken = await take(dead)
     await jobs.kill(taken, work())
-    expect(await get(`/v1/trace/diffs/${dead}`)).toMatchObject({ state: 'failed', pass: null })
+    expect(await get(`/v1/trace/diffs/${dead}`)).toMatchObject({ status: 'failed', pass: null })
     await jobs.redrive(taken, work())
     expect(await jobs.run(await take(dead), work())).toBe('settled')
     expect((await get(`/v1/trace/diffs/${dead}`)).report_hash).toBe(hash)
@@ -290,7 +305,7 @@ describe('a diff', () => {
     })
     expect(await jobs.run(await take(id), work({ models: deleting, checkpointMs }))).toBe('settled')
     expect(measured).toBe(at)
-    const failed = { state: 'failed', failure_code: 'not_found', verdict: null, report_hash: null }
+    const failed = { status: 'failed', failure: { code: 'not_found' }, verdict: null, report_hash: null }
     expect(await get(`/v1/trace/diffs/${id}`)).toMatchObject(failed)
     expect(await events(id)).toMatchObject([{ status: 'failed' }])
     expect(await on.test.owner('SELECT * FROM diff_checkpoints WHERE diff_id = $1', [id])).toEqual([])

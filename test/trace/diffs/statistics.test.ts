@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_THRESHOLDS, type DiffThresholds, judgeDiff, judgeFamily, MIN_PROMPTS } from '#src/trace/diffs/judge.ts'
 import { adjustByHolm, compareDistributions } from '#src/trace/diffs/kolmogorov.ts'
 import { addActivations, createMoments, topShifted } from '#src/trace/diffs/neurons.ts'
-import { divergence, measureShift, stabilityIndex } from '#src/trace/diffs/statistics.ts'
+import { binScores, divergence, measureShift, stabilityIndex } from '#src/trace/diffs/statistics.ts'
 import { createRandom } from '#src/trace/llama/sampling.ts'
 
 interface Vectors {
@@ -48,6 +48,22 @@ describe('the figures of a diff', () => {
     if (shift === null) return
     const made = measureShift(base, target, createRandom(vectors.seed), { resamples: vectors.resamples })
     for (const name of ['mean', 'low', 'high'] as const) expect(made[name]).toBeCloseTo(shift[name], 12)
+  })
+
+  it.each(vectors.comparisons)('have the histogram that their index follows from: $name', ({ base, target, psi }) => {
+    const bins = binScores(base, target)
+    expect(bins.edges).toEqual([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1])
+    const sharesOf = (counts: readonly number[], of: readonly number[]) =>
+      counts.map((count) => (count + 0.5) / (of.length + 5))
+    const [p, q] = [sharesOf(bins.base, base), sharesOf(bins.target, target)]
+    const index = p.reduce((sum, share, bin) => sum + ((q[bin] ?? 0) - share) * Math.log((q[bin] ?? 0) / share), 0)
+    expect(index).toBeCloseTo(psi, 10)
+  })
+
+  it('count a score on an edge above it, and 1 in the last bin', () => {
+    const { base, target } = binScores([0, 0.1, 0.95, 1], [0.09, 0.9])
+    expect(base).toEqual([1, 1, 0, 0, 0, 0, 0, 0, 0, 2])
+    expect(target).toEqual([1, 0, 0, 0, 0, 0, 0, 0, 0, 1])
   })
 
   it('count ties as going through all orders does', () => {

@@ -116,7 +116,7 @@ describe('an inference', () => {
     expect(own).toHaveLength((made.usage as { completion_tokens: number }).completion_tokens)
     expect(own.every(({ token, text, lens }) => token === null && text === null && lens === null)).toBe(true)
     expect(own.filter(({ readings: one }) => one !== null).map(({ index }) => index)).toContain(3)
-    expect((await on.get(caller, `/v1/trace/traces/${made.trace_id}/tokens?lens=1&limit=5`)).code).toBe('conflict')
+    expect((await on.get(caller, `/v1/trace/traces/${made.trace_id}/tokens?lens=1&limit=5`)).code).toBe('text_not_kept')
     expect(await dump()).not.toContain('215.50')
   })
 

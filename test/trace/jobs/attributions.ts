@@ -75,7 +75,7 @@ export function useAttributions(options: TestServiceOptions = {}) {
   const start = async (body: Record<string, unknown> = {}) => {
     const trace = await infer()
     const { status, json } = await request({ trace_id: trace.trace_id, ...body })
-    expect([status, json.state]).toEqual([202, 'queued'])
+    expect([status, json.status]).toEqual([202, 'queued'])
     return json
   }
 

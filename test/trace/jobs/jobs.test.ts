@@ -32,7 +32,7 @@ describe('an attribution job', () => {
     expect((await manifestOf(made.job_id)).status).toBe(409)
     expect(await run(made.job_id)).toBe('settled')
     const job = await read(made.job_id)
-    expect(job).toMatchObject({ state: 'succeeded', progress: 1, failure: null, method: 'exact' })
+    expect(job).toMatchObject({ status: 'succeeded', progress: 1, failure: null, method: 'exact' })
     const result = job.result as {
       manifest_hash: string
       links: number
@@ -143,7 +143,7 @@ describe('an attribution job', () => {
     const dying = (_tx: Tx) => Promise.reject(new Error('killed'))
     expect(await at.jobs.run({ ...first, job: { ...first.job, settle: dying } }, makeWork())).toBe('retry')
     expect([await events(), await manifests(made.job_id)]).toEqual([[], 0])
-    expect((await read(made.job_id)).state).toBe('running')
+    expect((await read(made.job_id)).status).toBe('running')
     const [one, other] = [await at.jobs.take(await queued(made.job_id)), await at.jobs.take(await queued(made.job_id))]
     const work = makeWork()
     expect((await Promise.all([at.jobs.run(one, work), at.jobs.run(other, work)])).sort()).toEqual(['settled', 'stale'])
@@ -168,10 +168,10 @@ describe('an attribution job', () => {
   it('is cancelled while it waits and while it runs, without a manifest or an event', async () => {
     const waiting = await start()
     const cancel = (id: unknown) => at.on.post(at.caller, `/v1/trace/jobs/${id}/cancel`)
-    expect((await cancel(waiting.job_id)).json).toMatchObject({ state: 'cancelled' })
+    expect((await cancel(waiting.job_id)).json).toMatchObject({ status: 'cancelled' })
     for (const headers of [{}, { 'Idempotency-Key': 'cancel-1' }, { 'Idempotency-Key': 'cancel-1' }]) {
       const again = await at.on.post(at.caller, `/v1/trace/jobs/${waiting.job_id}/cancel`, undefined, headers)
-      expect([again.status, again.json.state]).toEqual([200, 'cancelled'])
+      expect([again.status, again.json.status]).toEqual([200, 'cancelled'])
     }
     const [left] = await at.on.service.test.owner('SELECT state FROM jobs WHERE id = $1', [
       await queued(waiting.job_id),
@@ -181,22 +181,26 @@ describe('an attribution job', () => {
     const running = await start({ method: 'ablation', max_feature_nodes: 1_024, target: { position: 10 } })
     const outcome = run(running.job_id, makeWork({ progressMs: 5 }))
     await until(async () => Number((await read(running.job_id)).progress) > 0)
-    expect((await cancel(running.job_id)).json).toMatchObject({ state: 'cancelled' })
+    expect((await cancel(running.job_id)).json).toMatchObject({ status: 'cancelled' })
     expect(await outcome).toBe('done')
-    expect(await read(running.job_id)).toMatchObject({ state: 'cancelled', result: null, failure: null })
+    expect(await read(running.job_id)).toMatchObject({ status: 'cancelled', result: null, failure: null })
     expect(await events()).toEqual([])
     const done = await start({ max_feature_nodes: 8 })
     await run(done.job_id)
     const late = await cancel(done.job_id)
-    expect([late.status, late.json.code, late.json.allowed]).toEqual([409, 'invalid_state_transition', []])
+    expect([late.status, late.json.code, late.json.allowed]).toEqual([
+      409,
+      'invalid_state_transition',
+      ['queued', 'running'],
+    ])
   })
 
   it('fails with its reason where the model can not do it, is another one now, or says something else', async () => {
     const failing = async (work: ReturnType<typeof makeWork>, body: Record<string, unknown> = {}) => {
       const made = await start(body)
       expect(await run(made.job_id, work)).toBe('settled')
-      const { state, failure } = await read(made.job_id)
-      expect(state).toBe('failed')
+      const { status, failure } = await read(made.job_id)
+      expect(status).toBe('failed')
       return (failure as { code: string }).code
     }
     const limited: Pick<Models, 'get' | 'version'> = {
@@ -255,14 +259,26 @@ describe('an attribution job', () => {
     expect((await read(json.job_id)).failure).toMatchObject({ code: 'trace_not_reproducible' })
   })
 
+  it('answers a caller who waits when it has ended, and its manifest is not ready until then', async () => {
+    const made = await start()
+    const early = await manifestOf(made.job_id)
+    expect([early.status, await early.json()]).toMatchObject([409, { code: 'not_ready', current_status: 'queued' }])
+    const waiting = at.on.get(at.caller, `/v1/trace/jobs/${made.job_id}?wait=30`)
+    await run(made.job_id)
+    expect(await waiting).toMatchObject({ status: 'succeeded', created_by: { type: 'key' } })
+    expect(await at.on.get(at.caller, `/v1/trace/jobs/${made.job_id}?wait=31`)).toMatchObject({
+      code: 'invalid_request',
+    })
+  })
+
   it('that is dead has failed, and succeeds when it is redriven', async () => {
     const made = await start()
     const taken = await at.jobs.take(await queued(made.job_id))
     const work = makeWork()
     await at.jobs.kill(taken, work)
-    expect(await read(made.job_id)).toMatchObject({ state: 'failed', failure: { code: 'internal_error' } })
+    expect(await read(made.job_id)).toMatchObject({ status: 'failed', failure: { code: 'internal_error' } })
     await at.jobs.redrive(taken, work)
-    expect((await read(made.job_id)).state).toBe('queued')
+    expect((await read(made.job_id)).status).toBe('queued')
     const again = await at.jobs.take(await queued(made.job_id))
     await at.jobs.kill(again, work)
     await at.jobs.redrive(again, work)
@@ -276,12 +292,12 @@ describe('an attribution job', () => {
     const taken = await at.jobs.take(await queued(json.job_id))
     const work = makeWork()
     await at.jobs.kill(taken, work)
-    await expect(at.jobs.redrive(taken, work)).rejects.toMatchObject({ code: 'conflict' })
-    expect((await read(json.job_id)).state).toBe('failed')
+    await expect(at.jobs.redrive(taken, work)).rejects.toMatchObject({ code: 'text_not_kept' })
+    expect((await read(json.job_id)).status).toBe('failed')
     expect((await events()).map(({ status }) => status)).toEqual(['failed'])
   })
 
-  it('is made once for an Idempotency-Key, listed by trace and state, and seen by its account alone', async () => {
+  it('is made once for an Idempotency-Key, listed by trace and statuses, and seen by its account alone', async () => {
     const trace = await infer()
     const headers = { 'Idempotency-Key': 'attribution-1' }
     const [one, other] = [
@@ -291,8 +307,9 @@ describe('an attribution job', () => {
     expect(other.json.job_id).toBe(one.json.job_id)
     const list = async (query: string) =>
       ((await at.on.get(at.caller, `/v1/trace/jobs?${query}`)).data as { job_id: string }[]).map(({ job_id }) => job_id)
-    expect(await list(`trace_id=${trace.trace_id}&state=queued`)).toEqual([one.json.job_id])
-    expect(await list('state=failed')).toEqual([])
+    expect(await list(`trace_id=${trace.trace_id}&status=queued`)).toEqual([one.json.job_id])
+    expect(await list('status=failed')).toEqual([])
+    expect(await list('status=failed&status=queued')).toEqual([one.json.job_id])
     expect((await at.on.get(at.caller, '/v1/trace/jobs?trace_id=PROBE')).code).toBe('not_found')
     const stranger = await at.on.makeCaller()
     expect((await read(one.json.job_id, stranger)).code).toBe('not_found')

@@ -114,7 +114,7 @@ describe('clearing a lock', () => {
     expect(await on.get(caller, `/v1/trace/session-locks/${lock_id}`)).toMatchObject({
       status: 'cleared',
       cleared_at: expect.any(String),
-      cleared_by: expect.stringMatching(/^key_test_/),
+      cleared_by: { type: 'key', id: expect.stringMatching(/^key_test_/) },
       agent_unsuspended: true,
     })
     const entries = await on.ledger(caller)
@@ -323,7 +323,13 @@ it('no interleaving of suspending, unsuspending, locking and clearing lifts a ca
       { signal: () => AbortSignal.timeout(60_000) },
     )
   const liveLocks = async () =>
-    (await trace.locks.locks.list(caller, { status: 'locked', agentId: settled.agent }, { limit: 100 })).data
+    (
+      await trace.locks.locks.list(
+        caller,
+        { statuses: ['locked'], agentId: settled.agent },
+        { limit: 100, order: 'desc' },
+      )
+    ).data
   async function clearAt(index: number) {
     const lock = (await liveLocks()).at(index)
     return lock && trace.locks.locks.clear(caller, lock.id, null)

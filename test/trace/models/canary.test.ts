@@ -131,7 +131,6 @@ describe('readings of an inference', () => {
           readingAt: new Date(0),
           modelVersionId: 'countersign-tiny',
           runtime: canary?.runtime ?? '',
-          createdBy: 'key',
           createdAt: new Date(0),
         })
       }),

@@ -163,7 +163,7 @@ describe('an attribution job', () => {
   it('of an exported decoder makes a manifest: measured effects, and direct parts that add up', async () => {
     const { trace_id } = await infer({ model: 'tiny-onnx' })
     const job = await finish({ trace_id, method: 'ablation' })
-    expect(job).toMatchObject({ state: 'succeeded', method: 'ablation' })
+    expect(job).toMatchObject({ status: 'succeeded', method: 'ablation' })
     expect(job.result).toMatchObject({ sum_check: null, replacement_score: null, completeness_score: null })
     const manifest = await on.get(caller, `/v1/trace/jobs/${job.job_id}/manifest`)
     const { svc } = manifest.metadata as { svc: Record<string, unknown> }
@@ -211,7 +211,7 @@ describe('an attribution job', () => {
     const other = await infer({ model: 'hidden' })
     const body = { trace_id: other.trace_id, method: 'ablation' }
     expect(await refused('/v1/trace/jobs', body)).toEqual(missing('attribution'))
-    expect((await on.get(caller, '/v1/trace/jobs?state=queued')).data).toEqual([])
+    expect((await on.get(caller, '/v1/trace/jobs?status=queued')).data).toEqual([])
   })
 
   it('is accepted where its model can not be asked, and fails with the methods when it can', async () => {

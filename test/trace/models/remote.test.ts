@@ -146,7 +146,7 @@ describe('a model behind an OpenAI-compatible server', () => {
       expect([status, (page.data as object[])?.length]).toEqual([200, 4])
       expect((page.data as object[])[0]).toMatchObject({ log_probability: -0.25, token: null, text: null, lens: null })
       const lens = await on.call(caller, `${path}?lens=2&limit=4`)
-      expect(lens.json.code).toBe(retain === 'hash' ? 'conflict' : 'backend_capability_missing')
+      expect(lens.json.code).toBe(retain === 'hash' ? 'text_not_kept' : 'backend_capability_missing')
     }
   })
 

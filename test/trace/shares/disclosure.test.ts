@@ -66,7 +66,10 @@ describe('a disclosure', () => {
       data: [{ request_id: id, email, purpose: `${PURPOSE}\nThanks`, masked_node_ids: share.masked_node_ids }],
     })
     const granted = await on.good(on.decide(caller, id, 'grant', { expires_in: 3_600 }))
-    expect(granted).toMatchObject({ status: 'granted', decided_by: expect.stringMatching(/^key_test_/) })
+    expect(granted).toMatchObject({
+      status: 'granted',
+      decided_by: { type: 'key', id: expect.stringMatching(/^key_test_/) },
+    })
     const token = await on.grantTo(email)
     const { json } = await on.view(token)
     expect(json).toMatchObject({
@@ -90,7 +93,7 @@ describe('a disclosure', () => {
       data: {
         ...subject,
         expires_at: granted.expires_at,
-        decided_by: { type: 'key', id: granted.decided_by, label: null },
+        decided_by: { ...(granted.decided_by as object), label: null },
       },
     })
     const ledger = await on.entries(caller, 'disclosure')
@@ -229,6 +232,54 @@ describe('a disclosure', () => {
       },
     ])
     expect(await on.made.deciding.expire()).toBe(0)
+  })
+
+  it('ends with its share at the latest, whose end moves: what waits for a decision waits until then', async () => {
+    const { share } = await makeShare()
+    const [waits, short, long] = [newPerson(), newPerson(), newPerson()]
+    const pending = await on.ask(share, waits)
+    const brief = await on.ask(share, short)
+    await on.good(on.decide(caller, brief, 'grant', { expires_in: 300 }))
+    const granted = await on.ask(share, long)
+    await on.good(on.decide(caller, granted, 'grant', { expires_in: 86_400 }))
+    const endOf = async (id: string) => (await on.get(caller, `/v1/trace/disclosure-requests/${id}`)).expires_at
+    const [briefEnd, grantEnd] = [await endOf(brief), await endOf(granted)]
+    const change = (expires_at: string) =>
+      on.call(caller, `/v1/trace/shares/${share.share_id}`, { method: 'PATCH', json: { expires_at } })
+    const later = on.in(24 * 30)
+    await on.good(change(later))
+    expect([await endOf(pending), await endOf(brief), await endOf(granted)]).toEqual([later, briefEnd, grantEnd])
+    const soon = on.in(1)
+    await on.good(change(soon))
+    expect([await endOf(pending), await endOf(brief), await endOf(granted)]).toEqual([soon, briefEnd, soon])
+    const list = async (query: string) =>
+      (
+        (await on.get(caller, `/v1/trace/disclosure-requests?share_id=${share.share_id}&${query}`)).data as {
+          request_id: string
+        }[]
+      ).map(({ request_id }) => request_id)
+    expect(await list('status=pending&status=granted&order=asc')).toEqual([pending, brief, granted])
+    expect(await list('status=granted')).toEqual([granted, brief])
+    expect(await list('status=unverified&status=pending')).toEqual([pending])
+    on.clock.now = new Date(Date.now() + 2 * 3_600_000)
+    expect(await list('status=expired&order=asc')).toEqual([pending, brief, granted])
+    expect(await list('status=pending&status=granted')).toEqual([])
+  })
+
+  it('is granted until an end that a change at the same time has moved, or the change moves its end', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { share } = await makeShare()
+      const id = await on.ask(share, newPerson())
+      const expires_at = on.in(1)
+      await Promise.all([
+        on.good(on.decide(caller, id, 'grant', { expires_in: 86_400 })),
+        on.good(on.call(caller, `/v1/trace/shares/${share.share_id}`, { method: 'PATCH', json: { expires_at } })),
+      ])
+      expect(await on.get(caller, `/v1/trace/disclosure-requests/${id}`)).toMatchObject({
+        status: 'granted',
+        expires_at,
+      })
+    }
   })
 
   it('shows what its share masked when it was made, and not what a later share masks', async () => {

@@ -51,6 +51,55 @@ describe('a share', () => {
     expect(await on.get(caller, `/v1/trace/shares/${share.share_id}`)).not.toHaveProperty('token')
   })
 
+  it('gets another name and end with the same token, each in the audit log, and no end once it has ended', async () => {
+    const traceId = await on.makeTrace(caller)
+    const share = await on.share(caller, { trace_id: traceId, name: 'Incident' })
+    const change = (json: Record<string, unknown>, headers: Record<string, string> = {}) =>
+      on.call(caller, `/v1/trace/shares/${share.share_id}`, { method: 'PATCH', json, headers })
+    const later = on.in(24 * 20)
+    const key = { 'Idempotency-Key': 'one' }
+    for (let time = 0; time < 2; time += 1) {
+      const changed = await on.good(change({ name: ' Case 12 ', expires_at: later }, key))
+      expect(changed).toMatchObject({ name: 'Case 12', expires_at: later, status: 'active' })
+    }
+    await on.good(change({ expires_at: later }))
+    expect((await on.view(share.token)).json).toMatchObject({ expires_at: later })
+    expect(JSON.stringify((await on.view(share.token)).json)).not.toContain('Case 12')
+    expect(await on.good(change({ name: null }))).toMatchObject({ name: null, expires_at: later })
+    for (const json of [
+      { expires_at: on.in(-1) },
+      { expires_at: on.in(24 * 400) },
+      { name: '' },
+      { status: 'active' },
+    ]) {
+      expect(codeOf(await change(json))).toEqual([400, 'invalid_request'])
+    }
+    const soon = on.in(1)
+    await on.good(change({ expires_at: soon }))
+    on.clock.now = new Date(Date.now() + 2 * HOUR_MS)
+    expect((await on.view(share.token)).status).toBe(404)
+    const ended = await change({ expires_at: on.in(5) })
+    expect([...codeOf(ended), ended.json.current_status]).toEqual([409, 'invalid_state_transition', 'expired'])
+    expect(await on.good(change({ name: 'Closed', expires_at: soon }))).toMatchObject({
+      name: 'Closed',
+      status: 'expired',
+    })
+    const entries = await on.test.owner<{ before: unknown; after: unknown }>(
+      `SELECT before, after FROM audit_entries WHERE account_id = $1 AND action = 'share.changed' ORDER BY at, id`,
+      [caller.accountId],
+    )
+    expect(entries.map(({ after }) => after)).toEqual([
+      { name: 'Case 12', expires_at: later },
+      { name: null, expires_at: later },
+      { name: null, expires_at: soon },
+      { name: 'Closed', expires_at: soon },
+    ])
+    expect(entries[0]?.before).toEqual({ name: 'Incident', expires_at: share.expires_at })
+    const stranger = await on.makeCaller()
+    const foreign = on.call(stranger, `/v1/trace/shares/${share.share_id}`, { method: 'PATCH', json: { name: 'Mine' } })
+    expect(codeOf(await foreign)).toEqual([404, 'not_found'])
+  })
+
   it('is not there without its token, after its end and while its account is closed or suspended', async () => {
     const traceId = await on.makeTrace(caller)
     const wanted = { trace_id: traceId, job_id: on.makeJob(traceId).jobId }

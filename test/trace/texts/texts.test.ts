@@ -129,7 +129,7 @@ describe('an erasure of texts', () => {
     expect(await at.on.get(at.caller, `/v1/trace/traces/${id}`)).toEqual(json)
     expect([(await texts(id)).json.code, await contents(id)]).toEqual(['text_not_kept', 0])
     expect((await manifestOf(job.job_id)).status).toBe(404)
-    expect([(await read(job.job_id)).state, (await read(open.job_id)).state]).toEqual(['succeeded', 'cancelled'])
+    expect([(await read(job.job_id)).status, (await read(open.job_id)).status]).toEqual(['succeeded', 'cancelled'])
     expect((await viewed()).json).toMatchObject({ graph: null, trace: { canary: json.canary } })
     const page = await at.on.get(at.caller, `/v1/trace/traces/${id}/tokens`)
     expect((page.data as { text: unknown }[]).map(({ text }) => text)).toEqual((page.data as unknown[]).map(() => null))
@@ -164,7 +164,7 @@ describe('an erasure of texts', () => {
       },
     }
     await run(job.job_id, makeWork({ models }))
-    expect((await read(job.job_id)).state).toBe('cancelled')
+    expect((await read(job.job_id)).status).toBe('cancelled')
     const kept = await at.on.service.test.owner('SELECT id FROM trace_manifests WHERE id = $1', [job.job_id])
     expect(kept).toEqual([])
   })
