@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { SEARCH_RESULT_TYPES, type Search } from './search.ts'
+import { type ObjectSearch, SEARCH_RESULT_TYPES } from './search.ts'
 
 const MIN_CHARACTERS = 2
 const MAX_CHARACTERS = 254
@@ -19,7 +19,7 @@ const searchView = z
   })
   .meta({ id: 'SearchResults' })
 
-export function searchRoutes(search: Search): Route[] {
+export function searchRoutes(search: ObjectSearch): Route[] {
   return [
     endpoint(
       {
@@ -36,7 +36,6 @@ export function searchRoutes(search: Search): Route[] {
         query: z.object({
           q: z
             .string()
-            .trim()
             .min(MIN_CHARACTERS)
             .max(MAX_CHARACTERS)
             .regex(/^\P{Cc}*$/u, 'must not contain control characters')

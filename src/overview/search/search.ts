@@ -99,7 +99,7 @@ export interface SearchHit extends FoundRow {
   type: SearchResultType
 }
 
-export type Search = ReturnType<typeof createSearch>
+export type ObjectSearch = ReturnType<typeof createSearch>
 
 export function createSearch({ db, routeOf }: { db: Pick<Database, 'tenant'> } & FromProducts) {
   return {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import { type CappedCount, COUNT_CAP, EXPIRY_DAYS } from './rows.ts'
-import { PART_NAMES, type Waiting, type WaitingParts } from './waiting.ts'
+import { type OverviewCounts, PART_NAMES, type WaitingParts } from './waiting.ts'
 
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const count = z
@@ -26,10 +26,14 @@ const approvalsPart = z
     ),
   })
   .meta({ id: 'OverviewApprovals' })
-const running = count.describe('Batches of which a line waits or is evaluated, of the first thousand lines that wait.')
-const failed = count.describe('Jobs that ended without a result. They go on when they are retried.')
-const capturesPart = z.object({ running_batches: running, failed_jobs: failed }).meta({ id: 'OverviewCaptures' })
-const screeningsPart = z.object({ running_batches: running, failed_jobs: failed }).meta({ id: 'OverviewScreenings' })
+const workPart = z
+  .object({
+    running_batches: count.describe(
+      'Batches with a line that waits or is in work. It looks at the first thousand lines of both.',
+    ),
+    failed_jobs: count.describe('Jobs that ended without a result. They go on when they are retried.'),
+  })
+  .meta({ id: 'OverviewBatchWork' })
 const tracesPart = z
   .object({ failed_jobs: count.describe('Attributions and diffs that ended without a result.') })
   .meta({ id: 'OverviewTraces' })
@@ -71,8 +75,8 @@ const overviewView = z
     environment,
     cases: casesPart.nullable(),
     approvals: approvalsPart.nullable(),
-    captures: capturesPart.nullable(),
-    screenings: screeningsPart.nullable(),
+    captures: workPart.nullable(),
+    screenings: workPart.nullable(),
     traces: tracesPart.nullable(),
     webhooks: webhooksPart.nullable(),
     devices: devicesPart.nullable(),
@@ -87,7 +91,7 @@ const overviewView = z
   })
   .meta({ id: 'Overview' })
 
-export function waitingRoutes(waiting: Waiting): Route[] {
+export function waitingRoutes(waiting: OverviewCounts): Route[] {
   return [
     endpoint(
       {

@@ -53,7 +53,7 @@ export const PART_NAMES = Object.keys(PARTS) as [PartName, ...PartName[]]
 /** A part that the caller may not read is absent. `stop` and `usage` may be null where nothing waits. */
 export type WaitingParts = { [Name in PartName]?: Awaited<ReturnType<Parts[Name]['read']>> }
 
-export type Waiting = ReturnType<typeof createWaiting>
+export type OverviewCounts = ReturnType<typeof createWaiting>
 
 export function createWaiting({ db, routeOf }: { db: Pick<Database, 'tenant'> } & FromProducts) {
   return {
