@@ -7,7 +7,9 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX claims_reference_prefix_idx ON claims (account_id, environment, reference) WHERE reference IS NOT NULL;
     CREATE INDEX attestations_external_id_prefix_idx ON attestations (account_id, environment, external_id)
       WHERE external_id IS NOT NULL;
-    CREATE INDEX agents_name_prefix_idx ON agents (account_id, environment, (lower(name) COLLATE "C"));
+    -- An index on lower(name) could not be searched: lower() is not leakproof, so that row-level security comes first.
+    ALTER TABLE agents ADD COLUMN name_lower text COLLATE "C" NOT NULL GENERATED ALWAYS AS (lower(name)) STORED;
+    CREATE INDEX agents_name_prefix_idx ON agents (account_id, environment, name_lower, id);
 
     -- What waits for people. Each holds only the rows that wait.
     CREATE INDEX cases_waiting_idx ON cases (account_id, environment, assignee) INCLUDE (due_at) WHERE closed_at IS NULL;

@@ -53,8 +53,16 @@ async function insert(table: string, row: Record<string, unknown>, by: TestCalle
 const id = (type: Parameters<typeof newId>[0]) => newId(type, caller.environment)
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
 
-const addCase = async (row: Record<string, unknown> = {}) =>
-  insert('cases', { id: id('cas'), claim_id: await service.makeClaim(caller), priority: 'normal', ...row })
+const addCase = async ({ due = inDays(1), ...row }: { due?: Date } & Record<string, unknown> = {}) =>
+  insert('cases', {
+    id: id('cas'),
+    claim_id: await service.makeClaim(caller),
+    priority: 'normal',
+    review_due_at: due,
+    decision_due_at: due,
+    due_at: row.closed_at === undefined ? due : null,
+    ...row,
+  })
 
 const addApproval = (row: Record<string, unknown> = {}) =>
   insert('approvals', {
@@ -117,8 +125,8 @@ describe('the overview', () => {
   it('counts open cases that nobody has, that are late, and those of the user who asks', async () => {
     const { headers, userId } = await service.signIn(caller.accountId)
     await addCase()
-    await addCase({ due_at: inDays(-1) })
-    await addCase({ assignee: userId, due_at: inDays(1), state: 'in_review' })
+    await addCase({ due: inDays(-1) })
+    await addCase({ assignee: userId, state: 'in_review' })
     await addCase({ assignee: userId, state: 'approved', reason_code: 'risk_accepted', closed_at: new Date() })
     const counts = { unassigned: { count: 2, capped: false }, overdue: ONE }
     expect((await overview({ headers })).cases).toEqual({ ...counts, mine: ONE })
@@ -151,7 +159,7 @@ describe('the overview', () => {
     await addEndpoint({ status: 'disabled' })
     await addEndpoint({ status: 'disabled', deleted_at: new Date() })
     await addEndpoint({})
-    const delivery = { endpoint_id: endpoint, event_id: id('evt'), event_type: 'ping' }
+    const delivery = { endpoint_id: endpoint, event_id: id('evt'), event_type: 'ping', job_id: randomUUID() }
     await insert('deliveries', { ...delivery, id: id('whd'), status: 'failed', failed_at: new Date() })
     await addDevice(inDays(3))
     await addDevice(inDays(-3))

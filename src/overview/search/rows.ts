@@ -10,7 +10,7 @@ export interface FoundRow {
 
 interface Source {
   table: string
-  /** SQL of the column, or of an expression that has an index. `id` when absent. */
+  /** Its index begins with the account. `id` when absent. */
   column?: string
   /** SQL of what people read. The id when absent. */
   title?: string
@@ -24,7 +24,7 @@ const LAST_CHARACTER = '\u{10FFFF}'
 /** Newest ids first; by a name in the order of the name. */
 export async function findByPrefix(tx: Tx, source: Source, text: string, limit: number): Promise<FoundRow[]> {
   const { table, column = 'id', title = 'id', where = 'true' } = source
-  const order = column === 'id' ? 'id DESC' : `${column}, id DESC`
+  const order = column === 'id' ? 'id DESC' : `${column}, id`
   return tx.query<FoundRow>(
     `SELECT id, ${title} AS title FROM ${table} WHERE ${column} >= $1 AND ${column} < $2 AND ${where}
      ORDER BY ${order} LIMIT $3`,

@@ -58,7 +58,7 @@ const PLACES = {
     route: 'GET /v1/agents/:id',
     table: 'agents',
     word: 'agt',
-    name: { column: 'lower(name) COLLATE "C"', isCaseless: true },
+    name: { column: 'name_lower', isCaseless: true },
     title: 'name',
   },
   agent_session: { route: 'GET /v1/agents/:id/sessions', table: 'agent_sessions', word: 'ses' },

@@ -1,4 +1,5 @@
-// SQL that counts what waits. A count ends a row after the cap, and reads an index that holds only the rows that wait.
+// SQL that counts what waits. A count ends a row after the cap, and reads an index that holds only the rows that wait. Times
+// are compared with now(): an index can't be searched by clock_timestamp(), which changes from row to row.
 
 import type { Tx } from '#src/platform/db/database.ts'
 
@@ -26,7 +27,7 @@ async function countBy(tx: Tx, statement: string, values: readonly unknown[] = [
 
 const UNASSIGNED = capped('cases WHERE closed_at IS NULL AND assignee IS NULL')
 const MINE = capped('cases WHERE closed_at IS NULL AND assignee = $1')
-const OVERDUE = capped('cases WHERE closed_at IS NULL AND due_at <= clock_timestamp()')
+const OVERDUE = capped('cases WHERE closed_at IS NULL AND due_at <= now()')
 
 /** @param userId null: the caller is a key, to which no case is assigned. */
 export async function countCases(tx: Tx, userId: string | null) {
@@ -38,7 +39,7 @@ export async function countCases(tx: Tx, userId: string | null) {
   return { unassigned, mine, overdue }
 }
 
-const PENDING = 'approvals WHERE NOT is_told AND outcome IS NULL AND expires_at > clock_timestamp()'
+const PENDING = 'approvals WHERE NOT is_told AND outcome IS NULL AND expires_at > now()'
 const PENDING_APPROVALS = capped(PENDING)
 // The conditions under which a decision of this person is taken, as far as the row tells.
 const OWN_APPROVALS = capped(`${PENDING} AND $2 = ANY(roles) AND NOT $1 = ANY(excluded_ids)
@@ -99,7 +100,7 @@ export async function countWebhooks(tx: Tx) {
   return { failing, disabled, failedDeliveries }
 }
 
-const SOON = `not_after > clock_timestamp() AND not_after <= clock_timestamp() + interval '${EXPIRY_DAYS} days'`
+const SOON = `not_after > now() AND not_after <= now() + interval '${EXPIRY_DAYS} days'`
 const EXPIRING_DEVICES = capped(`devices WHERE revoked_at IS NULL AND ${SOON}`)
 const EXPIRING_ROOTS = capped(`root_cas WHERE ${SOON}`)
 const EXPIRING_ANCHORS = capped(`c2pa_anchors WHERE ${SOON}`)
@@ -133,9 +134,8 @@ export async function findStop(tx: Tx): Promise<Date | null> {
   return row?.at ?? null
 }
 
-const EXPIRING_KEYS =
-  capped(`api_keys WHERE revoked_at IS NULL AND successor_id IS NULL AND expires_at > clock_timestamp()
-  AND expires_at <= clock_timestamp() + interval '${EXPIRY_DAYS} days'`)
+const EXPIRING_KEYS = capped(`api_keys WHERE revoked_at IS NULL AND successor_id IS NULL AND expires_at > now()
+  AND expires_at <= now() + interval '${EXPIRY_DAYS} days'`)
 
 /** Without those that were rotated: another key has taken their place. */
 export async function countKeys(tx: Tx): Promise<CappedCount> {
