@@ -23,7 +23,7 @@ ENV MODE=production \
 WORKDIR /app
 COPY --from=packages /usr/local/bin/pinned-node /usr/local/bin/node
 COPY --from=packages /app/node_modules ./node_modules
-COPY package.json Procfile ./
+COPY package.json Procfile CHANGELOG.md ./
 COPY migrations ./migrations
 COPY workers ./workers
 COPY commands ./commands

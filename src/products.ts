@@ -5,7 +5,10 @@ import { createAgents } from './agents/agents.ts'
 import { type AttestSettings, createAttest } from './attest/attest.ts'
 import type { EndWithDevice } from './attest/devices/devices.ts'
 import { type AuthorizeSettings, createAuthorize } from './authorize/authorize.ts'
+import { PRODUCTS } from './catalogue/access.ts'
+import { createOverview } from './overview/overview.ts'
 import { type Feature, ofProducts, type Platform, type TenantTable } from './platform/feature.ts'
+import type { Route } from './platform/http/endpoint.ts'
 import { ledgerFeature } from './platform/ledger/feature.ts'
 import { platformFeature } from './platform/upkeep.ts'
 import { createTrace, type TraceSettings } from './trace/trace.ts'
@@ -38,6 +41,17 @@ export function createProducts(
   const trace = createTrace(p, settings, account, agents)
   const ledger = ledgerFeature(p, account.accounts)
   const authorize = createAuthorize(p, settings, { attest, trace })
+  // Asked for when a request comes.
+  let routes: Map<string, Route> | undefined
+  const routeOf = (name: string) => {
+    routes ??= new Map(
+      features.flatMap((feature) => feature.routes ?? []).map((route) => [`${route.method} ${route.path}`, route]),
+    )
+    const route = routes.get(name)
+    if (route === undefined) throw new Error(`no route ${name}`)
+    return route
+  }
+  const overview = createOverview(p, { routeOf })
   const features: Feature[] = [
     platformFeature(p),
     ledger.feature,
@@ -46,6 +60,7 @@ export function createProducts(
     ...ofProducts(['attest'], attest.features),
     ...ofProducts(['trace'], trace.features),
     ...ofProducts(['authorize'], authorize.features),
+    ...ofProducts(PRODUCTS, overview.features),
   ]
-  return { account, agents, attest, trace, authorize, features }
+  return { account, agents, attest, trace, authorize, overview, features }
 }

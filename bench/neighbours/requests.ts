@@ -244,6 +244,7 @@ export function honestRoutines(data: HonestData): Routine[] {
 
     ...policyRequests({ get, send }),
     ...intentRequests({ get, send }),
+    'GET /v1/search': () => get('/v1/search?q=clm_'),
     ...Object.fromEntries(PLAIN_READS.map((path) => [`GET ${path}`, () => get(path)])),
 
     'POST /v1/account/keys': () => {

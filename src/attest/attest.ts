@@ -1,6 +1,7 @@
 // The product Attest. Plain code is the registry of its features, in the order of their layers.
 
 import type { Platform } from '#src/platform/feature.ts'
+import { analyticsFeature } from './analytics/feature.ts'
 import { batchesFeature } from './batches/feature.ts'
 import { capturesFeature } from './captures/feature.ts'
 import type { CasesSettings } from './cases/config.ts'
@@ -46,6 +47,7 @@ export function createAttest(
   const reevaluate = reevaluateFeature(p, { accounts, ...media, ...cases, ...hardware, ...trust })
   const evidence = evidenceFeature(p, { ...media, ...hardware })
   const erasure = erasureFeature(p, media)
+  const analytics = analyticsFeature(p)
   const features = {
     media,
     hardware,
@@ -61,6 +63,7 @@ export function createAttest(
     reevaluate,
     evidence,
     erasure,
+    analytics,
   }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

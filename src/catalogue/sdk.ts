@@ -52,7 +52,13 @@ export const SDK_GROUPS = {
   auth: { tag: 'Sign-in', description: 'How people sign in, and their sessions. Programs use API keys.' },
   analytics: {
     tag: 'Analytics',
-    description: 'Reports over the decisions: spend by mandate, approvals by age, tokens that were never used.',
+    description:
+      'Reports: claims by day, factors by the outcome of cases, decisions by reason, spend by mandate, approvals by age, ' +
+      'tokens that were never used.',
+  },
+  overview: {
+    tag: 'Overview',
+    description: 'What waits for you, a search over everything, every reason code, and what changed in this interface.',
   },
 } as const satisfies Record<string, { tag: string; description: string }>
 

@@ -36,10 +36,10 @@ const DECISIONS = 'decisions/'
 const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   {
     title: 'Start here',
-    names: ['integrate', 'api', 'webhooks', 'webhook-delivery', 'keys', 'submit', 'plans', 'capture-kit'],
+    names: ['integrate', 'api', 'webhooks', 'webhook-delivery', 'keys', 'submit', 'overview', 'plans', 'capture-kit'],
   },
   { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
-  { title: 'Claims', names: ['cases', 'evidence'] },
+  { title: 'Claims', names: ['cases', 'evidence', 'analytics'] },
   { title: 'Agents', names: ['agents', 'canaries', 'shares'] },
   {
     title: 'Authorize',

@@ -81,6 +81,14 @@ export function idsAfter(type: ScopedType, environment: Environment, at: Date): 
   return `${type}_${WORD[environment]}_${boundAt(at.getTime() - CLOCK_SLACK_MS)}`
 }
 
+/**
+ * Below every id that was made at this time or later, and above every one that was made before, by the clocks of the
+ * processes that made them. For counts by day, which read the ids alone.
+ */
+export function firstIdAt(type: ScopedType, environment: Environment, at: Date): string {
+  return `${type}_${WORD[environment]}_${boundAt(at.getTime())}`
+}
+
 /** As `idsBefore`, for a type of ids without an environment. */
 export function accountIdsBefore(type: AccountType, at: Date): string {
   return `${type}_${boundAt(at.getTime() + CLOCK_SLACK_MS)}`

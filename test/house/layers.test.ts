@@ -13,8 +13,9 @@ const LAYERS: Record<string, number> = {
   attest: 2,
   trace: 2,
   authorize: 3,
+  overview: 4,
 }
-const TOP = 4
+const TOP = 5
 // Importable from every layer; they import none of our files.
 const BASE = new Set([
   'src/failure.ts',
@@ -41,6 +42,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['reevaluate'],
     ['evidence'],
     ['erasure'],
+    ['analytics'],
   ],
   agents: [['registry']],
   trace: [
@@ -67,6 +69,7 @@ const INSIDE: Record<string, readonly (readonly string[])[]> = {
     ['reports'],
     ['access'],
   ],
+  overview: [['waiting', 'search', 'reference']],
 }
 // Pure decisions, proven by vectors. They import nothing with side effects.
 const PURE = [

@@ -26,6 +26,9 @@ const SCOPES: Record<string, string> = {
   'DELETE /v1/claims/:id': 'admin',
   'GET /v1/claims/:id/duplicates': 'verify',
   'POST /v1/cases': 'escalate',
+  'GET /v1/analytics/claims': 'verify',
+  'GET /v1/analytics/factors': 'escalate',
+  'GET /v1/analytics/decisions': 'admin',
   'GET /v1/cases': 'escalate',
   'GET /v1/cases/:id': 'escalate',
   'POST /v1/cases/:id/transitions': 'escalate',
@@ -228,8 +231,8 @@ const SCOPES: Record<string, string> = {
   'POST /v1/approvals/:id/approve': 'escalate',
   'POST /v1/approvals/:id/deny': 'escalate',
 }
-// What a key may know of itself, whatever its scopes.
-const ANY_KEY = ['GET /v1/auth/session']
+// What a key may know of itself, whatever its scopes, and what shows each key what its scopes let it read.
+const ANY_KEY = ['GET /v1/auth/session', 'GET /v1/overview', 'GET /v1/search']
 // No key may do this, whatever its scopes.
 const SESSIONS_ONLY: string[] = [
   'DELETE /v1/account/closure',
@@ -274,11 +277,13 @@ const PUBLIC = [
   'GET /login/link',
   'GET /passkeys',
   'GET /share',
+  'GET /v1/changelog',
   'GET /v1/event-types',
   'GET /v1/event-types/:type',
   'GET /v1/intent/status-lists/:id',
   'GET /v1/jwks',
   'GET /v1/openapi.json',
+  'GET /v1/reason-codes',
   'GET /v1/trace/shares/view',
   'POST /v1/auth/magic-link',
   'POST /v1/auth/magic-link/verify',

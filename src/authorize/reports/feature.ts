@@ -1,4 +1,5 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
+import { decisionDayRoutes } from './decision-days.ts'
 import { NOTES } from './notes.ts'
 import { createReports } from './reports.ts'
 import { reportRoutes } from './routes.ts'
@@ -8,5 +9,8 @@ export type ReportsFeature = ReturnType<typeof reportsFeature>
 /** Reports over the decision ledger. */
 export function reportsFeature(p: Platform) {
   const reports = createReports(p)
-  return defineFeature({ name: 'reports', routes: reportRoutes(reports), notes: NOTES }, { reports })
+  return defineFeature(
+    { name: 'reports', routes: [...reportRoutes(reports), ...decisionDayRoutes(p)], notes: NOTES },
+    { reports },
+  )
 }

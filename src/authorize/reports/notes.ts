@@ -1,5 +1,6 @@
 import { IDS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
+import { MAX_COUNTED } from './decision-days.ts'
 import { MAX_ENTRIES } from './reports.ts'
 
 const JTI = IDS.decision.replace('dec', 'jti')
@@ -13,6 +14,23 @@ const ageClass = (from: number, to: number | null, counts: Record<string, number
 const guide = 'See [reports]({base_url}/docs/reports).'
 
 export const NOTES: Record<string, Note> = {
+  'GET /v1/analytics/decisions': {
+    description: `Counts the entries \`verify\` and \`execute\` of the ledger by day and reason. A period of more than ${MAX_COUNTED.toLocaleString('en')} of them is refused with \`range_too_large\`: ask for a shorter one. See [analytics]({base_url}/docs/analytics).`,
+    answers: {
+      200: {
+        example: {
+          from: '2026-11-19T00:00:00.000Z',
+          to: '2026-11-20T00:00:00.000Z',
+          total: 1_287,
+          counts: [
+            { day: '2026-11-19', kind: 'verify', reason: null, decisions: 611 },
+            { day: '2026-11-19', kind: 'verify', reason: 'approval_pending', decisions: 82 },
+            { day: '2026-11-19', kind: 'execute', reason: null, decisions: 594 },
+          ],
+        },
+      },
+    },
+  },
   'GET /v1/analytics/mandate-spend': {
     description: `Adds up the executions of the ledger. An execution counts at its own time, under the mandate of its token and not under that one's parents; what its outcome gave back is \`released\`. A range of more than ${MAX_ENTRIES.toLocaleString('en')} executions is refused with \`range_too_large\`: ask for shorter ones. ${guide}`,
     answers: {

@@ -224,7 +224,7 @@ function wordOf(value: string): string | undefined {
  * @throws {Failure} `environment_mismatch`, `session_required`, `insufficient_scope`, `key_read_only`, `insufficient_role`,
  * `account_key_required`, `plan_required`.
  */
-function authorize({ route, params }: Visit, caller: Caller): void {
+function authorize({ route, params }: Pick<Visit, 'route' | 'params'>, caller: Caller): void {
   checkEnvironment(route, caller, params)
   const { principal } = caller
   if (principal.kind === 'session') checkRole(route, principal.role, caller)
@@ -236,6 +236,17 @@ function authorize({ route, params }: Visit, caller: Caller): void {
     )
   }
   if (route.plan !== undefined && caller.plan !== route.plan) throw lackingPlan(`This needs the plan ${route.plan}.`)
+}
+
+/** Whether a caller who was let in by another route may call this one, as far as its path does not decide it. */
+export function mayCall(route: Visit['route'], caller: Caller): boolean {
+  try {
+    authorize({ route, params: {} }, caller)
+    return true
+  } catch (refusal) {
+    if (refusal instanceof Failure) return false
+    throw refusal
+  }
 }
 
 function checkScope(route: Visit['route'], principal: Extract<Caller['principal'], { kind: 'key' }>): void {

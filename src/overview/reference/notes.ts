@@ -1,0 +1,33 @@
+import { listed } from '#src/catalogue/examples.ts'
+import type { Note } from '#src/platform/http/openapi.ts'
+
+export const NOTES: Record<string, Note> = {
+  'GET /v1/reason-codes': {
+    description:
+      'All of them in one page, in the order in which they are answered. Rules of a policy may answer with reasons of their ' +
+      'own, which are not here. The same texts are in [the guide]({base_url}/docs/reasons).',
+    answers: {
+      200: {
+        example: listed({
+          code: 'gps_absent',
+          places: ['factor'],
+          meaning: 'The bundle has no position, or one that is too inexact or simulated.',
+          points: 30,
+          remedy: 'Allow the app to read the position, and capture where there is reception.',
+        }),
+      },
+    },
+  },
+  'GET /v1/changelog': {
+    description: 'The changelog of this service as data. With `If-None-Match` the answer is 304 until it has changed.',
+    answers: {
+      200: {
+        example: listed({
+          version: '1.1.0',
+          date: '2026-11-20',
+          changes: [{ section: 'Added', text: 'The search finds agents by their name.' }],
+        }),
+      },
+    },
+  },
+}

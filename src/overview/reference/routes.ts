@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf } from '#src/platform/http/page.ts'
+import { type ChangelogVersion, readChangelog } from './changelog.ts'
+import { listReasonCodes, REASON_PLACES, type ReasonCodeEntry } from './reasons.ts'
+
+// Public data, which pages of other origins fetch.
+const PUBLIC_DATA = { 'Cache-Control': 'public, max-age=300', 'Access-Control-Allow-Origin': '*' }
+const common = { method: 'GET', effect: 'read', kind: 'list' } as const
+
+const reasonCodeView = z
+  .object({
+    code: z.string().describe('It never changes its meaning. New ones are added.'),
+    places: z
+      .array(z.enum(REASON_PLACES).meta({ id: 'ReasonPlace' }))
+      .describe(
+        'Where it appears. verify: the `reason` of a verification; clinician_order: an order of a clinician; factor: a risk ' +
+          'factor, which adds points; advisory: a finding that never does; case: the reason of a case; finish_reason: of a ' +
+          'completion; ledger: an entry of the decision ledger.',
+      ),
+    meaning: z.string(),
+    points: z.number().int().nullable().describe('What a factor adds to the risk score; null: nothing.'),
+    remedy: z.string().describe('What to do about it.'),
+  })
+  .meta({ id: 'ReasonCode' })
+
+const changeView = z
+  .object({ section: z.string().describe('Such as Added, Changed or Fixed.'), text: z.string().describe('Markdown.') })
+  .meta({ id: 'Change' })
+const versionView = z
+  .object({
+    version: z.string().describe('Such as 1.2.0; `unreleased` for what no version has yet.'),
+    date: z.iso.date().nullable().describe('null: not released.'),
+    changes: z.array(changeView),
+  })
+  .meta({ id: 'ChangelogVersion' })
+
+/** @param baseUrl Without a trailing slash. */
+export function referenceRoutes({ baseUrl }: { baseUrl: string }): Route[] {
+  // Made at the first request: most processes never get one.
+  let reasons: ReasonCodeEntry[] | undefined
+  let versions: ChangelogVersion[] | undefined
+  return [
+    publicEndpoint(
+      {
+        ...common,
+        path: '/v1/reason-codes',
+        operationId: 'listReasonCodes',
+        sdk: 'overview.reasonCodes.list',
+        summary: 'Every reason code: where it appears, what it means, and what to do about it',
+        public: 'Pages and tools explain codes without a key',
+        view: listOf(reasonCodeView),
+        status: [200],
+      },
+      async () => {
+        reasons ??= listReasonCodes()
+        return reply(200, whole(reasons), PUBLIC_DATA)
+      },
+    ),
+    publicEndpoint(
+      {
+        ...common,
+        path: '/v1/changelog',
+        operationId: 'listChangelog',
+        sdk: 'overview.changelog.list',
+        summary: 'The versions of this service, newest first, and what changed in each',
+        public: 'Readers look at it before they have a key',
+        view: listOf(versionView),
+        status: [200],
+      },
+      async () => {
+        versions ??= readChangelog(baseUrl)
+        return reply(200, whole(versions), PUBLIC_DATA)
+      },
+    ),
+  ]
+}
+
+function whole<Item>(data: Item[]) {
+  return { object: 'list' as const, data, has_more: false, next_cursor: null }
+}

@@ -1,0 +1,112 @@
+// The overview and the search read a few rows of an account, however many the account and others have, also in plans that are
+// made for all values.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { countClaimsByDay, countFactors } from '#src/attest/analytics/rows.ts'
+import { countByReason } from '#src/authorize/reports/decision-days.ts'
+import { findByPrefix } from '#src/overview/search/rows.ts'
+import * as waiting from '#src/overview/waiting/rows.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import { newId, type Scope } from '#src/platform/ids.ts'
+import { createTestDatabase, makeAccount, type TestDatabase } from '../support/database.ts'
+import { readingRows } from '../support/rows-read.ts'
+
+const ROWS = 4_000
+const LIMIT = 6
+
+let test: TestDatabase
+let scope: Scope
+let other: Scope
+beforeAll(async () => {
+  test = await createTestDatabase()
+  scope = await makeAccount(test)
+  other = await makeAccount(test)
+  for (const account of [scope, other]) await fill(account)
+  await test.owner('ANALYZE')
+})
+afterAll(() => test?.close())
+
+/** Rows whose names all begin alike; one in 100 waits. */
+async function fill({ accountId, environment }: Scope): Promise<void> {
+  const insert = (table: string, type: Parameters<typeof newId>[0], columns: Record<string, string>) =>
+    test.owner(
+      `INSERT INTO ${table} (account_id, environment, id, ${Object.keys(columns).join()})
+       SELECT $1, $2, $3 || lpad(n::text, 6, '0'), ${Object.values(columns).join()} FROM generate_series(1, $4::int) n`,
+      [accountId, environment, newId(type, environment).slice(0, -6), ROWS],
+    )
+  await insert('claims', 'clm', { reference: `'CLM-' || n` })
+  await insert('agents', 'agt', {
+    name: `CASE WHEN n % 2 = 0 THEN 'Twin' ELSE 'Robot ' || n END`,
+    owner: `'o'`,
+    created_by: `'k'`,
+  })
+  await test.owner(
+    `INSERT INTO cases (account_id, environment, id, claim_id, priority, state, reason_code, closed_at, due_at, review_due_at, decision_due_at)
+     SELECT account_id, environment, replace(id, 'clm', 'cas'), id, 'normal', CASE WHEN waits THEN 'open' ELSE 'approved' END,
+       CASE WHEN NOT waits THEN 'risk_accepted' END, CASE WHEN NOT waits THEN now() END, CASE WHEN waits THEN now() END, now(), now()
+     FROM (SELECT *, right(id, 2) = '00' AS waits FROM claims WHERE account_id = $1) claim`,
+    [accountId],
+  )
+  await insert('decisions', 'dec', {
+    kind: `CASE WHEN n % 100 = 0 THEN 'verify' ELSE 'inference' END`,
+    at: 'now()',
+    entry: `'{}'`,
+    entry_sha256: `sha256('x')`,
+  })
+  await insert('devices', 'dev', {
+    spki: `'x'`,
+    spki_digest: `sha256((random() || '-' || n)::text::bytea)`,
+    certificate_chain: `'{}'`,
+    certificate_subject: `'CN=d'`,
+    not_before: 'now()',
+    not_after: `now() + interval '1 day' * (CASE WHEN n % 100 = 0 THEN 10 ELSE 100 END)`,
+  })
+}
+
+const reading = (table: string, work: (tx: Tx) => Promise<unknown>) => readingRows(test.db, scope, table, work)
+
+describe('the search', () => {
+  it.each([
+    ['claims', 'id', 'clm_'],
+    ['claims', 'reference', 'CLM'],
+    ['agents', 'name_lower', 'robot'],
+    ['agents', 'name_lower', 'twin'],
+  ])('reads a few rows of %s by %s', async (table, column, text) => {
+    const { answer, most } = await reading(table, (tx) => findByPrefix(tx, { table, column }, text, LIMIT))
+    expect(answer).toHaveLength(LIMIT)
+    // A sort by the id looks at the row after.
+    expect(most).toBeLessThanOrEqual(LIMIT + 1)
+  })
+})
+
+describe('the overview', () => {
+  it('reads the cases that wait, and no other', async () => {
+    const { answer, most } = await reading('cases', (tx) => waiting.countCases(tx, 'usr_1'))
+    expect(answer).toMatchObject({ unassigned: { count: ROWS / 100 }, mine: { count: 0 } })
+    expect(most).toBeLessThanOrEqual((2 * ROWS) / 100)
+  })
+
+  it('reads the devices whose certificates end soon, and no other', async () => {
+    const { answer, most } = await reading('devices', waiting.countExpiring)
+    expect(answer).toMatchObject({ devices: { count: ROWS / 100 } })
+    expect(most).toBeLessThanOrEqual(ROWS / 100)
+  })
+})
+
+describe('the reports by day', () => {
+  const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) }
+  const before = { from: new Date(0), to: new Date(90 * 86_400_000) }
+
+  it('read what is in the period of one account, and no other', async () => {
+    const claims = (when: typeof period) => reading('claims', (tx) => countClaimsByDay(tx, scope, when, 1_000_000))
+    expect((await claims(period)).most).toBe(ROWS)
+    expect((await claims(before)).most).toBe(0)
+    const decisions = (when: typeof period) => reading('decisions', (tx) => countByReason(tx, scope, when, 1_000_000))
+    expect((await decisions(period)).most).toBe(ROWS / 100)
+    expect((await decisions(before)).most).toBe(0)
+    const cases = (when: typeof period) => reading('cases', (tx) => countFactors(tx, when, 1_000_000))
+    expect((await cases(period)).most).toBe(ROWS - ROWS / 100)
+    expect((await cases(before)).most).toBe(0)
+    expect((await reading('claims', (tx) => countFactors(tx, period, 10))).most).toBe(11)
+  })
+})
