@@ -291,7 +291,9 @@ describe('the end of an agent', () => {
     const id = await on.makeAgent(caller)
     const answers = await Promise.all(Array.from({ length: 10 }, () => retire(id)))
     expect(new Set(answers.map(({ json }) => JSON.stringify(json))).size).toBe(1)
-    expect((await on.ledger(caller)).map(({ kind, subject_id: subject }) => [kind, subject])).toEqual([['agent_suspend', id]])
+    expect((await on.ledger(caller)).map(({ kind, subject_id: subject }) => [kind, subject])).toEqual([
+      ['agent_suspend', id],
+    ])
     const admin = on.service.addKey({ accountId: caller.accountId, scopes: ['admin'] })
     const { json } = await on.service.call({ key: admin }, '/v1/account/audit?action=agent.retired')
     expect(json.data).toMatchObject([
