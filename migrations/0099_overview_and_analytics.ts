@@ -14,7 +14,7 @@ export async function up(knex: Knex): Promise<void> {
     -- What waits for people. Each holds only the rows that wait.
     CREATE INDEX cases_waiting_idx ON cases (account_id, environment, assignee) INCLUDE (due_at) WHERE closed_at IS NULL;
     CREATE INDEX jobs_dead_account_idx ON jobs (account_id, environment, queue) WHERE state = 'dead';
-    CREATE INDEX session_locks_live_idx ON session_locks (account_id, environment) WHERE cleared_at IS NULL;
+    CREATE INDEX session_locks_live_of_account_idx ON session_locks (account_id, environment) WHERE cleared_at IS NULL;
     CREATE INDEX agent_suspensions_account_idx ON agent_suspensions (account_id, environment, agent_id, held_by);
     CREATE INDEX devices_expiring_idx ON devices (account_id, environment, not_after) WHERE revoked_at IS NULL;
 
