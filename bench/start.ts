@@ -4,7 +4,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { describe, judgeLimit, note, type Options, type Verdict } from './harness.ts'
+import { judgeLimit, note, type Options, type Verdict } from './harness.ts'
 import { processesOf, spawnStart, stop, untilReady } from './npm-start.ts'
 import { readProc } from './processor-time.ts'
 

@@ -112,7 +112,7 @@ describe('npm start', { timeout: PATIENCE_MS }, () => {
     await untilSays(started, /Ctrl-C drains and stops/)
     const baseUrl = /Countersign listens on (\S+)/.exec(started.said())?.[1]
     expect((await fetch(`${baseUrl}/health`)).status).toBe(200)
-    expect(await measuredBy(started)).toEqual(['web', 'all'])
+    expect((await measuredBy(started)).sort()).toEqual(['all', 'web'])
     started.child.kill('SIGINT')
     expect(await started.ended).toBe(0)
     expect(started.said()).toMatch(/Interrupted: draining\.\.\.\n[\s\S]*Stopped\.\n/)
