@@ -39,10 +39,7 @@ export async function runStart({ rounds }: Options): Promise<Verdict[]> {
       }),
       note(
         'start',
-        describe(
-          warm.map(({ processes }) => processes),
-          'processes',
-        ),
+        `start: ${warm.map(({ processes }) => processes).join(', ')} processes, those of Postgres included`,
       ),
     ]
   } finally {
