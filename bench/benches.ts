@@ -127,6 +127,13 @@ export const BENCHES = {
     bar: '≥ 0.50; p99 of a proof ≤ 5 ms',
     run: async (options) => (await import('./ledger.ts')).runLedger(options),
   },
+  start: {
+    measures:
+      '`npm start` until it is ready: the first, which makes its data, and later ones; processes and memory then',
+    floor: 'nothing',
+    bar: 'first ≤ 60 s, later ≤ 5 s; ≤ 700 MB, where what processes share counts once',
+    run: async (options) => (await import('./start.ts')).runStart(options),
+  },
   idle: {
     measures: 'what `npm start` costs with nothing to do, its embedded Postgres included, on both engines',
     floor: 'nothing',

@@ -1,15 +1,13 @@
 // What an idle deployment costs: processor time and wake-ups of every process that `npm start` starts, including the
 // embedded Postgres. Read from /proc, so on Linux only.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { childEnvironment } from '#src/config.ts'
 import { describe, judgeLimit, note, type Options, type Verdict } from './harness.ts'
-import { readProc, threadsOf, withDescendants } from './processor-time.ts'
+import { processesOf, spawnStart, stop, untilReady } from './npm-start.ts'
+import { readProc, threadsOf } from './processor-time.ts'
 import { startRedis } from './redis.ts'
 
 // No floors: doing nothing costs nothing.
@@ -20,9 +18,6 @@ const MAX_WAKEUPS = 150
 const SETTLE_MS = 300_000
 // Of the periods 1, 2.5, 5, 10 and 30 s.
 const MEASURE_MS = 30_000
-const READY_LINE = 'drains and stops'
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 export async function runIdle(options: Options): Promise<Verdict[]> {
   if (process.platform !== 'linux') return [note('idle', 'not measured: only Linux tells')]
@@ -40,25 +35,13 @@ async function measureEngine(engine: 'postgres' | 'redis', { isQuick, rounds }: 
   chmodSync(directory, 0o711)
   const redis = engine === 'redis' ? await startRedis(directory) : undefined
   if (engine === 'redis' && redis === undefined) return [note('idle, redis', 'not measured: no redis-server')]
-  const child = spawn(process.execPath, ['commands/start.ts'], {
-    cwd: ROOT,
-    env: childEnvironment({
-      MODE: 'development',
-      DATABASE_URL: '',
-      REDIS_URL: redis?.url ?? '',
-      DATA_DIR: join(directory, 'data'),
-      PORT: '0',
-    }),
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  })
+  const child = spawnStart(join(directory, 'data'), { redisUrl: redis?.url })
   try {
     await untilReady(child)
     await delay(isQuick ? 1_000 : SETTLE_MS)
-    const watchdog = Number(readFileSync(join(directory, 'data/embedded/watchdog.pid'), 'utf8'))
     const measured: Record<'all' | 'node' | 'postgres', Cost[]> = { all: [], node: [], postgres: [] }
     for (let round = 0; round < rounds; round += 1) {
-      // Each once: the watchdog may be a child of the first.
-      const pids = [...new Set([child.pid ?? 0, watchdog].flatMap(withDescendants))]
+      const pids = processesOf(child, join(directory, 'data'))
       const before = pids.map(costOf)
       const startedAt = performance.now()
       await delay(isQuick ? 1_000 : MEASURE_MS)
@@ -138,23 +121,4 @@ function programOf(pid: number): string {
   } catch {
     return ''
   }
-}
-
-function untilReady(child: ChildProcess): Promise<void> {
-  return new Promise((done, fail) => {
-    let said = ''
-    child.stdout?.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      if (said.includes(READY_LINE)) done()
-    })
-    child.once('exit', (code) => fail(new Error(`npm start ended with ${code}`)))
-  })
-}
-
-function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
-  return new Promise((done) => {
-    child.once('exit', () => done())
-    child.kill('SIGTERM')
-  })
 }

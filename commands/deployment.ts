@@ -1,5 +1,5 @@
 // A whole deployment on one machine: embedded parts where none is configured, migrations, the deployment's own keys,
-// and the Procfile's processes, watched and restarted until `stop`.
+// and two processes or those of the Procfile, watched and restarted until `stop`.
 
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -16,7 +16,7 @@ import { choosePorts } from './ports.ts'
 import { reachPostgres, reachRedis } from './reach.ts'
 import { embeddedDefaults, seed } from './seed.ts'
 import { type DeploymentState, makeDataDirectory, openState, recordAddress } from './state.ts'
-import { type Supervisor, startProcfile, warningOf } from './supervisor.ts'
+import { type Supervisor, startProcesses, TWO_PROCESSES, warningOf } from './supervisor.ts'
 import { createWaits, type Waits } from './waits.ts'
 
 export interface Prepared {
@@ -162,7 +162,12 @@ export interface Deployment extends Prepared {
 // Another program may take a port between our check and our listening; rarely, and never five times.
 const PORT_TRIES = 5
 
-export async function startDeployment(options: PrepareOptions = {}): Promise<Deployment> {
+interface DeploymentOptions extends PrepareOptions {
+  /** One process for each line of the Procfile, as production has them, instead of two for everything. */
+  runsProcfile?: boolean
+}
+
+export async function startDeployment(options: DeploymentOptions = {}): Promise<Deployment> {
   // A port in use is reported before anything is started.
   await choosePorts(readDeploymentSettings())
   const prepared = await prepare(options)
@@ -194,14 +199,19 @@ export async function startDeployment(options: PrepareOptions = {}): Promise<Dep
   }
 }
 
-async function startOnFreePort({ config, environment, waits }: Prepared, logs: string, { onWarning }: PrepareOptions) {
+async function startOnFreePort(
+  { config, environment, waits }: Prepared,
+  logs: string,
+  { onWarning, runsProcfile = false }: DeploymentOptions,
+) {
   const settings = readDeploymentSettings()
   for (let attempt = 1; ; attempt += 1) {
     const ports = await choosePorts(settings)
     const baseUrl = `http://${ADDRESSES[config.HOST] ?? config.HOST}:${ports.web}`
     try {
-      const supervisor = await startProcfile({
+      const supervisor = await startProcesses({
         environment: { BASE_URL: config.BASE_URL ?? baseUrl, ...environment, PORT: String(ports.web) },
+        ...(runsProcfile ? {} : { processes: TWO_PROCESSES }),
         internalPortOf: (name) => (name === 'web' ? ports.internal : 0),
         logOf: (name) => openLog(join(logs, `${name}.log`)),
         patienceMs: (config.SHUTDOWN_SECONDS + 5) * 1_000,

@@ -173,7 +173,11 @@ function writeQueue(root: string, name: string): Written {
   )
   const procfile = join(root, 'Procfile')
   const lines = readFileSync(procfile, 'utf8').replace(/^clock:/m, `${name}: node ${worker}\nclock:`)
-  write(root, worker, `import { runWorker } from '#src/process.ts'\n\nawait runWorker('${name}')\n`)
+  write(
+    root,
+    worker,
+    `import { runBackground } from '#src/processes/background.ts'\n\nawait runBackground('${name}')\n`,
+  )
   writeFileSync(catalogue, rows)
   writeFileSync(procfile, lines)
   return {

@@ -1,11 +1,10 @@
-// `npm start`: everything, until Ctrl-C.
+// `npm start`: everything in two processes, or with `-- --processes` in those of the Procfile, until Ctrl-C.
 
 import { retryWhileSlow } from '#src/platform/db/retry.ts'
 import { type Deployment, startDeployment } from './deployment.ts'
 import { OWNER_EMAIL, publishableKeys, SANDBOX_ACCOUNT } from './seed.ts'
 import { sentenceOf } from './sentence.ts'
 import { isTold, listenForEnd, untilAborted } from './signals.ts'
-import { readProcfile } from './supervisor.ts'
 import { oncePer } from './warnings.ts'
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
@@ -15,13 +14,21 @@ const end = listenForEnd()
 process.exit(await main())
 
 async function main(): Promise<number> {
-  if (process.argv.length > 2) {
-    process.stderr.write('npm start takes no arguments. Settings are environment variables: see docs/operate.md.\n')
+  const [option, ...rest] = process.argv.slice(2)
+  if (rest.length > 0 || (option !== undefined && option !== '--processes')) {
+    process.stderr.write(
+      'npm start takes --processes only, for one process for each line of the Procfile. Settings are environment variables: see docs/operate.md.\n',
+    )
     return 2
   }
   try {
     const warn = (line: string) => void process.stderr.write(`  ! ${line}\n`)
-    const deployment = await startDeployment({ say, onWarning: oncePer(10_000, warn), signal: end })
+    const deployment = await startDeployment({
+      say,
+      onWarning: oncePer(10_000, warn),
+      signal: end,
+      runsProcfile: option === '--processes',
+    })
     say(describe(deployment, await makeLoginLink(deployment)))
     const ending = await Promise.race([untilAborted(end), deployment.lost])
     if (ending instanceof Error) process.stderr.write(`${sentenceOf(ending)}\nEverything is stopped. Start it again.\n`)
@@ -85,7 +92,10 @@ function describe(deployment: Deployment, loginLink: string | undefined): string
     )
   }
   const allowed = config.OUTBOUND_ALLOW.map((host) => `, ${host}`).join('')
-  const metrics = readProcfile().map(({ name }) => [name, `http://127.0.0.1:${internalPorts[name]}/metrics`])
+  const metrics = Object.entries(internalPorts).map(([name, internal]) => [
+    name,
+    `http://127.0.0.1:${internal}/metrics`,
+  ])
   lines.push(
     'Where things are',
     ...aligned([

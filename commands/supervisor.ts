@@ -1,4 +1,4 @@
-// Runs the Procfile: one child per line, restarted when it dies or freezes, stopped in order. A slow one is waited for and
+// Runs processes, those of the Procfile for example: one child each, restarted when it dies or freezes, stopped in order. A slow one is waited for and
 // named, however long it takes.
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -25,7 +25,9 @@ interface SupervisorOptions {
   onWarning?: (line: string) => void
   /** Names the processes that are not ready yet. Its signal aborts a start that is in progress. */
   waits?: Waits
-  /** Only these processes. */
+  /** Without it those of the Procfile. */
+  processes?: readonly ProcessLine[]
+  /** Only these of them. */
   only?: readonly string[]
   /** Changes for one launch of one process, counted from 1. */
   environmentOf?(name: string, launch: number): Record<string, string>
@@ -54,7 +56,18 @@ const SLOW_END_MS = 5_000
 const SILENT_AFTER_MS = 60_000
 const TAIL_LINES = 20
 
-export function readProcfile(): { name: string; command: string[] }[] {
+interface ProcessLine {
+  name: string
+  command: string[]
+}
+
+/** Everything in two processes: `all` does the work of every line of the Procfile but `web`. */
+export const TWO_PROCESSES: readonly ProcessLine[] = ['web', 'all'].map((name) => ({
+  name,
+  command: ['node', `workers/${name}.ts`],
+}))
+
+export function readProcfile(): ProcessLine[] {
   return readFileSync(new URL('../Procfile', import.meta.url), 'utf8')
     .split('\n')
     .filter((line) => line.trim() !== '')
@@ -65,10 +78,10 @@ export function readProcfile(): { name: string; command: string[] }[] {
 }
 
 /**
- * Resolves when every process has reported that it is ready, and waits for that without a limit.
+ * Runs the Procfile, or other processes. Resolves when every process has reported that it is ready, and waits for that without a limit.
  * @throws {Error} naming a process that ended before, and why; or the signal's reason. No process runs then.
  */
-export async function startProcfile(options: SupervisorOptions): Promise<Supervisor> {
+export async function startProcesses(options: SupervisorOptions): Promise<Supervisor> {
   const { internalPortOf, logOf, onWarning = () => {}, only, environmentOf = () => ({}) } = options
   const { silentAfterMs = SILENT_AFTER_MS, waits = createWaits() } = options
   const children = new Map<string, ChildProcess>()
@@ -152,7 +165,7 @@ export async function startProcfile(options: SupervisorOptions): Promise<Supervi
     await Promise.all([...children].map(([name, child]) => end(child, patienceMs).then(() => left.delete(name))))
     clearTimeout(slow)
   }
-  const lines = readProcfile().filter(({ name }) => only === undefined || only.includes(name))
+  const lines = (options.processes ?? readProcfile()).filter(({ name }) => only === undefined || only.includes(name))
   try {
     waits.signal?.throwIfAborted()
     const started = Promise.all(lines.map(({ name, command }) => start(name, command)))

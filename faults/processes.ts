@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Supervisor, startProcfile } from '../commands/supervisor.ts'
+import { type Supervisor, startProcesses } from '../commands/supervisor.ts'
 import { until } from '../test/support/until.ts'
 import type { Kind } from './plan.ts'
 
@@ -53,7 +53,7 @@ export async function startInstance({ kind, number, environment, directory }: St
   const log = createWriteStream(join(directory, `${name}.log`), { flags: 'a' })
   let prepared: Record<string, string> = {}
   let launches = 0
-  const supervisor: Supervisor = await startProcfile({
+  const supervisor: Supervisor = await startProcesses({
     only: [kind],
     environment,
     internalPortOf: () => 0,

@@ -2,25 +2,21 @@
 // shutdown with a deadline: stop taking work, drain, close.
 
 import { setTimeout as delay } from 'node:timers/promises'
-import { Registry } from 'prom-client'
-import { isBackground, type ProcessName, type QueueName } from './catalogue/queues.ts'
+import { isBackground, type ProcessName } from './catalogue/queues.ts'
 import { type Config, readConfig } from './config.ts'
 import { refuseUnboundLogin, requireMigrated } from './platform/db/migrate.ts'
 import { retryWhileSlow } from './platform/db/retry.ts'
 import { type Check, createInternalApp } from './platform/http/internal.ts'
 import { type Listening, listen } from './platform/http/server.ts'
 import { createBoard } from './platform/jobs/board.ts'
-import { startWorker, type Work } from './platform/jobs/consume.ts'
 import { armFailpoint } from './platform/jobs/failpoint.ts'
 import { createInternalJobs } from './platform/jobs/internal-jobs.ts'
-import { createJobMetrics } from './platform/jobs/metrics.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { collectPools, createMetrics, type Metrics } from './platform/metrics.ts'
 import { lowerProcessPriority, restoreProcessPriority } from './platform/priority.ts'
 import { startTelemetry } from './platform/telemetry.ts'
 import { endsWithin, timeStep } from './platform/time-limit.ts'
-import { createProducts } from './products.ts'
-import { createServices, type Services } from './services.ts'
+import { createServices, createSpareWork, type Services } from './services.ts'
 
 export interface ProcessContext {
   config: Config
@@ -35,7 +31,7 @@ export interface ProcessContext {
   patiently(step: () => Promise<void>): Promise<void>
 }
 
-interface Running {
+export interface Running {
   /** Reported to the parent process: the port chosen for a configured 0. */
   port?: number
   stop(deadlineMs: number): Promise<void>
@@ -49,11 +45,21 @@ const MAX_CLOSING_MS = 8_000
 // A trace collector that hangs must not delay the end of a process for longer.
 const FLUSH_MS = 1_500
 
-/** Runs one process of the Procfile until a signal or the end of its parent process. */
+/** Starts the work of a process, and says how it is ended. */
+export type Start = (context: ProcessContext) => Promise<Running>
+
+/**
+ * Runs one process until a signal or the end of its parent process.
+ * @param name Of its log and its metrics: one of the Procfile, or `all`.
+ * @param processes Those of the Procfile whose work it does.
+ */
 export async function runProcess(
-  name: ProcessName,
-  start: (context: ProcessContext) => Promise<Running>,
-  { worksWithoutTenants = false }: { worksWithoutTenants?: boolean } = {},
+  name: ProcessName | 'all',
+  start: Start,
+  {
+    processes = [],
+    worksWithoutTenants = false,
+  }: { processes?: readonly ProcessName[]; worksWithoutTenants?: boolean },
 ): Promise<void> {
   const config = readConfigOrExit()
   const log = createLog({ process: name, level: config.LOG_LEVEL })
@@ -71,9 +77,11 @@ export async function runProcess(
     registry: metrics.registry,
     worksWithoutTenants,
     // Retention and the erasure of accounts have statements that take longer.
-    limitsSystemStatements: name !== 'clock',
+    limitsSystemStatements: !processes.includes('clock'),
   })
-  for (const { collect } of services.features) collect?.[name]?.(metrics.registry)
+  // One function may collect for several processes, and a registry takes it once.
+  const collects = services.features.flatMap(({ collect }) => processes.flatMap((process) => collect?.[process] ?? []))
+  for (const collect of new Set(collects)) collect(metrics.registry)
   collectPools(metrics.registry, () => services.platform.db.pools())
   const checks: Record<string, Check> = {
     postgres: () => services.platform.db.readSystem('ready', () => ({ text: 'SELECT 1', values: [] })),
@@ -168,9 +176,9 @@ export async function runProcess(
     process.exit(1)
   }
   log.info({ port: running.port, internal: internal.port }, 'ready')
-  for (const { onReady } of services.features) onReady?.[name]?.()
+  for (const { onReady } of services.features) for (const process of processes) onReady?.[process]?.()
   // Not before: on a busy machine a start at a lower priority outlasts the patience of what waits for it.
-  if (isBackground(name)) lowerProcessPriority()
+  if (processes.every(isBackground)) lowerProcessPriority()
   process.send?.({ ready: name, port: running.port, internalPort: internal.port })
 }
 
@@ -181,54 +189,6 @@ async function removeRemains({ platform }: Services, log: Log): Promise<void> {
     if (removed > 0) log.info({ purged: { local_media: removed } }, 'removed local files of processes that were killed')
   } catch (error) {
     log.warn({ err: error }, 'local files of processes that were killed can not be looked for')
-  }
-}
-
-/** A worker process: one queue, one kind of work. */
-export function runWorker<Q extends QueueName>(queue: Q): Promise<void> {
-  return runProcess(queue, async ({ config, services, log, metrics, check, fail, patiently }) => {
-    await patiently(() => services.platform.engine.check())
-    const worker = await startWorker({
-      queue,
-      work: workOf(services, queue),
-      db: services.platform.db,
-      engine: services.platform.engine,
-      log,
-      metrics: createJobMetrics(metrics.registry),
-      concurrency: config.concurrency(queue),
-      stuckAfterMs: config.STUCK_AFTER_SECONDS * 1_000,
-      // Delayed so that a probe can read the reason on the internal port before the process ends.
-      onStuck: (reason) => void setTimeout(() => fail(reason), 2_000),
-    })
-    check('progress', async () => {
-      const reason = worker.stuck()
-      if (reason !== undefined) throw new Error(reason)
-    })
-    return { stop: (deadlineMs) => worker.close(deadlineMs) }
-  })
-}
-
-/** The job handler of a queue, from the feature that declares it. */
-export function workOf<Q extends QueueName>({ features }: Pick<Services, 'features'>, queue: Q): Work<Q> {
-  for (const { work } of features) {
-    const create = work?.[queue]
-    if (create !== undefined) return create()
-  }
-  throw new Error(`no feature declares the work of the queue ${queue}`)
-}
-
-/**
- * Job handlers for what an operator does to jobs of any queue. The features are made once more, with a registry of their own: this
- * process has the metrics of its own work alone.
- */
-export function createSpareWork({ platform }: Services, config: Config): <Q extends QueueName>(queue: Q) => Work<Q> {
-  let spare: Pick<Services, 'features'> | undefined
-  const made = new Map<QueueName, unknown>()
-  return <Q extends QueueName>(queue: Q) => {
-    spare ??= createProducts({ ...platform, registry: new Registry() }, config)
-    const work = made.get(queue) ?? workOf(spare, queue)
-    made.set(queue, work)
-    return work as Work<Q>
   }
 }
 

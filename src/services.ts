@@ -2,6 +2,7 @@
 // unused part costs a process nothing, and closing goes in reverse order.
 
 import { Registry } from 'prom-client'
+import type { QueueName } from './catalogue/queues.ts'
 import type { Config } from './config.ts'
 import { createBulkWork } from './platform/bulk-work.ts'
 import { detached } from './platform/context.ts'
@@ -14,6 +15,7 @@ import type { Platform } from './platform/feature.ts'
 import { createPager } from './platform/http/page.ts'
 import { createSessionCookies } from './platform/http/session-cookie.ts'
 import { createEngine } from './platform/jobs/bull.ts'
+import type { Work } from './platform/jobs/consume.ts'
 import { createDispatcher } from './platform/jobs/dispatch.ts'
 import { createWaiters } from './platform/jobs/waiters.ts'
 import { createLedger } from './platform/ledger/record.ts'
@@ -154,4 +156,28 @@ function parseMasterKey(pair: string): { id: string; key: Buffer } {
 function awsKeys({ AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, ...config }: Config) {
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
   return { accessKeyId, secretAccessKey, sessionToken: config.AWS_SESSION_TOKEN }
+}
+
+/** The job handler of a queue, from the feature that declares it. */
+export function workOf<Q extends QueueName>({ features }: Pick<Services, 'features'>, queue: Q): Work<Q> {
+  for (const { work } of features) {
+    const create = work?.[queue]
+    if (create !== undefined) return create()
+  }
+  throw new Error(`no feature declares the work of the queue ${queue}`)
+}
+
+/**
+ * Job handlers for what an operator does to jobs of any queue. The features are made once more, with a registry of their own: this
+ * process has the metrics of its own work alone.
+ */
+export function createSpareWork({ platform }: Services, config: Config): <Q extends QueueName>(queue: Q) => Work<Q> {
+  let spare: Pick<Services, 'features'> | undefined
+  const made = new Map<QueueName, unknown>()
+  return <Q extends QueueName>(queue: Q) => {
+    spare ??= createProducts({ ...platform, registry: new Registry() }, config)
+    const work = made.get(queue) ?? workOf(spare, queue)
+    made.set(queue, work)
+    return work as Work<Q>
+  }
 }

@@ -1,3 +1,3 @@
-import { runWorker } from '#src/process.ts'
+import { runBackground } from '#src/processes/background.ts'
 
-await runWorker('deliver')
+await runBackground('deliver')

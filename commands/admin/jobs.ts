@@ -3,7 +3,7 @@
 import { isQueueName, QUEUE_NAMES, type QueueName } from '#src/catalogue/queues.ts'
 import { Failure } from '#src/failure.ts'
 import { countJobs, listJobs, listQueues, pauseQueue, redrive, resumeQueue } from '#src/platform/jobs/operate.ts'
-import { workOf } from '#src/process.ts'
+import { workOf } from '#src/services.ts'
 import { usageError } from '../sentence.ts'
 import { oneOf, readLimit, required, type Values } from './arguments.ts'
 import type { Act, Context } from './commands.ts'

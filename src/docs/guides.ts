@@ -32,15 +32,24 @@ const ROOT = new URL('../../', import.meta.url)
 const WRITTEN_URL = 'http://localhost:8080'
 const DECISIONS = 'decisions/'
 
-// In reading order. A document that is in no group is listed under the last title.
+// In reading order. Each document is in one group.
 const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   {
-    title: 'Start here',
-    names: ['integrate', 'api', 'webhooks', 'webhook-delivery', 'keys', 'submit', 'overview', 'plans', 'capture-kit'],
+    title: 'Attest',
+    names: [
+      'integrate',
+      'submit',
+      'capture-kit',
+      'hardware',
+      'video',
+      'c2pa',
+      'screening',
+      'duplicates',
+      'risk-policy',
+      'cases',
+      'evidence',
+    ],
   },
-  { title: 'Evidence and checks', names: ['hardware', 'video', 'c2pa', 'screening', 'duplicates', 'risk-policy'] },
-  { title: 'Claims', names: ['cases', 'evidence', 'analytics'] },
-  { title: 'Agents', names: ['agents', 'canaries', 'shares'] },
   {
     title: 'Authorize',
     names: [
@@ -51,16 +60,21 @@ const GROUPS: readonly { title: string; names: readonly string[] }[] = [
       'mandates',
       'schedules',
       'approvals',
+      'passkeys',
+      'agents',
       'authzen',
       'tokens',
       'ledger',
       'reports',
     ],
   },
-  { title: 'Account', names: ['account', 'login', 'team', 'passkeys'] },
-  { title: 'Running it', names: ['operate', 'faults', 'hostile'] },
+  { title: 'Trace', names: ['trace', 'canaries', 'killswitch', 'attribution', 'diffs', 'shares', 'backends'] },
+  { title: 'Account', names: ['keys', 'account', 'login', 'team', 'plans'] },
+  { title: 'Webhooks', names: ['webhooks', 'webhook-delivery'] },
+  { title: 'Reference', names: ['api', 'overview', 'analytics'] },
+  { title: 'Operate', names: ['operate'] },
+  { title: 'Assurance', names: ['faults', 'hostile'] },
 ]
-const REST = 'More'
 // A page whose file is not in docs/.
 const ELSEWHERE: Record<string, string> = { 'capture-kit': 'capture-kit/README.md' }
 
@@ -102,10 +116,10 @@ function readLibrary(baseUrl: string) {
     return { name, title: /^# +(.*)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? name, markdown }
   }
   const names = [...namesIn('docs/'), ...Object.keys(ELSEWHERE).filter((name) => exists(ELSEWHERE[name]))]
-  const grouped = new Set(GROUPS.flatMap((group) => group.names))
-  const groups = [...GROUPS, { title: REST, names: names.filter((name) => !grouped.has(name)).sort() }]
-    .map(({ title, names: listed }) => ({ title, guides: listed.filter((name) => names.includes(name)).map(guideOf) }))
-    .filter(({ guides }) => guides.length > 0)
+  const groups = GROUPS.map(({ title, names: listed }) => ({
+    title,
+    guides: listed.filter((name) => names.includes(name)).map(guideOf),
+  })).filter(({ guides }) => guides.length > 0)
   const decisions = namesIn(`docs/${DECISIONS}`)
     .sort()
     .map((name) => guideOf(DECISIONS + name))

@@ -3,23 +3,34 @@
 import { highlight } from './highlight.ts'
 import { type Html, html } from './html.ts'
 import type { DocsPage } from './layout.ts'
+import { PURPOSE } from './service-notes.ts'
 
-const CARDS: readonly { href: string; title: string; text: string }[] = [
+interface Card {
+  href: string
+  title: string
+  text: string
+}
+
+const PRODUCTS: readonly Card[] = [
   {
     href: 'docs/integrate',
-    title: 'Build a capture app in an hour',
-    text: 'From a key to a verified webhook, step by step, with code that runs as it stands.',
+    title: 'Attest: which claim photos to believe',
+    text: 'A device signs what it captures. The answer is a score of named factors, each with its evidence, in a signed result. Build a capture app in an hour.',
   },
   {
     href: 'docs/authorize',
-    title: 'Guard a tool call in half an hour',
-    text: 'An agent may run exactly the action that was authorized, once, within a budget, and where people have approved it.',
+    title: 'Authorize: exactly what a person allowed',
+    text: 'A person authorizes an action of an agent; the tool asks before it runs it. Budgets, schedules and approvals hold. Guard a tool call in half an hour.',
   },
   {
-    href: 'docs/submit',
-    title: 'Submit a folder of captures',
-    text: 'A folder or a table of photos in, a table of results out, with one command that can be resumed.',
+    href: 'docs/trace',
+    title: 'Trace: what a model does, and how to stop it',
+    text: 'Canary readings beside each completion, a kill switch that withholds it, and what made the model say a token. Run an inference.',
   },
+]
+
+const FURTHER: readonly Card[] = [
+  { href: 'docs', title: 'All guides', text: 'Attest, Authorize, Trace, accounts and keys, webhooks.' },
   {
     href: 'docs/api-reference',
     title: 'API reference',
@@ -35,11 +46,6 @@ const CARDS: readonly { href: string; title: string; text: string }[] = [
     title: 'Operate it',
     text: 'Configuration, scaling, metrics, backups, and what to do when a part fails.',
   },
-  {
-    href: 'docs',
-    title: 'All guides',
-    text: 'Hardware evidence, live video, C2PA, cases; mandates, schedules, approvals, the ledger; keys, teams, plans.',
-  },
 ]
 
 const ADDRESSES: readonly { href: string; text: string }[] = [
@@ -51,13 +57,12 @@ const ADDRESSES: readonly { href: string; text: string }[] = [
 /** @param baseUrl As callers reach the service, for the commands that it shows. */
 export function homePage(baseUrl: string): DocsPage {
   const body = html`<div class="home">
-<h1>Verify signed captures for insurance claims</h1>
-<p class="lead">A capture device signs a photo or a video with its hash, time, place
-and owner. Countersign verifies the capture and answers a risk score made of named factors, each with its evidence, in a result
-that is itself signed.</p>
-<ul class="cards">${CARDS.map(card)}</ul>
+<h1>Countersign</h1>
+<p class="lead">${PURPOSE}</p>
+<ul class="cards">${PRODUCTS.map(card)}</ul>
 <p><a href="login/link">Sign in</a> with your e-mail address. Then: <a href="approve">approvals</a> that wait for you, and
 <a href="passkeys">your passkeys</a>.</p>
+<ul class="cards">${FURTHER.map(card)}</ul>
 <h2>The first request</h2>
 <p>Keys begin with <code>svc_test_</code> (sandbox) or <code>svc_live_</code>. <code>npm start</code> prints sandbox keys.</p>
 <div class="code"><pre tabindex="0"><code>${highlight(`curl '${baseUrl}/v1/claims?limit=5' -H 'Authorization: Bearer svc_test_...'`, 'sh')}</code></pre></div>
@@ -68,6 +73,6 @@ that is itself signed.</p>
   return { path: '/', title: 'Countersign', body, isWide: true }
 }
 
-function card({ href, title, text }: { href: string; title: string; text: string }): Html {
+function card({ href, title, text }: Card): Html {
   return html`<li><a href="${href}"><strong>${title}</strong><span>${text}</span></a></li>\n`
 }

@@ -3,12 +3,13 @@
 
 import type { EventNotes, Feature } from '#src/platform/feature.ts'
 import type { Notes } from '#src/platform/http/openapi.ts'
-import { DESCRIPTION, SERVICE_NOTES, TAGS } from './service-notes.ts'
+import { DESCRIPTION, PURPOSE, SERVICE_NOTES, TAGS } from './service-notes.ts'
 import { webhookNotes } from './webhook-notes.ts'
 
 export function notesOf(features: readonly Pick<Feature, 'notes' | 'events'>[]): Notes {
   const events: EventNotes = Object.assign({}, ...features.map(({ events = {} }) => events))
   return {
+    summary: PURPOSE,
     description: DESCRIPTION,
     tags: TAGS,
     operations: Object.assign({}, ...features.map(({ notes = {} }) => notes), SERVICE_NOTES),

@@ -4,8 +4,12 @@ import { IDS, PUBLIC_KEY } from '#src/catalogue/examples.ts'
 import { SDK_GROUPS, SERVICE_TAG } from '#src/catalogue/sdk.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
-export const DESCRIPTION = `A capture device signs a photo with its hash, time, place and owner; this service verifies the capture and says what it
-found: a score of named risk factors, each with its evidence, in a result that is itself signed.
+/** What the service is for. README.md and package.json say the same sentence. */
+export const PURPOSE =
+  "Countersign proves that a claim's photo is what a device captured, that a person authorized exactly this action of an agent, " +
+  'and how a model came to its answer: for insurers, for companies whose agents spend money, and for teams that run models.'
+
+export const DESCRIPTION = `${PURPOSE}
 
 **Keys.** \`Authorization: Bearer <API_KEY>\` or \`X-API-Key: <API_KEY>\`. \`svc_test_\` keys work in sandbox, \`svc_live_\` keys in
 live; the two environments share nothing. Each operation requires one scope.
@@ -14,7 +18,7 @@ live; the two environments share nothing. Each operation requires one scope.
 \`next_cursor\` leads to the next page. **Repeating** a POST, PUT, PATCH or DELETE is safe with an \`Idempotency-Key\`. **Times** are ISO 8601 in UTC.
 Every answer has a \`Request-Id\`.
 
-The [guide]({base_url}/docs/integrate) builds a capture app step by step.`
+First guides: [Attest]({base_url}/docs/integrate), [Authorize]({base_url}/docs/authorize), [Trace]({base_url}/docs/trace).`
 
 // In the order in which a reader needs them.
 export const TAGS = [...Object.values(SDK_GROUPS), SERVICE_TAG].map(({ tag, description }) => ({

@@ -36,8 +36,8 @@ interface Started {
   ended: Promise<number | null>
 }
 
-function start(environment: Record<string, string> = {}): Started {
-  const child = spawn(process.execPath, ['commands/start.ts'], {
+function start(environment: Record<string, string> = {}, options: readonly string[] = []): Started {
+  const child = spawn(process.execPath, ['commands/start.ts', ...options], {
     cwd: ROOT,
     // vitest sets some of them for itself.
     env: {
@@ -72,6 +72,14 @@ const untilSays = ({ said, child }: Started, pattern: RegExp) =>
     { timeoutMs: PATIENCE_MS, what: `npm start says ${pattern}` },
   )
 
+/** The processes whose metrics can be read where `npm start` says. */
+async function measuredBy({ said }: Started): Promise<string[]> {
+  const [, shown = ''] = /\nMetrics\n((?: {2}.*\n)+)/.exec(said()) ?? []
+  const rows = [...shown.matchAll(/^ {2}(\S+) +(\S+)$/gm)]
+  for (const [, , url = ''] of rows) expect((await fetch(url)).status).toBe(200)
+  return rows.map(([, name = '']) => name)
+}
+
 // In a session of its own, as another program: Linux shares the processors among sessions.
 function spin(): void {
   children.push(spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore', detached: true }))
@@ -104,30 +112,39 @@ describe('npm start', { timeout: PATIENCE_MS }, () => {
     await untilSays(started, /Ctrl-C drains and stops/)
     const baseUrl = /Countersign listens on (\S+)/.exec(started.said())?.[1]
     expect((await fetch(`${baseUrl}/health`)).status).toBe(200)
-    for (const { name } of readProcfile()) {
-      const metrics = new RegExp(`^ {2}${name} +(\\S+)/metrics$`, 'm').exec(started.said())?.[1]
-      expect((await fetch(`${metrics}/metrics`)).status).toBe(200)
-    }
+    expect((await measuredBy(started)).sort()).toEqual(['all', 'web'])
     started.child.kill('SIGINT')
     expect(await started.ended).toBe(0)
     expect(started.said()).toMatch(/Interrupted: draining\.\.\.\n[\s\S]*Stopped\.\n/)
     expect(await isServed()).toBe(false)
   })
 
+  it('runs each line of the Procfile as a process of its own when it is told to', async () => {
+    const started = start({}, ['--processes'])
+    await untilSays(started, /Ctrl-C drains and stops/)
+    expect((await measuredBy(started)).sort()).toEqual(
+      readProcfile()
+        .map(({ name }) => name)
+        .sort(),
+    )
+    started.child.kill('SIGINT')
+    expect(await started.ended).toBe(0)
+  })
+
   it('fails when a process ends by an error of its own: its name, exit code, log and last lines', async () => {
-    const started = start(inProcess('attest', 'console.error("no such camera"); process.exit(7)'))
+    const started = start(inProcess('all', 'console.error("no such camera"); process.exit(7)'))
     expect(await started.ended).toBe(1)
     expect(started.said()).toContain(
-      `attest could not start: it ended with exit code 7 (its log: ${join(directory, 'logs/attest.log')})\n  no such camera\n`,
+      `all could not start: it ended with exit code 7 (its log: ${join(directory, 'logs/all.log')})\n  no such camera\n`,
     )
     expect(await isServed()).toBe(false)
   })
 
   it('names a process that is slow, and an interrupt stops everything in order', async () => {
     // It notices no signal, so that it is killed after the time that it has for its end.
-    const frozen = inProcess('attest', 'process.kill(process.pid, "SIGSTOP")')
+    const frozen = inProcess('all', 'process.kill(process.pid, "SIGSTOP")')
     const started = start({ ...frozen, SHUTDOWN_SECONDS: '1' })
-    await untilSays(started, /! waiting for .*attest.*, which ha(?:s|ve) not become ready for \d+ s \(load \d/)
+    await untilSays(started, /! waiting for .*all.*, which ha(?:s|ve) not become ready for \d+ s \(load \d/)
     started.child.kill('SIGINT')
     expect(await started.ended).toBe(130)
     expect(started.said()).toMatch(/Interrupted before it was ready\. Stopped\.\n/)

@@ -5,6 +5,8 @@ import { MANDATE_CONSTRAINTS } from '#src/authorize/mandates/judge.ts'
 import { EVENT_DATA } from '#src/catalogue/events.ts'
 import { isQueueName, PROCESS_NAMES, QUEUE_NAMES, QUEUES, retryDelayMs } from '#src/catalogue/queues.ts'
 import { describeConfig, readConfig } from '#src/config.ts'
+import { createGuides } from '#src/docs/guides.ts'
+import { PURPOSE } from '#src/docs/service-notes.ts'
 import { FAILURES } from '#src/failure.ts'
 import { describeMetrics } from '../support/metrics.ts'
 
@@ -120,11 +122,20 @@ describe('the documents', () => {
     expect(today.filter((page) => read(page).includes('npm install'))).toEqual([])
   })
 
-  it('are all named by the README', () => {
-    const missing = readdirSync(join(ROOT, 'docs'))
-      .filter((name) => name.endsWith('.md'))
-      .filter((name) => !read('README.md').includes(`(docs/${name})`))
-    expect(missing).toEqual([])
+  it('are each in one group of the guides', () => {
+    const guides = createGuides({ baseUrl: 'http://localhost:8080' })
+    const listed = guides.all().map(({ name }) => name)
+    const written = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
+    expect(listed.filter((name) => name !== 'capture-kit').sort()).toEqual(
+      written.map((name) => name.slice(0, -3)).sort(),
+    )
+  })
+
+  it('say what the service is for in one sentence', () => {
+    const { description }: { description: string } = JSON.parse(read('package.json'))
+    expect(description).toBe(PURPOSE)
+    expect(read('README.md').replaceAll('\n', ' ')).toContain(`**${PURPOSE}**`)
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(121)
   })
 
   it('link to existing pages and sections only', () => {

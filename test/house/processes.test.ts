@@ -19,6 +19,7 @@ describe('the processes', () => {
     expect(
       readdirSync(resolve(ROOT, 'workers'))
         .map((file) => file.replace('.ts', ''))
+        .filter((name) => name !== 'all')
         .sort(),
     ).toEqual(names)
     for (const { name, command } of declared) expect(command).toEqual(['node', `workers/${name}.ts`])

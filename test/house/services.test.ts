@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { QUEUE_NAMES } from '#src/catalogue/queues.ts'
-import { createSpareWork } from '#src/process.ts'
+import { createSpareWork } from '#src/services.ts'
 import { makeServices, readTestConfig, routesOf } from '../support/services.ts'
 
 describe('the services', () => {

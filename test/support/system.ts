@@ -11,7 +11,7 @@ import { createKeys } from '#src/account/keys/keys.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import { createVendor, type Vendor } from '../../capture-kit/vendor.ts'
 import { choosePorts } from '../../commands/ports.ts'
-import { type Supervisor, startProcfile } from '../../commands/supervisor.ts'
+import { type Supervisor, startProcesses } from '../../commands/supervisor.ts'
 import { createWaits } from '../../commands/waits.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import type { EngineKind } from './engines.ts'
@@ -89,7 +89,7 @@ export async function startSystem({
   const warnings: string[] = []
   const waits: string[] = []
   const start = (names: readonly string[] | undefined, more: Record<string, string> = {}) =>
-    startProcfile({
+    startProcesses({
       environment: { ...environment, ...more },
       internalPortOf: () => 0,
       logOf: () =>

@@ -66,6 +66,8 @@ export interface WebhookNote {
 }
 
 export interface Notes {
+  /** What the service is for, in one sentence. */
+  summary: string
   description: string
   tags: readonly { name: string; description: string }[]
   /** By method and path, such as `GET /v1/media/:id`. */
@@ -77,7 +79,7 @@ const KEY_SECURITY = [{ bearer: [] }, { apiKey: [] }]
 const SESSION_SECURITY = [{ session: [] }]
 const PARAMETER = /:([A-Za-z0-9_]+)/g
 const BASE_URL = '{base_url}'
-const NO_NOTES: Notes = { description: '', tags: [], operations: {}, webhooks: {} }
+const NO_NOTES: Notes = { summary: '', description: '', tags: [], operations: {}, webhooks: {} }
 
 /**
  * Takes a third of a second, in slices.
@@ -107,7 +109,7 @@ export async function describeRoutes(
     info: {
       title: 'Countersign',
       version: SERVICE_VERSION,
-      summary: 'Checks signed captures for insurance claims and keeps the evidence.',
+      summary: notes.summary,
       description: notes.description.replaceAll(BASE_URL, baseUrl),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

@@ -3,7 +3,7 @@
 
 import type { Role } from '#src/catalogue/access.ts'
 import { newAccountId } from '#src/platform/ids.ts'
-import { workOf } from '#src/process.ts'
+import { workOf } from '#src/services.ts'
 import type { TestAnswer } from '../../support/http.ts'
 import { createJobs } from '../../support/jobs.ts'
 import { type Sent, startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts'

@@ -1,7 +1,7 @@
 // A share of the graph that the tiny model's own attribution gives, from the inference to the view.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { workOf } from '#src/process.ts'
+import { workOf } from '#src/services.ts'
 import { kindOf, type Manifest, neuronOf } from '#src/trace/shares/graph.ts'
 import { POOL, type SharedGraph } from '#src/trace/shares/mask.ts'
 import { createJobs } from '../../support/jobs.ts'

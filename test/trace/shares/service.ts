@@ -1,7 +1,7 @@
 // Shares over the real routes, with a real mail server. Graphs come from jobs made by hand.
 
 import { newId, type Scope } from '#src/platform/ids.ts'
-import { workOf } from '#src/process.ts'
+import { workOf } from '#src/services.ts'
 import { canaryHashOf, insertTrace } from '#src/trace/canaries/traces.ts'
 import { type SharesFeature, sharesFeature } from '#src/trace/shares/feature.ts'
 import type { Manifest } from '#src/trace/shares/graph.ts'

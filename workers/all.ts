@@ -1,0 +1,3 @@
+import { runAll } from '#src/processes/background.ts'
+
+await runAll()
