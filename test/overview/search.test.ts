@@ -31,7 +31,7 @@ async function ask(q: string, by: { key?: string; headers?: Record<string, strin
 async function find(q: string, by?: { key?: string; headers?: Record<string, string> }): Promise<Hit[]> {
   const { status, json } = await ask(q, by)
   expect({ status, json }).toMatchObject({ status: 200 })
-  return json.data
+  return json.data as Hit[]
 }
 
 const addAgent = ({ accountId, environment }: Scope, name: string) =>
@@ -96,7 +96,13 @@ describe('the search', () => {
     await addAgent(caller, 'robot 6')
     const { json } = await ask('robot')
     expect(json.truncated).toBe(true)
-    expect(json.data.map(({ title }: Hit) => title)).toEqual(['robot 0', 'robot 1', 'robot 2', 'robot 3', 'robot 4'])
+    expect((json.data as Hit[]).map(({ title }) => title)).toEqual([
+      'robot 0',
+      'robot 1',
+      'robot 2',
+      'robot 3',
+      'robot 4',
+    ])
   })
 
   it('finds nothing of another account, and nothing of the other environment', async () => {

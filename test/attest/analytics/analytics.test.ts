@@ -79,7 +79,7 @@ describe('claims by day', () => {
   it('begin and end within a day where the period does', async () => {
     for (const hour of [1, 5, 23, 25, 29]) await addClaim(hour * 3_600_000)
     const { json } = await ask('claims', { from: '2026-11-01T05:00:00Z', to: '2026-11-02T03:00:00+02:00' })
-    expect(json.days.map(({ day, total }: { day: string; total: number }) => [day, total])).toEqual([
+    expect((json.days as { day: string; total: number }[]).map(({ day, total }) => [day, total])).toEqual([
       ['2026-11-01', 2],
       ['2026-11-02', 0],
     ])
@@ -87,7 +87,7 @@ describe('claims by day', () => {
 
   it('are those of the last 30 days when no period is given', async () => {
     const { json } = await ask('claims', {})
-    expect(Date.parse(json.to) - Date.parse(json.from)).toBe(30 * DAY_MS)
+    expect(Date.parse(String(json.to)) - Date.parse(String(json.from))).toBe(30 * DAY_MS)
     expect(json.days).toHaveLength(31)
   })
 
@@ -127,8 +127,9 @@ describe('factors by outcome', () => {
     const { status, json } = await ask('factors')
     expect(status).toBe(200)
     expect(json).toMatchObject({ ...PERIOD, cases: { fraud: 2, legitimate: 2, other: 2 } })
-    expect(json.factors.map(({ code }: { code: string }) => code)).toEqual([...FACTOR_CODES, ...ADVISORIES])
-    const of = (code: string) => json.factors.find((one: { code: string }) => one.code === code)
+    const factors = json.factors as { code: string }[]
+    expect(factors.map(({ code }) => code)).toEqual([...FACTOR_CODES, ...ADVISORIES])
+    const of = (code: string) => factors.find((one) => one.code === code)
     expect(of('signature_invalid')).toMatchObject({ points: 70, cases: { fraud: 2, legitimate: 0, other: 0 } })
     expect(of('gps_absent')).toMatchObject({ points: 30, cases: { fraud: 1, legitimate: 1, other: 2 } })
     expect(of('exif_missing')).toMatchObject({ points: null, cases: { fraud: 1, legitimate: 1, other: 0 } })
