@@ -8,7 +8,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import { ADVISORIES, type AdvisoryCode, FACTOR_CODES, FACTORS, type FactorCode } from '../factors/table.ts'
 import { type ClaimDayRow, countClaimsByDay, countFactors, type OutcomeCounts } from './rows.ts'
 
-/** Claims of one report: they are counted in an index, a million in about a tenth of a second. */
+/** Claims of one report: they are counted in an index. */
 export const MAX_CLAIMS = 1_000_000
 /** Cases of one report: each claim is looked up. */
 export const MAX_CASES = 25_000
