@@ -28,7 +28,7 @@ export interface EnrolledDevice {
 }
 
 export interface CaptureSession {
-  session_id: string
+  capture_session_id: string
   session_nonce: string
   expires_at: string
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import type { Product } from './access.ts'
+import { actorView } from './actors.ts'
 
 interface EventTypeEntry {
   /** Accounts entitled to any of these products receive it. Empty: every account. */
@@ -34,8 +35,11 @@ export type EventType = keyof typeof EVENT_TYPES
 const codes = z.array(z.string()).readonly()
 const standing = z
   .strictObject({
-    provenance_status: z.string().nullable(),
-    risk_status: z.string(),
+    provenance_status: z
+      .enum(['verified', 'attested_unverified', 'unattested', 'broken'])
+      .meta({ id: 'ProvenanceStatus' })
+      .nullable(),
+    risk_status: z.enum(['pending', 'passed', 'review', 'failed']).meta({ id: 'ClaimRiskStatus' }),
     risk_score: z.number().int().nullable(),
   })
   .meta({ id: 'ClaimStanding' })
@@ -74,7 +78,7 @@ export const EVENT_DATA = {
     to: z.string(),
     reason_code: z.string().nullable(),
     note_present: z.boolean(),
-    actor: z.string(),
+    actor: actorView,
   }),
   'screening.completed': z.strictObject({
     screening_id: z.string(),
@@ -82,7 +86,7 @@ export const EVENT_DATA = {
     genai_score: z.number().nullable(),
     deepfake_score: z.number().nullable(),
     factors: codes,
-    detector: z.strictObject({ name: z.string(), version: z.string() }),
+    detector: z.strictObject({ name: z.string(), version: z.string() }).meta({ id: 'DetectorVersion' }),
   }),
   'trace.job_completed': z.strictObject({
     job_id: z.string(),

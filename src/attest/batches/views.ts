@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
 import { attestationView, toAttestationView } from '../claims/views.ts'
 import type { Progress } from './progress.ts'
 import type { BatchRow, BatchSummary, LineRow } from './rows.ts'
 
 const count = z.number().int()
-const iso = z.iso.datetime()
+const iso = timestampView
 
 export const batchSummary = z
   .object({
@@ -21,8 +22,9 @@ export const batchSummary = z
   })
   .meta({ id: 'BatchSummary' })
 
-export const batchView = batchSummary
-  .extend({
+export const batchView = extended(
+  batchSummary,
+  {
     counts: z
       .object({ queued: count, running: count, evaluated: count, failed: count, cancelled: count })
       .meta({ id: 'BatchCounts', description: 'Accepted lines by state; their sum is `accepted`.' }),
@@ -31,22 +33,26 @@ export const batchView = batchSummary
     rate_per_second: z.number().nullable().describe('Evaluations of the last half minute; null when there were none.'),
     estimated_finish_at: iso.nullable(),
     rejected: z.array(rejectedLineView),
-  })
-  .meta({ id: 'Batch' })
+  },
+  { id: 'Batch' },
+)
 
-export const cancelView = batchView
-  .extend({ cancelled: count.describe('Lines that this call has cancelled.') })
-  .meta({ id: 'CancelledBatch' })
+export const cancelView = extended(
+  batchView,
+  { cancelled: count.describe('Lines that this call has cancelled.') },
+  { id: 'CancelledBatch' },
+)
 
 /** One line of the results. */
-export const resultLine = z
-  .object({
+export const resultLine = extended(
+  attestationView,
+  {
     line: count,
     cursor: z.string().describe('Resumes after this line.'),
     is_repeat: z.boolean(),
-    ...attestationView.shape,
-  })
-  .meta({ id: 'BatchResult' })
+  },
+  { id: 'BatchResult' },
+)
 
 /** The last line of the results; a download without it is incomplete. */
 export const resultEnd = z

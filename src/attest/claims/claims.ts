@@ -124,9 +124,10 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
 
   async function withStoredMedia(scope: Scope, request: AttestRequest, bytesOf: BytesOf): Promise<BatchLine> {
     const { media, ...rest } = request
-    if (!('session_id' in media)) return { ...rest, media: await storeIfInline(storeInline, scope, media, bytesOf) }
-    const { id } = await streams.assemble(scope, media.session_id)
-    return { ...rest, media: { media_id: id }, stream: media.session_id }
+    if (!('capture_session_id' in media))
+      return { ...rest, media: await storeIfInline(storeInline, scope, media, bytesOf) }
+    const { id } = await streams.assemble(scope, media.capture_session_id)
+    return { ...rest, media: { media_id: id }, stream: media.capture_session_id }
   }
 
   return {
@@ -179,24 +180,32 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
       return row
     },
 
+    /** @throws {Failure} `environment_mismatch`, `not_found`. */
+    async get(scope: Scope, id: string): Promise<ListedClaim> {
+      checkId(id, 'clm', scope.environment)
+      const [[claim]] = await db.readTenant<[ListedClaim]>(scope, [selectClaim(id)])
+      if (claim === undefined) throw noClaim(id)
+      return claim
+    },
+
     /**
-     * A claim and its attestations with their submissions, newest first.
+     * The attestations of a claim with their submissions, newest first.
      * @throws {Failure} `environment_mismatch`, `not_found`, `invalid_request` at `?cursor`.
      */
-    async get(
+    async listAttestations(
       scope: Scope,
       id: string,
       query: { limit: number; cursor?: string | undefined },
-    ): Promise<{ claim: ListedClaim; attestations: Page<ClaimEvidence> }> {
+    ): Promise<Page<ClaimEvidence>> {
       checkId(id, 'clm', scope.environment)
-      const binding = { route: 'GET /v1/claims/:id', scope, query: { id } }
+      const binding = { route: 'GET /v1/claims/:id/attestations', scope, query: { id } }
       const before = pager.decode(query.cursor, binding)
       const [[claim], rows] = await db.readTenant<[ListedClaim, ClaimEvidence]>(scope, [
         selectClaim(id),
         selectAttestationsOfClaim(id, { before, limit: query.limit + 1 }),
       ])
-      if (claim === undefined) throw new Failure('not_found', `There is no claim ${id}.`)
-      return { claim, attestations: pager.page(rows, query.limit, (row) => row.id, binding) }
+      if (claim === undefined) throw noClaim(id)
+      return pager.page(rows, query.limit, (row) => row.id, binding)
     },
 
     async list(
@@ -219,6 +228,8 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
 
 export type Claims = ReturnType<typeof createClaims>
 
+const noClaim = (id: string): Failure => new Failure('not_found', `There is no claim ${id}.`)
+
 async function getAttestation(tx: Tx, id: string): Promise<AttestationRow> {
   return (await findAttestation(tx, id)) ?? refuseUnknown(id)
 }
@@ -231,7 +242,9 @@ function acceptedOf(verdict?: Acceptance): Accepted {
 
 // Of submissions that share an external id, a batch tries only the first. Its result is known by now.
 function isAboutName(verdict: Acceptance): boolean {
-  return 'errors' in verdict && verdict.errors.some(({ code }) => code === 'duplicate_line' || code === 'conflict')
+  return (
+    'errors' in verdict && verdict.errors.some(({ code }) => code === 'duplicate_line' || code === 'external_id_reused')
+  )
 }
 
 function refuseUnknown(id: string): never {
@@ -242,6 +255,6 @@ function notRetryable({ status, erasedAt }: AttestationRow): Failure {
   const state = erasedAt === null ? status : 'erased'
   return new Failure('invalid_state_transition', {
     detail: `Only an attestation that failed or was cancelled can be retried; this one is ${state}.`,
-    members: { allowed: ['failed', 'cancelled'] },
+    members: { allowed: ['failed', 'cancelled'], current_status: state },
   })
 }

@@ -86,7 +86,7 @@ const queued = {
 const streamedCapture = {
   ...capture,
   media_type: 'video',
-  media: { session_id: IDS.session },
+  media: { capture_session_id: IDS.session },
   bundle: {
     ...capture.bundle,
     video_manifest: {
@@ -143,7 +143,7 @@ export const NOTES: Record<string, Note> = {
       200: { description: 'Evaluated in time: the result.', headers: WAITED, example: evaluated },
       202: { ...QUEUED, headers: { ...QUEUED.headers, ...WAITED }, example: queued },
     },
-    problems: ['not_found', 'environment_mismatch', 'claim_erased', 'conflict'],
+    problems: ['not_found', 'environment_mismatch', 'claim_erased', 'external_id_reused', 'not_ready'],
   },
   'GET /v1/attestations/:id': {
     description: 'With `wait` the answer comes when the evaluation has ended, or when the time is over.',
@@ -157,7 +157,7 @@ export const NOTES: Record<string, Note> = {
       'For an attestation whose `status` is `failed` (`failure` says why) or `cancelled`: the latter is submitted ' +
       'again, as of now. Others are 409, and so is a cancelled capture that was submitted again meanwhile.',
     answers: { 202: { example: queued } },
-    problems: ['invalid_state_transition', 'conflict'],
+    problems: ['invalid_state_transition', 'external_id_reused', 'claim_erased', 'conflict'],
   },
   'GET /v1/claims': {
     description:
@@ -168,8 +168,12 @@ export const NOTES: Record<string, Note> = {
     problems: ['environment_mismatch'],
   },
   'GET /v1/claims/:id': {
+    description: 'Its captures are at `GET /v1/claims/{id}/attestations`.',
+    answers: { 200: { example: claim } },
+  },
+  'GET /v1/claims/:id/attestations': {
     description: 'Each attestation comes with what was submitted, so that its signature can be checked again.',
-    answers: { 200: { example: { ...claim, attestations: listed({ ...evaluated, submission }) } } },
+    answers: { 200: { example: listed({ ...evaluated, submission }) } },
   },
 }
 
@@ -182,7 +186,7 @@ export const EVENTS: EventNotes = {
       provenance_status: provenanceStatusView,
       factor_codes: factors,
       advisory_codes: z.array(advisoryCodeView),
-    }),
+    }).meta({ id: 'CreatedAttestation' }),
     example: {
       attestation_id: IDS.attestation,
       claim_id: IDS.claim,
@@ -194,7 +198,7 @@ export const EVENTS: EventNotes = {
     },
   },
   'claim.provenance_updated': {
-    data: EVENT_DATA['claim.provenance_updated'].extend({ added_factors: factors, removed_factors: factors }),
+    data: EVENT_DATA['claim.provenance_updated'].extend({ added_factors: factors, removed_factors: factors }).meta({ id: 'ClaimUpdate' }),
     example: {
       claim_id: IDS.claim,
       previous: { provenance_status: 'verified', risk_status: 'review', risk_score: 40 },
@@ -204,7 +208,7 @@ export const EVENTS: EventNotes = {
     },
   },
   'claim.escalated': {
-    data: EVENT_DATA['claim.escalated'].extend({ factor_codes: factors }),
+    data: EVENT_DATA['claim.escalated'].extend({ factor_codes: factors }).meta({ id: 'ClaimEscalation' }),
     example: {
       claim_id: IDS.claim,
       risk_score: 90,

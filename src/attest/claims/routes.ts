@@ -7,6 +7,7 @@ import { idParams } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { ADVISORIES, FACTOR_CODES } from '../factors/table.ts'
+import { claimRiskStatusView, provenanceStatusView } from '../judgement-views.ts'
 import type { Claims } from './claims.ts'
 import type { AttestationRow } from './rows.ts'
 import { attestRequest, MAX_BODY_BYTES, MAX_BODY_VALUES } from './submission.ts'
@@ -110,8 +111,8 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
           reference: z.string().max(255).optional(),
           external_id: z.string().max(255).optional(),
           batch_id: z.string().max(64).optional(),
-          risk_status: z.enum(['pending', 'passed', 'review', 'failed']).optional(),
-          provenance_status: z.enum(['verified', 'attested_unverified', 'unattested', 'broken']).optional(),
+          risk_status: claimRiskStatusView.optional(),
+          provenance_status: provenanceStatusView.optional(),
           factor: code.optional(),
           device_id: z.string().max(64).optional(),
         }),
@@ -149,19 +150,34 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
         effect: 'read',
         kind: 'call',
         params: idParams('clm'),
-        summary: 'One claim with the evidence of its attestations',
+        summary: 'One claim',
+        scope: 'verify',
+        permission: 'claims.read',
+        view: claimView,
+        status: [200],
+      },
+      async ({ caller, params }) => toClaimView(await claims.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/claims/:id/attestations',
+        operationId: 'listAttestations',
+        sdk: 'claims.attestations.list',
+        effect: 'read',
+        kind: 'list',
+        params: idParams('clm'),
+        summary: 'The attestations of a claim with what was submitted, newest first',
         scope: 'verify',
         permission: 'claims.read',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: claimView.extend({ attestations: listOf(evidenceView) }).meta({ id: 'ClaimWithAttestations' }),
+        view: listOf(evidenceView),
         status: [200],
       },
       async ({ caller, params, query }) => {
-        const { claim, attestations } = await claims.get(caller, params.id, query)
-        const { data, ...page } = attestations
+        const { data, ...page } = await claims.listAttestations(caller, params.id, query)
         const keys = await jwks()
-        const shown = data.map((row) => toEvidenceView(row, keys))
-        return { ...toClaimView(claim), attestations: { ...page, data: shown } }
+        return { ...page, data: data.map((row) => toEvidenceView(row, keys)) }
       },
     ),
   ]

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { keyRevocationView } from '#src/platform/crypto/key-views.ts'
 import { type KeyRevocation, type KeySet, revocationOf } from '#src/platform/crypto/signing-keys.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
 import { observationsOf } from '../duplicates/observations.ts'
 import {
   advisoryCodeView,
   advisoryView,
+  claimRiskStatusView,
   factorCodeView,
   factorView,
   hardwareTierView,
@@ -16,7 +18,7 @@ import type { ListedClaim } from './claim-rows.ts'
 import type { AttestationRow } from './rows.ts'
 import type { Submission } from './submission.ts'
 
-const iso = z.iso.datetime()
+const iso = timestampView
 
 export const attestationStatusView = z
   .enum(['queued', 'evaluated', 'failed', 'cancelled'])
@@ -100,7 +102,7 @@ export const claimView = z
     line: z.string().nullable(),
     loss_location: z.object({ lat: z.number(), lng: z.number() }).meta({ id: 'Position' }).nullable(),
     loss_at: iso.nullable(),
-    risk_status: z.enum(['pending', 'passed', 'review', 'failed']).meta({ id: 'ClaimRiskStatus' }),
+    risk_status: claimRiskStatusView,
     risk_score: z.number().int().nullable(),
     provenance_status: provenanceStatusView.nullable(),
     factor_codes: z.array(factorCodeView),
@@ -134,8 +136,9 @@ export function toClaimView(row: ListedClaim): ClaimView {
 }
 
 /** An attestation with what was submitted, so that the result can be proved. */
-export const evidenceView = attestationView
-  .extend({
+export const evidenceView = extended(
+  attestationView,
+  {
     submission: z
       .object({
         media_type: z.string(),
@@ -146,9 +149,14 @@ export const evidenceView = attestationView
         certificate_chain: z.array(z.string()).optional(),
         stream: z.string().optional().describe('The capture session that the media were streamed to.'),
       })
-      .meta({ id: 'Submission', description: 'As it was sent: the bundle is what the signature covers.' }),
-  })
-  .meta({ id: 'SubmittedAttestation' })
+      .meta({
+        id: 'Submission',
+        description: 'As it was sent: the bundle is what the signature covers.',
+        verbatim: true,
+      }),
+  },
+  { id: 'SubmittedAttestation' },
+)
 
 export function toEvidenceView(
   row: AttestationRow & { submission: Submission },

@@ -61,7 +61,7 @@ test('a line with other content under a used external id is refused', async () =
   ])
   expect(json).toMatchObject({ accepted: 2, repeated_count: 1 })
   expect(json.rejected).toMatchObject(
-    [1, 3].map((line) => ({ line, errors: [{ pointer: '/external_id', code: 'conflict' }] })),
+    [1, 3].map((line) => ({ line, errors: [{ pointer: '/external_id', code: 'external_id_reused' }] })),
   )
 })
 

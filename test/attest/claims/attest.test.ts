@@ -220,7 +220,10 @@ describe('an external id', () => {
     for (const change of changes) {
       const { status, json } = await service.attest(caller, { ...body, ...change })
       expect(status).toBe(409)
-      expect(json).toMatchObject({ code: 'conflict', errors: [{ pointer: '/external_id', code: 'conflict' }] })
+      expect(json).toMatchObject({
+        code: 'external_id_reused',
+        errors: [{ pointer: '/external_id', code: 'external_id_reused' }],
+      })
       expect(await service.fingerprint()).toBe(rows)
     }
   })

@@ -130,7 +130,7 @@ describe('a cancelled capture', () => {
     const body = { media_type: 'image' as const, media: { media_id: mediaId } }
     const line = { ...shoot(phone, { sessionNonce: session.session_nonce }), ...body }
     const put = () =>
-      service.call(caller, `/v1/claims/attest/sessions/${session.session_id}/chunks/0`, {
+      service.call(caller, `/v1/claims/attest/sessions/${session.capture_session_id}/chunks/0`, {
         method: 'PUT',
         headers: { 'Content-Type': 'video/mp4' },
         body: chunk.data,
@@ -189,16 +189,16 @@ describe('the retry of a cancelled capture', () => {
     const [named, nameless] = await makeLines(2)
     if (named === undefined || nameless === undefined) throw new Error('there is no line')
     const { external_id: _, ...unnamed } = nameless
-    for (const [line, code] of [
-      [named, 'external_id_used'],
-      [unnamed, 'nonce_used'],
+    for (const [line, failure, code] of [
+      [named, 'external_id_reused', 'external_id_reused'],
+      [unnamed, 'conflict', 'nonce_used'],
     ] as const) {
       const { id, attestations } = await submit([line])
       await cancel(id)
       const again = await submit([line])
       const before = await service.fingerprint()
       const { status, json } = await retry(attestations[0] ?? '')
-      expect([status, json.code, json.errors?.[0]?.code]).toEqual([409, 'conflict', code])
+      expect([status, json.code, json.errors?.[0]?.code]).toEqual([409, failure, code])
       expect(await service.fingerprint()).toBe(before)
       expect(codesOf(await evaluate(again.attestations.at(-1) ?? ''))).toEqual(HONEST)
     }
@@ -209,7 +209,7 @@ describe('the retry of a cancelled capture', () => {
     await cancel(id)
     await service.test.owner('UPDATE claims SET erasing_since = now() WHERE account_id = $1', [caller.accountId])
     const { status, json } = await retry(attestations[0] ?? '')
-    expect([status, json.code, json.errors?.[0]?.code]).toEqual([409, 'conflict', 'claim_erased'])
+    expect([status, json.code, json.errors?.[0]?.code]).toEqual([409, 'claim_erased', 'claim_erased'])
   })
 
   it('queues the attestation once for many concurrent retries', async () => {

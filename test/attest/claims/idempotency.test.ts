@@ -64,7 +64,7 @@ test('a refused submission leaves its key free', async () => {
   const body = { ...shoot(phone), external_id: 'x-1' }
   await attest('c', body)
   const conflict = await attest('d', { ...shoot(phone), external_id: 'x-1' })
-  expect([conflict.status, conflict.json.code]).toEqual([409, 'conflict'])
+  expect([conflict.status, conflict.json.code]).toEqual([409, 'external_id_reused'])
   const corrected = await attest('d', { ...shoot(phone), external_id: 'x-2' })
   expect([corrected.status, isReplay(corrected)]).toEqual([202, false])
 })

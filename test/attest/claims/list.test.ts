@@ -206,12 +206,12 @@ describe('the list of claims', () => {
 
 describe('one claim', () => {
   const evidence = (page: Record<string, unknown>) =>
-    (page.attestations as { data: { attestation_id: string; submission: Record<string, unknown> }[] }).data
+    page.data as { attestation_id: string; submission: Record<string, unknown> }[]
 
   it('shows what was submitted, as it was sent, beside what was found', async () => {
     const body = { ...shoot(phone, { claim: { reference: 'shown' } }), assertion: 'QUJD' }
     const { claim_id, ...result } = await service.judge(caller, body)
-    const { status, json } = await service.call(caller, `/v1/claims/${claim_id}`)
+    const { status, json } = await service.call(caller, `/v1/claims/${claim_id}/attestations`)
     expect(status).toBe(200)
     const { media_type, claim, bundle, signature, certificate_chain, assertion } = body
     expect(evidence(json)).toEqual([
@@ -235,18 +235,18 @@ describe('one claim', () => {
     const seen: string[] = []
     let cursor = ''
     do {
-      const { json } = await service.call(caller, `/v1/claims/${claimId}?limit=2${cursor}`)
+      const { json } = await service.call(caller, `/v1/claims/${claimId}/attestations?limit=2${cursor}`)
       seen.push(...evidence(json).map(({ attestation_id }) => attestation_id))
-      const next = (json.attestations as { next_cursor: string | null }).next_cursor
+      const next = json.next_cursor as string | null
       cursor = next === null ? '' : `&cursor=${next}`
     } while (cursor !== '')
     expect(seen).toEqual(ids)
 
-    const { json } = await service.call(caller, `/v1/claims/${claimId}?limit=2`)
-    const borrowed = (json.attestations as { next_cursor: string }).next_cursor
+    const { json } = await service.call(caller, `/v1/claims/${claimId}/attestations?limit=2`)
+    const borrowed = json.next_cursor as string
     const refusal = { status: 400, code: 'invalid_request', pointer: '?cursor', finding: 'invalid_cursor' }
-    await expectRefusal(service, () => service.call(caller, `/v1/claims/${made[0]}?cursor=${borrowed}`), refusal)
+    await expectRefusal(service, () => service.call(caller, `/v1/claims/${made[0]}/attestations?cursor=${borrowed}`), refusal)
     const unknown = { status: 400, code: 'invalid_request', pointer: '?factor', finding: 'unknown_field' }
-    await expectRefusal(service, () => service.call(caller, `/v1/claims/${made[0]}?factor=x`), unknown)
+    await expectRefusal(service, () => service.call(caller, `/v1/claims/${made[0]}/attestations?factor=x`), unknown)
   })
 })
