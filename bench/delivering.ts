@@ -41,7 +41,7 @@ export async function openDelivering(options: Options) {
       const body = Buffer.from(JSON.stringify({ url: `${base}${path}`, ...settings }))
       const headers = { 'Content-Type': 'application/json' }
       const request = requestOf({ method: 'POST', path: '/v1/webhook-endpoints', key: stage.key, headers, body })
-      return JSON.parse((await once(web.port, [request], 200)).toString()).endpoint_id
+      return JSON.parse((await once(web.port, [request], 200)).toString()).webhook_endpoint_id
     }
     for (let index = 0; index < ENDPOINTS; index += 1) await addEndpoint(`/${index}`)
     return {

@@ -5,6 +5,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { createCompare } from '#src/attest/duplicates/compare.ts'
+import { createConfirmations } from '#src/attest/duplicates/confirm.ts'
+import { DETAIL_SIDE } from '#src/attest/duplicates/detail.ts'
 import { createHasher } from '#src/attest/duplicates/hasher.ts'
 import { createSearch } from '#src/attest/duplicates/search.ts'
 import { createDecoder } from '#src/attest/media/decoder.ts'
@@ -22,6 +24,8 @@ const MAX_MS = 10
 // Attestations that show one photo, and how many of them are compared.
 const SHARED = 20_000
 const COMPARISONS = 2_000
+// The same for all, so that every match is confirmed and Postgres stores little of them.
+const GREYS = `decode(repeat('80', ${DETAIL_SIDE ** 2}), 'hex')`
 // Later than every id.
 const LAST = 'att_z'
 
@@ -40,8 +44,10 @@ export async function runDuplicates({ isQuick, rounds, part }: Options): Promise
 async function searching(stage: Stage, isQuick: boolean, rounds: number): Promise<Verdict[]> {
   const count = isQuick ? 20_000 : 1_000_000
   const ids = await fill(stage, count)
-  const search = createSearch()
+  const { findAlike, findClaims } = createSearch()
   const hashes = await sampleHashes(stage, isQuick ? 50 : SEARCHES)
+  // The picture that is compared with those found.
+  const ownMedia = `med_test_${'0'.repeat(26)}`
   const floors: number[][] = []
   const own: number[][] = []
   const found: number[] = []
@@ -49,9 +55,13 @@ async function searching(stage: Stage, isQuick: boolean, rounds: number): Promis
     floors.push(await timesOf(hashes, (_, index) => readOne(stage, ids(index))))
     own.push(
       await timesOf(hashes, async (hash) => {
-        const { similarCount } = await stage.db.tenant(stage.scope, (tx) =>
-          search(tx, { attestationId: LAST, claimId: 'none', mediaId: 'none', hash }),
-        )
+        // With a memory of its own: every match is confirmed anew.
+        const confirmations = createConfirmations(stage)
+        const own = { attestationId: LAST, claimId: 'none', mediaId: 'none' }
+        const alike = await stage.db.tenant(stage.scope, (tx) => findAlike(tx, { ...own, hash }))
+        if (alike.length > 0) await confirmations.compare(stage.scope, ownMedia, alike)
+        const same = confirmations.select(ownMedia, alike) ?? []
+        const { similarCount } = await stage.db.tenant(stage.scope, (tx) => findClaims(tx, own, same))
         found.push(similarCount)
       }),
     )
@@ -86,7 +96,7 @@ async function comparing(stage: Stage, isQuick: boolean): Promise<Verdict> {
      INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id, leased_until, state)
      SELECT ${row}, 'att_test_' || lpad(i::text, 26, '0'), 'clm_test_' || lpad(i::text, 26, '0'), '${media}', 'infinity',
        CASE WHEN i < ${shared - compared} THEN 'compared' ELSE 'due' END FROM generate_series(0, ${shared - 1}) AS i;
-     INSERT INTO pictures (account_id, environment, media_id, hash) VALUES (${row}, '${media}', 7);
+     INSERT INTO pictures (account_id, environment, media_id, hash, detail) VALUES (${row}, '${media}', 7, ${GREYS});
      RESET session_replication_role`,
   )
   const payloads = Array.from({ length: compared }, (_, index) => ({
@@ -144,11 +154,11 @@ async function fill(stage: Stage, count: number): Promise<(index: number) => str
        SELECT '${accountId}', '${environment}', '${word}' || lpad(i::text, 26, '0'),
          'clm_test_' || lpad(i::text, 26, '0'), 'med_test_' || lpad(i::text, 26, '0'), 'compared'
        FROM generate_series(${from}, ${Math.min(count, from + step) - 1}) AS i;
-       INSERT INTO pictures (account_id, environment, media_id, hash)
+       INSERT INTO pictures (account_id, environment, media_id, hash, detail)
        SELECT '${accountId}', '${environment}', 'med_test_' || lpad(i::text, 26, '0'),
          CASE WHEN i % 10 = 0
            THEN hashtextextended((i / 100)::text, 1) # (1::bigint << (i % 63)) # (1::bigint << (i / 10 % 63))
-           ELSE hashtextextended(i::text, 2) END
+           ELSE hashtextextended(i::text, 2) END, ${GREYS}
        FROM generate_series(${from}, ${Math.min(count, from + step) - 1}) AS i;
        RESET session_replication_role`,
     )

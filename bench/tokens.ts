@@ -80,7 +80,7 @@ export async function setRules(port: number, key: string, count: number, others:
   const answer = await fetch(`http://127.0.0.1:${port}/v1/policy`, {
     method: 'PUT',
     headers: { ...JSON_BODY, Authorization: `Bearer ${key}`, 'If-Match': '*' },
-    body: JSON.stringify({ name: 'bench', rules: [...rules, ...others] }),
+    body: JSON.stringify({ document: { name: 'bench', rules: [...rules, ...others] } }),
   })
   if (!answer.ok) throw new Error(`PUT /v1/policy answered ${answer.status}: ${await answer.text()}`)
 }

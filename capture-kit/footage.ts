@@ -49,7 +49,10 @@ export function planVideos({ seed, now, devices }: FleetPlan): PlannedVideo[] {
 export function film(
   { kind, externalId, scene, capturedAt }: PlannedVideo,
   device: Device,
-  { deviceId, session }: { deviceId: string | undefined; session: { capture_session_id: string; session_nonce: string } },
+  {
+    deviceId,
+    session,
+  }: { deviceId: string | undefined; session: { capture_session_id: string; session_nonce: string } },
 ): Footage {
   const recorded = recordVideo({ seed: scene, chunks: CHUNKS, chunkMs: CHUNK_MS })
   const [{ lat, lng }] = PLACES

@@ -4,7 +4,8 @@ import { mkdir, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isUsageError, sentenceOf, usageError } from './sentence.ts'
 import { isTold, listenForEnd } from './signals.ts'
-import { checkFound, digest, type Entry, type Found } from './submit/entry.ts'
+import { collectDuplicates } from './submit/duplicates.ts'
+import { checkFound, createNameCheck, digest, type Entry, type Found } from './submit/entry.ts'
 import { readFolder } from './submit/folder.ts'
 import { type Journal, openJournal } from './submit/journal.ts'
 import { readManifest } from './submit/manifest.ts'
@@ -87,12 +88,15 @@ async function submit(options: Options): Promise<number> {
     const signal = AbortSignal.any([end, stop.signal])
     const abort = () => stop.abort()
     let failure: unknown
+    let missing: string | undefined
     try {
       await run({ ...options, plan, journal, service, progress, signal, abort })
+      missing = await collectDuplicates({ plan, journal, service, signal })
     } catch (error) {
       failure = error
     }
     progress.end()
+    if (missing !== undefined && !options.isQuiet) process.stderr.write(`${missing}\n`)
     return await report(options, { plan, journal, failure, seconds: (performance.now() - startedAt) / 1_000 })
   } finally {
     progress.end()
@@ -182,9 +186,10 @@ async function* readEntries(options: Options): AsyncGenerator<Entry, void> {
           },
         })
       : readManifest(manifest, { directory, onNote: note })
+  const checkName = createNameCheck()
   for await (const found of founds) {
     end.throwIfAborted()
-    yield await checkFound(found, options)
+    yield checkName(found, await checkFound(found, options))
   }
   if (ignored > 0) note(`${ignored} files are neither photos nor captures: left out.`)
 }

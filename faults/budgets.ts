@@ -23,8 +23,16 @@ export interface BudgetFacts {
   executions: SpentFact[]
   /** Of the ledger: outcomes that gave back what was used up. */
   releases: string[]
-  /** Of each mandate with a budget: its descendants and itself, its limit, and what its rows say is spent. */
-  mandates: { id: string; scope: ScopeName; members: string[]; limit: string; spent: string }[]
+  /** Each mandate that has a budget, with its descendants, its limits, and what its rows say is spent and was executed. */
+  mandates: {
+    id: string
+    scope: ScopeName
+    members: string[]
+    limit: string
+    spent: string
+    maxCount: number | null
+    count: number
+  }[]
   cycles: { scheduleId: string; cycle: number; jti: string }[]
 }
 
@@ -38,6 +46,8 @@ const SUPPLIER = 'supplier'
 /** The limit of a root, and of each of its two children: together they may spend more than the root has. */
 const ROOT_LIMIT = '250'
 const CHILD_LIMIT = '200'
+/** Executions of the second child: so few cost less than its limit. */
+const MAX_COUNT = 15
 // One action in so many is of the schedule, and one in so many that ran is reported as failed.
 const SCHEDULED_EVERY = 7
 const FAILED_EVERY = 4
@@ -84,7 +94,7 @@ export async function startSpending(url: string, tenants: readonly Tenant[]) {
       const mandate = {
         principal: 'purchasing',
         description: `Budget of ${name}`,
-        budget: { limit, currency: 'EUR', period: 'total' },
+        budget: { limit, currency: 'EUR', period: 'total', ...(name === 'b' && { max_count: MAX_COUNT }) },
         expires_at: expiresAt,
         ...(parentId !== undefined && { parent_id: parentId }),
       }
@@ -182,7 +192,9 @@ export async function readBudgets(
     mandates: await owner(
       `SELECT id, account_id || ' ' || environment AS scope, budget_limit::text AS limit,
          (SELECT array_agg(member.id) FROM mandates member WHERE m.id = ANY(member.path)) AS members,
-         (SELECT coalesce(sum(spent), 0)::text FROM mandate_spend spend WHERE spend.mandate_id = m.id) AS spent
+         (SELECT coalesce(sum(spent), 0)::text FROM mandate_spend spend WHERE spend.mandate_id = m.id) AS spent,
+         budget_max_count::int AS "maxCount",
+         (SELECT coalesce(sum(executions), 0)::int FROM mandate_spend spend WHERE spend.mandate_id = m.id) AS count
        FROM mandates m WHERE budget_limit IS NOT NULL`,
     ),
     cycles: await owner(`SELECT schedule_id AS "scheduleId", cycle, jti FROM schedule_cycles`),

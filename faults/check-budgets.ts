@@ -1,5 +1,5 @@
-// I9: what is spent under a mandate is what was executed and not given back, to the cent, and never more than its limit; a
-// cycle of a schedule is executed once; and no execution that a client was told of is missing.
+// I9: what is spent and counted under a mandate is what was executed and not given back, to the cent, and never more than its
+// limits; a cycle of a schedule is executed once; and no execution that a client was told of is missing.
 
 import { parseAmount } from '#src/platform/amounts.ts'
 import type { BudgetFacts, SpentFact } from './budgets.ts'
@@ -36,11 +36,14 @@ function checkSpent({ mandates, executions, releases }: BudgetFacts): string[] {
     executions.filter(({ jti }) => !returned.has(jti)),
     ({ bound }) => bound,
   )
-  return mandates.flatMap(({ id, members, limit, spent }) => {
+  return mandates.flatMap(({ id, members, limit, spent, maxCount, count }) => {
     const own = members.flatMap((member) => kept.get(member) ?? [])
     const sum = sumOf(own)
     const wrong =
       unitsOf(spent) === sum ? [] : [`${spent} are spent under ${id}, and ${own.length} executions sum up to else`]
+    if (count !== own.length) wrong.push(`${count} executions are counted under ${id}, and there are ${own.length}`)
+    if (maxCount !== null && own.length > maxCount)
+      wrong.push(`${own.length} actions were executed under ${id}, and ${maxCount} may be`)
     return unitsOf(spent) <= unitsOf(limit) && sum <= unitsOf(limit) ? wrong : [...wrong, `${id} is overspent`]
   })
 }

@@ -4,6 +4,7 @@ import { checkAnswers } from './check-answers.ts'
 import { checkAttributions } from './check-attributions.ts'
 import { checkBorders } from './check-borders.ts'
 import { checkBudgets } from './check-budgets.ts'
+import { checkConsumers } from './check-consumers.ts'
 import { checkDeliveries } from './check-deliveries.ts'
 import { checkInferences } from './check-inferences.ts'
 import { checkIntake } from './check-intake.ts'
@@ -26,6 +27,7 @@ export const INVARIANTS = {
   I9: 'no budget is overspent, what is spent is what was executed and not given back, and no cycle is executed twice',
   I10: 'an inference has one trace, one ledger entry and one count, and a session one lock with one event',
   I11: 'an attribution or a diff has one manifest or report, one event with its hash, and one count',
+  I12: 'events that are pulled come once in order, none is skipped, and a revoked key is shown none that it waited for',
 } as const
 
 export type Invariant = keyof typeof INVARIANTS
@@ -47,6 +49,7 @@ export async function check(evidence: Evidence): Promise<Finding[]> {
     ...checkBudgets(evidence),
     ...checkInferences(evidence),
     ...checkAttributions(evidence),
+    ...checkConsumers(evidence),
     ...checkScreenings(evidence),
     ...checkPeople(evidence),
     ...checkBorders(evidence),

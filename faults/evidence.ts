@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { type AttributionFacts, readAttributions } from './attributions.ts'
 import { type BudgetFacts, readBudgets } from './budgets.ts'
+import { type ConsumerFacts, readConsumers } from './consumers.ts'
 import { type InferenceFacts, readInferences } from './inferences.ts'
 import type {
   Acknowledged,
@@ -146,6 +147,7 @@ export interface Evidence extends Journals {
   budgets: BudgetFacts
   inferences: InferenceFacts
   attributions: AttributionFacts
+  consumers: ConsumerFacts
   /** Devices, roots, endpoints, keys. */
   others: Owned[]
   /** Public halves of the keys that sign results, by kid. */
@@ -168,6 +170,7 @@ export async function readEvidence(
     spending: Pick<BudgetFacts, 'executed' | 'released'>
     inferring: Pick<InferenceFacts, 'answered'>
     attributing: Pick<AttributionFacts, 'answered' | 'shown'>
+    pulling: Omit<ConsumerFacts, 'consumers'>
   },
 ): Promise<Evidence> {
   const { directory, hostile } = given
@@ -230,6 +233,7 @@ export async function readEvidence(
     budgets: await readBudgets({ owner }, given.spending),
     inferences: await readInferences({ owner }, given.inferring.answered),
     attributions: await readAttributions({ owner }, given.attributing),
+    consumers: await readConsumers({ owner }, given.pulling),
     others,
     signers: Object.fromEntries(keys.map(({ kid, environment, jwk }) => [kid, { environment, jwk }])),
     ...sortEntries((await Promise.all(JOURNALS.map((name) => readJournal(join(directory, name))))).flat()),

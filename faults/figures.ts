@@ -32,6 +32,8 @@ export interface Figures {
   /** Each restart: from its beginning, and from the moment that Postgres served again, to the first 2xx. */
   postgresToAcceptMs: { fromStartMs: number; fromServingMs: number }[]
   unavailable: { answers: number; withoutRetryAfter: number; other5xx: number }
+  /** Processes that booted while a store did not answer, and more that took their place. */
+  slowStarts: { processes: number; others: number }
   drains: { slowestMs: number; refused: number; processes: number; lapses: number }
   oldestDueInteractiveP99Seconds: number
   oldestDueP99Seconds: number
@@ -76,6 +78,10 @@ export function measure(evidence: Evidence): Figures {
       answers: answered.filter(({ status }) => status === 503).length,
       withoutRetryAfter: answered.filter(({ status, retryAfter }) => status === 503 && retryAfter === null).length,
       other5xx: answered.filter(({ status }) => status >= 500 && status !== 503).length,
+    },
+    slowStarts: {
+      processes: named(faults, 'slow-start').length,
+      others: named(faults, 'slow-start').reduce((sum, one) => sum + (one.figures.starts ?? 0) - 1, 0),
     },
     drains: drainsOf(evidence),
     oldestDueInteractiveP99Seconds: percentile(interactive, 99),

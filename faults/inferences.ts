@@ -106,8 +106,8 @@ export async function startInferences(url: string, tenants: readonly Tenant[]) {
   }
 
   // Of a live environment too: there an inference is counted.
-  const settings = { mode: 'block_and_lock', allow_experimental: true }
-  for (const { key } of tenants) await send(key, '/v1/trace/kill-switch', settings)
+  const document = { mode: 'block_and_lock', allow_experimental: true }
+  for (const { key } of tenants) await send(key, '/v1/trace/kill-switch', { document }, { 'If-Match': '*' })
   const runFor = async (n: number) => {
     const tenant = tenants[n % tenants.length]
     if (tenant !== undefined) await runOnce(tenant, n)

@@ -50,6 +50,21 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
     return { endedInMs }
   },
 
+  async 'slow-start'(scene, { process, ms }, turn) {
+    const instance = choose(scene, process, turn)
+    await scene.relays.order('postgres', 'stall')
+    const killed = instance.pid()
+    const replaced = instance.replace('SIGKILL')
+    const successors = new Set<number | undefined>()
+    const noting = setInterval(() => successors.add(instance.pid()), 100)
+    await delay(ms)
+    await scene.relays.order('postgres', 'restore')
+    await replaced.finally(() => clearInterval(noting))
+    for (const none of [killed, undefined]) successors.delete(none)
+    // One that gives up is started again, and its successor gives up too.
+    return { starts: successors.size }
+  },
+
   async freeze(scene, { process, ms }, turn) {
     const instance = choose(scene, process, turn)
     const launches = instance.launches()

@@ -15,6 +15,8 @@ export type Hostility = 'hang' | 'error' | 'drip' | 'redirect' | 'huge' | 'close
 export type Fault =
   /** SIGKILL of one process of a kind. */
   | { name: 'kill'; process: Kind }
+  /** The same, while its connections to Postgres let nothing through for `ms`: its successor boots meanwhile. */
+  | { name: 'slow-start'; process: Kind; ms: number }
   /** SIGSTOP of one, SIGCONT after `ms`. */
   | { name: 'freeze'; process: Kind; ms: number }
   /** One is started again so that it dies (or hangs) at a named step. */
@@ -191,6 +193,8 @@ function others(dice: Dice, engine: EngineKind): Fault[] {
         ms: isRare ? seconds(dice, 40, 60) : seconds(dice, 8, 12),
       }),
     ),
+    { name: 'slow-start', process: 'web', ms: seconds(dice, 15, 30) },
+    { name: 'slow-start', process: 'attest', ms: seconds(dice, 15, 30) },
     { name: 'skew', process: 'attest', minutes: dice() < 0.5 ? 10 : -10, ms: seconds(dice, 8, 12) },
     { name: 'skew', process: 'deliver', minutes: dice() < 0.5 ? 10 : -10, ms: seconds(dice, 8, 12) },
     { name: 'skew', process: 'web', minutes: dice() < 0.5 ? 10 : -10, ms: seconds(dice, 8, 12) },
@@ -215,7 +219,10 @@ function others(dice: Dice, engine: EngineKind): Fault[] {
 // The duration of a fault until the next: only the plan's length depends on it. A fail point ends when it is reached.
 function expectedMs(fault: Fault): number {
   const lasting = 'ms' in fault ? Math.min(fault.ms, 12 * SECOND) : 0
-  const recovering = fault.name === 'kill' || fault.name === 'failpoint' || fault.name === 'rolling' ? 12 : 6
+  const recovering =
+    fault.name === 'kill' || fault.name === 'failpoint' || fault.name === 'rolling' || fault.name === 'slow-start'
+      ? 12
+      : 6
   return lasting + recovering * SECOND
 }
 

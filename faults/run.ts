@@ -17,6 +17,7 @@ import { startAttackers } from './attackers.ts'
 import { startAttributions } from './attributions.ts'
 import { startSpending } from './budgets.ts'
 import { startLoad } from './clients.ts'
+import { startConsumers } from './consumers.ts'
 import { startDetector } from './detector.ts'
 import { type Evidence, readEvidence } from './evidence.ts'
 import { startInferences } from './inferences.ts'
@@ -184,11 +185,13 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
     const spending = await startSpending(baseUrl, tenants)
     const inferring = await startInferences(baseUrl, tenants)
     const attributing = await startAttributions(baseUrl, tenants)
+    // The consumers of one account are enough: they check what they read and make no load.
+    const pulling = await startConsumers(baseUrl, tenants.slice(0, 2))
     const load = startLoad({ ...options, tenants, url: baseUrl, journal: journals.clients, open: watch.open })
     const people = startPeople({ url: baseUrl, mails, journal: journals.clients, pauseMs: PERSON_EVERY_MS })
     const since = clock()
     const injected = await injectAll(scene, options, since)
-    const clients = [load, deciding, verifying, spending, inferring, attributing, people]
+    const clients = [load, deciding, verifying, spending, inferring, attributing, pulling, people]
     await Promise.all(clients.map((client) => client.stop()))
     const loadMs = clock() - since
     say(`${load.submitted()} captures submitted in ${Math.round(loadMs / 1_000)} s; waiting for the end of all work`)
@@ -205,6 +208,7 @@ export async function runFaults(options: RunOptions): Promise<RunResult> {
       spending,
       inferring,
       attributing: { answered: attributing.answered, shown },
+      pulling: pulling.facts,
     })
     return { evidence, injected, captures: load.submitted(), loadMs, drainMs, left }
   } finally {

@@ -49,6 +49,7 @@ export function sampleEvidence(): Evidence {
       lockEntries: [],
       lockEvents: [],
     },
+    consumers: { pulled: [], moved: [], waited: [], consumers: [] },
     budgets: { executed: [], released: [], executions: [], releases: [], mandates: [], cycles: [] },
     others: [],
     signers: { k1: { environment: 'sandbox', jwk: { ...publicKey.export({ format: 'jwk' }) } } },
@@ -56,6 +57,7 @@ export function sampleEvidence(): Evidence {
   }
   for (const number of [1, 2]) addAccount(evidence, number)
   addBudgets(evidence)
+  addConsumer(evidence)
   addInferences(evidence)
   addAttributions(evidence.attributions, (queue, scope) => addJob(evidence, queue, scope))
   return evidence
@@ -227,7 +229,6 @@ function addJob(
   return job
 }
 
-/** Five decisions, their leaves, and a checkpoint of four of them; a position for each event of the account. */
 // A root with two children, under each of which one action ran; a third was given back; and one cycle of a schedule.
 function addBudgets({ budgets }: Evidence): void {
   const [root, a, b, schedule] = [id('mnd'), id('mnd'), id('mnd'), id('sch')]
@@ -243,10 +244,25 @@ function addBudgets({ budgets }: Evidence): void {
   }
   if (scheduled !== undefined) budgets.cycles.push({ scheduleId: schedule, cycle: 1, jti: scheduled.jti })
   budgets.mandates.push(
-    { id: root, scope, members: [root, a, b], limit: '12.0000', spent: '10.0000' },
-    { id: a, scope, members: [a], limit: '9.0000', spent: '7.5000' },
-    { id: b, scope, members: [b], limit: '9.0000', spent: '2.5000' },
+    { id: root, scope, members: [root, a, b], limit: '12.0000', spent: '10.0000', maxCount: 2, count: 2 },
+    { id: a, scope, members: [a], limit: '9.0000', spent: '7.5000', maxCount: null, count: 1 },
+    { id: b, scope, members: [b], limit: '9.0000', spent: '2.5000', maxCount: null, count: 1 },
   )
+}
+
+/** Two readers that were given all events of one account, and callers that waited, one of them without access. */
+function addConsumer({ consumers, ledgers }: Evidence): void {
+  const scope = ledgers.positions[0]?.scope ?? ''
+  const positions = ledgers.positions.flatMap((event) => (event.scope === scope ? (event.position ?? []) : []))
+  const [half, last] = [3, positions.length]
+  consumers.pulled.push(
+    { scope, reader: 'a', after: 0, nextAfter: half, positions: positions.slice(0, half) },
+    { scope, reader: 'a', after: half, nextAfter: half, positions: [] },
+    { scope, reader: 'b', after: half, nextAfter: last, positions: positions.slice(half) },
+  )
+  consumers.moved.push({ scope, expected: 0, position: half })
+  consumers.waited.push({ scope, isGuest: true, sawEvent: false }, { scope, isGuest: false, sawEvent: true })
+  consumers.consumers.push({ scope, position: last })
 }
 
 /** One that was counted and one that was withheld, with its lock. */
@@ -269,6 +285,7 @@ function addInferences({ inferences }: Evidence): void {
   inferences.lockEvents.push(lock)
 }
 
+/** Five decisions, their leaves, and a checkpoint of four of them; a position for each event of the account. */
 function addLedger({ ledgers, events }: Evidence, accountId: string): void {
   const scope = `${accountId} sandbox`
   const decisions = [1, 2, 3, 4, 5].map((n) => ({ id: id('dec'), scope, hash: sha256Hex(Buffer.from(`entry ${n}`)) }))

@@ -46,7 +46,7 @@ function invariantRows({ findings }: Report): string[][] {
 function barRows(report: Report): Row[] {
   const { figures, findings, evidence, left, loadMs, drainMs } = report
   const { taken } = countDuplicates(evidence)
-  const { redisDown, attacked, unavailable, drains, killToRunMs } = figures
+  const { redisDown, attacked, unavailable, slowStarts, drains, killToRunMs } = figures
   const broken = findings.filter(({ invariant }) => invariant === 'I1' || invariant === 'I6').length
   const accepting = figures.postgresToAcceptMs.map(({ fromServingMs }) => fromServingMs)
   const slopes = figures.memorySlopes
@@ -128,6 +128,12 @@ function barRows(report: Report): Row[] {
       bar: 'any / 0 / 0',
       found: `${unavailable.answers} / ${unavailable.withoutRetryAfter} / ${unavailable.other5xx}`,
       isReached: unavailable.withoutRetryAfter === 0 && unavailable.other5xx === 0,
+    },
+    {
+      what: 'processes that booted while Postgres did not answer / that gave up',
+      bar: 'any / 0',
+      found: `${slowStarts.processes} / ${slowStarts.others}`,
+      isReached: slowStarts.processes === 0 ? undefined : slowStarts.others === 0,
     },
     {
       what: 'SIGTERM under load: slowest of the processes / not ended in order / leases lapsed',

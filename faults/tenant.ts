@@ -135,13 +135,13 @@ async function makeEndpoint(
   })
   if (response.status !== 200)
     throw new Error(`an endpoint could not be made: ${response.status} ${await response.text()}`)
-  const made = (await response.json()) as { endpoint_id: string; signing_secret: string }
+  const made = (await response.json()) as { webhook_endpoint_id: string; signing_secret: string }
   tell({
     kind: 'endpoint',
     at: clock(),
     accountId,
     environment,
-    endpointId: made.endpoint_id,
+    endpointId: made.webhook_endpoint_id,
     receiver,
     secret: made.signing_secret,
     eventTypes,

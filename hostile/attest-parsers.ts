@@ -77,7 +77,7 @@ export async function attestParsers(web: Web): Promise<Parser[]> {
       mediaId,
       rootId: root.id,
       deviceId: device.device_id,
-      endpointId: hook.endpoint_id,
+      endpointId: hook.webhook_endpoint_id,
       batchId: batch.batch_id,
       batchBody,
       claimId: claims.data[0].claim_id,
@@ -148,7 +148,7 @@ export async function attestParsers(web: Web): Promise<Parser[]> {
           JSON_BODY,
         )
       },
-      { after: async ({ endpoint_id: id }) => remove(`/v1/webhook-endpoints/${id}`) },
+      { after: async ({ webhook_endpoint_id: id }) => remove(`/v1/webhook-endpoints/${id}`) },
     ),
     web.parser('POST attest of a video', (dice) =>
       post('/v1/claims/attest', mutateJson([attestVideo], dice), JSON_BODY, NO_WAIT),
@@ -169,11 +169,16 @@ export async function attestParsers(web: Web): Promise<Parser[]> {
       ),
     ),
     web.parser('PUT risk policy', (dice) => {
-      const body = mutateJson([jsonOf(POLICY)], dice)
-      return requestBytes({ method: 'PUT', path: '/v1/account/risk-policy', headers: [auth, JSON_BODY] }, body)
+      const body = mutateJson([jsonOf({ document: POLICY })], dice)
+      const sent = {
+        method: 'PUT',
+        path: '/v1/account/risk-policy',
+        headers: [auth, JSON_BODY, ['If-Match', '*']],
+      } as const
+      return requestBytes(sent, body)
     }),
     web.parser('POST dry run of a risk policy', (dice) => {
-      const body = { policy: POLICY, created_gte: timeOf(dice), created_lt: timeOf(dice), limit: 10 }
+      const body = { document: POLICY, created_gte: timeOf(dice), created_lt: timeOf(dice), limit: 10 }
       return post('/v1/account/risk-policy/dry-run', mutateJson([jsonOf(body)], dice), JSON_BODY)
     }),
     web.parser('POST screen', (dice) => {

@@ -145,6 +145,16 @@ function json(name: string, seeds: readonly Buffer[]): Parser {
         const again = parseJson(Buffer.from(text), { ...JSON_LIMITS, maxBytes: 4 * JSON_LIMITS.maxBytes })
         hold(canonicalize(again) === text, 'what was canonical stays as it is')
         hold(isDeepStrictEqual(JSON.parse(text), again), 'both readers see one value')
+        hold(isDeepStrictEqual(JSON.parse(input.toString()), value), 'and so does every reader of what was sent')
+        const numbers =
+          input
+            .toString()
+            .replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
+            .match(/-?\d[\d.eE+-]*/g) ?? []
+        hold(
+          numbers.every((number) => Number(number) !== 0 || !/^[^eE]*[1-9]/.test(number)),
+          'no number that is not 0 becomes 0',
+        )
       }),
   }
 }

@@ -20,11 +20,16 @@ import { mutateBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
 import { corpusFiles, VIDEOS } from './seeds.ts'
 
-const file: { root: string; files: string[] } = JSON.parse(
+type Name = 'files' | 'untrusted' | 'endedRoots'
+const file: Record<Name, string[]> & Record<'root' | 'authority', string> = JSON.parse(
   readFileSync(new URL('c2pa-seeds.json', import.meta.url), 'utf8'),
 )
+const der = (text: string) => Buffer.from(text, 'base64')
+const unpacked = (texts: readonly string[]) => texts.map((text) => inflateRawSync(der(text)))
 /** Five formats, and a manifest over an ingredient with one. */
-const SIGNED = file.files.map((text) => inflateRawSync(Buffer.from(text, 'base64')))
+const SIGNED = unpacked(file.files)
+/** Certificates that have ended, in no list or with a time stamp of an authority in none. */
+const UNTRUSTED = unpacked(file.untrusted)
 const AT = new Date('2026-06-01T00:00:00Z')
 const CV = 'http://cv.iptc.org/newscodes/digitalsourcetype/'
 // The longest text: one code, and what a generator wrote or a list of source types.
@@ -37,7 +42,9 @@ export async function c2paParsers(): Promise<Parser[]> {
   const real = corpusFiles('c2pa', /\.(jpg|png)$/, 170_000)
   const seeds = [...SIGNED, ...(await declaring()), ...real]
   const inspector = createInspector()
-  const reader = createC2paReader({ anchors: [Buffer.from(file.root, 'base64')] })
+  const reader = createC2paReader({ anchors: [der(file.root)] })
+  const lists = { anchors: file.endedRoots.map(der), authorities: [der(file.authority)] }
+  const strict = createC2paReader(lists)
 
   return [
     {
@@ -80,6 +87,31 @@ export async function c2paParsers(): Promise<Parser[]> {
         hold(reads <= 20_000, 'its reads are bounded')
         hold(verdicts[0] === undefined || verdicts[0] === verdicts[1], 'what is not read is not decoded')
         return verdicts[0] === undefined ? 'accepted' : 'refused'
+      },
+    },
+    {
+      name: 'C2PA that nothing makes trusted',
+      source: 'attest/media/c2pa, c2pa-facts',
+      limit: { kind: 'wall', ms: 8_000 },
+      refusals: ['absent', 'malformed', 'Invalid', 'unread', 'not_applicable'],
+      // Each alone: parts of two together are signed by neither.
+      make: (dice) => mutateBytes([dice.pick(UNTRUSTED)], dice, 4 * 1024 * 1024),
+      async run(input) {
+        writeFileSync(path, input)
+        const scan = scanForC2pa({
+          size: input.length,
+          read: (offset, length) => input.subarray(offset, offset + length),
+        })
+        const options = { scan, manifestReference: null, anchors: async () => [], at: AT }
+        const reading = await strict.read(path, options)
+        hold(reading.ok, `the reader gives an answer: ${reading.ok ? '' : reading.code}`)
+        const { value } = reading
+        if (value.state !== 'read') return value.state
+        const { validationState: state, failures, timeStamp } = value.manifest
+        hold(state !== 'Trusted', 'nobody whose word counts signed it')
+        const isOpen = failures.includes('signingCredential.untrusted') || timeStamp === 'unknown_authority'
+        hold(state !== 'Valid' || isOpen, 'what is valid and not trusted says whom it does not know')
+        return state === 'Valid' ? 'accepted' : state
       },
     },
     {

@@ -5,10 +5,12 @@ import { openSync, writeSync } from 'node:fs'
 import { bodyParsers } from './body-parsers.ts'
 import { c2paParsers } from './c2pa-parsers.ts'
 import { costlyParsers } from './costly-parsers.ts'
+import { formParsers } from './form-parsers.ts'
 import { hardwareParsers } from './hardware-parsers.ts'
 import { mediaParsers } from './media-parsers.ts'
 import { type Cases, runCases } from './parser.ts'
 import { passkeyParsers } from './passkey-parsers.ts'
+import { ruleParsers } from './rule-parsers.ts'
 import { TEXT_PARSERS } from './text-parsers.ts'
 import { videoParsers } from './video-parsers.ts'
 
@@ -20,6 +22,8 @@ const mark = Buffer.alloc(8)
 const media = await mediaParsers()
 const parsers = [
   ...TEXT_PARSERS,
+  ...formParsers(),
+  ...ruleParsers(),
   ...bodyParsers(),
   ...hardwareParsers(),
   ...(await passkeyParsers()),

@@ -2,9 +2,10 @@
 
 import { mutateBytes } from './mutate-bytes.ts'
 import { mutateText } from './mutate-text.ts'
-import type { Parser } from './parser.ts'
+import { hold, type Parser } from './parser.ts'
+import type { Dice } from './random.ts'
 import { type Header, JSON_BODY, NDJSON, NO_WAIT, targetOf, timeOf, type Web } from './web.ts'
-import { requestBytes } from './wire.ts'
+import { exchange, judgeAnswer, requestBytes } from './wire.ts'
 
 /** What exists, so that some requests find it. */
 interface HttpSeeds {
@@ -80,6 +81,7 @@ export function httpParsers(web: Web, seeds: HttpSeeds): Parser[] {
     ['TE', 'trailers'],
     ['Content-Length', '12'],
     ['X-Forwarded-For', '127.0.0.1'],
+    ['X-Forwarded-For', '"[2001:db8::7]:443", 203.0.113.7:80, unknown'],
     ['X-HTTP-Method-Override', 'DELETE'],
     ['Cookie', 'a=b'],
   ]
@@ -112,6 +114,15 @@ export function httpParsers(web: Web, seeds: HttpSeeds): Parser[] {
       },
       { isBroken: true },
     ),
+    {
+      // Proxies may have read the other one.
+      ...web.parser('HTTP: two hosts', (dice) => twoHosts(dice, auth), { isBroken: true }),
+      async run(input) {
+        const outcome = judgeAnswer(await exchange(web.port, input, { silenceMs: 150 }))
+        hold(outcome !== 'accepted', 'a request with two hosts is refused')
+        return outcome
+      },
+    },
     web.parser('HTTP: path', (dice) => {
       const method = dice.pick(['GET', 'GET', 'GET', 'HEAD', 'PUT', 'POST', 'TRACE'])
       return requestBytes({
@@ -148,4 +159,14 @@ export function httpParsers(web: Web, seeds: HttpSeeds): Parser[] {
       })
     }),
   ]
+}
+
+function twoHosts(dice: Dice, auth: Header): Buffer {
+  const host = (): Header => [
+    dice.pick(['Host', 'host', 'HOST', 'hOST']),
+    dice.pick(['hostile.test', '', '127.0.0.1:1', '[::1]', 'a, b', ' hostile.test ']),
+  ]
+  const others = [auth, ['Accept', '*/*'], ['X-Host', 'a']] as const
+  const headers = [host(), ...others.filter(() => dice.once(2)), host()]
+  return requestBytes({ path: dice.pick(['/health', 'http://hostile.test/health', '/v1/claims?limit=1']), headers })
 }

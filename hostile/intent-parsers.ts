@@ -153,10 +153,10 @@ export async function intentParsers(web: Web): Promise<Parser[]> {
       { scope: 'session', agent_session_id: 'other', reason: 'lost', expires_at: soon },
       { scope: 'token', jti: 'a', reason: 'lost' },
     ),
-    posted('/v1/policy/validate', { draft: RULES }),
-    posted('/v1/policy/analyze', { draft: RULES }),
-    posted('/v1/policy/simulate', { draft: RULES, input: { ...ACTION, context: CONTEXT } }),
-    posted('/v1/policy/replay', { draft: RULES, from: '2026-01-01T00:00:00Z', to: soon }),
+    posted('/v1/policy/validate', { document: RULES }),
+    posted('/v1/policy/analyze', { document: RULES }),
+    posted('/v1/policy/simulate', { document: RULES, input: { ...ACTION, context: CONTEXT } }),
+    posted('/v1/policy/replay', { document: RULES, from: '2026-01-01T00:00:00Z', to: soon }),
     posted(
       '/v1/mandates',
       { ...MANDATE, expires_at: soon },
@@ -199,7 +199,7 @@ export async function intentParsers(web: Web): Promise<Parser[]> {
     }),
     posted('/v1/decisions/verify-chain', { from: 0, limit: 256 }),
     parser('PUT /v1/policy', (dice) =>
-      json('/v1/policy', [RULES], dice, {
+      json('/v1/policy', [{ document: RULES }], dice, {
         method: 'PUT',
         headers: [['If-Match', dice.once(4) ? mutateText(['"0"', '*'], dice, 20) : '*']],
       }),

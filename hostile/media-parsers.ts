@@ -11,6 +11,7 @@ import { judgeDimensions, readDimensions } from '#src/attest/media/dimensions.ts
 import { createInspector } from '#src/attest/media/inspector.ts'
 import { MAX_BLOCK_BYTES, readPngMetadata } from '#src/attest/media/png-metadata.ts'
 import { isMediaType, MEDIA_TYPES, sniffType } from '#src/attest/media/sniff.ts'
+import { isStill } from '#src/attest/media/still.ts'
 import { copyTextTags } from '#src/attest/media/tiff.ts'
 import { createOutbound } from '#src/platform/net/outbound.ts'
 import { chunk, profileText, RAW_PROFILES, rawProfile, withChunks } from '../test/attest/media/png.ts'
@@ -26,6 +27,7 @@ import {
   text,
   withBlock,
 } from '../test/attest/media/structure.ts'
+import { holdOneType, makeHead } from './media-heads.ts'
 import { mutateBytes } from './mutate-bytes.ts'
 import { hold, type Parser } from './parser.ts'
 import { corpusFiles, IMAGE_TYPES, makeImages, VIDEOS } from './seeds.ts'
@@ -103,14 +105,19 @@ export async function mediaParsers(): Promise<MediaParsers> {
     parsers: [
       {
         name: 'first look at media',
-        source: 'attest/media/sniff, sides',
+        source: 'attest/media/sniff, still, sides',
         limit: { kind: 'thread', ms: 50 },
-        refusals: ['none', 'no sides', 'refused'],
-        make: (dice) => mutateBytes([...Object.values(VIDEOS), ...[...images.values()].flat()], dice),
+        refusals: ['none', 'animated', 'no sides', 'refused'],
+        make: (dice) =>
+          dice.once(2)
+            ? makeHead(dice, images.get('png')?.[1] ?? Buffer.alloc(0))
+            : mutateBytes([...Object.values(VIDEOS), ...[...images.values()].flat()], dice),
         run(input) {
           const type = sniffType(input)
+          holdOneType(input, type)
           for (const any of Object.keys(MEDIA_TYPES)) if (isMediaType(any)) readDimensions(any, input)
           if (type === undefined) return 'none'
+          if (isStill(type, input) === false) return 'animated'
           const sides = readDimensions(type, input)
           if (sides === undefined) return 'no sides'
           hold(sides.width > 0 && sides.height > 0, 'sides are positive')
@@ -180,7 +187,13 @@ export async function mediaParsers(): Promise<MediaParsers> {
 /** With EXIF in each of the places where it is read, before the picture and behind it. */
 function pngsWithExif(png: Buffer): Buffer[] {
   const [block = Buffer.alloc(0)] = BLOCKS
-  const chunks = [chunk('eXIf', block), ...RAW_PROFILES.map((kind) => rawProfile(kind, profileText('exif', block)))]
+  const profiles = RAW_PROFILES.flatMap((kind) => [
+    rawProfile(kind, profileText('exif', block)),
+    // Some programs write more behind the profile than its length says, and some less.
+    rawProfile(kind, `${profileText('exif', block)}${'00'.repeat(40)}\nmore`),
+    rawProfile(kind, profileText('exif', block, block.length + 9)),
+  ])
+  const chunks = [chunk('eXIf', block), ...profiles]
   return chunks.flatMap((one) => [withChunks(png, { before: [one] }), withChunks(png, { after: [one] })])
 }
 

@@ -32,7 +32,7 @@ export async function traceParsers(web: Web): Promise<Parser[]> {
   const parser: Web['parser'] = (name, make, options) =>
     web.parser(name, make, { ...options, refusals: TRACE_REFUSALS })
   const json = (path: string, seeds: readonly object[], dice: Dice, method = 'POST') =>
-    requestBytes({ method, path, headers: [auth, JSON_BODY] }, mutateJson(seeds.map(jsonOf), dice))
+    requestBytes({ method, path, headers: [auth, JSON_BODY, ['If-Match', '*']] }, mutateJson(seeds.map(jsonOf), dice))
   const posted = (path: string, ...seeds: object[]) =>
     // Ids are new in each run, and the name makes the dice.
     parser(`POST ${path.replace(traceId, ':id')}`, (dice) => json(path, seeds, dice))
@@ -68,8 +68,10 @@ export async function traceParsers(web: Web): Promise<Parser[]> {
       { ...share, expires_at: soon, disclosure_mode: 'manual' },
       { ...share, masked_node_ids: ['1_2_3'], expires_at: soon },
     ),
-    posted('/v1/trace/kill-switch/preview', KILL_SWITCH),
-    parser('PUT /v1/trace/kill-switch', (dice) => json('/v1/trace/kill-switch', [KILL_SWITCH], dice, 'PUT')),
+    posted('/v1/trace/kill-switch/preview', { document: KILL_SWITCH }),
+    parser('PUT /v1/trace/kill-switch', (dice) =>
+      json('/v1/trace/kill-switch', [{ document: KILL_SWITCH }], dice, 'PUT'),
+    ),
     posted('/v1/account/keys', { name: 'k', scopes: ['verify'], expires_at: soon, allowed_ips: ['10.0.0.0/8'] }),
     parser('PUT /v1/event-consumers/:name', (dice) =>
       json(

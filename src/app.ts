@@ -1,9 +1,11 @@
 // The public application: mounts the routes on Koa and orders the middleware. No I/O and no product of its own.
 
 import Koa from 'koa'
+import type { RefusalAudit } from '#src/account/audit/refusals.ts'
 import { eventTypeRoutes } from '#src/docs/event-types.ts'
 import { notesOf } from '#src/docs/notes.ts'
 import { docsRoutes } from '#src/docs/routes.ts'
+import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import { createFairBudget } from '#src/platform/fair-budget.ts'
 import { createAnswering, UNMATCHED } from '#src/platform/http/answering.ts'
@@ -14,6 +16,7 @@ import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
 import type { RequestLimits } from '#src/platform/http/limits.ts'
 import { DEFAULT_MINIMUM_RATE, type MinimumRate } from '#src/platform/http/minimum-rate.ts'
 import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
+import type { Refused } from '#src/platform/http/principal.ts'
 import { type AnswerRoute, createRouting, inOrder, refuseUnmatched, shapeOf } from '#src/platform/http/routing.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import type { Log } from '#src/platform/log.ts'
@@ -34,6 +37,8 @@ export interface AppDeps {
   limits?: RequestLimits | undefined
   /** Without it no month is used up. */
   findOverCap?: FindOverCap
+  /** Records refusals of acts that have entries in the audit log. Without it none is recorded. */
+  recordRefusal?: RefusalAudit['recordAct']
   /** What an earlier request with the same Idempotency-Key did. */
   findEffect: FindEffect
   keepStatus?: KeepStatus
@@ -52,7 +57,7 @@ export interface AppDeps {
 const BODY_BUDGET_BYTES = 256 * 1024 * 1024
 
 export function createApp(deps: AppDeps): Koa {
-  const { log, metrics, findOverCap, findEffect, keepStatus, limits, pace = DEFAULT_MINIMUM_RATE } = deps
+  const { log, metrics, recordRefusal, findOverCap, findEffect, keepStatus, limits, pace = DEFAULT_MINIMUM_RATE } = deps
   const baseUrl = deps.baseUrl.replace(/\/+$/, '')
   const routes = allRoutes({ ...deps, baseUrl })
   const clientAddress = createClientAddress(deps.trustedProxies ?? [], createHopWarning(log))
@@ -85,7 +90,11 @@ export function createApp(deps: AppDeps): Koa {
   for (const route of inOrder(routes)) {
     const run: AnswerRoute = (ctx, params) => {
       const { req, res, querystring: search } = ctx
-      return answer(ctx, route.path, (requestId, headers) =>
+      let known: Refused | undefined
+      const onKnown = (by: Refused) => {
+        known = by
+      }
+      const handle = (requestId: string, headers: Record<string, string>) =>
         route.handle({
           req,
           res,
@@ -93,7 +102,7 @@ export function createApp(deps: AppDeps): Koa {
           search,
           requestId,
           clientAddress,
-          authenticate: (visit) => authenticate(visit, headers),
+          authenticate: (visit) => authenticate({ ...visit, onKnown }, headers),
           identify,
           countAgain: (caller) => count(caller, route, headers),
           findOverCap,
@@ -101,8 +110,16 @@ export function createApp(deps: AppDeps): Koa {
           keepStatus,
           pace,
           openHold: (caller) => budget.open(caller?.accountId ?? addressBlock(clientAddress(req))),
-        }),
-      )
+        })
+      if (route.audits === undefined || recordRefusal === undefined) return answer(ctx, route.path, handle)
+      return answer(ctx, route.path, async (requestId, headers) => {
+        try {
+          return await handle(requestId, headers)
+        } catch (error) {
+          if (known !== undefined && isRefusedAct(error)) await recordRefusal(known, route, error.code)
+          throw error
+        }
+      })
     }
     routing.add(route, run)
   }
@@ -112,6 +129,12 @@ export function createApp(deps: AppDeps): Koa {
   app.use((ctx) => answer(ctx, UNMATCHED, async () => refuseUnmatched(ctx, baseUrl)))
   app.on('error', (error: Error) => log.debug({ err: error }, 'connection error'))
   return app
+}
+
+// A closed or suspended account gets no entries: it knows why it is refused, and may be erased meanwhile.
+function isRefusedAct(error: unknown): error is Failure {
+  if (!(error instanceof Failure)) return false
+  return error.code === 'session_required' || (error.status === 403 && error.code !== 'account_suspended')
 }
 
 const HOP_WARNING_PERIOD_MS = 60_000

@@ -1,6 +1,8 @@
 // Every error that a caller can see is a row of this table. `code` never changes; statuses are from the specification
 // (Errors) or decided here. `retry` tells a client whether the same request can succeed later.
 
+import type { FieldErrorCode } from './field-errors.ts'
+
 type Retry = 'never' | 'later'
 
 export const FAILURES = {
@@ -15,6 +17,7 @@ export const FAILURES = {
   monthly_cap_exceeded: { status: 402, title: 'Monthly cap exceeded', retry: 'never' },
   ip_not_allowed: { status: 403, title: 'Address not allowed', retry: 'never' },
   insufficient_scope: { status: 403, title: 'Insufficient scope', retry: 'never' },
+  key_read_only: { status: 403, title: 'API key only reads', retry: 'never' },
   insufficient_role: { status: 403, title: 'Insufficient role', retry: 'never' },
   csrf_token_invalid: { status: 403, title: 'CSRF token invalid', retry: 'never' },
   account_suspended: { status: 403, title: 'Account suspended', retry: 'never' },
@@ -68,7 +71,7 @@ export type FailureCode = keyof typeof FAILURES
  */
 export interface FieldError {
   pointer: string
-  code: string
+  code: FieldErrorCode
   detail: string
 }
 
@@ -104,7 +107,7 @@ export class Failure extends Error {
 }
 
 /** Refuses one field, for checks that a schema can't express. */
-export function invalidField(pointer: string, code: string, detail: string): Failure {
+export function invalidField(pointer: string, code: FieldErrorCode, detail: string): Failure {
   return fieldFailure('invalid_request', { pointer, code, detail })
 }
 
@@ -117,7 +120,7 @@ export function fieldFailure(code: FailureCode, error: FieldError): Failure {
  * A finding as a sentence for people. A detail is a predicate of the field that it is about, such as `is required`, or a
  * whole sentence, which begins with a capital letter.
  */
-export function sentenceOf({ pointer, detail }: FieldError): string {
+export function sentenceOf({ pointer, detail }: Pick<FieldError, 'pointer' | 'detail'>): string {
   const subject = /^\p{Lu}/u.test(detail) ? '' : `${SUBJECTS[pointer] ?? pointer} `
   return `${subject}${detail}${/[.!?]$/.test(detail) ? '' : '.'}`
 }

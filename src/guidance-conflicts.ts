@@ -61,7 +61,9 @@ export const CONFLICT_GUIDANCE = {
     repeat: NO,
     example: {
       detail: '/external_id names a submission with other content.',
-      errors: [{ pointer: '/external_id', code: 'external_id_reused', detail: 'names a submission with other content' }],
+      errors: [
+        { pointer: '/external_id', code: 'external_id_reused', detail: 'names a submission with other content' },
+      ],
     },
   },
   last_owner: {

@@ -86,8 +86,8 @@ export const INTENT_GUIDANCE = {
     happened: 'The agent session, or its agent, is locked: a canary tripped under `block_and_lock`.',
     remedy:
       'A person looks at the trace and clears the lock that `lock_id` names with ' +
-      'POST /v1/trace/session-locks/{lock_id}/clear.',
-    repeat: 'Not until the lock is cleared.',
+      'POST /v1/trace/session-locks/{lock_id}/clear, and each other one that `detail` names.',
+    repeat: 'Not until each lock is cleared.',
     example: {
       detail:
         'The agent session or the agent is locked after a canary trip: a person has to clear lck_test_01m7x7p0d7c4e4hv6x9s8n1q0u.',

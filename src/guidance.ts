@@ -124,8 +124,8 @@ const GUIDANCE = {
   session_required: {
     happened: 'An API key was used for something that only a signed-in user may do, or the session is too old for it.',
     remedy:
-      'Sign in, and send the request with the session cookie and its CSRF token. What outlives a session takes one that began ' +
-      'less than 10 minutes ago.',
+      'Sign in, and send the request with the session cookie and its CSRF token. Acts whose effect lasts longer than the ' +
+      'session need one that began less than 10 minutes ago.',
     repeat: NO,
     example: { detail: 'This takes a session of a signed-in user, and no API key.' },
   },
@@ -180,6 +180,12 @@ const GUIDANCE = {
       detail: 'On the plan developer an account sends at most 10 requests a second, and 20 at once. Try again in 1 s.',
       members: { limit: 'account' },
     },
+  },
+  key_read_only: {
+    happened: 'The API key was made to read only, and the request would change something.',
+    remedy: 'Use a key that may change things. A key is made with or without `read_only`, and stays so.',
+    repeat: NO,
+    example: { detail: 'This API key only reads, and this would change something: use another key.' },
   },
   insufficient_role: {
     happened: 'The user’s role does not allow this.',
@@ -250,7 +256,8 @@ const GUIDANCE = {
     example: { detail: 'The risk policy is at version 4: read it again before you replace it.' },
   },
   precondition_required: {
-    happened: 'The request replaces a document and has no `If-Match`: it could overwrite a change that nobody has read.',
+    happened:
+      'The request replaces a document and has no `If-Match`: it could overwrite a change that nobody has read.',
     remedy: 'Read the document, apply the change to it, and send its ETag in the header If-Match.',
     repeat: NO,
     example: { detail: 'Send the ETag of the version that you have read in If-Match.' },

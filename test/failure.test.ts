@@ -20,9 +20,9 @@ const SENTENCES: [pointer: string, finding: string, detail: string][] = [
 
 describe('the detail of a failure with one finding', () => {
   it.each(SENTENCES)('at %j that %j is one sentence', (pointer, finding, detail) => {
-    const error = { pointer, code: 'x', detail: finding }
+    const error = { pointer, code: 'invalid_value' as const, detail: finding }
     const failures = [
-      invalidField(pointer, 'x', finding),
+      invalidField(pointer, 'invalid_value', finding),
       invalidRequest([error]),
       refusalOf([error]),
       fieldFailure('conflict', error),

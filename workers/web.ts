@@ -22,6 +22,7 @@ await runProcess('web', async ({ config, services: { platform, account, features
     trustedProxies: config.TRUSTED_PROXIES,
     limits: await startRateLimits(config, platform),
     findOverCap: account.usage.caps.check,
+    recordRefusal: account.refusals.recordAct,
     findEffect: createFindEffect(db),
     keepStatus: createKeepStatus(db),
     jwks: signingKeys.jwks,

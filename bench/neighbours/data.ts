@@ -62,6 +62,7 @@ interface Sending {
   /** The answer's. */
   status?: number
   type?: string
+  headers?: Record<string, string>
 }
 
 interface Sizes {
@@ -77,10 +78,10 @@ export async function makeHonestData(
   const post = async (
     path: string,
     body: unknown,
-    { method = 'POST', status = 200, type = 'application/json' }: Sending = {},
+    { method = 'POST', status = 200, type = 'application/json', headers = {} }: Sending = {},
   ) => {
     const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-    const request = requestOf({ method, path, key, headers: { 'Content-Type': type }, body: bytes })
+    const request = requestOf({ method, path, key, headers: { 'Content-Type': type, ...headers }, body: bytes })
     return JSON.parse((await once(port, [request], status)).toString())
   }
   const get = async (path: string) =>
@@ -92,7 +93,7 @@ export async function makeHonestData(
       ])
       .then((rows) => rows.map(({ id }) => id))
 
-  await post('/v1/account/risk-policy', POLICY, { method: 'PUT' })
+  await post('/v1/account/risk-policy', { document: POLICY }, { method: 'PUT', headers: { 'If-Match': '*' } })
   const captures = await createCaptures({ port, key }, { isSmall: true })
   const photographer = await createPhotographer({ isSmall: true })
   const bodies = await captures.take(8)
@@ -153,7 +154,7 @@ export async function makeHonestData(
   const endpointIds: string[] = []
   for (let made = 0; made < ENDPOINTS; made += 1) {
     const endpoint = await post('/v1/webhook-endpoints', { url: `${receiverUrl}/hook/${made}`, event_types: ['*'] })
-    endpointIds.push(endpoint.endpoint_id)
+    endpointIds.push(endpoint.webhook_endpoint_id)
   }
   const mediaIds = await ids('media')
   const { screening_id: screeningId } = await post('/v1/media/screen', { media: { media_id: mediaIds[0] } })

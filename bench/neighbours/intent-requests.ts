@@ -20,6 +20,7 @@ const ACTION = {
 const SESSION = 'honest-session'
 const DEVICE = 'honest-device'
 const KILL_SWITCH = { mode: 'monitor', max_age_s: 300, families: [] }
+const ANY_VERSION = { headers: { 'content-type': 'application/json', 'If-Match': '*' } }
 // What is made and not yet used.
 const MOST_KEPT = 40
 
@@ -27,6 +28,7 @@ const MOST_KEPT = 40
 export const INTENT_NOT_CALLED: readonly string[] = [
   // Jobs of models take seconds of a core each, and what is made of them needs one that has ended; the rest needs a person.
   'DELETE /v1/trace/eval-sets/:id',
+  'DELETE /v1/trace/traces/:id/texts',
   'GET /v1/trace/diffs/:id',
   'GET /v1/trace/diffs/:id/report',
   'GET /v1/trace/disclosure-requests/:id',
@@ -36,6 +38,7 @@ export const INTENT_NOT_CALLED: readonly string[] = [
   'GET /v1/trace/shares/:id',
   'GET /v1/trace/shares/:id/views',
   'GET /v1/trace/shares/view',
+  'GET /v1/trace/traces/:id/texts',
   'GET /v1/trace/traces/:id/tokens',
   'POST /v1/trace/diffs',
   'POST /v1/trace/diffs/:id/cancel',
@@ -230,7 +233,7 @@ export function intentRequests({ get, send }: Asking): Record<string, () => Ask 
       send('POST', `/v1/mandates/${id}/revoke`, { reason: 'over' }),
     ),
 
-    'PUT /v1/trace/kill-switch': () => send('PUT', '/v1/trace/kill-switch', KILL_SWITCH),
+    'PUT /v1/trace/kill-switch': () => send('PUT', '/v1/trace/kill-switch', { document: KILL_SWITCH }, ANY_VERSION),
     'POST /v1/trace/check': () => {
       const readings = [{ family: 'exfiltration', score: 0.1 }]
       const reading = { readings, reading_at: new Date().toISOString(), canary_set: 'default-v1' }

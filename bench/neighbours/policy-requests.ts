@@ -2,7 +2,7 @@
 
 import type { Ask } from './steady.ts'
 
-const DRAFT = {
+const DOCUMENT = {
   rules: [
     {
       id: 'wire-over-10k',
@@ -32,17 +32,17 @@ interface Asking {
 export function policyRequests({ get, send }: Asking): Record<string, () => Ask> {
   return {
     'GET /v1/policy': () => get('/v1/policy'),
-    'PUT /v1/policy': () => send('PUT', '/v1/policy', DRAFT, { headers: ANY }),
+    'PUT /v1/policy': () => send('PUT', '/v1/policy', { document: DOCUMENT }, { headers: ANY }),
     'GET /v1/policy/versions': () => get('/v1/policy/versions'),
     'GET /v1/policy/versions/:version': () => get('/v1/policy/versions/0'),
     'GET /v1/policy/shadow-report': () => get('/v1/policy/shadow-report'),
-    'POST /v1/policy/validate': () => send('POST', '/v1/policy/validate', { draft: DRAFT }),
-    'POST /v1/policy/analyze': () => send('POST', '/v1/policy/analyze', { draft: DRAFT }),
-    'POST /v1/policy/simulate': () => send('POST', '/v1/policy/simulate', { draft: DRAFT, input: INPUT }),
+    'POST /v1/policy/validate': () => send('POST', '/v1/policy/validate', { document: DOCUMENT }),
+    'POST /v1/policy/analyze': () => send('POST', '/v1/policy/analyze', { document: DOCUMENT }),
+    'POST /v1/policy/simulate': () => send('POST', '/v1/policy/simulate', { document: DOCUMENT, input: INPUT }),
     'POST /v1/policy/replay': () => {
       const to = new Date()
       const from = new Date(to.getTime() - 60_000)
-      return send('POST', '/v1/policy/replay', { draft: DRAFT, from: from.toISOString(), to: to.toISOString() })
+      return send('POST', '/v1/policy/replay', { document: DOCUMENT, from: from.toISOString(), to: to.toISOString() })
     },
   }
 }

@@ -11,6 +11,7 @@ import { paced } from './rates.ts'
 import type { Ask, Routine } from './steady.ts'
 
 const JSON_BODY = { 'content-type': 'application/json' }
+const ANY_VERSION = { headers: { ...JSON_BODY, 'If-Match': '*' } }
 const NDJSON = { 'content-type': 'application/x-ndjson' }
 const NO_WAIT = { ...JSON_BODY, prefer: 'wait=0' }
 
@@ -226,15 +227,17 @@ export function honestRoutines(data: HonestData): Routine[] {
     'GET /v1/account/screening': () => get('/v1/account/screening'),
     'PUT /v1/account/screening': () => {
       const threshold = { review: 0.5, likely: 0.9 }
-      return send('PUT', '/v1/account/screening', { thresholds: { genai: threshold, deepfake: threshold } })
+      const document = { thresholds: { genai: threshold, deepfake: threshold } }
+      return send('PUT', '/v1/account/screening', { document }, ANY_VERSION)
     },
     'GET /v1/account/risk-policy': () => get('/v1/account/risk-policy'),
-    'PUT /v1/account/risk-policy': () => send('PUT', '/v1/account/risk-policy', POLICY),
+    'PUT /v1/account/risk-policy': () => send('PUT', '/v1/account/risk-policy', { document: POLICY }, ANY_VERSION),
     'GET /v1/account/risk-policy/versions': () => get('/v1/account/risk-policy/versions'),
+    'GET /v1/account/risk-policy/versions/:version': () => get('/v1/account/risk-policy/versions/0'),
     'POST /v1/account/risk-policy/dry-run': () => {
-      const policy = { ...POLICY, require_biometric: true }
+      const document = { ...POLICY, require_biometric: true }
       return send('POST', '/v1/account/risk-policy/dry-run', {
-        policy,
+        document,
         limit: 10,
         created_gte: new Date(Date.now() - 2_000).toISOString(),
       })
@@ -247,7 +250,7 @@ export function honestRoutines(data: HonestData): Routine[] {
     ...Object.fromEntries(PLAIN_READS.map((path) => [`GET ${path}`, () => get(path)])),
 
     'POST /v1/account/keys': () => {
-      const after = (body: Buffer) => void made.keys.push(idOf('id')(body))
+      const after = (body: Buffer) => void made.keys.push(idOf('api_key_id')(body))
       return made.keys.length > 40
         ? undefined
         : send('POST', '/v1/account/keys', { name: 'neighbour', scopes: ['verify'] }, { after })
@@ -259,7 +262,7 @@ export function honestRoutines(data: HonestData): Routine[] {
       send('POST', `/v1/account/keys/${id}/revoke`, {}, { headers: {}, body: '' }),
     ),
     'POST /v1/account/keys/:id/rotate': eachOnce(made.keys, (id) => {
-      const after = (body: Buffer) => void made.keys.push(idOf('id')(body))
+      const after = (body: Buffer) => void made.keys.push(idOf('api_key_id')(body))
       return send('POST', `/v1/account/keys/${id}/rotate`, { grace_period_seconds: 0 }, { after })
     }),
 
@@ -271,7 +274,7 @@ export function honestRoutines(data: HonestData): Routine[] {
             '/v1/webhook-endpoints',
             { url: 'https://example.com/hook', event_types: ['approval.requested'] },
             {
-              after: (body) => void made.endpoints.push(idOf('endpoint_id')(body)),
+              after: (body) => void made.endpoints.push(idOf('webhook_endpoint_id')(body)),
             },
           ),
     'GET /v1/webhook-endpoints': () => get('/v1/webhook-endpoints'),

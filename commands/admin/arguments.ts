@@ -22,6 +22,7 @@ const OPTIONS = {
   after: { type: 'string' },
   family: { type: 'string' },
   now: { type: 'boolean', default: false },
+  'read-only': { type: 'boolean', default: false },
   'doubted-since': { type: 'string' },
   queue: { type: 'string' },
   state: { type: 'string' },

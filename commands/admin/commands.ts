@@ -31,7 +31,7 @@ export const USAGE = `Usage: npm run admin -- <command> [--json]
   account reopen ACC                                undoes its closure, as long as nothing is erased
   plan set PLAN --account ACC [--yes]
   products set PRODUCT,... --account ACC [--yes]
-  key create --account ACC --environment ${ENVIRONMENTS.join('|')} --scopes verify,attest,... [--name NAME] [--expires TIME]
+  key create --account ACC --environment ${ENVIRONMENTS.join('|')} --scopes verify,attest,... [--name NAME] [--expires TIME] [--read-only]
   key list --account ACC --environment ${ENVIRONMENTS.join('|')} [--limit N] [--before KEY_ID]
   key revoke KEY_ID [--yes]
   login-link EMAIL [--account ACC]                  prints a link that signs in; with --account, a new owner
@@ -91,7 +91,11 @@ const ENTRIES: Record<string, Entry> = {
   'account reopen': { options: [], words: 1, read: readAccountReopen },
   'plan set': { options: ['account', 'yes'], words: 1, read: readPlanSet },
   'products set': { options: ['account', 'yes'], words: 1, read: readProductsSet },
-  'key create': { options: ['account', 'environment', 'scopes', 'name', 'expires'], words: 0, read: readKeyCreate },
+  'key create': {
+    options: ['account', 'environment', 'scopes', 'name', 'expires', 'read-only'],
+    words: 0,
+    read: readKeyCreate,
+  },
   'key list': { options: ['account', 'environment', 'limit', 'before'], words: 0, read: readKeyList },
   'key revoke': { options: ['yes'], words: 1, read: readKeyRevoke },
   'login-link': { options: ['account'], words: 1, read: ({ account }, word) => printLoginLink(word, account) },

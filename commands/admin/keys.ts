@@ -11,11 +11,12 @@ export function readKeyCreate(values: Values): Act {
   const scopes = someOf('--scopes', required('--scopes', values.scopes), GRANTABLE_SCOPES)
   const expiresAt = values.expires === undefined ? undefined : readTime('--expires', values.expires)
   const name = values.name ?? 'made by an operator'
+  const isReadOnly = values['read-only']
   return async ({ services, log }) => {
     const account = await findAccount(services, accountId)
     const made = await services.account.keys.create(
       { accountId: account.id, environment },
-      { name, scopes, ...(expiresAt === undefined ? {} : { expiresAt }) },
+      { name, scopes, isReadOnly, ...(expiresAt === undefined ? {} : { expiresAt }) },
     )
     log('key create', { account: account.id, id: made.id, scopes })
     return { ...made, note: 'The key is shown this once.' }
@@ -32,11 +33,12 @@ export function readKeyList(values: Values): Act {
     const found = await services.account.keys.list({ accountId, environment }, { before, limit: limit + 1 })
     const keys = found.slice(0, limit)
     if (found.length > limit) say(`There are more: --before ${keys.at(-1)?.id}`)
-    return keys.map(({ id, name, prefix, last4, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }) => ({
+    return keys.map(({ id, name, prefix, last4, scopes, createdAt, lastUsedAt, expiresAt, revokedAt, isReadOnly }) => ({
       id,
       name,
       key: `${prefix}...${last4 ?? ''}`,
       scopes: scopes.join(','),
+      isReadOnly,
       createdAt,
       lastUsedAt,
       expiresAt,

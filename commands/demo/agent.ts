@@ -48,7 +48,7 @@ export async function letAgentBuy({ baseUrl, key, link, directory, say, signal }
     { id: 'no-large-purchases', when: above(DENIED_ABOVE), require: { deny: true } },
     { id: 'ask-a-person', when: above(APPROVED_ABOVE), require: { approval: { min_approvals: 1 } } },
   ]
-  await call('PUT', '/v1/policy', { name: 'demo', rules }, { headers: { 'If-Match': '*' } })
+  await call('PUT', '/v1/policy', { document: { name: 'demo', rules } }, { headers: { 'If-Match': '*' } })
   const agent = await call('POST', '/v1/agents', { name: 'Buyer', owner: 'purchasing' })
   const session = await call('POST', `/v1/agents/${agent.agent_id}/sessions`, {})
   const { mandate_id } = await call('POST', '/v1/mandates', {

@@ -3,7 +3,12 @@
 // service, and nothing of what it says or of what its probes read is prepared.
 
 type Members = Record<string, unknown>
-type Call = (method: string, path: string, json?: Members) => Promise<Members>
+type Call = (
+  method: string,
+  path: string,
+  json?: Members,
+  options?: { headers: Record<string, string> },
+) => Promise<Members>
 
 interface CanaryOptions {
   call: Call
@@ -48,13 +53,14 @@ export async function letModelBeStopped({ call, person, say, fault }: CanaryOpti
   const followed = await infer(`${INVOICE} ${INJECTION}`)
   say(`  The model follows the mail: "${excerptOf(followed.completion)}"; its canaries saw it: ${trippedOf(followed)}`)
   expectThat(trippedOf(followed) === FAMILY, `canaries under monitor: ${trippedOf(followed)} instead of ${FAMILY}`)
-  const preview = await call('POST', '/v1/trace/kill-switch/preview', KILL_SWITCH)
+  const preview = await call('POST', '/v1/trace/kill-switch/preview', { document: KILL_SWITCH })
   const { inferences } = preview.refused as { inferences: number }
   say(
     `  The kill switch would have withheld ${inferences} of the inferences of this week, and is set to block and lock`,
   )
   expectThat(inferences === 1, `the preview counts ${inferences} withheld inferences instead of 1`)
-  await call('PUT', '/v1/trace/kill-switch', KILL_SWITCH)
+  const { version } = await call('GET', '/v1/trace/kill-switch')
+  await call('PUT', '/v1/trace/kill-switch', { document: KILL_SWITCH }, { headers: { 'If-Match': `"${version}"` } })
 
   const withheld = await infer(`${INVOICE} ${INJECTION}`)
   say(`  The same again: ${withheld.finish_reason}, the completion is withheld, the session is locked`)

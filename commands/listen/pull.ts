@@ -71,7 +71,7 @@ export function createPuller({ service, key, signal, onTrouble }: PullerOptions)
   }
 
   async function pull(query: string): Promise<Page> {
-    const { status, json } = await get(`/v1/events?${query}`)
+    const { status, json } = await get(`/v1/events/pull?${query}`)
     if (status !== 200) throw Object.assign(refused(json), { resumeAfter: json.resume_after })
     return json as unknown as Page
   }
@@ -92,7 +92,7 @@ export function createPuller({ service, key, signal, onTrouble }: PullerOptions)
       types: readonly string[] | undefined,
       onGap: (from: number, to: number) => void,
     ): AsyncGenerator<PositionedEnvelope, never> {
-      const filter = types === undefined ? '' : `&event_types=${types.join(',')}`
+      const filter = (types ?? []).map((type) => `&event_type=${type}`).join('')
       for (let after = start; ; ) {
         const page = await pull(`after=${after}&limit=100&wait=${WAIT_SECONDS}${filter}`).catch((error: unknown) => {
           const resumeAfter = error instanceof Error && 'resumeAfter' in error ? error.resumeAfter : undefined

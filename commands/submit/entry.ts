@@ -4,10 +4,9 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { judgeLine } from '#src/attest/batches/lines.ts'
-import type { FieldError } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { type Environment, newId } from '#src/platform/ids.ts'
-import { type FileFacts, inlineFacts, isFinding, photoFacts } from './files.ts'
+import { type FileFacts, type Finding, inlineFacts, isFinding, photoFacts } from './files.ts'
 
 export type Body = { [key: string]: Json }
 
@@ -25,7 +24,7 @@ export interface Found {
   bodyPath?: string
   /** The column that gave a value of the body, by its pointer, where it was not the body itself. */
   columns?: ReadonlyMap<string, string>
-  problems?: FieldError[]
+  problems?: Finding[]
 }
 
 /** One capture, ready to be sent, or with its problems. */
@@ -37,7 +36,7 @@ export interface Entry {
   photo?: FileFacts
   /** Without `media`, unless that existed before. */
   body: Body
-  problems: FieldError[]
+  problems: Finding[]
 }
 
 export interface CheckOptions {
@@ -75,12 +74,30 @@ export async function checkFound(found: Found, options: CheckOptions): Promise<E
   return { source, file, key, body, problems, ...(facts === undefined ? {} : { photo: facts }) }
 }
 
+/**
+ * Refuses the second of two captures with one `external_id`, as the service would with a conflict. The same capture twice
+ * is one capture.
+ */
+export function createNameCheck(): (found: Found, entry: Entry) => Entry {
+  const named = new Map<string, { file: string; key: string }>()
+  return ({ columns }, entry) => {
+    const { file, source, key, body, problems } = entry
+    if (typeof body.external_id !== 'string' || problems.length > 0) return entry
+    const other = named.get(body.external_id)
+    if (other === undefined) named.set(body.external_id, { file: file === '' ? source : file, key })
+    if (other === undefined || other.key === key) return entry
+    const detail = `${body.external_id} names ${other.file} already, and ${file === '' ? source : file} is another capture`
+    const pointer = columns?.get('/external_id') ?? '/external_id'
+    return { ...entry, problems: [{ pointer, code: 'not_unique', detail }] }
+  }
+}
+
 /** 96 bits of a hash: enough to tell a million captures apart. */
 export function digest(value: Json): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16)
 }
 
-function judgeBody(body: Body, columns: Found['columns'], environment: Environment): FieldError[] {
+function judgeBody(body: Body, columns: Found['columns'], environment: Environment): Finding[] {
   const line = JSON.stringify({ media: { media_id: newId('med', environment) }, ...body })
   const verdict = judgeLine(Buffer.from(line), environment, Date.now())
   if ('body' in verdict) return []
@@ -89,7 +106,7 @@ function judgeBody(body: Body, columns: Found['columns'], environment: Environme
     .map((error) => ({ ...error, pointer: columns?.get(error.pointer) ?? error.pointer }))
 }
 
-async function readPhotoFacts(found: Found, media: Json | undefined): Promise<FileFacts | FieldError | undefined> {
+async function readPhotoFacts(found: Found, media: Json | undefined): Promise<FileFacts | Finding | undefined> {
   const inline = inlineData(media)
   if (found.photo !== undefined) {
     const facts = await photoFacts(found.photo)

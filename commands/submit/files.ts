@@ -21,20 +21,25 @@ export interface FileFacts {
   isInline?: true
 }
 
+/** What is wrong with a capture, as the service or this command found it. */
+export interface Finding extends Omit<FieldError, 'code'> {
+  code: string
+}
+
 // A body with the largest photo that fits into 20 MiB of JSON, and some more.
 const MAX_JSON_BYTES = 32 * 1024 * 1024
 const MAX_DEPTH = 32
 
-export function isFinding(value: object | string): value is FieldError {
+export function isFinding(value: object | string): value is Finding {
   return typeof value === 'object' && 'code' in value
 }
 
-export function finding(pointer: string, code: string, detail: string): FieldError {
+export function finding(pointer: string, code: string, detail: string): Finding {
   return { pointer, code, detail }
 }
 
 /** Reads a photo's size and its first bytes. */
-export async function photoFacts(path: string): Promise<FileFacts | FieldError> {
+export async function photoFacts(path: string): Promise<FileFacts | Finding> {
   let file: FileHandle | undefined
   try {
     // Without O_NONBLOCK opening a named pipe would wait for its writer.
@@ -51,14 +56,14 @@ export async function photoFacts(path: string): Promise<FileFacts | FieldError> 
 }
 
 /** The same for a photo that is inside a body. */
-export async function inlineFacts(bodyPath: string, photo: Buffer): Promise<FileFacts | FieldError> {
+export async function inlineFacts(bodyPath: string, photo: Buffer): Promise<FileFacts | Finding> {
   const { mtimeNs } = await stat(bodyPath, { bigint: true })
   const facts = describe(bodyPath, photo.length, mtimeNs, photo.subarray(0, SNIFF_BYTES))
   return isFinding(facts) ? facts : { ...facts, isInline: true }
 }
 
 /** A JSON object from a file, as strictly as the service reads. */
-export async function readBody(path: string): Promise<Body | FieldError[]> {
+export async function readBody(path: string): Promise<Body | Finding[]> {
   try {
     const facts = await stat(path)
     if (!facts.isFile()) return [finding('', 'not_a_file', 'is no ordinary file')]
@@ -69,7 +74,7 @@ export async function readBody(path: string): Promise<Body | FieldError[]> {
   }
 }
 
-export function parseBody(bytes: Uint8Array): Body | FieldError[] {
+export function parseBody(bytes: Uint8Array): Body | Finding[] {
   try {
     const value = parseJson(bytes, { maxBytes: MAX_JSON_BYTES, maxDepth: MAX_DEPTH })
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
@@ -85,7 +90,7 @@ export async function resolveInside(
   base: string,
   name: string,
   search: NameSearch = createNameSearch(base),
-): Promise<string | FieldError> {
+): Promise<string | Finding> {
   const path = resolve(base, name)
   const real = await realOf(base, path)
   if (!isFinding(real) || real.code !== 'not_found' || !isInside(base, path)) return real
@@ -95,7 +100,7 @@ export async function resolveInside(
   return other === undefined ? real : realOf(base, other)
 }
 
-async function realOf(base: string, path: string): Promise<string | FieldError> {
+async function realOf(base: string, path: string): Promise<string | Finding> {
   try {
     const real = await realpath(path)
     // Checked only when the file exists: a name that leads out and a wrong name are different errors.
@@ -110,7 +115,7 @@ export function isInside(base: string, path: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-export function findingOf(pointer: string, error: unknown): FieldError {
+export function findingOf(pointer: string, error: unknown): Finding {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const known = REASONS[code]
   if (known !== undefined) return finding(pointer, known[0], known[1])
@@ -127,7 +132,7 @@ const REASONS: Record<string, [code: string, detail: string]> = {
   ERR_INVALID_ARG_VALUE: ['not_found', 'there is no such file'],
 }
 
-function describe(path: string, size: number, modified: bigint, head: Buffer): FileFacts | FieldError {
+function describe(path: string, size: number, modified: bigint, head: Buffer): FileFacts | Finding {
   if (size === 0) return finding('/media', 'empty_file', 'is empty')
   if (size > MAX_IMAGE_BYTES) return finding('/media', 'too_large', `has more than ${MAX_IMAGE_BYTES} bytes`)
   const contentType = sniffType(head)

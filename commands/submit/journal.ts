@@ -3,12 +3,13 @@
 
 import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
-import type { FieldError } from '#src/failure.ts'
 import { takeFileLock } from '#src/platform/file-lock.ts'
 import type { BatchLine } from '../../capture-kit/client.ts'
+import type { Duplicates } from './duplicates.ts'
+import type { Finding } from './files.ts'
 
 /** The outcome of a capture: its result, or why it was refused. */
-export type Outcome = { result: BatchLine } | { errors: FieldError[] }
+export type Outcome = { result: BatchLine } | { errors: Finding[] }
 
 export interface Sending {
   batchId: string
@@ -38,7 +39,10 @@ export interface Journal {
   addBatch(sending: Sending): void
   endBatch(batchId: string): void
   addResult(key: string, result: BatchLine): void
-  addRefusal(key: string, errors: readonly FieldError[]): void
+  addRefusal(key: string, errors: readonly Finding[]): void
+  /** Undefined while they are unknown. */
+  duplicatesOf(key: string): Duplicates | undefined
+  addDuplicates(key: string, duplicates: Duplicates): void
   /** Makes added lines survive a power cut. */
   sync(): Promise<void>
   close(): Promise<void>
@@ -50,7 +54,8 @@ type Mark =
   | { t: 'batch'; id: string; keys: string[] }
   | { t: 'end'; id: string }
   | { t: 'result'; k: string; r: BatchLine }
-  | { t: 'refused'; k: string; e: FieldError[] }
+  | { t: 'refused'; k: string; e: Finding[] }
+  | { t: 'duplicates'; k: string; d: Duplicates }
 
 interface Place {
   offset: number
@@ -65,6 +70,8 @@ interface Place {
 const MEDIA_LIFE_MS = 24 * 3_600_000
 const READ_BYTES = 1024 * 1024
 const NEWLINE = 0x0a
+/** Shared by the thousands of captures that have none. */
+const NO_DUPLICATES: Duplicates = { not_comparable: null, earlier: [], earlier_more: 0, later: [] }
 const sync = promisify(fdatasync)
 
 /**
@@ -84,6 +91,7 @@ export async function openJournal(path: string, to: string): Promise<Journal> {
   }
   const media = new Map<string, Media>()
   const places = new Map<string, Place>()
+  const duplicates = new Map<string, Duplicates>()
   const batches = new Map<string, string[]>()
   let lastBatch: string | undefined
   let end = 0
@@ -97,7 +105,12 @@ export async function openJournal(path: string, to: string): Promise<Journal> {
       batches.set(mark.id, mark.keys)
       lastBatch = mark.id
     } else if (mark.t === 'end') batches.delete(mark.id)
-    else {
+    else if (mark.t === 'duplicates') {
+      const { not_comparable: why, earlier, later } = mark.d
+      const isNone = why === null && earlier.length + later.length === 0
+      duplicates.set(mark.k, isNone ? NO_DUPLICATES : mark.d)
+    } else {
+      duplicates.delete(mark.k)
       const isResult = mark.t === 'result'
       const status = isResult ? mark.r.status : undefined
       const isDone = status === 'evaluated'
@@ -142,6 +155,8 @@ export async function openJournal(path: string, to: string): Promise<Journal> {
     endBatch: (batchId) => add({ t: 'end', id: batchId }),
     addResult: (key, result) => add({ t: 'result', k: key, r: result }),
     addRefusal: (key, errors) => add({ t: 'refused', k: key, e: [...errors] }),
+    duplicatesOf: (key) => duplicates.get(key),
+    addDuplicates: (key, found) => add({ t: 'duplicates', k: key, d: found }),
     sync: () => sync(file),
     async close() {
       await sync(file)

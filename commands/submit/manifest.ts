@@ -3,11 +3,10 @@
 import { createReadStream } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { basename, dirname, join, parse } from 'node:path'
-import type { FieldError } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
 import type { Body, Found } from './entry.ts'
-import { finding, isFinding, parseBody, readBody, resolveInside } from './files.ts'
+import { type Finding, finding, isFinding, parseBody, readBody, resolveInside } from './files.ts'
 import { createNameSearch, type NameSearch } from './names.ts'
 import { type Cells, type Row, readTable } from './table.ts'
 
@@ -94,7 +93,7 @@ async function readRowBody(
   base: Folder,
   file: string,
   cells: Cells,
-): Promise<{ body: Body; bodyPath?: string; problems: FieldError[] }> {
+): Promise<{ body: Body; bodyPath?: string; problems: Finding[] }> {
   const column = cells.has('body') ? 'body' : 'bundle'
   const name = cells.get(column)
   const { dir, name: stem } = parse(file)
@@ -114,8 +113,8 @@ async function readRowBody(
 }
 
 // The sender maintains the table by hand, so it overrides the file. None of it is signed.
-function fillIn(body: Body, cells: Cells): FieldError[] {
-  const problems: FieldError[] = []
+function fillIn(body: Body, cells: Cells): Finding[] {
+  const problems: Finding[] = []
   for (const [column, pointer] of COLUMNS) {
     const text = cells.get(column)
     if (text === undefined) continue
@@ -140,16 +139,12 @@ function setAt(body: Body, [member = '', ...rest]: string[], value: Json): void 
   setAt(next, rest, value)
 }
 
-async function locate(
-  base: Folder,
-  file: string,
-  pointer: string,
-): Promise<{ photo?: string; problems?: FieldError[] }> {
+async function locate(base: Folder, file: string, pointer: string): Promise<{ photo?: string; problems?: Finding[] }> {
   const path = await resolveInside(base.path, file, base.search)
   return isFinding(path) ? { problems: [{ ...path, pointer }] } : { photo: path }
 }
 
-function refuse(source: string, problems: FieldError[]): Found {
+function refuse(source: string, problems: Finding[]): Found {
   return { source, file: '', problems }
 }
 

@@ -6,9 +6,10 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { stringify } from 'csv-stringify/sync'
-import type { FieldError } from '#src/failure.ts'
 import type { BatchLine } from '../../capture-kit/client.ts'
+import type { Duplicates } from './duplicates.ts'
 import type { Entry } from './entry.ts'
+import type { Finding } from './files.ts'
 import type { Journal, Outcome } from './journal.ts'
 import type { Plan } from './plan.ts'
 
@@ -25,6 +26,8 @@ export interface Tally {
   cancelled: number
   /** Not sent yet, or without a result yet. */
   pending: number
+  /** Captures whose picture other claims show too. */
+  duplicates: number
   /** How many results have each factor; advisory ones too. */
   factors: Record<string, number>
 }
@@ -46,6 +49,7 @@ const COLUMNS = [
   'error_code',
   'error_pointer',
   'error_detail',
+  'duplicates',
 ]
 
 type State = BatchLine['status'] | 'rejected' | 'pending'
@@ -61,9 +65,10 @@ export async function writeResults(directory: string, plan: Plan, journal: Journ
     for await (const entry of plan.entries()) {
       const outcome: Outcome | undefined =
         entry.problems.length > 0 ? { errors: entry.problems } : journal.read(entry.key)
-      count(tally, outcome)
-      await csv.write(row(cellsOf(entry, outcome)))
-      await ndjson.write(`${JSON.stringify(recordOf(entry, outcome))}\n`)
+      const duplicates = journal.duplicatesOf(entry.key)
+      count(tally, outcome, duplicates)
+      await csv.write(row([...cellsOf(entry, outcome), duplicatesCell(duplicates)]))
+      await ndjson.write(`${JSON.stringify({ ...recordOf(entry, outcome), ...(duplicates && { duplicates }) })}\n`)
     }
     await csv.keep()
     await ndjson.keep()
@@ -74,11 +79,23 @@ export async function writeResults(directory: string, plan: Plan, journal: Journ
 }
 
 function emptyTally(): Tally {
-  return { captures: 0, passed: 0, review: 0, failed: 0, rejected: 0, errors: 0, cancelled: 0, pending: 0, factors: {} }
+  return {
+    captures: 0,
+    passed: 0,
+    review: 0,
+    failed: 0,
+    rejected: 0,
+    errors: 0,
+    cancelled: 0,
+    pending: 0,
+    duplicates: 0,
+    factors: {},
+  }
 }
 
-function count(tally: Tally, outcome: Outcome | undefined): void {
+function count(tally: Tally, outcome: Outcome | undefined, duplicates: Duplicates | undefined): void {
   tally.captures += 1
+  if (duplicates !== undefined && duplicates.earlier.length + duplicates.later.length > 0) tally.duplicates += 1
   if (outcome === undefined) tally.pending += 1
   else if ('errors' in outcome) tally.rejected += 1
   else {
@@ -117,10 +134,17 @@ function cellsOf({ file, source, body }: Entry, outcome: Outcome | undefined): (
   ]
 }
 
+function duplicatesCell(duplicates: Duplicates | undefined): string | null {
+  if (duplicates === undefined) return null
+  const { earlier, earlier_more: more, later } = duplicates
+  const matches = [...earlier, ...later].map((match) => `${match.kind} ${match.claim_id} ${match.distance_bits}`)
+  return [...matches, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+}
+
 function recordOf({ file, source }: Entry, outcome: Outcome | undefined): Record<string, unknown> {
   const record = { file, source, status: stateOf(outcome) }
   if (outcome === undefined) return record
-  if ('errors' in outcome) return { ...record, errors: outcome.errors satisfies FieldError[] }
+  if ('errors' in outcome) return { ...record, errors: outcome.errors satisfies Finding[] }
   // The position in a batch has no meaning for the user.
   const { line, cursor, ...result } = outcome.result
   return { ...record, result }

@@ -4,9 +4,10 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
-import type { FieldError } from '#src/failure.ts'
 import type { Batch, BatchLine, ResultsEnd } from '../../capture-kit/client.ts'
 import { reasonOf } from '../sentence.ts'
+import type { DuplicatesRow } from './duplicates.ts'
+import type { Finding } from './files.ts'
 import { createPace } from './pace.ts'
 
 export interface ServiceOptions {
@@ -25,7 +26,7 @@ export interface Refused {
   status: number
   code: string
   detail: string
-  errors: FieldError[]
+  errors: Finding[]
   rejected: Batch['rejected']
 }
 
@@ -51,6 +52,7 @@ const GREETING = '/v1/claims/batches?limit=1'
 // Before anything is sent, a short wait is enough: the address may be a typing error.
 const GREETING_MS = 10_000
 const NDJSON = 'application/x-ndjson'
+const PAGE = 100
 
 /** Why a submission can't continue now. Work already done stays done. */
 export function stopped(message: string, cause?: unknown): Error {
@@ -144,14 +146,18 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
       return { again: `${status} ${refused.detail}`, afterMs, isThrottle, isShortage: isThrottle || status === 503 }
     }
     answeredAt = performance.now()
-    if (status === 401 || status === 403) {
+    const isAllowed = call.isOptional === true && refused.code === 'insufficient_scope'
+    if ((status === 401 || status === 403) && !isAllowed) {
       throw stopped(`The key is refused: ${refused.detail} (${status} ${refused.code})`)
     }
     if (status < 400) throw stopped(`${base.origin} redirects (${status}): is --url the address of the service?`)
     return { refused }
   }
 
-  async function get<Value>(path: string, more: { patienceMs?: number } = {}): Promise<Answer<Value>> {
+  async function get<Value>(
+    path: string,
+    more: Pick<Call<Value>, 'patienceMs' | 'isOptional'> = {},
+  ): Promise<Answer<Value>> {
     return send({ method: 'GET', path: () => path, read: async (body) => (await body.json()) as Value, ...more })
   }
 
@@ -215,6 +221,20 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
       })
     },
 
+    /** Reads the duplicates of all captures of a claim. Refused when the key lacks the scope for it. */
+    async listDuplicates(claimId: string): Promise<Answer<DuplicatesRow[]>> {
+      const rows: DuplicatesRow[] = []
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const query: string = `?limit=${PAGE}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
+        const path = `/v1/claims/${encodeURIComponent(claimId)}/duplicates${query}`
+        const answer: Answer<Page<DuplicatesRow>> = await get(path, { isOptional: true })
+        if ('refused' in answer) return answer
+        rows.push(...answer.value.data)
+        cursor = answer.value.next_cursor
+      }
+      return { value: rows }
+    },
+
     /** Time between two requests while the rate limit of the key is near; otherwise 0. */
     intervalMs: pace.intervalMs,
 
@@ -232,6 +252,13 @@ interface Call<Value> {
   isSolitary?: boolean
   /** At most this long; less than the submission's patience. */
   patienceMs?: number
+  /** The submission goes on where the key lacks the scope for it. */
+  isOptional?: boolean
+}
+
+interface Page<Row> {
+  data: Row[]
+  next_cursor: string | null
 }
 
 interface Again {

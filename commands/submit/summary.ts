@@ -25,6 +25,7 @@ export function summaryLines(tally: Tally, seconds: number): string[] {
     ['errors', tally.errors, 'accepted, but without a result: see error_detail'],
     ['cancelled', tally.cancelled, 'before their evaluation: the same command submits them again'],
     ['pending', tally.pending, 'not done yet: the same command goes on'],
+    ['with duplicates', tally.duplicates, 'other claims show the same picture: see duplicates'],
   ]
   const factors = Object.entries(tally.factors).toSorted(([, a], [, b]) => b - a)
   const settled = tally.passed + tally.review + tally.failed

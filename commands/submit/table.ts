@@ -4,14 +4,13 @@
 
 import type { Readable } from 'node:stream'
 import { parse } from 'csv-parse/sync'
-import type { FieldError } from '#src/failure.ts'
 import { type Line, readLines } from '#src/platform/http/ndjson.ts'
 import { usageError } from '../sentence.ts'
-import { finding } from './files.ts'
+import { type Finding, finding } from './files.ts'
 
 /** Values by column; empty cells are absent. */
 export type Cells = ReadonlyMap<string, string>
-export type Row = { line: number } & ({ cells: Cells } | { problem: FieldError })
+export type Row = { line: number } & ({ cells: Cells } | { problem: Finding })
 
 export interface TableOptions {
   required: readonly string[]
@@ -61,7 +60,7 @@ function readHeader(text: string | undefined, { required, known, onUnknown }: Ta
 function readCells(
   text: string,
   { columns, delimiter }: { columns: string[]; delimiter: string },
-): { cells: Cells } | { problem: FieldError } {
+): { cells: Cells } | { problem: Finding } {
   const values = parseRecord(text, delimiter)
   if (values === undefined) return { problem: finding('', 'malformed', 'has a quotation mark that is never closed') }
   if (values.length !== columns.length && values.slice(columns.length).some((value) => value !== '')) {

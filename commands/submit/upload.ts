@@ -4,9 +4,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import type { FieldError } from '#src/failure.ts'
 import { digest, inlineData } from './entry.ts'
-import { type FileFacts, finding, findingOf, readBody } from './files.ts'
+import { type FileFacts, type Finding, finding, findingOf, readBody } from './files.ts'
 import type { Journal, Media } from './journal.ts'
 import type { Photo, Service } from './service.ts'
 
@@ -17,7 +16,7 @@ const HELD_BYTES = 8 * 1024 * 1024
 export async function upload(
   photo: FileFacts,
   { service, journal }: { service: Service; journal: Journal },
-): Promise<Media | { errors: FieldError[] }> {
+): Promise<Media | { errors: Finding[] }> {
   const name = nameOf(photo)
   const known = journal.mediaOf(name)
   if (known !== undefined) return known
@@ -46,7 +45,7 @@ export function nameOf({ path, size, modified }: FileFacts): string {
 
 type Content = Pick<Photo, 'digest' | 'open'>
 
-async function readPhoto(photo: FileFacts): Promise<Content | FieldError> {
+async function readPhoto(photo: FileFacts): Promise<Content | Finding> {
   const { size, mtimeNs } = await stat(photo.path, { bigint: true })
   const isChanged = String(mtimeNs) !== photo.modified || (!photo.isInline && Number(size) !== photo.size)
   if (isChanged) return changed()
@@ -62,7 +61,7 @@ async function readPhoto(photo: FileFacts): Promise<Content | FieldError> {
   return { digest: hash.digest('base64'), open }
 }
 
-async function readInline(path: string): Promise<Content | FieldError> {
+async function readInline(path: string): Promise<Content | Finding> {
   const body = await readBody(path)
   const data = Array.isArray(body) ? undefined : inlineData(body.media)
   return data === undefined ? changed() : held(Buffer.from(data, 'base64'))
@@ -72,6 +71,6 @@ function held(bytes: Buffer): Content {
   return { digest: createHash('sha256').update(bytes).digest('base64'), open: () => bytes }
 }
 
-function changed(): FieldError {
+function changed(): Finding {
   return finding('/media', 'changed', 'was changed while it was being submitted: run the command again')
 }

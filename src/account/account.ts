@@ -42,7 +42,8 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
   const accounts = createAccounts(p)
   const keys = keysFeature(p)
   const sessions = sessionsFeature(p)
-  const login = loginFeature(p, settings, sessions)
+  const audit = auditFeature(p, accounts)
+  const login = loginFeature(p, settings, { ...sessions, refusals: audit.refusals })
   const { allowlist } = login
   const team = teamFeature(p, { ...sessions, allowlist, withSlot: login.login.withSlot, tables, endWithUser })
   const webhooks = webhooksFeature(p, settings, accounts)
@@ -55,7 +56,6 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
     webhook_endpoint_disabled: createDisabledLetter(p),
     ...writers,
   })
-  const audit = auditFeature(p, accounts)
   const products = productsFeature(p)
   const exports = exportsFeature(p, tables)
   const closure = closureFeature(p, tables)
@@ -65,6 +65,7 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
     accounts,
     readActors,
     keys: keys.keys,
+    refusals: audit.refusals,
     sessions: sessions.sessions,
     ownSessions: sessions.own,
     allowlist,

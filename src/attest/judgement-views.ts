@@ -6,10 +6,6 @@ import { ADVISORIES, FACTOR_CODES } from './factors/table.ts'
 
 const listed = (id: string, values: readonly string[]) => z.string().meta({ id, enum: [...values] })
 
-/** The status of work that takes time. */
-export const workStatusView = z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']).meta({ id: 'WorkStatus' })
-export type WorkStatus = z.infer<typeof workStatusView>
-
 export const riskStatusView = z.enum(['passed', 'review', 'failed']).meta({ id: 'RiskStatus' })
 export const claimRiskStatusView = z.enum(['pending', 'passed', 'review', 'failed']).meta({ id: 'ClaimRiskStatus' })
 export const provenanceStatusView = z

@@ -28,9 +28,9 @@ interface Below {
 }
 
 export function createAuthorize(p: Platform, settings: AuthorizeSettings, { attest, trace }: Below) {
-  const policy = intentPolicyFeature(p, { replayable, resultsOf })
-  const tokens = tokensFeature(p)
   const webhooks = policyWebhooksFeature(p)
+  const policy = intentPolicyFeature(p, { replayable, resultsOf, ...webhooks })
+  const tokens = tokensFeature(p)
   const passkeys = passkeysFeature(p, settings)
   const approvals = approvalsFeature(p, { ...passkeys, ...policy })
   const revocations = revocationsFeature(p, approvals)

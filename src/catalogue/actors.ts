@@ -10,7 +10,7 @@ export const actorView = z
       .enum(ACTOR_TYPES)
       .meta({ id: 'ActorType' })
       .describe(
-        'user: a member of the account; key: an API key; agent: a registered agent; operator: whoever runs the deployment; service: the service by itself; directory: the identity provider of the account.',
+        'user: a member of the account; key: an API key; agent: a registered agent; operator: the operator of the deployment; service: the service by itself; directory: the identity provider of the account.',
       ),
     id: z.string().nullable().describe('The `usr_`, `key_` or `agt_` id; null for the other types.'),
     label: z

@@ -1,7 +1,10 @@
-// What the audit log records, all of it: administrative acts, and reads of photos, videos, evidence and health data.
+// What the audit log records, all of it: administrative acts, reads of photos, videos, evidence and health data, refusals of
+// both, and failed sign-ins.
 
 export const AUDIT_ACTIONS = {
+  'act.refused': 'An act or a read that has an entry of its own was refused',
   'account.created': 'The account was created',
+  'account.renamed': 'The account was renamed',
   'account.suspended': 'The operator suspended the account',
   'account.unsuspended': 'The operator lifted the suspension',
   'account.exported': 'An export of the account was requested',
@@ -11,10 +14,12 @@ export const AUDIT_ACTIONS = {
   'plan.changed': 'The plan was changed',
   'products.changed': 'The products were changed',
   'key.created': 'An API key was created',
+  'key.changed': 'The name or the addresses of an API key were changed',
   'key.rotated': 'An API key was rotated',
   'key.revoked': 'An API key was revoked',
   'user.signed_in': 'A user signed in',
   'user.signed_out': 'A user ended sessions',
+  'user.sign_in_refused': 'A user could not sign in with a link that was theirs',
   'login_link.printed': 'The operator printed a link that signs a user in',
   'user.invited': 'A person was invited',
   'invite.resent': 'An invite was sent again',
@@ -59,6 +64,8 @@ export const AUDIT_ACTIONS = {
   'claim.erased': 'A claim was erased',
   'media.read': 'A photo or a video was read',
   'evidence.read': 'An evidence packet was read',
+  'trace_texts.read': 'The texts of a trace were read',
+  'trace_texts.erased': 'The texts of a trace were erased',
   'decision_facts.read': 'The facts of a decision were read, with its explanation',
   'ledger.exported': 'The decision ledger was exported',
   'audit.exported': 'The audit log was exported',

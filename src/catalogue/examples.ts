@@ -35,6 +35,16 @@ export const IDS = {
   traceJob: 'job_test_01m7x7k8f3b5nw2c7r4t9yd6ke',
 } as const
 
+/** Those who acted, as answers show them. */
+export const ACTORS = {
+  user: { type: 'user', id: 'usr_01m7x7ennfe7dsmvdzwjp06y9w', label: 'ada@example.com' },
+  key: { type: 'key', id: IDS.key, label: 'backend' },
+  service: { type: 'service', id: null, label: null },
+} as const
+
+/** In events, which contain nothing personal. */
+export const EVENT_ACTOR = { ...ACTORS.key, label: null } as const
+
 /** A list of one, as every list is answered. */
 export const listed = (item: object) => ({ object: 'list', data: [item], has_more: false, next_cursor: null })
 

@@ -68,7 +68,7 @@ export type SdkGroup = keyof typeof SDK_GROUPS
 export type SdkMethod = `${SdkGroup}.${string}` | { none: string }
 
 /** `read` changes nothing; `destructive` revokes, erases, suspends, stops, deletes or closes. */
-export type Effect = 'read' | 'write' | 'destructive'
+export type RouteEffect = 'read' | 'write' | 'destructive'
 
 /**
  * How a library calls it: `list` goes through pages, `upload` sends a raw body, `download` gets one, `lines` gets NDJSON,

@@ -2,7 +2,10 @@
 // that `emit` parses each payload with before it is stored.
 
 import { z } from 'zod'
-import { EVENT_TYPES, type EventType } from '#src/catalogue/events.ts'
+import { product } from '#src/account/sessions/views.ts'
+import { eventType } from '#src/account/webhooks/endpoint-views.ts'
+import type { Product } from '#src/catalogue/access.ts'
+import { anyEventView, EVENT_TYPES, type EventType } from '#src/catalogue/events.ts'
 import { Failure } from '#src/failure.ts'
 import { publicEndpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import type { Notes } from '#src/platform/http/openapi.ts'
@@ -15,25 +18,25 @@ type JsonSchema = Record<string, unknown>
 interface EventTypeEntry {
   type: EventType
   summary: string
-  products: readonly string[]
+  products: readonly Product[]
   /** null: no event of this type is sent yet. */
   dataSchema: JsonSchema | null
   envelopeSchema: JsonSchema | null
-  example: Record<string, unknown> | null
+  example: z.input<typeof anyEventView> | null
 }
 
-const schemaView = z.looseObject({}).nullable()
+const jsonSchema = z.record(z.string(), z.unknown()).meta({ id: 'JsonSchema', verbatim: true })
 const eventTypeView = z
   .object({
-    type: z.string(),
+    type: eventType,
     summary: z.string(),
-    products: z.array(z.string()).describe('Accounts that use any of these get the event. Empty: every account.'),
+    products: z.array(product).describe('Accounts that use any of these get the event. Empty: every account.'),
     is_sent: z
       .boolean()
       .describe('false: this version of the service sends none, and you may subscribe to it already.'),
-    data_schema: schemaView.describe('JSON Schema (2020-12) of `data`. Members may be added to it.'),
-    envelope_schema: schemaView.describe('JSON Schema (2020-12) of the whole body.'),
-    example: schemaView.describe('A whole body.'),
+    data_schema: jsonSchema.nullable().describe('JSON Schema (2020-12) of `data`. Members may be added to it.'),
+    envelope_schema: jsonSchema.nullable().describe('JSON Schema (2020-12) of the whole body.'),
+    example: anyEventView.nullable().describe('A whole body.'),
   })
   .meta({ id: 'EventTypeEntry' })
 
@@ -117,13 +120,21 @@ function entriesOf({ webhooks }: Pick<Notes, 'webhooks'>): EventTypeEntry[] {
       products,
       dataSchema: data === undefined ? null : schemaOf(data),
       envelopeSchema: note === undefined ? null : schemaOf(note.body),
-      example: note === undefined ? null : (note.example as Record<string, unknown>),
+      example: note === undefined ? null : (note.example as z.input<typeof anyEventView>),
     }
   })
 }
 
 const schemaOf = (schema: z.ZodType): JsonSchema =>
-  z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12', unrepresentable: 'any' }) as JsonSchema
+  z.toJSONSchema(schema, {
+    io: 'input',
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+    // For our own document only.
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.verbatim
+    },
+  }) as JsonSchema
 
 /** `/docs/events`. */
 export function eventsPage(notes: Pick<Notes, 'webhooks'>): DocsPage {

@@ -27,8 +27,8 @@ export function rolesPage(routes: readonly Route[]): DocsPage {
     ({ permission, allows, guarded }) => html`<h3 id="${permission}"><code>${permission}</code></h3>
 <p>Holders may ${allows}.</p>
 <ul>${guarded.map(
-      ({ method, path, scope, plan }) =>
-        html`<li><code>${method} ${path}</code>${scope === undefined ? ' (no API key)' : html` (keys: scope <code>${scope}</code>)`}${plan === undefined ? '' : `, plan ${plan}`}</li>\n`,
+      ({ method, path, scope, takesAnyKey, plan }) =>
+        html`<li><code>${method} ${path}</code>${scope === undefined ? (takesAnyKey ? ' (any API key)' : ' (no API key)') : html` (keys: scope <code>${scope}</code>)`}${plan === undefined ? '' : `, plan ${plan}`}</li>\n`,
     )}</ul>
 `,
   )

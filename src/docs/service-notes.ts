@@ -17,11 +17,18 @@ Every answer has a \`Request-Id\`.
 The [guide]({base_url}/docs/integrate) builds a capture app step by step.`
 
 // In the order in which a reader needs them.
-export const TAGS = [...Object.values(SDK_GROUPS), SERVICE_TAG].map(({ tag, description }) => ({ name: tag, description }))
+export const TAGS = [...Object.values(SDK_GROUPS), SERVICE_TAG].map(({ tag, description }) => ({
+  name: tag,
+  description,
+}))
 
 const keys = { keys: [PUBLIC_KEY] }
 
-const pingData = { type: 'object', properties: { endpoint_id: { type: 'string' } }, required: ['endpoint_id'] }
+const pingData = {
+  type: 'object',
+  properties: { webhook_endpoint_id: { type: 'string' } },
+  required: ['webhook_endpoint_id'],
+}
 const PING_TYPE = {
   type: 'ping',
   summary: 'The test of a webhook endpoint.',
@@ -29,7 +36,14 @@ const PING_TYPE = {
   is_sent: true,
   data_schema: pingData,
   envelope_schema: { type: 'object', properties: { event_id: { type: 'string' }, data: pingData } },
-  example: { event_id: IDS.event, type: 'ping', data: { endpoint_id: IDS.endpoint } },
+  example: {
+    event_id: IDS.event,
+    type: 'ping',
+    created_at: '2026-11-20T15:11:04.310Z',
+    environment: 'sandbox',
+    account_id: IDS.account,
+    data: { webhook_endpoint_id: IDS.endpoint },
+  },
 }
 
 export const SERVICE_NOTES: Record<string, Note> = {

@@ -1,12 +1,9 @@
 // The webhooks of the OpenAPI document: one for each event that a feature declares.
 
-import { z } from 'zod'
-import { type EmittedType, EVENT_DATA, EVENT_TYPES } from '#src/catalogue/events.ts'
+import { type EmittedType, EVENT_DATA, EVENT_TYPES, EVENT_VIEWS } from '#src/catalogue/events.ts'
 import { IDS } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { WebhookNote } from '#src/platform/http/openapi.ts'
-
-const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 
 const HEADERS = {
   'Service-Signature':
@@ -42,19 +39,8 @@ export function webhookNotes(events: EventNotes): Record<string, WebhookNote> {
   )
 }
 
-function describe(
-  type: EmittedType,
-  { data = EVENT_DATA[type], example }: NonNullable<EventNotes[EmittedType]>,
-): WebhookNote {
+function describe(type: EmittedType, { example }: NonNullable<EventNotes[EmittedType]>): WebhookNote {
   const { summary } = EVENT_TYPES[type]
-  const body = z.object({
-    event_id: z.string().describe('Stable across retries of one event.'),
-    type: z.literal(type),
-    created_at: z.iso.datetime(),
-    environment,
-    account_id: z.string(),
-    data,
-  })
   const envelope = {
     event_id: IDS.event,
     type,
@@ -68,7 +54,7 @@ function describe(
     description: DESCRIPTION,
     tag: 'Webhooks',
     headers: HEADERS,
-    body,
+    body: EVENT_VIEWS[type],
     example: envelope,
     answers: ANSWERS,
   }

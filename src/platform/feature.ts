@@ -74,8 +74,6 @@ export type EventNotes = { [Type in EmittedType]?: EventNote<Type> }
 interface EventNote<Type extends EmittedType> {
   /** Of the event's `data`. */
   example: z.input<(typeof EVENT_DATA)[Type]>
-  /** The schema of `data` for readers, where it names lists of codes that the catalogue declares as strings. */
-  data?: z.ZodObject
 }
 
 /** What a table has of an account, for the export and the erasure of the whole account. */

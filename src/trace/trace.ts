@@ -11,6 +11,7 @@ import type { ModelSettings } from './models/config.ts'
 import { modelsFeature } from './models/feature.ts'
 import { sharesFeature } from './shares/feature.ts'
 import type { AccountsOfShares } from './shares/viewing.ts'
+import { traceTextsFeature } from './texts/feature.ts'
 
 export type Trace = ReturnType<typeof createTrace>
 
@@ -27,8 +28,9 @@ export function createTrace(
   const canaries = canariesFeature(p, { ...models, ...locks, accounts })
   const inferences = inferencesFeature(p, { ...models, ...canaries })
   const jobs = traceJobsFeature(p, models)
+  const texts = traceTextsFeature(p, canaries)
   const diffs = diffsFeature(p, { ...models, accounts })
   const shares = sharesFeature(p, { accounts })
-  const features = { models, locks, canaries, inferences, jobs, diffs, shares }
+  const features = { models, locks, canaries, inferences, jobs, texts, diffs, shares }
   return { ...features, features: Object.values(features).map(({ feature }) => feature) }
 }

@@ -133,7 +133,7 @@ it('forwards some types only, goes on where it was while the service is away, an
   const service = `http://127.0.0.1:${(way.address() as AddressInfo).port}/`
   const run = listen(['--url', url, '--events', 'claim.escalated'], { service })
   await run.until('Forwarding claim.escalated')
-  await fixture.emit([{ type: 'ping', data: { endpoint_id: 'whe_test_x' } }], scope)
+  await fixture.emit([{ type: 'ping', data: { webhook_endpoint_id: 'whe_test_x' } }], scope)
   isAway = true
   way.closeAllConnections()
   const sent = await emit('clm_test_c', 'clm_test_d')

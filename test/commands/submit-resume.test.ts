@@ -34,7 +34,7 @@ let system: System
 let maker: Maker
 
 beforeAll(async () => {
-  system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'attest'] })
+  system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'attest', 'compare'] })
   maker = await createMaker()
 })
 

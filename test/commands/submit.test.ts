@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createKeys } from '#src/account/keys/keys.ts'
 import { readOptions } from '../../commands/submit/options.ts'
+import { drawPicture } from '../attest/duplicates/pictures.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { createMaker, type Maker } from './captures.ts'
 import { type Ended, makeFolder, readRecords, readRows, start } from './submission.ts'
@@ -14,7 +15,7 @@ let folder: string
 let out: string
 
 beforeAll(async () => {
-  system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'attest'] })
+  system = await startSystem({ engine: 'postgres', only: ['web', 'dispatch', 'attest', 'compare'] })
   maker = await createMaker(system)
 })
 
@@ -270,4 +271,72 @@ test('the command names invalid arguments, and where to find help', async () => 
     expect(stderr).toContain('--help')
   }
   expect((await start(['--help'], undefined).ended).stdout).toContain('--manifest')
+})
+
+test('the command lists the duplicates of each capture, also of two of the same folder', async () => {
+  const [photo, other] = [await drawPicture(500), await drawPicture(501)]
+  const put = (directory: string, name: string, picture: Buffer, more: object = {}) => {
+    mkdirSync(directory, { recursive: true })
+    writeFileSync(join(directory, `${name}.jpg`), picture)
+    writeFileSync(join(directory, `${name}.json`), JSON.stringify({ ...maker.body(picture), ...more }))
+  }
+  put(folder, 'first', photo)
+  put(folder, 'other', other)
+  expect((await submit(folder)).code).toBe(0)
+  expect(readRows(out).map(({ duplicates }) => duplicates)).toEqual(['', ''])
+  const [first] = readRows(out)
+  const next = join(work.path, 'next')
+  put(next, 'again', photo, { claim: { reference: 'again' } })
+  put(next, 'twice', photo, { claim: { reference: 'twice' } })
+  const { code, stdout } = await submit(next, '--json', '--state', join(work.path, 'state.ndjson'))
+  expect([code, JSON.parse(stdout).duplicates]).toEqual([0, 2])
+  const rows = readRows(out)
+  const [again, twice] = rows.map(({ claim_id: claim }) => claim)
+  const same = (...claims: (string | undefined)[]) => claims.map((claim) => `duplicate_media ${claim} 0`).join('; ')
+  expect(rows.map(({ duplicates }) => duplicates?.split('; ').sort().join('; '))).toEqual(
+    [
+      [first?.claim_id, twice],
+      [first?.claim_id, again],
+    ].map((claims) => same(...claims.sort())),
+  )
+  const [record] = readRecords(out)
+  const earlier = {
+    claim_id: first?.claim_id,
+    attestation_id: first?.attestation_id,
+    kind: 'duplicate_media',
+    distance_bits: 0,
+  }
+  expect(record).toMatchObject({ duplicates: { not_comparable: null, earlier: expect.arrayContaining([earlier]) } })
+  // From the journal, without asking again.
+  expect((await submit(next, '--state', join(work.path, 'state.ndjson'))).code).toBe(0)
+  expect(readRows(out)).toEqual(rows)
+})
+
+test('the command says so when its key may not read duplicates, and lists the rest', async () => {
+  maker.write(folder, 'one', 510)
+  const { create } = createKeys({ db: system.database.db })
+  const { key } = await create(system.scope, { name: 'submitting', scopes: ['attest'] })
+  const { code, stderr } = await start([folder, '--url', system.baseUrl, '--out', out], key).ended
+  expect([code, readRows(out).map(({ status, duplicates }) => [status, duplicates])]).toEqual([0, [['evaluated', '']]])
+  expect(stderr).toContain('the scope verify')
+})
+
+test('two captures with one external_id fail the check, which names both files', async () => {
+  maker.write(folder, 'first', 520, { external_id: 'mine' })
+  maker.write(folder, 'second', 521, { external_id: 'mine' })
+  maker.write(folder, 'third', 522, { external_id: 'third' })
+  const checked = await start([folder, '--check', '--out', out], undefined).ended
+  expect(checked.code).toBe(1)
+  expect(checked.stdout).toContain(
+    'second.jpg: /external_id: mine names first.jpg already, and second.jpg is another capture',
+  )
+  expect(checked.stdout).toContain('3 captures, 1 with mistakes')
+  const table = join(folder, 'table.csv')
+  writeFileSync(table, 'file,external_id\nfirst.jpg,a\nsecond.jpg,a\nfirst.jpg,a\n')
+  const inTable = await start(['--manifest', table, '--check', '--out', out], undefined).ended
+  expect([inTable.code, inTable.stdout]).toEqual([
+    1,
+    expect.stringContaining('table.csv:3 (second.jpg): external_id: a names'),
+  ])
+  expect(inTable.stdout).toContain('3 captures, 1 with mistakes')
 })

@@ -79,7 +79,8 @@ describe('the supervisor', { timeout: 2 * PATIENCE_MS }, () => {
   })
 })
 
-describe('a start', { timeout: 2 * PATIENCE_MS }, () => {
+// Each has a system of its own, and waits for most of its time.
+describe.concurrent('a start', { timeout: 2 * PATIENCE_MS }, () => {
   const options = { engine: 'postgres', only: ['clock', 'sequence'] } as const
 
   it('waits for processes that are slow, and names them', async () => {

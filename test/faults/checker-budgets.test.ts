@@ -45,6 +45,18 @@ const SABOTAGES: { what: string; does(budgets: BudgetFacts): void }[] = [
     },
   },
   {
+    what: 'an execution that was not counted',
+    does: ({ mandates }) => {
+      first(mandates).count = 1
+    },
+  },
+  {
+    what: 'more executions than a budget counts',
+    does: ({ mandates }) => {
+      first(mandates).maxCount = 1
+    },
+  },
+  {
     what: 'a cycle that was executed twice',
     does: ({ cycles, executions }) => {
       const again = { ...first(executions.slice(3)), jti: newId('jti', 'sandbox') }

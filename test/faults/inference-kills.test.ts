@@ -36,6 +36,7 @@ async function send(path: string, json: object, key: string, { url = system.base
       Authorization: `Bearer ${system.key}`,
       'Content-Type': 'application/json',
       'Idempotency-Key': key,
+      'If-Match': '*',
     },
     body: JSON.stringify(json),
   })
@@ -59,8 +60,8 @@ async function repeated(path: string, json: object, key: string, points: readonl
 
 describe('a web process that dies', { timeout: 240_000 }, () => {
   it('at each step of an inference and of a check loses nothing, and doubles nothing', async () => {
-    const settings = { mode: 'block_and_lock', allow_experimental: true }
-    await send('/v1/trace/kill-switch', settings, 'settings', { method: 'PUT' })
+    const document = { mode: 'block_and_lock', allow_experimental: true }
+    await send('/v1/trace/kill-switch', { document }, 'settings', { method: 'PUT' })
     const ask = { messages: CONVERSATION, agent_session_id: 'run-1' }
     const withheld = await repeated('/v1/trace/inferences', ask, 'one', INFERENCE)
     expect(withheld).toMatchObject({ finish_reason: 'canary_tripped', completion: null })

@@ -55,6 +55,11 @@ it('the service keeps every invariant while each kind of process, Redis and Post
   expect(executed.length).toBeGreaterThan(10)
   expect(released.length).toBeGreaterThan(0)
   expect(mandates.length).toBeGreaterThan(0)
+  const { pulled, moved, waited } = evidence.consumers
+  expect(pulled.filter(({ positions }) => positions.length > 0).length).toBeGreaterThan(5)
+  expect(moved.length).toBeGreaterThan(0)
+  expect(waited.filter(({ isGuest, sawEvent }) => !isGuest && sawEvent).length).toBeGreaterThan(0)
+  expect(waited.filter(({ isGuest }) => isGuest).length).toBeGreaterThan(0)
   const { answered, counted, locks } = evidence.inferences
   expect(answered.filter(({ isWithheld }) => !isWithheld).length).toBeGreaterThan(0)
   expect([counted.length > 0, locks.length > 0]).toEqual([true, true])

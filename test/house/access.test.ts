@@ -102,19 +102,27 @@ describe('every route that is not public', () => {
   it('takes keys with its scope and no others', async () => {
     for (const route of routes) {
       for (const scope of KEY_SCOPES) {
-        const expected =
-          route.scope === undefined ? 'session_required' : scope === route.scope ? GRANTED : 'insufficient_scope'
+        const ofScope = scope === route.scope ? GRANTED : 'insufficient_scope'
+        const expected = route.takesAnyKey ? GRANTED : route.scope === undefined ? 'session_required' : ofScope
         const key = keyOf({ scopes: [scope], environment: 'live' })
         expect(await knock(route, { key })).toEqual([named(route), expected])
       }
       const sandboxKey = keyOf({ scopes: ['all'] })
       const ofKey = changesAccount(route) ? 'environment_mismatch' : GRANTED
-      const ofSandbox = route.scope === undefined ? 'session_required' : ofKey
+      const ofSandbox = route.scope === undefined && !route.takesAnyKey ? 'session_required' : ofKey
       expect(await knock(route, { key: sandboxKey })).toEqual([named(route), ofSandbox])
       if (route.needsAccountKey && !changesAccount(route)) {
         const publishable = keyOf({ scopes: ['all'], isAccountBearing: false })
         expect(await knock(route, { key: publishable })).toEqual([named(route), 'account_key_required'])
       }
+    }
+  })
+
+  it('takes keys that only read where it reads, and no others', async () => {
+    for (const route of routes.filter(({ scope, takesAnyKey }) => scope !== undefined || takesAnyKey)) {
+      const key = keyOf({ scopes: KEY_SCOPES, environment: 'live', isReadOnly: true })
+      const expected = route.effect === 'read' ? GRANTED : 'key_read_only'
+      expect(await knock(route, { key })).toEqual([named(route), expected])
     }
   })
 

@@ -31,6 +31,7 @@ const READS = [
   'GET /v1/decisions/:id/explain',
   'GET /v1/media/:id',
   'GET /v1/media/:id/thumbnail',
+  'GET /v1/trace/traces/:id/texts',
 ]
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`

@@ -29,7 +29,7 @@ const OURS: Record<string, ScopedType> = {
   challenge_id: 'pkc',
   mandate_id: 'mnd',
   schedule_id: 'sch',
-  endpoint_id: 'whe',
+  webhook_endpoint_id: 'whe',
 }
 // Named like ids, but of the caller's own form, or of something that has no environment. `key_id`: of App Attest. `actor_id` and
 // `subject_id`: filters of the audit log, whose entries are of both. Nodes are of a graph.

@@ -79,6 +79,7 @@ const SMALL: Record<string, readonly string[]> = {
   'the configuration reads it without loading the stores': ['src/platform/store/address.ts'],
   'where one part calls another, beside both': ['src/attest/screen/evaluation.ts'],
   'one mechanism that the whole service uses': [
+    'src/account/users/actors.ts',
     'src/platform/crypto/random.ts',
     'src/docs/highlight.ts',
     'src/docs/html.ts',

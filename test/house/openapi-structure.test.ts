@@ -52,7 +52,10 @@ describe('the structure of the OpenAPI document', () => {
     const operation = {
       operationId: 'getOld',
       summary: 'Prose.',
-      parameters: [{ $ref: '#/components/parameters/Key' }, { in: 'query', name: 'kind', schema: { enum: ['b', 'a'] } }],
+      parameters: [
+        { $ref: '#/components/parameters/Key' },
+        { in: 'query', name: 'kind', schema: { enum: ['b', 'a'] } },
+      ],
       responses: { 200: { description: 'Prose.', headers: { ETag: { schema: { const: 1 } } } }, 304: {} },
     }
     const small = { paths: { '/old': { get: operation } }, components: { schemas, responses: { NotFound: problem } } }

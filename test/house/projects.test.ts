@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { orderFiles, TIMED_FILES } from '../support/order.ts'
+import { isLong, orderFiles, TIMED_FILES } from '../support/order.ts'
 import { createProjectOf, findTests, PROJECTS, type ProjectName, readRepository } from '../support/projects.ts'
 
 const projectOf = createProjectOf(readRepository())
@@ -67,15 +67,19 @@ describe('the project of a test file', () => {
 describe('the order of a run', () => {
   const files = findTests().map((path) => ({ path, project: projectOf(path) }))
 
-  it('contains every file once, one project after the other', () => {
+  it('contains every file once, one project after the other behind the long files', () => {
     const ordered = orderFiles(files)
     expect(ordered.map(({ path }) => path).toSorted()).toEqual(findTests())
-    const changes = ordered.filter(({ project }, index) => project !== ordered[index - 1]?.project)
+    const behind = ordered.slice(ordered.filter(isLong).length)
+    expect(behind.some(isLong)).toBe(false)
+    const changes = behind.filter(({ project }, index) => project !== behind[index - 1]?.project)
     expect(changes.map(({ project }) => project)).toEqual([...PROJECTS])
   })
 
-  it('starts the longest files of a project first', () => {
-    expect(orderFiles(files)[0]).toEqual({ path: 'test/faults/kills.test.ts', project: 'process' })
+  it('starts the longest files first, of whatever project, and of each project its longest', () => {
+    const first = orderFiles(files).slice(0, 20)
+    expect(first[0]).toEqual({ path: 'test/hostile/hostile.test.ts', project: 'process' })
+    expect(first.map(({ path }) => path)).toContain('test/trace/shares/prompt-attack.test.ts')
     const paths = ['test/platform/ids.test.ts', 'test/platform/http/body.test.ts']
     const few = orderFiles(paths.map((path) => ({ path, project: 'pure' as const })))
     expect(few.map(({ path }) => path)).toEqual(paths.toReversed())

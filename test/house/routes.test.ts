@@ -90,6 +90,8 @@ const SCOPES: Record<string, string> = {
   'GET /v1/trace/traces': 'intent',
   'GET /v1/trace/traces/:id': 'intent',
   'GET /v1/trace/traces/:id/tokens': 'intent',
+  'GET /v1/trace/traces/:id/texts': 'escalate',
+  'DELETE /v1/trace/traces/:id/texts': 'admin',
   'POST /v1/trace/traces/:id/interventions': 'intent',
   'POST /v1/trace/jobs': 'intent',
   'GET /v1/trace/jobs': 'intent',
@@ -107,6 +109,7 @@ const SCOPES: Record<string, string> = {
   'POST /v1/trace/disclosure-requests/:id/deny': 'escalate',
   'POST /v1/trace/disclosure-requests/:id/revoke': 'escalate',
   'GET /v1/account': 'admin',
+  'PATCH /v1/account': 'admin',
   'GET /v1/account/invoices': 'admin',
   'GET /v1/account/plan': 'admin',
   'GET /v1/account/usage': 'admin',
@@ -115,6 +118,7 @@ const SCOPES: Record<string, string> = {
   'GET /v1/account/risk-policy': 'admin',
   'PUT /v1/account/risk-policy': 'admin',
   'GET /v1/account/risk-policy/versions': 'admin',
+  'GET /v1/account/risk-policy/versions/:version': 'admin',
   'POST /v1/account/risk-policy/dry-run': 'admin',
   'GET /v1/account/reevaluations': 'admin',
   'GET /v1/account/reevaluations/:id': 'admin',
@@ -122,11 +126,12 @@ const SCOPES: Record<string, string> = {
   'POST /v1/account/keys': 'admin',
   'GET /v1/account/keys': 'admin',
   'GET /v1/account/keys/:id': 'admin',
+  'PATCH /v1/account/keys/:id': 'admin',
   'DELETE /v1/account/keys/:id': 'admin',
   'POST /v1/account/keys/:id/revoke': 'admin',
   'POST /v1/account/keys/:id/rotate': 'admin',
   'GET /v1/decisions': 'admin',
-  'GET /v1/decisions/:id': 'admin',
+  'GET /v1/decisions/:id': 'verify',
   'GET /v1/decisions/:id/explain': 'admin',
   'GET /v1/decisions/:id/proof': 'admin',
   'GET /v1/decisions/checkpoints': 'admin',
@@ -137,6 +142,7 @@ const SCOPES: Record<string, string> = {
   'GET /v1/analytics/approvals': 'verify',
   'GET /v1/analytics/unexecuted': 'verify',
   'GET /v1/account/audit': 'admin',
+  'GET /v1/account/audit/:id': 'admin',
   'GET /v1/account/audit/export': 'admin',
   'GET /v1/account/products': 'admin',
   'PUT /v1/account/products': 'admin',
@@ -155,8 +161,10 @@ const SCOPES: Record<string, string> = {
   'GET /v1/webhook-endpoints/:id/recoveries': 'admin',
   'GET /v1/webhook-endpoints/:id/recoveries/:recovery_id': 'admin',
   'GET /v1/webhook-deliveries': 'admin',
+  'GET /v1/webhook-deliveries/:delivery_id': 'admin',
   'GET /v1/webhook-deliveries/export': 'admin',
   'GET /v1/events': 'admin',
+  'GET /v1/events/pull': 'admin',
   'GET /v1/events/:id': 'admin',
   'GET /v1/event-consumers': 'admin',
   'GET /v1/event-consumers/:name': 'admin',
@@ -166,9 +174,11 @@ const SCOPES: Record<string, string> = {
   'POST /v1/policy/webhook-secret/rotate': 'admin',
   'POST /v1/org/users/invite': 'admin',
   'GET /v1/org/invites': 'admin',
+  'GET /v1/org/invites/:id': 'admin',
   'POST /v1/org/invites/:id/resend': 'admin',
   'DELETE /v1/org/invites/:id': 'admin',
   'GET /v1/org/users': 'admin',
+  'GET /v1/org/users/:id': 'admin',
   'PATCH /v1/org/users/:id': 'admin',
   'DELETE /v1/org/users/:id': 'admin',
   'GET /v1/policy': 'admin',
@@ -216,6 +226,8 @@ const SCOPES: Record<string, string> = {
   'POST /v1/approvals/:id/approve': 'escalate',
   'POST /v1/approvals/:id/deny': 'escalate',
 }
+// What a key may know of itself, whatever its scopes.
+const ANY_KEY = ['GET /v1/auth/session']
 // No key may do this, whatever its scopes.
 const SESSIONS_ONLY: string[] = [
   'DELETE /v1/account/closure',
@@ -228,7 +240,6 @@ const SESSIONS_ONLY: string[] = [
   'GET /v1/account/exports',
   'GET /v1/account/exports/:id',
   'GET /v1/account/exports/:id/download',
-  'GET /v1/auth/session',
   'GET /v1/auth/sessions',
   'GET /v1/passkeys',
   'PATCH /v1/passkeys/:id',
@@ -284,10 +295,14 @@ describe('the routes', () => {
   const scoped = () => routes.filter(({ scope }) => scope !== undefined)
   afterAll(() => services.close())
 
-  it('have exactly one scope each, or take sessions only, or are public for a stated reason', () => {
+  it('have exactly one scope each, or take any key, or sessions only, or are public for a stated reason', () => {
     const open = routes.filter((route) => route.public !== undefined)
-    const ofSessions = routes.filter((route) => route.scope === undefined && route.permission !== undefined)
-    expect(scoped().length + open.length + ofSessions.length).toBe(routes.length)
+    const ofAnyKey = routes.filter(({ takesAnyKey }) => takesAnyKey === true)
+    const ofSessions = routes.filter(
+      (route) => route.scope === undefined && route.permission !== undefined && route.takesAnyKey !== true,
+    )
+    expect(scoped().length + open.length + ofSessions.length + ofAnyKey.length).toBe(routes.length)
+    expect(ofAnyKey.map((route) => `${route.method} ${route.path}`)).toEqual(ANY_KEY)
     expect(ofSessions.map((route) => `${route.method} ${route.path}`).sort()).toEqual(SESSIONS_ONLY)
     expect(Object.fromEntries(scoped().map((route) => [`${route.method} ${route.path}`, route.scope]))).toEqual(SCOPES)
     expect(open.map((route) => `${route.method} ${route.path}`).sort()).toEqual(PUBLIC)
@@ -319,7 +334,7 @@ describe('the routes', () => {
       if (route.public !== undefined) continue
       expect(isIdempotent, `${method} ${path}`).toBe(method !== 'GET')
       const operation = paths[path.replaceAll(/:([A-Za-z_]+)/g, '{$1}')]?.[method.toLowerCase()]
-      expect(JSON.stringify(operation).includes('"Idempotency-Key"'), `${method} ${path}`).toBe(method !== 'GET')
+      expect(JSON.stringify(operation).includes('IdempotencyKey"'), `${method} ${path}`).toBe(method !== 'GET')
     }
   })
 
@@ -337,7 +352,7 @@ describe('the routes', () => {
       responses?: Record<string, unknown>
     }
     const { paths } = await describeRoutes(routes, { baseUrl: 'http://localhost' })
-    for (const route of routes) {
+    for (const route of routes.filter(({ isPage }) => isPage !== true)) {
       const path = route.path.replaceAll(/:([A-Za-z_]+)/g, '{$1}')
       const operation: Operation | undefined = paths[path]?.[route.method.toLowerCase()]
       expect(operation?.summary, `${route.method} ${path}`).toBeTruthy()

@@ -27,6 +27,8 @@ const NOT_SEALED = new Set([
   'passkey_challenges.nonce',
   'passkey_registrations.challenge',
   'diff_checkpoints.neurons',
+  // The greys of a picture, 64 x 64: no text of it can be read.
+  'pictures.detail',
 ])
 // The feature of a file that seals is the one of its folder, or for the platform the one in upkeep.ts.
 const SEALS = /\b[Ss]ealer\.seal\(/

@@ -164,7 +164,7 @@ describe('the receivers of an event', () => {
     const scope = await fixture.makeAccount({ products: [] })
     const asked = await fixture.makeEndpoint(URL, ['claim.escalated'], scope)
     await fixture.makeEndpoint(URL, ['*'], scope)
-    const [emitted] = await fixture.emit([{ type: 'ping', data: { endpoint_id: asked.id } }], scope)
+    const [emitted] = await fixture.emit([{ type: 'ping', data: { webhook_endpoint_id: asked.id } }], scope)
     expect(await endpointsOf(emitted?.eventId)).toEqual([asked.id])
   })
 })

@@ -3,7 +3,7 @@
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { z } from 'zod'
-import { Failure } from '#src/failure.ts'
+import type { Failure } from '#src/failure.ts'
 import type { Answer, Route } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
@@ -61,7 +61,8 @@ export function createAnswerCheck(route: Route, note: Note): AnswerCheck {
     check(answer, onLine) {
       const type = (answer.headers['Content-Type'] ?? '').split(';')[0] ?? ''
       if ('stream' in answer) {
-        if (type === NDJSON_TYPE) watchLines(answer, (line) => findWrong(validatorOf(answer.status, type), line), onLine)
+        if (type === NDJSON_TYPE)
+          watchLines(answer, (line) => findWrong(validatorOf(answer.status, type), line), onLine)
         return undefined
       }
       const isJson = type === 'application/json' && typeof answer.text === 'string'

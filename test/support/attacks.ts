@@ -68,7 +68,13 @@ export const ATTACKS = {
           return target.ask({ method: 'POST', path: '/v1/claims/attest', headers: NO_WAIT, body: jsonOf(capture) })
         }
         const lines = Array.from({ length: CERTIFICATE_LINES }, () => jsonOf({ certificate_chain: encoded() }))
-        return target.ask({ method: 'POST', path: '/v1/admin/devices/batches', key, headers: NDJSON, body: lines.join('\n') })
+        return target.ask({
+          method: 'POST',
+          path: '/v1/admin/devices/batches',
+          key,
+          headers: NDJSON,
+          body: lines.join('\n'),
+        })
       },
     }
   },
@@ -212,7 +218,7 @@ export const ATTACKS = {
     ]
     const { data: devices } = JSON.parse((await target.ask({ path: '/v1/admin/devices?limit=1' })).body.toString())
     if (devices[0] !== undefined) filters.push(`device_id=${devices[0].device_id}&include=total_count`)
-    const dryRun = jsonOf({ policy: POLICY, limit: 500 })
+    const dryRun = jsonOf({ document: POLICY, limit: 500 })
     return {
       send: (n, index) =>
         index === 0
@@ -289,7 +295,7 @@ async function makeEndpoints(target: Target, url: string, count: number): Promis
   const ids: string[] = []
   for (let number = 0; number < count; number += 1) {
     const body = jsonOf({ url: `${url}/${number}`, event_types: ['approval.requested'] })
-    ids.push((await made(target, { path: '/v1/webhook-endpoints', body })).endpoint_id)
+    ids.push((await made(target, { path: '/v1/webhook-endpoints', body })).webhook_endpoint_id)
   }
   return ids
 }

@@ -29,6 +29,12 @@ export const RULES: Record<string, (document: InterfaceDocument) => string[]> = 
   'a time stamp has the format date-time': timesWithoutFormat,
   'an object inside another is a component': unnamedObjects,
   'an enumeration is a component': unnamedEnums,
+  'a component is not called as the list in it': ({ components }) =>
+    Object.entries(components.schemas).flatMap(([name, { properties }]) => {
+      const own = name.replaceAll(/(?<=.)[A-Z]/g, '_$&').toLowerCase()
+      const member = isObject(properties) ? properties[own] : undefined
+      return isObject(member) && member.type === 'array' ? [name] : []
+    }),
   'a component is never null itself': ({ components }) =>
     Object.entries(components.schemas)
       .filter(([, schema]) => isNullable(schema))
@@ -176,7 +182,9 @@ function unnamedEnums(document: InterfaceDocument): string[] {
   const top = new Set<unknown>(Object.values(document.components.schemas))
   return [
     ...everySchema(document).filter(({ schema }) => isEnum(schema) && !top.has(schema)),
-    ...parametersOf(document).flatMap(({ schema, place }) => [...walk(schema, place)].filter((one) => isEnum(one.schema))),
+    ...parametersOf(document).flatMap(({ schema, place }) =>
+      [...walk(schema, place)].filter((one) => isEnum(one.schema)),
+    ),
   ].map(({ place }) => place)
 }
 
@@ -212,6 +220,8 @@ function flatCopies({ components }: InterfaceDocument): string[] {
   const shapes = Object.entries(components.schemas).flatMap(([name, schema]) => {
     const { properties, additionalProperties, 'x-verbatim': isVerbatim } = schema
     if (!isObject(properties) || additionalProperties === false || isVerbatim || OTHERS.test(name)) return []
+    // What an event says is fixed when it happens, whatever answers show later.
+    if (name.endsWith('Data')) return []
     const members = new Set(Object.entries(properties).map(([key, value]) => `${key} ${typeText(value)}`))
     return members.size >= MIN_SHARED ? [{ name, members }] : []
   })
@@ -264,10 +274,13 @@ function answerShapes(document: InterfaceDocument): string[] {
   return operationsOf(document).flatMap(({ operation }) => {
     const shapes = Object.entries(operation.responses)
       .filter(([status]) => status.startsWith('2'))
-      .flatMap(([, { content }]) => content?.['application/json']?.schema ?? [])
+      .map(([, { content }]) => content?.['application/json']?.schema)
+      .filter((schema) => schema !== undefined)
     const isUnion = shapes.some(({ $ref }) => {
-      const { anyOf, oneOf } = document.components.schemas[String($ref).split('/').at(-1) ?? ''] ?? {}
-      return anyOf !== undefined || oneOf !== undefined
+      const name = String($ref).split('/').at(-1) ?? ''
+      const { anyOf, oneOf } = document.components.schemas[name] ?? {}
+      // An event is one of its types, as by webhook.
+      return name !== 'Event' && (anyOf !== undefined || oneOf !== undefined)
     })
     return isUnion || new Set(shapes.map(typeText)).size > 1 ? [operation.operationId] : []
   })

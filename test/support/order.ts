@@ -1,16 +1,16 @@
-// The order in which a run starts its files: those that start processes, since they are the longest, and of each project
-// the long ones first.
+// The order in which a run starts its files: the longest of all projects, then one project after the other, those that start
+// processes first, and of each project the long ones first.
 
 import { PROJECTS, type ProjectName } from './projects.ts'
 
 // Seconds that a file takes on a machine with two cores, of those that take long. A whole run prints its slowest files:
 // a figure here need only be good enough to put them in order.
 const SECONDS: Record<string, number> = {
-  'test/faults/kills.test.ts': 100,
-  'test/hostile/hostile.test.ts': 90,
-  'test/faults/small.test.ts': 65,
-  'test/commands/submit-resume.test.ts': 60,
-  'test/docs/browser.test.ts': 90,
+  'test/hostile/hostile.test.ts': 125,
+  'test/faults/kills.test.ts': 75,
+  'test/faults/small.test.ts': 68,
+  'test/commands/submit-resume.test.ts': 64,
+  'test/docs/browser.test.ts': 60,
   'test/platform/jobs/stuck.test.ts': 42,
   'test/platform/jobs/forgotten.test.ts': 11,
   'test/platform/http/long-polls.test.ts': 25,
@@ -32,7 +32,7 @@ const SECONDS: Record<string, number> = {
   'test/workers/secrets.test.ts': 25,
   'test/account/login/login.test.ts': 12,
   'test/commands/supervisor.test.ts': 35,
-  'test/commands/start.test.ts': 60,
+  'test/commands/start.test.ts': 71,
   'test/workers/s3.test.ts': 10,
   'test/trace/inferences/inferences.test.ts': 14,
   'test/trace/inferences/crash.test.ts': 12,
@@ -57,7 +57,7 @@ const SECONDS: Record<string, number> = {
   'test/platform/http/body.test.ts': 7,
   // With SmolLM2.
   'test/trace/llama/forward.test.ts': 20,
-  'test/trace/shares/prompt-attack.test.ts': 35,
+  'test/trace/shares/prompt-attack.test.ts': 45,
   'test/trace/models/model-process.test.ts': 10,
 }
 export const TIMED_FILES: readonly string[] = Object.keys(SECONDS)
@@ -67,13 +67,19 @@ export interface TestFile {
   project: ProjectName
 }
 
+// A file of this length at the end of a run would run alone. For it a worker process of its own is worth its start.
+const LONG_SECONDS = 20
+
 /** One project after the other: a pool passes a worker process on only to the next file, if that is of its project. */
 export function orderFiles<File extends TestFile>(files: readonly File[]): File[] {
-  return files.toSorted(
-    (a, b) => PROJECTS.indexOf(a.project) - PROJECTS.indexOf(b.project) || secondsOf(b) - secondsOf(a),
-  )
+  const rankOf = (file: File) => (isLong(file) ? -1 : PROJECTS.indexOf(file.project))
+  return files.toSorted((a, b) => rankOf(a) - rankOf(b) || secondsOf(b) - secondsOf(a))
 }
 
-function secondsOf({ path }: TestFile): number {
+export function isLong(file: Pick<TestFile, 'path'>): boolean {
+  return secondsOf(file) >= LONG_SECONDS
+}
+
+function secondsOf({ path }: Pick<TestFile, 'path'>): number {
   return SECONDS[path] ?? 0
 }

@@ -128,7 +128,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       attestation_id: id('att'),
     })
     await insert('media', { id: media, sha256: bytes(), size: 1, content_type: 'image/jpeg' })
-    await insert('pictures', { media_id: media, hash: '7' })
+    await insert('pictures', { media_id: media, hash: '7', detail: bytes() })
     await insert('batches', { id: batch, accepted: 1, rejected: '[]' })
     await insert('claims', { id: claim, reference: 'r-1' })
     const [attestation, later] = [id('att'), id('att')].sort()
@@ -262,7 +262,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       decided_at: new Date(),
     })
     await insert('stops', { id: id('stp'), reason: 'r', stopped_by: id('key') })
-    await insert('events', { id: event, type: 'ping', data: '{}' })
+    await insert('events', { id: event, type: 'ping', data: JSON.stringify({ webhook_endpoint_id: endpoint }) })
     const decision = id('dec')
     await insert('decisions', { id: decision, kind: 'verify', at: new Date(), entry: '{}', entry_sha256: bytes() })
     await insert('decision_facts', { decision_id: decision, sealed_facts: bytes() })

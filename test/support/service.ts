@@ -97,6 +97,7 @@ export async function startTestService({
     findSession: services.account.sessions.find,
     cookies: services.platform.cookies,
     findOverCap: services.account.usage.caps.check,
+    recordRefusal: services.account.refusals.recordAct,
     findEffect: createFindEffect(db),
     keepStatus: createKeepStatus(db),
     jwks: signingKeys.jwks,

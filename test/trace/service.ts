@@ -32,8 +32,14 @@ export async function startChecking(options: TestServiceOptions = {}) {
     async openSession(caller: TestCaller, agentId: string): Promise<string> {
       return String((await good(on.post(caller, `/v1/agents/${agentId}/sessions`, {}))).agent_session_id)
     },
-    setKillSwitch: (caller: TestCaller, settings: Record<string, unknown>) =>
-      good(service.call(caller, '/v1/trace/kill-switch', { method: 'PUT', json: settings })),
+    setKillSwitch: (caller: TestCaller, document: Record<string, unknown>) =>
+      good(
+        service.call(caller, '/v1/trace/kill-switch', {
+          method: 'PUT',
+          json: { document },
+          headers: { 'If-Match': '*' },
+        }),
+      ),
     send: (caller: TestCaller, body: Record<string, unknown> = {}, headers = {}) =>
       on.post(caller, '/v1/trace/check', bodyOf(service, body), headers),
     check: (caller: TestCaller, body: Record<string, unknown> = {}) => good(on.send(caller, body)),

@@ -120,7 +120,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
   })
 
   it('reevaluate: a changed risk policy re-evaluates the affected attestations, as its dry run said', async () => {
-    const policy = {
+    const document = {
       require_attestation: false,
       require_biometric: false,
       require_gps: true,
@@ -128,16 +128,17 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
       geofence_m: 500,
     }
     const dryRun = async () => {
-      const body = JSON.stringify({ policy, limit: 500 })
+      const body = JSON.stringify({ document, limit: 500 })
       return JSON.parse((await request('/v1/account/risk-policy/dry-run', { method: 'POST', body })).text)
     }
     const foretold = await dryRun()
     expect(foretold).toMatchObject({ looked: CLAIMS + 1, unknown: 0, has_more: false })
     expect(foretold.would_change).toBeGreaterThan(CLAIMS / 2)
-    expect((await request('/v1/account/risk-policy', { method: 'PUT', body: JSON.stringify(policy) })).status).toBe(200)
+    const sent = { method: 'PUT', body: JSON.stringify({ document }), headers: { 'if-match': '*' } }
+    expect((await request('/v1/account/risk-policy', sent)).status).toBe(200)
     const path = '/v1/account/reevaluations?cause=policy_changed'
     const latest = async () => JSON.parse((await request(path)).text).data[0]
-    await until(async () => (await latest()).status === 'done', { everyMs: 100 })
+    await until(async () => (await latest()).status === 'succeeded', { everyMs: 100 })
     expect(await latest()).toMatchObject({ looked: CLAIMS + 1, pending: 0, failed: 0, skipped: 0 })
     const [change] = foretold.data
     const { risk_status, risk_score, provenance_status } = JSON.parse(
@@ -183,6 +184,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
       pager: createPager({ key: Buffer.alloc(32) }),
       now: () => new Date(),
       recordRead: async () => {},
+      waits: { ended: async () => true },
     })
     const userId = newAccountId('usr')
     const sessions = createSessions({ db: system.database.db, now: () => new Date() })

@@ -59,12 +59,12 @@ export function refusedRequests(secret: string, action: Members, key: Record<str
       post('/v1/intent/authorize', { ...action, ...sessionNamed(secret), [member]: secret.slice(0, 64) }),
     ),
     post('/v1/trace/check', { trace_id: secret.slice(0, 64), agent_session_id: secret.slice(0, 64) }),
-    post('/v1/policy/validate', { draft: { rules: [{ id: secret, [secret]: secret, when: secret }] } }),
+    post('/v1/policy/validate', { document: { rules: [{ id: secret, [secret]: secret, when: secret }] } }),
     post('/v1/cases', { claim_id: secret, note: secret, [secret]: secret }),
     ...[secret, '"999"'].map((version) => ({
       method: 'PUT',
       path: '/v1/policy',
-      json: { rules: [] },
+      json: { document: { rules: [] } },
       headers: { ...headers, 'if-match': version },
     })),
     ...[`{"a": ${secret}`, `{"${secret}":1,"${secret}":2}`, `{"a":"${secret}`, secret].map((body) => ({

@@ -215,7 +215,7 @@ describe(`secrets, on ${engine}`, () => {
       const created = await done('POST', '/v1/account/keys', { json, headers: once, shows: true })
       // A repeat shows no secret.
       expect(await done('POST', '/v1/account/keys', { json, headers: once })).toMatchObject({ secret_shown: false })
-      return { id: String(created.id), raw: secrets.keep(`key of ${environment}`, String(created.key)) }
+      return { id: String(created.api_key_id), raw: secrets.keep(`key of ${environment}`, String(created.key)) }
     }
     const sandbox = await make('sandbox', ['all'])
     const live = await make('live', ['verify', 'admin'])
@@ -263,13 +263,13 @@ describe(`secrets, on ${engine}`, () => {
     const json = { url, event_types: ['*'] }
     const endpoint = await done('POST', '/v1/webhook-endpoints', { json, headers, shows: true })
     secrets.keep('signing secret', String(endpoint.signing_secret))
-    await done('POST', `/v1/webhook-endpoints/${endpoint.endpoint_id}/test`, { headers })
-    const path = `/v1/webhook-endpoints/${endpoint.endpoint_id}/deliveries`
+    await done('POST', `/v1/webhook-endpoints/${endpoint.webhook_endpoint_id}/test`, { headers })
+    const path = `/v1/webhook-endpoints/${endpoint.webhook_endpoint_id}/deliveries`
     await until(async () => {
       const { data } = await done('GET', path, { headers })
       return JSON.stringify(data).includes('"response_status":500')
     })
-    await done('GET', `/v1/webhook-endpoints/${endpoint.endpoint_id}`, { headers })
+    await done('GET', `/v1/webhook-endpoints/${endpoint.webhook_endpoint_id}`, { headers })
     await done('GET', '/v1/webhook-endpoints', { headers })
     for (const question of questions) answers.push({ request: 'a delivery', text: sentTo(question) })
   }
@@ -296,12 +296,12 @@ describe(`secrets, on ${engine}`, () => {
 
     for (const { url } of [failing, quoting, reasoning]) {
       const rules = [{ id: 'ask', require: { webhook: { url } } }]
-      await done('PUT', '/v1/policy', { json: { rules }, headers: { ...headers, 'if-match': '*' } })
+      await done('PUT', '/v1/policy', { json: { document: { rules } }, headers: { ...headers, 'if-match': '*' } })
       const { decision_id: id } = await verify({ intent_token: kept, execute: false })
       await done('GET', `/v1/decisions/${id}/explain`, { headers })
       for (const question of failing.questions) answers.push({ request: 'a question', text: sentTo(question) })
     }
-    await done('PUT', '/v1/policy', { json: { rules: [] }, headers: { ...headers, 'if-match': '*' } })
+    await done('PUT', '/v1/policy', { json: { document: { rules: [] } }, headers: { ...headers, 'if-match': '*' } })
     expect(await verify({ intent_token: kept, receipt: true })).toMatchObject({ valid: true })
     for (const other of [`${kept}x`, kept.slice(0, -8), `${kept.slice(0, 40)}.${kept}`, ...secrets.values()]) {
       const { valid, decision_id: id } = await verify({ intent_token: other, execute: false })
@@ -380,7 +380,7 @@ describe(`secrets, on ${engine}`, () => {
 
   async function useExport(owner: Record<string, string>) {
     const { export_id: id } = await done('POST', '/v1/account/export', { headers: owner })
-    await until(async () => (await done('GET', `/v1/account/exports/${id}`, { headers: owner })).state === 'ready')
+    await until(async () => (await done('GET', `/v1/account/exports/${id}`, { headers: owner })).status === 'succeeded')
     const archive = await fetchAgain(`${system.baseUrl}/v1/account/exports/${id}/download`, { headers: owner })
     const files = unzip(Buffer.from(await archive.arrayBuffer()))
     expect([...files.keys()].length).toBeGreaterThan(20)

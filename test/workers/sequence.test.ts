@@ -3,7 +3,9 @@ import { createEvents } from '#src/account/events/events.ts'
 import { findMoved } from '#src/account/events/rows.ts'
 import { emit } from '#src/account/webhooks/emit.ts'
 import { PRODUCTS } from '#src/catalogue/access.ts'
+import { createPager } from '#src/platform/http/page.ts'
 import { createPolledWaits } from '#src/platform/polled-waits.ts'
+import { actingIn } from '../support/callers.ts'
 import { decisions, makeLedger } from '../support/ledger.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { until } from '../support/until.ts'
@@ -39,18 +41,18 @@ describe('the process sequence', () => {
     let emitted = 0
     // A reader of the pull API, from before the first event to after the last death.
     const waits = createPolledWaits({ db: database.db, reason: 'test', find: findMoved })
-    const { pull } = createEvents({ db: database.db, waits })
+    const { pull } = createEvents({ db: database.db, waits, pager: createPager({ key: Buffer.alloc(32) }) })
     const seen: { id: string; position: number }[] = []
     let isWhole = false
     const reading = (async () => {
       for (let after = 0; !isWhole || seen.length < emitted; ) {
         const request = { after, limit: 3, waitSeconds: 1 }
-        const page = await pull({ ...scope, products: PRODUCTS }, request, new AbortController().signal)
+        const page = await pull({ ...actingIn(scope), products: PRODUCTS }, request, new AbortController().signal)
         seen.push(...page.events.map((event) => ({ id: event.event_id, position: event.position })))
         after = page.nextAfter
       }
     })()
-    const ping = { type: 'ping', data: { endpoint_id: 'whe_test_x' } } as const
+    const ping = { type: 'ping', data: { webhook_endpoint_id: 'whe_test_x' } } as const
     const deaths = () => system.warnings.filter((line) => /sequence/.test(line)).length
     await until(
       async () => {

@@ -102,7 +102,7 @@ describe('a process that is stopped while work hangs', () => {
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ url: `http://127.0.0.1:${port}/`, event_types: ['*'] })
     const made = await call(system, '/v1/webhook-endpoints', { method: 'POST', headers, body })
-    const id = await idIn(made, 'endpoint_id')
+    const id = await idIn(made, 'webhook_endpoint_id')
     await call(system, `/v1/webhook-endpoints/${id}/test`, { method: 'POST' })
     await until(() => hung.length === 1, { timeoutMs: 30_000 })
 

@@ -23,7 +23,7 @@ interface Media {
   examples?: Record<string, { value: unknown }>
 }
 
-interface ClientOperation {
+export interface ClientOperation {
   operationId: string
   parameters: Parameter[]
   requestBody?: { required: boolean; content: Record<string, Media> }
@@ -69,10 +69,11 @@ function optionsOf({ parameters, requestBody }: ClientOperation, schemas: Record
   const of = (place: string) =>
     parameters
       .filter((parameter) => parameter.in === place && parameter.required)
-      .map(({ name, schema }) => `${JSON.stringify(name)}: ${JSON.stringify(valueOf(schema, schemas))}`)
+      .map(({ name, schema }) => `${JSON.stringify(name)}: ${JSON.stringify(sampleOf(schema, schemas))}`)
       .join(', ')
   const places = ['path', 'query'].filter((place) => parameters.some((parameter) => parameter.in === place))
-  const params = places.length === 0 ? '' : `params: { ${places.map((place) => `${place}: { ${of(place)} }`).join(', ')} }, `
+  const params =
+    places.length === 0 ? '' : `params: { ${places.map((place) => `${place}: { ${of(place)} }`).join(', ')} }, `
   if (requestBody === undefined) return [`{ ${params}}`]
   const bodies = examplesOf(requestBody.content[JSON_TYPE])
   if (bodies.length === 0) return [`{ ${params}body: '' as never }`]
@@ -84,11 +85,11 @@ function examplesOf(media: Media | undefined): unknown[] {
   return [...(example === undefined ? [] : [example]), ...Object.values(examples).map(({ value }) => value)]
 }
 
-function valueOf(schema: Schema, schemas: Record<string, Schema>): unknown {
-  if (schema.$ref !== undefined) return valueOf(schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, schemas)
+function sampleOf(schema: Schema, schemas: Record<string, Schema>): unknown {
+  if (schema.$ref !== undefined) return sampleOf(schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, schemas)
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
-  if (schema.anyOf?.[0] !== undefined) return valueOf(schema.anyOf[0], schemas)
-  if (schema.type === 'array') return [valueOf(schema.items ?? {}, schemas)]
+  if (schema.anyOf?.[0] !== undefined) return sampleOf(schema.anyOf[0], schemas)
+  if (schema.type === 'array') return [sampleOf(schema.items ?? {}, schemas)]
   return schema.type === 'integer' || schema.type === 'number' ? 1 : schema.type === 'boolean' ? true : 'x'
 }

@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { shownNumber } from '#src/trace/canaries/judge.ts'
 import { DIFF_MAX_TOKENS } from '#src/trace/diffs/compare.ts'
 import { type EvalPrompt, readDefaultEvalSet } from '#src/trace/diffs/eval-prompts.ts'
 import { type LoadedModel, loadModel } from '#src/trace/llama/model.ts'
@@ -34,19 +35,19 @@ const MAX_INTERNALS_BYTES = 200e6
 export const pathOfScores = ({ path }: ModelFile): string =>
   fileURLToPath(new URL(`${basename(path, '.gguf')}.json`, FOLDER))
 
-export function openProbed({ path, probesPath }: ModelFile): ProbedModel {
+export function openProbed({ path, probesPath }: Pick<ModelFile, 'path' | 'probesPath'>): ProbedModel {
   const model = loadModel(path, { contextTokens: 512, maxBytes: 1e9 })
   return { model, probes: loadProbeSet(probesPath ?? '', model) }
 }
 
-/** Of the completion that the model makes, the score of each family. */
+/** Of the completion that the model makes, the score of each family, as a diff takes it. */
 export async function scorePrompt({ model, probes }: ProbedModel, { messages }: EvalPrompt): Promise<number[]> {
   const { canary } = await runInference(
     model,
     { input: { messages }, maxTokens: DIFF_MAX_TOKENS, sampling: GREEDY, canary: { onTrip: 'continue' } },
     { probes, maxInternalsBytes: MAX_INTERNALS_BYTES, signal: new AbortController().signal, onToken: () => {} },
   )
-  return canary?.readings.map(({ score }) => score) ?? []
+  return canary?.readings.map(({ score }) => shownNumber(score)) ?? []
 }
 
 async function main(): Promise<void> {

@@ -7,6 +7,7 @@ type Check = (value: Json | undefined) => boolean
 
 const isText: Check = (value) => typeof value === 'string' && value.length > 0
 const isCount: Check = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0
+const isFlag: Check = (value) => typeof value === 'boolean'
 // 32 bytes in base64url without padding; the last character carries four bits.
 const HASH = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
 const isHash: Check = (value) => typeof value === 'string' && HASH.test(value)
@@ -38,6 +39,7 @@ const OPTIONAL: [string, Check][] = [
   ['cycle', isCount],
   ['biometric', isBiometric],
   ['approval_id', isText],
+  ['single_use', isFlag],
 ]
 
 /** undefined unless every claim that a token must have is there, and every known one has its form. */

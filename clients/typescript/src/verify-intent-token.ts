@@ -37,6 +37,8 @@ export interface IntentClaims {
   cycle?: number
   biometric?: { verified: boolean; credential: string; uv: boolean; at: number }
   approval_id?: string
+  /** true: the token can be executed once. Whether it was, only the service knows. */
+  single_use?: boolean
   policy_version: number
   status: { status_list: { idx: number; uri: string } }
 }
@@ -64,7 +66,7 @@ export interface OfflineVerdict {
   claims: IntentClaims | null
   /** What a verify of the service would have checked besides. */
   notChecked: string[]
-  /** The token is bound to something that only the service knows the state of: call verify before you act. */
+  /** The token is of single use, or bound to something that only the service knows the state of: call verify before you act. */
   requiresOnline: boolean
 }
 
@@ -113,7 +115,7 @@ export async function verifyIntentTokenOffline(token: string, options: OfflineOp
     problem: null,
     claims,
     notChecked: uncheckedOf(claims, audience),
-    requiresOnline: bindingsOf(claims).length > 0,
+    requiresOnline: claims.single_use === true || bindingsOf(claims).length > 0,
   }
 }
 

@@ -2,6 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import type { Accounts } from '../keys/accounts.ts'
 import { createAuditLog } from './audit.ts'
 import { NOTES } from './notes.ts'
+import { createRefusalAudit } from './refusals.ts'
 import { auditRetention } from './retention.ts'
 import { auditRoutes } from './routes.ts'
 
@@ -10,6 +11,8 @@ export type AuditFeature = ReturnType<typeof auditFeature>
 /** The audit log of an account. Entries are written by what they record: see record.ts and reads.ts. */
 export function auditFeature(p: Platform, accounts: Pick<Accounts, 'find'>) {
   const auditLog = createAuditLog(p)
+  const refusals = createRefusalAudit(p)
+  p.onClose(refusals.close, 'refusals')
   const findPlan = async (id: string) => (await accounts.find(id))?.plan
   return defineFeature(
     {
@@ -19,6 +22,6 @@ export function auditFeature(p: Platform, accounts: Pick<Accounts, 'find'>) {
       notes: NOTES,
       retention: [auditRetention({ ...p, findPlan })],
     },
-    { auditLog },
+    { auditLog, refusals },
   )
 }

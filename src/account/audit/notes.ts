@@ -7,7 +7,7 @@ const entry = {
   at: '2026-11-20T15:11:04.310Z',
   action: 'risk_policy.changed',
   environment: 'live',
-  actor: { kind: 'user', id: 'usr_01m7x7en8bf9nbq2rz3w0k6v4d', email: 'ada@example.com' },
+  actor: { type: 'user', id: 'usr_01m7x7en8bf9nbq2rz3w0k6v4d', label: 'ada@example.com' },
   from: { ip: '203.0.113.7', user_agent: 'Mozilla/5.0' },
   request_id: 'req_01m7x7k9q1v4c8d5t1h7y2b3kb',
   subject_id: null,
@@ -17,7 +17,7 @@ const entry = {
 const read = {
   ...entry,
   action: 'media.read',
-  actor: { kind: 'key', id: 'key_live_01m7x7en8bf9nbq2rz3w0k6v4e', email: null },
+  actor: { type: 'key', id: 'key_live_01m7x7en8bf9nbq2rz3w0k6v4e', label: 'backend' },
   subject_id: IDS.media,
   before: null,
   after: { representation: 'original' },
@@ -28,9 +28,15 @@ export const NOTES: Record<string, Note> = {
     description:
       'Who did what, when and from where. An entry is written in the transaction of the act, and the entry of a read ' +
       'before its first byte is sent. Reads of the same photo or video by the same key or user within a minute are one ' +
-      'entry; each download of an export is one. A sandbox key reads the entries of the sandbox. Entries are kept for 30 days, a year or seven years, by ' +
+      'entry; each download of an export is one. Refused acts (`act.refused`) and failed sign-ins of users (`user.sign_in_refused`) are entries, ten ' +
+      'of one key or user in ten minutes, and the others counted in one. A sandbox key reads the entries of the sandbox. Entries are kept for 30 days, a year or seven years, by ' +
       'plan. See [the account]({base_url}/docs/account).',
     answers: { 200: { example: listed(entry) } },
+    problems: ['environment_mismatch'],
+  },
+  'GET /v1/account/audit/:id': {
+    description: 'As in the list.',
+    answers: { 200: { example: entry } },
     problems: ['environment_mismatch'],
   },
   'GET /v1/account/audit/export': {

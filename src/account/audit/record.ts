@@ -5,7 +5,7 @@ import type { AuditAction } from '#src/catalogue/audit.ts'
 import { currentSubject } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Acting } from '#src/platform/http/principal.ts'
+import type { Origin, Refused } from '#src/platform/http/principal.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { insertAuditEntries, type NewAuditEntry } from './rows.ts'
 
@@ -27,13 +27,25 @@ export interface Unattended {
   kind: 'operator' | 'service'
 }
 
+/** A principal known by its id alone: the user of a link that failed, or the principal of counted refusals. */
+export interface Unproven {
+  isUnproven: true
+  accountId: string
+  environment?: 'sandbox' | 'live' | undefined
+  kind: 'key' | 'session'
+  id: string
+  origin?: Origin | undefined
+}
+
+type Recorded = Refused | Unattended | Unproven
+
 /** Adds an entry. In a tenant transaction of the account, or a system one. */
-export async function recordAudit(tx: Tx, by: Acting | Unattended, act: AuditedAct): Promise<void> {
+export async function recordAudit(tx: Tx, by: Recorded, act: AuditedAct): Promise<void> {
   await insertAuditEntries(tx, [auditEntryOf(by, act)])
 }
 
 /** The row of an entry. Call it in the context of the request, whose id the entry carries. */
-export function auditEntryOf(by: Acting | Unattended, act: AuditedAct): NewAuditEntry {
+export function auditEntryOf(by: Recorded, act: AuditedAct): NewAuditEntry {
   const { actorKind, actorId, origin } = actorOfEntry(by)
   return {
     accountId: by.accountId,
@@ -52,7 +64,8 @@ export function auditEntryOf(by: Acting | Unattended, act: AuditedAct): NewAudit
   }
 }
 
-function actorOfEntry(by: Acting | Unattended) {
+function actorOfEntry(by: Recorded) {
+  if ('isUnproven' in by) return { actorKind: by.kind, actorId: by.id, origin: by.origin }
   if ('kind' in by) return { actorKind: by.kind, actorId: by.kind, origin: undefined }
   const { principal, origin } = by
   const actorId = principal.kind === 'key' ? principal.keyId : principal.userId

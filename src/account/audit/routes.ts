@@ -1,16 +1,18 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { AUDIT_ACTIONS, type AuditAction } from '#src/catalogue/audit.ts'
+import { actorView } from '#src/platform/http/actor.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import type { AuditLog } from './audit.ts'
-import type { AuditEntry } from './rows.ts'
+import { accountIdParams, several } from '#src/platform/http/params.ts'
+import { timestampView } from '#src/platform/http/views.ts'
+import type { AuditLog, ShownEntry } from './audit.ts'
 
 const action = z.enum(Object.keys(AUDIT_ACTIONS) as [AuditAction, ...AuditAction[]]).meta({ id: 'AuditAction' })
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const filters = {
-  action: action.optional(),
+  action: several(action).optional(),
   actor_id: z.string().max(64).optional().describe('A key or a user.'),
   subject_id: z.string().max(64).optional().describe('What was changed or read.'),
   environment: environment.optional(),
@@ -21,16 +23,10 @@ const filters = {
 export const auditEntryView = z
   .object({
     audit_entry_id: z.string(),
-    at: z.string(),
+    at: timestampView,
     action,
     environment: environment.nullable().describe('null: the whole account.'),
-    actor: z
-      .object({
-        kind: z.enum(['key', 'user', 'operator', 'service']),
-        id: z.string(),
-        email: z.string().nullable().describe('Of a user of the account.'),
-      })
-      .meta({ id: 'AuditActor' }),
+    actor: actorView,
     from: z
       .object({ ip: z.string().nullable(), user_agent: z.string().nullable() })
       .meta({ id: 'AuditOrigin' })
@@ -73,6 +69,21 @@ export function auditRoutes(log: AuditLog): Route[] {
     endpoint(
       {
         ...common,
+        path: '/v1/account/audit/:id',
+        operationId: 'getAuditEntry',
+        sdk: 'account.audit.retrieve',
+        effect: 'read',
+        kind: 'call',
+        summary: 'One entry of the audit log',
+        params: accountIdParams('aud'),
+        view: auditEntryView,
+        status: [200],
+      },
+      async ({ caller, params }) => toView(await log.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        ...common,
         path: '/v1/account/audit/export',
         operationId: 'exportAuditEntries',
         sdk: 'account.audit.export',
@@ -93,21 +104,17 @@ export function auditRoutes(log: AuditLog): Route[] {
   ]
 }
 
-async function* linesOf(pages: AsyncIterable<AuditEntry[]>): AsyncGenerator<string> {
+async function* linesOf(pages: AsyncIterable<ShownEntry[]>): AsyncGenerator<string> {
   for await (const page of pages) yield page.map((entry) => `${JSON.stringify(toView(entry))}\n`).join('')
 }
 
-function toView(entry: AuditEntry): z.input<typeof auditEntryView> {
+function toView(entry: ShownEntry): z.input<typeof auditEntryView> {
   return {
     audit_entry_id: entry.id,
     at: entry.at.toISOString(),
     action: entry.action,
     environment: entry.environment,
-    actor: {
-      kind: entry.actorKind === 'session' ? 'user' : entry.actorKind,
-      id: entry.actorId,
-      email: entry.email,
-    },
+    actor: entry.actor,
     from: { ip: entry.ip, user_agent: entry.userAgent },
     request_id: entry.requestId,
     subject_id: entry.subjectId,

@@ -1,6 +1,6 @@
 import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Environment } from '#src/platform/ids.ts'
 
 export type ActorKind = 'key' | 'session' | 'operator' | 'service'
@@ -26,12 +26,11 @@ export interface AuditEntry extends Omit<NewAuditEntry, 'accountId' | 'before' |
   at: Date
   before: unknown
   after: unknown
-  /** Of the user, if the account still has one with this id. */
-  email: string | null
 }
 
 export interface AuditFilter {
-  action?: AuditAction | undefined
+  /** Entries of any of these. */
+  actions?: readonly AuditAction[] | undefined
   actorId?: string | undefined
   subjectId?: string | undefined
   environment?: Environment | undefined
@@ -63,6 +62,9 @@ export async function insertAuditEntries(tx: Tx, entries: readonly NewAuditEntry
   )
 }
 
+const ENTRY = `id, at, environment, action, actor_kind AS "actorKind", actor_id AS "actorId", ip, user_agent AS "userAgent",
+  request_id AS "requestId", subject_id AS "subjectId", before, after`
+
 interface EntryRange {
   limit: number
   /** Exclusive. */
@@ -76,13 +78,15 @@ export async function findAuditEntries(tx: Tx, filter: AuditFilter, range: Entry
   if (range.below !== undefined) conditions.push(`id < $${values.push(range.below)}`)
   if (range.above !== undefined) conditions.push(`id > $${values.push(range.above)}`)
   return tx.adhoc<AuditEntry>(
-    `SELECT id, at, environment, action, actor_kind AS "actorKind", actor_id AS "actorId", ip, user_agent AS "userAgent",
-       request_id AS "requestId", subject_id AS "subjectId", before, after,
-       (SELECT email FROM users WHERE users.id = audit_entries.actor_id) AS email
-     FROM audit_entries WHERE ${conditions.join(' AND ')}
+    `SELECT ${ENTRY} FROM audit_entries WHERE ${conditions.join(' AND ')}
      ORDER BY id ${range.above === undefined ? 'DESC' : 'ASC'} LIMIT $${values.push(range.limit)}`,
     values,
   )
+}
+
+export async function findAuditEntry(tx: Tx, id: string): Promise<AuditEntry | undefined> {
+  const [row] = await tx.query<AuditEntry>(`SELECT ${ENTRY} FROM audit_entries WHERE id = $1`, [id])
+  return row
 }
 
 export async function countEntries(tx: Tx, filter: AuditFilter): Promise<number> {
@@ -115,7 +119,7 @@ function conditionsOf(filter: AuditFilter): { conditions: string[]; values: unkn
   const equal = (column: string, value: unknown) => {
     if (value !== undefined) conditions.push(`${column} = $${values.push(value)}`)
   }
-  equal('action', filter.action)
+  if (filter.actions !== undefined) conditions.push(conditionOfAny(values, 'action', filter.actions))
   equal('actor_id', filter.actorId)
   equal('subject_id', filter.subjectId)
   equal('environment', filter.environment)

@@ -3,9 +3,11 @@
 
 import { recordAudit } from '#src/account/audit/record.ts'
 import { checkFreshSession } from '#src/account/sessions/own-sessions.ts'
+import { readActors } from '#src/account/users/actors.ts'
 import type { QueueName } from '#src/catalogue/queues.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { ActorView } from '#src/platform/http/actor.ts'
 import { isOver } from '#src/platform/http/closed.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
@@ -18,6 +20,10 @@ interface ClosureDeps {
   db: Pick<Database, 'tenant'>
   now: () => Date
   log: Log
+}
+
+export interface ShownClosure extends ClosureRow {
+  closer: ActorView | null
 }
 
 export type Closure = ReturnType<typeof createClosure>
@@ -44,7 +50,7 @@ export function createClosure({ db, now, log }: ClosureDeps) {
   }
 
   return {
-    find: (scope: Scope): Promise<ClosureRow> => db.tenant(scope, findClosure),
+    find: (scope: Scope): Promise<ShownClosure> => db.tenant(scope, async (tx) => shown(tx, await findClosure(tx))),
 
     hold,
 
@@ -54,7 +60,7 @@ export function createClosure({ db, now, log }: ClosureDeps) {
      * @param confirm The name or the id of the account.
      * @throws {Failure} `invalid_request` at `/confirm`; `conflict` when it is closed already; `session_required`, `session_expired`.
      */
-    async close(by: Acting, confirm: string, key?: IdempotencyKey): Promise<ClosureRow> {
+    async close(by: Acting, confirm: string, key?: IdempotencyKey): Promise<ShownClosure> {
       const close = async (tx: Tx) => {
         await checkFreshSession(tx, by, now(), 'An account is closed')
         const account = await lockClosure(tx)
@@ -65,7 +71,7 @@ export function createClosure({ db, now, log }: ClosureDeps) {
         const row = await setClosed(tx, actorOf(by.principal).id, now())
         const after = { erased_after: row.erasedAfter?.toISOString() ?? null }
         await recordAudit(tx, by, { action: 'account.closed', subjectId: row.accountId, after, isScoped: false })
-        return row
+        return shown(tx, row)
       }
       const row = await db.tenant(by, (tx) => once(tx, key, close, () => 'closure'))
       log.info({ account: by.accountId, actor: actorOf(by.principal).id }, 'account closed')
@@ -77,14 +83,14 @@ export function createClosure({ db, now, log }: ClosureDeps) {
      * Repeated, it releases what an earlier one that failed has left.
      * @throws {Failure} `conflict` when it is not closed, or is being erased; `session_required`, `session_expired`.
      */
-    async reopen(by: Acting, key?: IdempotencyKey): Promise<ClosureRow> {
+    async reopen(by: Acting, key?: IdempotencyKey): Promise<ShownClosure> {
       await release(by.accountId)
       const reopen = async (tx: Tx) => {
         await checkFreshSession(tx, by, now(), 'A closure is undone')
         const { row, closedAt } = await undo(tx)
         const before = { closed_at: closedAt.toISOString() }
         await recordAudit(tx, by, { action: 'account.reopened', subjectId: row.accountId, before, isScoped: false })
-        return row
+        return shown(tx, row)
       }
       const row = await db.tenant(by, (tx) => once(tx, key, reopen, () => 'closure'))
       log.info({ account: by.accountId, actor: actorOf(by.principal).id }, 'account reopened')
@@ -118,4 +124,9 @@ export function createClosure({ db, now, log }: ClosureDeps) {
     }
     return { row: await setClosed(tx, null, null), closedAt }
   }
+}
+
+async function shown(tx: Tx, row: ClosureRow): Promise<ShownClosure> {
+  const actor = await readActors(tx, [row.closedBy])
+  return { ...row, closer: actor(row.closedBy) }
 }

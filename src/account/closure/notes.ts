@@ -1,11 +1,11 @@
-import { IDS } from '#src/catalogue/examples.ts'
+import { ACTORS, IDS } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const open = { account_id: IDS.account, closed_at: null, closed_by: null, erased_after: null }
 const closed = {
   account_id: IDS.account,
   closed_at: '2026-11-20T15:11:04.310Z',
-  closed_by: 'usr_01m7x7en8bf9nbq2rz3w0k6v4d',
+  closed_by: ACTORS.user,
   erased_after: '2026-12-20T15:11:04.310Z',
 }
 

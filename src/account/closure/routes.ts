@@ -1,14 +1,15 @@
 import { z } from 'zod'
+import { actorView } from '#src/platform/http/actor.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import type { ClosureRow } from '../keys/account-rows.ts'
-import type { Closure } from './closure.ts'
+import { timestampView } from '#src/platform/http/views.ts'
+import type { Closure, ShownClosure } from './closure.ts'
 
 const closureView = z
   .object({
     account_id: z.string(),
-    closed_at: z.string().nullable().describe('null: the account is open.'),
-    closed_by: z.string().nullable(),
-    erased_after: z.string().nullable().describe('Until then the closure can be undone.'),
+    closed_at: timestampView.nullable().describe('null: the account is open.'),
+    closed_by: actorView.nullable(),
+    erased_after: timestampView.nullable().describe('Until then the closure can be undone.'),
   })
   .meta({ id: 'AccountClosure' })
 
@@ -73,11 +74,11 @@ export function closureRoutes(closure: Closure): Route[] {
   ]
 }
 
-function toView({ accountId, closedAt, closedBy, erasedAfter }: ClosureRow): z.input<typeof closureView> {
+function toView({ accountId, closedAt, closer, erasedAfter }: ShownClosure): z.input<typeof closureView> {
   return {
     account_id: accountId,
     closed_at: closedAt?.toISOString() ?? null,
-    closed_by: closedBy,
+    closed_by: closer,
     erased_after: erasedAfter?.toISOString() ?? null,
   }
 }

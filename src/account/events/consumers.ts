@@ -35,8 +35,9 @@ export function createConsumers({ db, pager }: { db: Pick<Database, 'tenant'>; p
   return {
     /**
      * Makes a consumer, or moves it forward.
-     * @throws {Failure} `conflict` with `position` where it stands elsewhere than expected, or further; `events_expired` and
-     * `invalid_request` at `/position` as for reading, and beyond what the consumer was given; `conflict` beyond `MAX_CONSUMERS`.
+     * @throws {Failure} `consumer_moved` where it stands elsewhere than expected, or further; `events_expired` and
+     * `invalid_request` at `/position` as for reading, and beyond what the consumer was given; `limit_reached`; `not_found` for one that
+     * is expected to stand somewhere and does not exist.
      */
     async acknowledge(scope: Acting, name: string, given: Acknowledgement, key?: IdempotencyKey): Promise<ConsumerRow> {
       return db.tenant(scope, (tx) =>
@@ -92,15 +93,18 @@ async function moveTo(
     return getConsumer(tx, name)
   const known = await findConsumer(tx, name)
   if (known === undefined && expected === undefined) {
-    throw new Failure('conflict', `There can be ${MAX_CONSUMERS} event consumers. Delete one first.`)
+    throw new Failure('limit_reached', {
+      detail: `There can be ${MAX_CONSUMERS} event consumers. Delete one first.`,
+      members: { maximum: MAX_CONSUMERS },
+    })
   }
   if (known === undefined)
-    throw new Failure('conflict', `The consumer ${name} does not exist: leave out expected_position to make it.`)
+    throw new Failure('not_found', `The consumer ${name} does not exist: leave out expected_position to make it.`)
   checkGiven(known, position)
   const isMoved = await advanceConsumer(tx, name, { position: position ?? known.position, expected })
   const row = await getConsumer(tx, name)
   if (isMoved) return row
-  throw new Failure('conflict', {
+  throw new Failure('consumer_moved', {
     detail: `The consumer ${name} stands at ${row.position}: ${expected === undefined ? 'it moves forward only' : 'another process has moved it'}.`,
     members: { position: row.position },
   })

@@ -5,17 +5,22 @@ import { type Envelope, envelopeOf } from '#src/account/webhooks/envelope.ts'
 import { unknownType } from '#src/account/webhooks/settings.ts'
 import type { Product } from '#src/catalogue/access.ts'
 import { EVENT_TYPES, type EventType, isEventType } from '#src/catalogue/events.ts'
+import { rolesWith } from '#src/catalogue/permissions.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { createTransactionBatcher } from '#src/platform/batching.ts'
 import type { Database } from '#src/platform/db/database.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
+import type { Principal } from '#src/platform/http/principal.ts'
+import { checkId, checkName, type Scope } from '#src/platform/ids.ts'
 import type { PolledWaits } from '#src/platform/polled-waits.ts'
 import {
   type AwaitedEvents,
   type ConsumerRow,
+  countEvents,
   eventsOf,
   findEvent,
   type Heads,
+  listEvents,
   noteGiven,
   type PulledEventRow,
   selectEvents,
@@ -43,18 +48,28 @@ export interface Pulled {
   latest: number
 }
 
-interface PullingCaller extends Scope {
+/** As the routes parse it. */
+export interface EventListQuery extends ListQuery {
+  order: 'asc' | 'desc'
+  event_type?: readonly string[] | undefined
+  subject_id?: string | undefined
+}
+
+/** Who reads. */
+interface Reader extends Scope {
   products: readonly Product[]
+  principal: Principal
 }
 
 export type Events = ReturnType<typeof createEvents>
 
 interface EventsDeps {
   db: Pick<Database, 'tenant' | 'readTenant'>
+  pager: Pager
   waits: Pick<PolledWaits<AwaitedEvents>, 'ended'>
 }
 
-export function createEvents({ db, waits }: EventsDeps) {
+export function createEvents({ db, pager, waits }: EventsDeps) {
   // A thousand processes may read as one consumer. What they are given at the same moment is noted together.
   const give = createTransactionBatcher<{ scope: Scope; name: string; position: number }, void>({
     keyOf: ({ scope }) => `${scope.accountId} ${scope.environment}`,
@@ -69,8 +84,8 @@ export function createEvents({ db, waits }: EventsDeps) {
       }),
   })
 
-  async function read(caller: PullingCaller, request: PullRequest, after: number | undefined): Promise<Pulled> {
-    const types = wantedTypes(caller.products, request.types)
+  async function read(caller: Reader, request: PullRequest, after: number | undefined): Promise<Pulled> {
+    const types = wantedTypes(caller, request.types)
     const limit = request.limit + 1
     const [rows] = await db.readTenant<[PulledEventRow]>(caller, [selectEvents({ after, types, limit })])
     const { head, purged, events } = eventsOf(rows)
@@ -90,7 +105,7 @@ export function createEvents({ db, waits }: EventsDeps) {
   }
 
   async function wait(
-    caller: PullingCaller,
+    caller: Reader,
     request: PullRequest,
     start: number | undefined,
     signal: AbortSignal,
@@ -110,12 +125,33 @@ export function createEvents({ db, waits }: EventsDeps) {
 
   return {
     /**
+     * Events in the order of their time, newest first unless told otherwise.
+     * @throws {Failure} `invalid_request` at `?cursor`, `?event_type`; `environment_mismatch` for the id of another environment.
+     */
+    async list(caller: Reader, query: EventListQuery): Promise<CountedPage<Envelope & { position: number | null }>> {
+      const { order, event_type: given, subject_id: subjectId, limit } = query
+      if (subjectId !== undefined) checkName(subjectId, caller.environment)
+      const types = wantedTypes(caller, given)
+      const { environment } = caller
+      const filter = { environment, types, subjectId, ...createdBetween(query) }
+      const binding = { route: 'GET /v1/events', scope: caller, query: { ...query, types } }
+      const after = pager.decode(query.cursor, binding)
+      const { rows, total } = await db.tenant(caller, async (tx) => ({
+        rows: await listEvents(tx, filter, { order, after, limit: limit + 1 }),
+        total: query.include === undefined ? undefined : await countEvents(tx, filter),
+      }))
+      const { data, ...page } = pager.page(rows, limit, ({ eventId }) => eventId, binding)
+      const events = data.map((event) => ({ ...envelopeOf(caller, event), position: event.position }))
+      return { ...page, data: events, ...(total !== undefined && { total_count: total }) }
+    },
+
+    /**
      * The events after a position, at once where there are any. Else it waits for one, `waitSeconds` at most. What a consumer
      * is given is noted before it is answered: only that can be acknowledged.
      * @throws {Failure} `events_expired` where events after the position were deleted; `invalid_request` at `?after`,
-     * `?consumer`, `?event_types`; `not_found` for a consumer that does not exist.
+     * `?consumer`, `?event_type`; `not_found` for a consumer that does not exist.
      */
-    async pull(caller: PullingCaller, request: PullRequest, signal: AbortSignal): Promise<Pulled> {
+    async pull(caller: Reader, request: PullRequest, signal: AbortSignal): Promise<Pulled> {
       const { consumer: name, after } = request
       if (name === undefined) return wait(caller, request, after, signal)
       if (after !== undefined)
@@ -127,10 +163,10 @@ export function createEvents({ db, waits }: EventsDeps) {
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
-    async get(caller: PullingCaller, id: string): Promise<Envelope & { position: number | null }> {
+    async get(caller: Reader, id: string): Promise<Envelope & { position: number | null }> {
       checkId(id, 'evt', caller.environment)
       const event = await db.tenant(caller, (tx) => findEvent(tx, id))
-      const isOurs = event !== undefined && (wantedTypes(caller.products, undefined)?.includes(event.type) ?? true)
+      const isOurs = event !== undefined && (wantedTypes(caller, undefined)?.includes(event.type) ?? true)
       if (!isOurs) throw new Failure('not_found', `No event ${id}: events are kept for 30 days.`)
       return { ...envelopeOf(caller, event), position: event.position }
     },
@@ -174,12 +210,23 @@ function checkConsumer(name: string, position: number | undefined, { head, purge
   checkPosition('?consumer', position, { head, purged })
 }
 
-/** undefined: all types. Of products that the account does not use, as with webhooks, nothing is shown. */
-function wantedTypes(products: readonly Product[], given: readonly string[] | undefined): string[] | undefined {
-  for (const type of given ?? []) if (!isEventType(type)) throw unknownType('?event_types', type)
+/**
+ * undefined: all types. Of products that the account does not use, as with webhooks, nothing is shown, and to a user only what
+ * their role may read elsewhere. Who reads the log of webhooks reads the events in it.
+ */
+function wantedTypes(
+  { products, principal, environment }: Reader,
+  given: readonly string[] | undefined,
+): string[] | undefined {
+  for (const type of given ?? []) if (!isEventType(type)) throw unknownType('?event_type', type)
+  const isReadable = (type: EventType) =>
+    principal.kind === 'key' ||
+    [EVENT_TYPES[type].permission, 'webhooks.read' as const].some((permission) =>
+      rolesWith(permission, environment).includes(principal.role),
+    )
   const entitled = (Object.keys(EVENT_TYPES) as EventType[]).filter((type) => {
     const of: readonly Product[] = EVENT_TYPES[type].products
-    return of.length === 0 || of.some((product) => products.includes(product))
+    return (of.length === 0 || of.some((product) => products.includes(product))) && isReadable(type)
   })
   if (given !== undefined) return entitled.filter((type) => given.includes(type))
   return entitled.length === Object.keys(EVENT_TYPES).length ? undefined : entitled

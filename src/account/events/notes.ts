@@ -28,6 +28,14 @@ const EXPIRED =
 export const NOTES: Record<string, Note> = {
   'GET /v1/events': {
     description:
+      'The events of the last 30 days, for pages: to process each of them once, pull them. A user gets the events of what their ' +
+      'role may read. `subject_id` finds the events of one claim, case, agent session, token and so on; of those that an event names, ' +
+      'its claim and the narrowest other one count. An event is listed within seconds.',
+    answers: { 200: { example: listed(event) } },
+    problems: ['environment_mismatch'],
+  },
+  'GET /v1/events/pull': {
+    description:
       'The same events as by webhook, for receivers that can not be called. An event gets its position within two seconds of its ' +
       'commit, and no event ever appears before one that was shown: go on with `next_after`, and nothing is missed or repeated. ' +
       EXPIRED +
@@ -35,7 +43,14 @@ export const NOTES: Record<string, Note> = {
     answers: {
       200: {
         headers: { 'Preference-Applied': 'What was applied of the header Prefer.' },
-        example: { object: 'list', data: [event], has_more: false, after: 4_311, next_after: 4_312, latest: 4_312 },
+        example: {
+          object: 'event_pull',
+          data: [event],
+          has_more: false,
+          after: 4_311,
+          next_after: 4_312,
+          latest: 4_312,
+        },
       },
     },
     problems: ['events_expired', 'not_found'],
@@ -54,7 +69,7 @@ export const NOTES: Record<string, Note> = {
   },
   'PUT /v1/event-consumers/:name': {
     description:
-      'Report a position when the events up to it are processed. It only moves forward: a lower one is 409 `conflict` with ' +
+      'Report a position when the events up to it are processed. It only moves forward: a lower one is 409 `consumer_moved` with ' +
       'the current `position`, and so is a wrong `expected_position`. A position that the consumer was not given is refused. To read again from an earlier position, read with `after`, ' +
       `or delete the consumer. ${EXPIRED}`,
     examples: {
@@ -63,10 +78,10 @@ export const NOTES: Record<string, Note> = {
       'Only where it was': { position: 4_312, expected_position: 4_290 },
     },
     answers: { 200: { example: consumer } },
-    problems: ['conflict', 'events_expired'],
+    problems: ['consumer_moved', 'limit_reached', 'not_found', 'events_expired'],
   },
   'DELETE /v1/event-consumers/:name': {
     description: 'One of the same name may be made again, at any position.',
-    answers: { 200: { example: { name: 'claims-desk', deleted: true } } },
+    answers: { 200: { example: { event_consumer_id: 'claims-desk', deleted: true } } },
   },
 }

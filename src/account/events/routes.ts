@@ -1,17 +1,32 @@
 import { z } from 'zod'
+import { eventType } from '#src/account/webhooks/endpoint-views.ts'
+import { anyEventView } from '#src/catalogue/events.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { idParams, several } from '#src/platform/http/params.ts'
 import { parsePrefer, waitQuery } from '#src/platform/http/prefer.ts'
+import { shownAs, timestampView } from '#src/platform/http/views.ts'
 import type { Consumers } from './consumers.ts'
 import type { Events, Pulled } from './events.ts'
 import type { ConsumerRow } from './rows.ts'
 
 const common = { scope: 'admin', needsAccountKey: true } as const
-const reading = { ...common, method: 'GET', permission: 'webhooks.read' } as const
+const reading = { ...common, method: 'GET', permission: 'events.read' } as const
+const watching = { ...common, method: 'GET', permission: 'webhooks.read' } as const
 const writing = { ...common, permission: 'webhooks.write' } as const
 
 const NAME = '[a-z0-9][a-z0-9_.-]{0,63}'
+const filters = {
+  event_type: several(eventType).optional(),
+  subject_id: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe(
+      'What the events are about: a claim, case, attestation, screening, agent session, agent, intent token, device, trace or diff.',
+    ),
+}
 const nameParams = z.object({
   name: z
     .string()
@@ -26,26 +41,24 @@ const positionQuery = z
   // A query is text; a client generator should see the number in it.
   .meta({ type: 'integer', minimum: 0, pattern: undefined })
 
-// As the body of a delivery, member for member, and its position.
-const eventShape = {
-  event_id: z.string(),
-  type: z.string(),
-  created_at: z.string(),
-  environment: z.enum(['sandbox', 'live']).meta({ id: 'Environment' }),
-  account_id: z.string(),
-  // A record would drop a member with the name `__proto__`.
-  data: z.custom<object>((value) => typeof value === 'object' && value !== null).meta({ type: 'object' }),
-}
-const eventView = z.object({ ...eventShape, position: z.number().int() }).meta({ id: 'Event' })
-const oneEventView = z
-  .object({
-    ...eventShape,
-    position: z.number().int().nullable().describe('null: it has just happened, and gets its position within seconds.'),
-  })
-  .meta({ id: 'StoredEvent' })
+// The body of a delivery, member for member, and its position. What is stored is answered as it is: a record would drop a member
+// with the name `__proto__`, and another version of the service may have written it.
+const eventView = shownAs(
+  z.object({
+    event_id: z.string(),
+    type: z.string(),
+    created_at: timestampView,
+    environment: z.string(),
+    account_id: z.string(),
+    data: z.custom<object>((value) => typeof value === 'object' && value !== null),
+    position: z.number().int().nullable(),
+  }),
+  anyEventView,
+)
+const eventListView = listOf(eventView).meta({ id: 'EventList' })
 const pullView = z
   .object({
-    object: z.literal('list'),
+    object: z.literal('event_pull'),
     data: z.array(eventView),
     has_more: z.boolean().describe('Whether there are further events after these.'),
     after: z.number().int().describe('The position after which it read: `expected_position` of its report.'),
@@ -60,9 +73,9 @@ const consumerView = z
     latest: z.number().int().describe('The position of the newest event.'),
     lag: z.number().int().describe('Events that are there and after its position.'),
     missed: z.number().int().describe('Events after its position that were deleted after 30 days.'),
-    oldest_unread_created_at: z.string().nullable(),
-    created_at: z.string(),
-    acknowledged_at: z.string().nullable().describe('When its position was last reported.'),
+    oldest_unread_created_at: timestampView.nullable(),
+    created_at: timestampView,
+    acknowledged_at: timestampView.nullable().describe('When its position was last reported.'),
   })
   .meta({ id: 'EventConsumer' })
 
@@ -72,6 +85,21 @@ export function eventRoutes(events: Events, consumers: Consumers): Route[] {
       {
         ...reading,
         path: '/v1/events',
+        operationId: 'listEvents',
+        sdk: 'events.list',
+        effect: 'read',
+        kind: 'list',
+        summary: 'Events, newest first',
+        query: z.object({ ...listQuery, ...orderQuery, ...filters }),
+        view: eventListView,
+        status: [200],
+      },
+      ({ caller, query }) => events.list(caller, query),
+    ),
+    endpoint(
+      {
+        ...reading,
+        path: '/v1/events/pull',
         operationId: 'pullEvents',
         sdk: 'events.pull',
         effect: 'read',
@@ -80,12 +108,7 @@ export function eventRoutes(events: Events, consumers: Consumers): Route[] {
         query: z.object({
           after: positionQuery.optional().describe('The oldest event that is there comes first when absent.'),
           consumer: z.string().max(64).optional().describe('In place of `after`: the position of this consumer.'),
-          event_types: z
-            .string()
-            .max(1_024)
-            .transform((text) => text.split(','))
-            .optional()
-            .meta({ type: 'string', description: 'Names of events, with commas between them.' }),
+          event_type: filters.event_type,
           limit: listQuery.limit,
           wait: waitQuery.optional().describe('Seconds to wait for an event where there is none; as `Prefer: wait=`.'),
         }),
@@ -94,7 +117,7 @@ export function eventRoutes(events: Events, consumers: Consumers): Route[] {
       },
       async ({ caller, query, header, signal }) => {
         const { applied, waitSeconds: preferred } = parsePrefer(header('prefer'))
-        const { after, consumer, event_types: types, limit, wait = applied === undefined ? 0 : preferred } = query
+        const { after, consumer, event_type: types, limit, wait = applied === undefined ? 0 : preferred } = query
         const pulled = await events.pull(caller, { after, consumer, types, limit, waitSeconds: wait }, signal)
         return reply(200, toPullView(pulled), applied === undefined ? {} : { 'Preference-Applied': applied })
       },
@@ -109,7 +132,7 @@ export function eventRoutes(events: Events, consumers: Consumers): Route[] {
         kind: 'call',
         summary: 'One event',
         params: idParams('evt'),
-        view: oneEventView,
+        view: eventView,
         status: [200],
       },
       async ({ caller, params }) => events.get(caller, params.id),
@@ -122,7 +145,7 @@ function consumerRoutes(consumers: Consumers): Route[] {
   return [
     endpoint(
       {
-        ...reading,
+        ...watching,
         path: '/v1/event-consumers',
         operationId: 'listEventConsumers',
         sdk: 'events.consumers.list',
@@ -140,7 +163,7 @@ function consumerRoutes(consumers: Consumers): Route[] {
     ),
     endpoint(
       {
-        ...reading,
+        ...watching,
         path: '/v1/event-consumers/:name',
         operationId: 'getEventConsumer',
         sdk: 'events.consumers.retrieve',
@@ -174,7 +197,7 @@ function consumerRoutes(consumers: Consumers): Route[] {
             expected_position: position
               .optional()
               .describe(
-                '`after` of the answer: 409 `conflict` where another process has moved the consumer meanwhile.',
+                '`after` of the answer: 409 `consumer_moved` where another process has moved the consumer meanwhile.',
               ),
           })
           .optional(),
@@ -199,20 +222,22 @@ function consumerRoutes(consumers: Consumers): Route[] {
         kind: 'call',
         summary: 'Delete a consumer. Its events stay.',
         params: nameParams,
-        view: z.object({ name: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedEventConsumer' }),
+        view: z
+          .object({ event_consumer_id: z.string().describe('Its name.'), deleted: z.literal(true) })
+          .meta({ id: 'DeletedEventConsumer' }),
         status: [200],
       },
       async ({ caller, params, idempotencyKey }) => {
         await consumers.remove(caller, params.name, idempotencyKey)
-        return { name: params.name, deleted: true as const }
+        return { event_consumer_id: params.name, deleted: true as const }
       },
-      async (_, name) => ({ name, deleted: true as const }),
+      async (_, name) => ({ event_consumer_id: name, deleted: true as const }),
     ),
   ]
 }
 
 const toPullView = ({ events, hasMore, after, nextAfter, latest }: Pulled): z.input<typeof pullView> => ({
-  object: 'list',
+  object: 'event_pull',
   data: events,
   has_more: hasMore,
   after,

@@ -3,7 +3,8 @@
 
 import type { StoredEvent } from '#src/account/webhooks/envelope.ts'
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import type { Scope } from '#src/platform/ids.ts'
+import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import type { Environment, Scope } from '#src/platform/ids.ts'
 import type { AwaitedRow } from '#src/platform/polled-waits.ts'
 
 export interface PositionedEvent extends StoredEvent {
@@ -55,6 +56,58 @@ export function eventsOf(rows: readonly PulledEventRow[]): Heads & { events: (St
     position === null ? [] : [{ ...event, position }],
   )
   return { head, purged, events }
+}
+
+export interface EventFilter {
+  environment: Environment
+  /** undefined: all. */
+  types: readonly string[] | undefined
+  /** A claim, or what the column `subject_id` has of it. */
+  subjectId: string | undefined
+  createdGte: Date | undefined
+  createdLt: Date | undefined
+}
+
+export interface EventRange {
+  order: 'asc' | 'desc'
+  /** The id after which the page begins. */
+  after: string | undefined
+  limit: number
+}
+
+/** Events that have a position, by their ids: in the order of their time. */
+export async function listEvents(
+  tx: Tx,
+  filter: EventFilter,
+  { order, after, limit }: EventRange,
+): Promise<PositionedEvent[]> {
+  const { conditions, values } = conditionsOf(filter)
+  if (after !== undefined) conditions.push(`id ${order === 'asc' ? '>' : '<'} $${values.push(after)}`)
+  return tx.adhoc<PositionedEvent>(
+    `SELECT ${EVENT} FROM events WHERE ${conditions.join(' AND ')}
+     ORDER BY id ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+export async function countEvents(tx: Tx, filter: EventFilter): Promise<number> {
+  const { conditions, values } = conditionsOf(filter)
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`events WHERE ${conditions.join(' AND ')}`), values)
+  return row?.count ?? 0
+}
+
+function conditionsOf({ environment, types, subjectId, createdGte, createdLt }: EventFilter) {
+  // An event gets its position within seconds. The condition lets the indexes of positions serve the filters.
+  const conditions = ['position IS NOT NULL']
+  const values: unknown[] = []
+  if (types !== undefined) conditions.push(conditionOfAny(values, 'type', types))
+  if (subjectId !== undefined) {
+    const column = subjectId.startsWith('clm_') ? 'claim_id' : 'subject_id'
+    conditions.push(`${column} = $${values.push(subjectId)}`)
+  }
+  const range = { from: createdGte, to: createdLt }
+  conditions.push(...conditionsOfRange(values, { type: 'evt', environment }, range))
+  return { conditions, values }
 }
 
 export async function findEvent(tx: Tx, id: string): Promise<PositionedEvent | undefined> {

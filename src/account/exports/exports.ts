@@ -4,13 +4,16 @@ import type { Readable } from 'node:stream'
 import type { ReadAudit } from '#src/account/audit/reads.ts'
 import { recordAudit } from '#src/account/audit/record.ts'
 import { checkFreshSession } from '#src/account/sessions/own-sessions.ts'
+import { readActors } from '#src/account/users/actors.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { ActorView } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { newAccountId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
+import type { AwaitedRow, PolledWaits } from '#src/platform/polled-waits.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import {
   countExports,
@@ -37,18 +40,25 @@ interface ExportsDeps {
   db: Pick<Database, 'tenant'>
   store: Pick<BlobStore, 'openRead' | 'delete'>
   pager: Pager
+  waits: Pick<PolledWaits<AwaitedRow>, 'ended'>
   now: () => Date
   recordRead: ReadAudit
 }
 
+export interface ShownExport extends ExportRow {
+  requester: ActorView
+}
+
 export type AccountExports = ReturnType<typeof createExports>
 
-export function createExports({ db, store, pager, now, recordRead }: ExportsDeps) {
-  async function get(by: Acting, id: string): Promise<ExportRow> {
+export function createExports({ db, store, pager, waits, now, recordRead }: ExportsDeps) {
+  async function get(by: Acting, id: string): Promise<ShownExport> {
     checkProven(by)
-    const row = await db.tenant(by, (tx) => findExport(tx, id))
-    if (row === undefined) throw new Failure('not_found', `There is no export ${id}.`)
-    return row
+    return db.tenant(by, async (tx) => {
+      const row = await findExport(tx, id)
+      if (row === undefined) throw new Failure('not_found', `There is no export ${id}.`)
+      return withRequester(tx, row)
+    })
   }
 
   return {
@@ -56,7 +66,7 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
      * @throws {Failure} `conflict` while another export of the account has not ended; `rate_limited` beyond
      * `MAX_EXPORTS_A_DAY`; `session_required`, `session_expired`.
      */
-    create(by: Acting, wanted: { includesMedia: boolean }, key?: IdempotencyKey): Promise<ExportRow> {
+    create(by: Acting, wanted: { includesMedia: boolean }, key?: IdempotencyKey): Promise<ShownExport> {
       const id = newAccountId('exp')
       const jobId = newJobId()
       const { includesMedia } = wanted
@@ -74,7 +84,7 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
         await enqueue(tx, 'export', by, [{ id: jobId, payload: { exportId: id }, priority: 'bulk' }])
         const after = { includes_media: includesMedia }
         await recordAudit(tx, by, { action: 'account.exported', subjectId: id, after, isScoped: false })
-        return row
+        return withRequester(tx, row)
       }
       return db.tenant(by, (tx) => once(tx, key, insert, (row) => row.id))
     },
@@ -82,8 +92,16 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
     /** @throws {Failure} `not_found`; `environment_mismatch` for a session whose link proved no address. */
     get,
 
+    /** The same, after its end or `waitSeconds` later. @param signal Aborted when the caller has gone. */
+    async getEnded(by: Acting, id: string, waitSeconds: number, signal: AbortSignal): Promise<ShownExport> {
+      const first = await get(by, id)
+      if (waitSeconds === 0 || !['queued', 'running'].includes(first.state)) return first
+      await waits.ended({ ...liveOf(by), id }, waitSeconds * 1_000, signal)
+      return get(by, id)
+    },
+
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`; `environment_mismatch`. */
-    async list(by: Acting, query: ListQuery): Promise<CountedPage<ExportRow>> {
+    async list(by: Acting, query: ListQuery): Promise<CountedPage<ShownExport>> {
       checkProven(by)
       const binding = { route: 'GET /v1/account/exports', scope: liveOf(by), query: { ...query } }
       const before = pager.decode(query.cursor, binding)
@@ -91,12 +109,17 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
       return db.tenant(by, async (tx) => {
         const rows = await listExports(tx, filter, { before, limit: query.limit + 1 })
         const page = pager.page(rows, query.limit, ({ id }) => id, binding)
-        return query.include === undefined ? page : { ...page, total_count: await countExports(tx, filter) }
+        const actor = await readActors(
+          tx,
+          page.data.map(({ requestedBy }) => requestedBy),
+        )
+        const shown = { ...page, data: page.data.map((row) => ({ ...row, requester: actor(row.requestedBy) })) }
+        return query.include === undefined ? shown : { ...shown, total_count: await countExports(tx, filter) }
       })
     },
 
     /**
-     * For a download. @throws {Failure} `not_found`; `conflict` when it is not ready, or no more; `session_required`,
+     * For a download. @throws {Failure} `not_found`; `not_ready` before it is made; `conflict` when it failed or has expired; `session_required`,
      * `session_expired`.
      */
     async getReady(by: Acting, id: string): Promise<ReadyExport> {
@@ -104,7 +127,7 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
       await db.tenant(by, (tx) => checkFreshSession(tx, by, now(), 'An archive is downloaded'))
       const { state, size, sha256, expiresAt } = row
       if (state !== 'ready' || size === null || sha256 === null || (expiresAt !== null && expiresAt <= now())) {
-        throw new Failure('conflict', `${id} can not be downloaded: it is ${state === 'ready' ? 'expired' : state}.`)
+        throw notDownloadable(row)
       }
       return { ...row, size, sha256 }
     },
@@ -141,6 +164,11 @@ export function createExports({ db, store, pager, now, recordRead }: ExportsDeps
   }
 }
 
+async function withRequester(tx: Tx, row: ExportRow): Promise<ShownExport> {
+  const actor = await readActors(tx, [row.requestedBy])
+  return { ...row, requester: actor(row.requestedBy) }
+}
+
 /** With the export that was just inserted. @throws {Failure} `rate_limited` */
 async function checkQuota(tx: Tx, at: Date): Promise<void> {
   const oldest = await findNthNewest(tx, MAX_EXPORTS_A_DAY + 1)
@@ -153,6 +181,16 @@ async function checkQuota(tx: Tx, at: Date): Promise<void> {
     members: { limit: 'exports' },
     headers: { 'Retry-After': String(seconds) },
   })
+}
+
+function notDownloadable({ id, state }: ExportRow): Failure {
+  if (state === 'queued' || state === 'running') {
+    return new Failure('not_ready', {
+      detail: `${id} can not be downloaded yet: it is ${state}.`,
+      members: { current_status: state },
+    })
+  }
+  return new Failure('conflict', `${id} can not be downloaded: it ${state === 'failed' ? 'failed' : 'has expired'}.`)
 }
 
 function liveOf({ accountId }: Scope): Scope {

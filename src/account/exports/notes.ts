@@ -1,24 +1,24 @@
-import { DIGEST, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, DIGEST, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const ID = 'exp_01m7x7k9q2v4c8d5t1h7y2b3kc'
 
 const queued = {
   export_id: ID,
-  state: 'queued',
+  status: 'queued',
+  failure: null,
   includes_media: true,
-  requested_by: 'usr_01m7x7en8bf9nbq2rz3w0k6v4d',
+  requested_by: ACTORS.user,
   progress: { files: 0, rows: 0 },
   size: null,
   sha256: null,
-  failure: null,
   created_at: '2026-11-20T15:11:04.310Z',
   finished_at: null,
   expires_at: null,
 }
 const ready = {
   ...queued,
-  state: 'ready',
+  status: 'succeeded',
   progress: { files: 61, rows: 48210 },
   size: 7340032,
   sha256: DIGEST,
@@ -48,13 +48,13 @@ export const NOTES: Record<string, Note> = {
     problems: ['environment_mismatch'],
   },
   'GET /v1/account/exports/:id': {
-    description: '`state` is `ready` when it can be downloaded, for 7 days.',
+    description: '`succeeded`: it can be downloaded until `expires_at`, for 7 days. `wait` waits for its end.',
     answers: { 200: { example: ready } },
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/account/exports/:id/download': {
     description:
-      'Takes a session that began less than 10 minutes ago, as requesting it. A `conflict` until it is ready, and after it has expired. Each download is in the audit log: a range that does not ' +
+      'Takes a session that began less than 10 minutes ago, as requesting it. `not_ready` until it is made, and a `conflict` after it has expired. Each download is in the audit log: a range that does not ' +
       'begin with the first byte continues one.',
     headers: {
       Range: 'One range of bytes, such as `bytes=0-1048575`.',
@@ -67,6 +67,6 @@ export const NOTES: Record<string, Note> = {
         headers: { 'Accept-Ranges': '`bytes`.', 'Content-Range': 'Which part of how many bytes this is.' },
       },
     },
-    problems: ['conflict', 'environment_mismatch', 'not_found', 'range_not_satisfiable'],
+    problems: ['not_ready', 'conflict', 'environment_mismatch', 'not_found', 'range_not_satisfiable'],
   },
 }

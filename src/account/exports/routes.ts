@@ -1,26 +1,28 @@
 import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
+import { actorView } from '#src/platform/http/actor.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { waitQuery } from '#src/platform/http/prefer.ts'
 import { parseByteRange } from '#src/platform/http/request-headers.ts'
-import type { AccountExports } from './exports.ts'
-import { EXPORT_STATES, type ExportRow } from './rows.ts'
+import { timestampView, type WorkStatus, workFailureView, workStatusView } from '#src/platform/http/views.ts'
+import type { AccountExports, ShownExport } from './exports.ts'
 
 const ZIP_TYPE = 'application/zip'
 
 const exportView = z
   .object({
     export_id: z.string(),
-    state: z.enum(EXPORT_STATES).meta({ id: 'ExportState' }),
+    status: workStatusView,
+    failure: workFailureView('ExportFailure', ['export_failed']).nullable(),
     includes_media: z.boolean(),
-    requested_by: z.string(),
+    requested_by: actorView,
     progress: z.object({ files: z.number().int(), rows: z.number().int() }).meta({ id: 'ExportProgress' }),
     size: z.number().int().nullable().describe('Bytes of the archive.'),
-    sha256: z.string().nullable().describe('Of the archive, in hexadecimal.'),
-    failure: z.string().nullable(),
-    created_at: z.string(),
-    finished_at: z.string().nullable(),
-    expires_at: z.string().nullable(),
+    sha256: z.string().nullable().describe('SHA-256 of the archive, in hexadecimal.'),
+    created_at: timestampView,
+    finished_at: timestampView.nullable(),
+    expires_at: timestampView.nullable().describe('The archive can be downloaded until then.'),
   })
   .meta({ id: 'AccountExport' })
 
@@ -30,7 +32,7 @@ const params = z.object({
 const common = { permission: 'account.export', isAccountLevel: true } as const
 
 export function exportRoutes(exports: AccountExports): Route[] {
-  const accepted = (row: ExportRow) => reply(202, toView(row), { Location: `/v1/account/exports/${row.id}` })
+  const accepted = (row: ShownExport) => reply(202, toView(row), { Location: `/v1/account/exports/${row.id}` })
   return [
     endpoint(
       {
@@ -47,7 +49,7 @@ export function exportRoutes(exports: AccountExports): Route[] {
         body: z
           .strictObject({ include_media: z.boolean().default(false).describe('Photos and videos too.') })
           .default({ include_media: false })
-          .meta({ id: 'AccountExportRequest' }),
+          .meta({ id: 'ExportAccountRequest' }),
         view: exportView,
         status: [202],
       },
@@ -82,13 +84,16 @@ export function exportRoutes(exports: AccountExports): Route[] {
         operationId: 'getAccountExport',
         sdk: 'account.exports.retrieve',
         effect: 'read',
-        kind: 'call',
+        kind: 'wait',
         params,
-        summary: 'The state and progress of one export',
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        waits: true,
+        summary: 'The status and progress of one export',
         view: exportView,
         status: [200],
       },
-      async ({ caller, params: { id } }) => toView(await exports.get(caller, id)),
+      async ({ caller, params: { id }, query, signal }) =>
+        toView(await exports.getEnded(caller, id, query.wait, signal)),
     ),
     endpoint(
       {
@@ -141,18 +146,23 @@ export function exportRoutes(exports: AccountExports): Route[] {
   ]
 }
 
-function toView(row: ExportRow): z.input<typeof exportView> {
+function toView(row: ShownExport): z.input<typeof exportView> {
   return {
     export_id: row.id,
-    state: row.state,
+    status: statusOf(row.state),
+    failure: row.failure === null ? null : { code: 'export_failed' as const, detail: row.failure },
     includes_media: row.includesMedia,
-    requested_by: row.requestedBy,
+    requested_by: row.requester,
     progress: { files: row.filesDone, rows: row.rowsDone },
     size: row.size,
     sha256: row.sha256?.toString('hex') ?? null,
-    failure: row.failure,
     created_at: row.createdAt.toISOString(),
     finished_at: row.finishedAt?.toISOString() ?? null,
     expires_at: row.expiresAt?.toISOString() ?? null,
   }
+}
+
+// An archive that is gone was made.
+function statusOf(state: ShownExport['state']): WorkStatus {
+  return state === 'ready' || state === 'expired' ? 'succeeded' : state
 }

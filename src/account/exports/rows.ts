@@ -1,8 +1,8 @@
-import type { Tx } from '#src/platform/db/database.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
 import { countOf } from '#src/platform/db/id-ranges.ts'
+import type { AwaitedRow } from '#src/platform/polled-waits.ts'
 
-export const EXPORT_STATES = ['queued', 'running', 'ready', 'failed', 'expired'] as const
-export type ExportState = (typeof EXPORT_STATES)[number]
+type ExportState = 'queued' | 'running' | 'ready' | 'failed' | 'expired'
 
 export interface ExportRow {
   id: string
@@ -49,6 +49,15 @@ export async function findNthNewest(tx: Tx, count: number): Promise<Date | undef
 export async function findExport(tx: Tx, id: string): Promise<ExportRow | undefined> {
   const [row] = await tx.query<ExportRow>(`SELECT ${EXPORT} FROM account_exports WHERE id = $1`, [id])
   return row
+}
+
+/** Exports that have ended, among those that callers wait for. System role. */
+export function findEndedExports(asked: readonly AwaitedRow[]): Statement {
+  return {
+    text: `SELECT asked.id FROM unnest($1::text[], $2::text[]) AS asked (account_id, id)
+      JOIN account_exports export USING (account_id, id) WHERE export.state NOT IN ('queued', 'running')`,
+    values: [asked.map(({ accountId }) => accountId), asked.map(({ id }) => id)],
+  }
 }
 
 interface Times {

@@ -18,6 +18,14 @@ export async function replaceProducts(tx: Tx, products: readonly Product[]): Pro
   return row.products
 }
 
+/** Returns the name as it was. */
+export async function renameAccount(tx: Tx, name: string): Promise<string> {
+  const [row] = await tx.query<{ name: string }>('SELECT name FROM accounts FOR NO KEY UPDATE')
+  if (row === undefined) throw new Error('the account of a request is not there')
+  await tx.query('UPDATE accounts SET name = $1', [name])
+  return row.name
+}
+
 export interface ClosureRow {
   accountId: string
   name: string

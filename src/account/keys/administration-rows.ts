@@ -7,7 +7,8 @@ import { type KeyListRow, LISTED } from './rows.ts'
 
 export interface KeyFilter {
   at: Date
-  status?: KeyStatus | typeof WORKING | undefined
+  /** Keys of any of these. */
+  status?: readonly (KeyStatus | typeof WORKING)[] | undefined
   createdBy?: string | undefined
   createdGte?: Date | undefined
   createdLt?: Date | undefined
@@ -109,7 +110,7 @@ function conditionsOf({ at, status, createdBy, createdGte, createdLt }: KeyFilte
   const add = (condition: string, value: unknown) => {
     if (value !== undefined) conditions.push(`${condition} $${values.push(value)}`)
   }
-  if (status !== undefined) conditions.push(STATUS[status])
+  if (status !== undefined) conditions.push(`(${status.map((name) => STATUS[name]).join(' OR ')})`)
   add('created_by =', createdBy)
   add('created_at >=', createdGte)
   add('created_at <', createdLt)

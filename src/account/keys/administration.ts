@@ -1,20 +1,22 @@
 // What users and keys do with the keys of their account: create, list, rotate, revoke. A user with the role developer
 // sees only what they created. Every change and its audit entry are one transaction.
 
+import { readActors } from '#src/account/users/actors.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { ActorView } from '#src/platform/http/actor.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { LAST_MS } from '#src/platform/http/params.ts'
 import { type Acting, actorOf, type Principal } from '#src/platform/http/principal.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
 import { countKeys, findPredecessor, hasAdminKey, listFilteredKeys, markRotated } from './administration-rows.ts'
-import { auditCreated, auditRotated } from './audit.ts'
+import { auditChanged, auditCreated, auditRotated } from './audit.ts'
 import { type Key, type KeyStatus, toKey, type WORKING } from './key.ts'
-import { findBeyond, type Giver, getKeyGiver, type KeyGiver } from './limits.ts'
-import { drawKey, type NewKey } from './new-key.ts'
+import { findBeyond, type Giver, getKeyGiver, type KeyGiver, refuseKey } from './limits.ts'
+import { checkKeyChange, drawKey, type NewKey } from './new-key.ts'
 import { endKey, lockForRevocation, type RevokedKey } from './revocation.ts'
-import { findKeyById, insertKey, type KeyListRow, lockKeys } from './rows.ts'
+import { changeKey, findKeyById, insertKey, type KeyListRow, lockKeys } from './rows.ts'
 
 /** Per account and environment. Rotated keys that still work don't count: a rotation adds no active key. */
 export const MAX_ACTIVE_KEYS = 200
@@ -28,11 +30,21 @@ interface AdministrationDeps {
   now: () => Date
 }
 
+/** A key with the one who made it; null for keys from before this was recorded. */
+export type ShownKey<Shown extends Key = Key> = Shown & { creator: ActorView | null }
+
+/** Members that are absent stay as they are. */
+export interface KeyChange {
+  name?: string | undefined
+  /** null: every address. */
+  ipAllow?: readonly string[] | null | undefined
+}
+
 export interface KeyListRequest {
   limit: number
   cursor?: string | undefined
   include?: 'total_count' | undefined
-  status?: KeyStatus | typeof WORKING | undefined
+  status?: readonly (KeyStatus | typeof WORKING)[] | undefined
   createdGte?: Date | undefined
   createdLt?: Date | undefined
 }
@@ -49,20 +61,20 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
   /**
    * In the environment of `acting`. A key that names no end, no addresses and no products gives its own.
    * @returns the key, and its raw form, which can't be shown again.
-   * @throws {Failure} `invalid_request`; `role_limit`, `insufficient_scope`; `conflict` beyond `MAX_ACTIVE_KEYS`.
+   * @throws {Failure} `invalid_request`; `role_limit`, `insufficient_scope`; `limit_reached` beyond `MAX_ACTIVE_KEYS`.
    */
   async function create(
     acting: Acting,
     wanted: Omit<NewKey, 'raw' | 'isAccountBearing'>,
     idempotencyKey?: IdempotencyKey,
-  ): Promise<{ key: Key; raw: string }> {
+  ): Promise<{ key: ShownKey; raw: string }> {
     const at = now()
     const make = async (tx: Tx) => {
       // Sent together, here and below: the connection pipelines the queries.
       const [, giver, active] = await Promise.all([
         lockKeys(tx, acting),
         findGiver(tx, acting.principal, at),
-        countKeys(tx, { at, status: 'active' }),
+        countKeys(tx, { at, status: ['active'] }),
       ])
       const asked = giver.kind === 'session' ? wanted : { ...limitsOf(giver), ...definedOf(wanted) }
       const { key: raw, row } = drawKey(acting, asked, {
@@ -71,19 +83,19 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
         judge: (grant) => findBeyond(giver, grant, acting.environment),
       })
       if (active >= MAX_ACTIVE_KEYS) {
-        throw new Failure(
-          'conflict',
-          `There can be ${MAX_ACTIVE_KEYS} active keys in an environment. Revoke one first.`,
-        )
+        throw new Failure('limit_reached', {
+          detail: `There can be ${MAX_ACTIVE_KEYS} active keys in an environment. Revoke one first.`,
+          members: { maximum: MAX_ACTIVE_KEYS },
+        })
       }
       const [, , created] = await Promise.all([insertKey(tx, row), auditCreated(tx, acting, row), getRow(tx, row.id)])
-      return { key: toKey(created, at), raw }
+      return { key: await shown(tx, toKey(created, at)), raw }
     }
     return db.tenant(acting, (tx) => once(tx, idempotencyKey, make, ({ key }) => key.id))
   }
 
   /** Newest first. */
-  async function list(acting: Acting, request: KeyListRequest): Promise<Page<Key> & { total_count?: number }> {
+  async function list(acting: Acting, request: KeyListRequest): Promise<Page<ShownKey> & { total_count?: number }> {
     const { status, createdGte, createdLt } = request
     const createdBy = visibleTo(acting.principal)
     const binding = {
@@ -96,16 +108,19 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
     const filter = { at, status, createdBy, createdGte, createdLt }
     return db.tenant(acting, async (tx) => {
       const rows = await listFilteredKeys(tx, filter, { before, limit: request.limit + 1 })
-      const keys = rows.map((row) => toKey(row, at))
+      const keys = await shownAll(
+        tx,
+        rows.map((row) => toKey(row, at)),
+      )
       const page = pager.page(keys, request.limit, ({ id }) => id, binding)
       return request.include === undefined ? page : { ...page, total_count: await countKeys(tx, filter) }
     })
   }
 
   /** @throws {Failure} `environment_mismatch`, `not_found` */
-  async function get(acting: Acting, id: string): Promise<Key> {
+  async function get(acting: Acting, id: string): Promise<ShownKey> {
     checkId(id, 'key', acting.environment)
-    return db.tenant(acting, async (tx) => toKey(await getVisible(tx, acting, id), now()))
+    return db.tenant(acting, async (tx) => shown(tx, toKey(await getVisible(tx, acting, id), now())))
   }
 
   /**
@@ -117,14 +132,14 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
     acting: Acting,
     id: string,
     idempotencyKey?: IdempotencyKey,
-  ): Promise<{ key: RevokedKey; warnings: KeyWarning[] }> {
+  ): Promise<{ key: ShownKey<RevokedKey>; warnings: KeyWarning[] }> {
     checkId(id, 'key', acting.environment)
     const at = now()
     return db.tenant(acting, (tx) =>
       again(tx, idempotencyKey, async () => {
         await lockForRevocation(tx, acting)
         const key = await endKey(tx, acting, await getVisible(tx, acting, id), at)
-        return { key, warnings: await warningsOf(tx, key, at) }
+        return { key: await shown(tx, key), warnings: await warningsOf(tx, key, at) }
       }),
     )
   }
@@ -133,14 +148,14 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
    * Makes a successor with the same name, scopes, addresses and products. The old key works on until the grace period is over.
    * @returns both, and the successor's raw form, which can't be shown again.
    * @throws {Failure} `environment_mismatch`, `not_found`; `role_limit`, `insufficient_scope`;
-   * `invalid_state_transition` for a key that is not active; `conflict` beyond `MAX_ROTATING_KEYS`.
+   * `invalid_state_transition` for a key that is not active; `limit_reached` beyond `MAX_ROTATING_KEYS`.
    */
   async function rotate(
     acting: Acting,
     id: string,
     { graceSeconds }: { graceSeconds: number },
     idempotencyKey?: IdempotencyKey,
-  ): Promise<{ key: Key; predecessor: Key; raw: string }> {
+  ): Promise<{ key: ShownKey; predecessor: ShownKey; raw: string }> {
     checkId(id, 'key', acting.environment)
     const at = now()
     const make = async (tx: Tx) => {
@@ -151,12 +166,13 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
       ])
       const before = toKey(found, at)
       if (before.status !== 'active') throw notActive(before)
-      if (graceSeconds > 0 && (await countKeys(tx, { at, status: 'rotating' })) >= MAX_ROTATING_KEYS) {
-        throw new Failure(
-          'conflict',
-          `There can be ${MAX_ROTATING_KEYS} rotated keys in their grace period in an environment. Revoke one of them first, or ` +
+      if (graceSeconds > 0 && (await countKeys(tx, { at, status: ['rotating'] })) >= MAX_ROTATING_KEYS) {
+        throw new Failure('limit_reached', {
+          detail:
+            `There can be ${MAX_ROTATING_KEYS} rotated keys in their grace period in an environment. Revoke one of them first, or ` +
             'rotate with grace_period_seconds 0.',
-        )
+          members: { maximum: MAX_ROTATING_KEYS },
+        })
       }
       const isOwn = acting.principal.kind === 'key' && acting.principal.keyId === id
       const { key: raw, row } = drawKey(
@@ -168,6 +184,7 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
           expiresAt: isOwn ? (before.expiresAt ?? undefined) : endOfSuccessor(before, at),
           ipAllow: before.ipAllow ?? undefined,
           products: before.products ?? undefined,
+          isReadOnly: before.isReadOnly,
         },
         {
           at,
@@ -188,23 +205,87 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
         auditRotated(tx, acting, { before, after: predecessor, successor: key }),
         auditCreated(tx, acting, row, id),
       ])
-      return { key, predecessor, raw }
+      const [shownKey, shownPredecessor] = await shownPair(tx, key, predecessor)
+      return { key: shownKey, predecessor: shownPredecessor, raw }
     }
     return db.tenant(acting, (tx) => once(tx, idempotencyKey, make, ({ key }) => key.id))
   }
 
+  /**
+   * Changes the name of a key, or the addresses from which it is accepted, from its next request on. Other addresses take the same authority
+   * as creating such a key.
+   * @throws {Failure} `environment_mismatch`, `not_found`; `invalid_request`; `role_limit`, `insufficient_scope`;
+   * `invalid_state_transition` for a key that no longer works.
+   */
+  async function change(
+    acting: Acting,
+    id: string,
+    wanted: KeyChange,
+    idempotencyKey?: IdempotencyKey,
+  ): Promise<ShownKey> {
+    checkId(id, 'key', acting.environment)
+    const at = now()
+    const make = async (tx: Tx) => {
+      const [, giver, found] = await Promise.all([
+        lockKeys(tx, acting),
+        findGiver(tx, acting.principal, at),
+        getVisible(tx, acting, id),
+      ])
+      const before = toKey(found, at)
+      if (before.status === 'revoked' || before.status === 'expired') throw hasEnded(before)
+      const ipAllow = wanted.ipAllow === undefined ? before.ipAllow : wanted.ipAllow
+      const set = checkKeyChange(
+        acting,
+        { name: wanted.name ?? before.name, scopes: before.scopes, ipAllow: ipAllow ?? undefined },
+        { at, keepsName: wanted.name === undefined },
+      )
+      if (wanted.ipAllow !== undefined) {
+        const beyond = findBeyond(giver, { ...before, ipAllow: set.ipAllow }, acting.environment)
+        if (beyond.length > 0) throw refuseKey(beyond, before.scopes)
+      }
+      const row = await changeKey(tx, id, set)
+      if (row === undefined) throw notFound(id)
+      const after = toKey(row, at)
+      await auditChanged(tx, acting, before, after)
+      return shown(tx, after)
+    }
+    return db.tenant(acting, (tx) => once(tx, idempotencyKey, make, ({ id }) => id))
+  }
+
   /** A key that a rotation made, with the key that it replaced. @throws {Failure} `not_found` */
-  async function getRotation(acting: Acting, id: string): Promise<{ key: Key; predecessor: Key }> {
+  async function getRotation(acting: Acting, id: string): Promise<{ key: ShownKey; predecessor: ShownKey }> {
     const at = now()
     return db.tenant(acting, async (tx) => {
       const row = await getVisible(tx, acting, id)
       const predecessor = await findPredecessor(tx, id)
       if (predecessor === undefined) throw notFound(id)
-      return { key: toKey(row, at), predecessor: toKey(predecessor, at) }
+      const [key, before] = await shownPair(tx, toKey(row, at), toKey(predecessor, at))
+      return { key, predecessor: before }
     })
   }
 
-  return { create, list, get, revoke, rotate, getRotation }
+  return { create, list, get, change, revoke, rotate, getRotation }
+}
+
+async function shownAll<Shown extends Key>(tx: Tx, keys: readonly Shown[]): Promise<ShownKey<Shown>[]> {
+  const actor = await readActors(
+    tx,
+    keys.map(({ createdBy }) => createdBy),
+  )
+  return keys.map((key) => ({ ...key, creator: actor(key.createdBy) }))
+}
+
+async function shown<Shown extends Key>(tx: Tx, key: Shown): Promise<ShownKey<Shown>> {
+  const actor = await readActors(tx, [key.createdBy])
+  return { ...key, creator: actor(key.createdBy) }
+}
+
+async function shownPair(tx: Tx, key: Key, other: Key): Promise<[ShownKey, ShownKey]> {
+  const actor = await readActors(tx, [key.createdBy, other.createdBy])
+  return [
+    { ...key, creator: actor(key.createdBy) },
+    { ...other, creator: actor(other.createdBy) },
+  ]
 }
 
 /**
@@ -279,7 +360,14 @@ async function warningsOf(tx: Tx, { scopes }: Key, at: Date): Promise<KeyWarning
 function notActive({ status, id }: Key): Failure {
   return new Failure('invalid_state_transition', {
     detail: `Only an active key can be rotated, and ${id} is ${status}.`,
-    members: { state: status, allowed: ['active'] },
+    members: { current_status: status, allowed: ['active'] },
+  })
+}
+
+function hasEnded({ status, id }: Key): Failure {
+  return new Failure('invalid_state_transition', {
+    detail: `Only a key that works can be changed, and ${id} is ${status}.`,
+    members: { current_status: status, allowed: ['active', 'rotating'] },
   })
 }
 

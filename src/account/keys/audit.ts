@@ -19,9 +19,15 @@ export async function auditCreated(tx: Tx, by: By, row: NewKeyRow, replaces?: st
     expires_at: row.expiresAt?.toISOString() ?? null,
     ip_allow: row.ipAllow === null ? null : [...row.ipAllow],
     products: row.products === null ? null : [...row.products],
-    ...(replaces === undefined ? {} : { replaces }),
+    read_only: row.isReadOnly,
+    ...(replaces === undefined ? {} : { replaces_api_key_id: replaces }),
   }
   await recordAudit(tx, by, { action: 'key.created', subjectId: row.id, after })
+}
+
+export async function auditChanged(tx: Tx, by: By, before: Key, after: Key): Promise<void> {
+  const shown = ({ name, ipAllow }: Key) => ({ name, ip_allow: ipAllow === null ? null : [...ipAllow] })
+  await recordAudit(tx, by, { action: 'key.changed', subjectId: after.id, before: shown(before), after: shown(after) })
 }
 
 /** Writes nothing when the key was revoked before and nothing else ended. */
@@ -55,7 +61,7 @@ export async function auditRotated(tx: Tx, by: By, { before, after, successor }:
     after: {
       status: after.status,
       grace_expires_at: after.graceExpiresAt?.toISOString() ?? null,
-      replaced_by: successor.id,
+      replaced_by_api_key_id: successor.id,
       prefix: successor.prefix,
       last4: successor.last4,
       expires_at: successor.expiresAt?.toISOString() ?? null,

@@ -20,6 +20,8 @@ export interface Key {
   scopes: readonly GrantableScope[]
   /** Null: of every product. */
   products: readonly Product[] | null
+  /** It calls routes that read, and no others. */
+  isReadOnly: boolean
   isAccountBearing: boolean
   status: KeyStatus
   createdAt: Date
@@ -66,6 +68,7 @@ export function toKey(row: KeyListRow, at: Date): Key {
     last4: row.last4,
     scopes: row.scopes,
     products: row.products,
+    isReadOnly: row.read_only,
     isAccountBearing: row.is_account_bearing,
     status: statusOf(row, at),
     createdAt: row.created_at,

@@ -147,6 +147,7 @@ function toKeyRow(row: LookupRow, at: Date): KeyRow {
     plan: row.plan,
     products: row.products,
     narrowedTo: row.key_products ?? undefined,
+    isReadOnly: row.read_only,
     closure: closureOf(row),
     expiresAt: row.expires_at ?? undefined,
     revokedAt: revokedAtOf(row, at) ?? undefined,

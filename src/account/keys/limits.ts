@@ -3,6 +3,7 @@
 
 import { type GrantableScope, KEY_SCOPES, type KeyScope, type Product, type Role } from '#src/catalogue/access.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
 import type { Environment } from '#src/platform/ids.ts'
@@ -98,9 +99,10 @@ function beyondKey(own: Grant, grant: Grant): FieldError[] {
   const errors = grant.scopes.flatMap((name, index) => {
     if (own.scopes.includes(name) || own.scopes.includes('all')) return []
     const detail = `can't be given: the calling key lacks "${name}", and has ${own.scopes.join(', ')}`
-    return [{ pointer: `/scopes/${index}`, code: 'insufficient_scope', detail }]
+    return [{ pointer: `/scopes/${index}`, code: 'insufficient_scope' as FieldErrorCode, detail }]
   })
-  const refuse = (pointer: string, detail: string, code = 'role_limit') => void errors.push({ pointer, code, detail })
+  const refuse = (pointer: string, detail: string, code: FieldErrorCode = 'role_limit') =>
+    void errors.push({ pointer, code, detail })
   const { expiresAt: end, ipAllow: ranges, products } = own
   if (products !== null && !(grant.products?.every((name) => products.includes(name)) ?? false)) {
     refuse('/products', `must be within those of the calling key: ${products.join(', ')}`, 'insufficient_scope')

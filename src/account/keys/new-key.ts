@@ -3,6 +3,7 @@
 
 import { GRANTABLE_SCOPES, type GrantableScope, PRODUCTS, type Product } from '#src/catalogue/access.ts'
 import type { FieldError } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { visibleLength } from '#src/platform/sanitize.ts'
@@ -20,6 +21,8 @@ export interface NewKey {
   ipAllow?: readonly string[] | undefined
   /** Of whose routes it may call those of its scopes; all when absent. */
   products?: readonly Product[] | undefined
+  /** False when absent. */
+  isReadOnly?: boolean | undefined
   /** True when absent. False for the publishable sandbox keys. */
   isAccountBearing?: boolean
   /** A configured key, which the deployment publishes. Creating it again in the same scope returns the existing one. */
@@ -55,6 +58,7 @@ export function drawKey(
     last4: key.slice(-4),
     scopes: [...new Set(wanted.scopes)],
     products: wanted.products === undefined ? null : PRODUCTS.filter((name) => wanted.products?.includes(name)),
+    isReadOnly: wanted.isReadOnly ?? false,
     isAccountBearing: wanted.isAccountBearing ?? true,
     createdAt: at,
     createdBy,
@@ -73,7 +77,7 @@ function checkNewKey(
   { at, keepsName }: { at: Date; keepsName: boolean },
 ): { ipAllow: readonly string[] | null; errors: FieldError[] } {
   const errors: FieldError[] = []
-  const refuse = (pointer: string, code: string, detail: string) => void errors.push({ pointer, code, detail })
+  const refuse = (pointer: string, code: FieldErrorCode, detail: string) => void errors.push({ pointer, code, detail })
   if (!keepsName && (isBlank(wanted.name) || wanted.name.length > 200)) {
     refuse('/name', 'out_of_range', 'must have 1 to 200 characters')
   }
@@ -101,9 +105,23 @@ export function isBlank(name: string): boolean {
   return visibleLength(name) === 0 || name.includes('\0')
 }
 
+/**
+ * The name and the addresses of a key that is changed, in the form in which they are stored.
+ * @throws {Failure} `invalid_request`
+ */
+export function checkKeyChange(
+  scope: Scope,
+  key: Pick<NewKey, 'name' | 'scopes' | 'ipAllow'>,
+  how: { at: Date; keepsName: boolean },
+): { name: string; ipAllow: readonly string[] | null } {
+  const { ipAllow, errors } = checkNewKey(scope, key, how)
+  if (errors.length > 0) throw refuseKey(errors, key.scopes)
+  return { name: key.name, ipAllow }
+}
+
 function checkRanges(
   texts: readonly string[],
-  refuse: (pointer: string, code: string, detail: string) => void,
+  refuse: (pointer: string, code: FieldErrorCode, detail: string) => void,
 ): string[] {
   // An empty list could mean every address or none.
   if (texts.length === 0) refuse('/ip_allow', 'too_few', 'must name at least one address, or be left out for all')

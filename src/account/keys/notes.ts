@@ -1,11 +1,10 @@
-import { IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, IDS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
-const USER = 'usr_01m7x7ennfe7dsmvdzwjp06y9w'
 const SUCCESSOR = 'key_test_01m7xa4e2ffn3r5bd0w8h6c1zk'
 
 const key = {
-  id: IDS.key,
+  api_key_id: IDS.key,
   name: 'intake',
   prefix: 'svc_test',
   last4: 'SKjy',
@@ -14,24 +13,31 @@ const key = {
   plan: 'enterprise',
   status: 'active',
   created_at: '2026-11-20T15:00:00.000Z',
-  created_by: USER,
+  created_by: ACTORS.user,
   expires_at: null,
   revoked_at: null,
   last_used_at: '2026-11-20T15:11:00.000Z',
   grace_expires_at: null,
   ip_allow: ['203.0.113.0/24', '2001:db8::/32'],
   products: null,
-  replaced_by: null,
-  replaces: null,
+  read_only: false,
+  replaced_by_api_key_id: null,
+  replaces_api_key_id: null,
 }
 const unused = { ...key, last_used_at: null }
 const rotating = {
   ...key,
   status: 'rotating',
   grace_expires_at: '2026-11-21T16:00:00.000Z',
-  replaced_by: SUCCESSOR,
+  replaced_by_api_key_id: SUCCESSOR,
 }
-const successor = { ...unused, id: SUCCESSOR, last4: 'H9Hg', created_at: '2026-11-20T16:00:00.000Z', replaces: key.id }
+const successor = {
+  ...unused,
+  api_key_id: SUCCESSOR,
+  last4: 'H9Hg',
+  created_at: '2026-11-20T16:00:00.000Z',
+  replaces_api_key_id: key.api_key_id,
+}
 const revoked = {
   ...key,
   status: 'revoked',
@@ -68,7 +74,7 @@ export const NOTES: Record<string, Note> = {
     description:
       'Keep `key`: it can not be read again. A key gives at most its own scopes, products, end and `ip_allow`; where ' +
       'the body names no `products`, `expires_at` or `ip_allow`, the new key gets those of the calling key. A key that is ' +
-      'narrowed by `products` calls the routes of these products and those of the account, within its scopes. ' +
+      'narrowed by `products` calls the routes of these products and those of the account, within its scopes. A `read_only` key calls those that only read. ' +
       'An owner or an admin gives any scope, a developer any in the sandbox and attest, verify, intent and screen in live. `all` is for the ' +
       'sandbox only. An environment has at most 200 active keys.',
     examples: {
@@ -78,6 +84,7 @@ export const NOTES: Record<string, Note> = {
         ip_allow: key.ip_allow,
         expires_at: '2027-02-18T00:00:00.000Z',
       },
+      'For a consumer of events': { name: 'event consumer', scopes: ['admin'], read_only: true },
       'For everything in the sandbox': { name: 'laptop', scopes: ['all'], environment: 'sandbox' },
     },
     answers: {
@@ -89,7 +96,7 @@ export const NOTES: Record<string, Note> = {
         },
       },
     },
-    problems: ['environment_mismatch', 'insufficient_scope', 'role_limit', 'conflict'],
+    problems: ['environment_mismatch', 'insufficient_scope', 'role_limit', 'limit_reached'],
   },
   'GET /v1/account/keys': {
     description: `Those of the calling key's environment, or of Service-Environment. \`status=working\` lists all that are accepted: active and rotating ones. ${OWN}`,
@@ -98,6 +105,18 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/account/keys/:id': {
     description: `Never with the raw key. ${OWN}`,
     answers: { 200: { examples: { Active: key, 'Rotated, both work': rotating } } },
+  },
+  'PATCH /v1/account/keys/:id': {
+    description:
+      'What the body leaves out stays. Other addresses count from the next request with the key on, and setting them takes the same authority as creating ' +
+      `such a key. Scopes, products, end and \`read_only\` never change: create another key. ${OWN}`,
+    examples: {
+      'Another name': { name: 'intake, new office' },
+      'Another address': { ip_allow: ['203.0.113.0/24'] },
+      'From everywhere': { ip_allow: null },
+    },
+    answers: { 200: { example: key } },
+    problems: ['role_limit', 'invalid_state_transition'],
   },
   'DELETE /v1/account/keys/:id': revocation,
   'POST /v1/account/keys/:id/revoke': revocation,
@@ -113,6 +132,6 @@ export const NOTES: Record<string, Note> = {
         example: { ...successor, key: 'svc_test_000000000000000000000000012xH9Hg', predecessor: rotating },
       },
     },
-    problems: ['role_limit', 'invalid_state_transition', 'conflict'],
+    problems: ['role_limit', 'invalid_state_transition', 'limit_reached'],
   },
 }

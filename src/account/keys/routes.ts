@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { GRANTABLE_SCOPES, PLANS, PRODUCTS } from '#src/catalogue/access.ts'
+import { actorView } from '#src/platform/http/actor.ts'
 import { type Caller, endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, timestamp } from '#src/platform/http/params.ts'
-import { actingInEnvironment, type KeyAdministration, MAX_GRACE_SECONDS } from './administration.ts'
-import { KEY_STATUSES, type Key, WORKING } from './key.ts'
+import { idParams, several, timestamp } from '#src/platform/http/params.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
+import { actingInEnvironment, type KeyAdministration, MAX_GRACE_SECONDS, type ShownKey } from './administration.ts'
+import { KEY_STATUSES, WORKING } from './key.ts'
 import { isBlank } from './new-key.ts'
 import { canonicalRange, MAX_RANGES } from './ranges.ts'
 
@@ -21,50 +23,54 @@ const statusFilter = z.enum([...KEY_STATUSES, WORKING]).meta({
   description: 'working: active or rotating, all that are accepted.',
 })
 
-const keyShape = {
-  id: z.string(),
-  name: z.string(),
-  prefix: z.string().meta({ description: 'The first 8 characters of the key.' }),
-  last4: z.string().nullable().meta({ description: 'Its last 4; null for keys from before they were kept.' }),
-  scopes: z.array(scope),
-  environment,
-  plan: z.enum(PLANS).meta({ id: 'Plan' }),
-  status,
-  created_at: z.string(),
-  created_by: z
-    .string()
-    .nullable()
-    .meta({ description: 'The user or the key, or `operator`; null for keys from before this was recorded.' }),
-  expires_at: z.string().nullable(),
-  revoked_at: z.string().nullable().meta({ description: 'Of a rotated key: when its grace period was over.' }),
-  last_used_at: z.string().nullable().meta({ description: 'Exact to a minute.' }),
-  grace_expires_at: z.string().nullable().meta({ description: 'Of a rotated key: until when it is accepted.' }),
-  ip_allow: z.array(z.string()).nullable().meta({ description: 'null: accepted from every address.' }),
-  products: z
-    .array(product)
-    .nullable()
-    .meta({ description: 'Whose routes it may call, within its scopes; null: those of every product.' }),
-  replaced_by: z.string().nullable().meta({ description: 'The key that a rotation made.' }),
-  replaces: z.string().nullable().meta({ description: 'The key whose rotation made this one.' }),
-}
-const keyView = z.object(keyShape).meta({ id: 'ApiKey' })
+const readOnly = 'It reads, within its scopes, and changes nothing but the positions of its event consumers.'
+
+const keyView = z
+  .object({
+    api_key_id: z.string(),
+    name: z.string(),
+    prefix: z.string().meta({ description: 'The first 8 characters of the key.' }),
+    last4: z.string().nullable().meta({ description: 'Its last 4; null for keys from before they were kept.' }),
+    scopes: z.array(scope),
+    environment,
+    plan: z.enum(PLANS).meta({ id: 'Plan' }),
+    status,
+    created_at: timestampView,
+    created_by: actorView.nullable().describe('null for keys from before this was recorded.'),
+    expires_at: timestampView.nullable(),
+    revoked_at: timestampView.nullable().describe('For a rotated key: when its grace period was over.'),
+    last_used_at: timestampView.nullable().describe('Exact to a minute.'),
+    grace_expires_at: timestampView.nullable().describe('For a rotated key: until when it is accepted.'),
+    ip_allow: z.array(z.string()).nullable().meta({ description: 'null: accepted from every address.' }),
+    products: z
+      .array(product)
+      .nullable()
+      .meta({ description: 'Whose routes it may call, within its scopes; null: those of every product.' }),
+    read_only: z.boolean().describe(readOnly),
+    replaced_by_api_key_id: z.string().nullable().describe('The key that a rotation made.'),
+    replaces_api_key_id: z.string().nullable().describe('The key whose rotation made this one.'),
+  })
+  .meta({ id: 'ApiKey' })
 const secretShape = {
   key: z.string().optional().meta({ description: 'The raw key: shown now and never again.' }),
   secret_shown: z.literal(false).optional().meta({ description: 'A replay of the request, without the raw key.' }),
 }
-const createdView = z.object({ ...keyShape, ...secretShape }).meta({ id: 'CreatedApiKey' })
-const rotatedView = z.object({ ...keyShape, ...secretShape, predecessor: keyView }).meta({ id: 'RotatedApiKey' })
-const revokedView = z
-  .object({
-    ...keyShape,
+const createdView = extended(keyView, secretShape, { id: 'CreatedApiKey' })
+const rotatedView = extended(createdView, { predecessor: keyView }, { id: 'RotatedApiKey' })
+const revokedView = extended(
+  keyView,
+  {
     invites_revoked: z.array(z.string()).meta({ description: 'Pending invites that the key sent.' }),
     keys_created: z.array(z.string()).meta({
       description:
         'API keys that the key created, or that such keys created, and that still work: revoke them too, unless you know who uses them.',
     }),
-    warnings: z.array(z.object({ code: z.enum(['last_admin_key']), detail: z.string() }).meta({ id: 'ApiKeyWarning' })),
-  })
-  .meta({ id: 'RevokedApiKey' })
+    warnings: z.array(
+      z.object({ code: z.literal('last_admin_key'), detail: z.string() }).meta({ id: 'ApiKeyWarning' }),
+    ),
+  },
+  { id: 'RevokedApiKey' },
+)
 
 // The domain checks all of it once more, for operators too. Here, so that one answer has every finding about a body.
 const name = z
@@ -106,7 +112,21 @@ const createBody = (now: () => Date) =>
     products: z.array(product).min(1).max(PRODUCTS.length).optional().meta({
       description: 'Narrows the key to the routes of these products. Without it, to those of the calling key.',
     }),
+    read_only: z.boolean().optional().describe(`${readOnly} \`false\` when absent.`),
   })
+const changeBody = z
+  .strictObject({
+    name: name.optional(),
+    ip_allow: z
+      .array(range)
+      .min(1)
+      .max(MAX_RANGES)
+      .nullable()
+      .optional()
+      .describe('It replaces all of them. null: accepted from every address.'),
+  })
+  .refine((body) => Object.keys(body).length > 0, 'must change something')
+  .meta({ id: 'UpdateApiKeyRequest' })
 const rotateBody = z
   .strictObject({ grace_period_seconds: z.number().int().min(0).max(MAX_GRACE_SECONDS).default(MAX_GRACE_SECONDS) })
   .optional()
@@ -141,8 +161,8 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
       async ({ caller, body, idempotencyKey }) => {
         const place = actingInEnvironment(caller, body.environment)
         idempotencyKey?.belongsTo(place)
-        const { name, scopes, expires_at: end, ip_allow: ipAllow, products } = body
-        const wanted = { name, scopes, expiresAt: timeOf(end), ipAllow, products }
+        const { name, scopes, expires_at: end, ip_allow: ipAllow, products, read_only: isReadOnly } = body
+        const wanted = { name, scopes, expiresAt: timeOf(end), ipAllow, products, isReadOnly }
         const { key, raw } = await keys.create(place, wanted, idempotencyKey)
         return { ...toView(key, caller), key: raw }
       },
@@ -161,7 +181,7 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
         effect: 'read',
         kind: 'list',
         summary: 'List the API keys of an environment, newest first.',
-        query: z.object({ ...listQuery, status: statusFilter.optional() }),
+        query: z.object({ ...listQuery, status: several(statusFilter).optional() }),
         view: listOf(keyView),
         status: [200],
       },
@@ -186,6 +206,28 @@ export function keyRoutes(keys: KeyAdministration, now: () => Date): Route[] {
         status: [200],
       },
       async ({ caller, params }) => toView(await keys.get(caller, params.id), caller),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'PATCH',
+        path: '/v1/account/keys/:id',
+        operationId: 'updateApiKey',
+        sdk: 'account.keys.update',
+        effect: 'write',
+        kind: 'call',
+        audits: 'key.changed',
+        params: idParams('key'),
+        summary: 'Change the name of an API key, or the addresses from which it is accepted.',
+        body: changeBody,
+        view: keyView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) => {
+        const { name, ip_allow: ipAllow } = body
+        return toView(await keys.change(caller, params.id, { name, ipAllow }, idempotencyKey), caller)
+      },
+      async ({ caller }, id) => toView(await keys.get(caller, id), caller),
     ),
     ...(['DELETE', 'POST'] as const).map((method) =>
       endpoint(
@@ -238,8 +280,8 @@ function timeOf(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text)
 }
 
-const toView = (key: Key, { plan }: Pick<Caller, 'plan'>): z.input<typeof keyView> => ({
-  id: key.id,
+const toView = (key: ShownKey, { plan }: Pick<Caller, 'plan'>): z.input<typeof keyView> => ({
+  api_key_id: key.id,
   name: key.name,
   prefix: key.prefix,
   last4: key.last4,
@@ -248,15 +290,16 @@ const toView = (key: Key, { plan }: Pick<Caller, 'plan'>): z.input<typeof keyVie
   plan,
   status: key.status,
   created_at: key.createdAt.toISOString(),
-  created_by: key.createdBy,
+  created_by: key.creator,
   expires_at: key.expiresAt?.toISOString() ?? null,
   revoked_at: key.revokedAt?.toISOString() ?? null,
   last_used_at: key.lastUsedAt?.toISOString() ?? null,
   grace_expires_at: key.graceExpiresAt?.toISOString() ?? null,
   ip_allow: key.ipAllow === null ? null : [...key.ipAllow],
   products: key.products === null ? null : [...key.products],
-  replaced_by: key.replacedBy,
-  replaces: key.replaces,
+  read_only: key.isReadOnly,
+  replaced_by_api_key_id: key.replacedBy,
+  replaces_api_key_id: key.replaces,
 })
 
 function toRevokedView(

@@ -29,6 +29,7 @@ export interface LookupRow extends ClosureColumns {
   products: Product[]
   /** Of the key; null: not narrowed. */
   key_products: Product[] | null
+  read_only: boolean
   expires_at: Date | null
   revoked_at: Date | null
   grace_expires_at: Date | null
@@ -46,6 +47,7 @@ export interface KeyListRow {
   scopes: GrantableScope[]
   /** Null: of every product. */
   products: Product[] | null
+  read_only: boolean
   is_account_bearing: boolean
   created_at: Date
   created_by: string | null
@@ -69,6 +71,7 @@ export interface NewKeyRow {
   last4: string
   scopes: readonly GrantableScope[]
   products: readonly Product[] | null
+  isReadOnly: boolean
   isAccountBearing: boolean
   createdAt: Date
   createdBy: string
@@ -76,7 +79,7 @@ export interface NewKeyRow {
   ipAllow: readonly string[] | null
 }
 
-export const LISTED = `id, environment, name, prefix, last4, scopes, products, is_account_bearing, created_at, created_by,
+export const LISTED = `id, environment, name, prefix, last4, scopes, products, read_only, is_account_bearing, created_at, created_by,
   expires_at, revoked_at, last_used_at, ip_allow, successor_id, grace_expires_at,
   (SELECT old.id FROM api_keys old WHERE old.successor_id = api_keys.id) AS predecessor_id`
 
@@ -185,7 +188,7 @@ export async function listAccounts(
 export function selectByHashes(hashes: readonly Buffer[]): Statement {
   return {
     text: `SELECT k.hash, k.id, k.account_id, k.environment, k.scopes, k.is_account_bearing, a.plan, a.products,
-       k.products AS key_products, k.expires_at, k.revoked_at, k.grace_expires_at, k.ip_allow, k.last_used_at, a.suspended_at, a.closed_at, a.erased_after
+       k.products AS key_products, k.read_only, k.expires_at, k.revoked_at, k.grace_expires_at, k.ip_allow, k.last_used_at, a.suspended_at, a.closed_at, a.erased_after
      FROM api_keys k JOIN accounts a ON a.id = k.account_id
      WHERE k.hash = ANY ($1::bytea[])`,
     values: [hashes],
@@ -232,8 +235,8 @@ export async function updatePlan(tx: Tx, accountId: string, plan: Plan): Promise
 export async function insertKey(tx: Tx, row: NewKeyRow): Promise<boolean> {
   const inserted = await tx.query(
     `INSERT INTO api_keys (account_id, environment, id, name, hash, prefix, last4, scopes, is_account_bearing, created_at,
-       created_by, expires_at, ip_allow, products)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (hash) DO NOTHING RETURNING id`,
+       created_by, expires_at, ip_allow, products, read_only)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT (hash) DO NOTHING RETURNING id`,
     [
       row.accountId,
       row.environment,
@@ -249,6 +252,7 @@ export async function insertKey(tx: Tx, row: NewKeyRow): Promise<boolean> {
       row.expiresAt,
       row.ipAllow,
       row.products,
+      row.isReadOnly,
     ],
   )
   return inserted.length === 1
@@ -279,6 +283,19 @@ export async function revokeKey(tx: Tx, id: string, at: Date): Promise<KeyListRo
 
 export async function findKeyById(tx: Tx, id: string): Promise<KeyListRow | undefined> {
   const [row] = await tx.query<KeyListRow>(`SELECT ${LISTED} FROM api_keys WHERE id = $1`, [id])
+  return row
+}
+
+/** Changes what people set of a key that works: see `KeyChange`. */
+export async function changeKey(
+  tx: Tx,
+  id: string,
+  { name, ipAllow }: { name: string; ipAllow: readonly string[] | null },
+): Promise<KeyListRow | undefined> {
+  const [row] = await tx.query<KeyListRow>(
+    `UPDATE api_keys SET name = $2, ip_allow = $3 WHERE id = $1 RETURNING ${LISTED}`,
+    [id, name, ipAllow],
+  )
   return row
 }
 

@@ -1,3 +1,4 @@
+import type { RefusalAudit } from '#src/account/audit/refusals.ts'
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { Sessions } from '#src/account/sessions/sessions.ts'
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
@@ -15,12 +16,13 @@ import { purgeLinks } from './rows.ts'
 export function loginFeature(
   p: Platform,
   settings: LoginSettings,
-  { sessions, own }: { sessions: Sessions; own: OwnSessions },
+  { sessions, own, refusals }: { sessions: Sessions; own: OwnSessions; refusals: RefusalAudit },
 ) {
   const allowlist = createAllowlist(settings.DASHBOARD_LOGIN_ALLOWLIST)
   const login = createLogin({
     ...p,
     sessions,
+    refusals,
     allowlist,
     areLinksMailed: settings.LOGIN_LINKS === 'on',
     isEchoed: settings.LOGIN_ECHO === '1',

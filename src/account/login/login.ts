@@ -3,6 +3,7 @@
 // and the mail queue decides later whether a mail is sent. Using a link answers every reason but the allowlist in one way.
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import type { FailedSignIn, RefusalAudit } from '#src/account/audit/refusals.ts'
 import { type AccountRow, insertAccount } from '#src/account/keys/rows.ts'
 import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
 import type { Sessions, SignedIn } from '#src/account/sessions/sessions.ts'
@@ -52,6 +53,7 @@ const TURNS = {
 }
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
+const USE_ROUTE = 'POST /v1/auth/magic-link/verify'
 // Of the name of an account.
 const MAX_NAME = 200
 
@@ -59,6 +61,7 @@ interface LoginDeps {
   db: Pick<Database, 'system'>
   now: () => Date
   sessions: Pick<Sessions, 'create' | 'endBySecret'>
+  refusals: Pick<RefusalAudit, 'recordSignIn'>
   linkTokens: LinkTokens
   allowlist: Allowlist
   /** Without a trailing slash. */
@@ -92,13 +95,19 @@ type Requested = { limited: AttemptRefusal } | { isRefused: boolean; unmailed: A
 type Use =
   | { kind: 'used'; used: UsedLink }
   | { kind: 'limited'; refused: AttemptRefusal }
-  | { kind: 'beta' }
-  | { kind: 'invalid' }
+  | { kind: 'beta'; failed: Refusal | undefined }
+  | { kind: 'invalid'; failed?: Refusal | undefined }
+
+/** A user whom the link would have signed in, and why it did not. Addresses without a user are in no log. */
+interface Refusal {
+  member: Member
+  reason: FailedSignIn['reason']
+}
 
 export type Login = ReturnType<typeof createLogin>
 
 export function createLogin(deps: LoginDeps) {
-  const { db, now, sessions, linkTokens, allowlist, baseUrl, isSignupOpen } = deps
+  const { db, now, sessions, refusals, linkTokens, allowlist, baseUrl, isSignupOpen } = deps
   const withSlot = createFairSemaphore(TURNS)
   const attempts = createAttempts()
   const ownNames = new Set([new URL(baseUrl).hostname])
@@ -170,9 +179,19 @@ export function createLogin(deps: LoginDeps) {
   async function useIn(tx: Tx, request: UseRequest): Promise<Use> {
     const at = now()
     const use = await signInBy(tx, request, at)
-    if (use.kind !== 'invalid') return use
-    const refused = await countAttempt(tx, countsOfClient(request.origin.ip, FAILED_USES), at)
-    return refused === undefined ? use : { kind: 'limited', refused }
+    if (use.kind === 'used' || use.kind === 'limited') return use
+    if (use.kind === 'invalid') {
+      const refused = await countAttempt(tx, countsOfClient(request.origin.ip, FAILED_USES), at)
+      if (refused !== undefined) return { kind: 'limited', refused }
+    }
+    if (use.failed !== undefined) await record(tx, use.failed, use.kind, request.origin)
+    return use
+  }
+
+  function record(tx: Tx, { member, reason }: Refusal, kind: 'beta' | 'invalid', origin: Origin): Promise<void> {
+    const { accountId, userId } = member
+    const code = kind === 'beta' ? 'beta_access_required' : 'invalid_link'
+    return refusals.recordSignIn(tx, { accountId, userId, origin, route: USE_ROUTE, code, reason })
   }
 
   async function signInBy(tx: Tx, { token, origin, currentSecret }: UseRequest, at: Date): Promise<Use> {
@@ -181,13 +200,18 @@ export function createLogin(deps: LoginDeps) {
     if (email === undefined) return { kind: 'invalid' }
     await lockAddress(tx, email)
     const link = await takeLink(tx, tokenHash, at)
-    if (link === undefined) return { kind: 'invalid' }
+    const refusalOf = (found: Member | undefined, reason: Refusal['reason']): Refusal | undefined =>
+      found === undefined || isOver(found.erasedAfter, at) ? undefined : { member: found, reason }
+    if (link === undefined) {
+      return { kind: 'invalid', failed: refusalOf(await findMemberByEmail(tx, email), 'link_ended') }
+    }
     await endRequests(tx, email, at)
-    if (!allowlist.isAllowed(email)) return { kind: 'beta' }
-
     const known = await memberOf(tx, link)
+    if (!allowlist.isAllowed(email)) return { kind: 'beta', failed: refusalOf(known, 'address_not_allowed') }
     const member = known ?? (isSignupOpen && link.userId === null ? await createOwner(tx, email) : undefined)
-    if (member === undefined || !mayEnter(member, at)) return { kind: 'invalid' }
+    if (member === undefined || !mayEnter(member, at)) {
+      return { kind: 'invalid', failed: refusalOf(known, 'user_removed') }
+    }
     const { accountId, userId, role } = member
     if (currentSecret !== undefined) await sessions.endBySecret(tx, currentSecret)
     const { method, isEchoed } = link

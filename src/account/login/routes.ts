@@ -14,7 +14,7 @@ interface LoginRoutesDeps {
 const MAX_BODY_BYTES = 4_096
 
 /** The token of a mailed link. */
-export const tokenBody = z.strictObject({ token: z.string().min(1).max(200) }).meta({ id: 'LinkToken' })
+export const tokenBody = z.strictObject({ token: z.string().min(1).max(200) })
 
 export function loginRoutes({ login, own, cookies }: LoginRoutesDeps): Route[] {
   // A page of another site must not sign a visitor in, as itself or as somebody else.

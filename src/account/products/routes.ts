@@ -12,8 +12,8 @@ const request = z
       .max(PRODUCTS.length)
       .refine((all) => new Set(all).size === all.length, 'must not name a product twice'),
   })
-  .meta({ id: 'ProductsInput' })
-const view = z.object({ products: z.array(product) }).meta({ id: 'Products' })
+  .meta({ id: 'ReplaceProductsRequest' })
+const view = z.object({ products: z.array(product) }).meta({ id: 'AccountProducts' })
 
 const common = {
   scope: 'admin',

@@ -20,6 +20,18 @@ export const SESSION = {
   idle_timeout_seconds: 3600,
 }
 
+const KEY = {
+  type: 'key',
+  account: SESSION.account,
+  environment: 'sandbox',
+  api_key_id: IDS.key,
+  scopes: ['admin'],
+  products: null,
+  read_only: true,
+  session: null,
+}
+const OF_SESSION = { type: 'session', api_key_id: null, scopes: null, read_only: false, session: SESSION }
+
 const OPEN_SESSION = {
   session_id: ID,
   method: 'magic_link',
@@ -34,8 +46,10 @@ const OPEN_SESSION = {
 
 export const NOTES: Record<string, Note> = {
   'GET /v1/auth/session': {
-    description: 'A session ends 12 hours after it began, and after an hour without a request.',
-    answers: { 200: { example: SESSION } },
+    description:
+      'With any key, whatever its scopes, and with a session. Programs ask it first: which account and environment, and what the ' +
+      'key may do. A session ends 12 hours after it began, and after an hour without a request.',
+    answers: { 200: { examples: { 'A key': KEY, 'A session': { ...KEY, ...OF_SESSION } } } },
   },
   'DELETE /v1/auth/session': {
     description: 'The cookies are cleared; the session can’t be used again.',

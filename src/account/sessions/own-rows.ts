@@ -48,6 +48,20 @@ export async function findSessionFacts(
   return row
 }
 
+export interface OwnAccount {
+  accountId: string
+  name: string
+  plan: Plan
+  products: Product[]
+}
+
+/** The account of the transaction. */
+export async function findOwnAccount(tx: Tx): Promise<OwnAccount> {
+  const [row] = await tx.query<OwnAccount>('SELECT id AS "accountId", name, plan, products FROM accounts')
+  if (row === undefined) throw new Error('the account of a request is not there')
+  return row
+}
+
 interface Whose {
   accountId: string
   userId: string

@@ -13,6 +13,7 @@ import {
   countOpen,
   endAll,
   endOne,
+  findOwnAccount,
   findSessionFacts,
   findSignedIn,
   listOpen,
@@ -40,6 +41,17 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
     const facts = await db.tenant(scope, (tx) => findSessionFacts(tx, scope.accountId, sessionId))
     if (facts === undefined) throw new Failure('session_expired', 'This session has ended: sign in again.')
     return facts
+  }
+
+  /** The account that a credential opens, and its session if it is one. @throws {Failure} `session_expired` */
+  async function describeCredential({ principal, ...scope }: Acting) {
+    return db.tenant(scope, async (tx) => {
+      if (principal.kind === 'key') return { account: await findOwnAccount(tx), session: undefined }
+      const session = await findSessionFacts(tx, scope.accountId, principal.sessionId)
+      if (session === undefined) throw new Failure('session_expired', 'This session has ended: sign in again.')
+      const { accountId, accountName: name, plan, products } = session
+      return { account: { accountId, name, plan, products }, session }
+    })
   }
 
   /** Those that have not ended, newest first. */
@@ -117,7 +129,7 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
     return { id: sessionId, secret, expiresAt, maxAgeSeconds }
   }
 
-  return { describe, list, end, endEvery, endOfUser, rotate }
+  return { describe, describeCredential, list, end, endEvery, endOfUser, rotate }
 
   /** By what a session is open now. */
   function openAt(): { at: Date; seenAfter: Date } {

@@ -4,7 +4,7 @@ import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { accountIdParams } from '#src/platform/http/params.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import { type OwnSessions, sessionOf } from './own-sessions.ts'
-import { openSessionView, sessionView, toOpenSessionView, toSessionView } from './views.ts'
+import { credentialView, openSessionView, toCredentialView, toOpenSessionView } from './views.ts'
 
 const common = { permission: 'session.own' } as const
 
@@ -30,13 +30,15 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         sdk: 'auth.session.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'The session of this browser: who is signed in, what they may do, and the CSRF token.',
-        view: sessionView,
+        takesAnyKey: true,
+        summary:
+          'What this credential is: of a key its scopes and limits, of a session the user, what they may do, and the CSRF token.',
+        view: credentialView,
         status: [200],
       },
       // It holds the CSRF token: no cache may keep it, not even to revalidate it.
       async ({ caller }) =>
-        reply(200, toSessionView(await own.describe(caller, sessionOf(caller).sessionId), cookies), {
+        reply(200, toCredentialView(caller, await own.describeCredential(caller), cookies), {
           'Cache-Control': 'no-store',
         }),
     ),

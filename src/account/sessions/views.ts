@@ -1,27 +1,32 @@
 import { z } from 'zod'
-import { PLANS, PRODUCTS, ROLES } from '#src/catalogue/access.ts'
+import { GRANTABLE_SCOPES, PLANS, PRODUCTS, ROLES } from '#src/catalogue/access.ts'
 import { PERMISSION_NAMES, permissionsOf } from '#src/catalogue/permissions.ts'
+import type { Caller } from '#src/platform/http/endpoint.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
-import type { OwnSessionRow, SessionFacts } from './own-rows.ts'
+import { timestampView } from '#src/platform/http/views.ts'
+import type { OwnAccount, OwnSessionRow, SessionFacts } from './own-rows.ts'
 import { IDLE_MS } from './sessions.ts'
 
-const plan = z.enum(PLANS).meta({ id: 'Plan' })
+export const plan = z.enum(PLANS).meta({ id: 'Plan' })
 export const product = z.enum(PRODUCTS).meta({ id: 'Product' })
 export const role = z.enum(ROLES).meta({ id: 'Role' })
 const method = z.enum(['magic_link', 'operator_link', 'invite', 'sso']).meta({ id: 'SignInMethod' })
 const permission = z.enum(PERMISSION_NAMES as [string, ...string[]]).meta({ id: 'Permission' })
+const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
+/** An account as sign-ins show it; further members of `Account` are for administrators. */
+export const accountBase = z
+  .object({ account_id: z.string(), name: z.string(), plan, products: z.array(product) })
+  .meta({ id: 'SessionAccount' })
 
-/** The session of a browser, as `/v1/auth/session` and every way to sign in answer it. */
+/** The session of a browser, as every way to sign in answers it. */
 export const sessionView = z
   .object({
     session_id: z.string(),
     user: z.object({ user_id: z.string(), email: z.string() }).meta({ id: 'SessionUser' }),
-    account: z
-      .object({ account_id: z.string(), name: z.string(), plan, products: z.array(product) })
-      .meta({ id: 'SessionAccount' }),
+    account: accountBase,
     role,
     method,
-    environments: z.array(z.enum(['sandbox', 'live']).meta({ id: 'Environment' })).meta({
+    environments: z.array(environment).meta({
       description: 'What Service-Environment may name: only the sandbox when the link was shown and not mailed.',
     }),
     permissions: z
@@ -30,8 +35,8 @@ export const sessionView = z
     csrf_token: z
       .string()
       .meta({ description: 'For the header X-CSRF-Token of every request that changes something.' }),
-    created_at: z.string(),
-    expires_at: z.string().meta({ description: 'It ends then at the latest.' }),
+    created_at: timestampView,
+    expires_at: timestampView.describe('It ends then at the latest.'),
     idle_timeout_seconds: z.number().int().meta({ description: 'It ends after this long without a request.' }),
   })
   .meta({ id: 'Session' })
@@ -56,6 +61,41 @@ export function toSessionView(
   }
 }
 
+/** What `/v1/auth/session` answers of a key or a session. */
+export const credentialView = z
+  .object({
+    type: z.enum(['key', 'session']).meta({ id: 'CredentialType' }),
+    account: accountBase,
+    environment: environment.describe('For a session: the one that Service-Environment names, or sandbox.'),
+    api_key_id: z.string().nullable().describe('null: a session.'),
+    scopes: z
+      .array(z.enum(GRANTABLE_SCOPES).meta({ id: 'GrantableScope' }))
+      .nullable()
+      .describe('null: a session, whose `permissions` count.'),
+    products: z.array(product).nullable().describe('The products to which a key is narrowed; null: every product.'),
+    read_only: z.boolean().describe('The key changes nothing but the positions of its event consumers.'),
+    session: sessionView.nullable().describe('null: a key.'),
+  })
+  .meta({ id: 'Credential' })
+
+export function toCredentialView(
+  { principal, environment }: Pick<Caller, 'principal' | 'environment'>,
+  { account: { accountId, name, plan, products }, session }: { account: OwnAccount; session: SessionFacts | undefined },
+  cookies: Pick<SessionCookies, 'tokenOf'>,
+): z.input<typeof credentialView> {
+  const key = principal.kind === 'key' ? principal : undefined
+  return {
+    type: principal.kind,
+    account: { account_id: accountId, name, plan, products },
+    environment,
+    api_key_id: key?.keyId ?? null,
+    scopes: key === undefined ? null : [...key.scopes],
+    products: key?.products === undefined ? null : [...key.products],
+    read_only: key?.isReadOnly === true,
+    session: session === undefined ? null : toSessionView(session, cookies),
+  }
+}
+
 /** A session in the list of a user's own. */
 export const openSessionView = z
   .object({
@@ -65,9 +105,9 @@ export const openSessionView = z
     current: z.boolean().meta({ description: 'The session of this request.' }),
     ip: z.string().nullable().meta({ description: 'From where it was signed in.' }),
     user_agent: z.string().nullable(),
-    created_at: z.string(),
-    last_seen_at: z.string().meta({ description: 'Exact to a minute.' }),
-    expires_at: z.string(),
+    created_at: timestampView,
+    last_seen_at: timestampView.describe('Exact to a minute.'),
+    expires_at: timestampView,
   })
   .meta({ id: 'OpenSession' })
 

@@ -34,7 +34,7 @@ import { isOver } from '#src/platform/http/closed.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
 import { isSenderValid } from './authority.ts'
 import { type LeaveOwnAccount, needsSession } from './own-account.ts'
-import { findInviteByToken, type Invite, stateOf, takeInvite } from './rows.ts'
+import { findInviteByToken, type Invite, statusOf, takeInvite } from './rows.ts'
 
 const HOUR_MS = 60 * 60_000
 // As for login links: only tokens that are no invite's count for the client.
@@ -117,7 +117,7 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
     for (const team of [...teams].sort()) await lockTeam(tx, team)
     // It may have been used or replaced while we waited.
     const invite = await findInviteByToken(tx, tokenHash)
-    if (invite === undefined || stateOf(invite, at) !== 'pending') return { refused: invalidInvite() }
+    if (invite === undefined || statusOf(invite, at) !== 'pending') return { refused: invalidInvite() }
     if (!(await isSenderValid(tx, invite, at))) return { refused: invalidInvite() }
     const sender = signedIn && (await findMember(tx, signedIn.accountId, signedIn.userId))
     const known = await findTeamMemberByEmail(tx, accountId, email)

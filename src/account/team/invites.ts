@@ -8,11 +8,13 @@ import { type AttemptLimit, createAttempts, tooManyAttempts } from '#src/account
 import type { Login } from '#src/account/login/login.ts'
 import type { Letter } from '#src/account/mail/letter.ts'
 import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
+import { readActors } from '#src/account/users/actors.ts'
 import { findTeamMemberByEmail, lockTeam } from '#src/account/users/team-rows.ts'
 import type { Role } from '#src/catalogue/access.ts'
 import { Failure, fieldFailure, invalidField } from '#src/failure.ts'
 import type { LinkTokens } from '#src/platform/crypto/link-token.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { ActorView } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
@@ -25,12 +27,12 @@ import {
   findInvite,
   findPendingInvite,
   type Invite,
-  type InviteState,
+  type InviteStatus,
   insertInvite,
   listInvites,
   renewInvite,
   revokeInvite,
-  stateOf,
+  statusOf,
 } from './rows.ts'
 
 const INVITE_DAYS = 7
@@ -41,6 +43,12 @@ const MAILS_OF_ACCOUNT: AttemptLimit = { name: 'invites of account', most: 200, 
 const MAILS_OF_ACCOUNT_TO_ADDRESS: AttemptLimit = { name: 'invites to address', most: 5, withinMs: DAY_MS }
 // From all accounts together: how many invites strangers can send to one mailbox.
 const MAILS_TO_ADDRESS: AttemptLimit = { name: 'invites to mailbox', most: 20, withinMs: DAY_MS }
+
+export interface InviteQuery extends ListQuery {
+  /** Invites of any of these. */
+  status?: readonly InviteStatus[] | undefined
+  role?: readonly Role[] | undefined
+}
 
 export interface InvitesDeps {
   db: Pick<Database, 'tenant' | 'system'>
@@ -53,14 +61,27 @@ export interface InvitesDeps {
   withSlot: Login['withSlot']
 }
 
-/** An invite with its state at the time of the answer. */
-export type ShownInvite = Invite & { state: InviteState }
+/** An invite with its status at the time of the answer, and the sender of its newest mail. */
+export type ShownInvite = Invite & { status: InviteStatus; sender: ActorView }
 
 export type Invites = ReturnType<typeof createInvites>
 
 export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, withSlot }: InvitesDeps) {
   const attempts = createAttempts()
-  const show = (invite: Invite): ShownInvite => ({ ...invite, state: stateOf(invite, now()) })
+
+  async function showAll(tx: Tx, invites: readonly Invite[]): Promise<ShownInvite[]> {
+    const actor = await readActors(
+      tx,
+      invites.map(({ invitedBy }) => invitedBy),
+    )
+    const at = now()
+    return invites.map((invite) => ({ ...invite, status: statusOf(invite, at), sender: actor(invite.invitedBy) }))
+  }
+
+  async function show(scope: Scope, invite: Invite): Promise<ShownInvite> {
+    const actor = await db.tenant(scope, (tx) => readActors(tx, [invite.invitedBy]))
+    return { ...invite, status: statusOf(invite, now()), sender: actor(invite.invitedBy) }
+  }
 
   /**
    * @throws {Failure} `invalid_request` at `/email`; `rate_limited`; `beta_access_required`; `role_limit`,
@@ -94,13 +115,13 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
       })
       return getInvite(tx, accountId, id)
     }
-    return show(await countedOnce(caller, { email, key, work: make }))
+    return show(caller, await countedOnce(caller, { email, key, work: make }))
   }
 
   /** Newest first. */
   async function list(
     { accountId, ...caller }: Scope,
-    { limit, cursor, include, ...wanted }: ListQuery & { state?: InviteState | undefined; role?: Role | undefined },
+    { limit, cursor, include, ...wanted }: InviteQuery,
   ): Promise<CountedPage<ShownInvite>> {
     // The list is the same in both environments.
     const binding = {
@@ -109,18 +130,18 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
       query: wanted,
     }
     const before = pager.decode(cursor, binding)
-    const { state, role } = wanted
-    const filter = { accountId, at: now(), state, role, ...createdBetween(wanted) }
+    const { status, role: roles } = wanted
+    const filter = { accountId, at: now(), status, roles, ...createdBetween(wanted) }
     return db.tenant({ accountId, ...caller }, async (tx) => {
       const rows = await listInvites(tx, filter, { before, limit: limit + 1 })
-      const page = pager.page(rows.map(show), limit, ({ id }) => id, binding)
+      const page = pager.page(await showAll(tx, rows), limit, ({ id }) => id, binding)
       return include === undefined ? page : { ...page, total_count: await countInvites(tx, filter) }
     })
   }
 
   /** @throws {Failure} `not_found` */
   async function get(caller: Scope, id: string): Promise<ShownInvite> {
-    return show(await db.tenant(caller, (tx) => getInvite(tx, caller.accountId, id)))
+    return show(caller, await db.tenant(caller, (tx) => getInvite(tx, caller.accountId, id)))
   }
 
   /**
@@ -136,7 +157,7 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
       const found = await getInvite(tx, accountId, id)
       const at = now()
       checkGrant(await getAuthority(tx, caller, at), found.role)
-      refuseEnded(stateOf(found, at), ['pending', 'expired'])
+      refuseEnded(statusOf(found, at), ['pending', 'expired'])
       await refuseTaken(tx, { accountId, email: found.email, at, except: id })
       const { nonce, tokenHash } = linkTokens.make(id)
       const invitedBy = actorOf(caller.principal).id
@@ -147,7 +168,7 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
       await recordAudit(tx, caller, { action: 'invite.resent', subjectId: id, isScoped: false })
       return next
     }
-    return show(await countedOnce(caller, { email: known.email, key, work: renew }))
+    return show(caller, await countedOnce(caller, { email: known.email, key, work: renew }))
   }
 
   /**
@@ -160,15 +181,15 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
       await lockTeam(tx, accountId)
       const at = now()
       await getAuthority(tx, caller, at)
-      const state = stateOf(await getInvite(tx, accountId, id), at)
-      refuseEnded(state, ['pending', 'expired', 'revoked'])
-      if (state === 'pending') {
+      const status = statusOf(await getInvite(tx, accountId, id), at)
+      refuseEnded(status, ['pending', 'expired', 'revoked'])
+      if (status === 'pending') {
         await revokeInvite(tx, { accountId, id }, at)
         await recordAudit(tx, caller, { action: 'invite.revoked', subjectId: id, isScoped: false })
       }
       return getInvite(tx, accountId, id)
     }
-    return show(await db.tenant(caller, (tx) => once(tx, key, end, () => id)))
+    return show(caller, await db.tenant(caller, (tx) => once(tx, key, end, () => id)))
   }
 
   /** Of the mail queue. No letter for an invite that ended, or that was sent again meanwhile. */
@@ -180,7 +201,7 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
       if (row === undefined || account === undefined || !(await isSenderValid(tx, row, now()))) return undefined
       return { row, accountName: account.name }
     })
-    if (found === undefined || stateOf(found.row, now()) !== 'pending' || String(found.row.sends) !== sends) {
+    if (found === undefined || statusOf(found.row, now()) !== 'pending' || String(found.row.sends) !== sends) {
       return undefined
     }
     const token = linkTokens.recompute(found.row)
@@ -244,9 +265,12 @@ async function refuseTaken(
 }
 
 /** @throws {Failure} `invalid_state_transition` */
-function refuseEnded(state: InviteState, allowed: readonly InviteState[]): void {
-  if (allowed.includes(state)) return
-  throw new Failure('invalid_state_transition', { detail: `The invite is ${state}.`, members: { allowed, state } })
+function refuseEnded(status: InviteStatus, allowed: readonly InviteStatus[]): void {
+  if (allowed.includes(status)) return
+  throw new Failure('invalid_state_transition', {
+    detail: `The invite is ${status}.`,
+    members: { allowed, current_status: status },
+  })
 }
 
 async function getInvite(tx: Tx, accountId: string, id: string): Promise<Invite> {

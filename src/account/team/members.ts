@@ -12,7 +12,7 @@ import {
   hasOtherOwner,
   listTeamMembers,
   lockTeam,
-  type MemberState,
+  type MemberStatus,
   markRemoved,
   setRole,
   type TeamMember,
@@ -33,6 +33,12 @@ import { revokeInvitesOf } from './rows.ts'
  * account the system one, that removes the user.
  */
 export type EndWithUser = (tx: Tx, user: { accountId: string; userId: string }) => Promise<void>
+
+export interface MemberQuery extends ListQuery {
+  /** Users of any of these. */
+  status?: readonly MemberStatus[] | undefined
+  role?: readonly Role[] | undefined
+}
 
 interface MembersDeps {
   db: Pick<Database, 'tenant' | 'readSystem'>
@@ -66,15 +72,15 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
   /** Newest first. */
   async function list(
     caller: Scope,
-    { limit, cursor, include, ...wanted }: ListQuery & { state?: MemberState | undefined; role?: Role | undefined },
+    { limit, cursor, include, ...wanted }: MemberQuery,
   ): Promise<CountedPage<TeamMember>> {
     const { accountId } = caller
     // The list is the same in both environments.
     const scope: Scope = { accountId, environment: 'sandbox' }
     const binding = { route: 'GET /v1/org/users', scope, query: wanted }
     const before = pager.decode(cursor, binding)
-    const { state, role } = wanted
-    const filter = { accountId, state, role, ...createdBetween(wanted) }
+    const { status, role: roles } = wanted
+    const filter = { accountId, status, roles, ...createdBetween(wanted) }
     return db.tenant(caller, async (tx) => {
       const rows = await listTeamMembers(tx, filter, { before, limit: limit + 1 })
       const page = pager.page(rows, limit, ({ id }) => id, binding)
@@ -85,7 +91,7 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
   /**
    * Sessions of the user end, so that no secret from before has the new role; the one that makes the change for its own
    * user goes on with another secret.
-   * @throws {Failure} `not_found`; `conflict` for a removed user and for the last owner; `role_limit`, `session_required`,
+   * @throws {Failure} `not_found`; `conflict` for a removed user; `last_owner`; `role_limit`, `session_required`,
    * `insufficient_role`, `session_expired`.
    */
   async function changeRole(
@@ -126,7 +132,7 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
 
   /**
    * Removing a removed user changes nothing.
-   * @throws {Failure} `not_found`; `conflict` for the last owner; and as `changeRole` does.
+   * @throws {Failure} `not_found`; `last_owner`; and as `changeRole` does.
    */
   async function remove(caller: Acting, userId: string, key: IdempotencyKey | undefined): Promise<Removal> {
     const remove = async (tx: Tx) => {
@@ -139,7 +145,7 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
     return withKeys(caller, userId, (tx) => once(tx, key, remove, () => userId))
   }
 
-  /** The user of the session leaves, whatever the role. @throws {Failure} `conflict` for the last owner; `session_required`, `session_expired`. */
+  /** The user of the session leaves, whatever the role. @throws {Failure} `last_owner`; `session_required`, `session_expired`. */
   async function leave(caller: Acting, userId: string, key: IdempotencyKey | undefined): Promise<Removal> {
     const leave = async (tx: Tx) => {
       await lockTeam(tx, caller.accountId)
@@ -156,7 +162,12 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
     return withKeys(caller, userId, async (tx) => unchanged(await getMember(tx, user)))
   }
 
-  return { list, find, changeRole, remove, leave, deprovision }
+  /** @throws {Failure} `not_found` */
+  async function get(caller: Scope, userId: string): Promise<TeamMember> {
+    return db.tenant(caller, (tx) => getMember(tx, { accountId: caller.accountId, userId }))
+  }
+
+  return { list, get, find, changeRole, remove, leave, deprovision }
 
   /** Under the lock of the team, in a tenant transaction: everything that ends with a membership ends here. */
   async function deprovision(tx: Tx, by: Acting, found: TeamMember): Promise<Removed> {
@@ -202,10 +213,10 @@ function ownerUnless(role: Role): Role[] {
   return role === 'owner' ? [] : ['owner']
 }
 
-/** @throws {Failure} `conflict` */
+/** @throws {Failure} `last_owner` */
 async function keepOwner(tx: Tx, user: { accountId: string; userId: string }): Promise<void> {
   if (await hasOtherOwner(tx, user)) return
-  throw new Failure('conflict', 'This is the last owner of the account: make another user an owner first.')
+  throw new Failure('last_owner', 'This is the last owner of the account: make another user an owner first.')
 }
 
 /** @throws {Failure} `not_found` */

@@ -1,5 +1,5 @@
 import { SESSION } from '#src/account/sessions/notes.ts'
-import { listed } from '#src/catalogue/examples.ts'
+import { ACTORS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const USER = 'usr_01m7x7ennfe7dsmvdzwjp06y9w'
@@ -8,8 +8,8 @@ const INVITE = {
   invite_id: 'inv_01m7x7ennfe7dsmvdzwjp06y9z',
   email: 'robin@example.com',
   role: 'analyst',
-  state: 'pending',
-  invited_by: USER,
+  status: 'pending',
+  invited_by: ACTORS.user,
   created_at: '2026-11-20T15:11:00.000Z',
   sent_at: '2026-11-20T15:11:00.000Z',
   expires_at: '2026-11-27T15:11:00.000Z',
@@ -22,7 +22,7 @@ const MEMBER = {
   user_id: USER,
   email: 'mika@example.com',
   role: 'analyst',
-  state: 'active',
+  status: 'active',
   created_at: '2026-11-20T15:00:00.000Z',
   last_login_at: '2026-11-20T15:11:00.000Z',
   deprovisioned_at: null,
@@ -35,7 +35,7 @@ const ENDED = {
   keys_created: ['key_live_01m7x7em5b4e4hv6x9s8n1q0tj'],
 }
 
-const REMOVAL = { ...ENDED, state: 'deprovisioned', deprovisioned_at: '2026-11-20T15:20:00.000Z' }
+const REMOVAL = { ...ENDED, status: 'deprovisioned', deprovisioned_at: '2026-11-20T15:20:00.000Z' }
 
 const KEYS_GRANT =
   'An API key grants no role that can do more than the key (`role_limit`): `admin` takes every scope, `approver` the scope ' +
@@ -54,6 +54,10 @@ export const NOTES: Record<string, Note> = {
     description: 'Ended invites are listed for 30 days after the day on which they would have expired.',
     answers: { 200: { example: listed(INVITE) } },
   },
+  'GET /v1/org/invites/:id': {
+    description: 'Ended invites are there for 30 days after the day on which they would have expired.',
+    answers: { 200: { example: INVITE } },
+  },
   'POST /v1/org/invites/:id/resend': {
     description: `For a pending or an expired invite. It works for 7 days from then on, and is that of the new sender. ${KEYS_GRANT}`,
     answers: { 200: { example: INVITE } },
@@ -69,7 +73,7 @@ export const NOTES: Record<string, Note> = {
   },
   'DELETE /v1/org/invites/:id': {
     description: 'Its link no longer works. Revoking an invite that was revoked or has expired changes nothing.',
-    answers: { 200: { example: { ...INVITE, state: 'revoked', revoked_at: '2026-11-20T15:20:00.000Z' } } },
+    answers: { 200: { example: { ...INVITE, status: 'revoked', revoked_at: '2026-11-20T15:20:00.000Z' } } },
     problems: ['not_found', 'invalid_state_transition', 'session_required'],
   },
   'POST /v1/org/invites/accept': {
@@ -102,6 +106,10 @@ export const NOTES: Record<string, Note> = {
     description: 'A removed user stays listed: the address can’t come back by itself, and the audit log names the id.',
     answers: { 200: { example: listed(MEMBER) } },
   },
+  'GET /v1/org/users/:id': {
+    description: '`status` is `deprovisioned` after the user was removed, or left.',
+    answers: { 200: { example: MEMBER } },
+  },
   'PATCH /v1/org/users/:id': {
     description:
       'The sessions of the user end; the session that changes its own user’s role goes on with new cookies. Only an owner whose ' +
@@ -109,18 +117,18 @@ export const NOTES: Record<string, Note> = {
       'not send any more are revoked. API keys that the user created go on working, and are listed.',
     examples: { 'To approver': { role: 'approver' } },
     answers: { 200: { example: { ...ENDED, role: 'approver', previous_role: 'admin' } } },
-    problems: ['not_found', 'role_limit', 'session_required', 'session_expired', 'conflict'],
+    problems: ['not_found', 'role_limit', 'session_required', 'session_expired', 'conflict', 'last_owner'],
   },
   'DELETE /v1/org/users/:id': {
     description:
       'Removing a removed user changes nothing. API keys that the user created go on working, and are listed. The last ' +
       'owner can’t be removed, and removing an owner takes a session that began less than 10 minutes ago. Possible on every plan.',
     answers: { 200: { example: REMOVAL } },
-    problems: ['not_found', 'role_limit', 'session_required', 'session_expired', 'conflict'],
+    problems: ['not_found', 'role_limit', 'session_required', 'session_expired', 'last_owner'],
   },
   'DELETE /v1/org/users/me': {
     description: 'The last owner can’t leave. An owner leaves with a session that began less than 10 minutes ago.',
     answers: { 200: { example: REMOVAL } },
-    problems: ['not_found', 'conflict'],
+    problems: ['not_found', 'last_owner'],
   },
 }

@@ -10,6 +10,7 @@ import type { Member } from '#src/account/users/rows.ts'
 import { countOthers, markRemoved } from '#src/account/users/team-rows.ts'
 import { ROLES } from '#src/catalogue/access.ts'
 import { Failure } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { TenantTable } from '#src/platform/feature.ts'
 import type { SessionRow } from '#src/platform/http/caller.ts'
@@ -132,7 +133,7 @@ export function createLeaveOwnAccount({ own, now, tables, endWithUser }: OwnAcco
   }
 }
 
-function refusal(code: string, detail: string): Failure {
+function refusal(code: FieldErrorCode, detail: string): Failure {
   return new Failure('conflict', { detail, errors: [{ pointer: POINTER, code, detail }] })
 }
 

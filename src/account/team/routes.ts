@@ -4,15 +4,15 @@ import { type OwnSessions, sessionOf } from '#src/account/sessions/own-sessions.
 import { role, sessionView, toSessionView } from '#src/account/sessions/views.ts'
 import { endpoint, publicEndpoint, type Reply, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { accountIdParams } from '#src/platform/http/params.ts'
+import { accountIdParams, several } from '#src/platform/http/params.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import type { Accept } from './accept.ts'
 import type { Invites } from './invites.ts'
 import type { Members, RoleChange } from './members.ts'
-import { INVITE_STATES } from './rows.ts'
 import {
+  inviteStatusView,
   inviteView,
-  MEMBER_STATES,
+  memberStatusView,
   memberView,
   removalView,
   roleChangeView,
@@ -49,7 +49,7 @@ const acceptBody = tokenBody
           'X-CSRF-Token is required then.',
       }),
   })
-  .meta({ id: 'InviteAcceptance' })
+  .meta({ id: 'AcceptInviteRequest' })
 const inviteId = accountIdParams('inv')
 const userId = accountIdParams('usr')
 
@@ -89,7 +89,11 @@ function inviteRoutes({ invites }: TeamRoutesDeps): Route[] {
         effect: 'read',
         kind: 'list',
         summary: 'List invites, newest first',
-        query: z.object({ ...listQuery, state: z.enum(INVITE_STATES).optional(), role: role.optional() }),
+        query: z.object({
+          ...listQuery,
+          status: several(inviteStatusView).optional(),
+          role: several(role).optional(),
+        }),
         view: listOf(inviteView),
         status: [200],
       },
@@ -97,6 +101,22 @@ function inviteRoutes({ invites }: TeamRoutesDeps): Route[] {
         const found = await invites.list(caller, query)
         return { ...found, data: found.data.map(toInviteView) }
       },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        path: '/v1/org/invites/:id',
+        operationId: 'getInvite',
+        sdk: 'org.invites.retrieve',
+        effect: 'read',
+        kind: 'call',
+        summary: 'Read one invite',
+        params: inviteId,
+        view: inviteView,
+        status: [200],
+      },
+      async ({ caller, params }) => toInviteView(await invites.get(caller, params.id)),
     ),
     endpoint(
       {
@@ -193,7 +213,11 @@ function memberRoutes({ members, cookies }: TeamRoutesDeps): Route[] {
         effect: 'read',
         kind: 'list',
         summary: 'List the users of the account, newest first; removed ones too',
-        query: z.object({ ...listQuery, state: z.enum(MEMBER_STATES).optional(), role: role.optional() }),
+        query: z.object({
+          ...listQuery,
+          status: several(memberStatusView).optional(),
+          role: several(role).optional(),
+        }),
         view: listOf(memberView),
         status: [200],
       },
@@ -201,6 +225,23 @@ function memberRoutes({ members, cookies }: TeamRoutesDeps): Route[] {
         const found = await members.list(caller, query)
         return { ...found, data: found.data.map(toMemberView) }
       },
+    ),
+    endpoint(
+      {
+        ...common,
+        permission: 'team.read',
+        method: 'GET',
+        path: '/v1/org/users/:id',
+        operationId: 'getUser',
+        sdk: 'org.users.retrieve',
+        effect: 'read',
+        kind: 'call',
+        summary: 'Read one user, removed ones too',
+        params: userId,
+        view: memberView,
+        status: [200],
+      },
+      async ({ caller, params }) => toMemberView(await members.get(caller, params.id)),
     ),
     endpoint(
       {

@@ -3,8 +3,8 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { countOf } from '#src/platform/db/id-ranges.ts'
 import { deleteInSteps } from '#src/platform/retention.ts'
 
-export const INVITE_STATES = ['pending', 'accepted', 'revoked', 'expired'] as const
-export type InviteState = (typeof INVITE_STATES)[number]
+export const INVITE_STATUSES = ['pending', 'accepted', 'revoked', 'expired'] as const
+export type InviteStatus = (typeof INVITE_STATUSES)[number]
 
 export interface Invite {
   accountId: string
@@ -28,10 +28,10 @@ export interface Invite {
 
 export type NewInvite = Omit<Invite, 'sends' | 'sentAt' | 'acceptedAt' | 'userId' | 'revokedAt'>
 
-export function stateOf(
+export function statusOf(
   { acceptedAt, revokedAt, expiresAt }: Pick<Invite, 'acceptedAt' | 'revokedAt' | 'expiresAt'>,
   at: Date,
-): InviteState {
+): InviteStatus {
   if (acceptedAt !== null) return 'accepted'
   if (revokedAt !== null) return 'revoked'
   return expiresAt <= at ? 'expired' : 'pending'
@@ -66,22 +66,22 @@ export async function findPendingInvite(
 
 export interface InviteFilter {
   accountId: string
-  /** The state at this time. */
+  /** The status at this time. */
   at: Date
-  state: InviteState | undefined
-  role: Role | undefined
+  status: readonly InviteStatus[] | undefined
+  roles: readonly Role[] | undefined
   createdGte: Date | undefined
   createdLt: Date | undefined
 }
 
 const MATCHES = `account_id = $1
-  AND ($3::text IS NULL OR $3 = CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN revoked_at IS NOT NULL THEN 'revoked'
-    WHEN expires_at <= $2 THEN 'expired' ELSE 'pending' END)
-  AND ($4::text IS NULL OR role = $4)
+  AND ($3::text[] IS NULL OR CASE WHEN accepted_at IS NOT NULL THEN 'accepted' WHEN revoked_at IS NOT NULL THEN 'revoked'
+    WHEN expires_at <= $2 THEN 'expired' ELSE 'pending' END = ANY($3))
+  AND ($4::text[] IS NULL OR role = ANY($4))
   AND ($5::timestamptz IS NULL OR created_at >= $5) AND ($6::timestamptz IS NULL OR created_at < $6)`
 
-function valuesOf({ accountId, at, state, role, createdGte, createdLt }: InviteFilter) {
-  return [accountId, at, state ?? null, role ?? null, createdGte ?? null, createdLt ?? null]
+function valuesOf({ accountId, at, status, roles, createdGte, createdLt }: InviteFilter) {
+  return [accountId, at, status ?? null, roles ?? null, createdGte ?? null, createdLt ?? null]
 }
 
 /** Newest first, starting below the id `before`. */

@@ -1,21 +1,24 @@
 import { z } from 'zod'
 import { role } from '#src/account/sessions/views.ts'
-import type { TeamMember } from '#src/account/users/team-rows.ts'
+import { MEMBER_STATUSES, type TeamMember } from '#src/account/users/team-rows.ts'
+import { actorView } from '#src/platform/http/actor.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
 import type { ShownInvite } from './invites.ts'
 import type { Removal, RoleChange } from './members.ts'
-import { INVITE_STATES } from './rows.ts'
+import { INVITE_STATUSES } from './rows.ts'
 
-export const MEMBER_STATES = ['active', 'deprovisioned'] as const
+export const inviteStatusView = z.enum(INVITE_STATUSES).meta({ id: 'InviteStatus' })
+export const memberStatusView = z.enum(MEMBER_STATUSES).meta({ id: 'UserStatus' })
 
-const time = z.iso.datetime()
+const time = timestampView
 
 export const inviteView = z
   .object({
     invite_id: z.string(),
     email: z.string(),
     role,
-    state: z.enum(INVITE_STATES).meta({ id: 'InviteState' }),
-    invited_by: z.string().meta({ description: 'The user or the API key that sent its newest mail.' }),
+    status: inviteStatusView,
+    invited_by: actorView.describe('Sent its newest mail.'),
     created_at: time,
     sent_at: time.meta({ description: 'When its newest mail was requested.' }),
     expires_at: time,
@@ -30,8 +33,8 @@ export function toInviteView(invite: ShownInvite): z.input<typeof inviteView> {
     invite_id: invite.id,
     email: invite.email,
     role: invite.role,
-    state: invite.state,
-    invited_by: invite.invitedBy,
+    status: invite.status,
+    invited_by: invite.sender,
     created_at: invite.createdAt.toISOString(),
     sent_at: invite.sentAt.toISOString(),
     expires_at: invite.expiresAt.toISOString(),
@@ -41,51 +44,50 @@ export function toInviteView(invite: ShownInvite): z.input<typeof inviteView> {
   }
 }
 
-const member = {
-  user_id: z.string(),
-  email: z.string(),
-  role,
-  state: z.enum(MEMBER_STATES).meta({ id: 'UserState' }),
-  created_at: time,
-  last_login_at: time.nullable(),
-  deprovisioned_at: time.nullable(),
-}
+export const memberView = z
+  .object({
+    user_id: z.string(),
+    email: z.string(),
+    role,
+    status: memberStatusView,
+    created_at: time,
+    last_login_at: time.nullable(),
+    deprovisioned_at: time.nullable(),
+  })
+  .meta({ id: 'User' })
 const sessionsEnded = z.number().int().meta({ description: 'How many of the user’s sessions ended with it.' })
-
-export const memberView = z.object(member).meta({ id: 'User' })
 
 const keysCreated = z.array(z.string()).meta({
   description:
     'API keys that the user created, or that such keys created, and that still work: revoke those that only they know.',
 })
 
-export const roleChangeView = z
-  .object({
-    ...member,
-    previous_role: role.nullable().meta({ description: 'null where this request changed nothing.' }),
+export const removalView = extended(
+  memberView,
+  {
     sessions_ended: sessionsEnded,
     invites_revoked: z
       .array(z.string())
-      .meta({ description: 'Pending ones that the user sent and could not send any more.' }),
+      .describe(
+        'Pending invites that the user sent and could not send any more; after a removal also those to the address.',
+      ),
     keys_created: keysCreated,
-  })
-  .meta({ id: 'UserRoleChange' })
+  },
+  { id: 'UserRemoval' },
+)
 
-export const removalView = z
-  .object({
-    ...member,
-    sessions_ended: sessionsEnded,
-    invites_revoked: z.array(z.string()).meta({ description: 'Pending ones that the user sent, or to the address.' }),
-    keys_created: keysCreated,
-  })
-  .meta({ id: 'UserRemoval' })
+export const roleChangeView = extended(
+  removalView,
+  { previous_role: role.nullable().describe('null where this request changed nothing.') },
+  { id: 'UserRoleChange' },
+)
 
 export function toMemberView(row: TeamMember): z.input<typeof memberView> {
   return {
     user_id: row.id,
     email: row.email,
     role: row.role,
-    state: row.deprovisionedAt === null ? 'active' : 'deprovisioned',
+    status: row.deprovisionedAt === null ? 'active' : 'deprovisioned',
     created_at: row.createdAt.toISOString(),
     last_login_at: row.lastLoginAt?.toISOString() ?? null,
     deprovisioned_at: row.deprovisionedAt?.toISOString() ?? null,

@@ -41,6 +41,11 @@ export const NOTES: Record<string, Note> = {
     description: 'With any key that has the scope, of either environment, or a session of any role.',
     answers: { 200: { example: account } },
   },
+  'PATCH /v1/account': {
+    description: 'With a live key, or a session. The name is what people see; the id of the account stays.',
+    examples: { 'Another name': { name: 'Example Insurance Group' } },
+    answers: { 200: { example: { ...account, name: 'Example Insurance Group' } } },
+  },
   'GET /v1/account/usage': {
     description:
       'Successful operations of the live environment, as of now. The sandbox is not metered. What was given back (a line ' +
@@ -81,8 +86,8 @@ export const NOTES: Record<string, Note> = {
       200: {
         example: listed({
           month: '2026-11',
-          starts_at: '2026-11-01T00:00:00.000Z',
-          ends_at: '2026-12-01T00:00:00.000Z',
+          from: '2026-11-01T00:00:00.000Z',
+          to: '2026-12-01T00:00:00.000Z',
           status: 'open',
           operations,
           total_units: 81_235,

@@ -1,9 +1,10 @@
 // Where statements become payments. The service sells nothing by itself: without a processor a statement is a list of
 // units.
 
+export const PAYMENT_STATUSES = ['open', 'paid', 'failed'] as const
+
 export interface StatementPayment {
-  /** As the processor names it. */
-  state: string
+  status: (typeof PAYMENT_STATUSES)[number]
   /** Where a person pays, or sees that it was paid. */
   url: string | null
 }

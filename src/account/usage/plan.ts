@@ -1,9 +1,11 @@
-// The plan of an account. An owner lowers it here; raising it is an operator's command, because it has a price.
+// The name and the plan of an account. An owner lowers the plan here; raising it is an operator's command, because it has a price.
 
+import { renameAccount } from '#src/account/keys/account-rows.ts'
 import { changePlan } from '#src/account/keys/accounts.ts'
 import { PLANS, type Plan } from '#src/catalogue/access.ts'
 import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
 import { Failure, type FieldError, fieldFailure } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
@@ -53,7 +55,19 @@ export function createPlanChanges({ db, fold }: PlanDeps) {
     await fold.noteDue({ accountId, month: `${month.month}-01` })
   }
 
-  return { change }
+  /** The present name again changes nothing. */
+  async function rename(caller: Acting, name: string, key?: IdempotencyKey): Promise<void> {
+    const { accountId } = caller
+    const apply = async (tx: Tx) => {
+      const before = await renameAccount(tx, name)
+      if (before === name) return
+      const act = { subjectId: accountId, before: { name: before }, after: { name }, isScoped: false }
+      await recordAudit(tx, caller, { action: 'account.renamed', ...act })
+    }
+    await db.tenant(caller, (tx) => once(tx, key, apply, () => accountId))
+  }
+
+  return { change, rename }
 }
 
 export type PlanChanges = ReturnType<typeof createPlanChanges>
@@ -63,7 +77,7 @@ function effectsOf(before: Plan, after: Plan, used: number): FieldError[] {
   const [old, next] = [PLAN_LIMITS[before], PLAN_LIMITS[after]]
   const pointer = '/plan'
   const effects: FieldError[] = []
-  const tell = (code: string, detail: string) => void effects.push({ pointer, code, detail })
+  const tell = (code: FieldErrorCode, detail: string) => void effects.push({ pointer, code, detail })
   tell(
     'fewer_operations',
     `includes ${numberOf(next.monthly.operations)} metered operations a month, not ${numberOf(old.monthly.operations)}`,
@@ -86,7 +100,11 @@ function notLower(before: Plan, wanted: Plan): Failure {
 }
 
 function unconfirmed(effects: readonly FieldError[]): Failure {
-  const confirm = { pointer: '/confirm', code: 'confirmation_required', detail: 'must be true for a smaller plan' }
+  const confirm = {
+    pointer: '/confirm',
+    code: 'confirmation_required' as const,
+    detail: 'must be true for a smaller plan',
+  }
   return new Failure('conflict', {
     detail: 'A smaller plan must be confirmed with confirm: true. errors says what it brings.',
     errors: [confirm, ...effects],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { visibleText } from '#src/platform/http/params.ts'
 import type { PlanChanges } from './plan.ts'
 import type { Usage } from './usage.ts'
 import {
@@ -38,6 +39,28 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
         summary: 'The account, its limits and its notices',
         view: accountView,
         status: [200],
+      },
+      async ({ caller }) => toAccountView(await usage.account(caller.accountId)),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'PATCH',
+        path: '/v1/account',
+        operationId: 'updateAccount',
+        sdk: 'account.update',
+        effect: 'write',
+        kind: 'call',
+        permission: 'account.write',
+        audits: 'account.renamed',
+        summary: 'Rename the account',
+        body: z.strictObject({ name: visibleText(200).describe('For people, in mails and pages.') }),
+        view: accountView,
+        status: [200],
+      },
+      async ({ caller, body, idempotencyKey }) => {
+        await changes.rename(caller, body.name, idempotencyKey)
+        return toAccountView(await usage.account(caller.accountId))
       },
       async ({ caller }) => toAccountView(await usage.account(caller.accountId)),
     ),

@@ -1,14 +1,17 @@
 import { z } from 'zod'
-import { product } from '#src/account/sessions/views.ts'
+import { accountBase, plan } from '#src/account/sessions/views.ts'
 import { PLANS, type Plan } from '#src/catalogue/access.ts'
 import { METERED_NAMES } from '#src/catalogue/metered.ts'
 import { PLAN_LIMITS } from '#src/catalogue/plans.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
 import { NOTICE_KINDS } from './fold-rows.ts'
 import type { NoticeRow } from './notice-rows.ts'
+import { PAYMENT_STATUSES } from './payments.ts'
 import type { OwnAccountRow } from './rows.ts'
 import type { MonthStatement, MonthUse } from './usage.ts'
 
-export const planName = z.enum(PLANS).meta({ id: 'Plan' })
+/** The instance of the sign-in: one shape may not have two of one name. */
+export const planName = plan
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const month = z.string().describe('In UTC, such as 2026-11.')
 const operation = z.enum(METERED_NAMES).meta({ id: 'MeteredOperation' })
@@ -26,84 +29,85 @@ const limits = z
   })
   .meta({ id: 'PlanLimits' })
 
+const noticeKind = z.enum(NOTICE_KINDS).meta({ id: 'AccountNoticeKind' })
 const notice = z
   .object({
-    kind: z.enum(NOTICE_KINDS).describe('80 % or 100 % of the monthly operations were used.'),
+    kind: noticeKind.describe('80 % or 100 % of the monthly operations were used.'),
     month,
     plan: planName,
     cap: z.number().int(),
     used: z.number().int(),
-    created_at: z.iso.datetime(),
+    created_at: timestampView,
   })
   .meta({ id: 'AccountNotice' })
 
-export const accountView = z
-  .object({
-    account_id: z.string(),
-    name: z.string(),
-    plan: planName,
-    products: z.array(product),
-    created_at: z.iso.datetime(),
-    closed_at: z.iso.datetime().nullable().describe('null: the account is open.'),
-    erased_after: z.iso.datetime().nullable().describe('Of a closed account: until then the closure can be undone.'),
-    environments: z.array(z.object({ environment, is_metered: z.boolean() })),
+const accountEnvironment = z.object({ environment, is_metered: z.boolean() }).meta({ id: 'AccountEnvironment' })
+
+export const accountView = extended(
+  accountBase,
+  {
+    created_at: timestampView,
+    closed_at: timestampView.nullable().describe('null: the account is open.'),
+    erased_after: timestampView.nullable().describe('For a closed account: until then the closure can be undone.'),
+    environments: z.array(accountEnvironment),
     limits,
     notices: z.array(notice).describe('Of this month, oldest first.'),
+  },
+  { id: 'Account' },
+)
+
+export const monthUse = z
+  .object({
+    month,
+    environment: z.literal('live').describe('The sandbox is not metered.'),
+    resets_at: timestampView.describe('When the next month begins.'),
+    used: units,
+    cap: z.number().int().nullable().describe('Of the current plan; null for a month that has ended.'),
+    is_hard_cap: z.boolean().nullable(),
+    remaining: z.number().int().nullable(),
+    percent: z.number().nullable(),
   })
-  .meta({ id: 'Account' })
+  .meta({ id: 'MonthUse' })
 
-const monthUse = z.object({
-  month,
-  environment: z.literal('live').describe('The sandbox is not metered.'),
-  resets_at: z.iso.datetime().describe('When the next month begins.'),
-  used: units,
-  cap: z.number().int().nullable().describe('Of the current plan; null for a month that has ended.'),
-  is_hard_cap: z.boolean().nullable(),
-  remaining: z.number().int().nullable(),
-  percent: z.number().nullable(),
-})
+const dayUse = z.object({ day: z.string().describe('In UTC, such as 2026-11-20.'), units }).meta({ id: 'UsageDay' })
+const operationUse = z.object({ operation, units, days: z.array(dayUse) }).meta({ id: 'OperationUse' })
 
-export const usageView = monthUse
-  .extend({
-    operations: z.array(
-      z.object({
-        operation,
-        units,
-        days: z.array(z.object({ day: z.string().describe('In UTC, such as 2026-11-20.'), units })),
-      }),
-    ),
-  })
-  .meta({ id: 'Usage' })
+export const usageView = extended(monthUse, { operations: z.array(operationUse) }, { id: 'Usage' })
 
-export const planView = z
+const planChange = z.enum(['current', 'owner', 'operator']).meta({ id: 'PlanChange' })
+const offeredPlan = z
   .object({
     plan: planName,
     limits,
-    usage: monthUse.meta({ id: 'MonthUse' }),
-    plans: z.array(
-      z.object({
-        plan: planName,
-        limits,
-        change: z
-          .enum(['current', 'owner', 'operator'])
-          .describe(
-            'Who can change to it: the owner, to a smaller plan; the operator of the service, to a larger one.',
-          ),
-      }),
+    change: planChange.describe(
+      'Who can change to it: the owner, to a smaller plan; the operator of the service, to a larger one.',
     ),
   })
+  .meta({ id: 'OfferedPlan' })
+
+export const planView = z
+  .object({ plan: planName, limits, usage: monthUse, plans: z.array(offeredPlan) })
   .meta({ id: 'AccountPlan' })
+
+const payment = z
+  .object({
+    status: z.enum(PAYMENT_STATUSES).meta({ id: 'PaymentStatus' }),
+    url: z.url().nullable().describe('Where a person pays, or sees that it was paid.'),
+  })
+  .meta({ id: 'StatementPayment' })
+const statementStatus = z.enum(['open', 'final']).meta({ id: 'StatementStatus' })
+const statementLine = z.object({ operation, units }).meta({ id: 'StatementLine' })
 
 export const statementView = z
   .object({
     month,
-    starts_at: z.iso.datetime(),
-    ends_at: z.iso.datetime(),
-    status: z.enum(['open', 'final']).describe('A statement no longer changes one hour after its month has ended.'),
-    operations: z.array(z.object({ operation, units })),
+    from: timestampView,
+    to: timestampView.describe('Exclusive.'),
+    status: statementStatus.describe('A statement no longer changes one hour after its month has ended.'),
+    operations: z.array(statementLine),
     total_units: units,
     payment_processor: z.string().describe('`none`: nothing is collected.'),
-    payment: z.object({ state: z.string(), url: z.url().nullable() }).nullable(),
+    payment: payment.nullable(),
   })
   .meta({ id: 'Statement' })
 
@@ -141,8 +145,8 @@ export function toPlanView(current: Plan, use: MonthUse) {
 export function toStatementView({ startsAt, endsAt, isFinal, processor, ...row }: MonthStatement) {
   return {
     month: row.month,
-    starts_at: startsAt.toISOString(),
-    ends_at: endsAt.toISOString(),
+    from: startsAt.toISOString(),
+    to: endsAt.toISOString(),
     status: isFinal ? ('final' as const) : ('open' as const),
     operations: row.operations,
     total_units: row.total,

@@ -5,7 +5,8 @@ import type { Tx } from '#src/platform/db/database.ts'
 import { countOf } from '#src/platform/db/id-ranges.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 
-export type MemberState = 'active' | 'deprovisioned'
+export const MEMBER_STATUSES = ['active', 'deprovisioned'] as const
+export type MemberStatus = (typeof MEMBER_STATUSES)[number]
 
 export interface TeamMember {
   id: string
@@ -50,19 +51,19 @@ export async function findTeamMemberByEmail(tx: Tx, accountId: string, email: st
 
 export interface MemberFilter {
   accountId: string
-  state: MemberState | undefined
-  role: Role | undefined
+  status: readonly MemberStatus[] | undefined
+  roles: readonly Role[] | undefined
   createdGte: Date | undefined
   createdLt: Date | undefined
 }
 
-const MATCHES = `account_id = $1 AND ($2::boolean IS NULL OR (deprovisioned_at IS NOT NULL) = $2)
-  AND ($3::text IS NULL OR role = $3)
+const MATCHES = `account_id = $1 AND ($2::boolean[] IS NULL OR (deprovisioned_at IS NOT NULL) = ANY($2))
+  AND ($3::text[] IS NULL OR role = ANY($3))
   AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)`
 
-function valuesOf({ accountId, state, role, createdGte, createdLt }: MemberFilter) {
-  const isRemoved = state === undefined ? null : state === 'deprovisioned'
-  return [accountId, isRemoved, role ?? null, createdGte ?? null, createdLt ?? null]
+function valuesOf({ accountId, status, roles, createdGte, createdLt }: MemberFilter) {
+  const isRemoved = status?.map((one) => one === 'deprovisioned') ?? null
+  return [accountId, isRemoved, roles ?? null, createdGte ?? null, createdLt ?? null]
 }
 
 /** Newest first, starting below the id `before`. */

@@ -74,15 +74,15 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
     },
 
     /**
-     * One, with the headers and bodies of its attempts.
+     * One, with the headers and bodies of its attempts. @param endpointId undefined: of any endpoint.
      * @throws {Failure} `environment_mismatch`, `not_found`.
      */
-    async get(scope: Scope, endpointId: string, id: string): Promise<FullDelivery> {
-      checkId(endpointId, 'whe', scope.environment)
+    async get(scope: Scope, endpointId: string | undefined, id: string): Promise<FullDelivery> {
+      if (endpointId !== undefined) checkId(endpointId, 'whe', scope.environment)
       checkId(id, 'whd', scope.environment)
       return db.tenant(scope, async (tx) => {
         const row = await findDelivery(tx, endpointId, id)
-        if (row === undefined) throw noDelivery(id)
+        if (row === undefined) throw noDelivery(id, endpointId)
         const [logged] = await withLogs(tx, [row], { withBodies: true })
         const event = await findEvent(tx, row.eventId)
         const body = event === undefined ? null : JSON.stringify(envelopeOf(scope, event))
@@ -103,7 +103,7 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
         const endpoint = await lockEndpoint(tx, endpointId)
         if (endpoint === undefined) throw notFound(endpointId)
         const delivery = await lockDelivery(tx, endpointId, id)
-        if (delivery === undefined) throw noDelivery(id)
+        if (delivery === undefined) throw noDelivery(id, endpointId)
         if (endpoint.status === 'disabled') {
           throw new Failure('conflict', `${endpointId} is disabled (${endpoint.disabledReason}): enable it first.`)
         }
@@ -135,7 +135,10 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
       checkFilter(by, filter)
       const until = now()
       const createdLt = filter.createdLt !== undefined && filter.createdLt < until ? filter.createdLt : until
-      const after = { endpoint_id: filter.endpointId ?? null, status: filter.status ?? null }
+      const after = {
+        webhook_endpoint_id: filter.endpointId ?? null,
+        status: filter.status === undefined ? null : [...filter.status],
+      }
       await db.tenant(by, async (tx) => {
         await requireEndpoint(tx, filter.endpointId)
         await recordAudit(tx, by, { action: 'webhook_deliveries.exported', after })
@@ -173,9 +176,9 @@ async function withLogs(
   return rows.map((row) => ({ ...row, log: logs.get(row.id) ?? [] }))
 }
 
-function checkFilter({ environment }: Scope, { endpointId, eventType }: DeliveryFilter): void {
+function checkFilter({ environment }: Scope, { endpointId, eventTypes = [] }: DeliveryFilter): void {
   if (endpointId !== undefined) checkId(endpointId, 'whe', environment)
-  if (eventType !== undefined && !isEventType(eventType)) throw unknownType('?event_type', eventType)
+  for (const type of eventTypes) if (!isEventType(type)) throw unknownType('?event_type', type)
 }
 
 // One that was deleted keeps its log.
@@ -183,6 +186,6 @@ async function requireEndpoint(tx: Tx, id: string | undefined): Promise<void> {
   if (id !== undefined && !(await hasEndpoint(tx, id))) throw notFound(id)
 }
 
-function noDelivery(id: string): Failure {
-  return new Failure('not_found', `No delivery ${id} to this endpoint.`)
+function noDelivery(id: string, endpointId: string | undefined): Failure {
+  return new Failure('not_found', `No delivery ${id}${endpointId === undefined ? '' : ' to this endpoint'}.`)
 }

@@ -1,4 +1,4 @@
-import { DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
+import { ACTORS, DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 import { lineView } from './delivery-views.ts'
 
@@ -14,7 +14,7 @@ const attempt = {
 }
 const delivery = {
   delivery_id: IDS.delivery,
-  endpoint_id: IDS.endpoint,
+  webhook_endpoint_id: IDS.endpoint,
   event_id: IDS.event,
   event_type: 'claim.escalated',
   status: 'pending',
@@ -55,13 +55,15 @@ const fullDelivery = {
 }
 const recovery = {
   recovery_id: IDS.recovery,
-  endpoint_id: IDS.endpoint,
+  webhook_endpoint_id: IDS.endpoint,
   which: 'failed',
-  since: '2026-11-19T00:00:00.000Z',
-  until: '2026-11-20T15:12:00.000Z',
+  from: '2026-11-19T00:00:00.000Z',
+  to: '2026-11-20T15:12:00.000Z',
   status: 'running',
+  failure: null,
   examined: 1500,
   sent: 1500,
+  created_by: ACTORS.key,
   created_at: '2026-11-20T15:12:00.000Z',
   updated_at: '2026-11-20T15:12:01.204Z',
   finished_at: null,
@@ -90,6 +92,12 @@ export const DELIVERY_NOTES: Record<string, Note> = {
     },
     problems: ['environment_mismatch', 'not_found'],
   },
+  'GET /v1/webhook-deliveries/:delivery_id': {
+    description:
+      'By its id alone. With the headers as they were sent, signatures included, and the answer: its ' +
+      'headers, and the first 16 KiB of its body. `body` is null when the event has gone, after 30 days.',
+    answers: { 200: { example: fullDelivery } },
+  },
   'GET /v1/webhook-endpoints/:id/deliveries/:delivery_id': {
     description:
       'With the headers as they were sent, signatures included, and the answer: its headers, and the first 16 KiB of ' +
@@ -108,8 +116,8 @@ export const DELIVERY_NOTES: Record<string, Note> = {
       'A walk in the background, without an upper limit; it goes on after a crash. What it sends goes behind new ' +
       'deliveries, and keeps to the limits of the endpoint.',
     examples: {
-      'After an outage': { since: recovery.since, which: 'failed' },
-      'Everything that it lacks': { since: recovery.since, which: 'missing' },
+      'After an outage': { from: recovery.from, which: 'failed' },
+      'Everything that it lacks': { from: recovery.from, which: 'missing' },
     },
     answers: { 202: { description: 'It runs.', example: recovery } },
     problems: ['conflict'],

@@ -2,12 +2,14 @@ import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParam, idParams, timestamp } from '#src/platform/http/params.ts'
+import { idParam, idParams, several, timestamp } from '#src/platform/http/params.ts'
+import { waitQuery } from '#src/platform/http/prefer.ts'
 import type { Deliveries, LoggedDelivery } from './deliveries.ts'
 import {
   deliveryStatus,
   deliveryView,
   fullDeliveryView,
+  recoveryKind,
   recoveryView,
   toDeliveryView,
   toFullView,
@@ -24,23 +26,24 @@ const common = { scope: 'admin', needsAccountKey: true } as const
 const reading = { ...common, method: 'GET', permission: 'webhooks.read' } as const
 const writing = { ...common, method: 'POST', permission: 'webhooks.write' } as const
 
-const filters = { status: deliveryStatus.optional(), event_type: eventType.optional() }
+const filters = { status: several(deliveryStatus).optional(), event_type: several(eventType).optional() }
 const created = { created_gte: listQuery.created_gte, created_lt: listQuery.created_lt }
-const anyEndpoint = { endpoint_id: z.string().max(64).optional().describe('Deliveries to this endpoint only.') }
+const anyEndpoint = {
+  webhook_endpoint_id: z.string().max(64).optional().describe('Deliveries to this endpoint only.'),
+}
 const ofDelivery = z.object({ id: idParam('whe'), delivery_id: idParam('whd') })
 const ofRecovery = z.object({ id: idParam('whe'), recovery_id: idParam('rcv') })
 
 const recoverBody = z
   .strictObject({
-    since: timestamp.describe('What was made at or after this time.'),
-    which: z
-      .enum(['failed', 'missing'])
+    from: timestamp.describe('What was made at or after this time.'),
+    which: recoveryKind
       .default('failed')
       .describe(
         '`failed`: deliveries whose attempts are spent. `missing`: events of the last 30 days that the endpoint never took, also those from before it was registered.',
       ),
   })
-  .meta({ id: 'NewWebhookRecovery' })
+  .meta({ id: 'RecoverWebhookEndpointRequest' })
 
 export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): Route[] {
   return [
@@ -77,7 +80,10 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         status: [200],
       },
       async ({ caller, query }) => {
-        const { data, ...page } = await deliveries.list(caller, { ...toRequest(query), endpointId: query.endpoint_id })
+        const { data, ...page } = await deliveries.list(caller, {
+          ...toRequest(query),
+          endpointId: query.webhook_endpoint_id,
+        })
         return { ...page, data: data.map(toDeliveryView) }
       },
     ),
@@ -97,7 +103,7 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         streams: { contentType: LINES_TYPE },
       },
       async ({ caller, query }) => {
-        const pages = await deliveries.export(caller, { ...toFilter(query), endpointId: query.endpoint_id })
+        const pages = await deliveries.export(caller, { ...toFilter(query), endpointId: query.webhook_endpoint_id })
         const stream = Readable.from(linesOf(pages), { objectMode: false })
         return { status: 200, stream, headers: { 'Content-Disposition': 'attachment; filename="deliveries.ndjson"' } }
       },
@@ -105,9 +111,24 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
     endpoint(
       {
         ...reading,
-        path: `${OF_ENDPOINT}/deliveries/:delivery_id`,
+        path: '/v1/webhook-deliveries/:delivery_id',
         operationId: 'getDelivery',
         sdk: 'webhooks.deliveries.retrieve',
+        effect: 'read',
+        kind: 'call',
+        params: z.object({ delivery_id: idParam('whd') }),
+        summary: 'Read one delivery: what was sent and what was answered, in each attempt.',
+        view: fullDeliveryView,
+        status: [200],
+      },
+      async ({ caller, params }) => toFullView(await deliveries.get(caller, undefined, params.delivery_id)),
+    ),
+    endpoint(
+      {
+        ...reading,
+        path: `${OF_ENDPOINT}/deliveries/:delivery_id`,
+        operationId: 'getDeliveryToEndpoint',
+        sdk: 'webhooks.deliveries.retrieveForEndpoint',
         effect: 'read',
         kind: 'call',
         params: ofDelivery,
@@ -153,10 +174,11 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         status: [202],
       },
       async ({ caller, params, body, idempotencyKey }) => {
-        const request = { since: new Date(body.since), which: body.which }
+        const request = { since: new Date(body.from), which: body.which }
         return toRecoveryView(await recoveries.begin(caller, params.id, request, idempotencyKey))
       },
-      async ({ caller, params }, id) => toRecoveryView(await recoveries.get(caller, params.id, id)),
+      async ({ caller, params, signal }, id) =>
+        toRecoveryView(await recoveries.get(caller, params.id, id, { waitSeconds: 0, signal })),
     ),
     endpoint(
       {
@@ -184,13 +206,18 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         operationId: 'getRecovery',
         sdk: 'webhooks.recoveries.retrieve',
         effect: 'read',
-        kind: 'call',
+        kind: 'wait',
         params: ofRecovery,
         summary: 'Read one recovery with its progress.',
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        waits: true,
         view: recoveryView,
         status: [200],
       },
-      async ({ caller, params }) => toRecoveryView(await recoveries.get(caller, params.id, params.recovery_id)),
+      async ({ caller, params, query, signal }) => {
+        const how = { waitSeconds: query.wait, signal }
+        return toRecoveryView(await recoveries.get(caller, params.id, params.recovery_id, how))
+      },
     ),
   ]
 }
@@ -199,7 +226,7 @@ type Created = z.output<z.ZodObject<typeof created>>
 type Filters = z.output<z.ZodObject<typeof filters>>
 
 function toFilter({ status, event_type, created_gte, created_lt }: Created & Filters) {
-  return { status, eventType: event_type, createdGte: timeOf(created_gte), createdLt: timeOf(created_lt) }
+  return { status, eventTypes: event_type, createdGte: timeOf(created_gte), createdLt: timeOf(created_lt) }
 }
 
 function toRequest(query: z.output<z.ZodObject<typeof listQuery>> & Filters) {

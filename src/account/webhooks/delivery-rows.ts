@@ -1,7 +1,7 @@
 // Rows of deliveries and attempts, as the API reads them. The statements of the deliver queue are in attempts.ts.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import { type Environment, idsBefore } from '#src/platform/ids.ts'
 import { deleteRows, type PurgeStep } from '#src/platform/retention.ts'
 import type { AttemptDetail } from './attempt-log.ts'
@@ -41,8 +41,8 @@ export interface AttemptRow {
 
 export interface DeliveryFilter extends CreatedRange {
   endpointId?: string | undefined
-  status?: DeliveryStatus | undefined
-  eventType?: string | undefined
+  status?: readonly DeliveryStatus[] | undefined
+  eventTypes?: readonly string[] | undefined
 }
 
 /** Newest first below an id, or oldest first above one. */
@@ -75,11 +75,16 @@ export async function countDeliveries(tx: Tx, environment: Environment, filter: 
   return row?.count ?? 0
 }
 
-export async function findDelivery(tx: Tx, endpointId: string, id: string): Promise<DeliveryRow | undefined> {
-  const [row] = await tx.query<DeliveryRow>(`SELECT ${DELIVERY} FROM deliveries WHERE id = $1 AND endpoint_id = $2`, [
-    id,
-    endpointId,
-  ])
+/** @param endpointId undefined: of any endpoint. */
+export async function findDelivery(
+  tx: Tx,
+  endpointId: string | undefined,
+  id: string,
+): Promise<DeliveryRow | undefined> {
+  const [row] = await tx.query<DeliveryRow>(
+    `SELECT ${DELIVERY} FROM deliveries WHERE id = $1 AND endpoint_id = coalesce($2, endpoint_id)`,
+    [id, endpointId ?? null],
+  )
   return row
 }
 
@@ -126,16 +131,19 @@ export async function findEvent(tx: Tx, eventId: string): Promise<StoredEvent | 
 async function conditionsOf(
   tx: Tx,
   environment: Environment,
-  { endpointId, status, eventType, createdGte: from, createdLt: to }: DeliveryFilter,
+  { endpointId, status, eventTypes, createdGte: from, createdLt: to }: DeliveryFilter,
 ): Promise<{ conditions: string[]; values: unknown[] }> {
   const values: unknown[] = []
   const conditions: string[] = []
   if (endpointId !== undefined) conditions.push(`endpoint_id = $${values.push(endpointId)}`)
-  if (status === 'failed' || status === 'cancelled') conditions.push(`${status}_at IS NOT NULL`)
-  const open = status === 'pending' ? await findOpen(tx, endpointId) : undefined
-  if (open !== undefined) conditions.push(`id = ANY($${values.push(open)}::text[])`)
-  if (status !== undefined) conditions.push(`status = $${values.push(status)}`)
-  if (eventType !== undefined) conditions.push(`event_type = $${values.push(eventType)}`)
+  const open = status?.includes('pending') ? await findOpen(tx, endpointId) : undefined
+  const conditionOf = (one: DeliveryStatus) => {
+    const isOne = `status = $${values.push(one)}`
+    if (one === 'failed' || one === 'cancelled') return `(${one}_at IS NOT NULL AND ${isOne})`
+    return one === 'pending' && open !== undefined ? `(id = ANY($${values.push(open)}::text[]) AND ${isOne})` : isOne
+  }
+  if (status !== undefined) conditions.push(`(${status.map(conditionOf).join(' OR ')})`)
+  if (eventTypes !== undefined) conditions.push(conditionOfAny(values, 'event_type', eventTypes))
   conditions.push(...conditionsOfRange(values, { type: 'whd', environment }, { from, to }))
   return { conditions: conditions.length === 0 ? ['true'] : conditions, values }
 }

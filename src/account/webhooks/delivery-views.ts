@@ -1,11 +1,13 @@
 // Deliveries, their attempts and recoveries as the API shows them.
 
 import { z } from 'zod'
+import { actorView } from '#src/platform/http/actor.ts'
+import { extended, timestampView, workFailureView, workStatusView } from '#src/platform/http/views.ts'
 import { requestHeaders } from './attempt-log.ts'
 import type { FullDelivery, LoggedDelivery } from './deliveries.ts'
 import type { AttemptRow, DeliveryRow } from './delivery-rows.ts'
 import { eventType } from './endpoint-views.ts'
-import type { RecoveryRow } from './recovery-rows.ts'
+import type { ShownRecovery } from './recoveries.ts'
 
 export const deliveryStatus = z.enum(['pending', 'delivered', 'failed', 'cancelled']).meta({
   id: 'DeliveryStatus',
@@ -22,83 +24,87 @@ const timing = z
   })
   .meta({ id: 'DeliveryTiming' })
 
-const attemptShape = {
-  attempt: z.number().int(),
-  started_at: z.string(),
-  finished_at: z.string().nullable().meta({ description: 'null: running, or its process ended before the answer.' }),
-  response_status: z.number().int().nullable(),
-  error: z.string().nullable(),
-  error_detail: z
-    .string()
-    .nullable()
-    .meta({ description: 'For people: the address that was refused, the problem of the certificate.' }),
-  duration_ms: z.number().int().nullable(),
-  timing: timing.nullable(),
-}
-const attemptView = z.object(attemptShape).meta({ id: 'DeliveryAttempt' })
-
-const fullAttemptView = z
+const attemptView = z
   .object({
-    ...attemptShape,
-    address: z.string().nullable().meta({ description: 'That was connected to.' }),
-    request: z
-      .object({ url: z.string(), headers: z.record(z.string(), z.string()) })
+    attempt: z.number().int(),
+    started_at: timestampView,
+    finished_at: timestampView.nullable().describe('null: running, or its process ended before the answer.'),
+    response_status: z.number().int().nullable(),
+    error: z.string().nullable(),
+    error_detail: z
+      .string()
       .nullable()
-      .meta({
-        id: 'DeliveryRequest',
-        description: 'As it was sent, with its signatures. The body is that of the delivery.',
-      }),
-    response: z
-      .object({
-        headers: z.record(z.string(), z.string()),
-        body: z.string().meta({ description: 'Its first 16 KiB: text, or base64 where it is no UTF-8.' }),
-        body_encoding: z.enum(['utf8', 'base64']),
-        is_truncated: z.boolean().meta({ description: 'Headers, or the rest of the body, were left out.' }),
-      })
-      .nullable()
-      .meta({ id: 'DeliveryResponse' }),
+      .describe('For people: the address that was refused, the problem of the certificate.'),
+    duration_ms: z.number().int().nullable(),
+    timing: timing.nullable(),
   })
-  .meta({ id: 'FullDeliveryAttempt' })
+  .meta({ id: 'DeliveryAttempt' })
+
+// The names of headers are those that were sent.
+const headers = z.record(z.string(), z.string()).meta({ verbatim: true })
+const requestView = z.object({ url: z.string(), headers }).meta({
+  id: 'DeliveryRequest',
+  description: 'As it was sent, with its signatures. The body is that of the delivery.',
+})
+const responseView = z
+  .object({
+    headers,
+    body: z.string().describe('Its first 16 KiB: text, or base64 where it is no UTF-8.'),
+    body_encoding: z.enum(['utf8', 'base64']).meta({ id: 'DeliveryBodyEncoding' }),
+    is_truncated: z.boolean().describe('Headers, or the rest of the body, were left out.'),
+  })
+  .meta({ id: 'DeliveryResponse' })
+
+const fullAttemptView = extended(
+  attemptView,
+  {
+    address: z.string().nullable().describe('The address that was connected to.'),
+    request: requestView.nullable(),
+    response: responseView.nullable(),
+  },
+  { id: 'FullDeliveryAttempt' },
+)
 
 const deliveryShape = {
   delivery_id: z.string(),
-  endpoint_id: z.string(),
+  webhook_endpoint_id: z.string(),
   event_id: z.string(),
   event_type: eventType,
   status: deliveryStatus,
-  created_at: z.string(),
-  next_attempt_at: z.string().nullable().meta({ description: 'Later while the circuit of its endpoint is open.' }),
-  delivered_at: z.string().nullable(),
-  failed_at: z.string().nullable(),
+  created_at: timestampView,
+  next_attempt_at: timestampView.nullable().describe('Later while the circuit of its endpoint is open.'),
+  delivered_at: timestampView.nullable(),
+  failed_at: timestampView.nullable(),
 }
 export const deliveryView = z.object({ ...deliveryShape, attempts: z.array(attemptView) }).meta({ id: 'Delivery' })
-export const fullDeliveryView = z
-  .object({
-    ...deliveryShape,
-    body: z
-      .string()
-      .nullable()
-      .meta({ description: 'The exact text that is signed and sent; null when the event has gone.' }),
-    attempts: z.array(fullAttemptView),
-  })
-  .meta({ id: 'FullDelivery' })
 
 /** A line of the export. */
 export const lineView = z.object({ ...deliveryShape, attempts: z.array(fullAttemptView) }).meta({ id: 'DeliveryLine' })
 
+export const fullDeliveryView = extended(
+  lineView,
+  { body: z.string().nullable().describe('The exact text that is signed and sent; null when the event has gone.') },
+  { id: 'FullDelivery' },
+)
+
+/** What an endpoint did not take. */
+export const recoveryKind = z.enum(['failed', 'missing']).meta({ id: 'RecoveryKind' })
+
 export const recoveryView = z
   .object({
     recovery_id: z.string(),
-    endpoint_id: z.string(),
-    which: z.enum(['failed', 'missing']).meta({ id: 'RecoveryKind' }),
-    since: z.string(),
-    until: z.string(),
-    status: z.enum(['running', 'finished', 'cancelled', 'failed']).meta({ id: 'RecoveryStatus' }),
-    examined: z.number().int().meta({ description: 'Deliveries or events that it has looked at.' }),
-    sent: z.number().int().meta({ description: 'Deliveries that it sends again, or for the first time.' }),
-    created_at: z.string(),
-    updated_at: z.string(),
-    finished_at: z.string().nullable(),
+    webhook_endpoint_id: z.string(),
+    which: recoveryKind,
+    from: timestampView.describe('It sends what was made at or after this time,'),
+    to: timestampView.describe('and before this one.'),
+    status: workStatusView.describe('cancelled: the endpoint was disabled or deleted meanwhile.'),
+    failure: workFailureView('RecoveryFailure', ['internal_error']).nullable(),
+    examined: z.number().int().describe('Deliveries or events that it has looked at.'),
+    sent: z.number().int().describe('Deliveries that it sends again, or for the first time.'),
+    created_by: actorView,
+    created_at: timestampView,
+    updated_at: timestampView,
+    finished_at: timestampView.nullable(),
   })
   .meta({ id: 'WebhookRecovery' })
 
@@ -122,7 +128,7 @@ export const toLine = (row: LoggedDelivery): z.input<typeof lineView> => ({
 function toShape(row: DeliveryRow) {
   return {
     delivery_id: row.id,
-    endpoint_id: row.endpointId,
+    webhook_endpoint_id: row.endpointId,
     event_id: row.eventId,
     event_type: row.eventType,
     status: row.status,
@@ -168,15 +174,18 @@ function toText(body: Buffer | null): { body: string; body_encoding: 'utf8' | 'b
   }
 }
 
-export const toRecoveryView = (row: RecoveryRow): z.input<typeof recoveryView> => ({
+export const toRecoveryView = (row: ShownRecovery): z.input<typeof recoveryView> => ({
   recovery_id: row.id,
-  endpoint_id: row.endpointId,
+  webhook_endpoint_id: row.endpointId,
   which: row.which,
-  since: row.since.toISOString(),
-  until: row.until.toISOString(),
-  status: row.status,
+  from: row.since.toISOString(),
+  to: row.until.toISOString(),
+  status: row.status === 'finished' ? 'succeeded' : row.status,
+  failure:
+    row.status === 'failed' ? { code: 'internal_error', detail: 'It failed repeatedly. Request another.' } : null,
   examined: row.examined,
   sent: row.sent,
+  created_by: row.creator,
   created_at: row.createdAt.toISOString(),
   updated_at: row.updatedAt.toISOString(),
   finished_at: row.finishedAt?.toISOString() ?? null,

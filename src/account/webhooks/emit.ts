@@ -110,7 +110,7 @@ async function insertEvents(
      LEFT JOIN webhook_endpoints endpoint
        ON endpoint.account_id = $1 AND endpoint.environment = $2
        AND endpoint.status = 'enabled' AND endpoint.deleted_at IS NULL
-       AND CASE WHEN event.type = 'ping' THEN endpoint.id = event.data ->> 'endpoint_id'
+       AND CASE WHEN event.type = 'ping' THEN endpoint.id = event.data ->> 'webhook_endpoint_id'
                 ELSE endpoint.event_types && ARRAY['*', event.type] END
      ORDER BY event.id, endpoint.id`,
     [

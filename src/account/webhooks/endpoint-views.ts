@@ -2,17 +2,19 @@
 
 import { z } from 'zod'
 import { EVENT_TYPES } from '#src/catalogue/events.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
 import { GRACE_SECONDS, MAX_GRACE_SECONDS } from './changes.ts'
-import type { EndpointRow } from './rows.ts'
+import { DISABLED_REASONS, type EndpointRow } from './rows.ts'
 import type { GivenSettings } from './settings.ts'
 import { MAX_CONCURRENCY, MAX_PER_SECOND } from './settings.ts'
+import { type EndpointStatistics, STATISTICS_WINDOWS, type StatisticsWindow } from './statistics.ts'
 
 const MAX_METADATA = 50
 
 // The domain checks it, with a better message.
 export const eventType = z.string().meta({ id: 'EventType', enum: Object.keys(EVENT_TYPES) })
 const subscription = z.string().meta({ id: 'EventSubscription', enum: [...Object.keys(EVENT_TYPES), '*'] })
-const endpointStatus = z.enum(['enabled', 'disabled']).meta({ id: 'WebhookEndpointStatus' })
+export const endpointStatus = z.enum(['enabled', 'disabled']).meta({ id: 'WebhookEndpointStatus' })
 
 const settings = {
   url: z.string(),
@@ -48,7 +50,7 @@ const optional = {
 
 export const createBody = z
   .strictObject({ url: settings.url, event_types: settings.event_types, ...optional })
-  .meta({ id: 'NewWebhookEndpoint' })
+  .meta({ id: 'CreateWebhookEndpointRequest' })
 export const updateBody = z
   .strictObject({
     url: settings.url.optional(),
@@ -57,9 +59,9 @@ export const updateBody = z
     status: endpointStatus.optional().describe('`enabled` arms a disabled endpoint again.'),
   })
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
-  .meta({ id: 'WebhookEndpointUpdate' })
+  .meta({ id: 'UpdateWebhookEndpointRequest' })
 
-/** Of every secret that signs what we send. */
+/** For every secret that signs what we send. */
 export const rotateBody = z
   .strictObject({
     grace_seconds: z
@@ -70,54 +72,89 @@ export const rotateBody = z
       .default(GRACE_SECONDS)
       .describe('For how long the secret before signs as well.'),
   })
-  .meta({ id: 'SecretRotation' })
+  .meta({ id: 'UpdateSecretRequest' })
   .optional()
 
-const endpointShape = {
-  endpoint_id: z.string(),
-  url: z.string(),
-  event_types: z.array(subscription),
-  description: z.string(),
-  metadata: z.record(z.string(), z.string()),
-  max_per_second: z.number().int().nullable(),
-  max_concurrency: z.number().int(),
-  status: endpointStatus,
-  disabled_reason: z
-    .string()
-    .nullable()
-    .meta({ description: 'gone (it answered 410), failing (for five days) or manual.' }),
-  disabled_at: z.string().nullable(),
-  circuit: z
-    .object({
-      state: z.enum(['closed', 'open', 'half_open']),
-      opened_at: z.string().nullable(),
-      probe_at: z.string().nullable().meta({ description: 'When one delivery is tried next.' }),
-    })
-    .meta({
-      id: 'WebhookCircuit',
-      description:
-        'open: after failures in a row, deliveries are parked, without spending attempts. half_open: one is tried.',
-    }),
-  last_success_at: z.string().nullable().meta({ description: 'Exact to a minute.' }),
-  created_at: z.string(),
-  secret_rotated_at: z.string().nullable(),
-  previous_secret_expires_at: z
-    .string()
-    .nullable()
-    .meta({ description: 'Until when the secret before this one signs as well; null when there is none.' }),
-}
-export const endpointView = z.object(endpointShape).meta({ id: 'WebhookEndpoint' })
-/** Of an answer that makes a secret. */
-export const secretView = z
+const circuitView = z
   .object({
-    ...endpointShape,
-    signing_secret: z.string().optional().meta({ description: 'Shown now and never again.' }),
-    secret_shown: z.literal(false).optional().meta({ description: 'A replay, without the secret.' }),
+    status: z.enum(['closed', 'open', 'half_open']).meta({ id: 'WebhookCircuitStatus' }),
+    opened_at: timestampView.nullable(),
+    probe_at: timestampView.nullable().describe('When one delivery is tried next.'),
   })
-  .meta({ id: 'CreatedWebhookEndpoint' })
+  .meta({
+    id: 'WebhookCircuit',
+    description:
+      'open: after failures in a row, deliveries are parked, without spending attempts. half_open: one is tried.',
+  })
+
+export const WINDOWS = Object.keys(STATISTICS_WINDOWS) as StatisticsWindow[]
+export const windowView = z.enum(WINDOWS).meta({ id: 'StatisticsWindow' })
+
+const milliseconds = z.number().int().nullable()
+const quantiles = z.object({ p50: milliseconds, p99: milliseconds }).meta({ id: 'DurationQuantiles' })
+const pendingView = z
+  .object({
+    count: z.number().int(),
+    is_exact: z.boolean().describe('false: there are more than `count`, and there may be older ones.'),
+    oldest_created_at: timestampView.nullable(),
+  })
+  .meta({ id: 'PendingDeliveries' })
+
+export const statisticsView = z
+  .object({
+    webhook_endpoint_id: z.string(),
+    window: windowView,
+    from: timestampView.describe('The begin of a whole hour.'),
+    to: timestampView,
+    attempts: z.number().int(),
+    delivered: z.number().int(),
+    failed: z.number().int().describe('Attempts without a 2xx.'),
+    success_rate: z.number().nullable().describe('delivered / attempts; null without attempts.'),
+    arrival_ms: quantiles,
+    response_ms: quantiles,
+    pending: pendingView,
+  })
+  .meta({ id: 'WebhookEndpointStatistics' })
+
+export const endpointView = z
+  .object({
+    webhook_endpoint_id: z.string(),
+    url: z.string(),
+    event_types: z.array(subscription),
+    description: z.string(),
+    metadata: z.record(z.string(), z.string()).meta({ verbatim: true }),
+    max_per_second: z.number().int().nullable(),
+    max_concurrency: z.number().int(),
+    status: endpointStatus,
+    disabled_reason: z
+      .enum(DISABLED_REASONS)
+      .meta({ id: 'WebhookDisabledReason' })
+      .nullable()
+      .describe('gone: it answered 410. failing: for five days. manual: a person or a key did it.'),
+    disabled_at: timestampView.nullable(),
+    circuit: circuitView,
+    last_success_at: timestampView.nullable().describe('Exact to a minute.'),
+    created_at: timestampView,
+    secret_rotated_at: timestampView.nullable(),
+    previous_secret_expires_at: timestampView
+      .nullable()
+      .describe('Until when the secret before this one signs as well; null when there is none.'),
+    statistics: statisticsView.optional().describe('In the list with `window`.'),
+  })
+  .meta({ id: 'WebhookEndpoint' })
+
+/** For an answer that makes a secret. */
+export const secretView = extended(
+  endpointView,
+  {
+    signing_secret: z.string().optional().describe('Shown now and never again.'),
+    secret_shown: z.literal(false).optional().describe('A replay, without the secret.'),
+  },
+  { id: 'CreatedWebhookEndpoint' },
+)
 
 export const toView = (row: EndpointRow): z.input<typeof endpointView> => ({
-  endpoint_id: row.id,
+  webhook_endpoint_id: row.id,
   url: row.url,
   event_types: row.eventTypes,
   description: row.description,
@@ -134,11 +171,33 @@ export const toView = (row: EndpointRow): z.input<typeof endpointView> => ({
   previous_secret_expires_at: row.previousSecretExpiresAt?.toISOString() ?? null,
 })
 
+export const toStatisticsView = (
+  id: string,
+  window: StatisticsWindow,
+  { from, to, delivered, failed, arrivalMs, responseMs, pending }: EndpointStatistics,
+): z.input<typeof statisticsView> => ({
+  webhook_endpoint_id: id,
+  window,
+  from: from.toISOString(),
+  to: to.toISOString(),
+  attempts: delivered + failed,
+  delivered,
+  failed,
+  success_rate: delivered + failed === 0 ? null : delivered / (delivered + failed),
+  arrival_ms: arrivalMs,
+  response_ms: responseMs,
+  pending: {
+    count: pending.count,
+    is_exact: pending.isCounted,
+    oldest_created_at: pending.oldestAt?.toISOString() ?? null,
+  },
+})
+
 function circuitOf({ circuitOpenedAt, circuitUntil }: EndpointRow) {
-  if (circuitOpenedAt === null) return { state: 'closed' as const, opened_at: null, probe_at: null }
+  if (circuitOpenedAt === null) return { status: 'closed' as const, opened_at: null, probe_at: null }
   const isDue = circuitUntil === null || circuitUntil.getTime() <= Date.now()
   return {
-    state: isDue ? ('half_open' as const) : ('open' as const),
+    status: isDue ? ('half_open' as const) : ('open' as const),
     opened_at: circuitOpenedAt.toISOString(),
     probe_at: circuitUntil?.toISOString() ?? null,
   }

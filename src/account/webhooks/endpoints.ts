@@ -11,9 +11,9 @@ import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import { emitMany } from './emit.ts'
 import {
-  type CreatedRange,
   countEndpoints,
   deleteEndpoint,
+  type EndpointFilter,
   type EndpointRow,
   type EndpointSettings,
   findEndpoint,
@@ -49,7 +49,7 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
   return {
     /**
      * @returns the endpoint and its secret, which can't be read again.
-     * @throws {Failure} `invalid_request` at `/url` or `/event_types`; `conflict` beyond `MAX_ENDPOINTS`.
+     * @throws {Failure} `invalid_request` at `/url` or `/event_types`; `limit_reached` beyond `MAX_ENDPOINTS`.
      */
     async create(
       scope: Acting,
@@ -65,7 +65,10 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
       const insert = async (tx: Tx) => {
         const endpoint = await insertEndpoint(tx, scope, row, MAX_ENDPOINTS)
         if (endpoint === undefined) {
-          throw new Failure('conflict', `There can be ${MAX_ENDPOINTS} webhook endpoints. Delete one first.`)
+          throw new Failure('limit_reached', {
+            detail: `There can be ${MAX_ENDPOINTS} webhook endpoints. Delete one first.`,
+            members: { maximum: MAX_ENDPOINTS },
+          })
         }
         await limitDeliveries(tx, scope, endpoint)
         await recordAudit(tx, scope, { action: 'webhook_endpoint.created', subjectId: id, after: auditedOf(endpoint) })
@@ -76,9 +79,9 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
     },
 
     /** Newest first. */
-    async list(scope: Scope, request: ListRequest & CreatedRange): Promise<Counted<EndpointRow>> {
-      const { createdGte, createdLt } = request
-      const binding = { route: 'GET /v1/webhook-endpoints', scope, query: { createdGte, createdLt } }
+    async list(scope: Scope, request: ListRequest & EndpointFilter): Promise<Counted<EndpointRow>> {
+      const { status, createdGte, createdLt } = request
+      const binding = { route: 'GET /v1/webhook-endpoints', scope, query: { status, createdGte, createdLt } }
       const before = pager.decode(request.cursor, binding)
       return db.tenant(scope, async (tx) => {
         const rows = await listEndpoints(tx, request, { before, limit: request.limit + 1 })
@@ -120,7 +123,7 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
         const endpoint = await findEndpoint(tx, id)
         if (endpoint === undefined) throw notFound(id)
         await admitDirect(tx, scope)
-        const [emitted] = await emitMany(tx, scope, [{ type: 'ping', data: { endpoint_id: id } }])
+        const [emitted] = await emitMany(tx, scope, [{ type: 'ping', data: { webhook_endpoint_id: id } }])
         const [deliveryId] = emitted?.deliveryIds ?? []
         if (emitted?.eventId === undefined || deliveryId === undefined) {
           throw new Failure('conflict', `${id} is disabled (${endpoint.disabledReason}): nothing is sent to it.`)

@@ -10,10 +10,10 @@ import type { AttemptLog } from './attempt-log.ts'
 import { type Begun, endDelivery, findStanding, finishFailed, outcomeOf } from './attempts.ts'
 import { judgeCircuit } from './circuit.ts'
 import { type FailureRun, openCircuit, recordFailure, takeProbe } from './circuit-rows.ts'
-import { lockEndpoint } from './rows.ts'
+import { type DisabledReason, lockEndpoint } from './rows.ts'
 import { isHopeless, MAX_ATTEMPTS, nextDelayMs } from './schedule.ts'
 import { countOutcomes } from './statistics.ts'
-import { cancelWaiting, type DisabledReason, disableEndpoint } from './waiting.ts'
+import { cancelWaiting, disableEndpoint } from './waiting.ts'
 
 export interface FailedDeps {
   now: () => Date

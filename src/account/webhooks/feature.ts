@@ -1,5 +1,6 @@
 import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import { keptByPlan, type Plans } from '#src/platform/kept-by-plan.ts'
+import { createPolledWaits } from '#src/platform/polled-waits.ts'
 import { oldRows, rowRule } from '#src/platform/retention.ts'
 import { changeRoutes } from './change-routes.ts'
 import { createEndpointChanges } from './changes.ts'
@@ -14,6 +15,7 @@ import { countAttempts, reportDisabled, reportParked } from './metrics.ts'
 import { EVENTS, NOTES } from './notes.ts'
 import { EVENT_SEQUENCE, purgeEvents } from './positions.ts'
 import { createRecoveries } from './recoveries.ts'
+import { findEndedRecoveries } from './recovery-rows.ts'
 import { webhookRoutes } from './routes.ts'
 import { purgeDeletedEndpoints } from './rows.ts'
 import { SEALED_SECRETS } from './secret.ts'
@@ -27,6 +29,9 @@ const DELETED_DAYS = 30
 /** Webhook endpoints, their events and deliveries. */
 export function webhooksFeature(p: Platform, settings: WebhookSettings, accounts: Plans) {
   const webhooks = createWebhooks(p)
+  const statistics = createStatistics(p)
+  const waits = createPolledWaits({ db: p.db, reason: 'awaited recoveries', find: findEndedRecoveries })
+  p.onClose(waits.close, 'waits for recoveries')
   return defineFeature(
     {
       name: 'webhooks',
@@ -41,9 +46,9 @@ export function webhooksFeature(p: Platform, settings: WebhookSettings, accounts
         { table: 'endpoint_statistics', key: ['endpoint_id', 'hour', 'shard', 'kind', 'bucket'] },
       ],
       routes: [
-        ...webhookRoutes(webhooks),
-        ...changeRoutes(webhooks, createEndpointChanges(p), createStatistics(p)),
-        ...deliveryRoutes(createDeliveries(p), createRecoveries(p)),
+        ...webhookRoutes(webhooks, statistics),
+        ...changeRoutes(webhooks, createEndpointChanges(p), statistics),
+        ...deliveryRoutes(createDeliveries(p), createRecoveries({ ...p, waits })),
       ],
       notes: { ...NOTES, ...DELIVERY_NOTES },
       events: EVENTS,

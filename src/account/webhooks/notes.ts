@@ -1,9 +1,9 @@
-import { IDS } from '#src/catalogue/examples.ts'
+import { IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const endpoint = {
-  endpoint_id: IDS.endpoint,
+  webhook_endpoint_id: IDS.endpoint,
   url: 'https://claims.example.com/hooks',
   event_types: ['claim.provenance_updated', 'claim.escalated'],
   description: 'Claims desk',
@@ -13,11 +13,24 @@ const endpoint = {
   status: 'enabled',
   disabled_reason: null,
   disabled_at: null,
-  circuit: { state: 'closed', opened_at: null, probe_at: null },
+  circuit: { status: 'closed', opened_at: null, probe_at: null },
   last_success_at: null,
   created_at: '2026-11-20T15:00:00.000Z',
   secret_rotated_at: null,
   previous_secret_expires_at: null,
+}
+const statistics = {
+  webhook_endpoint_id: IDS.endpoint,
+  window: '24h',
+  from: '2026-11-19T16:00:00.000Z',
+  to: '2026-11-20T15:11:00.000Z',
+  attempts: 1_250,
+  delivered: 1_240,
+  failed: 10,
+  success_rate: 0.992,
+  arrival_ms: { p50: 190, p99: 5_405 },
+  response_ms: { p50: 68, p99: 907 },
+  pending: { count: 3, is_exact: true, oldest_created_at: '2026-11-20T15:10:58.310Z' },
 }
 const SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g'
 
@@ -39,11 +52,19 @@ export const NOTES: Record<string, Note> = {
       },
     },
     answers: { 200: { example: { ...endpoint, signing_secret: SECRET } } },
-    problems: ['conflict'],
+    problems: ['limit_reached'],
   },
   'GET /v1/webhook-endpoints': {
-    description: 'A disabled endpoint says why, and stays disabled until you enable it.',
-    answers: { 200: { example: { object: 'list', data: [endpoint], has_more: false, next_cursor: null } } },
+    description:
+      'A disabled endpoint says why, and stays disabled until you enable it. `window` adds the delivery statistics of each.',
+    answers: {
+      200: {
+        examples: {
+          'By themselves': listed(endpoint),
+          'With statistics (`window=24h`)': listed({ ...endpoint, statistics }),
+        },
+      },
+    },
   },
   'GET /v1/webhook-endpoints/:id': { description: 'Without its secret.', answers: { 200: { example: endpoint } } },
   'PATCH /v1/webhook-endpoints/:id': {
@@ -64,19 +85,7 @@ export const NOTES: Record<string, Note> = {
       'they end, so that the answer comes as fast for millions of them.',
     answers: {
       200: {
-        example: {
-          endpoint_id: IDS.endpoint,
-          window: '24h',
-          from: '2026-11-19T16:00:00.000Z',
-          to: '2026-11-20T15:11:00.000Z',
-          attempts: 1_250,
-          delivered: 1_240,
-          failed: 10,
-          success_rate: 0.992,
-          arrival_ms: { p50: 190, p99: 5_405 },
-          response_ms: { p50: 68, p99: 907 },
-          pending: { count: 3, is_exact: true, oldest_created_at: '2026-11-20T15:10:58.310Z' },
-        },
+        example: statistics,
       },
     },
   },
@@ -98,14 +107,14 @@ export const NOTES: Record<string, Note> = {
   },
   'DELETE /v1/webhook-endpoints/:id': {
     description: 'Its delivery log stays readable.',
-    answers: { 200: { example: { endpoint_id: IDS.endpoint, deleted: true } } },
+    answers: { 200: { example: { webhook_endpoint_id: IDS.endpoint, deleted: true } } },
   },
   'POST /v1/webhook-endpoints/:id/test': {
     description: 'The ping goes to this endpoint only, whatever it subscribed to.',
     answers: {
       202: {
         description: 'On its way.',
-        example: { endpoint_id: IDS.endpoint, event_id: IDS.event, delivery_id: IDS.delivery },
+        example: { webhook_endpoint_id: IDS.endpoint, event_id: IDS.event, delivery_id: IDS.delivery },
       },
     },
     problems: ['conflict'],
@@ -113,5 +122,5 @@ export const NOTES: Record<string, Note> = {
 }
 
 export const EVENTS: EventNotes = {
-  ping: { example: { endpoint_id: IDS.endpoint } },
+  ping: { example: { webhook_endpoint_id: IDS.endpoint } },
 }

@@ -1,27 +1,35 @@
 // Recoveries of an endpoint: what it did not take is sent again, in the background.
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import { readActors } from '#src/account/users/actors.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { ActorView } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, idsBefore, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
+import type { AwaitedRow, PolledWaits } from '#src/platform/polled-waits.ts'
 import { SLACK_MS } from './recover.ts'
 import { findRecovery, insertRecovery, listRecoveries, type RecoveryRow, type Which } from './recovery-rows.ts'
 import { findEndpoint } from './rows.ts'
 import { notFound } from './settings.ts'
+
+export interface ShownRecovery extends RecoveryRow {
+  creator: ActorView
+}
 
 export type Recoveries = ReturnType<typeof createRecoveries>
 
 interface RecoveriesDeps {
   db: Pick<Database, 'tenant'>
   pager: Pager
+  waits: Pick<PolledWaits<AwaitedRow>, 'ended'>
   now?: () => Date
 }
 
-export function createRecoveries({ db, pager, now = () => new Date() }: RecoveriesDeps) {
+export function createRecoveries({ db, pager, waits, now = () => new Date() }: RecoveriesDeps) {
   async function requireEndpoint(tx: Tx, id: string) {
     const endpoint = await findEndpoint(tx, id)
     if (endpoint === undefined) throw notFound(id)
@@ -39,9 +47,9 @@ export function createRecoveries({ db, pager, now = () => new Date() }: Recoveri
       endpointId: string,
       { since, which }: { since: Date; which: Which },
       key?: IdempotencyKey,
-    ): Promise<RecoveryRow> {
+    ): Promise<ShownRecovery> {
       checkId(endpointId, 'whe', scope.environment)
-      if (since > now()) throw invalidField('/since', 'out_of_range', 'must not be in the future')
+      if (since > now()) throw invalidField('/from', 'out_of_range', 'must not be in the future')
       const id = newId('rcv', scope.environment, now().getTime())
       const begin = async (tx: Tx) => {
         const endpoint = await requireEndpoint(tx, endpointId)
@@ -62,20 +70,30 @@ export function createRecoveries({ db, pager, now = () => new Date() }: Recoveri
         await enqueue(tx, 'deliver', scope, [
           { id: jobId, payload: { recoveryId: id }, lane: `${endpointId} recovery` },
         ])
-        const after = { which, since: since.toISOString() }
+        const after = { which, from: since.toISOString() }
         await recordAudit(tx, scope, { action: 'webhook_endpoint.recovered', subjectId: endpointId, after })
-        return recovery
+        return withCreator(tx, recovery)
       }
       return db.tenant(scope, (tx) => once(tx, key, begin, () => id))
     },
 
-    /** @throws {Failure} `environment_mismatch`, `not_found`. */
-    async get(scope: Scope, endpointId: string, id: string): Promise<RecoveryRow> {
+    /**
+     * @param waitSeconds How long it waits for the end. @param signal Aborted when the caller has gone.
+     * @throws {Failure} `environment_mismatch`, `not_found`.
+     */
+    async get(
+      scope: Scope,
+      endpointId: string,
+      id: string,
+      { waitSeconds, signal }: { waitSeconds: number; signal: AbortSignal },
+    ): Promise<ShownRecovery> {
       checkId(endpointId, 'whe', scope.environment)
       checkId(id, 'rcv', scope.environment)
-      const row = await db.tenant(scope, (tx) => findRecovery(tx, endpointId, id))
-      if (row === undefined) throw new Failure('not_found', `No recovery ${id} of this endpoint.`)
-      return row
+      const first = await read(scope, endpointId, id)
+      if (waitSeconds === 0 || first.status !== 'running') return first
+      const { accountId, environment } = scope
+      await waits.ended({ accountId, environment, id }, waitSeconds * 1_000, signal)
+      return read(scope, endpointId, id)
     },
 
     /** Newest first. @throws {Failure} `environment_mismatch`, `not_found`. */
@@ -83,15 +101,37 @@ export function createRecoveries({ db, pager, now = () => new Date() }: Recoveri
       scope: Scope,
       endpointId: string,
       { limit, cursor }: { limit: number; cursor?: string | undefined },
-    ): Promise<Page<RecoveryRow>> {
+    ): Promise<Page<ShownRecovery>> {
       checkId(endpointId, 'whe', scope.environment)
       const binding = { route: `GET /v1/webhook-endpoints/${endpointId}/recoveries`, scope }
       const before = pager.decode(cursor, binding)
       return db.tenant(scope, async (tx) => {
         await requireEndpoint(tx, endpointId)
         const rows = await listRecoveries(tx, endpointId, { before, limit: limit + 1 })
-        return pager.page(rows, limit, ({ id }) => id, binding)
+        const page = pager.page(rows, limit, ({ id }) => id, binding)
+        return { ...page, data: await shownAll(tx, page.data) }
       })
     },
   }
+
+  async function read(scope: Scope, endpointId: string, id: string): Promise<ShownRecovery> {
+    return db.tenant(scope, async (tx) => {
+      const row = await findRecovery(tx, endpointId, id)
+      if (row === undefined) throw new Failure('not_found', `No recovery ${id} of this endpoint.`)
+      return withCreator(tx, row)
+    })
+  }
+}
+
+async function shownAll(tx: Tx, rows: readonly RecoveryRow[]): Promise<ShownRecovery[]> {
+  const actor = await readActors(
+    tx,
+    rows.map(({ createdBy }) => createdBy),
+  )
+  return rows.map((row) => ({ ...row, creator: actor(row.createdBy) }))
+}
+
+async function withCreator(tx: Tx, row: RecoveryRow): Promise<ShownRecovery> {
+  const actor = await readActors(tx, [row.createdBy])
+  return { ...row, creator: actor(row.createdBy) }
 }

@@ -1,8 +1,9 @@
 // Rows of recoveries, and the pages that they walk over.
 
 import type { Plan } from '#src/catalogue/access.ts'
-import type { Tx } from '#src/platform/db/database.ts'
+import type { Statement, Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
+import type { AwaitedRow } from '#src/platform/polled-waits.ts'
 
 /** failed: deliveries whose attempts are spent. missing: events that the endpoint never took. */
 export type Which = 'failed' | 'missing'
@@ -22,10 +23,11 @@ export interface RecoveryRow {
   createdAt: Date
   updatedAt: Date
   finishedAt: Date | null
+  createdBy: string
 }
 
 const RECOVERY = `id, endpoint_id AS "endpointId", which, since, until, status, examined::float8 AS examined,
-  sent::float8 AS sent, created_at AS "createdAt", updated_at AS "updatedAt", finished_at AS "finishedAt"`
+  sent::float8 AS sent, created_at AS "createdAt", updated_at AS "updatedAt", finished_at AS "finishedAt", created_by AS "createdBy"`
 
 export interface NewRecovery {
   id: string
@@ -65,6 +67,19 @@ export async function findRecovery(tx: Tx, endpointId: string, id: string): Prom
     [id, endpointId],
   )
   return row
+}
+
+/** Recoveries that have ended, among those that callers wait for. System role. */
+export function findEndedRecoveries(asked: readonly AwaitedRow[]): Statement {
+  return {
+    text: `SELECT asked.id FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (account_id, environment, id)
+      JOIN webhook_recoveries recovery USING (account_id, environment, id) WHERE recovery.status <> 'running'`,
+    values: [
+      asked.map(({ accountId }) => accountId),
+      asked.map(({ environment }) => environment),
+      asked.map(({ id }) => id),
+    ],
+  }
 }
 
 export async function listRecoveries(

@@ -1,13 +1,24 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
-import { createBody, endpointView, secretView, toSettings, toView } from './endpoint-views.ts'
-import type { Counted, Webhooks } from './endpoints.ts'
+import { createdBetween, type ListQuery, listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParams, several } from '#src/platform/http/params.ts'
+import {
+  createBody,
+  endpointStatus,
+  endpointView,
+  secretView,
+  toSettings,
+  toStatisticsView,
+  toView,
+  windowView,
+} from './endpoint-views.ts'
+import type { Webhooks } from './endpoints.ts'
+import type { EndpointFilter } from './rows.ts'
+import type { Statistics } from './statistics.ts'
 
 const common = { scope: 'admin', permission: 'webhooks.write', needsAccountKey: true } as const
 
-export function webhookRoutes(webhooks: Webhooks): Route[] {
+export function webhookRoutes(webhooks: Webhooks, statistics: Statistics): Route[] {
   return [
     endpoint(
       {
@@ -45,11 +56,25 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         effect: 'read',
         kind: 'list',
         summary: 'List the endpoints, newest first.',
-        query: z.object(listQuery),
+        query: z.object({
+          ...listQuery,
+          status: several(endpointStatus).optional(),
+          window: windowView.optional().describe('With it each endpoint has its `statistics`.'),
+        }),
         view: listOf(endpointView),
         status: [200],
       },
-      async ({ caller, query }) => viewPage(await webhooks.list(caller, toRequest(query)), toView),
+      async ({ caller, query: { window, ...query } }) => {
+        const { data, ...page } = await webhooks.list(caller, toRequest(query))
+        if (window === undefined) return { ...page, data: data.map(toView) }
+        const ids = data.map(({ id }) => id)
+        const found = await statistics.getAll(caller, ids, window)
+        const shown = data.map((row, index) => {
+          const own = found[index]
+          return { ...toView(row), ...(own !== undefined && { statistics: toStatisticsView(row.id, window, own) }) }
+        })
+        return { ...page, data: shown }
+      },
     ),
     endpoint(
       {
@@ -80,14 +105,16 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         kind: 'call',
         params: idParams('whe'),
         summary: 'Delete an endpoint. Its waiting deliveries are cancelled.',
-        view: z.object({ endpoint_id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedWebhookEndpoint' }),
+        view: z
+          .object({ webhook_endpoint_id: z.string(), deleted: z.literal(true) })
+          .meta({ id: 'DeletedWebhookEndpoint' }),
         status: [200],
       },
       async ({ caller, params, idempotencyKey }) => {
         await webhooks.remove(caller, params.id, idempotencyKey)
-        return { endpoint_id: params.id, deleted: true as const }
+        return { webhook_endpoint_id: params.id, deleted: true as const }
       },
-      async (_, id) => ({ endpoint_id: id, deleted: true as const }),
+      async (_, id) => ({ webhook_endpoint_id: id, deleted: true as const }),
     ),
     endpoint(
       {
@@ -101,33 +128,24 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
         params: idParams('whe'),
         summary: 'Send a signed ping to this endpoint. Its delivery log shows the result.',
         view: z
-          .object({ endpoint_id: z.string(), event_id: z.string(), delivery_id: z.string() })
+          .object({ webhook_endpoint_id: z.string(), event_id: z.string(), delivery_id: z.string() })
           .meta({ id: 'SentPing' }),
         status: [202],
       },
       async ({ caller, params, idempotencyKey }) => {
         const { eventId, deliveryId } = await webhooks.test(caller, params.id, idempotencyKey)
-        return { endpoint_id: params.id, event_id: eventId, delivery_id: deliveryId }
+        return { webhook_endpoint_id: params.id, event_id: eventId, delivery_id: deliveryId }
       },
       async ({ params }, subject) => {
         const [eventId = '', deliveryId = ''] = subject.split(' ')
-        return { endpoint_id: params.id, event_id: eventId, delivery_id: deliveryId }
+        return { webhook_endpoint_id: params.id, event_id: eventId, delivery_id: deliveryId }
       },
     ),
   ]
 }
 
-type ListQuery = z.output<z.ZodObject<typeof listQuery>>
+type EndpointQuery = ListQuery & { status?: EndpointFilter['status'] }
 
-function toRequest({ limit, cursor, include, created_gte, created_lt }: ListQuery) {
-  return { limit, cursor, include, createdGte: timeOf(created_gte), createdLt: timeOf(created_lt) }
-}
-
-// Postgres accepts fewer years and offsets than ISO 8601; accept only times that Postgres accepts.
-function timeOf(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text)
-}
-
-function viewPage<Row, View>(page: Counted<Row>, view: (row: Row) => View) {
-  return { ...page, data: page.data.map(view) }
+function toRequest({ limit, cursor, include, status, ...times }: EndpointQuery) {
+  return { limit, cursor, include, status, ...createdBetween(times) }
 }

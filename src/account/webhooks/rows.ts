@@ -3,11 +3,13 @@
 // them can't deadlock.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import { countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { oldRows } from '#src/platform/retention.ts'
 
 export type EndpointStatus = 'enabled' | 'disabled'
+export const DISABLED_REASONS = ['gone', 'failing', 'manual'] as const
+export type DisabledReason = (typeof DISABLED_REASONS)[number]
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
 
 export interface EndpointRow {
@@ -15,7 +17,7 @@ export interface EndpointRow {
   url: string
   eventTypes: string[]
   status: EndpointStatus
-  disabledReason: string | null
+  disabledReason: DisabledReason | null
   disabledAt: Date | null
   /** Since when its deliveries are parked; null while its circuit is closed. */
   circuitOpenedAt: Date | null
@@ -58,6 +60,11 @@ export interface PageOf {
 export interface CreatedRange {
   createdGte?: Date | undefined
   createdLt?: Date | undefined
+}
+
+export interface EndpointFilter extends CreatedRange {
+  /** Endpoints of any of these. */
+  status?: readonly EndpointStatus[] | undefined
 }
 
 const ENDPOINT = `id, url, event_types AS "eventTypes", status, disabled_reason AS "disabledReason",
@@ -123,7 +130,7 @@ export async function lockEndpoint(tx: Tx, id: string): Promise<EndpointRow | un
 
 export interface EndpointChange extends EndpointSettings {
   status: EndpointStatus
-  disabledReason: string | null
+  disabledReason: DisabledReason | null
 }
 
 export async function updateEndpoint(tx: Tx, id: string, change: EndpointChange): Promise<EndpointRow> {
@@ -164,7 +171,7 @@ export async function replaceSecret(
   return row
 }
 
-export async function listEndpoints(tx: Tx, filter: CreatedRange, { before, limit }: PageOf): Promise<EndpointRow[]> {
+export async function listEndpoints(tx: Tx, filter: EndpointFilter, { before, limit }: PageOf): Promise<EndpointRow[]> {
   const { where, values } = endpointConditions(filter, before)
   return tx.adhoc<EndpointRow>(
     `SELECT ${ENDPOINT} FROM webhook_endpoints WHERE ${where} ORDER BY id DESC LIMIT $${values.push(limit)}`,
@@ -172,7 +179,7 @@ export async function listEndpoints(tx: Tx, filter: CreatedRange, { before, limi
   )
 }
 
-export async function countEndpoints(tx: Tx, filter: CreatedRange): Promise<number> {
+export async function countEndpoints(tx: Tx, filter: EndpointFilter): Promise<number> {
   const { where, values } = endpointConditions(filter)
   const [row] = await tx.adhoc<{ count: number }>(countOf(`webhook_endpoints WHERE ${where}`), values)
   return row?.count ?? 0
@@ -192,9 +199,10 @@ interface Conditions {
   values: unknown[]
 }
 
-function endpointConditions({ createdGte, createdLt }: CreatedRange, before?: string): Conditions {
+function endpointConditions({ status, createdGte, createdLt }: EndpointFilter, before?: string): Conditions {
   const values: unknown[] = []
   const conditions = ['deleted_at IS NULL']
+  if (status !== undefined) conditions.push(conditionOfAny(values, 'status', status))
   if (createdGte !== undefined) conditions.push(`created_at >= $${values.push(createdGte)}`)
   if (createdLt !== undefined) conditions.push(`created_at < $${values.push(createdLt)}`)
   if (before !== undefined) conditions.push(`id < $${values.push(before)}`)

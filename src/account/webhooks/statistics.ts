@@ -94,52 +94,76 @@ export function createStatistics({ db }: { db: Pick<Database, 'tenant'> }) {
       checkId(id, 'whe', scope.environment)
       return db.tenant(scope, async (tx) => {
         if ((await findEndpoint(tx, id)) === undefined) throw notFound(id)
-        const [[times], counts, pending] = await Promise.all([
-          tx.query<{ from: Date; to: Date }>(
-            `SELECT date_trunc('hour', now(), 'UTC') - ($1::int - 1) * interval '1 hour' AS "from", now() AS "to"`,
-            [STATISTICS_WINDOWS[window]],
-          ),
-          findCounts(tx, id, STATISTICS_WINDOWS[window]),
-          findPending(tx, id),
-        ])
-        if (times === undefined) throw new Error('a statement without a table has one row')
-        const of = (...kinds: Kind[]) => counts.filter(({ kind }) => kinds.includes(kind))
-        const total = (kind: Kind) => of(kind).reduce((sum, { count }) => sum + count, 0)
-        const quantiles = (found: BucketCount[]) => ({ p50: quantileMs(found, 0.5), p99: quantileMs(found, 0.99) })
-        return {
-          ...times,
-          delivered: total('answer'),
-          failed: total('failed'),
-          arrivalMs: quantiles(of('arrival')),
-          responseMs: quantiles(of('answer', 'failed')),
-          pending,
-        }
+        const [found] = await readStatistics(tx, [id], window)
+        if (found === undefined) throw new Error('each endpoint has statistics')
+        return found
       })
     },
+
+    /** The same for each of several endpoints of the account, in their order. */
+    getAll: (scope: Scope, ids: readonly string[], window: StatisticsWindow): Promise<EndpointStatistics[]> =>
+      db.tenant(scope, (tx) => readStatistics(tx, ids, window)),
   }
 }
 
-function findCounts(tx: Tx, endpointId: string, hours: number) {
-  return tx.query<{ kind: Kind; bucket: number; count: number }>(
-    `SELECT kind, bucket, sum(count)::int8 AS count FROM endpoint_statistics
-     WHERE endpoint_id = $1 AND hour >= date_trunc('hour', now(), 'UTC') - ($2::int - 1) * interval '1 hour'
-     GROUP BY kind, bucket`,
-    [endpointId, hours],
+async function readStatistics(tx: Tx, ids: readonly string[], window: StatisticsWindow): Promise<EndpointStatistics[]> {
+  const [[times], counts, pending] = await Promise.all([
+    tx.query<{ from: Date; to: Date }>(
+      `SELECT date_trunc('hour', now(), 'UTC') - ($1::int - 1) * interval '1 hour' AS "from", now() AS "to"`,
+      [STATISTICS_WINDOWS[window]],
+    ),
+    findCounts(tx, ids, STATISTICS_WINDOWS[window]),
+    findPending(tx, ids),
+  ])
+  if (times === undefined) throw new Error('a statement without a table has one row')
+  const countsOf = Map.groupBy(counts, ({ endpointId }) => endpointId)
+  return ids.map((id) => {
+    const of = (...kinds: Kind[]) => (countsOf.get(id) ?? []).filter(({ kind }) => kinds.includes(kind))
+    const total = (kind: Kind) => of(kind).reduce((sum, { count }) => sum + count, 0)
+    const quantiles = (found: BucketCount[]) => ({ p50: quantileMs(found, 0.5), p99: quantileMs(found, 0.99) })
+    return {
+      ...times,
+      delivered: total('answer'),
+      failed: total('failed'),
+      arrivalMs: quantiles(of('arrival')),
+      responseMs: quantiles(of('answer', 'failed')),
+      pending: pending.get(id) ?? { count: 0, isCounted: true, oldestAt: null },
+    }
+  })
+}
+
+function findCounts(tx: Tx, endpointIds: readonly string[], hours: number) {
+  return tx.query<{ endpointId: string; kind: Kind; bucket: number; count: number }>(
+    `SELECT endpoint_id AS "endpointId", kind, bucket, sum(count)::int8 AS count FROM endpoint_statistics
+     WHERE endpoint_id = ANY($1::text[]) AND hour >= date_trunc('hour', now(), 'UTC') - ($2::int - 1) * interval '1 hour'
+     GROUP BY endpoint_id, kind, bucket`,
+    [endpointIds, hours],
   )
 }
 
 // A delivery that is pending has a job that has not ended. The backlog has an index for them, and a partial one on
 // deliveries would make each end of a delivery write to every index.
-async function findPending(tx: Tx, endpointId: string): Promise<EndpointStatistics['pending']> {
-  const [row] = await tx.query<{ count: number; oldestAt: Date | null }>(
-    `SELECT count(*)::int AS count, min(created_at) AS "oldestAt" FROM (
-       (SELECT created_at FROM jobs WHERE queue = 'deliver' AND lane = ANY($1::text[]) AND state = 'queued' LIMIT $2)
+async function findPending(
+  tx: Tx,
+  endpointIds: readonly string[],
+): Promise<Map<string, EndpointStatistics['pending']>> {
+  const lanes = [false, true].map((isDirect) => endpointIds.map((id) => laneOf(id, { isDirect })))
+  const rows = await tx.query<{ endpointId: string; count: number; oldestAt: Date | null }>(
+    `SELECT asked.id AS "endpointId", count(live.created_at)::int AS count, min(live.created_at) AS "oldestAt"
+     FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (id, lane, direct_lane) LEFT JOIN LATERAL (
+       (SELECT created_at FROM jobs WHERE queue = 'deliver' AND lane IN (asked.lane, asked.direct_lane) AND state = 'queued' LIMIT $4)
        UNION ALL
-       (SELECT created_at FROM jobs WHERE queue = 'deliver' AND lane = ANY($1::text[]) AND state IN ('dispatched', 'running'))) live`,
-    [[false, true].map((isDirect) => laneOf(endpointId, { isDirect })), MAX_COUNTED + 1],
+       (SELECT created_at FROM jobs WHERE queue = 'deliver' AND lane IN (asked.lane, asked.direct_lane)
+          AND state IN ('dispatched', 'running'))) live ON true
+     GROUP BY asked.id`,
+    [endpointIds, ...lanes, MAX_COUNTED + 1],
   )
-  const { count = 0, oldestAt = null } = row ?? {}
-  return { count: Math.min(count, MAX_COUNTED), isCounted: count <= MAX_COUNTED, oldestAt }
+  return new Map(
+    rows.map(({ endpointId, count, oldestAt }) => [
+      endpointId,
+      { count: Math.min(count, MAX_COUNTED), isCounted: count <= MAX_COUNTED, oldestAt },
+    ]),
+  )
 }
 
 /** Hours that no window reaches. */

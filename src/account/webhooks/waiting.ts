@@ -11,7 +11,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { cancelQueued, dropLane, limitLane, releaseLanes, takeOneToken } from '#src/platform/jobs/lanes.ts'
 import { laneOf } from './circuit.ts'
-import type { EndpointRow } from './rows.ts'
+import type { DisabledReason, EndpointRow } from './rows.ts'
 
 // Some tens of milliseconds.
 const STEP_ROWS = 1_000
@@ -43,9 +43,6 @@ export async function admitDirect(tx: Tx, scope: Scope): Promise<void> {
     headers: { 'Retry-After': String(seconds) },
   })
 }
-
-/** The reasons for which the service itself disables an endpoint. */
-export type DisabledReason = 'gone' | 'failing'
 
 /** Cancels deliveries that wait for this endpoint, with their jobs, one step of them. */
 export async function cancelWaiting(tx: Tx, endpointId: string): Promise<void> {

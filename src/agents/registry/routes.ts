@@ -147,6 +147,7 @@ function registryRoutes(registry: Registry): Route[] {
     endpoint(
       {
         ...governing,
+        permission: 'agents.suspend',
         method: 'POST',
         path: '/v1/agents/:id/suspend',
         operationId: 'suspendAgent',

@@ -114,7 +114,10 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
     const role = roleOf(caller.principal)
     return db.tenant(caller, async (tx) => {
       const [claims, actors] = await Promise.all([
-        findClaimFacts(tx, rows.map(({ claimId }) => claimId)),
+        findClaimFacts(
+          tx,
+          rows.map(({ claimId }) => claimId),
+        ),
         readActors(tx, rows.flatMap(actorIdsOf)),
       ])
       return rows.map((row) => {
@@ -174,7 +177,10 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
         ])
         if (row === undefined) throw notFound(id)
         const page = pager.page(entries, query.limit, ({ seq }) => String(seq), binding)
-        const actors = await readActors(tx, page.data.map(({ actor, keyId }) => keyId ?? actor))
+        const actors = await readActors(
+          tx,
+          page.data.map(({ actor, keyId }) => keyId ?? actor),
+        )
         return { ...page, data: page.data.map((entry) => toEntryView(entry, actors)) }
       })
     },
@@ -204,7 +210,10 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
       const filterAt = { ...filter, now: now() }
       return db.tenant(scope, async (tx) => {
         const counts = await Promise.all(STATES.map((state) => countCases(tx, scope, { ...filterAt, states: [state] })))
-        return Object.fromEntries(STATES.map((state, index) => [state, counts[index] ?? 0])) as Record<CaseState, number>
+        return Object.fromEntries(STATES.map((state, index) => [state, counts[index] ?? 0])) as Record<
+          CaseState,
+          number
+        >
       })
     },
 

@@ -1,8 +1,6 @@
-import { EVENT_DATA } from '#src/catalogue/events.ts'
-import { IDS, listed } from '#src/catalogue/examples.ts'
+import { EVENT_ACTOR, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { reasonView, statusView } from './views.ts'
 
 const MEMBER = 'usr_01m7x7k0kweezv2g6agvqmrk2v'
 
@@ -171,16 +169,15 @@ export const NOTES: Record<string, Note> = {
       'Hand it over': { actor: 'a.adjuster@example.com', assignee: 'team B', priority: 'high' },
       'Give it a day': { actor: 'a.adjuster@example.com', due_at: '2026-12-21T15:00:00Z', version: 2 },
     },
-    answers: { 200: { example: { ...reviewed, assignee: 'team B', assignee_label: 'team B', priority: 'high', version: 3 } } },
+    answers: {
+      200: { example: { ...reviewed, assignee: 'team B', assignee_label: 'team B', priority: 'high', version: 3 } },
+    },
     problems: ['invalid_state_transition'],
   },
 }
 
 export const EVENTS: EventNotes = {
   'case.status_changed': {
-    data: EVENT_DATA['case.status_changed']
-      .extend({ from: statusView, to: statusView, reason_code: reasonView.nullable() })
-      .meta({ id: 'CaseStatusChange' }),
     example: {
       case_id: IDS.case,
       claim_id: IDS.claim,
@@ -188,7 +185,7 @@ export const EVENTS: EventNotes = {
       to: 'denied',
       reason_code: 'suspected_fraud',
       note_present: true,
-      actor: { type: 'key', id: 'key_test_01m7x7k0kweezv2g6agvqmrk2v', label: null },
+      actor: EVENT_ACTOR,
     },
   },
 }

@@ -19,7 +19,9 @@ const version = z
   .min(1)
   .max(2 ** 31 - 1)
 
-const assignee = visibleText(200).describe('The `user_id` of a member who may work on cases; with an API key also any label.')
+const assignee = visibleText(200).describe(
+  'The `user_id` of a member who may work on cases; with an API key also any label.',
+)
 
 const openRequest = z.strictObject({
   claim_id: z.string().max(64),
@@ -228,7 +230,14 @@ export function caseRoutes(cases: Cases): Route[] {
       },
       async ({ caller, params, body, idempotencyKey }) => {
         const { to, reason_code, note: said = null, actor, version: decidedOn } = body
-        const wish = { to, reasonCode: reason_code ?? null, note: said, actor, assignee: body.assignee, version: decidedOn }
+        const wish = {
+          to,
+          reasonCode: reason_code ?? null,
+          note: said,
+          actor,
+          assignee: body.assignee,
+          version: decidedOn,
+        }
         const { row, isProposed } = await cases.transition(caller, params.id, wish, idempotencyKey)
         return reply(isProposed ? 202 : 200, await shown(caller, row))
       },

@@ -33,10 +33,7 @@ export const caseView = z
     risk_score: z.number().int().nullable().describe('Of the claim.'),
     status: statusView,
     reason_code: reasonView.nullable().describe('Of the last transition.'),
-    assignee: z
-      .string()
-      .nullable()
-      .describe('The `user_id` of a member, or the label that an API key gave.'),
+    assignee: z.string().nullable().describe('The `user_id` of a member, or the label that an API key gave.'),
     assignee_label: z.string().nullable().describe('The e-mail address of the member, or the label.'),
     priority: priorityView,
     due_at: iso

@@ -25,10 +25,12 @@ export interface ReevaluationRow {
   finishedAt: Date | null
   /** When its job became dead. */
   failedAt: Date | null
+  /** Of the search. null: not handed over yet. */
+  jobId: string | null
 }
 
 const REEVALUATION = `id, cause, subject, looked, cursor, counts, created_at AS "createdAt", seen_at AS "seenAt",
-  walked_at AS "walkedAt", finished_at AS "finishedAt", failed_at AS "failedAt"`
+  walked_at AS "walkedAt", finished_at AS "finishedAt", failed_at AS "failedAt", job_id AS "jobId"`
 
 /** Searches the attestations of a re-evaluation, and finishes it: before the jobs of the attestations. */
 export async function enqueueWalk(tx: Tx, scope: Scope, reevaluationId: string, id: string): Promise<void> {
@@ -132,7 +134,7 @@ export async function findReevaluation(tx: Tx, id: string): Promise<Reevaluation
 }
 
 interface ReevaluationFilter {
-  cause?: string | undefined
+  causes?: readonly string[] | undefined
   createdFrom?: Date | undefined
   createdBefore?: Date | undefined
 }
@@ -141,17 +143,17 @@ interface ReevaluationFilter {
 export async function findReevaluations(
   tx: Tx,
   { environment }: Scope,
-  { cause, createdFrom: from, createdBefore: to }: ReevaluationFilter,
+  { causes, createdFrom: from, createdBefore: to }: ReevaluationFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ReevaluationRow[]> {
   return tx.query<ReevaluationRow>(
     `SELECT ${REEVALUATION} FROM reevaluations
-     WHERE id >= $1 AND id < $2 AND ($3::text IS NULL OR cause = $3)
+     WHERE id >= $1 AND id < $2 AND ($3::text[] IS NULL OR cause = ANY($3))
        AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)
      ORDER BY id DESC LIMIT $6`,
     [
       ...boundsOfRange({ type: 'ree', environment }, { from, to }, before),
-      cause ?? null,
+      causes ?? null,
       from ?? null,
       to ?? null,
       limit,

@@ -4,6 +4,7 @@
 
 import { BEYOND_CAP } from '#src/account/usage/caps.ts'
 import type { FieldError } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newId, newJobId, type Scope } from '#src/platform/ids.ts'
@@ -175,7 +176,7 @@ function refuseClosed(): Acceptance {
   return refuse('/claim/reference', 'claim_erased', 'names a claim that was erased: it takes no more captures')
 }
 
-function refuse(pointer: string, code: string, detail: string): Acceptance {
+function refuse(pointer: string, code: FieldErrorCode, detail: string): Acceptance {
   return { errors: [{ pointer, code, detail }] }
 }
 

@@ -1,9 +1,6 @@
-import { z } from 'zod'
-import { EVENT_DATA } from '#src/catalogue/events.ts'
 import { DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { advisoryCodeView, factorCodeView, provenanceStatusView, riskStatusView } from '../judgement-views.ts'
 
 const PREFER =
   '`wait=N`: how many seconds to wait for the evaluation, 0 to 30; 10 when absent (RFC 7240). The answer ' +
@@ -177,16 +174,8 @@ export const NOTES: Record<string, Note> = {
   },
 }
 
-const factors = z.array(factorCodeView)
-
 export const EVENTS: EventNotes = {
   'attestation.created': {
-    data: EVENT_DATA['attestation.created'].extend({
-      risk_status: riskStatusView,
-      provenance_status: provenanceStatusView,
-      factor_codes: factors,
-      advisory_codes: z.array(advisoryCodeView),
-    }).meta({ id: 'CreatedAttestation' }),
     example: {
       attestation_id: IDS.attestation,
       claim_id: IDS.claim,
@@ -198,7 +187,6 @@ export const EVENTS: EventNotes = {
     },
   },
   'claim.provenance_updated': {
-    data: EVENT_DATA['claim.provenance_updated'].extend({ added_factors: factors, removed_factors: factors }).meta({ id: 'ClaimUpdate' }),
     example: {
       claim_id: IDS.claim,
       previous: { provenance_status: 'verified', risk_status: 'review', risk_score: 40 },
@@ -208,7 +196,6 @@ export const EVENTS: EventNotes = {
     },
   },
   'claim.escalated': {
-    data: EVENT_DATA['claim.escalated'].extend({ factor_codes: factors }).meta({ id: 'ClaimEscalation' }),
     example: {
       claim_id: IDS.claim,
       risk_score: 90,

@@ -1,6 +1,7 @@
 // Retries a cancelled capture: it counts as never submitted, so it is submitted again, with the current time.
 
 import { Failure, type FailureCode } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
@@ -50,6 +51,6 @@ function refuseTakenName(error: unknown): never {
     : error
 }
 
-function refusal(failure: FailureCode, code: string, detail: string): Failure {
+function refusal(failure: FailureCode, code: FieldErrorCode, detail: string): Failure {
   return new Failure(failure, { detail, errors: [{ pointer: '', code, detail }] })
 }

@@ -87,10 +87,10 @@ export interface PastResult {
   evaluatedAt: Date
   replacedAt: Date
   replacedFor: string[]
-  riskStatus: string
+  riskStatus: Judgement['riskStatus']
   riskScore: number
-  provenanceStatus: string
-  hardwareTier: string
+  provenanceStatus: Judgement['provenanceStatus']
+  hardwareTier: Judgement['hardwareTier']
   rulesVersion: string
   policyVersion: number | null
   resultJws: string

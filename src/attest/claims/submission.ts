@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { Failure, type FieldError } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { parseChain } from '#src/platform/crypto/x509.ts'
 import { timestamp } from '#src/platform/http/params.ts'
 import { checkId, type Environment } from '#src/platform/ids.ts'
@@ -174,7 +175,7 @@ export function checkSubmission(
   nowMs: number,
 ): FieldError[] {
   const errors: FieldError[] = []
-  const refuse = (pointer: string, code: string, detail: string) => errors.push({ pointer, code, detail })
+  const refuse = (pointer: string, code: FieldErrorCode, detail: string) => errors.push({ pointer, code, detail })
 
   const hasChunks = body.bundle?.video_manifest?.chunks !== undefined
   const text = JSON.stringify(toSubmission(body), hasChunks ? withoutChunks : undefined)

@@ -2,6 +2,7 @@
 // the clock and the trust anchors are arguments.
 
 import type { FieldError } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { type Certificate, CHAIN_LIMITS, checkChain, parseChain } from '#src/platform/crypto/x509.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import {
@@ -102,7 +103,7 @@ export function revokedKey(deviceId: string): FieldError {
 const BASE64 =
   'must be base64 in the alphabet of RFC 4648 section 4 (A-Z a-z 0-9 + /), padded with =, without line breaks'
 
-function refuse(pointer: string, code: string, detail: string): Enrollment {
+function refuse(pointer: string, code: FieldErrorCode, detail: string): Enrollment {
   return { isAccepted: false, errors: [{ pointer, code, detail }] }
 }
 

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { timestampView } from '#src/platform/http/views.ts'
-import type { AndroidFacts, AppleFacts } from '../hardware/verdict.ts'
+import { type AndroidFacts, type AppleFacts, EVIDENCE_REASON_CODES } from '../hardware/verdict.ts'
 import type { Device } from './devices.ts'
+
+// Listed and not checked: what was stored by another version of the service is shown as it is.
+const reasonCode = z.string().meta({ id: 'HardwareReasonCode', enum: [...EVIDENCE_REASON_CODES] })
 
 const androidView = z
   .object({
@@ -44,7 +47,7 @@ export const hardwareView = z
       .string()
       .describe('What the evidence proves; hardware_tier takes the list of revoked keys into account too.'),
     reasons: z
-      .array(z.object({ code: z.string(), detail: z.string() }).meta({ id: 'HardwareReason' }))
+      .array(z.object({ code: reasonCode, detail: z.string() }).meta({ id: 'HardwareReason' }))
       .describe('Empty when the evidence proved the tier.'),
     android: androidView.nullable(),
     apple: appleView.nullable(),

@@ -1,6 +1,7 @@
 // The handler of the compare queue: compares the media of an evaluated attestation with those of other claims of the
 // same account and environment. Steps, each committed before the next, and each safe to repeat: the hash, unless the
-// media have one; later attestations (by id) whose comparison may not have seen this one are queued again; the comparison.
+// media have one; pictures with nearly the same hash are compared with this one; later attestations (by id) whose comparison may
+// not have seen this one are queued again; the comparison.
 // A pair is stored with the later of the two. A comparison holds its fingerprint from before its search until its end, so
 // of two attestations either the later one sees the earlier, or the earlier one finds the later compared.
 
@@ -11,11 +12,12 @@ import type { Scope } from '#src/platform/ids.ts'
 import type { JobOutcome, RunningJob, Work } from '#src/platform/jobs/consume.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
+import { createConfirmations } from './confirm.ts'
 import type { Hasher } from './hasher.ts'
 import { findLater, type Later } from './later-rows.ts'
 import { findWaitingMedia, type Hashed, insertPicture, keepPicture, type WaitingMedia } from './picture-rows.ts'
 import { lockHashed, lockWaiting, recheck, reopenFingerprint, storeExactFindings, storeFindings } from './rows.ts'
-import { createSearch, MAX_MATCHES } from './search.ts'
+import { type Alike, createSearch, MAX_MATCHES } from './search.ts'
 
 // Standard deviation of the greys, of 255. Below it the picture has no content to recognize: only noise differs, and
 // every photo of the dark would match every other.
@@ -36,8 +38,10 @@ const VISIBLE = { isDurable: false }
 // Attestations that one transaction queues again.
 const LATER_STEP = 1_000
 
-// Thrown to roll back a comparison: the picture was erased since it was read; later attestations come first.
+// Thrown to roll back a comparison: the picture was erased since it was read; pictures are to be confirmed outside of the
+// transaction; later attestations come first.
 const GONE = Symbol('the picture is gone')
+const CONFIRM_FIRST = Symbol('pictures are to be confirmed first')
 const LATER_FIRST = Symbol('later attestations are to be queued first')
 
 export interface CompareDeps {
@@ -59,7 +63,8 @@ export function createCompare({
   elapsed = () => performance.now(),
   maxMatches = MAX_MATCHES,
 }: CompareDeps): Work<'compare'> {
-  const search = createSearch(maxMatches)
+  const { findAlike, findClaims } = createSearch(maxMatches)
+  const confirmations = createConfirmations({ db })
   // When each file failed in the decoder for the first time.
   const failedAt = new LRUCache<string, number>({ max: MAX_FAILED })
   const withSlot = createFairSemaphore({
@@ -109,8 +114,8 @@ export function createCompare({
     if ('error' in inspection) return unread(scope, sha256, inspection.error)
     if (inspection.ok) {
       failedAt.delete(file)
-      const { hash, contrast } = inspection.value
-      return contrast < MIN_CONTRAST ? { notComparable: 'flat' } : { hash }
+      const { hash, contrast, detail } = inspection.value
+      return contrast < MIN_CONTRAST ? { notComparable: 'flat' } : { hash, detail }
     }
     const { code } = inspection
     if (code === 'unreadable' || code === 'too_large') {
@@ -135,11 +140,19 @@ export function createCompare({
   /** Compares and settles. false when its media are not hashed, or it is compared already, or gone: nothing is written. */
   async function compare(job: RunningJob, attestationId: string): Promise<boolean> {
     let later: Later | undefined
+    let unconfirmed: { mediaId: string; alike: Alike[] } | undefined
     const attempt = () =>
       db.tenant(job.scope, async (tx) => {
         const locked = await lockHashed(tx, attestationId)
         if (locked === undefined) return false
-        const found = await search(tx, locked)
+        const { mediaId, hash } = locked
+        const alike = hash === null ? [] : await findAlike(tx, { mediaId, hash })
+        const same = confirmations.select(mediaId, alike)
+        if (same === undefined) {
+          unconfirmed = { mediaId, alike }
+          throw CONFIRM_FIRST
+        }
+        const found = await findClaims(tx, locked, same)
         // A recheck has nothing to queue: its first comparison has.
         if (later === undefined && locked.state === 'due' && found.laterMedia.length > 0) {
           later = { ...locked, media: found.laterMedia }
@@ -149,22 +162,22 @@ export function createCompare({
         const [, , isKept] = await Promise.all([
           job.settle(tx),
           storeFindings(tx, job.scope, locked, found),
-          keepPicture(tx, locked.mediaId),
+          keepPicture(tx, mediaId),
         ])
         if (!isKept) throw GONE
         return true
       })
-    try {
-      return await attempt()
-    } catch (error) {
-      if (error === GONE) return false
-      if (error !== LATER_FIRST || later === undefined) throw error
+    for (;;) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (error === GONE) return false
+        if (error === CONFIRM_FIRST && unconfirmed !== undefined) {
+          await confirmations.compare(job.scope, unconfirmed.mediaId, unconfirmed.alike)
+        } else if (error === LATER_FIRST && later !== undefined) await queueLater(job.scope, later)
+        else throw error
+      }
     }
-    await queueLater(job.scope, later)
-    return attempt().catch((error: unknown) => {
-      if (error === GONE) return false
-      throw error
-    })
   }
 
   // It holds no lock of its own meanwhile: comparisons would wait for each other in a row.
@@ -188,7 +201,7 @@ export function createCompare({
     async onDead(tx, scope, { attestationId }) {
       const own = await lockWaiting(tx, attestationId)
       if (own === undefined) return
-      const found = await search(tx, own)
+      const found = await findClaims(tx, own, [])
       const later = { ...own, media: own.state === 'due' ? found.laterMedia : [] }
       for (let after: string | undefined = attestationId; later.media.length > 0 && after !== undefined; ) {
         after = await recheckLater(tx, scope, later, after)

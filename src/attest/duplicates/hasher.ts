@@ -2,18 +2,26 @@
 
 import type { Decoder } from '../media/decoder.ts'
 import type { Inspection } from '../media/threads.ts'
-import { hashGreys, type PictureHash, SIDE } from './phash.ts'
+import { DETAIL_SIDE, halve } from './detail.ts'
+import { hashGreys, type PictureHash } from './phash.ts'
+
+export interface HashedPicture extends PictureHash {
+  /** The greys from which the hash was made, four for each: a match of the hash is confirmed by them. */
+  detail: Uint8Array
+}
 
 export interface Hasher {
   /** The hash of the image file at `path`. */
-  hash(path: string): Promise<Inspection<PictureHash>>
+  hash(path: string): Promise<Inspection<HashedPicture>>
 }
 
 export function createHasher(decoder: Pick<Decoder, 'greys'>): Hasher {
   return {
     async hash(path) {
-      const decoded = await decoder.greys(path, SIDE)
-      return decoded.ok ? { ok: true, value: hashGreys(decoded.value.data) } : decoded
+      const decoded = await decoder.greys(path, DETAIL_SIDE)
+      if (!decoded.ok) return decoded
+      const { data: detail } = decoded.value
+      return { ok: true, value: { ...hashGreys(halve(detail)), detail } }
     },
   }
 }

@@ -12,13 +12,17 @@ export interface Findings {
   findings: Other[]
 }
 
-/** A column of `attestations`: its `Findings`, null until compared. One primary key lookup in each table. */
+/**
+ * A column of `attestations`: its `Findings`, null until compared. What an earlier version found stays while it is compared
+ * anew. One primary key lookup in each table.
+ */
 export const FINDINGS = `(SELECT jsonb_build_object('notComparable', f.not_comparable, 'exactCount', f.exact_count,
     'similarCount', f.similar_count, 'findings', coalesce((
       SELECT jsonb_agg(jsonb_build_object('claimId', other_claim_id, 'attestationId', other_attestation_id,
         'distanceBits', distance_bits) ORDER BY distance_bits NULLS FIRST, other_attestation_id)
       FROM duplicate_findings d WHERE d.attestation_id = f.attestation_id), '[]'))
-  FROM fingerprints f WHERE f.attestation_id = attestations.id AND f.state IN ('compared', 'recheck')) AS duplicates`
+  FROM fingerprints f WHERE f.attestation_id = attestations.id
+    AND (f.state IN ('compared', 'recheck') OR f.exact_count + f.similar_count > 0)) AS duplicates`
 
 const WHY: Record<NotComparable, string> = {
   video: 'a video is not a single picture',
@@ -54,7 +58,7 @@ export function observationsOf(findings: Findings | null | undefined): Observati
     found.push({
       code: 'similar_media',
       evidence: {
-        compared: 'perceptual hash (64-bit DCT) with those of earlier claims',
+        compared: 'perceptual hash (64-bit DCT) with those of earlier claims, and the greys of those that match',
         expected: `more than ${RADIUS_BITS} differing bits`,
         found: `${nearest.distanceBits} differing bits, and no more than ${RADIUS_BITS} in ${countOf(findings.similarCount, similar.length)}`,
         distance_bits: nearest.distanceBits,

@@ -1,11 +1,12 @@
-// The hash of each media, or why there is none. It is written once, by the first comparison of any attestation that
-// shows the media, and deleted with the last of their fingerprints. Fingerprints are locked before pictures.
+// The hash of each media with the greys that confirm a match, or why there are none. It is written once, by the first
+// comparison of any attestation that shows the media, and deleted with the last of their fingerprints. Fingerprints are
+// locked before pictures.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import type { NotComparable } from './rows.ts'
 
-/** @param result a hash of 16 hexadecimal digits, or why there is none. */
-export type Hashed = { hash: string } | { notComparable: NotComparable }
+/** A hash of 16 hexadecimal digits with the greys of the picture, or why there are none. */
+export type Hashed = { hash: string; detail: Uint8Array } | { notComparable: NotComparable }
 
 export interface WaitingMedia {
   isHashed: boolean
@@ -30,12 +31,23 @@ export async function findWaitingMedia(tx: Tx, attestationId: string): Promise<W
 export async function insertPicture(tx: Tx, attestationId: string, result: Hashed): Promise<void> {
   await tx.query(
     // The lock makes an erasure wait, which then deletes this row too.
-    `INSERT INTO pictures (account_id, environment, media_id, hash, not_comparable)
-     SELECT account_id, environment, media_id, ('x' || $2::text)::bit(64)::bigint, $3
+    `INSERT INTO pictures (account_id, environment, media_id, hash, detail, not_comparable)
+     SELECT account_id, environment, media_id, ('x' || $2::text)::bit(64)::bigint, $3, $4
      FROM fingerprints WHERE attestation_id = $1 FOR KEY SHARE
      ON CONFLICT ON CONSTRAINT pictures_pkey DO NOTHING`,
-    [attestationId, 'hash' in result ? result.hash : null, 'hash' in result ? null : result.notComparable],
+    'hash' in result
+      ? [attestationId, result.hash, result.detail, null]
+      : [attestationId, null, null, result.notComparable],
   )
+}
+
+/** The greys of pictures, by their media. */
+export async function findDetails(tx: Tx, mediaIds: readonly string[]): Promise<Map<string, Uint8Array>> {
+  const rows = await tx.query<{ mediaId: string; detail: Uint8Array }>(
+    'SELECT media_id AS "mediaId", detail FROM pictures WHERE media_id = ANY($1) AND detail IS NOT NULL',
+    [mediaIds],
+  )
+  return new Map(rows.map(({ mediaId, detail }) => [mediaId, detail]))
 }
 
 /**

@@ -22,7 +22,7 @@ const findingsView = z
     status: z
       .enum(['pending', 'compared', 'not_comparable'])
       .meta({ id: 'DuplicateStatus' })
-      .describe('pending: not hashed and compared yet.'),
+      .describe('pending: not compared yet, or compared anew because an earlier result came late.'),
     not_comparable: z
       .string()
       .nullable()
@@ -74,7 +74,7 @@ function toView(row: ComparedRow): z.infer<typeof findingsView> {
 }
 
 function statusOf({ state, notComparable }: ComparedRow) {
-  if (state === 'due') return 'pending'
+  if (state !== 'compared') return 'pending'
   return notComparable === null ? 'compared' : 'not_comparable'
 }
 

@@ -131,6 +131,8 @@ export async function queueUnqueued(tx: Tx, scope: Scope, attestationIds: readon
 }
 
 export interface Comparing extends Searched {
+  /** 16 hexadecimal digits. */
+  hash: string | null
   /** Why there is no hash; null when there is one. */
   notComparable: NotComparable | null
   state: Exclude<FingerprintState, 'compared'>
@@ -156,9 +158,9 @@ export async function lockHashed(tx: Tx, attestationId: string): Promise<Compari
 export async function lockWaiting(
   tx: Tx,
   attestationId: string,
-): Promise<Omit<Comparing, 'notComparable'> | undefined> {
-  const [row] = await tx.query<Omit<Comparing, 'notComparable'>>(
-    `SELECT attestation_id AS "attestationId", claim_id AS "claimId", media_id AS "mediaId", state, NULL AS hash
+): Promise<Omit<Comparing, 'hash' | 'notComparable'> | undefined> {
+  const [row] = await tx.query<Omit<Comparing, 'hash' | 'notComparable'>>(
+    `SELECT attestation_id AS "attestationId", claim_id AS "claimId", media_id AS "mediaId", state
      FROM fingerprints WHERE attestation_id = $1 AND state <> 'compared' FOR NO KEY UPDATE`,
     [attestationId],
   )

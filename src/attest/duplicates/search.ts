@@ -1,8 +1,9 @@
 // Finds other claims of the account that show the same picture. The hash is stored in three bands. If two hashes differ
 // in at most six bits, then the first band differs in at most one bit, or the second in at most one, or the third in at
-// most two; otherwise at least seven bits differ. So 320 probes of three indexes find all of them. They find pictures.
-// The claims that show each are read in the order of their ids from an index alone, one probe for each claim, however
-// many captures of the picture it has, and at most ten times as many claims as are counted.
+// most two; otherwise at least seven bits differ. So 320 probes of three indexes find all of them. They find pictures, which
+// are confirmed before they count (confirm.ts). The claims that show each are read in the order of their ids from an index
+// alone, one probe for each claim, however many captures of the picture it has, and at most ten times as many claims as are
+// counted.
 
 import type { Tx } from '#src/platform/db/database.ts'
 
@@ -35,8 +36,12 @@ export interface Searched {
   attestationId: string
   claimId: string
   mediaId: string
-  /** 16 hexadecimal digits; null: only the same bytes are searched. */
-  hash: string | null
+}
+
+/** Another picture whose hash differs in few bits. */
+export interface Alike {
+  mediaId: string
+  distance: number
 }
 
 export interface Found {
@@ -49,7 +54,14 @@ export interface Found {
   laterMedia: string[]
 }
 
-export type Search = (tx: Tx, own: Searched) => Promise<Found>
+export interface Search {
+  /**
+   * Pictures within `RADIUS_BITS` of the hash (16 hexadecimal digits), the nearest first: up to as many as claims are counted.
+   */
+  findAlike(tx: Tx, own: { mediaId: string; hash: string }): Promise<Alike[]>
+  /** Claims that show the same bytes, or one of the pictures that are the same. */
+  findClaims(tx: Tx, own: Searched, same: readonly Alike[]): Promise<Found>
+}
 
 /**
  * A search that counts up to `maxMatches` claims with an earlier attestation of the same bytes, and as many that show a
@@ -57,15 +69,18 @@ export type Search = (tx: Tx, own: Searched) => Promise<Found>
  * not counted as similar.
  */
 export function createSearch(maxMatches: number = MAX_MATCHES): Search {
-  const sameBytes = textOf(maxMatches, `SELECT NULL::text AS media_id, 0 AS distance WHERE false`)
-  const similarToo = textOf(maxMatches, alikeOf(maxMatches))
-  return async (tx, { attestationId, claimId, mediaId, hash }) => {
-    const own = [attestationId, claimId, mediaId]
-    const [found] = await (hash === null
-      ? tx.query<Found>(sameBytes, own)
-      : tx.query<Found>(similarToo, [...own, hash]))
-    if (found === undefined) throw new Error('a search returned no row')
-    return found
+  const alike = `SELECT media_id AS "mediaId", distance FROM (${alikeOf(maxMatches)}) AS pictures
+    ORDER BY distance, media_id LIMIT ${maxMatches}`
+  const claims = textOf(maxMatches)
+  return {
+    findAlike: (tx, { mediaId, hash }) => tx.query<Alike>(alike, [mediaId, hash]),
+    async findClaims(tx, { attestationId, claimId, mediaId }, same) {
+      const own = [attestationId, claimId, mediaId]
+      const pictures = [same.map((one) => one.mediaId), same.map(({ distance }) => distance)]
+      const [found] = await tx.query<Found>(claims, [...own, ...pictures])
+      if (found === undefined) throw new Error('a search returned no row')
+      return found
+    },
   }
 }
 
@@ -83,7 +98,7 @@ function masksOf({ bits, radius }: { bits: number; radius: number }): number[] {
   return [0, ...single, ...(radius === 2 ? pairs : [])]
 }
 
-const ownHash = `('x' || $4::text)::bit(64)::bigint`
+const ownHash = `('x' || $2::text)::bit(64)::bigint`
 
 // The limit forces one index probe after the other, whatever the planner knows of the table. It bounds what thousands of
 // different pictures of a white page cost.
@@ -94,7 +109,7 @@ const probe = (band: (typeof BANDS)[number], index: number, limit: number) => `
     WHERE hash IS NOT NULL AND band${index} = hashtextextended(
         current_setting('app.account_id') || current_setting('app.environment'), 0)
         # ((${ownHash} >> ${band.shift}) & ${2 ** band.bits - 1}) # mask
-      AND bit_count((hash # ${ownHash})::bit(64)) <= ${RADIUS_BITS} AND media_id <> $3
+      AND bit_count((hash # ${ownHash})::bit(64)) <= ${RADIUS_BITS} AND media_id <> $1
     LIMIT ${limit}
   ) AS found`
 
@@ -111,12 +126,12 @@ const nearest = (claims: string) =>
 const firstOf = (media: string, from: string) =>
   `SELECT claim_id, attestation_id FROM fingerprints WHERE media_id = ${media} AND ${from} ORDER BY claim_id, attestation_id LIMIT 1`
 
-// $1: the attestation, $2: its claim, $3: its media.
+// $1: the attestation, $2: its claim, $3: its media. $4, $5: other media that show the same picture, and their distances.
 //
 // `laterMedia`: an attestation of a claim that comes after `limit` others, whichever single claim is left out of them, is in
 // no finding of a later one; so `same` reads one more than count. Nor does it change one if an earlier attestation of its
 // own claim with the same media has been compared: later ones know of that.
-const textOf = (limit: number, alike: string) => `
+const textOf = (limit: number) => `
   WITH RECURSIVE showing (claim_id, attestation_id) AS (
     SELECT claim_id, attestation_id FROM (${firstOf('$3', `claim_id > ''`)}) AS first
     UNION ALL
@@ -129,8 +144,7 @@ const textOf = (limit: number, alike: string) => `
   ), exact AS (
     SELECT claim_id, attestation_id, NULL::int AS distance FROM same WHERE is_counted
   ), alike AS MATERIALIZED (
-    SELECT array_agg(media_id ORDER BY distance, media_id) AS media, array_agg(distance ORDER BY distance, media_id) AS distances
-    FROM (SELECT media_id, distance FROM (${alike}) AS pictures ORDER BY distance, media_id LIMIT ${limit}) AS nearest
+    SELECT $4::text[] AS media, $5::int[] AS distances
   ), showing_alike (place, claim_id, attestation_id) AS (
     SELECT 1, '' COLLATE "C", NULL::text COLLATE "C"
     UNION ALL

@@ -168,7 +168,7 @@ export const EXAMPLE_PACKET: z.input<typeof signedPacketView> = {
       {
         device_id: 'dev_test_01m812n8ggfzkbv1fwd60zgppf',
         name: 'Capture Kit Device',
-        state: 'enrolled',
+        status: 'enrolled',
         hardware_tier: 'none',
         hardware: null,
         certificate: {

@@ -39,7 +39,11 @@ export function evidenceRoutes(evidence: EvidenceExport): Route[] {
         permission: 'claims.read',
         audits: 'evidence.read',
         query: z.object({
-          format: z.enum(['json', 'pdf']).meta({ id: 'EvidenceFileFormat' }).optional().describe('Takes precedence over Accept.'),
+          format: z
+            .enum(['json', 'pdf'])
+            .meta({ id: 'EvidenceFileFormat' })
+            .optional()
+            .describe('Takes precedence over Accept.'),
           limit,
           cursor: listQuery.cursor,
         }),

@@ -52,7 +52,9 @@ const INSUFFICIENT = [
 /** Reasons from a vendor's current list: they appear and disappear without new evidence. */
 export const REVOKED = ['revoked', 'revocation_unknown'] as const
 
-export type EvidenceReasonCode = (typeof UNPROVEN)[number] | (typeof INSUFFICIENT)[number] | (typeof REVOKED)[number]
+export const EVIDENCE_REASON_CODES = [...UNPROVEN, ...INSUFFICIENT, ...REVOKED] as const
+
+export type EvidenceReasonCode = (typeof EVIDENCE_REASON_CODES)[number]
 
 export interface Reason {
   code: EvidenceReasonCode

@@ -3,6 +3,7 @@
 
 import type { Readable } from 'node:stream'
 import { Failure, invalidField } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
@@ -224,7 +225,7 @@ const tryAgain = (detail: string): Failure => new Failure('service_unavailable',
 const beingErased = (): Failure => tryAgain('The same bytes were being erased when they came again.')
 
 /** A finding about the whole body: the empty JSON pointer. */
-const badBody = (code: string, detail: string): Failure =>
+const badBody = (code: FieldErrorCode, detail: string): Failure =>
   new Failure('invalid_request', { detail, errors: [{ pointer: '', code, detail }] })
 
 const unreadable = (reason: string): Failure =>

@@ -109,9 +109,11 @@ function sniffEbml(head: Uint8Array): MediaType | undefined {
     const isDocType = head[at] === 0x42 && head[at + 1] === 0x82
     const size = readVint(head, at + idLength(head[at] ?? 0))
     if (size === undefined) return undefined
-    if (isDocType)
-      return ascii(head, size.next, size.next + size.value).replace(/\0+$/, '') === 'webm' ? 'video/webm' : undefined
     at = size.next + size.value
+    if (!isDocType) continue
+    // The head may end inside a longer name, and hold only its first letters.
+    const isWhole = at <= head.byteLength
+    return isWhole && ascii(head, size.next, at).replace(/\0+$/, '') === 'webm' ? 'video/webm' : undefined
   }
   return undefined
 }

@@ -9,8 +9,8 @@ const MAX_GEOFENCE_METRES = 20_037_508
 
 const threshold = z.number().int().min(0).max(1_000)
 
-/** The policy as sent and stored. */
-export const policyBody = z
+/** The policy as it is sent, stored and answered. */
+export const policyDocument = z
   .strictObject({
     require_attestation: z.boolean().describe('A photo without a signed bundle is noted.'),
     require_biometric: z.boolean().describe('A capture that no biometric gated is noted.'),
@@ -21,6 +21,7 @@ export const policyBody = z
       .describe('A bundle without a nonce raises session_nonce_mismatch, as it always does for video.'),
     thresholds: z
       .strictObject({ review: threshold, failed: threshold })
+      .meta({ id: 'RiskThresholds', verbatim: true })
       .describe('From which score on a claim is for review, and from which on it has failed.'),
     geofence_m: z
       .number()
@@ -32,12 +33,12 @@ export const policyBody = z
     path: ['thresholds', 'review'],
     message: 'must not be above failed',
   })
-  .meta({ id: 'RiskPolicyInput' })
+  .meta({ id: 'RiskPolicyDocument', verbatim: true })
 
-export type PolicyBody = z.output<typeof policyBody>
+export type RiskPolicyDocument = z.output<typeof policyDocument>
 
 /** Until an account sets its own: a score of 25 requires a review, and any single sign of tampering reaches 50. */
-export const DEFAULT_POLICY: PolicyBody = {
+export const DEFAULT_POLICY: RiskPolicyDocument = {
   require_attestation: false,
   require_biometric: false,
   require_gps: false,
@@ -47,7 +48,7 @@ export const DEFAULT_POLICY: PolicyBody = {
 }
 
 /** The policy as the factors read it. `version` 0: the defaults. */
-export function toPolicy(body: PolicyBody, version: number): Required<Policy> {
+export function toPolicy(body: RiskPolicyDocument, version: number): Required<Policy> {
   return {
     version,
     geofenceMetres: body.geofence_m,

@@ -1,29 +1,25 @@
 import { z } from 'zod'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import {
+  documentMembers,
+  parseVersion,
+  replyVersion,
+  requireIfMatch,
+  toDocumentView,
+  versionParams,
+} from '#src/platform/http/documents.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { parseIfMatch } from '#src/platform/http/request-headers.ts'
-import { policyBody } from './policy.ts'
-import type { CurrentPolicy, RiskPolicy } from './risk-policy.ts'
+import { policyDocument } from './policy.ts'
+import type { RiskPolicy, StoredRiskPolicy } from './risk-policy.ts'
 
 const common = { scope: 'admin', permission: 'policy.write', needsAccountKey: true } as const
 const PATH = '/v1/account/risk-policy'
 
-const policyView = z
-  .object({
-    version: z.number().int().describe('0: the defaults, before a policy is set.'),
-    require_attestation: z.boolean(),
-    require_biometric: z.boolean(),
-    require_gps: z.boolean(),
-    require_session_nonce: z.boolean(),
-    thresholds: z.object({ review: z.number().int(), failed: z.number().int() }),
-    geofence_m: z.number(),
-    changed_at: z.iso.datetime().nullable(),
-    changed_by: z.string().nullable().describe('The API key or user that made this version.'),
-  })
-  .meta({ id: 'RiskPolicy' })
+const policyView = z.object(documentMembers(policyDocument)).meta({ id: 'RiskPolicy' })
+const replaceBody = z.strictObject({ document: policyDocument })
 
 export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
-  const answer = (current: CurrentPolicy) => reply(200, toPolicyView(current), { ETag: `"${current.version}"` })
+  const answer = (stored: StoredRiskPolicy) => replyVersion(toDocumentView(stored))
 
   return [
     endpoint(
@@ -53,13 +49,13 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
         effect: 'write',
         kind: 'call',
         summary: 'Replace the risk policy, and re-evaluate the results that it judges differently',
-        body: policyBody,
+        body: replaceBody,
         view: policyView,
         status: [200],
       },
       async ({ caller, body, idempotencyKey, requestId, header }) => {
-        const expected = parseIfMatch(header('If-Match'))
-        return answer(await risk.put(caller, { policy: body, expected, requestId }, idempotencyKey))
+        const expected = requireIfMatch(header('If-Match'))
+        return answer(await risk.put(caller, { document: body.document, expected, requestId }, idempotencyKey))
       },
       async ({ caller }, version) => answer(await risk.getVersion(caller, Number(version))),
     ),
@@ -73,19 +69,32 @@ export function riskPolicyRoutes(risk: RiskPolicy): Route[] {
         sdk: 'account.riskPolicy.listVersions',
         effect: 'read',
         kind: 'list',
-        summary: 'All versions of the risk policy, newest first, with the key or user that made each',
+        summary: 'All versions of the risk policy, newest first, and who made each',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(policyView),
         status: [200],
       },
       async ({ caller, query }) => {
         const { data, ...page } = await risk.versions(caller, query)
-        return { ...page, data: data.map(toPolicyView) }
+        return { ...page, data: data.map(toDocumentView) }
       },
     ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        permission: 'policy.read',
+        path: `${PATH}/versions/:version`,
+        operationId: 'getRiskPolicyVersion',
+        sdk: 'account.riskPolicy.retrieveVersion',
+        effect: 'read',
+        kind: 'call',
+        summary: 'One version of the risk policy',
+        params: versionParams,
+        view: policyView,
+        status: [200],
+      },
+      async ({ caller, params }) => answer(await risk.getVersion(caller, parseVersion(params.version))),
+    ),
   ]
-}
-
-function toPolicyView({ version, policy, createdAt, changedBy }: CurrentPolicy): z.infer<typeof policyView> {
-  return { version, ...policy, changed_at: createdAt?.toISOString() ?? null, changed_by: changedBy }
 }

@@ -2,11 +2,11 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 import type { Policy } from '../factors/facts.ts'
-import { DEFAULT_POLICY, type PolicyBody, toPolicy } from './policy.ts'
+import { DEFAULT_POLICY, type RiskPolicyDocument, toPolicy } from './policy.ts'
 
 export interface PolicyRow {
   version: number
-  policy: PolicyBody
+  policy: RiskPolicyDocument
   /** The key or user. */
   changedBy: string
   createdAt: Date
@@ -40,13 +40,6 @@ export async function findPolicies(
     `SELECT ${POLICY} FROM risk_policies WHERE ($1::int IS NULL OR version < $1) ORDER BY version DESC LIMIT $2`,
     [before ?? null, limit],
   )
-}
-
-/** Of two concurrent changes the second waits, and sees the effect of the first. */
-export async function lockPolicy(tx: Tx, scope: Scope): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
-    `risk_policy ${scope.accountId} ${scope.environment}`,
-  ])
 }
 
 export async function insertPolicy(tx: Tx, scope: Scope, row: Omit<PolicyRow, 'createdAt'>): Promise<PolicyRow> {

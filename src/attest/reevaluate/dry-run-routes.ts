@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf } from '#src/platform/http/page.ts'
 import { timestamp } from '#src/platform/http/params.ts'
+import { extended } from '#src/platform/http/views.ts'
 import { advisoryCodeView, factorCodeView, provenanceStatusView, riskStatusView } from '../judgement-views.ts'
-import { policyBody } from '../policy/policy.ts'
+import { policyDocument } from '../policy/policy.ts'
 import type { ClaimChange, DryRun } from './dry-run.ts'
 import type { Reevaluations } from './reevaluations.ts'
 
@@ -10,7 +12,7 @@ const MAX_CHANGES = 500
 
 const time = timestamp.optional()
 const dryRunRequest = z.strictObject({
-  policy: policyBody,
+  document: policyDocument,
   created_gte: time.describe('Claims created at or after.'),
   created_lt: time.describe('Claims created before.'),
   limit: z
@@ -29,23 +31,22 @@ const standing = z
 const factors = z.array(factorCodeView)
 const advisories = z.array(advisoryCodeView)
 
-const dryRunView = z
+const claimChange = z
   .object({
-    object: z.literal('list'),
-    data: z.array(
-      z.object({
-        claim_id: z.string(),
-        reference: z.string().nullable(),
-        before: standing,
-        after: standing,
-        added_factors: factors,
-        removed_factors: factors,
-        added_advisories: advisories,
-        removed_advisories: advisories,
-      }),
-    ),
-    has_more: z.boolean(),
-    next_cursor: z.string().nullable(),
+    claim_id: z.string(),
+    reference: z.string().nullable(),
+    before: standing,
+    after: standing,
+    added_factors: factors,
+    removed_factors: factors,
+    added_advisories: advisories,
+    removed_advisories: advisories,
+  })
+  .meta({ id: 'RejudgedClaim' })
+
+const dryRunView = extended(
+  listOf(claimChange),
+  {
     looked: z.number().int().describe('Claims that this page has examined.'),
     would_change: z.number().int().describe('Those of them that would change: all are in `data`.'),
     unknown: z
@@ -54,8 +55,9 @@ const dryRunView = z
       .describe(
         'Those of them that can’t be told without judging them again: judged by older rules, or very many captures.',
       ),
-  })
-  .meta({ id: 'RiskPolicyDryRun' })
+  },
+  { id: 'RiskPolicyDryRun' },
+)
 
 function toDryRunView({ changes, looked, unknown, nextCursor }: DryRun): z.infer<typeof dryRunView> {
   return {
@@ -69,7 +71,7 @@ function toDryRunView({ changes, looked, unknown, nextCursor }: DryRun): z.infer
   }
 }
 
-function toChangeView({ claim, before, after }: ClaimChange): z.infer<typeof dryRunView>['data'][number] {
+function toChangeView({ claim, before, after }: ClaimChange): z.infer<typeof claimChange> {
   const factors = differenceOf(before.factorCodes, after.factorCodes)
   const advisories = differenceOf(before.advisoryCodes, after.advisoryCodes)
   return {

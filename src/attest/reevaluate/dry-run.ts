@@ -7,7 +7,7 @@ import type { Policy } from '#src/attest/factors/facts.ts'
 import { type AttestationStanding, aggregate, type ClaimStanding } from '#src/attest/factors/judge.ts'
 import { movementOf } from '#src/attest/factors/standing.ts'
 import { ADVISORIES, type AdvisoryCode } from '#src/attest/factors/table.ts'
-import { type PolicyBody, toPolicy } from '#src/attest/policy/policy.ts'
+import { type RiskPolicyDocument, toPolicy } from '#src/attest/policy/policy.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
 import type { Pager } from '#src/platform/http/page.ts'
@@ -23,7 +23,7 @@ const MAX_RESULTS_OF_CLAIM = 500
 const STEP_CLAIMS = 20
 
 export interface DryRunRequest {
-  policy: PolicyBody
+  document: RiskPolicyDocument
   created_gte?: string | undefined
   created_lt?: string | undefined
   /** Changed claims per page. */
@@ -49,10 +49,10 @@ export interface DryRun {
 export async function dryRun(
   { db, pager }: { db: Pick<Database, 'tenant'>; pager: Pager },
   scope: Scope,
-  { cursor, limit, policy: body, ...range }: DryRunRequest,
+  { cursor, limit, document, ...range }: DryRunRequest,
 ): Promise<DryRun> {
-  const binding = { route: 'POST /v1/account/risk-policy/dry-run', scope, query: { ...range, policy: body } }
-  const policy = toPolicy(body, 0)
+  const binding = { route: 'POST /v1/account/risk-policy/dry-run', scope, query: { ...range, document } }
+  const policy = toPolicy(document, 0)
   const done: DryRun = { changes: [], looked: 0, unknown: 0, nextCursor: null }
   let before = pager.decode(cursor, binding)
   let results = 0

@@ -1,6 +1,6 @@
 import { IDS } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { policy } from '../policy/notes.ts'
+import { document } from '../policy/notes.ts'
 
 const REEVALUATION = 'ree_test_01m7x7m5s9qk2d4t8w1r6y0zbc'
 
@@ -8,7 +8,9 @@ const reevaluation = {
   reevaluation_id: REEVALUATION,
   cause: 'device_revoked',
   device_id: IDS.device,
-  status: 'judging',
+  status: 'running',
+  failure: null,
+  searched_at: '2026-11-20T15:12:00.400Z',
   looked: 412,
   touched: 412,
   pending: 96,
@@ -29,7 +31,7 @@ export const NOTES: Record<string, Note> = {
       'before and after. Nothing is written, and no event is sent. A page examines 2,000 claims at most, and may ' +
       'have fewer changes than `limit` and more to come: follow `next_cursor` to the end and add up `looked` and ' +
       '`would_change`.',
-    examples: { 'This month': { policy, created_gte: '2026-11-01T00:00:00Z', limit: 100 } },
+    examples: { 'This month': { document, created_gte: '2026-11-01T00:00:00Z', limit: 100 } },
     answers: {
       200: {
         example: {
@@ -60,7 +62,7 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: { ...list, data: [reevaluation] } } },
   },
   'GET /v1/account/reevaluations/:id': {
-    description: '`done` means that every attestation it touches was re-evaluated.',
+    description: '`wait` keeps the request open until it has ended, for that many seconds at most.',
     answers: { 200: { example: reevaluation } },
   },
   'GET /v1/attestations/:id/results': {

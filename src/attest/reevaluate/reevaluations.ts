@@ -7,6 +7,7 @@ import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
+import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { findAttestation } from '../claims/rows.ts'
 import { type DryRun, type DryRunRequest, dryRun } from './dry-run.ts'
 
@@ -17,22 +18,39 @@ export interface ReevaluationListQuery {
   cursor?: string | undefined
   created_gte?: string | undefined
   created_lt?: string | undefined
-  cause?: string | undefined
+  cause?: readonly string[] | undefined
 }
 
 export type Reevaluations = ReturnType<typeof createReevaluations>
 
-export function createReevaluations({ db, pager }: { db: Pick<Database, 'tenant'>; pager: Pager }) {
+interface ReevaluationsDeps {
+  db: Pick<Database, 'tenant'>
+  pager: Pager
+  waiters: Pick<Waiters, 'settled'>
+}
+
+export function createReevaluations({ db, pager, waiters }: ReevaluationsDeps) {
+  async function get(scope: Scope, id: string): Promise<Reevaluation> {
+    const found = await db.tenant(scope, async (tx) => {
+      const row = await findReevaluation(tx, id)
+      return row && counted(tx, row)
+    })
+    if (found === undefined) throw new Failure('not_found', `There is no re-evaluation ${id}.`)
+    return found
+  }
+
   return {
-    /** @throws {Failure} `environment_mismatch`, `not_found`. */
-    async get(scope: Scope, id: string): Promise<Reevaluation> {
+    /**
+     * Waits up to `waitSeconds` for its end.
+     * @throws {Failure} `environment_mismatch`, `not_found`.
+     */
+    async awaitReevaluation(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal): Promise<Reevaluation> {
       checkId(id, 'ree', scope.environment)
-      const found = await db.tenant(scope, async (tx) => {
-        const row = await findReevaluation(tx, id)
-        return row && counted(tx, row)
-      })
-      if (found === undefined) throw new Failure('not_found', `There is no re-evaluation ${id}.`)
-      return found
+      const found = await get(scope, id)
+      const { finishedAt, failedAt, jobId } = found
+      if (finishedAt !== null || failedAt !== null || jobId === null || waitSeconds === 0) return found
+      await waiters.settled(jobId, waitSeconds * 1_000, signal)
+      return get(scope, id)
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
@@ -40,7 +58,7 @@ export function createReevaluations({ db, pager }: { db: Pick<Database, 'tenant'
       const binding = { route: 'GET /v1/account/reevaluations', scope, query: { ...query } }
       const before = pager.decode(query.cursor, binding)
       const filter = {
-        cause: query.cause,
+        causes: query.cause,
         createdFrom: query.created_gte === undefined ? undefined : new Date(query.created_gte),
         createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),
       }

@@ -4,25 +4,34 @@ import { keyRevocationView } from '#src/platform/crypto/key-views.ts'
 import type { KeySet, SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, several } from '#src/platform/http/params.ts'
+import { waitQuery } from '#src/platform/http/prefer.ts'
+import { timestampView, type WorkStatus, workFailureView, workStatusView } from '#src/platform/http/views.ts'
 import { revocationMember } from '../claims/views.ts'
+import { hardwareTierView, provenanceStatusView, riskStatusView } from '../judgement-views.ts'
 import type { Reevaluation, Reevaluations } from './reevaluations.ts'
 
 const CAUSES = ['device_revoked', 'revocation_list', 'policy_changed', 'screening', 'requested'] as const
 
+const causeView = z.enum(CAUSES).meta({ id: 'ReevaluationCause' })
 const count = z.number().int()
-const iso = z.iso.datetime()
 
 const reevaluationView = z
   .object({
     reevaluation_id: z.string(),
-    cause: z.enum(CAUSES).meta({ id: 'ReevaluationCause' }),
+    cause: causeView,
     device_id: z.string().optional(),
     policy_version: z.number().int().optional(),
     media_sha256: z.string().optional(),
-    status: z
-      .enum(['looking', 'judging', 'done', 'failed'])
-      .describe('looking: the affected attestations are still being searched. failed: until an operator redrives it.'),
+    status: workStatusView.describe(
+      'succeeded: every attestation that it affects was re-evaluated, or counts as failed.',
+    ),
+    failure: workFailureView('ReevaluationFailure', ['attempts_exhausted'])
+      .nullable()
+      .describe('With `failed`: `attempts_exhausted`. The search ended, and an operator can start it again.'),
+    searched_at: timestampView
+      .nullable()
+      .describe('When all affected attestations were found; null while they are searched, and `touched` grows.'),
     looked: count.describe('Attestations examined so far.'),
     touched: count.describe('Those of them that are re-evaluated: the sum of the five below.'),
     pending: count,
@@ -30,21 +39,21 @@ const reevaluationView = z
     unchanged: count,
     skipped: count.describe('Neither the facts nor the media are stored any more.'),
     failed: count.describe('Not tried again automatically: an operator can redrive them.'),
-    created_at: iso,
-    finished_at: iso.nullable(),
+    created_at: timestampView,
+    finished_at: timestampView.nullable(),
   })
   .meta({ id: 'Reevaluation' })
 
 const resultView = z
   .object({
     number: z.number().int().describe('From 1, the first result.'),
-    evaluated_at: iso,
-    replaced_at: iso,
+    evaluated_at: timestampView,
+    replaced_at: timestampView,
     replaced_for: z.array(z.string()).describe('The re-evaluations that replaced it.'),
-    risk_status: z.string(),
+    risk_status: riskStatusView,
     risk_score: z.number().int(),
-    provenance_status: z.string(),
-    hardware_tier: z.string(),
+    provenance_status: provenanceStatusView,
+    hardware_tier: hardwareTierView,
     rules_version: z.string(),
     policy_version: z.number().int().nullable(),
     result_jws: z.string(),
@@ -71,7 +80,7 @@ export function reevaluationRoutes(reevaluations: Reevaluations, { jwks }: Pick<
           cursor: listQuery.cursor,
           created_gte: listQuery.created_gte,
           created_lt: listQuery.created_lt,
-          cause: z.enum(CAUSES).optional(),
+          cause: several(causeView).optional(),
         }),
         view: listOf(reevaluationView),
         status: [200],
@@ -88,16 +97,19 @@ export function reevaluationRoutes(reevaluations: Reevaluations, { jwks }: Pick<
         operationId: 'getReevaluation',
         sdk: 'account.reevaluations.retrieve',
         effect: 'read',
-        kind: 'call',
+        kind: 'wait',
         params: idParams('ree'),
         summary: 'One re-evaluation, with its progress',
+        query: z.object({ wait: waitQuery.default(0) }),
+        waits: true,
         scope: 'admin',
         permission: 'policy.read',
         needsAccountKey: true,
         view: reevaluationView,
         status: [200],
       },
-      async ({ caller, params }) => toReevaluationView(await reevaluations.get(caller, params.id)),
+      async ({ caller, params, query, signal }) =>
+        toReevaluationView(await reevaluations.awaitReevaluation(caller, params.id, query.wait, signal)),
     ),
     endpoint(
       {
@@ -133,6 +145,8 @@ function toReevaluationView(row: Reevaluation): z.infer<typeof reevaluationView>
     ...(typeof subject.version === 'number' ? { policy_version: subject.version } : {}),
     ...(typeof subject.mediaSha256 === 'string' ? { media_sha256: subject.mediaSha256 } : {}),
     status: statusOf(row),
+    failure: isFailed(row) ? FAILURE : null,
+    searched_at: row.walkedAt?.toISOString() ?? null,
     looked: row.looked,
     touched: counts.pending + counts.changed + counts.unchanged + counts.skipped + counts.failed,
     ...counts,
@@ -141,10 +155,16 @@ function toReevaluationView(row: Reevaluation): z.infer<typeof reevaluationView>
   }
 }
 
-function statusOf({ finishedAt, failedAt, walkedAt }: Reevaluation) {
-  if (finishedAt !== null) return 'done'
-  if (failedAt !== null) return 'failed'
-  return walkedAt === null ? 'looking' : 'judging'
+const FAILURE = { code: 'attempts_exhausted', detail: 'Every attempt to search the attestations failed.' } as const
+
+function isFailed({ finishedAt, failedAt }: Reevaluation): boolean {
+  return finishedAt === null && failedAt !== null
+}
+
+function statusOf(row: Reevaluation): WorkStatus {
+  if (row.finishedAt !== null) return 'succeeded'
+  if (isFailed(row)) return 'failed'
+  return row.seenAt === null ? 'queued' : 'running'
 }
 
 function toResultView(row: PastResult, keys: KeySet): z.infer<typeof resultView> {

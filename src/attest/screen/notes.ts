@@ -1,12 +1,18 @@
 import { z } from 'zod'
-import { EVENT_DATA } from '#src/catalogue/events.ts'
 import { DIGEST, IDS } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
-import { advisoryCodeView } from '../judgement-views.ts'
 import { screenLine } from './requests.ts'
 
 const thresholds = { genai: { review: 0.5, likely: 0.8 }, deepfake: { review: 0.5, likely: 0.8 } }
+
+const settings = {
+  version: 2,
+  digest: DIGEST,
+  changed_at: '2026-11-20T15:11:04.310Z',
+  changed_by: { type: 'key', id: IDS.key, label: 'deployments' },
+  document: { thresholds },
+}
 
 const queued = {
   screening_id: IDS.screening,
@@ -149,21 +155,22 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/account/screening': {
     description:
       'For each of the two models: from `review` on a review is recommended, from `likely` on there is an advisory ' +
-      'factor.',
-    answers: { 200: { description: 'The thresholds.', example: { thresholds, updated_at: null } } },
+      'factor. `version` 0 is the defaults. To change them, change `document` and send it back, with the ETag as `If-Match`.',
+    answers: { 200: { description: 'The settings.', example: settings } },
   },
   'PUT /v1/account/screening': {
-    description: 'They count for screenings that end from then on; ended screenings keep their result.',
-    examples: { stricter: { thresholds: { ...thresholds, genai: { review: 0.4, likely: 0.7 } } } },
-    answers: {
-      200: { description: 'The thresholds.', example: { thresholds, updated_at: '2026-11-20T15:11:04.310Z' } },
-    },
+    description:
+      'They count for screenings that end from then on; ended screenings keep their result. The same document again ' +
+      'changes nothing. Without `If-Match` the answer is 428, and with the ETag of another version 412.',
+    headers: { 'If-Match': 'Required. The ETag of the version to replace, such as `"2"`, or `*` for any.' },
+    examples: { stricter: { document: { thresholds: { ...thresholds, genai: { review: 0.4, likely: 0.7 } } } } },
+    answers: { 200: { description: 'The settings.', example: settings } },
+    problems: ['precondition_failed', 'precondition_required'],
   },
 }
 
 export const EVENTS: EventNotes = {
   'screening.completed': {
-    data: EVENT_DATA['screening.completed'].extend({ factors: z.array(advisoryCodeView) }).meta({ id: 'CompletedScreening' }),
     example: {
       screening_id: IDS.screening,
       claim_id: IDS.claim,

@@ -35,11 +35,17 @@ const threshold = z
     likely: share.describe('From this score on it is an advisory factor.'),
   })
   .refine(({ review, likely }) => review <= likely, { path: ['review'], message: 'must not be above likely' })
-  .meta({ id: 'ScreeningThresholdInput' })
+  .meta({ id: 'ScreeningSettingsThreshold', verbatim: true })
 
-export const settingsRequest = z.strictObject({
-  thresholds: z.strictObject({ genai: threshold, deepfake: threshold }),
-})
+/** The settings as they are sent and answered. */
+export const settingsDocument = z
+  .strictObject({
+    thresholds: z
+      .strictObject({ genai: threshold, deepfake: threshold })
+      .meta({ id: 'ScreeningSettingsThresholds', verbatim: true }),
+  })
+  .meta({ id: 'ScreeningSettingsDocument', verbatim: true })
 
 export type ScreenRequest = z.infer<typeof screenRequest>
 export type ScreenLine = z.infer<typeof screenLine>
+export type SettingsDocument = z.infer<typeof settingsDocument>

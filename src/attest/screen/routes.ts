@@ -1,18 +1,19 @@
 import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
+import { replyVersion, requireIfMatch, toDocumentView } from '#src/platform/http/documents.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, several } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
+import { workStatusView } from '#src/platform/http/views.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
-import { workStatusView } from '../judgement-views.ts'
 import type { ScreeningBatchRow } from './batch-rows.ts'
 import { MAX_BATCH_BYTES, type ScreeningBatches } from './batches.ts'
-import { MAX_BODY_BYTES, screenRequest, settingsRequest } from './requests.ts'
+import { MAX_BODY_BYTES, screenRequest, settingsDocument } from './requests.ts'
 import type { ScreeningRow } from './rows.ts'
 import type { Screenings } from './screenings.ts'
-import type { ScreeningSettingsStore } from './settings.ts'
+import type { ScreeningSettings, ScreeningSettingsStore } from './settings.ts'
 import { SCREENING_CODES } from './thresholds.ts'
 import {
   screeningBatchView,
@@ -21,12 +22,14 @@ import {
   statusesOf,
   toScreeningBatchView,
   toScreeningView,
-  toSettingsView,
 } from './views.ts'
 
 const JSON_ARRAY = 'application/json'
 
+const settingsBody = z.strictObject({ document: settingsDocument })
+
 const common = { scope: 'screen', permission: 'screening.use' } as const
+const reading = { ...common, permission: 'screening.read' } as const
 const ofAccount = {
   scope: 'admin',
   permission: 'policy.write',
@@ -77,7 +80,7 @@ export function screenRoutes(
     ),
     endpoint(
       {
-        ...common,
+        ...reading,
         method: 'GET',
         path: '/v1/media/screenings',
         operationId: 'listScreenings',
@@ -119,7 +122,7 @@ export function screenRoutes(
     ),
     endpoint(
       {
-        ...common,
+        ...reading,
         method: 'GET',
         path: '/v1/media/screenings/:id',
         operationId: 'getScreening',
@@ -161,7 +164,7 @@ export function screenRoutes(
     ),
     endpoint(
       {
-        ...common,
+        ...reading,
         method: 'GET',
         path: '/v1/media/screenings/batches/:id',
         operationId: 'getScreeningBatch',
@@ -184,11 +187,11 @@ export function screenRoutes(
         sdk: 'screenings.settings.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'The scores from which on a review is recommended, or a factor is raised',
+        summary: 'The scores from which on a review is recommended, or a factor is raised, with their version as ETag',
         view: screeningSettingsView,
         status: [200],
       },
-      async ({ caller }) => toSettingsView(await settings.find(caller)),
+      async ({ caller }) => answerSettings(await settings.find(caller)),
     ),
     endpoint(
       {
@@ -200,15 +203,21 @@ export function screenRoutes(
         effect: 'write',
         kind: 'call',
         summary: 'Set the scores from which on a review is recommended, or a factor is raised',
-        body: settingsRequest,
+        body: settingsBody,
         view: screeningSettingsView,
         status: [200],
       },
-      async ({ caller, body, idempotencyKey }) =>
-        toSettingsView(await settings.put(caller, body.thresholds, idempotencyKey)),
-      async ({ caller }) => toSettingsView(await settings.find(caller)),
+      async ({ caller, body, idempotencyKey, header }) => {
+        const expected = requireIfMatch(header('If-Match'))
+        return answerSettings(await settings.put(caller, { document: body.document, expected }, idempotencyKey))
+      },
+      async ({ caller }) => answerSettings(await settings.find(caller)),
     ),
   ]
+}
+
+function answerSettings(stored: ScreeningSettings) {
+  return replyVersion(toDocumentView(stored))
 }
 
 function accepted(row: ScreeningBatchRow) {

@@ -12,7 +12,7 @@ import { findMediaByIds, type Media } from '../media/rows.ts'
 import { type CallResult, findScoresOf, finishCall, type KnownScores } from './call-rows.ts'
 import type { Detector } from './detectors/detector.ts'
 import { type Conclusion, concludeScreenings, findScreeningsByIds, type ScreeningRow } from './rows.ts'
-import { findSettings } from './settings.ts'
+import { findThresholds } from './settings.ts'
 import type { ScreeningCode, Thresholds } from './thresholds.ts'
 
 /** What a screening begins with. */
@@ -67,7 +67,7 @@ export function createLoad(
   return (scope, id) => addToBatch({ scope, id })
 
   async function load(tx: Tx, ids: readonly string[]): Promise<(LoadedScreening | undefined)[]> {
-    const [found, { thresholds }] = await Promise.all([findScreeningsByIds(tx, ids), findSettings(tx)])
+    const [found, thresholds] = await Promise.all([findScreeningsByIds(tx, ids), findThresholds(tx)])
     const open = found.filter(({ status }) => status === 'queued')
     const [media, scores] = await Promise.all([
       findMediaByIds(tx, [...new Set(open.map(({ mediaId }) => mediaId))]),

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { documentMembers } from '#src/platform/http/documents.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
-import { timestampView } from '#src/platform/http/views.ts'
-import { advisoryView, observationView, type WorkStatus, workStatusView } from '../judgement-views.ts'
+import { timestampView, type WorkStatus, workStatusView } from '#src/platform/http/views.ts'
+import { advisoryView, observationView } from '../judgement-views.ts'
 import type { ScreeningBatchRow } from './batch-rows.ts'
+import { settingsDocument } from './requests.ts'
 import { REASONS, type ScreeningReason, type ScreeningRow, type ScreeningStatus } from './rows.ts'
-import type { ScreeningSettings } from './settings.ts'
 import { needsReview } from './thresholds.ts'
 
 const iso = timestampView
@@ -124,16 +125,7 @@ export const screeningBatchView = z
   })
   .meta({ id: 'ScreeningBatch' })
 
-export const screeningSettingsView = z
-  .object({
-    thresholds,
-    updated_at: iso.nullable().describe('Null: the defaults.'),
-  })
-  .meta({ id: 'ScreeningSettings' })
-
-export function toSettingsView({ thresholds, updatedAt }: ScreeningSettings): z.input<typeof screeningSettingsView> {
-  return { thresholds, updated_at: updatedAt?.toISOString() ?? null }
-}
+export const screeningSettingsView = z.object(documentMembers(settingsDocument)).meta({ id: 'ScreeningSettings' })
 
 export function toScreeningBatchView(row: ScreeningBatchRow): z.input<typeof screeningBatchView> {
   const { id, accepted, rejected, counts, createdAt } = row

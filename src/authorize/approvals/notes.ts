@@ -156,7 +156,7 @@ export const EVENTS: EventNotes = {
       approval_id: IDS.approval,
       jti: JTI,
       status: 'denied',
-      decisions: [{ by: USER, via: 'session', decision: 'deny', at: voted.at }],
+      decisions: [{ by: { type: 'user', id: USER, label: null }, via: 'session', decision: 'deny', at: voted.at }],
       resolution: 'human',
     },
   },

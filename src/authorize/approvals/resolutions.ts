@@ -4,6 +4,7 @@
 
 import { emitMany, type NewEvent } from '#src/account/webhooks/emit.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { unlabelledActor } from '#src/platform/http/actor.ts'
 import { type Acting, type Actor, actorOf } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Ledger, NewDecision } from '#src/platform/ledger/record.ts'
@@ -104,7 +105,7 @@ export function resolvedEvent({ id, jti, status }: Resolved, votes: readonly Vot
       jti,
       status,
       decisions: votes.map(({ userId, via, decision, decidedAt }) => ({
-        by: userId,
+        by: unlabelledActor(userId),
         via,
         decision,
         at: decidedAt.toISOString(),

@@ -16,8 +16,11 @@ export const approvalStatusView = z.enum(APPROVAL_STATUSES).meta({ id: 'Approval
 const voteView = z
   .object({
     by: text.describe('The user.'),
-    via: z.enum(['session', 'passkey', 'api_key']).describe('How they decided. `api_key`: a key spoke for them.'),
-    decision: z.enum(['approve', 'deny']),
+    via: z
+      .enum(['session', 'passkey', 'api_key'])
+      .meta({ id: 'ApprovalVia' })
+      .describe('How they decided. `api_key`: a key spoke for them.'),
+    decision: z.enum(['approve', 'deny']).meta({ id: 'ApprovalVote' }),
     comment: text.nullable().describe('Of a denial: its reason.'),
     at: iso,
   })

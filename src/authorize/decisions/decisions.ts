@@ -7,7 +7,7 @@ import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
-import type { Acting } from '#src/platform/http/principal.ts'
+import { type Acting, hasScope, type Principal } from '#src/platform/http/principal.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { type DecisionEntry, entryHash } from '#src/platform/ledger/entry.ts'
 import type { Ledger, OpenedFacts } from '#src/platform/ledger/record.ts'
@@ -92,9 +92,9 @@ export function createDecisions({ db, pager, ledger, explainers }: DecisionsDeps
     },
 
     /** @throws {Failure} `not_found`, `environment_mismatch`. */
-    async get(scope: Scope, id: string): Promise<ShownDecision> {
-      checkId(id, 'dec', scope.environment)
-      return show(found(await db.tenant(scope, (tx) => findDecision(tx, id))))
+    async get(acting: Acting, id: string): Promise<ShownDecision> {
+      checkId(id, 'dec', acting.environment)
+      return show(found(visibleTo(acting.principal, await db.tenant(acting, (tx) => findDecision(tx, id)))))
     },
 
     /**
@@ -138,6 +138,13 @@ export function createDecisions({ db, pager, ledger, explainers }: DecisionsDeps
       differences,
     }
   }
+}
+
+/** A key without `admin` reads what it made itself. Whatever else there is, is unknown to it. */
+function visibleTo(principal: Principal, row: PlacedDecision | undefined): PlacedDecision | undefined {
+  if (row === undefined || principal.kind === 'session' || hasScope(principal, 'admin')) return row
+  const { actor } = JSON.parse(row.entry) as DecisionEntry
+  return actor !== 'service' && actor.key_id === principal.keyId ? row : undefined
 }
 
 function found(row: PlacedDecision | undefined): PlacedDecision {

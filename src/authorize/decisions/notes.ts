@@ -45,7 +45,9 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: listed(decision) } },
   },
   'GET /v1/decisions/:id': {
-    description: '`position` is the place of its leaf in the log, which it has a second after the decision.',
+    description:
+      'A key with `verify` reads the decisions that it made itself, one that has `admin` as well reads all. `position` is the place of its ' +
+      'leaf in the log, which it has a second after the decision.',
     answers: { 200: { example: decision } },
   },
   'GET /v1/decisions/:id/explain': {

@@ -169,6 +169,8 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
     endpoint(
       {
         ...common,
+        // Its own decisions with `verify`; all of them with `admin` as well.
+        scope: 'verify',
         method: 'GET',
         path: `${PATH}/:id`,
         operationId: 'getDecision',
@@ -185,6 +187,7 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
     endpoint(
       {
         ...common,
+        permission: 'decisions.facts',
         method: 'GET',
         path: `${PATH}/:id/explain`,
         operationId: 'explainDecision',

@@ -63,6 +63,7 @@ export function tokenBindingsOf(claims: IntentClaims, audience: string | null): 
     mandate_id: claims.mandate_id ?? null,
     schedule_id: claims.schedule_id ?? null,
     biometric: claims.biometric?.verified === true,
+    single_use: claims.single_use === true,
   }
 }
 

@@ -4,6 +4,7 @@
 import type { CompiledPolicy } from '#src/authorize/policy/compile.ts'
 import { type CanaryAnswer, NO_ANSWERS, type PolicyAnswers, type PolicyNeed } from '#src/authorize/policy/evaluate.ts'
 import { needsOf } from '#src/authorize/policy/requirements.ts'
+import type { UnavailableCause } from '#src/authorize/webhooks/answer.ts'
 import type { PolicyWebhooks } from '#src/authorize/webhooks/policy-webhooks.ts'
 import { note } from '#src/platform/context.ts'
 import type { JsonObject } from '#src/platform/crypto/canonical.ts'
@@ -12,6 +13,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { CanaryCondition, CanaryReading } from '#src/trace/canaries/conditions.ts'
 import type { InferenceInput } from '#src/trace/canaries/input.ts'
+import { shownFamily } from '#src/trace/canaries/judge.ts'
 import type { CanaryPort, CanaryState } from '#src/trace/canaries/port.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 
@@ -19,8 +21,6 @@ export interface OutsideAnswers {
   /** What was asked. */
   needs: readonly PolicyNeed[]
   answers: PolicyAnswers
-  /** Why a webhook gave no answer, by rule. */
-  causes: ReadonlyMap<string, string>
   /** By rule. */
   readings: ReadonlyMap<string, CanaryReading>
   /** A reading tripped: the decision may lock the session or the agent. */
@@ -30,7 +30,6 @@ export interface OutsideAnswers {
 export const NOTHING_ASKED: OutsideAnswers = {
   needs: [],
   answers: { webhooks: {}, canaries: {}, approvals: {} },
-  causes: new Map(),
   readings: new Map(),
   hasTripped: false,
 }
@@ -84,15 +83,9 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
     const webhookNeeds = needs.flatMap((need) =>
       need.kind === 'webhook' ? [{ ruleId: need.rule_id, url: need.url, timeoutMs: need.timeout_ms }] : [],
     )
-    const causes = new Map<string, string>()
     const canaryNeeds = needs.filter((need) => need.kind === 'canary')
     const [webhooks, read] = await Promise.all([
-      policyWebhooks.ask(acting, webhookNeeds, questionOf(decisionId, facts, token), {
-        signal,
-        onEach: ({ ruleId, cause }) => {
-          if (cause !== null) causes.set(ruleId, cause)
-        },
-      }),
+      policyWebhooks.ask(acting, webhookNeeds, questionOf(decisionId, facts, token), signal),
       readAll(acting, evaluation, canaryNeeds, signal),
     ])
     signal.throwIfAborted()
@@ -108,7 +101,6 @@ export function createAsk({ policyWebhooks, canaries, log }: AskingDeps) {
         ),
         approvals: {},
       },
-      causes,
       readings: new Map(found),
       hasTripped: found.some(([, reading]) => reading.families.some(({ tripped }) => tripped)),
     }
@@ -143,19 +135,18 @@ export function answersUnder({ rules }: CompiledPolicy, asked: OutsideAnswers): 
   const [webhookIds, canaryIds] = [idsOf('webhook'), idsOf('canary')]
   const passing = new Set(changed.flatMap((need) => (isPassing(need) ? [need.rule_id] : [])))
   const strictIds = canaryIds.filter((id) => !passing.has(id))
-  const unavailable = (ids: readonly string[]) => Object.fromEntries(ids.map((id) => [id, 'unavailable' as const]))
-  const { answers, causes, readings } = asked
+  const changedNow = { unavailable: 'policy_changed' satisfies UnavailableCause }
+  const { answers, readings } = asked
   return {
     ...asked,
     answers: {
       ...answers,
-      webhooks: { ...answers.webhooks, ...unavailable(webhookIds) },
+      webhooks: { ...answers.webhooks, ...Object.fromEntries(webhookIds.map((id) => [id, changedNow])) },
       canaries: {
         ...Object.fromEntries(Object.entries(answers.canaries).filter(([id]) => !passing.has(id))),
-        ...unavailable(strictIds),
+        ...Object.fromEntries(strictIds.map((id) => [id, 'unavailable' as const])),
       },
     },
-    causes: new Map([...causes, ...webhookIds.map((id) => [id, 'policy_changed'] as const)]),
     readings: new Map([...readings].filter(([id]) => !canaryIds.includes(id))),
   }
 }
@@ -223,7 +214,7 @@ function answerOf({ set, traceId, source, families }: CanaryReading): CanaryAnsw
     tripped: tripped.length > 0,
     families: tripped.map(({ family }) => family),
     set,
-    readings: families.map(({ family, score, threshold, tripped }) => ({ family, score, threshold, tripped })),
+    readings: families.map((family) => ({ ...shownFamily(family) })),
     trace_id: traceId,
     source,
   }

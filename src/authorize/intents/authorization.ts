@@ -40,13 +40,19 @@ export function bindingsOf(claims: IntentClaims, audience: string | null): Bindi
   return { ...tokenBindingsOf(claims, audience), policy_version: claims.policy_version }
 }
 
+/** Absent of tokens that were issued before there were tokens of single use. */
+interface KeptFacts {
+  preflight: Preflight
+  single_use?: boolean
+}
+
 export function replayOf(
   sealer: Sealer,
   { row, approvals }: { row: IntentRow; approvals: readonly ApprovalRow[] },
   now: Date,
 ): Authorization {
   const { jti, sealedToken, expiresAt } = row
-  const { preflight } = openFacts(sealer, jti, row.sealedFacts) as unknown as { preflight: Preflight }
+  const { preflight, single_use = false } = openFacts(sealer, jti, row.sealedFacts) as unknown as KeptFacts
   return {
     jti,
     expiresAt,
@@ -64,6 +70,7 @@ export function replayOf(
       mandate_id: row.mandateId,
       schedule_id: row.scheduleId,
       biometric: row.biometric?.verified === true,
+      single_use,
       audience: row.audience,
       policy_version: row.policyVersion,
     },

@@ -158,7 +158,8 @@ export function createAuthorizing(deps: AuthorizingDeps) {
       },
       preflight,
     )
-    const kept = { ...facts.authorized, metadata: body.metadata ?? null, preflight: { ...preflight } }
+    const { metadata = null, single_use } = body
+    const kept = { ...facts.authorized, metadata, single_use, preflight: { ...preflight } }
     await Promise.all([
       insertIntent(tx, caller, {
         jti,

@@ -67,6 +67,14 @@ export const authorizeRequest = z
     }),
     mandate_id: boundId.optional().meta({ description: 'The mandate to act under. Not with `schedule_id`.' }),
     schedule_id: boundId.optional().meta({ description: 'The schedule whose cycle this is. Not with `mandate_id`.' }),
+    single_use: z
+      .boolean()
+      .default(false)
+      .meta({
+        description:
+          'The token can be executed once, as under a mandate, a schedule or an approval. Otherwise it stays valid after an ' +
+          'execution, with `already_executed`.',
+      }),
   })
   .superRefine(({ mandate_id: mandate, schedule_id: schedule }, issues) => {
     if (mandate === undefined || schedule === undefined) return

@@ -46,6 +46,8 @@ type BoundFacts = Pick<
 
 export interface BoundState extends BoundFacts {
   policy: CurrentCompiled
+  /** All locks that hold the session or the agent, that of `lock` first. */
+  lockIds: readonly string[]
   /** What is stored answers conditions of the policy with this. */
   canaries: Pick<CanaryState, 'readFor' | 'tripFor'>
   /** The trace is of the session or its agent; true where there is none. */
@@ -122,6 +124,7 @@ export async function readBoundState(
     stop: stop === null ? null : { reason: stop.reason, at: isoOf(stop.at) },
     revocation: revocation === null ? null : { scope: revocation.scope, at: isoOf(revocation.at) },
     lock: lock === null ? null : { lock_id: lock.lockId },
+    lockIds: lock?.lockIds ?? [],
     agent: agentId === null ? null : agentOf(agentId, rows.agent),
     device: deviceOf(deviceId, device, at, revocations),
     session: sessionOf(agentSessionId, session),

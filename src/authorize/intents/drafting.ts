@@ -70,6 +70,7 @@ export function draftToken(
     schedule_id: body.schedule_id,
     cycle: state.schedule?.cycle?.number,
     biometric: assertion && { verified: true, credential: assertion.passkeyId, uv: true, at: issuedAt },
+    single_use: body.single_use || undefined,
     policy_version: bound.policy.version,
     status: { status_list: place.reference },
   }

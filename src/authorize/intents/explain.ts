@@ -7,7 +7,7 @@ import type { PolicyAnswers, PolicyFacts, PolicyRuleResult } from '#src/authoriz
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { DecisionEntry } from '#src/platform/ledger/entry.ts'
 import { factsOfStored, policyFactsOf, type VerifyFacts } from './facts.ts'
-import { answersFor, runPipeline, STEPS, type VerifyOutcome } from './pipeline.ts'
+import { answersFor, judgeSteps, runPipeline, STEPS, type StepInput, type VerifyOutcome } from './pipeline.ts'
 import { describeReason } from './reasons.ts'
 import type { RecordedFacts } from './record.ts'
 
@@ -19,7 +19,7 @@ const MAX_RULES = 1_000
 
 /** The steps in their order: passed, refused, or not reached. `agrees`: the answer is the recorded one. */
 function explain(recorded: Json, entry: DecisionEntry): Json {
-  const { stored, facts, outcome } = repeat(recorded)
+  const { stored, facts, document, outcome } = repeat(recorded)
   const { valid, reason, results, shadow, needs: _, pending, opens: __, isOverBudget: ___, ...details } = outcome
   // Verify answers what an answer that is missing comes to.
   const isPending = pending === 'webhook' && entry.kind === 'authorize'
@@ -33,7 +33,7 @@ function explain(recorded: Json, entry: DecisionEntry): Json {
     evaluated_at: facts.at,
     token_problem: facts.token_problem,
     ...details,
-    steps: stepsOf(outcome, facts),
+    steps: stepsOf(outcome, facts, document),
     rules: rules.slice(0, MAX_RULES) as unknown as Json,
     ...(rules.length > MAX_RULES && { rules_omitted: rules.length - MAX_RULES }),
     facts: stored as unknown as Json,
@@ -49,32 +49,36 @@ export function resultsOf(recorded: Json): PolicyRuleResult[] {
 function repeat(recorded: Json) {
   const { facts: stored, policy } = recorded as unknown as RecordedFacts
   const facts = factsOfStored(stored)
-  return { stored, facts, outcome: runPipeline(facts, compilePolicy(policy?.document ?? DEFAULT_DOCUMENT)) }
+  const document = policy?.document ?? DEFAULT_DOCUMENT
+  return { stored, facts, document, outcome: runPipeline(facts, compilePolicy(document)) }
 }
 
 /**
- * What a draft of a policy is evaluated over to replay a decision; undefined where the policy was not reached, or the account
- * was stopped, so that no policy would have let the action run.
+ * What a draft of a policy is evaluated over to replay a decision, and the reason with which it refuses before its rules.
+ * undefined where its rules are not reached as those of then were not, or the account was stopped, so that no policy would
+ * have let the action run.
  */
 export function replayable(
   recorded: Json,
   draft: CompiledPolicy,
-): { contexts: PolicyFacts[]; answers: PolicyAnswers } | undefined {
+): { contexts: PolicyFacts[]; answers: PolicyAnswers; refusal: string | undefined } | undefined {
   const { facts: stored, policy } = recorded as unknown as RecordedFacts
   const facts = factsOfStored(stored)
   const { token } = facts
   if (token === null || policy === null || facts.stop !== null) return undefined
-  const isReached = STEPS.every(({ judge }) => judge({ facts, token }) === undefined)
-  return isReached ? { contexts: policyFactsOf(facts, token), answers: answersFor(facts, draft) } : undefined
+  const reasonUnder = (document: StepInput['document']) => judgeSteps({ facts, token, document })?.reason
+  const refusal = reasonUnder(draft.document)
+  if (refusal !== undefined && refusal === reasonUnder(policy.document)) return undefined
+  return { contexts: policyFactsOf(facts, token), answers: answersFor(facts, draft), refusal }
 }
 
-function stepsOf(outcome: VerifyOutcome, facts: VerifyFacts): Json {
+function stepsOf(outcome: VerifyOutcome, facts: VerifyFacts, document: StepInput['document']): Json {
   const { token } = facts
   let isOver = token === null
   const steps: { reasons: string[]; result: string }[] = STEPS.map(({ reasons, judge }, index) => {
     if (token === null) return { reasons: [...reasons], result: index === 0 ? 'refused' : 'not_reached' }
     if (isOver) return { reasons: [...reasons], result: 'not_reached' }
-    isOver = judge({ facts, token }) !== undefined
+    isOver = judge({ facts, token, document }) !== undefined
     return { reasons: [...reasons], result: isOver ? 'refused' : 'passed' }
   })
   return [...steps, { reasons: ['policy'], result: isOver ? 'not_reached' : outcome.valid ? 'passed' : 'refused' }]

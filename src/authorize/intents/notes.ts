@@ -27,6 +27,7 @@ const authorized = {
     mandate_id: null,
     schedule_id: null,
     biometric: false,
+    single_use: false,
     audience: null,
     policy_version: 3,
   },
@@ -84,6 +85,10 @@ const ANSWERS = {
     matched_rule_id: 'ask-treasury',
     webhook_reason: 'The supplier is not approved.',
   }),
+  unanswered: refused('policy_webhook_unavailable', {
+    matched_rule_id: 'ask-treasury',
+    webhook_unavailable_cause: 'timeout',
+  }),
   revoked: refused('token_revoked', { revoked_scope: 'session' }),
   under_a_mandate: { ...valid, mandate_remaining: '380' },
   over_budget: refused('mandate_budget_exceeded', {
@@ -121,6 +126,9 @@ export const NOTES: Record<string, Note> = {
 canonical JSON (RFC 8785). The party that runs the action presents the token with the same description and payload to
 \`POST /v1/intent/verify\`. The token holds hashes only.
 
+With \`single_use\` the token can be executed once. Without it, a token that no mandate, schedule or approval binds stays valid after an
+execution.
+
 \`agent_session_id\` and \`device_id\` are any strings of yours; ids of this service (\`ses_\`, \`dev_\`) bring the session's agent and
 the device's hardware tier. \`trace_id\` binds the trace's stored canary reading; with \`inference_input\` a model of the service takes
 one first, and a model that can't is an error. A trace of another session or agent is refused. Where the kill switch refuses a check of that
@@ -149,6 +157,7 @@ A repeat with the same Idempotency-Key returns the same token to the same princi
         agent_id: 'agt_test_01m7x7p0d7c4e4hv6x9s8n1q0t',
         context: { transaction_amount: '120.00' },
         ttl_seconds: 300,
+        single_use: true,
       },
       'Confirmed with a passkey, under a mandate': {
         ...action,
@@ -157,6 +166,7 @@ A repeat with the same Idempotency-Key returns the same token to the same princi
         mandate_id: MANDATE_ID,
         passkey_assertion: ASSERTION,
         ttl_seconds: 300,
+        single_use: false,
       },
     },
     answers: { 200: { examples: { authorized, waiting } } },
@@ -183,7 +193,11 @@ payment. The same caller with the same key is answered valid again, with \`alrea
 
 Under a mandate the first valid execution charges its budget and those of all mandates above it, under a schedule it uses the cycle.
 Then every other caller, every other key and every request without a key is refused, with \`schedule_already_executed\` under a schedule and
-\`token_already_executed\` under a mandate or after an approval. A token without any of these stays valid, with \`already_executed\`.
+\`token_already_executed\` under a mandate, after an approval, or with \`single_use\`. A token without any of these stays valid, with
+\`already_executed\`.
+
+\`agent_session_id\`, \`device_id\`, \`audience\` and \`context_evidence\` are compared where they are given. Where the policy has
+\`require_bindings\`, one that the token is bound to and the request leaves out is answered as if it differed.
 
 \`execute: false\` answers what executing would answer this caller with this key, uses nothing up and opens no approval.
 \`mandate_remaining\` and \`schedule_cycle\` say how things stand after this answer. Under load of one mandate the status may be 503 with

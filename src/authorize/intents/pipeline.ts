@@ -5,6 +5,7 @@
 import { type ApprovalFacts, coveredRules } from '#src/authorize/approvals/facts.ts'
 import type { MandateDetail } from '#src/authorize/mandates/judge.ts'
 import type { CompiledPolicy } from '#src/authorize/policy/compile.ts'
+import type { PolicyDocument } from '#src/authorize/policy/document.ts'
 import {
   evaluateContexts,
   type PolicyAnswers,
@@ -17,6 +18,7 @@ import { SCHEDULE_REASONS } from '#src/authorize/schedules/judge.ts'
 import type { RevokedScope } from '#src/authorize/tokens/rows.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
+import { shownFamily } from '#src/trace/canaries/judge.ts'
 import { policyFactsOf, type TokenFacts, type VerifyFacts } from './facts.ts'
 import type { VerifyReason } from './reasons.ts'
 import { isCounterpartyContradicted, judgeBoundMandate, judgeBoundSchedule, MANDATE_REASONS } from './spending.ts'
@@ -37,11 +39,13 @@ export interface VerifyOutcome extends Partial<RefusalDetails>, Pick<PolicyEvalu
   opens?: readonly string[]
 }
 
-/** The members of an answer that belong to single reasons (specification, Verify result). */
+/** The members of an answer that belong to single reasons (specification, Verify result, but for one). */
 export interface RefusalDetails {
   approval_id: string
   matched_rule_id: string
   webhook_reason: string
+  /** Not of the specification: why the policy webhook gave no answer. */
+  webhook_unavailable_cause: string
   revoked_scope: RevokedScope
   lock_id: string
   canary_set: string
@@ -56,6 +60,7 @@ export interface StepRefusal extends Partial<RefusalDetails> {
 export interface StepInput {
   facts: VerifyFacts
   token: TokenFacts
+  document: Pick<PolicyDocument, 'require_bindings'>
 }
 
 /** A step gives one of its reasons, or passes. */
@@ -68,10 +73,10 @@ interface Step {
 export const STEPS: readonly Step[] = [
   step(
     'invalid_token',
-    ({ facts: { request }, token }) =>
-      differs(request.agent_session_id, token.agent_session_id) ||
-      differs(request.device_id, token.device_id) ||
-      differs(request.audience, token.audience),
+    ({ facts: { request }, token, document }) =>
+      differs(request.agent_session_id, token.agent_session_id, document) ||
+      differs(request.device_id, token.device_id, document) ||
+      differs(request.audience, token.audience, document),
   ),
   approvalStep('approval_denied', ({ status }) => status === 'denied'),
   approvalStep('approval_expired', ({ status }) => status === 'expired'),
@@ -109,13 +114,16 @@ export const STEPS: readonly Step[] = [
     const isBound = token.mandate_id !== null || token.schedule_id !== null
     return facts.request.payload_hash !== token.payload_hash || (!isBound && isCounterpartyContradicted(facts))
   }),
-  step('context_hash_mismatch', ({ facts: { request }, token }) => differs(request.context_hash, token.context_hash)),
+  step('context_hash_mismatch', ({ facts: { request }, token, document }) =>
+    differs(request.context_hash, token.context_hash, document),
+  ),
   step('canary_reading_mismatch', ({ facts, token }) =>
     token.reading_hash === null ? false : facts.reading_hash !== token.reading_hash,
   ),
   // Under a schedule it is schedule_already_executed.
   step('token_already_executed', ({ facts: { approvals, execution }, token }) => {
-    const isOnce = token.mandate_id !== null || (token.schedule_id === null && approvals.length > 0)
+    const isOnceAlone = token.single_use || approvals.length > 0
+    const isOnce = token.mandate_id !== null || (token.schedule_id === null && isOnceAlone)
     return isOnce && execution !== null && !execution.is_retry
   }),
   { reasons: MANDATE_REASONS, judge: judgeBoundMandate },
@@ -133,16 +141,14 @@ export function runPipeline(facts: VerifyFacts, policy: CompiledPolicy): VerifyO
   const { token } = facts
   const already = facts.execution !== null
   if (token === null) return refused({ reason: 'invalid_token' }, already)
-  for (const { judge } of STEPS) {
-    const refusal = judge({ facts, token })
-    if (refusal !== undefined) return refused(refusal, already)
-  }
+  const refusal = judgeSteps({ facts, token, document: policy.document })
+  if (refusal !== undefined) return refused(refusal, already)
   const answers = answersFor(facts, policy)
   const { refusals, results, shadow, needs, ...rest } = evaluateContexts(policy, policyFactsOf(facts, token), answers)
   const all = facts.stop === null ? refusals : [...refusals.filter(({ kind }) => kind === 'default'), STOPPED]
   const [first] = all
-  const { refusal, opens } = judgeApproval(facts, policy, all)
-  const answer = first === undefined || first.kind === 'approval' ? refusal : detailsOf(first)
+  const { refusal: approval, opens } = judgeApproval(facts, policy, all)
+  const answer = first === undefined || first.kind === 'approval' ? approval : detailsOf(first)
   return {
     ...(answer === undefined ? { valid: true, reason: null } : { valid: false, ...answer }),
     already_executed: already,
@@ -152,6 +158,15 @@ export function runPipeline(facts: VerifyFacts, policy: CompiledPolicy): VerifyO
     ...(opens.length > 0 && { opens }),
     ...rest,
   }
+}
+
+/** What refuses before the rules of the policy. */
+export function judgeSteps(input: StepInput): StepRefusal | undefined {
+  for (const { judge } of STEPS) {
+    const refusal = judge(input)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
 }
 
 /** What the policy was answered: which of its approvals were given depends on the rules as they are now. */
@@ -207,11 +222,12 @@ export const STOP_RULE = 'system:stop'
 const STOPPED: PolicyRefusal = { reason: 'policy_denied', kind: 'deny', ruleId: STOP_RULE, priority: 0 }
 
 function detailsOf(refusal: PolicyRefusal): StepRefusal & Pick<VerifyOutcome, 'pending'> {
-  const { reason, kind, ruleId, webhookReason, canarySet, canaryReadings, isPending } = refusal
+  const { reason, kind, ruleId, webhookReason, webhookCause, canarySet, canaryReadings, isPending } = refusal
   return {
     reason,
     ...(kind !== 'default' && { matched_rule_id: ruleId }),
     ...(webhookReason !== undefined && { webhook_reason: webhookReason }),
+    ...(webhookCause !== undefined && { webhook_unavailable_cause: webhookCause }),
     ...(canarySet !== undefined && { canary_set: canarySet }),
     ...(canaryReadings !== undefined && { canary_readings: canaryReadings }),
     ...(isPending === true && { pending: kind === 'canary' ? 'canary' : 'webhook' }),
@@ -222,8 +238,7 @@ function refused(refusal: StepRefusal, already: boolean): VerifyOutcome {
   return { valid: false, ...refusal, already_executed: already, results: [], shadow: [], needs: [] }
 }
 
-const readingsOf = ({ families }: KillSwitchTrip): Json =>
-  families.map(({ family, score, threshold, tripped }) => ({ family, score, threshold, tripped }))
+const readingsOf = ({ families }: KillSwitchTrip): Json => families.map((family) => ({ ...shownFamily(family) }))
 
 function isPending({ status }: ApprovalFacts): boolean {
   return status === 'pending'
@@ -253,6 +268,11 @@ function reserved(...reasons: VerifyReason[]): Step {
   return { reasons, judge: () => undefined }
 }
 
-function differs(named: string | null, bound: string | null): boolean {
-  return named !== null && named !== bound
+/** What the request leaves out differs where the policy requires it. */
+function differs(
+  named: string | null,
+  bound: string | null,
+  { require_bindings: isRequired = false }: StepInput['document'],
+): boolean {
+  return named === null ? isRequired && bound !== null : named !== bound
 }

@@ -9,16 +9,18 @@
  */
 export const VERIFY_REASONS = {
   invalid_token:
-    'The token is malformed, is not the exact one that authorize returned, belongs to another account, or is presented for another device, agent session or audience than it was issued for.',
+    'The token is malformed, is not the exact one that authorize returned, belongs to another account, or is presented for another device, agent session or audience than it was issued for, or without one that the policy requires.',
   approval_denied: 'A person denied the step-up approval of this action.',
   approval_expired: 'The step-up approval of this action expired undecided.',
   token_expired: 'The token is past its expiry.',
   token_revoked: 'The token, its agent session or its device was revoked; `revoked_scope` says which.',
-  session_canary_locked: 'The agent session, or the agent, is locked after a canary trip; `lock_id` names the lock.',
+  session_canary_locked:
+    'The agent session, or the agent, is locked after a canary trip; `lock_id` names the lock, or the first of several.',
   agent_suspended: "The token's agent is suspended.",
   action_hash_mismatch: 'The action description differs from the authorized one.',
   payload_hash_mismatch: 'The action payload, or the counterparty beside it, differs from the authorized one.',
-  context_hash_mismatch: 'The context evidence differs from the evidence that the token is bound to.',
+  context_hash_mismatch:
+    'The context evidence differs from the evidence that the token is bound to, or the policy requires it and it is absent.',
   canary_reading_mismatch: "The trace's stored reading differs from the one that the token is bound to.",
   token_already_executed:
     'The action was executed before. Only the same caller with the same Idempotency-Key can repeat that.',
@@ -46,7 +48,8 @@ export const VERIFY_REASONS = {
   canary_unavailable:
     'A canary condition has no reading of the set in `canary_set`: pass a `trace_id` or an `inference_input`.',
   policy_webhook_denied: "The account's policy webhook denied the action; `webhook_reason` has its reason.",
-  policy_webhook_unavailable: "The account's policy webhook gave no valid answer in time.",
+  policy_webhook_unavailable:
+    "The account's policy webhook gave no valid answer in time; `webhook_unavailable_cause` says why.",
   approval_pending: 'A person has to approve the action; `approval_id` names the approval.',
 } as const satisfies Record<string, string>
 

@@ -3,7 +3,7 @@
 
 import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
 import type { PolicyDocument } from '#src/authorize/policy/document.ts'
-import type { PolicyAnswers, PolicyRuleResult } from '#src/authorize/policy/evaluate.ts'
+import type { PolicyAnswers, PolicyRuleResult, WebhookAnswer } from '#src/authorize/policy/evaluate.ts'
 import type { UnavailableCause } from '#src/authorize/webhooks/answer.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { type Actor, actorOf, type Principal } from '#src/platform/http/principal.ts'
@@ -28,10 +28,7 @@ interface Judged {
 }
 
 /** The entries of one verification, its own first. All of them are one statement. @param charges Of an execution. */
-export function decisionsOfVerify(
-  judged: Judged,
-  { charges, causes }: { charges: Charges | undefined; causes: ReadonlyMap<string, string> | undefined },
-): NewDecision[] {
+export function decisionsOfVerify(judged: Judged, charges: Charges | undefined): NewDecision[] {
   const { facts, outcome, principal } = judged
   const jti = facts.token?.jti ?? null
   const shared = { at: new Date(facts.at), actor: actorOf(principal), subject: jti, valid: null, reason: null }
@@ -40,7 +37,7 @@ export function decisionsOfVerify(
   return [
     verify,
     ...executions.map((inputs): NewDecision => ({ ...shared, kind: 'execute', valid: true, inputs })),
-    ...webhookDecisions(facts.answers, { ...shared, jti, decisionId: judged.id, causes }),
+    ...webhookDecisions(facts.answers, { ...shared, jti, decisionId: judged.id }),
     ...shadowDecisions(judged, shared),
   ]
 }
@@ -112,18 +109,16 @@ type Shared = Pick<NewDecision, 'at' | 'subject' | 'valid' | 'reason'> & { actor
 interface WebhookRecord {
   jti: string | null
   decisionId: string
-  /** Why there was no answer, by rule: for the account, and not for the caller of verify. */
-  causes: ReadonlyMap<string, string> | undefined
 }
 
 function webhookDecisions(
   { webhooks }: PolicyAnswers,
-  { jti, decisionId, causes, ...shared }: Shared & WebhookRecord,
+  { jti, decisionId, ...shared }: Shared & WebhookRecord,
 ): NewDecision[] {
-  return withoutRepeats(Object.entries(webhooks), causes).map(([ruleId, answer]) => {
+  return withoutRepeats(Object.entries(webhooks)).map(([ruleId, answer]) => {
     const inputs = { jti, decision_id: decisionId, rule_id: ruleId }
-    if (answer === 'unavailable') {
-      const withCause = { ...inputs, cause: causes?.get(ruleId) ?? null }
+    if (!isAnswer(answer)) {
+      const withCause = { ...inputs, cause: causeOf(answer) ?? null }
       return {
         ...shared,
         kind: 'webhook_decision',
@@ -145,13 +140,23 @@ function webhookDecisions(
 
 // A policy may have a thousand webhook rules, and leaves stay permanently. Of questions that were never sent, one of each
 // cause is an entry; the rules are in the entry of the verification.
-function withoutRepeats<Answer>(answers: [string, Answer][], causes: WebhookRecord['causes']): [string, Answer][] {
+function withoutRepeats(answers: [string, RecordedAnswer][]): [string, RecordedAnswer][] {
   const seen = new Set<string>()
-  return answers.filter(([ruleId]) => {
-    const cause = causes?.get(ruleId)
+  return answers.filter(([, answer]) => {
+    const cause = causeOf(answer)
     if (cause === undefined || !NOT_SENT.has(cause)) return true
     return !seen.has(cause) && seen.add(cause)
   })
+}
+
+type RecordedAnswer = PolicyAnswers['webhooks'][string]
+
+function isAnswer(answer: RecordedAnswer): answer is WebhookAnswer {
+  return typeof answer === 'object' && 'decision' in answer
+}
+
+function causeOf(answer: RecordedAnswer): string | undefined {
+  return typeof answer === 'object' && 'unavailable' in answer ? answer.unavailable : undefined
 }
 
 const NOT_SENT: ReadonlySet<string> = new Set(['no_secret', 'busy'] satisfies UnavailableCause[])

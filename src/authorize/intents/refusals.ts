@@ -5,6 +5,7 @@ import { Failure, invalidField } from '#src/failure.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { checkId } from '#src/platform/ids.ts'
 import type { KillSwitchTrip } from '#src/trace/canaries/conditions.ts'
+import { lockedFailure } from '#src/trace/locks/locks.ts'
 import type { AuthorizeRequest } from './bodies.ts'
 import { type BoundState, isOwnId, type Subjects } from './bound-state.ts'
 import type { StateFacts } from './facts.ts'
@@ -52,12 +53,7 @@ export function refuse({ bound, state }: Seen, { agentId, agentSessionId, traceI
     throw new Failure(code, `The ${revocation.scope} was revoked at ${revocation.at}.`)
   }
   if (bound.isSessionEnded) throw new Failure('conflict', `The session ${agentSessionId} has ended: open another.`)
-  if (lock !== null) {
-    throw new Failure('session_canary_locked', {
-      detail: `The agent session or the agent is locked after a canary trip: a person has to clear ${lock.lock_id}.`,
-      members: { lock_id: lock.lock_id },
-    })
-  }
+  if (lock !== null) throw lockedFailure(bound.lockIds)
   if (agent?.status === 'suspended') throw new Failure('agent_suspended', `The agent ${agentId} is suspended.`)
 }
 

@@ -105,7 +105,7 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
   return async (tx: Tx, presented: Presented, first: JudgedToken): Promise<Verified> => {
     const { caller, request, decisionId, tokenSha256, execution } = presented
     const judged = await open(tx, caller, await trip(tx, caller, first))
-    const { facts, outcome, policy, asked } = judged
+    const { facts, outcome, policy } = judged
     const isExecuted = outcome.valid && request.execute && facts.execution === null
     const decision = {
       id: decisionId,
@@ -120,7 +120,7 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
       const [isMarked] = await Promise.all([markExecuted(tx, charges.jti, execution), spend(tx, caller, charges)])
       if (!isMarked) throw new Error('a token was executed while its row was locked')
     }
-    const decisions = decisionsOfVerify(decision, { charges, causes: asked?.causes })
+    const decisions = decisionsOfVerify(decision, charges)
     tx.withCommit(() =>
       Promise.all([ledger.recordMany(tx, caller, decisions), countOperations(tx, caller, 'verify', [decisionId])]),
     )

@@ -6,6 +6,7 @@ import type { ApprovalRow } from '#src/authorize/approvals/rows.ts'
 import { approvalStatusView } from '#src/authorize/approvals/views.ts'
 import { MANDATE_CONSTRAINTS } from '#src/authorize/mandates/judge.ts'
 import { revokedScopeView } from '#src/authorize/revocations/routes.ts'
+import { UNAVAILABLE_CAUSES } from '#src/authorize/webhooks/answer.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Authorization } from './authorization.ts'
 import { leftOf } from './charging.ts'
@@ -52,6 +53,7 @@ export const authorizeView = z
       mandate_id: z.string().nullable(),
       schedule_id: z.string().nullable(),
       biometric: z.boolean().meta({ description: 'A person confirmed exactly this action with a passkey.' }),
+      single_use: z.boolean().meta({ description: 'As the request asked for.' }),
       audience: z.string().nullable(),
       policy_version: z.number().int(),
     }),
@@ -87,12 +89,17 @@ export const verifyView = z
       .optional()
       .meta({
         description:
-          'true: an earlier verification executed the action: under a mandate, a schedule or an approval, one of this caller ' +
+          'true: an earlier verification executed the action: with a single use, a mandate, a schedule or an approval, one of this caller ' +
           'with this Idempotency-Key. Do not run it again.',
       }),
     approval_id: z.string().optional(),
     matched_rule_id: z.string().optional(),
     webhook_reason: z.string().optional(),
+    webhook_unavailable_cause: z
+      .string()
+      .meta({ id: 'PolicyWebhookUnavailableCause', enum: [...UNAVAILABLE_CAUSES] })
+      .optional()
+      .describe('With `policy_webhook_unavailable`: why the webhook gave no answer.'),
     revoked_scope: revokedScopeView.optional(),
     lock_id: z.string().optional(),
     canary_set: z.string().optional(),

@@ -48,12 +48,19 @@ const constraints = z
   })
   .meta({ id: 'MandateConstraints' })
 const interval = z.number().int().min(300).max(2_592_000).describe('A check-in is missed 60 s after it.')
-const reactivationWindow = z.number().int().min(0).max(2_592_000)
-const WINDOW_IS = 'How long after a missed check-in the next one makes the mandate active again.'
 const heartbeat = z
   .strictObject({
     interval_seconds: interval,
-    reactivation_window_seconds: reactivationWindow.default(DEFAULT_WINDOW_SECONDS).describe(WINDOW_IS),
+    reactivation_window_seconds: z
+      .number()
+      .int()
+      .min(0)
+      .max(2_592_000)
+      .optional()
+      .describe(
+        'How long after a missed check-in the next one makes the mandate active again. When absent: ' +
+          `${DEFAULT_WINDOW_SECONDS} in a new heartbeat, and as it is in a change.`,
+      ),
   })
   .meta({ id: 'NewMandateHeartbeat' })
 const maxCount = z.number().int().min(1).max(1_000_000_000).describe('Executions in one period.')
@@ -119,16 +126,7 @@ export const narrowingRequest = z
     not_before: timestamp.optional(),
     instruments: names.optional(),
     expires_at: timestamp.optional(),
-    heartbeat: z
-      .strictObject({
-        interval_seconds: interval,
-        reactivation_window_seconds: reactivationWindow
-          .optional()
-          .describe(
-            `${WINDOW_IS} Stays as it is when absent; ${DEFAULT_WINDOW_SECONDS} where the mandate has no heartbeat yet.`,
-          ),
-      })
-      .optional(),
+    heartbeat: heartbeat.optional(),
   })
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
   .meta({ id: 'MandateNarrowing' })
@@ -166,7 +164,10 @@ export function toNarrowing(body: z.output<typeof narrowingRequest>): MandateNar
 }
 
 function heartbeatOf(given: z.output<typeof heartbeat>) {
-  return { intervalSeconds: given.interval_seconds, windowSeconds: given.reactivation_window_seconds }
+  return {
+    intervalSeconds: given.interval_seconds,
+    windowSeconds: given.reactivation_window_seconds ?? DEFAULT_WINDOW_SECONDS,
+  }
 }
 
 function constraintsOf({ window: given, ...rest }: z.output<typeof constraints>): MandateConstraints {

@@ -1,6 +1,7 @@
 // What requests may do to the terms of mandates, in the state in which they are.
 
 import { Failure, type FieldError, refusalOf } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import { currencyOf, type MandateBudget, type MandateFacts, type MandateStatus } from './judge.ts'
 import {
@@ -84,7 +85,8 @@ export function narrowedTerms(
   now: Date,
 ): MandateTerms {
   const errors: FieldError[] = []
-  const refuse = (pointer: string, detail: string, code = 'wider') => errors.push({ pointer, code, detail })
+  const refuse = (pointer: string, detail: string, code: FieldErrorCode = 'wider') =>
+    errors.push({ pointer, code, detail })
   const { agentId = terms.agentId, constraints = {}, expiresAt = terms.expiresAt } = narrowing
   const { notBefore = terms.notBefore, instruments = terms.instruments } = narrowing
   const heartbeat = narrowedHeartbeat(terms.heartbeat, narrowing.heartbeat)
@@ -142,7 +144,7 @@ function narrowedHeartbeat(
 function narrowedBudget(
   current: MandateBudget | null,
   wanted: MandateNarrowing['budget'],
-  refuse: (pointer: string, detail: string, code: string) => void,
+  refuse: (pointer: string, detail: string, code: FieldErrorCode) => void,
 ): MandateBudget | null {
   if (wanted === undefined) return current
   const { limit, currency = current?.currency, period = current?.period, max_count = current?.max_count } = wanted

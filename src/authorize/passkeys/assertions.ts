@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { recordAudit } from '#src/account/audit/record.ts'
 import type { BiometricClaim } from '#src/authorize/tokens/format.ts'
 import { Failure, invalidField } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
@@ -225,6 +226,6 @@ function checkChallenge(row: PasskeyChallengeRow | undefined, bound: Bound): ass
   throw unusable('mismatch', `was issued for another ${differing.join(' and another ')}`)
 }
 
-function unusable(code: string, detail: string): Failure {
+function unusable(code: FieldErrorCode, detail: string): Failure {
   return invalidField('/passkey_assertion/challenge_id', code, detail)
 }

@@ -3,6 +3,7 @@
 
 import type { verifyAuthenticationResponse, verifyRegistrationResponse } from '@simplewebauthn/server'
 import { type Failure, invalidField } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { expectTag, readDerElements, readOnly } from '#src/platform/crypto/der.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import {
@@ -146,7 +147,7 @@ export async function verifyPasskeyAssertion(
   return { counter: facts.counter, isBackedUp: facts.isBackedUp }
 }
 
-type Refuse = (code: string, detail: string) => Failure
+type Refuse = (code: FieldErrorCode, detail: string) => Failure
 
 function placesOf(pointer: string) {
   const place =

@@ -22,7 +22,9 @@ export function createPasskeyLetter({ db, baseUrl }: { db: Pick<Database, 'tenan
   return async ({ subjectId, scope }) => {
     const [action = '', passkeyId = ''] = subjectId.split(' ')
     if (!isMailed(action)) return undefined
-    const [entry] = await db.tenant(scope, (tx) => findAuditEntries(tx, { action, subjectId: passkeyId }, { limit: 1 }))
+    const [entry] = await db.tenant(scope, (tx) =>
+      findAuditEntries(tx, { actions: [action], subjectId: passkeyId }, { limit: 1 }),
+    )
     if (entry === undefined) return undefined
     const isNew = action === 'passkey.registered'
     const name = nameIn(isNew ? entry.after : entry.before)

@@ -27,6 +27,7 @@ export type FindingCode =
   | 'conflicts_with'
   | 'unreachable_approval'
   | 'webhook_unreachable'
+  | 'webhook_without_secret'
   | 'ineffective'
   | 'ineffective_when_missing'
   | 'unknown_policy_field'
@@ -150,6 +151,21 @@ export function unreachableApprovals({ rules }: PolicyDocument, team: TeamRoles)
         rule_id: id,
         pointer: `/rules/${index}/require/approval`,
         detail: `can not be met: ${have} the role ${roles.join(' or ')}`,
+      },
+    ]
+  })
+}
+
+/** Rules that no webhook is asked for: a question is signed, and the account has no secret. */
+export function webhooksWithoutSecret({ rules }: PolicyDocument): PolicyFinding[] {
+  return rules.flatMap(({ id, enabled, shadow, require: { webhook } }, index) => {
+    if (!enabled || shadow || webhook === undefined) return []
+    return [
+      {
+        code: 'webhook_without_secret' as const,
+        rule_id: id,
+        pointer: `/rules/${index}/require/webhook`,
+        detail: 'refuses every action that it matches: the account has no secret to sign the question with',
       },
     ]
   })

@@ -1,6 +1,7 @@
 // What the schema of a policy can't express: which forms a condition has, which fields and values a comparison takes.
 
 import type { z } from 'zod'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { compareNumbers, isNumeric } from './comparisons.ts'
 import type { Operator, PolicyCondition } from './document.ts'
 import { findField, isTimezone, mayNameElement, problemOfPath, RESERVED_NAMES, TIME_FIELDS } from './fields.ts'
@@ -147,6 +148,6 @@ function refusePath(context: Context, path: (string | number)[], problem: string
   if (problem !== undefined) refuse(context, path, 'unknown_policy_field', problem)
 }
 
-function refuse(context: Context, path: (string | number)[], code: string, message: string): void {
+function refuse(context: Context, path: (string | number)[], code: FieldErrorCode, message: string): void {
   context.addIssue({ code: 'custom', path, message, params: { code } })
 }

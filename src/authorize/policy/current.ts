@@ -2,9 +2,8 @@
 // its document: every decision reads the version anew, and few compile.
 
 import { LRUCache } from 'lru-cache'
-import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
-import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
+import { digestOf } from '#src/platform/http/documents.ts'
 import { type CompiledPolicy, compilePolicy } from './compile.ts'
 import { DEFAULT_DOCUMENT, type PolicyDocument } from './document.ts'
 import { partsOf } from './forms.ts'
@@ -97,10 +96,6 @@ export function createPolicyReader({ maxWeight = MAX_WEIGHT }: { maxWeight?: num
       return { version, digest, compiled: cache.get(digest) ?? (await loadOnce(tx, version, digest)) }
     },
   }
-}
-
-export function digestOf(document: PolicyDocument): string {
-  return sha256(canonicalize(document as unknown as Json)).toString('hex')
 }
 
 async function getDocument(tx: Tx, version: number): Promise<PolicyVersion> {

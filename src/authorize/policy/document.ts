@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { hardwareTierView } from '#src/attest/judgement-views.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { compilePattern, weighPattern } from '#src/platform/patterns.ts'
 import { checkCondition, checkRule } from './checks.ts'
 import { partsOf } from './forms.ts'
@@ -69,9 +70,9 @@ const quantifierSchema = z
       .describe('What fields in `when` call an element: with `item` they are `item` itself and `item.sku`.'),
     when: nested.describe('What the element must meet. Fields of the policy may stand here too.'),
   })
-  .meta({ id: 'PolicyQuantifier' })
+  .meta({ id: 'PolicyQuantifier', verbatim: true })
 
-const conditionSchema = z
+export const conditionSchema = z
   .strictObject({
     all: z
       .union([operands, quantifierSchema])
@@ -89,16 +90,18 @@ const conditionSchema = z
       .max(300)
       .optional()
       .describe('What is compared, such as `context.transaction_amount`. A name that does not exist is refused.'),
-    op: z.enum(OPERATORS).optional(),
+    op: z.enum(OPERATORS).meta({ id: 'PolicyOperator' }).optional(),
     value: z.union([operand, z.array(operand).min(1).max(MAX_LIST)]).optional(),
     timezone: z.string().max(64).optional().describe('IANA zone of `time.hour` and `time.weekday`. Default: UTC.'),
   })
   .superRefine(checkCondition)
-  .meta({ id: 'PolicyCondition' })
+  .meta({ id: 'PolicyCondition', verbatim: true })
 
 const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'must have 1 to 64 of A-Z, a-z, 0-9, _, . and -')
 
-const requireSchema = z
+export const canaryModeView = z.enum(['strict', 'best_effort']).meta({ id: 'CanaryMode' })
+
+export const requireSchema = z
   .strictObject({
     deny: z.literal(true).optional(),
     biometric: z.literal(true).optional().describe('The token is bound to a biometric.'),
@@ -108,7 +111,7 @@ const requireSchema = z
       .strictObject({
         set: name,
         families: z.array(name).min(1).max(50).optional().describe('Default: every family of the set.'),
-        mode: z.enum(['strict', 'best_effort']),
+        mode: canaryModeView,
         max_age_s: z.number().int().min(1).max(86_400).optional(),
         source: z
           .literal('inference')
@@ -117,16 +120,18 @@ const requireSchema = z
             'Only a traced inference of the agent itself satisfies it, and no `inference_input` that a model read.',
           ),
       })
+      .meta({ id: 'PolicyCanaryRequirement', verbatim: true })
       .optional()
       .describe('Without a reading `strict` refuses and `best_effort` does not.'),
     webhook: z
       .strictObject({ url: z.string().max(2_048), timeout_ms: z.number().int().min(100).max(3_000).default(3_000) })
+      .meta({ id: 'PolicyWebhookRequirement', verbatim: true })
       .optional(),
     approval: z
       .strictObject({
         min_approvals: z.number().int().min(1).max(10).default(1),
         roles: z
-          .array(z.enum(['owner', 'admin', 'approver']))
+          .array(z.enum(['owner', 'admin', 'approver']).meta({ id: 'ApproverRole' }))
           .min(1)
           .max(3)
           .optional()
@@ -134,11 +139,12 @@ const requireSchema = z
         ttl_seconds: z.number().int().min(60).max(604_800).default(3_600),
         require_passkey: z.boolean().default(false).describe('Each of them signs the action with a passkey.'),
       })
+      .meta({ id: 'PolicyApprovalRequirement', verbatim: true })
       .optional()
       .describe('That many people approve the action before it may run.'),
   })
   .refine((require) => Object.values(require).some((one) => one !== undefined), 'must name at least one requirement')
-  .meta({ id: 'PolicyRequirement' })
+  .meta({ id: 'PolicyRequirement', verbatim: true })
 
 const ruleSchema = z
   .strictObject({
@@ -162,7 +168,7 @@ const ruleSchema = z
       .describe('Answered in place of the code of the requirement, as written.'),
   })
   .superRefine(checkRule)
-  .meta({ id: 'PolicyRule' })
+  .meta({ id: 'PolicyRule', verbatim: true })
 
 const amount = z.union([
   z.number().min(0).max(1e15),
@@ -183,6 +189,7 @@ export const documentSchema = z
           .default(500)
           .describe('A transaction amount strictly above requires a hardware-attested device. null: none does.'),
       })
+      .meta({ id: 'PolicyDefaultRules', verbatim: true })
       .prefault({}),
     approvals: z
       .strictObject({
@@ -199,11 +206,23 @@ export const documentSchema = z
             'Who asked for the action, and the owner of the agent, can not decide it. Default: true in an account with two or more members.',
           ),
       })
+      .meta({ id: 'PolicyApprovals', verbatim: true })
       .optional(),
+    require_bindings: z
+      .boolean()
+      .optional()
+      .describe(
+        'Verify has to name the agent session, the device, the audience and the context evidence that the token is bound to: ' +
+          'what is left out is answered as if it differed. Default: false.',
+      ),
     rules: z.array(ruleSchema).max(MAX_RULES).default([]),
   })
   .superRefine(checkWhole)
-  .meta({ id: 'PolicyDocument' })
+  .meta({
+    id: 'PolicyDocument',
+    verbatim: true,
+    description: 'Its digest covers the names of its members. A name that is not known here is refused.',
+  })
 
 export type PolicyDocument = z.output<typeof documentSchema>
 export type PolicyRule = z.output<typeof ruleSchema>
@@ -217,7 +236,7 @@ function checkWhole({ rules }: { rules: PolicyRule[] }, context: z.RefinementCtx
   const seen = new Set<string>()
   const patterns: { path: (string | number)[]; source: string }[] = []
   let comparisons = 0
-  const refuse = (path: (string | number)[], code: string, message: string) => {
+  const refuse = (path: (string | number)[], code: FieldErrorCode, message: string) => {
     context.addIssue({ code: 'custom', path, message, params: { code } })
   }
   for (const [index, { id, when }] of rules.entries()) {

@@ -42,9 +42,15 @@ export interface CanaryAnswer {
   source: 'server' | 'client'
 }
 
+/** A question to a webhook that has no answer, and why. */
+export interface NoWebhookAnswer {
+  unavailable: string
+}
+
 /** By rule. One that is absent was not asked, and refuses like one that is unavailable. */
 export interface PolicyAnswers {
-  webhooks: Record<string, WebhookAnswer | 'unavailable'>
+  /** The word alone: in a simulation, and in decisions that were recorded without the cause. */
+  webhooks: Record<string, WebhookAnswer | NoWebhookAnswer | 'unavailable'>
   canaries: Record<string, CanaryAnswer | 'unavailable'>
   approvals: Record<string, 'covered'>
 }
@@ -59,7 +65,11 @@ export interface PolicyRefusal {
   priority: number
   /** The answer that the requirement needs has not been asked for. */
   isPending?: true
+  /** It refuses for want of an answer: an answer that refuses is told first. */
+  isUnanswered?: true
   webhookReason?: string
+  /** Why the webhook gave no answer. */
+  webhookCause?: string
   canarySet?: string
   canaryReadings?: Json
 }
@@ -157,9 +167,8 @@ export function evaluateContexts(
 }
 
 /** What verify answers to it: it asks for the approval that a rule requires. */
-export function answeredReason(refusal: PolicyRefusal | undefined): string | null {
-  if (refusal === undefined) return null
-  return refusal.reason === 'approval_required' ? 'approval_pending' : refusal.reason
+export function answeredReason({ reason }: PolicyRefusal): string {
+  return reason === 'approval_required' ? 'approval_pending' : reason
 }
 
 interface Judging {
@@ -218,7 +227,9 @@ function addUnmatched({ id, requirements, isShadow }: CompiledRule, { results, s
 }
 
 function compareRefusals(a: PolicyRefusal, b: PolicyRefusal): number {
-  return rankOf(a) - rankOf(b) || a.priority - b.priority || (a.ruleId < b.ruleId ? -1 : Number(a.ruleId > b.ruleId))
+  const byAnswer = Number(a.isUnanswered ?? false) - Number(b.isUnanswered ?? false)
+  const byId = a.ruleId < b.ruleId ? -1 : Number(a.ruleId > b.ruleId)
+  return rankOf(a) - rankOf(b) || byAnswer || a.priority - b.priority || byId
 }
 
 function rankOf({ kind }: PolicyRefusal): number {

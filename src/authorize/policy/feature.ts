@@ -6,7 +6,7 @@ import { createPastDecisions, type ReadRecorded } from './past-decisions.ts'
 import { createPolicies } from './policies.ts'
 import { policyRoutes } from './routes.ts'
 import { trialRoutes } from './trial-routes.ts'
-import { createTrials } from './trials.ts'
+import { createTrials, type TrialDeps } from './trials.ts'
 
 export type IntentPolicyFeature = ReturnType<typeof intentPolicyFeature>
 
@@ -14,10 +14,13 @@ export type IntentPolicyFeature = ReturnType<typeof intentPolicyFeature>
  * The policies of accounts: versions, their compiled form, and what they would say.
  * @param recorded Reads the facts that verify has recorded.
  */
-export function intentPolicyFeature(p: Platform, recorded: ReadRecorded) {
+export function intentPolicyFeature(
+  p: Platform,
+  { hasWebhookSecret, ...recorded }: ReadRecorded & Pick<TrialDeps, 'hasWebhookSecret'>,
+) {
   const reader = createPolicyReader()
   const policies = createPolicies({ ...p, reader })
-  const trials = createTrials({ ...p, policies, reader })
+  const trials = createTrials({ ...p, policies, reader, hasWebhookSecret })
   const past = createPastDecisions({ ...p, ...recorded, policies })
   return defineFeature(
     {

@@ -1,3 +1,4 @@
+import { IDS } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const rule = {
@@ -36,6 +37,7 @@ const document = {
   name: 'default',
   default_rules: { biometric_flag: true, hardware_above: 500 },
   approvals,
+  require_bindings: true,
   rules: [rule],
 }
 
@@ -44,14 +46,11 @@ const version = {
   digest: 'b5d4045c3f466fa91fe2cc6abe79232a1a57cdf104f7a26e716e0a1e2789df78',
   rolled_back_to: null,
   changed_at: '2026-11-20T15:11:02.000Z',
-  changed_by: 'key_test_01m7x7enn9exb9d4gh0kbvf97d',
+  changed_by: { type: 'key', id: IDS.key, label: 'deployments' },
 }
 const current = {
   ...version,
-  name: 'default',
-  default_rules: { biometric_flag: true, hardware_above: 500 },
-  approvals,
-  rules: [rule],
+  document,
   builtin_rules: [
     {
       id: 'default:biometric_flag',
@@ -68,7 +67,7 @@ const current = {
 const list = { object: 'list', has_more: false, next_cursor: null }
 const from = '2026-11-01T00:00:00.000Z'
 const to = '2026-11-20T00:00:00.000Z'
-const ETAG = 'The ETag of the version to replace, or `*` for any.'
+const ETAG = 'The ETag of the version to replace, such as `"3"`, or `*` for any.'
 
 const finding = {
   code: 'shadowed_by',
@@ -134,28 +133,28 @@ const replay = {
 export const NOTES: Record<string, Note> = {
   'GET /v1/policy': {
     description:
-      'Per account and environment. `version` 0 is the defaults, which count until a policy is set. Send the ETag as ' +
-      '`If-Match` with a change. See the [guide]({base_url}/docs/policy).',
+      'Per account and environment. `version` 0 is the defaults, which count until a policy is set. To change it, change ' +
+      '`document` and send it back, with the ETag as `If-Match`. See the [guide]({base_url}/docs/policy).',
     answers: { 200: { example: current } },
   },
   'PUT /v1/policy': {
     description:
       'Makes a new version, which counts for every decision from now on; the same document again makes none. ' +
-      'Without `If-Match`, or with the ETag of another version, the answer is 412. Unknown members and fields are refused: ' +
-      'they could be constraints. Try the document first: `/validate`, `/analyze`, `/simulate` and `/replay`.',
-    headers: { 'If-Match': ETAG },
+      'Without `If-Match` the answer is 428, and with the ETag of another version 412. Unknown members and fields are ' +
+      'refused: they could be constraints. Try the document first: `/validate`, `/analyze`, `/simulate` and `/replay`.',
+    headers: { 'If-Match': `Required. ${ETAG}` },
     examples: {
-      'A rule for large wires': document,
-      'A rule for each item of an order': { ...document, rules: [orderRule] },
+      'A rule for large wires': { document },
+      'A rule for each item of an order': { document: { ...document, rules: [orderRule] } },
     },
     answers: { 200: { example: current } },
-    problems: ['precondition_failed'],
+    problems: ['precondition_failed', 'precondition_required'],
   },
   'POST /v1/policy/validate': {
     description:
-      'Whether PUT would accept the draft. Pointers are those of the document. `findings` names deny rules of a valid draft ' +
+      'Whether PUT would accept the document. Pointers begin at the document. `findings` names deny rules of a valid document ' +
       'that a missing field turns off; they are accepted.',
-    examples: { 'A rule for large wires': { draft: document } },
+    examples: { 'A rule for large wires': { document } },
     answers: {
       200: {
         example: {
@@ -170,13 +169,14 @@ export const NOTES: Record<string, Note> = {
     description:
       'A finding that says always or never is proven, whatever the facts; that there is none proves nothing. ' +
       '`ineffective_when_missing` is about deny rules, `unknown_policy_field` about documents that were stored before. No ' +
-      'webhook is called: `webhook_unreachable` is about its address.',
-    examples: { 'The stored policy': {}, 'A draft': { draft: document } },
+      'webhook is called: `webhook_unreachable` is about its address, and `webhook_without_secret` means that the account has ' +
+      'no secret to sign questions with, so that each of them goes unanswered and refuses.',
+    examples: { 'The stored policy': {}, 'A document': { document } },
     answers: { 200: { example: { findings: [finding], complete: true } } },
   },
   'POST /v1/policy/simulate': {
     description:
-      'Evaluates the stored policy, one of its versions or a draft, and asks no webhook and no canary: `needs` says ' +
+      'Evaluates the stored policy, one of its versions or a document that is sent, and asks no webhook and no canary: `needs` says ' +
       'what verify would ask, and `answers` can say what they would answer.',
     examples: {
       'A wire': {
@@ -186,8 +186,8 @@ export const NOTES: Record<string, Note> = {
           device: { id: 'dev_test_01m7x7ere1ey09f3faaz5qa7a5', tier: 'tee', enrolled: true },
         },
       },
-      'A draft, and the answer of its webhook': {
-        draft: document,
+      'A document, and the answer of its webhook': {
+        document,
         input: { action_type: 'wire' },
         answers: {
           webhooks: { 'ask-partner': { decision: 'deny', reason: 'the partner is not known' } },
@@ -201,24 +201,24 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/policy/replay': {
     description:
-      'Evaluates the draft over the facts that verify recorded. A page examines at most 2,000 decisions, and fewer where ' +
-      'they or the draft are long; ask for the next one while `has_more`, and add the numbers up. Answers of webhooks and canaries are those of then.',
-    examples: { 'Three weeks': { draft: document, from, to, limit: 100 } },
+      'Evaluates the document over the facts that verify recorded. A page examines at most 2,000 decisions, and fewer where ' +
+      'they or the document are long; ask for the next one while `has_more`, and add the numbers up. Answers of webhooks and canaries are those of then.',
+    examples: { 'Three weeks': { document, from, to, limit: 100 } },
     answers: { 200: { example: replay } },
   },
   'GET /v1/policy/shadow-report': {
     description:
       'From the rule results on record. A page examines at most 2,000 decisions, and fewer where they are long: ask for the next ' +
-      'one until `next_cursor` is null.',
+      'one while `has_more`, and add the numbers of each rule up. As lines, a rule has one for each page.',
     answers: {
       200: {
         example: {
-          looked: 812,
-          looked_to: '2026-11-19T22:04:40.120Z',
+          ...list,
           from,
           to,
-          next_cursor: null,
-          rules: [
+          looked: 812,
+          looked_to: '2026-11-19T22:04:40.120Z',
+          data: [
             {
               rule_id: 'new-limit',
               matched: 40,

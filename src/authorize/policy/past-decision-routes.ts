@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { listOf } from '#src/platform/http/page.ts'
 import { timestamp } from '#src/platform/http/params.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
 import { documentSchema } from './document.ts'
 import type { PastDecisions, Replay } from './past-decisions.ts'
 import { COMMON, DOCUMENT_LIMITS, PATH } from './routes.ts'
@@ -10,7 +12,7 @@ const whole = z.number().int()
 const text = z.string()
 
 const replayRequest = z.strictObject({
-  draft: documentSchema,
+  document: documentSchema,
   from: timestamp.describe('Decisions made at or after.'),
   to: timestamp.describe('Decisions made before.'),
   limit: whole.min(1).max(500).default(100).describe('Maximum number of changed decisions in the answer.'),
@@ -18,53 +20,57 @@ const replayRequest = z.strictObject({
 })
 type ReplayBody = z.output<typeof replayRequest>
 
-const answered = z.object({ valid: z.boolean(), reason: text.nullable() })
-const replayView = z
+const looked = {
+  looked: whole.describe('Decisions that this page has examined, oldest first.'),
+  looked_to: timestampView.nullable().describe('When the last of them was made.'),
+}
+
+const recordedAnswer = z
+  .object({ valid: z.boolean(), reason: text.nullable() })
+  .meta({ id: 'RecordedPolicyAnswer', description: 'What verify answered then.' })
+const changedDecision = z
   .object({
-    object: z.literal('list'),
-    data: z.array(
-      z.object({
-        decision_id: text,
-        jti: text.nullable(),
-        at: z.iso.datetime(),
-        before: answered,
-        after: answered.extend({ matched_rule_id: text.nullable() }),
-      }),
-    ),
-    has_more: z.boolean(),
-    next_cursor: text.nullable(),
-    looked: whole.describe('Decisions that this page has examined, oldest first.'),
-    looked_to: z.iso.datetime().nullable().describe('When the last of them was made.'),
+    decision_id: text,
+    jti: text.nullable(),
+    at: timestampView,
+    before: recordedAnswer,
+    after: extended(recordedAnswer, { matched_rule_id: text.nullable() }, { id: 'ReplayedPolicyAnswer' }),
+  })
+  .meta({ id: 'ReplayedDecision' })
+const ruleTally = z.object({ rule_id: text, refused_before: whole, refuses_after: whole }).meta({ id: 'ReplayedRule' })
+
+const replayView = extended(
+  listOf(changedDecision),
+  {
+    ...looked,
     would_change: whole.describe('All are in `data`.'),
     unaffected: whole.describe('Refused before the policy was asked, or while the account was stopped.'),
-    unknown: whole.describe('The draft needs an answer that was not asked for then, or no facts were recorded.'),
+    unknown: whole.describe('The document needs an answer that was not asked for then, or no facts were recorded.'),
     rules: z
-      .array(z.object({ rule_id: text, refused_before: whole, refuses_after: whole }))
-      .describe('Decisions that each rule refused then, and refuses under the draft.'),
-  })
-  .meta({ id: 'PolicyReplay' })
+      .array(ruleTally)
+      .describe('Decisions that each rule refused then, and refuses under the document that was sent.'),
+  },
+  { id: 'PolicyReplay' },
+)
 
-const shadowReportView = z
+const shadowRule = z
   .object({
-    looked: whole.describe('Decisions that this page has examined, oldest first.'),
-    looked_to: z.iso.datetime().nullable(),
-    from: z.iso.datetime(),
-    to: z.iso.datetime(),
-    next_cursor: text.nullable(),
-    rules: z.array(
-      z.object({
-        rule_id: text,
-        matched: whole,
-        would_deny: whole,
-        would_allow: whole,
-        shadow_webhook_unevaluated: whole.describe('Its webhook or canary was not asked: shadow rules never are.'),
-        errors: whole,
-        divergent: whole.describe('Valid decisions that the rule would have refused.'),
-        examples: z.array(text).describe('Some of those decisions.'),
-      }),
-    ),
+    rule_id: text,
+    matched: whole,
+    would_deny: whole,
+    would_allow: whole,
+    shadow_webhook_unevaluated: whole.describe('Its webhook or canary was not asked: shadow rules never are.'),
+    errors: whole,
+    divergent: whole.describe('Valid decisions that the rule would have refused.'),
+    examples: z.array(text).describe('Some of those decisions.'),
   })
-  .meta({ id: 'PolicyShadowReport' })
+  .meta({ id: 'ShadowRule' })
+
+const shadowReportView = extended(
+  listOf(shadowRule),
+  { from: timestampView, to: timestampView, ...looked },
+  { id: 'PolicyShadowReport' },
+)
 
 export function pastDecisionRoutes(past: PastDecisions, { now }: { now: () => Date }): Route[] {
   const replay = async ({ caller, body }: { caller: Parameters<PastDecisions['replay']>[0]; body: ReplayBody }) =>
@@ -81,7 +87,7 @@ export function pastDecisionRoutes(past: PastDecisions, { now }: { now: () => Da
         sdk: 'policy.replay',
         effect: 'read',
         kind: 'call',
-        summary: 'Which past verifications a draft would answer otherwise',
+        summary: 'Which past verifications another policy would answer otherwise',
         body: replayRequest,
         view: replayView,
         status: [200],
@@ -96,9 +102,9 @@ export function pastDecisionRoutes(past: PastDecisions, { now }: { now: () => Da
         method: 'GET',
         path: `${PATH}/shadow-report`,
         operationId: 'getShadowReport',
-        sdk: 'policy.shadowReport.retrieve',
+        sdk: 'policy.shadowReport.list',
         effect: 'read',
-        kind: 'call',
+        kind: 'list',
         summary: 'What the shadow rules would have done, and where they differ from the answers',
         query: z.object({
           from: timestamp.optional().describe('Decisions made at or after; default: a week before `to`.'),
@@ -111,12 +117,14 @@ export function pastDecisionRoutes(past: PastDecisions, { now }: { now: () => Da
       async ({ caller, query }) => {
         const { from, to, looked, lookedTo, rules, nextCursor } = await past.shadowReport(caller, rangeOf(query, now()))
         return {
-          looked,
-          looked_to: lookedTo,
+          object: 'list' as const,
+          has_more: nextCursor !== null,
+          next_cursor: nextCursor,
           from,
           to,
-          next_cursor: nextCursor,
-          rules: rules.map(({ ruleId, wouldDeny, wouldAllow, unevaluated, ...tally }) => ({
+          looked,
+          looked_to: lookedTo,
+          data: rules.map(({ ruleId, wouldDeny, wouldAllow, unevaluated, ...tally }) => ({
             rule_id: ruleId,
             would_deny: wouldDeny,
             would_allow: wouldAllow,

@@ -1,13 +1,13 @@
 // What a draft or a shadow rule would have said of decisions of the past, page by page. Nothing here changes anything.
 
 import type { Json } from '#src/platform/crypto/canonical.ts'
+import { digestOf } from '#src/platform/http/documents.ts'
 import type { Pager } from '#src/platform/http/page.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { type DecisionEntry, MAX_RULE_RESULTS, type RuleResult } from '#src/platform/ledger/entry.ts'
 import type { Ledger, RecordedDecision } from '#src/platform/ledger/record.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import { type CompiledPolicy, questionOf } from './compile.ts'
-import { digestOf } from './current.ts'
 import type { PolicyDocument } from './document.ts'
 import {
   answeredReason,
@@ -17,15 +17,18 @@ import {
   type PolicyFacts,
 } from './evaluate.ts'
 import type { Policies } from './policies.ts'
-import { compileDraft } from './trials.ts'
+import { compileSent } from './trials.ts'
 
 /** Reads the facts of decisions of the past. */
 export interface ReadRecorded {
-  /** What a decision was evaluated over; undefined where it was refused before the policy. */
+  /**
+   * What a decision was evaluated over; undefined where it was refused before the rules of any policy. `refusal`: the draft
+   * itself refuses it there, with this reason.
+   */
   replayable(
     facts: Json,
     draft: CompiledPolicy,
-  ): { contexts: readonly PolicyFacts[]; answers: PolicyAnswers } | undefined
+  ): { contexts: readonly PolicyFacts[]; answers: PolicyAnswers; refusal?: string | undefined } | undefined
   /** The results of all rules that matched. */
   resultsOf(facts: Json): readonly RuleResult[]
 }
@@ -37,7 +40,7 @@ export interface PastDecisionDeps extends ReadRecorded {
 }
 
 export interface ReplayRequest {
-  draft: PolicyDocument
+  document: PolicyDocument
   from: string
   to: string
   limit: number
@@ -65,7 +68,7 @@ export interface RuleTally {
 export interface Replay {
   changes: ReplayChange[]
   looked: number
-  /** Refused before the policy was asked: no draft changes them. */
+  /** Refused before the rules of the policy, as under the draft. */
   unaffected: number
   /** They need an answer of a webhook or a canary that was not asked for then. */
   unknown: number
@@ -128,9 +131,9 @@ export function createPastDecisions({ policies, ledger, pager, replayable, resul
 
   return {
     /** @throws {Failure} `invalid_request`. */
-    async replay(scope: Scope, { draft, from, to, limit, cursor }: ReplayRequest): Promise<Replay> {
-      const compiled = compileDraft(policies, scope, draft)
-      const binding = { route: REPLAY_ROUTE, scope, query: { from, to, draft: digestOf(draft) } }
+    async replay(scope: Scope, { document, from, to, limit, cursor }: ReplayRequest): Promise<Replay> {
+      const compiled = compileSent(policies, scope, document)
+      const binding = { route: REPLAY_ROUTE, scope, query: { from, to, document: digestOf(document) } }
       const replay: Replay = {
         changes: [],
         looked: 0,
@@ -141,7 +144,7 @@ export function createPastDecisions({ policies, ledger, pager, replayable, resul
         nextCursor: null,
       }
       const tallies = new Map<string, RuleTally>()
-      const staleOf = staleAnswersOf(scope, draft)
+      const staleOf = staleAnswersOf(scope, document)
       const work = createWorkTime()
       const page = readPage(scope, { from, to }, pager.decode(cursor, binding))
       let isFull = false
@@ -159,6 +162,8 @@ export function createPastDecisions({ policies, ledger, pager, replayable, resul
         if (recorded === undefined) {
           if (facts === undefined) replay.unknown += 1
           else replay.unaffected += 1
+        } else if (recorded.refusal !== undefined) {
+          replay.changes.push(...changesOf(entry, { reason: recorded.refusal, ruleId: null }))
         } else {
           const stale = await staleOf(entry.policy_version ?? 0)
           const answers = withoutAnswers(recorded.answers, stale)
@@ -207,14 +212,14 @@ export function createPastDecisions({ policies, ledger, pager, replayable, resul
 
   // A rule of the same id that asks another receiver, or for another canary, has no answer of then. An approval covers
   // a rule only as it was.
-  function staleAnswersOf(scope: Scope, draft: PolicyDocument) {
+  function staleAnswersOf(scope: Scope, { rules }: PolicyDocument) {
     const byVersion = new Map<number, ReadonlySet<string>>()
     return async (version: number): Promise<ReadonlySet<string>> => {
       const known = byVersion.get(version)
       if (known !== undefined) return known
       const { document } = await policies.getVersion(scope, version)
       const asked = new Map(document.rules.map((rule) => [rule.id, questionOf(rule)]))
-      const changed = draft.rules.filter((rule) => asked.has(rule.id) && asked.get(rule.id) !== questionOf(rule))
+      const changed = rules.filter((rule) => asked.has(rule.id) && asked.get(rule.id) !== questionOf(rule))
       const stale = new Set(changed.map(({ id }) => id))
       byVersion.set(version, stale)
       return stale
@@ -245,9 +250,16 @@ function withoutAnswers({ webhooks, canaries, approvals }: PolicyAnswers, ruleId
   return { webhooks: kept(webhooks), canaries: kept(canaries), approvals: kept(approvals) }
 }
 
-function changesOf(entry: DecisionEntry, { refusals: [first] }: PolicyEvaluation): ReplayChange[] {
+function changesOf(
+  entry: DecisionEntry,
+  refusal: { reason: string; ruleId: string | null } | undefined,
+): ReplayChange[] {
   const before = { valid: entry.valid === true, reason: entry.reason }
-  const after = { valid: first === undefined, reason: answeredReason(first), matchedRuleId: first?.ruleId ?? null }
+  const after = {
+    valid: refusal === undefined,
+    reason: refusal?.reason ?? null,
+    matchedRuleId: refusal?.ruleId ?? null,
+  }
   return before.valid === after.valid && before.reason === after.reason ? [] : [{ entry, before, after }]
 }
 
@@ -270,7 +282,9 @@ function addAfter(
     return
   }
   for (const ruleId of new Set(evaluation.refusals.map((one) => one.ruleId))) tallyOf(tallies, ruleId).after += 1
-  replay.changes.push(...changesOf(entry, evaluation))
+  const [first] = evaluation.refusals
+  const refusal = first && { reason: answeredReason(first), ruleId: first.ruleId }
+  replay.changes.push(...changesOf(entry, refusal))
 }
 
 function tallyOf(tallies: Map<string, RuleTally>, ruleId: string): RuleTally {

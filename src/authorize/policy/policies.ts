@@ -1,8 +1,11 @@
 // The policy of an account and environment: its versions, who made them, and the way back to an earlier one.
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import { readActors } from '#src/account/users/actors.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { ActorsOf } from '#src/platform/http/actor.ts'
+import { checkVersion, digestOf, lockDocument, type StoredDocument } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
@@ -12,7 +15,7 @@ import type { Ledger } from '#src/platform/ledger/record.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import { unknownFieldsOf } from './checks.ts'
-import { DEFAULT_VERSION, digestOf, type PolicyReader } from './current.ts'
+import { DEFAULT_VERSION, type PolicyReader } from './current.ts'
 import type { PolicyDocument } from './document.ts'
 import {
   countRoles,
@@ -20,7 +23,6 @@ import {
   findVersion,
   insertVersion,
   listVersions,
-  lockPolicyVersions,
   type PolicyVersion,
   type VersionSummary,
 } from './rows.ts'
@@ -35,6 +37,13 @@ interface Rollback {
   version: number
   expected: readonly number[] | undefined
 }
+
+/** A version as callers see it. */
+export interface StoredPolicy extends StoredDocument<PolicyDocument> {
+  rolledBackTo: number | null
+}
+
+export type PolicySummary = Omit<StoredPolicy, 'document'> & Pick<VersionSummary, 'name' | 'rules'>
 
 type NextVersion = Pick<PolicyVersion, 'document' | 'digest' | 'rolledBackTo'>
 
@@ -102,34 +111,35 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
     expected: readonly number[] | undefined,
     key: IdempotencyKey | undefined,
     next: (tx: Tx, current: PolicyVersion) => Promise<NextVersion | undefined>,
-  ): Promise<PolicyVersion> {
-    const { row, isNew } = await db.tenant(by, async (tx) => {
-      await lockPolicyVersions(tx, by)
+  ): Promise<StoredPolicy> {
+    const { policy, isNew } = await db.tenant(by, async (tx) => {
+      await lockDocument(tx, 'policy', by)
       return once(
         tx,
         key,
         async () => {
           const current = (await findCurrentVersion(tx)) ?? DEFAULT_VERSION
-          if (expected !== undefined && !expected.includes(current.version)) throw otherVersion(current)
+          checkVersion(expected, current)
           const wanted = await next(tx, current)
-          if (wanted === undefined) return { row: current, isNew: false }
-          return { row: await replace(tx, by, current, wanted), isNew: true }
+          const row = wanted === undefined ? current : await replace(tx, by, current, wanted)
+          return { policy: await storedOf(tx, row), isNew: wanted !== undefined }
         },
-        (made) => String(made.row.version),
+        (made) => String(made.policy.version),
       )
     })
     if (isNew) {
       const { accountId: account, environment } = by
-      log.info({ account, environment, version: row.version, actor: actorOf(by.principal).id }, 'policy changed')
+      log.info({ account, environment, version: policy.version, actor: actorOf(by.principal).id }, 'policy changed')
     }
-    return row
+    return policy
   }
 
-  async function getVersion(scope: Scope, version: number): Promise<PolicyVersion> {
-    if (version === 0) return DEFAULT_VERSION
-    const row = await db.tenant(scope, (tx) => findVersion(tx, version))
-    if (row === undefined) throw new Failure('not_found', `There is no version ${version}.`)
-    return row
+  async function getVersion(scope: Scope, version: number): Promise<StoredPolicy> {
+    return db.tenant(scope, async (tx) => {
+      const row = version === 0 ? DEFAULT_VERSION : await findVersion(tx, version)
+      if (row === undefined) throw new Failure('not_found', `There is no version ${version}.`)
+      return storedOf(tx, row)
+    })
   }
 
   return {
@@ -139,25 +149,32 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
     /** The members who may act, by role. */
     countRoles: (scope: Scope): Promise<Record<string, number>> => db.tenant(scope, (tx) => countRoles(tx, scope)),
 
-    async get(scope: Scope): Promise<PolicyVersion> {
-      return (await db.tenant(scope, findCurrentVersion)) ?? DEFAULT_VERSION
+    async get(scope: Scope): Promise<StoredPolicy> {
+      return db.tenant(scope, async (tx) => storedOf(tx, (await findCurrentVersion(tx)) ?? DEFAULT_VERSION))
     },
 
     /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
-    async versions(scope: Scope, query: { limit: number; cursor?: string | undefined }): Promise<Page<VersionSummary>> {
+    async versions(scope: Scope, query: { limit: number; cursor?: string | undefined }): Promise<Page<PolicySummary>> {
       const binding = { route: LIST_ROUTE, scope, query: { ...query } }
       const cursor = pager.decode(query.cursor, binding)
       const before = cursor === undefined ? undefined : Number(cursor)
-      const rows = await db.tenant(scope, (tx) => listVersions(tx, { before, limit: query.limit + 1 }))
-      return pager.page(rows, query.limit, ({ version }) => String(version), binding)
+      return db.tenant(scope, async (tx) => {
+        const rows = await listVersions(tx, { before, limit: query.limit + 1 })
+        const actors = await readActors(
+          tx,
+          rows.map(({ changedBy }) => changedBy),
+        )
+        const policies = rows.map((row) => toStored(row, actors))
+        return pager.page(policies, query.limit, ({ version }) => String(version), binding)
+      })
     },
 
     /**
      * Makes a new version, unless the document equals the current one.
      * @throws {Failure} `invalid_request`; `precondition_failed` when the current version is not among the expected ones.
      */
-    async put(by: Acting, { document, expected }: PolicyWrite, key?: IdempotencyKey): Promise<PolicyVersion> {
-      const errors = problemsOf(document, by.environment)
+    async put(by: Acting, { document, expected }: PolicyWrite, key?: IdempotencyKey): Promise<StoredPolicy> {
+      const errors = problemsOf(document, by.environment).map(inBody)
       if (errors.length > 0) throw invalidRequest(errors)
       // What does not compile is refused before it is stored: no decision could be made by it.
       const digest = reader.compileNew(document)
@@ -171,7 +188,7 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
      * @throws {Failure} `not_found`, `conflict` for the current version, `precondition_failed`, and `invalid_request` when
      * the earlier document is refused today.
      */
-    async rollback(by: Acting, { version, expected }: Rollback, key?: IdempotencyKey): Promise<PolicyVersion> {
+    async rollback(by: Acting, { version, expected }: Rollback, key?: IdempotencyKey): Promise<StoredPolicy> {
       return change(by, expected, key, async (tx, current) => {
         if (version === current.version) throw new Failure('conflict', `Version ${version} is the current one.`)
         const earlier = version === 0 ? DEFAULT_VERSION : await findVersion(tx, version)
@@ -187,12 +204,21 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
 // Only documents that were stored before have them: the schema refuses others.
 function unknownFields({ rules }: PolicyDocument): FieldError[] {
   const found = rules.flatMap((rule, index) => [...unknownFieldsOf(rule, index)])
-  return found.slice(0, MAX_ERRORS).map((field) => ({ ...field, code: 'unknown_policy_field' }))
+  return found.slice(0, MAX_ERRORS).map((field) => ({ ...field, code: 'unknown_policy_field' as const }))
 }
 
-function otherVersion({ version }: PolicyVersion): Failure {
-  return new Failure('precondition_failed', {
-    detail: `The policy is at version ${version}: read it again before you replace it.`,
-    headers: { ETag: `"${version}"` },
-  })
+/** A finding about a document, with its pointer into the body that has it. */
+export function inBody<Problem extends { pointer: string }>(error: Problem): Problem {
+  return { ...error, pointer: `/document${error.pointer}` }
+}
+
+async function storedOf(tx: Tx, row: PolicyVersion): Promise<StoredPolicy> {
+  return toStored(row, await readActors(tx, [row.changedBy]))
+}
+
+function toStored<Row extends Omit<PolicyVersion, 'document'>>(
+  { createdAt, changedBy, ...row }: Row,
+  actors: ActorsOf,
+) {
+  return { ...row, changedAt: createdAt, changedBy: actors(changedBy) }
 }

@@ -52,7 +52,7 @@ function judgeCanary(
   const answer = lookUp(answers.canaries, rule.id)
   const unavailable: JudgedRequirement =
     mode === 'strict'
-      ? { refusal: { code: 'canary_unavailable', canarySet: set }, note: 'canary_unavailable' }
+      ? { refusal: { code: 'canary_unavailable', canarySet: set, isUnanswered: true }, note: 'canary_unavailable' }
       : { note: 'canary_unavailable' }
   if (answer === undefined) {
     const { refusal } = unavailable
@@ -74,7 +74,7 @@ function judgeWebhook(
   requirement: CompiledRequirement & { kind: 'webhook' },
   answers: PolicyAnswers,
 ): JudgedRequirement {
-  const unavailable = { code: 'policy_webhook_unavailable' }
+  const unavailable = { code: 'policy_webhook_unavailable', isUnanswered: true } as const
   if (rule.isShadow) return { refusal: unavailable, note: 'shadow_webhook_unevaluated' }
   const answer = lookUp(answers.webhooks, rule.id)
   if (answer === undefined) {
@@ -82,6 +82,7 @@ function judgeWebhook(
     return { refusal: { ...unavailable, isPending: true }, note: 'policy_webhook_pending', need }
   }
   if (answer === 'unavailable') return { refusal: unavailable }
+  if ('unavailable' in answer) return { refusal: { ...unavailable, webhookCause: answer.unavailable } }
   if (answer.decision === 'allow') return {}
   return {
     refusal: {
@@ -132,7 +133,8 @@ const UNMET: Record<RequirementKind, string> = {
 /** Of a rule whose condition could not be evaluated. */
 export function failedBy(requirement: CompiledRequirement): NonNullable<JudgedRequirement['refusal']> {
   const code = UNMET[requirement.kind]
-  return requirement.kind === 'canary' ? { code, canarySet: requirement.set } : { code }
+  if (requirement.kind === 'canary') return { code, canarySet: requirement.set, isUnanswered: true }
+  return requirement.kind === 'webhook' ? { code, isUnanswered: true } : { code }
 }
 
 function isHardwareAttested({ tier, enrolled }: PolicyFacts['device']): boolean {

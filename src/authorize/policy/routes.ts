@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Failure } from '#src/failure.ts'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { parseVersion, replyVersion, requireIfMatch, versionParams } from '#src/platform/http/documents.ts'
+import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { jsonObject } from '#src/platform/http/params.ts'
 import { fieldErrorView } from '#src/platform/http/rejection.ts'
@@ -9,8 +9,7 @@ import { parseWith } from '#src/platform/http/validate.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { documentSchema, type PolicyDocument } from './document.ts'
 import { ineffectiveWhenMissing } from './missing-fields.ts'
-import type { Policies } from './policies.ts'
-import type { PolicyVersion } from './rows.ts'
+import type { Policies, StoredPolicy } from './policies.ts'
 import { findingView, policyView, toPolicyView, toSummaryView, versionSummaryView } from './views.ts'
 
 export const PATH = '/v1/policy'
@@ -24,23 +23,25 @@ const validationView = z
     errors: z.array(fieldErrorView),
     findings: z
       .array(findingView)
-      .describe('Deny rules of a valid draft that a missing field turns off. analyze finds these and more.'),
+      .describe('Deny rules of a valid document that a missing field turns off. analyze finds these and more.'),
   })
   .meta({ id: 'PolicyValidation' })
 
 const validateBody = z.strictObject({
-  draft: jsonObject.describe('What PUT /v1/policy takes. Pointers of findings are of the document.'),
+  document: jsonObject.describe('What PUT /v1/policy takes. Pointers of errors and findings are of the document.'),
 })
+
+const replaceBody = z.strictObject({ document: documentSchema })
 
 const rollbackBody = z.strictObject({
   version: z.number().int().min(0).max(999_999_999).describe('The version to return to; 0 is the defaults.'),
 })
 
 export function policyRoutes(policies: Policies): Route[] {
-  const answer = (row: PolicyVersion) => reply(200, toPolicyView(row), { ETag: `"${row.version}"` })
+  const answer = (policy: StoredPolicy) => replyVersion(toPolicyView(policy))
 
   const validate = async ({ caller, body }: { caller: Scope; body: z.output<typeof validateBody> }) => {
-    const parsed = parseWith(documentSchema, body.draft, 'body')
+    const parsed = parseWith(documentSchema, body.document, 'body')
     const errors = parsed.ok ? policies.problemsOf(parsed.value as PolicyDocument, caller.environment) : parsed.errors
     const findings = errors.length === 0 && parsed.ok ? ineffectiveWhenMissing(parsed.value as PolicyDocument) : []
     return { valid: errors.length === 0, errors, findings }
@@ -76,13 +77,13 @@ export function policyRoutes(policies: Policies): Route[] {
         effect: 'write',
         kind: 'call',
         summary: 'Replace the policy by a new version',
-        body: documentSchema,
+        body: replaceBody,
         view: policyView,
         status: [200],
       },
       async ({ caller, body, idempotencyKey, header }) => {
         const expected = requireIfMatch(header('If-Match'))
-        return answer(await policies.put(caller, { document: body, expected }, idempotencyKey))
+        return answer(await policies.put(caller, { document: body.document, expected }, idempotencyKey))
       },
       async ({ caller }, version) => answer(await policies.getVersion(caller, Number(version))),
     ),
@@ -116,7 +117,7 @@ export function policyRoutes(policies: Policies): Route[] {
         sdk: 'policy.versions.list',
         effect: 'read',
         kind: 'list',
-        summary: 'All versions of the policy, newest first, with the key or user that made each',
+        summary: 'All versions of the policy, newest first, and who made each',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(versionSummaryView),
         status: [200],
@@ -137,11 +138,11 @@ export function policyRoutes(policies: Policies): Route[] {
         effect: 'read',
         kind: 'call',
         summary: 'One version of the policy',
-        params: z.object({ version: z.string().meta({ description: 'Its number.', pattern: '^[0-9]{1,9}$' }) }),
+        params: versionParams,
         view: policyView,
         status: [200],
       },
-      async ({ caller, params }) => toPolicyView(await policies.getVersion(caller, versionOf(params.version))),
+      async ({ caller, params }) => answer(await policies.getVersion(caller, parseVersion(params.version))),
     ),
     endpoint(
       {
@@ -166,17 +167,4 @@ export function policyRoutes(policies: Policies): Route[] {
       async ({ caller }, version) => answer(await policies.getVersion(caller, Number(version))),
     ),
   ]
-}
-
-// Who replaces a policy without having read it could undo another's change unseen.
-function requireIfMatch(header: string | undefined): number[] | undefined {
-  if (header === undefined) {
-    throw new Failure('precondition_failed', 'If-Match is missing: send the ETag of the version to replace, or *.')
-  }
-  return parseIfMatch(header)
-}
-
-function versionOf(text: string): number {
-  if (!/^[0-9]{1,9}$/.test(text)) throw new Failure('not_found', 'There is no such version: it is a whole number.')
-  return Number(text)
 }

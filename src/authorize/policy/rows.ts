@@ -58,13 +58,6 @@ export async function listVersions(
   )
 }
 
-/** Of two concurrent changes the second waits, and sees the effect of the first. */
-export async function lockPolicyVersions(tx: Tx, scope: Scope): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
-    `policy ${scope.accountId} ${scope.environment}`,
-  ])
-}
-
 export async function insertVersion(tx: Tx, scope: Scope, row: NewVersion): Promise<PolicyVersion> {
   const { version, document, digest, rolledBackTo, changedBy } = row
   const [inserted] = await tx.query<PolicyVersion>(

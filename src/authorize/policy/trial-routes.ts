@@ -11,63 +11,69 @@ import type { Trials } from './trials.ts'
 import { evaluationView, findingView, toEvaluationView } from './views.ts'
 
 const common = { ...COMMON, permission: 'policy.read' } as const
-const drafting = { ...common, ...DOCUMENT_LIMITS, method: 'POST' } as const
+const trying = { ...common, ...DOCUMENT_LIMITS, method: 'POST' } as const
 
 const whole = z.number().int()
 const text = z.string()
 
+const deviceFacts = z
+  .strictObject({ id: text.max(200).default(''), tier: hardwareTierView, enrolled: z.boolean().default(true) })
+  .meta({ id: 'PolicyDeviceFacts', verbatim: true })
+
+const factsSchema = z
+  .strictObject({
+    action_type: text.max(200).nullable().optional(),
+    action_description: text.max(2_000).optional(),
+    action_payload: jsonObject.optional(),
+    context: jsonObject.optional(),
+    authorize_context: jsonObject
+      .optional()
+      .describe('The context that authorize was given, where verify has another.'),
+    agent: jsonObject.nullable().optional(),
+    device: deviceFacts.optional().describe('Default: a device that is not enrolled.'),
+    session: jsonObject.optional(),
+    mandate: jsonObject.nullable().optional(),
+    schedule: jsonObject.nullable().optional(),
+    canary: jsonObject.nullable().optional(),
+    at: timestamp.optional().describe('Default: now.'),
+    token: z.strictObject({ biometric: z.boolean() }).meta({ id: 'PolicyTokenFacts', verbatim: true }).optional(),
+  })
+  // Rules name them as they are written here.
+  .meta({ id: 'PolicyFacts', verbatim: true })
+
+const unavailable = z.literal('unavailable')
+const webhookAnswer = z
+  .strictObject({
+    decision: z.enum(['allow', 'deny']).meta({ id: 'PolicyWebhookDecision' }),
+    reason: text.max(200).optional(),
+  })
+  .meta({ id: 'SimulatedWebhookAnswer' })
+const canaryAnswer = z
+  .strictObject({
+    tripped: z.boolean(),
+    families: z.array(text).default([]),
+    set: text.default(''),
+    source: z
+      .enum(['server', 'client'])
+      .meta({ id: 'ReadingSource' })
+      .default('server')
+      .describe('client: it can refuse, and satisfies no condition. Default: server.'),
+  })
+  .meta({ id: 'SimulatedCanaryAnswer' })
+
+const answersSchema = z
+  .strictObject({
+    webhooks: z.record(z.string(), z.union([unavailable, webhookAnswer])).default({}),
+    canaries: z.record(z.string(), z.union([unavailable, canaryAnswer])).default({}),
+    approvals: z.record(z.string(), z.literal('covered')).default({}).describe('The rules whose approval is given.'),
+  })
+  .meta({ id: 'SimulatedAnswers' })
+
 const simulateRequest = z.strictObject({
-  draft: documentSchema.optional().describe('Default: the stored policy.'),
+  document: documentSchema.optional().describe('Default: the stored policy.'),
   version: whole.min(0).max(999_999_999).optional().describe('A stored version, in place of the current one.'),
-  input: z
-    .strictObject({
-      action_type: text.max(200).nullable().optional(),
-      action_description: text.max(2_000).optional(),
-      action_payload: jsonObject.optional(),
-      context: jsonObject.optional(),
-      authorize_context: jsonObject
-        .optional()
-        .describe('The context that authorize was given, where verify has another.'),
-      agent: jsonObject.nullable().optional(),
-      device: z
-        .strictObject({ id: text.max(200).default(''), tier: hardwareTierView, enrolled: z.boolean().default(true) })
-        .optional()
-        .describe('Default: a device that is not enrolled.'),
-      session: jsonObject.optional(),
-      mandate: jsonObject.nullable().optional(),
-      schedule: jsonObject.nullable().optional(),
-      canary: jsonObject.nullable().optional(),
-      at: timestamp.optional().describe('Default: now.'),
-      token: z.strictObject({ biometric: z.boolean() }).optional(),
-    })
-    .describe('What verify would have. Everything is optional.'),
-  answers: z
-    .strictObject({
-      webhooks: z
-        .record(
-          z.string(),
-          z.union([
-            z.literal('unavailable'),
-            z.strictObject({ decision: z.enum(['allow', 'deny']), reason: text.max(200).optional() }),
-          ]),
-        )
-        .default({}),
-      canaries: z
-        .record(
-          z.string(),
-          z.union([
-            z.literal('unavailable'),
-            z.strictObject({
-              tripped: z.boolean(),
-              families: z.array(text).default([]),
-              set: text.default(''),
-              source: z.enum(['server', 'client']).default('server'),
-            }),
-          ]),
-        )
-        .default({}),
-      approvals: z.record(z.string(), z.literal('covered')).default({}).describe('The rules whose approval is given.'),
-    })
+  input: factsSchema.describe('What verify would have. Everything is optional.'),
+  answers: answersSchema
     .optional()
     .describe(
       'By rule id: what the policy webhook and the canaries would answer, and what people have approved. A webhook without one is pending.',
@@ -85,14 +91,14 @@ const analysisView = z
 
 export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route[] {
   const simulate = async ({ caller, body }: { caller: Parameters<Trials['simulate']>[0]; body: SimulateBody }) => {
-    const { draft, version, input, answers } = body
+    const { document, version, input, answers } = body
     const contexts = contextsOf(input, now())
     const given = { webhooks: {}, canaries: {}, approvals: {}, ...answers } as unknown as PolicyAnswers
-    const { version: used, evaluation } = await trials.simulate(caller, { draft, version, contexts, answers: given })
+    const { version: used, evaluation } = await trials.simulate(caller, { document, version, contexts, answers: given })
     return toEvaluationView(evaluation, used)
   }
   const analyze = async ({ caller, body }: { caller: Parameters<Trials['analyze']>[0]; body: AnalyzeBody }) => {
-    const { findings, isComplete } = await trials.analyze(caller, body.draft)
+    const { findings, isComplete } = await trials.analyze(caller, body.document)
     return { findings, complete: isComplete }
   }
 
@@ -100,7 +106,7 @@ export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route
   return [
     endpoint(
       {
-        ...drafting,
+        ...trying,
         path: `${PATH}/analyze`,
         operationId: 'analyzePolicy',
         sdk: 'policy.analyze',
@@ -116,7 +122,7 @@ export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route
     ),
     endpoint(
       {
-        ...drafting,
+        ...trying,
         path: `${PATH}/simulate`,
         operationId: 'simulatePolicy',
         sdk: 'policy.simulate',
@@ -133,7 +139,7 @@ export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route
   ]
 }
 
-const analyzeRequest = z.strictObject({ draft: documentSchema.optional().describe('Default: the stored policy.') })
+const analyzeRequest = z.strictObject({ document: documentSchema.optional().describe('Default: the stored policy.') })
 type SimulateBody = z.output<typeof simulateRequest>
 type AnalyzeBody = z.output<typeof analyzeRequest>
 

@@ -1,50 +1,80 @@
 // What callers see of policies, their evaluation and their analysis.
 
 import { z } from 'zod'
+import { documentMembers, toDocumentView, toVersionView, versionMembers } from '#src/platform/http/documents.ts'
+import { asWritten, extended } from '#src/platform/http/views.ts'
+import type { FindingCode } from './analyze.ts'
 import { defaultRules } from './compile.ts'
-import type { PolicyEvaluation, PolicyNeed, PolicyRefusal, PolicyRuleResult } from './evaluate.ts'
-import type { PolicyVersion, VersionSummary } from './rows.ts'
+import { canaryModeView, conditionSchema, documentSchema, requireSchema } from './document.ts'
+import type { PolicyEvaluation, PolicyNeed, PolicyRefusal, PolicyRuleResult, RequirementKind } from './evaluate.ts'
+import type { PolicySummary, StoredPolicy } from './policies.ts'
 
-const iso = z.iso.datetime()
 const whole = z.number().int()
 
-// Stored documents were checked when they were written. Reading one does not compile its regular expressions again.
-const storedRules = z
-  .array(z.record(z.string(), z.unknown()))
-  .describe('As `PolicyRule` describes them, with their defaults filled in.')
-
-const version = {
-  version: whole.describe('0: the defaults, before a policy is set.'),
-  digest: z.string().describe('SHA-256 of the canonical JSON of the document, hex.'),
-  rolled_back_to: whole.nullable().describe('The version whose document this one repeats.'),
-  changed_at: iso.nullable(),
-  changed_by: z.string().nullable().describe('The API key or user that made this version.'),
-}
-
-export const policyView = z
+const builtinRuleView = z
   .object({
-    ...version,
-    name: z.string(),
-    default_rules: z.object({
-      biometric_flag: z.boolean(),
-      hardware_above: z.union([z.number(), z.string()]).nullable(),
-    }),
-    approvals: z
-      .object({ require_human_session: z.boolean().optional(), separation_of_duties: z.boolean().optional() })
-      .optional(),
-    rules: storedRules,
-    builtin_rules: storedRules.describe('What `default_rules` come to, written as rules.'),
+    id: z.string(),
+    description: z.string(),
+    priority: whole,
+    enabled: z.boolean(),
+    shadow: z.boolean(),
+    when: asWritten(conditionSchema),
+    require: asWritten(requireSchema),
+    reason: z.string(),
   })
-  .meta({ id: 'Policy' })
+  .meta({ id: 'BuiltinPolicyRule', verbatim: true })
 
-export const versionSummaryView = z
-  .object({ ...version, name: z.string(), rules: whole.describe('How many.') })
-  .meta({ id: 'PolicyVersionSummary' })
+const versionView = z
+  .object({
+    ...versionMembers,
+    rolled_back_to: whole.nullable().describe('The version whose document this one repeats.'),
+  })
+  .meta({ id: 'PolicyVersion' })
+
+export const policyView = extended(
+  versionView,
+  {
+    document: documentMembers(documentSchema).document,
+    builtin_rules: z.array(builtinRuleView).describe('What `default_rules` come to, written as rules.'),
+  },
+  { id: 'Policy' },
+)
+
+export const versionSummaryView = extended(
+  versionView,
+  { name: z.string(), rules: whole.describe('How many.') },
+  { id: 'PolicyVersionSummary' },
+)
+
+const FINDING_CODES = [
+  'always_denies',
+  'never_matches',
+  'shadowed_by',
+  'conflicts_with',
+  'unreachable_approval',
+  'webhook_unreachable',
+  'webhook_without_secret',
+  'ineffective',
+  'ineffective_when_missing',
+  'unknown_policy_field',
+] as const satisfies FindingCode[]
+
+const EFFECTS = [
+  'deny',
+  'biometric',
+  'hardware',
+  'tier',
+  'canary',
+  'webhook',
+  'approval',
+] as const satisfies RequirementKind[]
+// Listed and not checked: the ledger has the words of every version of the service.
+const effectView = z.string().meta({ id: 'PolicyEffect', enum: [...EFFECTS] })
 
 export const ruleResultView = z
   .object({
     rule_id: z.string(),
-    effect: z.string().describe('deny, biometric, hardware, tier, canary, webhook or approval.'),
+    effect: effectView,
     matched: z.boolean(),
     met: z.boolean(),
     shadow: z.boolean(),
@@ -58,17 +88,7 @@ export const ruleResultView = z
 
 export const findingView = z
   .object({
-    code: z.enum([
-      'always_denies',
-      'never_matches',
-      'shadowed_by',
-      'conflicts_with',
-      'unreachable_approval',
-      'webhook_unreachable',
-      'ineffective',
-      'ineffective_when_missing',
-      'unknown_policy_field',
-    ]),
+    code: z.enum(FINDING_CODES).meta({ id: 'PolicyFindingCode' }),
     rule_id: z.string(),
     pointer: z.string(),
     other_rule_id: z.string().optional(),
@@ -76,11 +96,15 @@ export const findingView = z
   })
   .meta({ id: 'PolicyFinding' })
 
+const refusalKindView = z
+  .enum(['default', ...EFFECTS])
+  .meta({ id: 'PolicyRefusalKind', description: 'default: a rule that `default_rules` come to.' })
+
 const refusalView = z
   .object({
     reason: z.string(),
     matched_rule_id: z.string(),
-    kind: z.string(),
+    kind: refusalKindView,
     priority: whole,
     webhook_reason: z.string().optional(),
     canary_set: z.string().optional(),
@@ -90,13 +114,13 @@ const refusalView = z
 
 const needView = z
   .object({
-    kind: z.enum(['webhook', 'canary']),
+    kind: z.enum(['webhook', 'canary']).meta({ id: 'PolicyNeedKind' }),
     rule_id: z.string(),
     url: z.string().optional(),
     timeout_ms: whole.optional(),
     set: z.string().optional(),
     families: z.array(z.string()).optional(),
-    mode: z.string().optional(),
+    mode: canaryModeView.optional(),
     max_age_s: whole.optional(),
     source: z.literal('inference').optional(),
   })
@@ -104,7 +128,7 @@ const needView = z
 
 export const evaluationView = z
   .object({
-    policy_version: whole.nullable().describe('null: a draft.'),
+    policy_version: whole.nullable().describe('null: the document that was sent.'),
     would_be_valid: z.boolean(),
     reason: z.string().nullable().describe('The first refusal; policy_webhook_pending where it waits for a webhook.'),
     matched_rule_id: z.string().nullable(),
@@ -115,13 +139,21 @@ export const evaluationView = z
   })
   .meta({ id: 'PolicySimulation' })
 
-export function toPolicyView(row: PolicyVersion): z.input<typeof policyView> {
-  const { name, default_rules, approvals, rules } = row.document
-  return { ...toVersion(row), name, default_rules, approvals, rules, builtin_rules: defaultRules(row.document) }
+export function toPolicyView(policy: StoredPolicy): z.input<typeof policyView> {
+  return {
+    ...toDocumentView(policy),
+    rolled_back_to: policy.rolledBackTo,
+    builtin_rules: defaultRules(policy.document).map(({ description = '', reason = '', ...rule }) => ({
+      ...rule,
+      description,
+      reason,
+    })),
+  }
 }
 
-export function toSummaryView(row: VersionSummary): z.input<typeof versionSummaryView> {
-  return { ...toVersion(row), name: row.name, rules: row.rules }
+export function toSummaryView(policy: PolicySummary): z.input<typeof versionSummaryView> {
+  const { rolledBackTo: rolled_back_to, name, rules } = policy
+  return { ...toVersionView(policy), rolled_back_to, name, rules }
 }
 
 export function toEvaluationView(
@@ -161,14 +193,4 @@ function toRefusalView(refusal: PolicyRefusal): z.input<typeof refusalView> {
 
 function toResultView(result: PolicyRuleResult): z.input<typeof ruleResultView> {
   return { ...result }
-}
-
-function toVersion({ version, digest, rolledBackTo, changedBy, createdAt }: Omit<PolicyVersion, 'document'>) {
-  return {
-    version,
-    digest,
-    rolled_back_to: rolledBackTo,
-    changed_at: createdAt?.toISOString() ?? null,
-    changed_by: changedBy,
-  }
 }

@@ -1,4 +1,4 @@
-import { IDS, listed } from '#src/catalogue/examples.ts'
+import { EVENT_ACTOR, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
@@ -98,7 +98,7 @@ export const EVENTS: EventNotes = {
       scope: 'session',
       agent_session_id: 'shopping-4711',
       reason: wanted.reason,
-      actor: IDS.key,
+      actor: EVENT_ACTOR,
     },
   },
 }

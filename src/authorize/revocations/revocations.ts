@@ -6,6 +6,7 @@ import { emit } from '#src/account/webhooks/emit.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { lockExclusive, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import { unlabelledActor } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { CountedPage, Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
@@ -77,7 +78,7 @@ export function createRevocations({ db, ledger, pager, now, cancelApprovals }: R
       inputs: { revocation_id: id, ...subject },
       facts: { reason, expires_at: row.expiresAt?.toISOString() ?? null, tokens },
     })
-    const data = { revocation_id: id, scope, ...subject, reason, actor: actor.id }
+    const data = { revocation_id: id, scope, ...subject, reason, actor: unlabelledActor(actor.id) }
     await Promise.all([recorded, emit(tx, acting, { type: 'intent.revoked', data })])
     return row
   }

@@ -1,6 +1,8 @@
 // What `frequency` of a schedule means: one of five words, or a recurrence rule (RRULE) of RFC 5545 with the parts that
 // are listed here. A part that is not listed is refused by name: ignoring one would make another calendar.
 
+import type { FieldErrorCode } from '#src/field-errors.ts'
+
 const FREQUENCY_WORDS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const
 export type FrequencyWord = (typeof FREQUENCY_WORDS)[number]
 
@@ -30,7 +32,7 @@ export interface WeekdayRule {
   ordinal: number
 }
 
-export type ParsedFrequency = { ok: true; recurrence: Recurrence } | { ok: false; code: string; detail: string }
+export type ParsedFrequency = { ok: true; recurrence: Recurrence } | { ok: false; code: FieldErrorCode; detail: string }
 
 export const MAX_FREQUENCY_LENGTH = 500
 const MAX_INTERVAL = 1_000
@@ -82,7 +84,7 @@ export function parseFrequency(text: string): ParsedFrequency {
     if (text.length > MAX_FREQUENCY_LENGTH) refuse('too_long', `must have at most ${MAX_FREQUENCY_LENGTH} characters`)
     return { ok: true, recurrence: recurrenceOf(partsOf(text)) }
   } catch (error) {
-    if (error instanceof RangeError) return { ok: false, code: String(error.cause), detail: error.message }
+    if (error instanceof RangeError) return { ok: false, code: error.cause as FieldErrorCode, detail: error.message }
     throw error
   }
 }
@@ -197,6 +199,6 @@ function isWord(text: string): text is FrequencyWord {
   return FREQUENCY_WORDS.some((word) => word === text)
 }
 
-function refuse(code: string, detail: string): never {
+function refuse(code: FieldErrorCode, detail: string): never {
   throw new RangeError(detail, { cause: code })
 }

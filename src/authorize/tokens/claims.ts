@@ -12,6 +12,7 @@ const isTime: Check = (value) => typeof value === 'number' && Number.isInteger(v
 const HASH = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
 const isHash: Check = (value) => typeof value === 'string' && HASH.test(value)
 const isCount = isTime
+const isFlag: Check = (value) => typeof value === 'boolean'
 
 const REQUIRED: Record<string, Check> = {
   iss: isText,
@@ -40,6 +41,7 @@ const OPTIONAL: Record<string, Check> = {
   cycle: isCount,
   biometric: isBiometric,
   approval_id: isText,
+  single_use: isFlag,
 }
 
 const required = Object.entries(REQUIRED)

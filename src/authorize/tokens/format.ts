@@ -35,6 +35,8 @@ export interface IntentClaims {
   cycle?: number | undefined
   biometric?: BiometricClaim | undefined
   approval_id?: string | undefined
+  /** true: it can be executed once, although neither a mandate nor an approval binds it. */
+  single_use?: boolean | undefined
   policy_version: number
   status: { status_list: StatusReference }
 }

@@ -4,26 +4,40 @@
 import { Failure } from '#src/failure.ts'
 import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
 import { redactTokens } from '#src/platform/log.ts'
-import type { OutboundAnswer, OutboundErrorCode } from '#src/platform/net/outbound.ts'
+import type { OutboundAnswer } from '#src/platform/net/outbound.ts'
 
 export interface PolicyWebhookAnswer {
   decision: 'allow' | 'deny'
   reason?: string
 }
 
-/** Why a question has no answer. For the log and the metrics: callers of verify are told `unavailable` alone. */
-export type UnavailableCause =
-  | OutboundErrorCode
+/** Why a question has no answer. */
+export const UNAVAILABLE_CAUSES = [
   /** The account has no signing secret yet. */
-  | 'no_secret'
+  'no_secret',
   /** The account has too many questions in flight. */
-  | 'busy'
-  | 'status_2xx'
-  | 'status_3xx'
-  | 'status_4xx'
-  | 'status_5xx'
+  'busy',
+  'status_2xx',
+  'status_3xx',
+  'status_4xx',
+  'status_5xx',
   /** 200, with a body that is no answer. */
-  | 'malformed'
+  'malformed',
+  /** While the question was open, the policy changed what the rule of this id asks. */
+  'policy_changed',
+  'invalid_url',
+  'refused_address',
+  'dns_failed',
+  'connect_failed',
+  'tls_failed',
+  'timeout',
+  'reset',
+  'invalid_response',
+  'response_too_large',
+  'aborted',
+] as const
+
+export type UnavailableCause = (typeof UNAVAILABLE_CAUSES)[number]
 
 export type ReadAnswer = { answer: PolicyWebhookAnswer } | { cause: UnavailableCause; detail: string }
 

@@ -34,6 +34,6 @@ export function policyWebhooksFeature(p: Platform) {
         },
       },
     },
-    { policyWebhooks },
+    { policyWebhooks, hasWebhookSecret: secrets.hasAny },
   )
 }

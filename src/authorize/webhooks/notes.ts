@@ -3,7 +3,7 @@ import type { Note } from '#src/platform/http/openapi.ts'
 
 const state = {
   rotated_at: '2026-11-20T15:00:00.000Z',
-  rotated_by: IDS.key,
+  rotated_by: { type: 'key', id: IDS.key, label: 'deployments' },
   previous_expires_at: '2026-11-21T15:00:00.000Z',
 }
 

@@ -7,7 +7,13 @@ import { signDelivery } from '#src/account/webhooks/signature.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Outbound, OutboundAnswer } from '#src/platform/net/outbound.ts'
-import { MAX_ANSWER_BYTES, type PolicyWebhookAnswer, type ReadAnswer, readAnswer } from './answer.ts'
+import {
+  MAX_ANSWER_BYTES,
+  type PolicyWebhookAnswer,
+  type ReadAnswer,
+  readAnswer,
+  type UnavailableCause,
+} from './answer.ts'
 import type { PolicySecrets } from './secrets.ts'
 
 /** For all webhook rules of a verify together (specification, Limits). */
@@ -54,11 +60,8 @@ export interface PolicyWebhooksDeps {
   onOutcome?: (scope: Scope, outcome: PolicyWebhookOutcome) => void
 }
 
-export interface AskOptions {
-  signal: AbortSignal
-  /** Called with what came of each question, so that a caller can record why one was not answered. */
-  onEach?: (outcome: PolicyWebhookOutcome) => void
-}
+/** A question without an answer says why it has none. */
+export type PolicyWebhookResult = PolicyWebhookAnswer | { unavailable: UnavailableCause }
 
 export type PolicyWebhooks = ReturnType<typeof createPolicyWebhooks>
 
@@ -109,8 +112,8 @@ export function createPolicyWebhooks({ outbound, secrets, now, onOutcome = () =>
       scope: Scope,
       needs: readonly PolicyWebhookNeed[],
       question: PolicyQuestion,
-      { signal, onEach = () => {} }: AskOptions,
-    ): Promise<Record<string, PolicyWebhookAnswer | 'unavailable'>> {
+      signal: AbortSignal,
+    ): Promise<Record<string, PolicyWebhookResult>> {
       if (needs.length === 0) return {}
       const startedAt = performance.now()
       const live = await secrets.live(scope)
@@ -130,8 +133,7 @@ export function createPolicyWebhooks({ outbound, secrets, now, onOutcome = () =>
             ? { ruleId, answer: read.answer, cause: null, durationMs }
             : { ruleId, answer: 'unavailable', ...read, durationMs }
         onOutcome(scope, outcome)
-        onEach(outcome)
-        return [ruleId, outcome.answer] as const
+        return [ruleId, 'answer' in read ? read.answer : { unavailable: read.cause }] as const
       }
       return Object.fromEntries(await Promise.all(needs.map(askOne)))
     },

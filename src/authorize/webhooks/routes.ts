@@ -1,28 +1,42 @@
 import { z } from 'zod'
-import { GRACE_SECONDS } from '#src/account/webhooks/changes.ts'
-import { rotateBody } from '#src/account/webhooks/endpoint-views.ts'
+import { GRACE_SECONDS, MAX_GRACE_SECONDS } from '#src/account/webhooks/changes.ts'
+import { actorView } from '#src/platform/http/actor.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
 import type { PolicySecretState, PolicySecrets } from './secrets.ts'
 
 const common = { scope: 'admin', needsAccountKey: true } as const
 const PATH = '/v1/policy/webhook-secret'
 
-const stateShape = {
-  rotated_at: z.string().nullable().meta({ description: 'null: there is no secret yet, and webhook rules deny.' }),
-  rotated_by: z.string().nullable().meta({ description: 'The API key or user.' }),
-  previous_expires_at: z
-    .string()
-    .nullable()
-    .meta({ description: 'Until when the secret before this one signs as well; null when there is none.' }),
-}
-const stateView = z.object(stateShape).meta({ id: 'PolicyWebhookSecret' })
-const rotatedView = z
+const stateView = z
   .object({
-    ...stateShape,
+    rotated_at: timestampView.nullable().describe('null: there is no secret yet, and webhook rules deny.'),
+    rotated_by: actorView.nullable(),
+    previous_expires_at: timestampView
+      .nullable()
+      .describe('Until when the secret before this one signs as well; null when there is none.'),
+  })
+  .meta({ id: 'PolicyWebhookSecret' })
+const rotatedView = extended(
+  stateView,
+  {
     secret: z.string().optional().meta({ description: 'Shown now and never again.' }),
     secret_shown: z.literal(false).optional().meta({ description: 'A replay of the rotation, without the secret.' }),
+  },
+  { id: 'RotatedPolicyWebhookSecret' },
+)
+
+const rotateBody = z
+  .strictObject({
+    grace_seconds: z
+      .number()
+      .int()
+      .min(0)
+      .max(MAX_GRACE_SECONDS)
+      .default(GRACE_SECONDS)
+      .describe('For how long the secret before signs as well. Default: a day.'),
   })
-  .meta({ id: 'RotatedPolicyWebhookSecret' })
+  .optional()
 
 export function policySecretRoutes(secrets: PolicySecrets): Route[] {
   return [
@@ -68,8 +82,8 @@ export function policySecretRoutes(secrets: PolicySecrets): Route[] {
   ]
 }
 
-const toView = ({ newest, previous }: PolicySecretState): z.input<typeof stateView> => ({
+const toView = ({ newest, rotatedBy, previous }: PolicySecretState): z.input<typeof stateView> => ({
   rotated_at: newest?.createdAt.toISOString() ?? null,
-  rotated_by: newest?.createdBy ?? null,
+  rotated_by: rotatedBy,
   previous_expires_at: previous?.expiresAt?.toISOString() ?? null,
 })

@@ -2,10 +2,12 @@
 // before it as well. An account has none until it asks for one, and without one no question is sent.
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import { readActors } from '#src/account/users/actors.ts'
 import { newSecret } from '#src/account/webhooks/secret.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { ActorView } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -31,6 +33,7 @@ export const SEALED_POLICY_SECRETS: SealedColumn = {
 export interface PolicySecretState {
   /** undefined: the account has none yet. */
   newest: PolicySecretRow | undefined
+  rotatedBy: ActorView | null
   /** Signs as well, until its `expiresAt`. */
   previous: PolicySecretRow | undefined
 }
@@ -54,6 +57,11 @@ export function createPolicySecrets({ db, sealer }: PolicySecretsDeps) {
 
     async get(scope: Scope): Promise<PolicySecretState> {
       return db.tenant(scope, stateIn)
+    },
+
+    /** Whether there is one to sign with. */
+    async hasAny(scope: Scope): Promise<boolean> {
+      return (await db.tenant(scope, findLiveSecrets)).length > 0
     },
 
     /** Makes a new secret, which is returned this once. Also the first one. */
@@ -87,7 +95,8 @@ export function createPolicySecrets({ db, sealer }: PolicySecretsDeps) {
 
 async function stateIn(tx: Tx): Promise<PolicySecretState> {
   const [newest, previous] = await findLiveSecrets(tx)
-  return { newest, previous }
+  const actors = await readActors(tx, newest === undefined ? [] : [newest.createdBy])
+  return { newest, rotatedBy: actors(newest?.createdBy ?? null), previous }
 }
 
 // A sealed secret that is copied to the row of another account, environment or version doesn't open there.

@@ -26,5 +26,5 @@ export async function fetchSession(root) {
   // The session ended elsewhere. The next page need not ask again.
   // biome-ignore lint/suspicious/noDocumentCookie: browsers of 2024 have no Cookie Store API
   if (answer.status === 401) document.cookie = 'svc_csrf=; Path=/; SameSite=Lax; Max-Age=0'
-  return answer
+  return answer.ok ? { ...answer, body: answer.body.session } : answer
 }

@@ -127,7 +127,7 @@ function endOfEscape(scan: Scan, depth: number): number {
 
 // The reader does not know the field: many take numbers alone.
 const NOT_PORTABLE =
-  `a double has no exact place for the number: integers are at most ${Number.MAX_SAFE_INTEGER}, ` +
+  `not every reader takes the number for the same one: integers are at most ${Number.MAX_SAFE_INTEGER}, ` +
   'and larger ones can be sent only to fields that take them as strings'
 const TOO_SMALL = 'no double but 0 is as near to 0 as the number; 0 itself must be written without digits other than 0'
 

@@ -51,6 +51,16 @@ export function boundsOfRange(
   return [lowestId(ids, from ?? START_OF_TIME), before !== undefined && before < above ? before : above]
 }
 
+/**
+ * The condition of a filter that takes several values. One of them is compared as one: a list in order of another column
+ * is read from an index only then.
+ */
+export function conditionOfAny(values: unknown[], column: string, wanted: readonly string[]): string {
+  const [only] = wanted
+  if (wanted.length === 1) return `${column} = $${values.push(only)}`
+  return `${column} = ANY($${values.push(wanted)}::text[])`
+}
+
 /** `include=total_count` counts no further: a tenant may have millions of decisions, and a count reads each of them. */
 export const MAX_TOTAL = 100_000
 

@@ -13,7 +13,7 @@ import { failsNoEarlier } from '#src/platform/time-limit.ts'
 import { isListed } from './client-address.ts'
 import { type ClosureTimes, checkOpen, checkSuspension } from './closed.ts'
 import type { Caller, Route } from './endpoint.ts'
-import { checkProducts, hasScope, type Origin } from './principal.ts'
+import { checkProducts, hasScope, type Origin, type Refused } from './principal.ts'
 import type { SessionCookies } from './session-cookie.ts'
 
 /** What the database knows of a key, valid or not. */
@@ -33,6 +33,8 @@ export interface KeyRow {
   suspendedAt: Date | undefined
   /** The products whose routes it may call; undefined: all. */
   narrowedTo?: readonly Product[] | undefined
+  /** It calls routes that read, and no others. */
+  isReadOnly?: boolean
   /** The addresses and ranges from which it is accepted; undefined: from every address. */
   ipAllow: readonly string[] | undefined
 }
@@ -86,7 +88,9 @@ export interface Visit {
   route: Pick<
     Route,
     | 'method'
+    | 'effect'
     | 'scope'
+    | 'takesAnyKey'
     | 'permission'
     | 'isAccountLevel'
     | 'needsAccountKey'
@@ -97,6 +101,8 @@ export interface Visit {
   >
   /** Of the path. */
   params: Record<string, string>
+  /** Called with the principal before its access is decided. Not called for publishable keys, which anybody has. */
+  onKnown?: (by: Refused) => void
 }
 
 /**
@@ -120,30 +126,34 @@ export function createAuthenticator({
     const origin = { ip: clientAddress(req), userAgent: req.headers['user-agent'] ?? null }
     const caller =
       secret === undefined
-        ? await failsNoEarlier(REFUSED_AFTER_MS, () => byKey(req, origin))
+        ? await failsNoEarlier(REFUSED_AFTER_MS, () => byKey(visit, origin))
         : await bySession(visit, secret, origin)
+    if (caller.isAccountBearing) visit.onKnown?.(caller)
     authorize(visit, caller)
     return caller
   }
 
-  async function byKey(req: IncomingMessage, origin: Origin): Promise<Caller> {
+  async function byKey({ req, onKnown }: Visit, origin: Origin): Promise<Caller> {
     const row = await findKey(readKey(req), origin.ip)
     if (row === undefined) {
       // After the look-up: a valid key is answered, whatever else its address sends.
       await countGuess(origin.ip)
       throw unknownKey()
     }
+    const { keyId, scopes, accountId, environment, isAccountBearing, plan, products } = row
+    const { narrowedTo, isReadOnly = false } = row
+    const principal = { kind: 'key', keyId, scopes, products: narrowedTo, isReadOnly } as const
+    if (isAccountBearing) onKnown?.({ accountId, environment, principal, origin })
     try {
       checkKey(row, origin, now())
     } catch (refusal) {
       note({ account: row.accountId, key: row.keyId })
       throw refusal
     }
-    const { keyId, scopes, narrowedTo, accountId, environment, isAccountBearing, plan, products } = row
     return {
       accountId,
       environment,
-      principal: { kind: 'key', keyId, scopes, products: narrowedTo },
+      principal,
       isAccountBearing,
       plan,
       products,
@@ -151,7 +161,8 @@ export function createAuthenticator({
     }
   }
 
-  async function bySession({ req, route, params }: Visit, secret: string, origin: Origin): Promise<Caller> {
+  async function bySession(visit: Visit, secret: string, origin: Origin): Promise<Caller> {
+    const { req, route, params, onKnown } = visit
     const row = await findSession(secret)
     if (row === undefined) await countGuess(origin.ip)
     if (row === undefined || row.hasEnded) {
@@ -159,6 +170,8 @@ export function createAuthenticator({
     }
     checkSuspension(row)
     const { sessionId, userId, role, isSandboxOnly, accountId, plan, products, closure } = row
+    const principal = { kind: 'session', sessionId, userId, role, isSandboxOnly } as const
+    onKnown?.({ accountId, principal, origin })
     if (route.method !== 'GET') cookies.check(req, sessionId)
     const isOwnOrOwner = role === 'owner' || route.permission === WHATEVER_THE_ACCOUNT
     const isAllowed = isOwnOrOwner && (route.method === 'GET' || route.isOpenWhenClosed === true)
@@ -166,7 +179,7 @@ export function createAuthenticator({
     return {
       accountId,
       environment: environmentOf(req, route, params),
-      principal: { kind: 'session', sessionId, userId, role, isSandboxOnly },
+      principal,
       isAccountBearing: true,
       plan,
       products,
@@ -208,21 +221,14 @@ function wordOf(value: string): string | undefined {
 }
 
 /**
- * @throws {Failure} `environment_mismatch`, `session_required`, `insufficient_scope`, `insufficient_role`,
+ * @throws {Failure} `environment_mismatch`, `session_required`, `insufficient_scope`, `key_read_only`, `insufficient_role`,
  * `account_key_required`, `plan_required`.
  */
 function authorize({ route, params }: Visit, caller: Caller): void {
   checkEnvironment(route, caller, params)
   const { principal } = caller
   if (principal.kind === 'session') checkRole(route, principal.role, caller)
-  else if (route.scope === undefined) {
-    throw new Failure('session_required', 'This takes a session of a signed-in user, and no API key.')
-  } else if (!hasScope(principal, route.scope)) {
-    throw new Failure('insufficient_scope', {
-      detail: `This API key lacks the scope "${route.scope}"; it has ${principal.scopes.join(', ')}.`,
-      members: { required_scope: route.scope },
-    })
-  } else checkProducts(principal, route)
+  else if (route.takesAnyKey !== true) checkScope(route, principal)
   if (route.needsAccountKey === true && !caller.isAccountBearing) {
     throw new Failure(
       'account_key_required',
@@ -230,6 +236,22 @@ function authorize({ route, params }: Visit, caller: Caller): void {
     )
   }
   if (route.plan !== undefined && caller.plan !== route.plan) throw lackingPlan(`This needs the plan ${route.plan}.`)
+}
+
+function checkScope(route: Visit['route'], principal: Extract<Caller['principal'], { kind: 'key' }>): void {
+  if (route.scope === undefined) {
+    throw new Failure('session_required', 'This takes a session of a signed-in user, and no API key.')
+  }
+  if (!hasScope(principal, route.scope)) {
+    throw new Failure('insufficient_scope', {
+      detail: `This API key lacks the scope "${route.scope}"; it has ${principal.scopes.join(', ')}.`,
+      members: { required_scope: route.scope },
+    })
+  }
+  checkProducts(principal, route)
+  if (principal.isReadOnly === true && route.effect !== 'read') {
+    throw new Failure('key_read_only', 'This API key only reads, and this would change something: use another key.')
+  }
 }
 
 function checkEnvironment(route: Visit['route'], { environment, principal }: Caller, params: Record<string, string>) {

@@ -8,7 +8,7 @@ import type { KeyScope, Plan, Product } from '#src/catalogue/access.ts'
 import type { AuditAction } from '#src/catalogue/audit.ts'
 import type { MeteredOperation } from '#src/catalogue/metered.ts'
 import type { Permission } from '#src/catalogue/permissions.ts'
-import { type CallKind, type Effect, type SdkMethod, tagOf } from '#src/catalogue/sdk.ts'
+import { type CallKind, type RouteEffect, type SdkMethod, tagOf } from '#src/catalogue/sdk.ts'
 import type { Failure } from '#src/failure.ts'
 import type { Hold } from '#src/platform/fair-budget.ts'
 import type { InlineBytes } from '#src/platform/owned-bytes.ts'
@@ -89,7 +89,7 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
    */
   operationId: string
   sdk: SdkMethod
-  effect: Effect
+  effect: RouteEffect
   kind: CallKind
   summary: string
   params?: P
@@ -124,10 +124,12 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   isPage?: true
 }
 
-/** Which principals a route takes. At least one of the first two; without a scope it takes sessions only. */
+/** Which principals a route takes. Without a scope, and unless it takes any key, it takes sessions only. */
 interface Access {
   /** For keys. */
   scope?: KeyScope
+  /** In place of a scope: every key, whatever its scopes and products. For what a key may know of itself. */
+  takesAnyKey?: true
   /** For sessions: which roles (src/catalogue/permissions.ts). */
   permission?: Permission
   /** Refuses the publishable keys with `account_key_required`. */

@@ -40,7 +40,8 @@ export async function streamPages(
     readPage: (query: Record<string, unknown>) => Promise<Page<unknown>>
   },
 ): Promise<Readable> {
-  if (isLimited) throw invalidField('?limit', 'not_allowed', 'does not apply to lines, which are everything that matches')
+  if (isLimited)
+    throw invalidField('?limit', 'not_allowed', 'does not apply to lines, which are everything that matches')
   const { include, ...filters } = query
   const limit = schema?.shape.limit === undefined ? {} : { limit: largestLimit(schema.shape.limit) }
   const everyPage = { ...filters, ...(include !== 'total_count' && include !== undefined && { include }), ...limit }
@@ -50,7 +51,8 @@ export async function streamPages(
     for (let page = first; ; ) {
       if (page.data.length > 0) yield Buffer.from(page.data.map((item) => `${JSON.stringify(item)}\n`).join(''))
       if (!page.has_more) return
-      if (page.next_cursor === null || schema?.shape.cursor === undefined) throw new Error('a list that has more must take a cursor')
+      if (page.next_cursor === null || schema?.shape.cursor === undefined)
+        throw new Error('a list that has more must take a cursor')
       page = await readPage({ ...everyPage, cursor: page.next_cursor })
     }
   }

@@ -13,6 +13,8 @@ export interface OperationPlace {
   note: Note | undefined
 }
 
+// Generators of clients know a body of bytes by this format; without a schema they leave the operation out.
+const BYTES = { schema: { type: 'string', format: 'binary' } }
 const PARAMETER = /:([A-Za-z0-9_]+)/g
 const TEXT = { schema: { type: 'string' } }
 /** Headers that many answers have, as components. */
@@ -71,7 +73,10 @@ export const PARAMETERS = {
   },
 } as const
 
-const NOT_MODIFIED = { description: 'The current version has the tag in If-None-Match.', headers: { ETag: headerOf('ETag') } }
+const NOT_MODIFIED = {
+  description: 'The current version has the tag in If-None-Match.',
+  headers: { ETag: headerOf('ETag') },
+}
 /** Successes that many operations have, as components. */
 export const RESPONSES = {
   NotModified: { ...NOT_MODIFIED, headers: { ...NOT_MODIFIED.headers, ...RATE_LIMIT_HEADERS } },
@@ -90,9 +95,12 @@ export function describeParameters(route: Route, { name, schemas, note }: Operat
     ...Object.entries(query.properties).map(([parameter, schema]) =>
       parameterOf(parameter, 'query', schema, query.required.includes(parameter)),
     ),
-    ...headerParameters(headers),
+    // Without a version the answer is 428.
+    ...headerParameters(headers, note?.problems?.includes('precondition_required') ? ['If-Match'] : []),
     ...(route.isIdempotent ? [shared('IdempotencyKey', ofKey)] : []),
-    ...(takesSession(route) ? [...(route.method === 'GET' ? [] : [shared('CsrfToken')]), shared('ServiceEnvironment')] : []),
+    ...(takesSession(route)
+      ? [...(route.method === 'GET' ? [] : [shared('CsrfToken')]), shared('ServiceEnvironment')]
+      : []),
   ]
 }
 
@@ -105,11 +113,11 @@ function takesSession(route: Route): boolean {
   return route.public === undefined && (route.permission !== undefined || route.scope === undefined)
 }
 
-export function headerParameters(headers: Record<string, string> = {}): Schema[] {
+export function headerParameters(headers: Record<string, string> = {}, required: readonly string[] = []): Schema[] {
   return Object.entries(headers).map(([name, description]) => ({
     name,
     in: 'header',
-    required: false,
+    required: required.includes(name),
     description,
     ...TEXT,
   }))
@@ -120,7 +128,7 @@ export function describeRequestBody(route: Route, { name, schemas, note }: Opera
     const content = Object.fromEntries(
       route.rawBody.contentTypes.map((type) => {
         const raw = note?.bodies?.[type]
-        if (raw === undefined) return [type, {}]
+        if (raw === undefined) return [type, BYTES]
         const place = { name: `${name}${raw.isLines ? 'Line' : 'Request'}`, schemas }
         return [type, describeRaw(raw, 'input', place)]
       }),
@@ -146,7 +154,7 @@ export function describeSuccesses(route: Route, { name, schemas, note }: Operati
     if (route.streams !== undefined) {
       content[route.streams.contentType] =
         answer?.stream === undefined
-          ? {}
+          ? BYTES
           : describeRaw(answer.stream, 'output', { name: `${name}ResponseLine`, schemas })
     }
     const item = route.isList ? listItemOf(route.view) : undefined
@@ -160,7 +168,9 @@ export function describeSuccesses(route: Route, { name, schemas, note }: Operati
     }
     return [String(status), { description: answer?.description ?? defaultOf(status), headers, content }]
   })
-  const unchanged = { $ref: `#/components/responses/${route.public === undefined ? 'NotModified' : 'NotModifiedPublic'}` }
+  const unchanged = {
+    $ref: `#/components/responses/${route.public === undefined ? 'NotModified' : 'NotModifiedPublic'}`,
+  }
   return { ...Object.fromEntries(described), ...(route.method === 'GET' && { 304: unchanged }) }
 }
 
@@ -182,7 +192,7 @@ function describeRaw(
 
 function linesOf(value: Schema): Schema {
   const description = `One JSON value per line, each as ${String(value.$ref).split('/').at(-1)}.`
-  return { schema: { type: 'string', description, contentMediaType: 'application/json', contentSchema: value } }
+  return { schema: { ...BYTES.schema, description, contentMediaType: 'application/json', contentSchema: value } }
 }
 
 function describeExamples(examples: Record<string, unknown> | undefined): Schema {

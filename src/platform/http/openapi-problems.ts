@@ -30,8 +30,10 @@ export function problemCodes(route: Route, more: readonly FailureCode[] = []): F
     for (const code of some) codes.add(code)
   }
   if (route.public === undefined) add(...KEY_ERRORS, 'ip_not_allowed', 'account_suspended', 'rate_limited')
-  if (route.scope !== undefined) add('insufficient_scope')
-  else if (route.public === undefined) add('session_required')
+  if (route.scope !== undefined) {
+    add('insufficient_scope')
+    if (route.effect !== 'read') add('key_read_only')
+  } else if (route.public === undefined && route.takesAnyKey !== true) add('session_required')
   if (route.permission !== undefined) {
     add('session_expired', 'insufficient_role', 'plan_required', 'environment_mismatch')
     if (route.method !== 'GET') add('csrf_token_invalid')
@@ -51,7 +53,11 @@ export function problemCodes(route: Route, more: readonly FailureCode[] = []): F
 }
 
 /** The responses of an operation, and the components that they refer to. Operations with the same codes share them. */
-export function problemReferences(codes: readonly FailureCode[], components: ProblemComponents, baseUrl: string): Schema {
+export function problemReferences(
+  codes: readonly FailureCode[],
+  components: ProblemComponents,
+  baseUrl: string,
+): Schema {
   const statuses = [...new Set(codes.map((code) => FAILURES[code].status))].sort((a, b) => a - b)
   return Object.fromEntries(
     statuses.map((status) => {
@@ -80,9 +86,7 @@ function problemResponse(codes: readonly FailureCode[], { schemas }: ProblemComp
   const references = codes.map((code) => ({ $ref: `#/components/schemas/${problemName(code)}` }))
   const mapping = Object.fromEntries(codes.map((code, index) => [code, references[index]?.$ref]))
   const schema =
-    references.length === 1
-      ? references[0]
-      : { oneOf: references, discriminator: { propertyName: 'code', mapping } }
+    references.length === 1 ? references[0] : { oneOf: references, discriminator: { propertyName: 'code', mapping } }
   const description = codes.map((code) => `[\`${code}\`](${problemType(baseUrl, code)})`).join(', ')
   const headers = codes.includes('rate_limited')
     ? { headers: { 'Retry-After': headerOf('RetryAfter'), ...RATE_LIMIT_HEADERS } }
@@ -94,7 +98,7 @@ function addProblemSchema(code: FailureCode, schemas: Components, baseUrl: strin
   const name = problemName(code)
   if (schemas[name] !== undefined) return
   hoist(problemView(code), 'output', { name, schemas })
-  schemas[name] = { ...schemas[name], examples: [exampleProblem(code, baseUrl)] }
+  schemas[name] = { ...(schemas[name] as Schema | undefined), examples: [exampleProblem(code, baseUrl)] }
 }
 
 const problemBase = z
@@ -114,7 +118,7 @@ const VIEWS = new Map<FailureCode, z.ZodObject>()
 export function problemView(code: FailureCode): z.ZodObject {
   const known = VIEWS.get(code)
   if (known !== undefined) return known
-  const members = { code: z.literal(code).describe('Stable, for programs.'), ...PROBLEM_MEMBERS[code] }
+  const members = { code: z.literal(code).describe('Stable, for programs.'), ...(PROBLEM_MEMBERS[code] ?? {}) }
   const view = extended(problemBase, members, { id: problemName(code), description: guidanceOf(code).happened })
   VIEWS.set(code, view)
   return view
@@ -133,12 +137,14 @@ const USUAL: readonly (readonly [name: string, codes: readonly FailureCode[]])[]
   ['BadRequest', ['invalid_json', 'invalid_request']],
   ['UnauthorizedSession', [...KEY_ERRORS, 'session_required', 'session_expired']],
   ['Unauthorized', [...KEY_ERRORS, 'session_expired']],
+  ['UnauthorizedKey', KEY_ERRORS],
   ['ForbiddenAccountChange', [...FORBIDDEN, 'insufficient_scope', 'csrf_token_invalid', 'account_key_required']],
   ['ForbiddenAccount', [...FORBIDDEN, 'insufficient_scope', 'account_key_required']],
   ['ForbiddenChange', [...FORBIDDEN, 'insufficient_scope', 'csrf_token_invalid']],
   ['Forbidden', [...FORBIDDEN, 'insufficient_scope']],
   ['ForbiddenSessionChange', [...FORBIDDEN, 'csrf_token_invalid']],
   ['ForbiddenSession', FORBIDDEN],
+  ['ForbiddenKey', ['ip_not_allowed', 'insufficient_scope', 'account_suspended']],
   [
     'IntentRefused',
     [

@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { baseOf } from './views.ts'
+import { baseOf, type Shown, shownOf } from './views.ts'
 
 export type Schema = { [key: string]: unknown }
 export type Components = Record<string, Schema>
@@ -47,12 +47,14 @@ export function isNever(schema: z.ZodType): boolean {
 
 // The schema is described as the member of another, so that its own id takes effect like any other.
 function describe(schema: z.ZodType, io: Direction, { name, schemas }: { name: string; schemas: Components }): Schema {
-  const bases: z.ZodObject[] = []
+  const bases: z.ZodType[] = []
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ root: schema }), {
     io,
     target: 'draft-2020-12',
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
+      const shown = shownOf(zodSchema)
+      if (shown !== undefined) return refer(jsonSchema, shown, schemas)
       adapt(jsonSchema, io)
       const extension = baseOf(zodSchema)
       if (extension === undefined) return
@@ -130,6 +132,14 @@ function extend(
       },
     ],
   })
+}
+
+function refer(jsonSchema: z.core.JSONSchema.BaseSchema, { shown, io }: Shown, schemas: Components): void {
+  const id = z.globalRegistry.get(shown)?.id
+  if (id === undefined) throw new Error('a shape that is shown in place of another needs an id')
+  hoist(shown, io, { name: id, schemas })
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
+  jsonSchema.$ref = `${DEFINITION}${id}`
 }
 
 function isEmpty(value: unknown): boolean {

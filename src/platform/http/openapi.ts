@@ -150,12 +150,12 @@ interface Place {
 
 function describeRoute(route: Route, { components, note, baseUrl }: Place): Schema {
   const { operationId } = route
-  const { schemas, responses } = components
+  const { schemas } = components
   const place = { name: capitalized(operationId), schemas, note }
   const access =
     route.public === undefined
       ? {
-          security: [...(route.scope === undefined ? [] : KEY_SECURITY), ...(route.permission ? SESSION_SECURITY : [])],
+          security: [...(takesKeys(route) ? KEY_SECURITY : []), ...(route.permission ? SESSION_SECURITY : [])],
           ...(route.scope !== undefined && { 'x-required-scope': route.scope }),
           ...(route.permission !== undefined && { 'x-required-permission': route.permission }),
           ...(route.needsAccountKey && { 'x-needs-account-key': true }),
@@ -179,15 +179,20 @@ function describeRoute(route: Route, { components, note, baseUrl }: Place): Sche
   }
 }
 
+function takesKeys({ scope, takesAnyKey }: Route): boolean {
+  return scope !== undefined || takesAnyKey === true
+}
+
 function describeAccess(route: Route, description: string | undefined): string {
-  const { scope, permission, needsAccountKey, isEmergency, public: reason } = route
+  const { scope, permission, needsAccountKey, isEmergency, takesAnyKey, public: reason } = route
+  const otherKeys = takesAnyKey === true ? 'Any API key.' : 'No API key: a session only.'
   const ofKey = scope && `Scope \`${scope}\`${needsAccountKey ? ', with a key of your own account' : ''}.`
   const ofSession = permission && `Sessions: ${describeRoles(permission)}.`
   const ofPlan = route.plan && `Plan ${route.plan}.`
   const ofLimit = isEmergency && 'A rate limit of its own, for emergencies.'
   const access =
     reason === undefined
-      ? [ofKey ?? 'No API key: a session only.', ofSession, ofPlan, ofLimit].filter(Boolean).join(' ')
+      ? [ofKey ?? otherKeys, ofSession, ofPlan, ofLimit].filter(Boolean).join(' ')
       : `No key is needed. ${reason}.`
   return description === undefined ? access : `${description}\n\n${access}`
 }

@@ -12,6 +12,8 @@ export type Principal =
       scopes: readonly GrantableScope[]
       /** Narrowed to the routes of these; undefined: those of every product. */
       products?: readonly Product[] | undefined
+      /** It calls routes that read, and no others. */
+      isReadOnly?: boolean
     }
   | {
       kind: 'session'
@@ -34,6 +36,9 @@ export interface Acting extends Scope {
   /** Undefined for what the service does by itself later. */
   origin?: Origin | undefined
 }
+
+/** A principal whose request may be refused. Without an environment: a session whose request has named none yet. */
+export type Refused = Omit<Acting, 'environment'> & { environment?: Acting['environment'] | undefined }
 
 /** The principal as histories, versions, events and logs name it. */
 export interface Actor<Person extends string | null = string | null> {

@@ -1,7 +1,7 @@
 // The members that an error of one code has beside those of every problem (RFC 9457 3.2).
 
 import { z } from 'zod'
-import { PLANS, PRODUCTS, GRANTABLE_SCOPES, ROLES } from '#src/catalogue/access.ts'
+import { GRANTABLE_SCOPES, PLANS, PRODUCTS, ROLES } from '#src/catalogue/access.ts'
 import type { FailureCode } from '#src/failure.ts'
 import { rejectedLineView } from './rejection.ts'
 import { timestampView } from './views.ts'
@@ -25,12 +25,15 @@ const CAPABILITIES = ['generate', 'activations', 'attribution', 'canary', 'inter
 const APPROVAL_STATUSES = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const
 const lockId = z.string().describe('The session lock.')
 
+// Why a batch in which no line can be accepted is refused.
+const emptyBatch = {
+  accepted: z.literal(0).optional().describe('For a batch in which no line can be accepted.'),
+  rejected: z.array(rejectedLineView).optional().describe('For such a batch: its lines, and what is wrong with each.'),
+}
+
 export const PROBLEM_MEMBERS: Partial<Record<FailureCode, z.core.$ZodLooseShape>> = {
-  invalid_request: {
-    accepted: z.literal(0).optional().describe('For a batch in which no line can be accepted.'),
-    rejected: z.array(rejectedLineView).optional().describe('For such a batch: its lines, and what is wrong with each.'),
-  },
-  monthly_cap_exceeded: { resets_at: timestampView.describe('When the next month begins.') },
+  invalid_request: emptyBatch,
+  monthly_cap_exceeded: { resets_at: timestampView.describe('When the next month begins.'), ...emptyBatch },
   insufficient_scope: {
     required_scope: z.enum(GRANTABLE_SCOPES).meta({ id: 'GrantableScope' }).optional(),
     required_products: z
@@ -39,7 +42,10 @@ export const PROBLEM_MEMBERS: Partial<Record<FailureCode, z.core.$ZodLooseShape>
       .describe('For a key that is narrowed to other products.'),
   },
   insufficient_role: {
-    allowed: z.array(z.enum(ROLES).meta({ id: 'Role' })).optional().describe('The roles that may do it.'),
+    allowed: z
+      .array(z.enum(ROLES).meta({ id: 'Role' }))
+      .optional()
+      .describe('The roles that may do it.'),
   },
   plan_required: { required_plan: z.enum(PLANS).meta({ id: 'Plan' }) },
   approver_not_eligible: { cause: z.enum(CAUSES).meta({ id: 'IneligibilityCause' }) },

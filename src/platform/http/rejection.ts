@@ -1,11 +1,15 @@
 // The schemas of one finding, and of the findings of one line, for every answer that has them.
 
 import { z } from 'zod'
+import { FAILURES, type FailureCode } from '#src/failure.ts'
+import { FIELD_ERROR_CODES, type FieldErrorCode } from '#src/field-errors.ts'
+
+const codes = [...FIELD_ERROR_CODES, ...(Object.keys(FAILURES) as FailureCode[])].sort() as [FieldErrorCode]
 
 export const fieldErrorView = z
   .object({
     pointer: z.string().describe('RFC 6901 into the body, `?name` of the query, or the name of a header.'),
-    code: z.string().describe('Stable, for programs.'),
+    code: z.enum(codes).meta({ id: 'FieldErrorCode', description: 'Stable, for programs.' }),
     detail: z.string().describe('For people: it may change.'),
   })
   .meta({ id: 'FieldError' })

@@ -174,6 +174,7 @@ async function answerLines(
     schema: route.query,
     isLimited: new URLSearchParams(search).has('limit'),
     readPage: async (query) => {
+      // Derived and not copied: some members are getters, one of which throws where there is no body.
       const returned = await handler(Object.assign(Object.create(request), { query }))
       return viewedBy(route, isReply(returned) ? returned.body : returned) as Page<unknown>
     },

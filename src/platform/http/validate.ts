@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { Failure, type FieldError, sentenceOf } from '#src/failure.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { redactTokens } from '#src/platform/log.ts'
 
 type Issue = z.core.$ZodIssue
@@ -114,7 +115,7 @@ function findingOf(issue: Issue, base: readonly PropertyKey[], asked: Asked): Fi
   const { place, schema } = asked
   const path = [...base, ...issue.path]
   const pointer = pointerOf(path, place)
-  const one = (code: string, detail: string): FieldError[] => [{ pointer, code, detail }]
+  const one = (code: FieldErrorCode, detail: string): FieldError[] => [{ pointer, code, detail }]
   switch (issue.code) {
     case 'invalid_type':
       if (issue.input === undefined)
@@ -140,7 +141,10 @@ function findingOf(issue: Issue, base: readonly PropertyKey[], asked: Asked): Fi
     case 'custom': {
       const code: unknown = issue.params?.code
       if (code === 'invalid_type' && issue.input === undefined) return one('required', 'is required')
-      return one(typeof code === 'string' ? code : 'invalid_value', ownWords(issue.message) ?? 'is not valid')
+      return one(
+        typeof code === 'string' ? (code as FieldErrorCode) : 'invalid_value',
+        ownWords(issue.message) ?? 'is not valid',
+      )
     }
     default:
       return one('invalid_value', 'is not valid')
@@ -190,7 +194,7 @@ function weightOf(issues: readonly Issue[]): number {
   return issues.reduce((sum, one) => sum + (one.code === 'unrecognized_keys' ? one.keys.length : 1), 0)
 }
 
-function boundOf(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): [code: string, detail: string] {
+function boundOf(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): [code: FieldErrorCode, detail: string] {
   const { origin, inclusive = true } = issue
   const few = issue.code === 'too_small'
   const bound = few ? issue.minimum : issue.maximum

@@ -18,7 +18,15 @@ import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { locksOf, type TripSubject } from '../locks/locks.ts'
 import { findLockOf, readLiveLock } from '../locks/rows.ts'
 import { type InferenceInput, logUnread, type ReadInput, type Unread } from './input.ts'
-import { type CheckFacts, type CheckJudgement, judgeCheck, modeFor, newestTrip, type ReadingRule } from './judge.ts'
+import {
+  type CheckFacts,
+  type CheckJudgement,
+  judgeCheck,
+  modeFor,
+  newestTrip,
+  type ReadingRule,
+  shownFamily,
+} from './judge.ts'
 import { findKillSwitch } from './kill-switch.ts'
 import { storeReading } from './port.ts'
 import { type ReadingsBody, toReadings } from './readings.ts'
@@ -48,6 +56,7 @@ export interface CheckAnswer extends CheckJudgement {
   decisionId: string
   traceId: string | null
   canaryHash: string | null
+  runtime: string | null
   /** Why an input has no reading. */
   unavailableCause: Unread['cause'] | null
 }
@@ -181,8 +190,7 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip, defa
           ...judgement,
           lockId: inForce,
           decisionId,
-          traceId: trace?.id ?? null,
-          canaryHash: trace?.digest ?? null,
+          ...shownOf(trace),
           unavailableCause: unread?.cause ?? null,
         }
       }
@@ -208,8 +216,7 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip, defa
       const { subject, stored: trace } = await resolve(acting, traceId === '' ? rest : { ...rest, traceId })
       const facts = await db.tenant(acting, (tx) => loadFacts(tx, subject, trace))
       const lockId = facts.lock_id
-      const ofTrace = { traceId: trace?.id ?? null, canaryHash: trace?.digest ?? null }
-      return { ...judgeCheck(facts), lockId, decisionId, ...ofTrace, unavailableCause: null }
+      return { ...judgeCheck(facts), lockId, decisionId, ...shownOf(trace), unavailableCause: null }
     },
   }
 }
@@ -217,7 +224,7 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip, defa
 /** Replays the facts of an entry: the answer as it was. For the explanation of the decision ledger. */
 export function explainCheck(facts: Json): Json {
   const { locks: _locks, emits: _emits, tripped_by: _by, ...answer } = judgeCheck(facts as unknown as CheckFacts)
-  return { ...answer, families: answer.families.map((family) => ({ ...family })) }
+  return { ...answer, families: answer.families.map((family) => ({ ...shownFamily(family) })) }
 }
 
 /** @throws {Failure} `environment_mismatch`; `not_found` for what begins like an id of ours and is none. */
@@ -272,6 +279,10 @@ function traceOf(
     createdAt,
   } as const
   return { ...trace, digest: canaryHashOf(trace), inference: null, cutAfter: null }
+}
+
+function shownOf(trace: TraceRow | undefined): Pick<CheckAnswer, 'traceId' | 'canaryHash' | 'runtime'> {
+  return { traceId: trace?.id ?? null, canaryHash: trace?.digest ?? null, runtime: trace?.runtime ?? null }
 }
 
 // For `repeat`.

@@ -19,8 +19,10 @@ const MAX_MESSAGES = 100
 /** A caller waits for the answer before it acts. What takes longer is no reading. */
 const INPUT_LIMIT_MS = 5_000
 
+export const chatRole = z.enum(CHAT_ROLES).meta({ id: 'ChatRole' })
+
 export const chatMessage = z
-  .strictObject({ role: z.enum(CHAT_ROLES), content: z.string().max(MAX_CHARACTERS) })
+  .strictObject({ role: chatRole, content: z.string().max(MAX_CHARACTERS) })
   .meta({ id: 'ChatMessage' })
 
 export const inferenceInput = z

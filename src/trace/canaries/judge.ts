@@ -223,6 +223,21 @@ export function judgeFamilies(
   })
 }
 
+const MILLION = 1e6
+
+/** A number of a reading as it is shown: to a millionth. A threshold is compared with all digits. */
+export function shownNumber(value: number): number {
+  // Adding 0 turns -0 into 0, which JSON could not tell apart.
+  const result = Math.round(value * MILLION) / MILLION + 0
+  // A number beyond 1e302 has no digits there.
+  return Number.isFinite(result) ? result : value
+}
+
+/** A judged family as answers, events and explanations show it. */
+export function shownFamily({ family, score, threshold, tripped }: JudgedFamily): JudgedFamily {
+  return { family, score: shownNumber(score), threshold: shownNumber(threshold), tripped }
+}
+
 /** A reading counts for its own agent session and for its own agent. */
 export function isOfSubject(
   reading: { agent_session_id: string | null; agent_id: string | null },

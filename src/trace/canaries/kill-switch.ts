@@ -2,10 +2,12 @@
 
 import { z } from 'zod'
 import { recordAudit } from '#src/account/audit/record.ts'
+import { readActors } from '#src/account/users/actors.ts'
 import { readAgents } from '#src/agents/registry/rows.ts'
 import { invalidField } from '#src/failure.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
+import { checkVersion, digestOf, lockDocument, type StoredDocument } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
@@ -24,7 +26,7 @@ const DEFAULT_READING: ReadingRule = { models: [], max_tokens: 64 }
 
 export const modeView = z.enum(MODES).meta({ id: 'KillSwitchMode' })
 
-export const killSwitchBody = z
+export const killSwitchDocument = z
   .strictObject({
     mode: modeView.describe(
       'off: readings are not judged. monitor: they are judged, and nothing is refused. block: a trip, an old reading and ' +
@@ -38,12 +40,17 @@ export const killSwitchBody = z
       .default(DEFAULT_MAX_AGE_SECONDS)
       .describe('An older reading does not count.'),
     families: z
-      .array(z.strictObject({ family: canaryName, threshold, enabled: z.boolean().default(true) }))
+      .array(
+        z
+          .strictObject({ family: canaryName, threshold, enabled: z.boolean().default(true) })
+          .meta({ id: 'KillSwitchFamily', verbatim: true }),
+      )
       .max(MAX_FAMILIES)
       .default([])
       .describe('Thresholds in place of those of the readings. A family that is not enabled does not count.'),
     apply_to: z
       .strictObject({ agents: z.array(z.string().max(64)).min(1).max(MAX_AGENTS).optional() })
+      .meta({ id: 'KillSwitchAgents', verbatim: true })
       .default({})
       .describe('Without `agents`: all agents. Requests that name no agent are always included.'),
     allow_experimental: z
@@ -67,6 +74,7 @@ export const killSwitchBody = z
           .default(DEFAULT_READING.max_tokens)
           .describe('The length of an input’s completion. One that was cut off below it allows nothing.'),
       })
+      .meta({ id: 'KillSwitchReading', verbatim: true })
       .default(DEFAULT_READING)
       .describe('What a reading has to be before it may allow.'),
   })
@@ -77,9 +85,9 @@ export const killSwitchBody = z
       context.addIssue({ code: 'custom', path, message: 'is named twice', params: { code: 'duplicate' } })
     })
   })
-  .meta({ id: 'KillSwitchInput' })
+  .meta({ id: 'KillSwitchDocument', verbatim: true })
 
-const DEFAULT_KILL_SWITCH: RuledKillSwitch = {
+const DEFAULT_KILL_SWITCH: KillSwitchDocument = {
   mode: 'monitor',
   max_age_s: DEFAULT_MAX_AGE_SECONDS,
   families: [],
@@ -88,23 +96,38 @@ const DEFAULT_KILL_SWITCH: RuledKillSwitch = {
   reading: DEFAULT_READING,
 }
 
-/** Settings that were stored before readings had a rule have the default one. */
-type RuledKillSwitch = KillSwitch & { reading: ReadingRule }
+export type KillSwitchDocument = z.output<typeof killSwitchDocument>
 
-export interface CurrentKillSwitch {
-  settings: RuledKillSwitch
-  /** null: the defaults. */
-  changedAt: Date | null
-  changedBy: string | null
+export type StoredKillSwitch = StoredDocument<KillSwitchDocument>
+
+interface KillSwitchRow {
+  version: number
+  /** Members that did not exist when it was stored have their defaults. */
+  settings: Partial<KillSwitchDocument>
+  changedAt: Date
+  changedBy: string
+}
+
+async function findRow(tx: Tx): Promise<KillSwitchRow | undefined> {
+  const [row] = await tx.query<KillSwitchRow>(
+    `SELECT version, settings, changed_at AS "changedAt", changed_by AS "changedBy" FROM kill_switches LIMIT 1`,
+  )
+  return row
 }
 
 /** The account's kill switch, or the defaults. */
-export async function findKillSwitch(tx: Tx): Promise<CurrentKillSwitch> {
-  const [row] = await tx.query<Omit<CurrentKillSwitch, 'settings'> & { settings: KillSwitch }>(
-    'SELECT settings, changed_at AS "changedAt", changed_by AS "changedBy" FROM kill_switches LIMIT 1',
-  )
-  if (row === undefined) return { settings: DEFAULT_KILL_SWITCH, changedAt: null, changedBy: null }
-  return { ...row, settings: { ...row.settings, reading: row.settings.reading ?? DEFAULT_READING } }
+export async function findKillSwitch(tx: Tx): Promise<{ settings: KillSwitchDocument }> {
+  return { settings: documentOf(await findRow(tx)) }
+}
+
+function documentOf(row: KillSwitchRow | undefined): KillSwitchDocument {
+  return { ...DEFAULT_KILL_SWITCH, ...row?.settings }
+}
+
+export interface KillSwitchChange {
+  document: KillSwitchDocument
+  /** The versions that the caller expects to replace, from `If-Match`; undefined for any. */
+  expected: readonly number[] | undefined
 }
 
 export type KillSwitches = ReturnType<typeof createKillSwitches>
@@ -115,32 +138,62 @@ export function createKillSwitches({
   models,
 }: Pick<Platform, 'db' | 'now'> & { models: Pick<Models, 'list'> }) {
   return {
-    get: (scope: Scope): Promise<CurrentKillSwitch> => db.tenant(scope, findKillSwitch),
+    get: (scope: Scope): Promise<StoredKillSwitch> => db.tenant(scope, async (tx) => storedOf(tx, await findRow(tx))),
 
     /**
-     * Replaces the settings, from the next check on.
-     * @throws {Failure} `invalid_request` for an agent or a model that does not exist; `environment_mismatch`.
+     * Replaces the document, from the next check on, unless it equals the current one.
+     * @throws {Failure} `invalid_request` for an agent or a model that does not exist; `environment_mismatch`;
+     * `precondition_failed` when the current version is not among the expected ones.
      */
-    async put(acting: Acting, settings: RuledKillSwitch, key?: IdempotencyKey): Promise<CurrentKillSwitch> {
-      await checkModels(models, settings)
+    async put(
+      acting: Acting,
+      { document, expected }: KillSwitchChange,
+      key?: IdempotencyKey,
+    ): Promise<StoredKillSwitch> {
+      await checkModels(models, document)
       const put = async (tx: Tx) => {
-        await checkAgents(tx, acting, settings)
-        const before = await findKillSwitch(tx)
+        await checkAgents(tx, acting, document)
+        const current = await storedOf(tx, await findRow(tx))
+        checkVersion(expected, current)
+        if (current.version > 0 && current.digest === digestOf(document)) return current
         await tx.query(
-          `INSERT INTO kill_switches (account_id, environment, settings, changed_by, changed_at)
-           VALUES ($1, $2, $3, $4, $5) ON CONFLICT ON CONSTRAINT kill_switches_pkey DO UPDATE
-           SET settings = excluded.settings, changed_by = excluded.changed_by, changed_at = excluded.changed_at`,
-          [acting.accountId, acting.environment, JSON.stringify(settings), actorOf(acting.principal).id, now()],
+          `INSERT INTO kill_switches (account_id, environment, version, settings, changed_by, changed_at)
+           VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT ON CONSTRAINT kill_switches_pkey DO UPDATE
+           SET version = excluded.version, settings = excluded.settings, changed_by = excluded.changed_by,
+             changed_at = excluded.changed_at`,
+          [
+            acting.accountId,
+            acting.environment,
+            current.version + 1,
+            JSON.stringify(document),
+            actorOf(acting.principal).id,
+            now(),
+          ],
         )
         await recordAudit(tx, acting, {
           action: 'kill_switch.changed',
-          before: auditedOf(before.settings),
-          after: auditedOf(settings),
+          before: auditedOf(current.document),
+          after: auditedOf(document),
         })
-        return findKillSwitch(tx)
+        return storedOf(tx, await findRow(tx))
       }
-      return db.tenant(acting, (tx) => once(tx, key, put, () => 'kill_switch'))
+      return db.tenant(acting, async (tx) => {
+        await lockDocument(tx, 'kill_switch', acting)
+        return once(tx, key, put, () => 'kill_switch')
+      })
     },
+  }
+}
+
+async function storedOf(tx: Tx, row: KillSwitchRow | undefined): Promise<StoredKillSwitch> {
+  const document = documentOf(row)
+  const actors = await readActors(tx, row === undefined ? [] : [row.changedBy])
+  return {
+    version: row?.version ?? 0,
+    digest: digestOf(document),
+    changedAt: row?.changedAt ?? null,
+    changedBy: row === undefined ? null : actors(row.changedBy),
+    document,
   }
 }
 
@@ -160,27 +213,23 @@ export async function checkAgents(tx: Tx, { environment }: Scope, { apply_to }: 
   if (agents.length === 0) return
   const known = await readAgents(tx, agents)
   const index = agents.findIndex((id) => !known.has(id))
-  if (index !== -1) throw invalidField(`/apply_to/agents/${index}`, 'unknown', 'names no agent of this account')
+  if (index !== -1)
+    throw invalidField(`/document/apply_to/agents/${index}`, 'unknown', 'names no agent of this account')
 }
 
 /** With a misspelt name every reading would be none. @throws {Failure} `invalid_request`. */
-async function checkModels(models: Pick<Models, 'list'>, { reading }: RuledKillSwitch): Promise<void> {
+async function checkModels(models: Pick<Models, 'list'>, { reading }: KillSwitchDocument): Promise<void> {
   if (reading.models.length === 0) return
   const known = new Set((await models.list()).map(({ id }) => id))
   const index = reading.models.findIndex((name) => !known.has(name))
-  if (index !== -1) throw invalidField(`/reading/models/${index}`, 'unknown', 'names no model of GET /v1/trace/models')
+  if (index !== -1)
+    throw invalidField(`/document/reading/models/${index}`, 'unknown', 'names no model of GET /v1/trace/models')
 }
 
-function auditedOf({
-  apply_to: { agents },
-  families,
-  allow_experimental = false,
-  reading,
-  ...settings
-}: RuledKillSwitch) {
+// Without members that are undefined: the audit log is JSON.
+function auditedOf({ apply_to: { agents }, families, reading, ...settings }: KillSwitchDocument) {
   return {
     ...settings,
-    allow_experimental,
     reading: { ...reading },
     families: families.map((family) => ({ ...family })),
     apply_to: agents === undefined ? {} : { agents },

@@ -1,8 +1,8 @@
-import { IDS, listed } from '#src/catalogue/examples.ts'
+import { DIGEST, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
-const settings = {
+const document = {
   mode: 'block_and_lock',
   max_age_s: 300,
   families: [
@@ -12,6 +12,14 @@ const settings = {
   apply_to: {},
   allow_experimental: false,
   reading: { models: [], max_tokens: 64 },
+}
+
+const killSwitch = {
+  version: 2,
+  digest: DIGEST,
+  changed_at: '2026-11-20T15:00:00.000Z',
+  changed_by: { type: 'key', id: IDS.key, label: 'deployments' },
+  document,
 }
 
 const HASH = 'NbzYbJqG7dGkIEb5bVfKk2vNr4Yw0m6sCkJ3o8q1TtE'
@@ -32,6 +40,7 @@ const trace = {
     ],
     hash: HASH,
     reading_at: '2026-11-20T15:11:03.900Z',
+    runtime: null,
     tripped_families: ['exfiltration'],
   },
   created_by: IDS.key,
@@ -52,6 +61,7 @@ const allowed = {
   decision_id: IDS.decision,
   trace_id: IDS.trace,
   canary_hash: HASH,
+  runtime: null,
 }
 
 const refused = { ...allowed, allowed: false, action: 'block', reason: 'canary_tripped' }
@@ -59,23 +69,26 @@ const refused = { ...allowed, allowed: false, action: 'block', reason: 'canary_t
 export const NOTES: Record<string, Note> = {
   'GET /v1/trace/kill-switch': {
     description:
-      'Per account and environment. Until it is set it is `monitor`: readings are judged, nothing is refused.',
-    answers: { 200: { example: { ...settings, changed_at: '2026-11-20T15:00:00.000Z', changed_by: IDS.key } } },
+      'Per account and environment. Until it is set it is `monitor`: readings are judged, nothing is refused. To change it, ' +
+      'change `document` and send it back, with the ETag as `If-Match`.',
+    answers: { 200: { example: killSwitch } },
   },
   'PUT /v1/trace/kill-switch': {
     description:
-      'Replaces all of it: members that are absent get their defaults. A change of the mode clears no lock. Other ' +
-      'requests do not count against the rate limit of this one.',
-    examples: { 'Refuse and lock': settings },
-    answers: { 200: { example: { ...settings, changed_at: '2026-11-20T15:00:00.000Z', changed_by: IDS.key } } },
-    problems: ['environment_mismatch', 'not_found'],
+      'Replaces all of it: members that are absent get their defaults; the same document again changes nothing. Without ' +
+      '`If-Match` the answer is 428, and with the ETag of another version 412; in an emergency `*` replaces any version. A ' +
+      'change of the mode clears no lock. Other requests do not count against the rate limit of this one.',
+    headers: { 'If-Match': 'Required. The ETag of the version to replace, such as `"2"`, or `*` for any.' },
+    examples: { 'Refuse and lock': { document } },
+    answers: { 200: { example: killSwitch } },
+    problems: ['environment_mismatch', 'not_found', 'precondition_failed', 'precondition_required'],
   },
   'POST /v1/trace/kill-switch/preview': {
     description:
-      'Send the settings that you consider: the checks and the inferences of the last 7 days are re-evaluated by them. ' +
+      'Send the document that you consider: the checks and the inferences of the last 7 days are re-evaluated by it. ' +
       'Nothing is set. At most 5,000 of each are judged, the newest ones. Verifications are not among them: a condition of ' +
       'a policy refuses whatever the mode.',
-    examples: { 'Refuse and lock': settings },
+    examples: { 'Refuse and lock': { document } },
     answers: {
       200: {
         example: {
@@ -153,7 +166,9 @@ export const NOTES: Record<string, Note> = {
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/trace/traces/:id': {
-    description: '`canary.hash` covers the readings, their time, their set and the id of the trace.',
+    description:
+      '`canary.hash` covers the readings, their time, their set, the model version, the runtime and the id of the trace. ' +
+      'Everything that it covers is in the answer: see [canaries]({base_url}/docs/canaries#the-hash-of-a-reading).',
     answers: { 200: { example: trace } },
   },
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import type { ProbeStatus } from '../probes/probe-set.ts'
+import { shownNumber } from './judge.ts'
 
 /** From which score on a client's reading trips that names no threshold. */
 const DEFAULT_THRESHOLD = 0.5
@@ -13,7 +14,7 @@ export const canaryName = z
 // A threshold of 0 would trip always.
 export const threshold = z.number().gt(0).max(1)
 
-/** As stored, as hashed and as shown. */
+/** A reading as it is stored and compared: numbers have all digits. `shownReading` makes what callers see. */
 export interface Reading {
   family: string
   score: number
@@ -63,30 +64,30 @@ export const readingsBody = z
 
 export type ReadingsBody = z.output<typeof readingsBody>
 
-/** The form that is stored and hashed: rounded to 1e-6 and sorted, so that equal readings have equal hashes. */
+/** The form that is stored: sorted, so that equal readings have equal hashes. */
 export function toReadings(body: ReadingsBody): Reading[] {
   return body
-    .map((one) => {
-      const [score, limit] = [rounded(one.score), rounded(one.threshold)]
-      return {
-        family: one.family,
-        score,
-        raw: one.raw === undefined || one.raw === null ? null : rounded(one.raw),
-        threshold: limit,
-        tripped: score >= limit,
-        probe_version: one.probe_version ?? null,
-        layer: one.layer ?? null,
-        aggregator: one.aggregator ?? null,
-        n_tokens: one.n_tokens ?? null,
-      }
-    })
+    .map((one) => ({
+      family: one.family,
+      score: one.score,
+      raw: one.raw ?? null,
+      threshold: one.threshold,
+      tripped: one.score >= one.threshold,
+      probe_version: one.probe_version ?? null,
+      layer: one.layer ?? null,
+      aggregator: one.aggregator ?? null,
+      n_tokens: one.n_tokens ?? null,
+    }))
     .toSorted((a, b) => (a.family < b.family ? -1 : 1))
 }
 
-const MILLION = 1e6
-
-function rounded(value: number): number {
-  const result = Math.round(value * MILLION) / MILLION
-  // A number beyond 1e302 has no digits there.
-  return Number.isFinite(result) ? result : value
+/** The form that is shown and hashed. */
+export function shownReading(reading: Reading): Reading {
+  const { score, raw, threshold } = reading
+  return {
+    ...reading,
+    score: shownNumber(score),
+    raw: raw === null ? null : shownNumber(raw),
+    threshold: shownNumber(threshold),
+  }
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { checkSessionName } from '#src/agents/registry/session-rows.ts'
+import type { FieldErrorCode } from '#src/field-errors.ts'
+import { replyVersion, requireIfMatch, toDocumentView } from '#src/platform/http/documents.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, timestamp } from '#src/platform/http/params.ts'
@@ -7,7 +9,7 @@ import type { Acting } from '#src/platform/http/principal.ts'
 import { checkId } from '#src/platform/ids.ts'
 import type { CheckRequest, Checks } from './check.ts'
 import { inferenceInput } from './input.ts'
-import { type KillSwitches, killSwitchBody } from './kill-switch.ts'
+import { type KillSwitches, killSwitchDocument, type StoredKillSwitch } from './kill-switch.ts'
 import type { Preview } from './preview.ts'
 import { canaryName, readingsBody } from './readings.ts'
 import type { Traces } from './traces.ts'
@@ -17,7 +19,6 @@ import {
   killSwitchView,
   previewView,
   toCheckView,
-  toKillSwitchView,
   toPreviewView,
   toTraceView,
   traceSourceView,
@@ -39,7 +40,7 @@ const checkRequest = z
     agent_session_id: z.string().min(1).max(200).optional().describe('An id of ours, or a name of your own.'),
   })
   .superRefine((body, context) => {
-    const refuse = (path: string, code: string, message: string) =>
+    const refuse = (path: string, code: FieldErrorCode, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message, params: { code } })
     const [first, second] = SUBJECTS.filter((name) => body[name] !== undefined)
     if (first === undefined)
@@ -53,6 +54,7 @@ const checkRequest = z
   .meta({ id: 'CanaryCheckRequest' })
 
 const common = { scope: 'intent' } as const
+const killSwitchBody = z.strictObject({ document: killSwitchDocument })
 const killSwitch = { scope: 'admin', path: '/v1/trace/kill-switch', needsAccountKey: true } as const
 
 interface CanaryParts {
@@ -67,8 +69,9 @@ export function canaryRoutes({ checks, traces, ...switching }: CanaryParts): Rou
 }
 
 function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwitches' | 'preview'>): Route[] {
+  const answer = (stored: StoredKillSwitch) => replyVersion(toDocumentView(stored))
   const tryOut = async ({ caller, body }: { caller: Acting; body: z.output<typeof killSwitchBody> }) =>
-    toPreviewView(await preview(caller, body))
+    toPreviewView(await preview(caller, body.document))
   return [
     endpoint(
       {
@@ -79,11 +82,11 @@ function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwit
         effect: 'read',
         kind: 'call',
         permission: 'policy.read',
-        summary: 'The kill switch: what a canary trip does',
+        summary: 'The kill switch: what a canary trip does, with its version as ETag',
         view: killSwitchView,
         status: [200],
       },
-      async ({ caller }) => toKillSwitchView(await killSwitches.get(caller)),
+      async ({ caller }) => answer(await killSwitches.get(caller)),
     ),
     endpoint(
       {
@@ -101,9 +104,11 @@ function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwit
         view: killSwitchView,
         status: [200],
       },
-      async ({ caller, body, idempotencyKey }) =>
-        toKillSwitchView(await killSwitches.put(caller, body, idempotencyKey)),
-      async ({ caller }) => toKillSwitchView(await killSwitches.get(caller)),
+      async ({ caller, body, idempotencyKey, header }) => {
+        const expected = requireIfMatch(header('If-Match'))
+        return answer(await killSwitches.put(caller, { document: body.document, expected }, idempotencyKey))
+      },
+      async ({ caller }) => answer(await killSwitches.get(caller)),
     ),
     // It creates nothing that a repeated request could show: it is answered anew.
     endpoint(

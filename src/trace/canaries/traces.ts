@@ -14,7 +14,7 @@ import { DAY_MS } from '#src/platform/retention.ts'
 import type { SamplingSettings } from '../llama/sampling.ts'
 import type { WindowScores } from '../probes/reader.ts'
 import { type CheckedReading, type KillSwitch, type ReadingOrigin, trippedAtAll } from './judge.ts'
-import type { Reading } from './readings.ts'
+import { type Reading, shownReading } from './readings.ts'
 
 export const TRACE_SOURCES = ['client', 'server'] as const
 export type TraceSource = (typeof TRACE_SOURCES)[number]
@@ -41,7 +41,7 @@ export interface TraceRow {
   cutAfter: number | null
 }
 
-export const FINISH_REASONS = ['stop', 'length', 'canary_tripped'] as const
+export const FINISH_REASONS = ['stop', 'length', 'canary_tripped', 'tool_calls', 'refusal', 'content_filter'] as const
 export type TraceFinishReason = (typeof FINISH_REASONS)[number]
 
 /** What is kept of an inference, besides its texts. */
@@ -56,7 +56,7 @@ export interface TracedInference {
   completionTokens: number
   maxTokens: number
   sampling: SamplingSettings
-  /** Until when the texts are kept by their own rule; null: hashes alone. See `endWithTrace`. */
+  /** Until when the texts are kept by their own rule; null: hashes alone, or erased texts. See `endWithTrace`. */
   textUntil: Date | null
 }
 
@@ -85,14 +85,14 @@ export const toTrace = ({ inference, textUntil, ...row }: StoredTrace): TraceRow
 
 export type NewTrace = Omit<TraceRow, 'digest' | 'inference' | 'cutAfter'>
 
-/** `canary_hash`: over everything that the readings say, and over the trace that they are of. */
+/** `canary_hash`: over everything that the readings say, as they are shown, and over the trace that they are of. */
 export function canaryHashOf(trace: NewTrace): string {
   const { id, modelVersionId, canarySet, readings, readingAt, runtime } = trace
   const text = canonicalize({
     trace_id: id,
     model_version_id: modelVersionId,
     probe_set: canarySet,
-    readings: readings.map((reading) => ({ ...reading })),
+    readings: readings.map((reading) => ({ ...shownReading(reading) })),
     reading_at: readingAt.toISOString(),
     runtime,
   })
@@ -146,6 +146,12 @@ export async function insertTrace(
 export async function findTrace(tx: Tx, id: string): Promise<TraceRow | undefined> {
   const [row] = await tx.query<StoredTrace>(`SELECT ${TRACE} FROM traces WHERE id = $1`, [id])
   return row && toTrace(row)
+}
+
+/** For an erasure of the texts. False where there is no such trace. */
+export async function eraseTextUntil(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.query('UPDATE traces SET text_until = NULL WHERE id = $1 RETURNING id', [id])
+  return rows.length === 1
 }
 
 /** Undefined for a trace that is no inference. */

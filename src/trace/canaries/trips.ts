@@ -6,7 +6,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Locks, TripSubject } from '../locks/locks.ts'
 import type { TripSource } from '../locks/rows.ts'
-import type { CheckJudgement, JudgedFamily, KillSwitchMode } from './judge.ts'
+import { type CheckJudgement, type JudgedFamily, type KillSwitchMode, shownFamily } from './judge.ts'
 
 export interface Trip extends TripSubject {
   at: Date
@@ -50,12 +50,7 @@ export function createRecordTrip({ lockAfterTrip }: Pick<Locks, 'lockAfterTrip'>
       data: {
         trace_id: reading.traceId,
         canary_hash: reading.hash,
-        canary_readings: reading.families.map(({ family, score, threshold, tripped }) => ({
-          family,
-          score,
-          threshold,
-          tripped,
-        })),
+        canary_readings: reading.families.map(shownFamily),
         tripped_families: trippedFamilies,
         mode,
         source,

@@ -1,35 +1,20 @@
 import { z } from 'zod'
+import { documentMembers } from '#src/platform/http/documents.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { probeStatusView } from '../models/routes.ts'
 import type { CheckAnswer } from './check.ts'
 import { UNREAD_CAUSES } from './input.ts'
 import { CHECK_REASONS } from './judge.ts'
-import { type CurrentKillSwitch, modeView } from './kill-switch.ts'
+import { killSwitchDocument, modeView } from './kill-switch.ts'
 import type { KillSwitchPreview } from './preview.ts'
+import { shownReading } from './readings.ts'
 import { endWithTrace, FINISH_REASONS, TRACE_SOURCES, type TraceOwner, type TraceRow } from './traces.ts'
 
 const time = z.iso.datetime()
 
 export const traceSourceView = z.enum(TRACE_SOURCES).meta({ id: 'TraceSource' })
 
-export const killSwitchView = z
-  .object({
-    mode: modeView,
-    max_age_s: z.number().int(),
-    families: z.array(
-      z.object({ family: z.string(), threshold: z.number(), enabled: z.boolean() }).meta({ id: 'KillSwitchFamily' }),
-    ),
-    apply_to: z.object({ agents: z.array(z.string()).optional() }),
-    allow_experimental: z
-      .boolean()
-      .describe('Whether `block` and `block_and_lock` count probes whose card has the status `experimental`.'),
-    reading: z
-      .object({ models: z.array(z.string()), max_tokens: z.number().int() })
-      .meta({ id: 'KillSwitchReading' })
-      .describe('What a reading has to be before it may allow. Without models: of the first of GET /v1/trace/models.'),
-    changed_at: time.nullable().describe('null: the defaults.'),
-    changed_by: z.string().nullable().describe('The API key or user.'),
-  })
-  .meta({ id: 'KillSwitch' })
+export const killSwitchView = z.object(documentMembers(killSwitchDocument)).meta({ id: 'KillSwitch' })
 
 const checkReasonView = z.enum(CHECK_REASONS).meta({ id: 'CheckReason' })
 const whole = z.number().int()
@@ -41,30 +26,36 @@ const perKind = z.object({ checks: whole, inferences: whole }).meta({ id: 'Previ
 
 export const previewView = z
   .object({
-    from: time,
-    to: time,
+    from: timestampView,
+    to: timestampView,
     complete: z
       .boolean()
       .describe('false: there were more than 5,000 checks or inferences. Those before `from` are left out.'),
-    looked: perKind.describe('What was re-evaluated by these settings.'),
+    looked: perKind.describe('What was re-evaluated by this document.'),
     refused: perKind.describe(
       'Of them, checks that would have been refused and inferences that would have been withheld.',
     ),
-    reasons: z.array(z.object({ reason: checkReasonView, refused: whole })),
+    reasons: z.array(z.object({ reason: checkReasonView, refused: whole }).meta({ id: 'PreviewedReason' })),
     tripped_traces: whole.describe('Traces with a family that trips and counts.'),
     locks: tally.locks,
     held_by_locks: whole.describe(
       'Requests of those sessions and agents after the lock: refused as well until a person had cleared it.',
     ),
     families: z.array(
-      z.object({
-        family: z.string(),
-        ...tally,
-        uncounted: whole.describe('It tripped and does not count: its probe is experimental.'),
-      }),
+      z
+        .object({
+          family: z.string(),
+          ...tally,
+          uncounted: whole.describe('It tripped and does not count: its probe is experimental.'),
+        })
+        .meta({ id: 'PreviewedFamily' }),
     ),
     agents: z
-      .array(z.object({ agent_id: z.string().nullable().describe('null: requests that named no agent.'), ...tally }))
+      .array(
+        z
+          .object({ agent_id: z.string().nullable().describe('null: requests that named no agent.'), ...tally })
+          .meta({ id: 'PreviewedAgent' }),
+      )
       .describe('With a refusal; at most 100, those with most refusals first.'),
   })
   .meta({ id: 'KillSwitchPreview' })
@@ -86,20 +77,40 @@ const readingView = z
   })
   .meta({ id: 'CanaryReading' })
 
+const runtimeView = z
+  .string()
+  .nullable()
+  .describe('What computed the readings, as their hash has it; null where a client sent them.')
+
 export const canaryView = z
   .object({
     set: z.string(),
     readings: z.array(readingView),
     hash: z.string(),
     reading_at: time,
+    runtime: runtimeView,
     tripped_families: z.array(z.string()),
   })
   .meta({ id: 'Canary' })
 
+export const uncountedView = z
+  .array(z.string())
+  .describe('Tripped too, and not counted: their probes are experimental. `allow_experimental` counts them.')
+
 export const finishReasonView = z
   .enum(FINISH_REASONS)
   .meta({ id: 'FinishReason' })
-  .describe('canary_tripped: the completion is withheld.')
+  .describe(
+    'canary_tripped: the completion is withheld. tool_calls, refusal, content_filter: how a model elsewhere ended.',
+  )
+
+export const toolCallsView = z
+  .array(
+    z
+      .object({ name: z.string(), arguments: z.string().describe('As the model made them.') })
+      .meta({ id: 'ModelToolCall' }),
+  )
+  .describe('Calls of tools that a model elsewhere made; `completion_hash` covers them. Absent where there are none.')
 
 export const usageView = z
   .object({
@@ -126,10 +137,15 @@ export const traceView = z
         temperature: z.number(),
         seed: z.number().int().describe('With the same model version it gives the same completion.'),
         prompt_hash: z.string().describe('SHA-256 of the RFC 8785 text of the input as the model got it.'),
-        completion_hash: z.string().nullable().describe('SHA-256 of the completion; null where it was withheld.'),
+        completion_hash: z
+          .string()
+          .nullable()
+          .describe('SHA-256 of the completion, with its calls of tools; null where it was withheld.'),
         text_until: time
           .nullable()
-          .describe('Until when its texts are kept: 30 days, and no longer than the trace. null: hashes alone.'),
+          .describe(
+            'Until when its texts are kept: 30 days, and no longer than the trace. null: hashes alone, or the texts were erased.',
+          ),
       })
       .meta({ id: 'TracedInference' })
       .nullable()
@@ -154,24 +170,14 @@ export const checkView = z
     reading_age_s: z.number().nullable(),
     mode: modeView.describe('`off` also for an agent that `apply_to` leaves out.'),
     tripped_families: z.array(z.string()),
-    uncounted_families: z
-      .array(z.string())
-      .describe('Tripped too, and not counted: their probes are experimental. `allow_experimental` counts them.'),
+    uncounted_families: uncountedView,
     lock_id: z.string().nullable().describe('The lock in force.'),
     decision_id: z.string().describe('The entry of the decision ledger.'),
     trace_id: z.string().nullable(),
     canary_hash: z.string().nullable(),
+    runtime: runtimeView,
   })
   .meta({ id: 'CanaryCheck' })
-
-export function toKillSwitchView({
-  settings: { mode, max_age_s, families, apply_to, allow_experimental = false, reading },
-  changedAt,
-  changedBy,
-}: CurrentKillSwitch): z.input<typeof killSwitchView> {
-  const changed = { changed_at: changedAt?.toISOString() ?? null, changed_by: changedBy }
-  return { mode, max_age_s, families, apply_to, allow_experimental, reading, ...changed }
-}
 
 export function toPreviewView(preview: KillSwitchPreview): z.input<typeof previewView> {
   const { from, to, isComplete, looked, refused, reasons, trippedTraces, locks, heldByLocks, families, agents } =
@@ -232,9 +238,10 @@ export function toCanaryView(trace: TraceRow, trippedFamilies: string[]): z.inpu
   if (trace.canarySet === null) return null
   return {
     set: trace.canarySet,
-    readings: trace.readings,
+    readings: trace.readings.map(shownReading),
     hash: trace.digest,
     reading_at: trace.readingAt.toISOString(),
+    runtime: trace.runtime,
     tripped_families: trippedFamilies,
   }
 }
@@ -255,5 +262,6 @@ export function toCheckView(answer: CheckAnswer): z.input<typeof checkView> {
     decision_id: answer.decisionId,
     trace_id: answer.traceId,
     canary_hash: answer.canaryHash,
+    runtime: answer.runtime,
   }
 }

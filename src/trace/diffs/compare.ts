@@ -2,6 +2,7 @@
 // the prompts is that of the set, so the figures have the same bits however often the work was interrupted.
 
 import { Failure } from '#src/failure.ts'
+import { shownNumber } from '../canaries/judge.ts'
 import type { ModelVersion, TraceBackend } from '../models/backend.ts'
 import { capabilityMissing } from '../models/capabilities.ts'
 import type { PromptEvaluation } from '../models/evaluate.ts'
@@ -149,8 +150,9 @@ function addAnswers(
   for (const [family, scores] of Object.entries(measures.scores)) {
     const [one, other] = [base, target].map(({ readings }) => readings.find((reading) => reading.family === family))
     if (one === undefined || other === undefined) throw new Error(`a model has no reading of ${family} any more`)
-    scores.base.push(one.score)
-    scores.target.push(other.score)
+    // A report has the scores that are shown, so that it can be repeated from readings. Nothing is compared with a threshold here.
+    scores.base.push(shownNumber(one.score))
+    scores.target.push(shownNumber(other.score))
   }
   if (pairing.distributions > 0) {
     const size = pairing.base.version.vocabulary

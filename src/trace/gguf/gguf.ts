@@ -150,7 +150,11 @@ function readTensors(cursor: Cursor, count: number, alignment: number, fileBytes
   }
   const dataAt = Math.ceil(cursor.position / alignment) * alignment
   const placed = found.map((tensor) => ({ ...tensor, offset: dataAt + tensor.offset }))
-  checkPlaces(placed, fileBytes)
+  const end = Math.max(dataAt, checkPlaces(placed, fileBytes))
+  // Writers pad the last tensor to the alignment. Whatever is longer is not what the header describes, and is not hashed.
+  if (fileBytes > end + MAX_ALIGNMENT) {
+    throw invalid(`The file has ${fileBytes} bytes; its header describes ${end}.`)
+  }
   return new Map(placed.map((tensor) => [tensor.name, tensor]))
 }
 
@@ -171,7 +175,8 @@ function bytesOf(name: string, type: TensorTypeName, dimensions: readonly number
   return (elements / blockElements) * blockBytes
 }
 
-function checkPlaces(tensors: readonly TensorPlace[], fileBytes: number): void {
+/** Returns the end of the last tensor. */
+function checkPlaces(tensors: readonly TensorPlace[], fileBytes: number): number {
   let end = 0
   let before = ''
   for (const { name, offset, bytes } of tensors.toSorted((one, other) => one.offset - other.offset)) {
@@ -180,6 +185,7 @@ function checkPlaces(tensors: readonly TensorPlace[], fileBytes: number): void {
     before = name
     if (end > fileBytes) throw invalid(`${name} ends at byte ${end} of a file of ${fileBytes} bytes.`)
   }
+  return end
 }
 
 function bounded(value: number, max: number, what: string): number {

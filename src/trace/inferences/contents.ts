@@ -9,7 +9,7 @@ import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { SamplingSettings } from '../llama/sampling.ts'
-import type { ModelInput } from '../models/protocol.ts'
+import type { ModelInput, ToolCall } from '../models/protocol.ts'
 import { CHAT_ROLES, type ChatSpan } from '../tokenizer/chat.ts'
 
 export interface TraceContent {
@@ -20,6 +20,9 @@ export interface TraceContent {
   completionTokens: number[]
   /** Of each of them, so that they can be read when the model is another one. Older rows have none. */
   completionTexts?: string[] | undefined
+  /** The whole text, also of a model whose tokens are not known. Absent where the completion was withheld, and in older rows. */
+  completion?: string | undefined
+  toolCalls?: readonly ToolCall[] | undefined
   sampling: SamplingSettings
   /** The contents of the messages among the prompt's tokens. */
   spans: ChatSpan[]
@@ -49,6 +52,8 @@ const content = z.object({
   promptTokens: tokens,
   completionTokens: tokens,
   completionTexts: z.array(z.string()).optional(),
+  completion: z.string().optional(),
+  toolCalls: z.array(z.object({ name: z.string(), arguments: z.string() })).optional(),
   sampling: z.object({ temperature: z.number(), topK: z.number(), topP: z.number(), seed: z.number() }),
   spans: z.array(z.object({ role: z.enum(CHAT_ROLES), start: z.number(), end: z.number() })),
 })
@@ -58,9 +63,14 @@ export function promptHashOf(input: ModelInput): string {
   return sha256Base64url(canonicalize(JSON.parse(JSON.stringify(input)) as Json))
 }
 
-/** `completion_hash`: base64url SHA-256 of the completion in UTF-8. */
-export function completionHashOf(text: string): string {
-  return sha256Base64url(text)
+/**
+ * `completion_hash`: base64url SHA-256 of the completion in UTF-8; of one with calls of tools, of the RFC 8785 text of
+ * `{"content": TEXT, "tool_calls": [{"arguments": TEXT, "name": TEXT}]}`.
+ */
+export function completionHashOf(text: string, toolCalls: readonly ToolCall[] = []): string {
+  if (toolCalls.length === 0) return sha256Base64url(text)
+  const calls = toolCalls.map(({ name, arguments: made }) => ({ name, arguments: made }))
+  return sha256Base64url(canonicalize({ content: text, tool_calls: calls }))
 }
 
 export async function insertTraceContent(
@@ -73,6 +83,12 @@ export async function insertTraceContent(
     `INSERT INTO trace_contents (account_id, environment, id, sealed_content, created_at) VALUES ($1, $2, $3, $4, $5)`,
     [accountId, environment, traceId, sealer.seal(Buffer.from(JSON.stringify(content)), useOf(traceId)), at],
   )
+}
+
+/** False where there was nothing to erase. */
+export async function eraseTraceContent(tx: Tx, traceId: string): Promise<boolean> {
+  const rows = await tx.query('DELETE FROM trace_contents WHERE id = $1 RETURNING id', [traceId])
+  return rows.length === 1
 }
 
 /** Undefined where only hashes were kept, and when the texts are gone. */

@@ -22,7 +22,7 @@ import { locksOf, type TripSubject } from '../locks/locks.ts'
 import { placedAt, type TraceBackend, versionIdOf } from '../models/backend.ts'
 import { capabilityMissing } from '../models/capabilities.ts'
 import type { Models } from '../models/models.ts'
-import type { CanaryRequest, InferenceRequest, InferenceResult, ModelInput } from '../models/protocol.ts'
+import type { CanaryRequest, InferenceRequest, InferenceResult, ModelInput, ToolCall } from '../models/protocol.ts'
 import { CONTENT_DAYS, completionHashOf, insertTraceContent, promptHashOf } from './contents.ts'
 import { type InferenceBody, inputOf, samplingOf } from './request.ts'
 import {
@@ -38,6 +38,8 @@ export interface InferenceAnswer {
   trace: TraceRow & { inference: TracedInference }
   /** null where it is withheld; of a repeat also where it could not be made again. */
   completion: string | null
+  /** Tool calls that a remote model asked for. They are empty in a repeat, for which the model does not run again. */
+  toolCalls: readonly ToolCall[]
   judgement: CheckJudgement
   /** The lock in force. */
   lockId: string | null
@@ -138,7 +140,8 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
         const { input, sampling } = ran.request
         const { tokens: completionTokens, tokenTexts: completionTexts } = completion
         const { prompt: promptTokens, spans } = result
-        const content = { input, promptTokens, completionTokens, completionTexts, sampling, spans }
+        const words = isWithheld ? {} : { completion: result.text, toolCalls: result.toolCalls }
+        const content = { input, promptTokens, completionTokens, completionTexts, ...words, sampling, spans }
         await insertTraceContent(tx, acting, sealer, { traceId: trace.id, content, at: trace.createdAt })
       }
       const lockId = (await recordFound(tx, acting, settled, found)) ?? found.facts.lock_id
@@ -147,6 +150,7 @@ export function createInferences({ db, now, ledger, sealer, models, recordTrip }
       return {
         trace: settled,
         completion: isWithheld ? null : result.text,
+        toolCalls: isWithheld ? [] : (result.toolCalls ?? []),
         judgement: found.judgement,
         lockId,
         decisionId,
@@ -294,9 +298,9 @@ function inferenceOf(
 ): TracedInference {
   return {
     model: backend.model,
-    finishReason: isWithheld ? 'canary_tripped' : result.finishReason === 'stop' ? 'stop' : 'length',
+    finishReason: isWithheld || result.finishReason === 'withheld' ? 'canary_tripped' : result.finishReason,
     promptHash: promptHashOf(request.input),
-    completionHash: isWithheld ? null : completionHashOf(result.text),
+    completionHash: isWithheld ? null : completionHashOf(result.text, result.toolCalls),
     promptTokens: result.promptTokens ?? result.prompt.length,
     completionTokens: result.completionTokens,
     maxTokens: request.maxTokens,

@@ -1,10 +1,11 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
+import type { TraceFinishReason } from '../canaries/traces.ts'
 
 export interface CountedInference {
   /** `unknown` where the caller named none of ours: their words are no labels. */
   model: string
   /** How it finished, or why there was none. */
-  outcome: 'stop' | 'length' | 'canary_tripped' | 'unavailable' | 'refused'
+  outcome: TraceFinishReason | 'unavailable' | 'refused'
   trippedFamilies: readonly string[]
   seconds: number
 }
@@ -15,7 +16,9 @@ export type CountInference = (counted: CountedInference) => void
 export function createInferenceMetrics(registry: Registry): CountInference {
   const inferences = new Counter({
     name: 'countersign_inferences_total',
-    help: 'Inferences by model and outcome: stop, length, canary_tripped (withheld), unavailable (503), refused (4xx).',
+    help:
+      'Inferences by model and outcome: stop, length, canary_tripped (withheld), tool_calls, refusal, content_filter, ' +
+      'unavailable (503), refused (4xx).',
     labelNames: ['model', 'outcome'],
     registers: [registry],
   })

@@ -27,11 +27,36 @@ const completed = {
     readings: [quiet],
     hash: 'NbzYbJqG7dGkIEb5bVfKk2vNr4Yw0m6sCkJ3o8q1TtE',
     reading_at: '2026-11-20T15:11:03.900Z',
+    runtime: 'wasm-strict v8-13.6.233.17-node.28',
     tripped_families: [] as string[],
   },
+  uncounted_families: [] as string[],
   mode: 'block_and_lock',
   lock_id: null as string | null,
   decision_id: IDS.decision,
+}
+
+/** Without texts. */
+export const TRACED_INFERENCE = {
+  trace_id: IDS.trace,
+  source: 'server',
+  agent_session_id: IDS.agentSession,
+  agent_id: IDS.agent,
+  model_version_id: completed.model_version_id,
+  inference: {
+    model: completed.model,
+    finish_reason: 'stop',
+    usage: completed.usage,
+    max_tokens: 64,
+    temperature: 0,
+    seed: 0,
+    prompt_hash: 'sMuOGnm2xkJ5kz3vJmM0yfXg3Q2aWb7x2mOQkRkqY7c',
+    completion_hash: 'yH0VqYv5b6rX1mJwq0u3kq1l9k2fXo3rN1o7hJcQmZ4',
+    text_until: null,
+  },
+  canary: completed.canary,
+  created_by: IDS.key,
+  created_at: '2026-11-20T15:11:04.310Z',
 }
 
 const withheld = {
@@ -41,6 +66,17 @@ const withheld = {
   usage: { prompt_tokens: 71, completion_tokens: 12 },
   canary: { ...completed.canary, readings: [reading], tripped_families: ['injection_compliance'] },
   lock_id: IDS.lock,
+}
+
+const called = {
+  ...completed,
+  model: 'gpt',
+  model_version_id: 'gpt@3f1c0a9b7d2e4c58',
+  completion: '',
+  tool_calls: [{ name: 'search', arguments: '{"goods": "lamps"}' }],
+  finish_reason: 'tool_calls',
+  canary: null,
+  mode: 'monitor',
 }
 
 const messages = [
@@ -63,7 +99,15 @@ export const NOTES: Record<string, Note> = {
       'An agent with what a tool said': { ...settings, messages, agent_session_id: IDS.agentSession },
       'Kept for attribution': { ...settings, prompt: 'What do lamps cost?', canary_set: 'default-v1', retain: 'text' },
     },
-    answers: { 200: { examples: { 'No family tripped': completed, 'A trip that locks': withheld } } },
+    answers: {
+      200: {
+        examples: {
+          'No family tripped': completed,
+          'A trip that locks': withheld,
+          'A model elsewhere that calls a tool': called,
+        },
+      },
+    },
     problems: [
       'environment_mismatch',
       'not_found',

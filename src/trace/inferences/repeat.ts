@@ -55,6 +55,7 @@ export function createRepeat({ db, ledger, models }: RepeatDeps) {
     const answer: InferenceAnswer = {
       trace,
       completion: null,
+      toolCalls: [],
       judgement: judgedBy(facts),
       lockId: lockId === '' ? null : lockId,
       decisionId,

@@ -2,6 +2,7 @@
 
 import { randomInt } from 'node:crypto'
 import { z } from 'zod'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { chatMessage } from '../canaries/input.ts'
 import { canaryName } from '../canaries/readings.ts'
 import type { SamplingSettings } from '../llama/sampling.ts'
@@ -44,7 +45,7 @@ export const inferenceBody = z
       .describe('text: prompt and completion are kept for 30 days, and no longer than the trace, sealed.'),
   })
   .superRefine(({ prompt, messages = [] }, context) => {
-    const refuse = (path: string, code: string, message: string) =>
+    const refuse = (path: string, code: FieldErrorCode, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message, params: { code } })
     if (prompt === undefined && messages.length === 0) refuse('messages', 'required', 'is required, or prompt')
     if (prompt !== undefined && messages.length > 0) refuse('prompt', 'conflict', 'must not be sent with messages')

@@ -3,7 +3,14 @@ import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { modeView } from '../canaries/kill-switch.ts'
-import { canaryView, finishReasonView, toCanaryView, usageView } from '../canaries/views.ts'
+import {
+  canaryView,
+  finishReasonView,
+  toCanaryView,
+  toolCallsView,
+  uncountedView,
+  usageView,
+} from '../canaries/views.ts'
 import { MAX_LENS_TOP } from '../models/lens.ts'
 import type { InferenceAnswer, Inferences } from './inferences.ts'
 import type { Repeat } from './repeat.ts'
@@ -18,11 +25,13 @@ const inferenceView = z
     model: z.string(),
     model_version_id: z.string(),
     completion: z.string().nullable().describe('null: withheld, by `finish_reason`.'),
+    tool_calls: toolCallsView.optional(),
     finish_reason: finishReasonView,
     usage: usageView,
     canary: canaryView
       .nullable()
       .describe('null: the model has no probes. `tripped_families` by the thresholds that count.'),
+    uncounted_families: uncountedView,
     mode: modeView.describe('Of the kill switch for this agent.'),
     lock_id: z.string().nullable().describe('The lock in force.'),
     decision_id: z.string().describe('The entry of the decision ledger.'),
@@ -117,16 +126,18 @@ export function inferenceRoutes({ inferences, repeat, tokens }: InferenceRoutesD
 }
 
 function toInferenceView(answer: InferenceAnswer): z.input<typeof inferenceView> {
-  const { trace, completion, judgement, lockId, decisionId } = answer
+  const { trace, completion, toolCalls, judgement, lockId, decisionId } = answer
   const { model, finishReason, promptTokens, completionTokens } = trace.inference
   return {
     trace_id: trace.id,
     model,
     model_version_id: trace.modelVersionId ?? '',
     completion,
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls.map((call) => ({ ...call })) }),
     finish_reason: finishReason,
     usage: { prompt_tokens: promptTokens, completion_tokens: completionTokens },
     canary: toCanaryView(trace, judgement.tripped_families),
+    uncounted_families: judgement.uncounted_families,
     mode: judgement.mode,
     lock_id: lockId,
     decision_id: decisionId,

@@ -7,14 +7,14 @@ import type { Tx } from '#src/platform/db/database.ts'
 import { type CheckFacts, isBlocking, isUncounted, type KillSwitch, modeFor } from '../canaries/judge.ts'
 import { findKillSwitch } from '../canaries/kill-switch.ts'
 import { type TraceRow, toCheckedReading } from '../canaries/traces.ts'
-import type { TripSubject } from '../locks/locks.ts'
-import { findLockOf, type LiveLock, readLiveLock } from '../locks/rows.ts'
+import { lockedFailure, type TripSubject } from '../locks/locks.ts'
+import { findLockOf, type LockInForce, readLiveLock } from '../locks/rows.ts'
 import type { CanaryRequest, ProbeSetFacts } from '../models/protocol.ts'
 
 export interface RunContext {
   killSwitch: KillSwitch
   /** In force for the session or its agent. */
-  lock: LiveLock | undefined
+  lock: LockInForce | undefined
   /** Whether the session itself is locked, or the agent where there is no session. */
   isSubjectLocked: boolean
   agent: AgentFacts | undefined
@@ -36,12 +36,7 @@ export async function readRunContext(tx: Tx, subject: TripSubject): Promise<RunC
 
 /** @throws {Failure} `session_canary_locked` with `lock_id`; `agent_suspended`; `conflict` for a session that has ended. */
 export function refuseRun({ lock, agent, sessionStatus }: RunContext, { agentSessionId }: TripSubject): void {
-  if (lock !== undefined) {
-    throw new Failure('session_canary_locked', {
-      detail: `The agent session or the agent is locked after a canary trip: a person has to clear ${lock.lockId}.`,
-      members: { lock_id: lock.lockId },
-    })
-  }
+  if (lock !== undefined) throw lockedFailure(lock.lockIds)
   if (agent?.status === 'suspended') throw new Failure('agent_suspended', `The agent ${agent.id} is suspended.`)
   if (sessionStatus === 'ended') {
     throw new Failure('conflict', `The session ${agentSessionId} has ended: open another.`)

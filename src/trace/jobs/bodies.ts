@@ -1,6 +1,7 @@
 // The bodies of attribution jobs and interventions.
 
 import { z } from 'zod'
+import type { FieldErrorCode } from '#src/field-errors.ts'
 import { ATTRIBUTION_METHODS, MAX_FEATURE_NODES } from '../attribution/attribute.ts'
 import { MAX_EDITS } from '../attribution/intervene.ts'
 import { chatMessage } from '../canaries/input.ts'
@@ -31,7 +32,7 @@ const traceInput = z
     messages: z.array(chatMessage).min(1).max(MAX_MESSAGES).optional(),
   })
   .superRefine(({ prompt, messages }, context) => {
-    const refuse = (path: string, code: string, message: string) =>
+    const refuse = (path: string, code: FieldErrorCode, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message, params: { code } })
     if (prompt === undefined && messages === undefined) refuse('messages', 'required', 'is required, or prompt')
     if (prompt !== undefined && messages !== undefined) refuse('prompt', 'conflict', 'must not be sent with messages')
@@ -68,7 +69,11 @@ export const jobBody = z
   .strictObject({
     trace_id: z.string().max(64),
     target: target.default({ position: 0 }),
-    method: z.enum(ATTRIBUTION_METHODS).default('exact').describe('`grad_x_act` and `ablation` are approximate.'),
+    method: z
+      .enum(ATTRIBUTION_METHODS)
+      .meta({ id: 'AttributionMethod' })
+      .default('exact')
+      .describe('`exact` when absent; `grad_x_act` and `ablation` are approximate.'),
     max_feature_nodes: z.number().int().min(1).max(MAX_FEATURE_NODES).default(512),
     max_n_logits: z.number().int().min(1).max(MAX_LOGITS).default(10),
     desired_logit_prob: share.default(0.95).describe('Logits are explained until their tokens have it together.'),

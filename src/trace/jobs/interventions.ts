@@ -89,7 +89,7 @@ function checkPlaces(
     const beyond = (['layer', 'neuron', 'position'] as const).filter((name) => edit[name] > bounds[name])
     if (beyond.length === 0) return []
     const detail = beyond.map((name) => `its ${name} must be at most ${bounds[name]}`).join(', ')
-    return [{ pointer: `/edits/${index}/node_id`, code: 'out_of_range', detail }]
+    return [{ pointer: `/edits/${index}/node_id`, code: 'out_of_range' as const, detail }]
   })
   if (errors.length > 0) throw refusalOf(errors)
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParam, idParams } from '#src/platform/http/params.ts'
+import { workStatusView } from '#src/platform/http/views.ts'
 import { ATTRIBUTION_METHODS } from '../attribution/attribute.ts'
 import { MAX_EDGES } from '../attribution/influence.ts'
 import type { Intervention } from '../attribution/intervene.ts'
@@ -12,12 +13,12 @@ import { interventionBody, jobBody } from './bodies.ts'
 import type { Interventions } from './interventions.ts'
 import { JOB_FAILURES } from './job.ts'
 import type { TraceJobs } from './jobs.ts'
-import { JOB_STATES, type TraceJobRow } from './rows.ts'
+import type { TraceJobRow } from './rows.ts'
 
 const MAX_BODY_BYTES = 512 * 1024
 const MANIFEST_TYPE = 'application/json'
 
-export const jobStateView = z.enum(JOB_STATES).meta({ id: 'TraceJobState' })
+export const jobStateView = workStatusView
 
 const jobView = z
   .object({

@@ -1,11 +1,11 @@
 import type { Tx } from '#src/platform/db/database.ts'
 import { boundsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import type { WorkStatus } from '#src/platform/http/views.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { AttributionMethod } from '../attribution/attribute.ts'
 import type { TraceJobFailure, TraceJobRequest, TraceJobSummary } from './job.ts'
 
-export const JOB_STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
-export type TraceJobState = (typeof JOB_STATES)[number]
+export type TraceJobState = WorkStatus
 
 export interface TraceJobRow {
   id: string
@@ -183,6 +183,29 @@ export async function cancelTraceJob(tx: Tx, id: string, at: Date): Promise<Trac
     [id, at],
   )
   return row
+}
+
+/**
+ * Cancels the jobs of a trace that have not ended, and erases the manifests of all of its jobs.
+ * @returns the queue's ids of the cancelled jobs, and the number of manifests.
+ */
+export async function eraseManifestsOf(
+  tx: Tx,
+  traceId: string,
+  at: Date,
+): Promise<{ cancelled: string[]; manifests: number }> {
+  const cancelled = await tx.query<{ queueJobId: string }>(
+    `UPDATE trace_jobs SET state = 'cancelled', sealed_input = NULL, finished_at = $2
+     WHERE trace_id = $1 AND ${IS_OPEN} RETURNING queue_job_id AS "queueJobId"`,
+    [traceId, at],
+  )
+  // A statement of its own: it sees the manifest of a job whose end the first one waited for.
+  const erased = await tx.query<{ id: string }>(
+    'DELETE FROM trace_manifests WHERE id IN (SELECT id FROM trace_jobs WHERE trace_id = $1) RETURNING id',
+    [traceId],
+  )
+  await tx.query('UPDATE trace_jobs SET manifest_until = $2 WHERE id = ANY($1)', [erased.map(({ id }) => id), at])
+  return { cancelled: cancelled.map(({ queueJobId }) => queueJobId), manifests: erased.length }
 }
 
 /** A failed one, to be tried again. */

@@ -141,6 +141,18 @@ export function createLocks({
   }
 }
 
+/** What a request of a locked session or agent is refused with. @param lockIds All that hold it, the one that is told first. */
+export function lockedFailure(lockIds: readonly string[]): Failure {
+  const [lockId] = lockIds
+  return new Failure('session_canary_locked', {
+    detail:
+      lockIds.length === 1
+        ? `The agent session or the agent is locked after a canary trip: a person has to clear ${lockId}.`
+        : `The agent session or the agent is held by several locks: a person has to clear each of ${lockIds.join(', ')}.`,
+    members: { lock_id: lockId ?? null },
+  })
+}
+
 async function getLock(tx: Tx, id: string): Promise<SessionLockRow> {
   const lock = await findLock(tx, id)
   if (lock === undefined) throw new Failure('not_found', `There is no session lock ${id}.`)

@@ -38,6 +38,11 @@ export interface LiveLock {
   createdAt: Date
 }
 
+export interface LockInForce extends LiveLock {
+  /** Every lock that has to be cleared before the session may go on, this one first; at most 11. */
+  lockIds: string[]
+}
+
 const LOCK = `id, CASE WHEN cleared_at IS NULL THEN 'locked' ELSE 'cleared' END AS status,
   agent_session_id AS "agentSessionId", agent_id AS "agentId", trace_id AS "traceId",
   tripped_families AS "trippedFamilies", source, jti, matched_rule_id AS "matchedRuleId", created_at AS "createdAt",
@@ -52,8 +57,10 @@ const LIVE = `SELECT id AS "lockId", agent_session_id AS "agentSessionId", agent
  * the places of the two, each of which may be null.
  */
 export const liveLock = (session: `$${number}`, agent: `$${number}`) =>
-  oneRow<LiveLock>(
-    `SELECT * FROM ((${LIVE} agent_session_id = ${session}) UNION ALL (${LIVE} agent_id = ${agent} ORDER BY id LIMIT 1)) live
+  oneRow<LockInForce>(
+    `SELECT live.*, array_agg("lockId") OVER (in_force ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS "lockIds"
+     FROM ((${LIVE} agent_session_id = ${session}) UNION (${LIVE} agent_id = ${agent} ORDER BY id LIMIT 10)) live
+     WINDOW in_force AS (ORDER BY "agentSessionId" IS NOT DISTINCT FROM ${session} DESC, "lockId")
      ORDER BY "agentSessionId" IS NOT DISTINCT FROM ${session} DESC, "lockId" LIMIT 1`,
   )
 
@@ -62,8 +69,8 @@ const LIVE_LOCK = liveLock('$1', '$2')
 export async function readLiveLock(
   tx: Tx,
   { agentSessionId, agentId }: { agentSessionId: string | null; agentId: string | null },
-): Promise<LiveLock | undefined> {
-  const [row] = await tx.query<LiveLock>(LIVE_LOCK, [agentSessionId, agentId])
+): Promise<LockInForce | undefined> {
+  const [row] = await tx.query<LockInForce>(LIVE_LOCK, [agentSessionId, agentId])
   return row
 }
 

@@ -63,10 +63,18 @@ function factsOf({ set, version, probes }: ProbeSet): ProbeSetFacts {
   return {
     set,
     version,
-    families: probes.map(({ family, kind, layer, threshold, card: { status, held_out, known_failures } }) => {
-      const { auc, trip_rate: tripRate, false_positive_rate: falsePositiveRate } = held_out
-      const heldOut = { auc, tripRate, falsePositiveRate }
-      return { family, kind, layer, threshold, status, heldOut, knownFailures: known_failures }
-    }),
+    families: probes.map(
+      ({ family, kind, layer, threshold, card: { status, held_out, generated, known_failures } }) => {
+        const { auc, trip_rate: tripRate, false_positive_rate: falsePositiveRate } = held_out
+        const heldOut = { auc, tripRate, falsePositiveRate }
+        const ofModel = generated && {
+          runs: generated.runs,
+          trips: generated.trips,
+          falsePositiveRate: generated.false_positive_rate,
+        }
+        const card = { status, heldOut, generated: ofModel ?? null, knownFailures: known_failures }
+        return { family, kind, layer, threshold, ...card }
+      },
+    ),
   }
 }

@@ -37,6 +37,7 @@ const model = {
         threshold: 0.91,
         status: 'measured',
         held_out: { auc: 0.998, trip_rate: 0.97, false_positive_rate: 0.004 },
+        generated: { runs: 60, trips: 0, false_positive_rate: 0 },
         known_failures: ['A transcript in another language than English.'],
       },
     ],
@@ -52,7 +53,8 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/trace/models/:id': {
     description:
       '`model_version_id` names the exact file that ran: the model and the beginning of the SHA-256 of its file. The ' +
-      'card of a probe says what it was measured to do on transcripts that it was not trained on.',
+      'card of a probe says what it was measured to do on transcripts that it was not trained on (`held_out`: completions ' +
+      'that a script wrote), and how often it trips on benign completions of the model itself (`generated`).',
     answers: { 200: { example: model } },
   },
   'POST /v1/trace/models/:id/graphs': {

@@ -9,7 +9,7 @@ import type { TraceBackend } from './backend.ts'
 import { type Capabilities, capabilityMissing } from './capabilities.ts'
 import type { RemoteModel } from './config.ts'
 import { OPERATIONS } from './operations.ts'
-import type { InferenceRequest, InferenceResult } from './protocol.ts'
+import type { InferenceEnd, InferenceRequest, InferenceResult, ToolCall } from './protocol.ts'
 import { createRemoteCalls, type RemoteDeps, remoteCount, remoteVersion } from './remote.ts'
 
 const CAPABILITIES: Capabilities = {
@@ -28,13 +28,32 @@ const MAX_ANSWER_BYTES = 1_000_000
 const usage = z.object({ prompt_tokens: remoteCount, completion_tokens: remoteCount })
 const reason = z.string().nullish()
 
+const text = z.string().nullish()
+const logProbabilities = z.array(z.object({ logprob: z.number() })).nullish()
+const functionCall = z.object({ name: z.string(), arguments: text })
+
+const message = z.object({
+  content: text,
+  refusal: text,
+  tool_calls: z
+    .array(
+      z.union([
+        z.object({ function: functionCall }),
+        z.object({ custom: z.object({ name: z.string(), input: text }) }),
+      ]),
+    )
+    .nullish(),
+  // What servers answered before there were several calls.
+  function_call: functionCall.nullish(),
+})
+
 const chatAnswer = z.object({
   choices: z
     .array(
       z.object({
-        message: z.object({ content: z.string().nullish() }),
+        message,
         finish_reason: reason,
-        logprobs: z.object({ content: z.array(z.object({ logprob: z.number() })).nullish() }).nullish(),
+        logprobs: z.object({ content: logProbabilities, refusal: logProbabilities }).nullish(),
       }),
     )
     .min(1),
@@ -56,7 +75,8 @@ const textAnswer = z.object({
 
 interface Completion {
   text: string
-  reason: string | null | undefined
+  toolCalls: ToolCall[]
+  finishReason: InferenceEnd
   logProbabilities: number[]
   usage: z.output<typeof usage>
 }
@@ -90,15 +110,16 @@ export function createOpenAiBackend(id: string, remote: RemoteModel, deps: Remot
       const body = call('chat/completions', { messages, logprobs: true })
       const { choices, usage } = await calls.call(chatAnswer, body, settings)
       const [choice] = choices
-      const logProbabilities = choice?.logprobs?.content?.map(({ logprob }) => logprob) ?? []
-      return { text: choice?.message.content ?? '', reason: choice?.finish_reason, logProbabilities, usage }
+      const { content, refusal } = choice?.logprobs ?? {}
+      const logProbabilities = (content ?? refusal ?? []).map(({ logprob }) => logprob)
+      return { ...completionOf(choice?.message ?? {}, choice?.finish_reason), logProbabilities, usage }
     }
     if ('text' in input) {
       const body = call('completions', { prompt: input.text, logprobs: 1 })
       const { choices, usage } = await calls.call(textAnswer, body, settings)
       const [choice] = choices
       const logProbabilities = choice?.logprobs?.token_logprobs?.map((one) => one ?? 0) ?? []
-      return { text: choice?.text ?? '', reason: choice?.finish_reason, logProbabilities, usage }
+      return { ...completionOf({ content: choice?.text }, choice?.finish_reason), logProbabilities, usage }
     }
     throw new Failure('invalid_request', `The model ${id} takes texts and conversations, and not tokens.`)
   }
@@ -112,7 +133,7 @@ export function createOpenAiBackend(id: string, remote: RemoteModel, deps: Remot
     async generate(request, options = {}): Promise<InferenceResult> {
       if (request.internals !== undefined) throw capabilityMissing(id, 'activations')
       if (request.canary !== undefined) throw capabilityMissing(id, 'canary')
-      const { text, reason, logProbabilities, usage } = await complete(request, options)
+      const { text, toolCalls, finishReason, logProbabilities, usage } = await complete(request, options)
       return {
         sha256: version.sha256,
         // Their numbers are known, and their names only to the server.
@@ -124,7 +145,8 @@ export function createOpenAiBackend(id: string, remote: RemoteModel, deps: Remot
         tokenTexts: [],
         logProbabilities: logProbabilities.slice(0, request.maxTokens),
         text,
-        finishReason: reason === 'length' ? 'length' : 'stop',
+        ...(toolCalls.length > 0 && { toolCalls }),
+        finishReason,
       }
     },
     call: async (operation) => {
@@ -134,4 +156,31 @@ export function createOpenAiBackend(id: string, remote: RemoteModel, deps: Remot
       )
     },
   }
+}
+
+/** A refusal is what the model said; with a content before it, it is the line behind that. */
+function completionOf(
+  { content, refusal, tool_calls: calls, function_call: call }: z.output<typeof message>,
+  said: string | null | undefined,
+): Pick<Completion, 'text' | 'toolCalls' | 'finishReason'> {
+  const made = [...(calls ?? []), ...(call ? [{ function: call }] : [])]
+  const toolCalls = made.map((one) =>
+    'function' in one
+      ? { name: one.function.name, arguments: one.function.arguments ?? '' }
+      : { name: one.custom.name, arguments: one.custom.input ?? '' },
+  )
+  const words = [content, refusal].filter((one) => one !== undefined && one !== null && one !== '')
+  const finishReason = endOf(said, { hasRefused: Boolean(refusal), hasCalled: toolCalls.length > 0 })
+  return { text: words.join('\n'), toolCalls, finishReason }
+}
+
+/** Some servers say `stop` of a call and of a refusal. */
+function endOf(
+  said: string | null | undefined,
+  { hasRefused, hasCalled }: { hasRefused: boolean; hasCalled: boolean },
+): InferenceEnd {
+  if (said === 'content_filter') return 'content_filter'
+  if (hasRefused || said === 'refusal') return 'refusal'
+  if (said === 'length') return 'length'
+  return hasCalled || said === 'tool_calls' || said === 'function_call' ? 'tool_calls' : 'stop'
 }

@@ -46,6 +46,16 @@ export interface CanaryResult {
   runtime: string
 }
 
+/** A call of a tool in a completion, without the id that the server gave it: equal calls have equal hashes. */
+export interface ToolCall {
+  name: string
+  /** As the model made them: its own text, which may be no JSON. */
+  arguments: string
+}
+
+/** How a completion ended. The last three are said by servers of models elsewhere. */
+export type InferenceEnd = FinishReason | 'tool_calls' | 'refusal' | 'content_filter'
+
 export interface InferenceResult {
   /** Of the model file that made it. */
   sha256: string
@@ -62,7 +72,9 @@ export interface InferenceResult {
   tokenTexts: string[]
   logProbabilities: number[]
   text: string
-  finishReason: FinishReason
+  /** Of a model elsewhere; absent where it made none. */
+  toolCalls?: readonly ToolCall[]
+  finishReason: InferenceEnd
   /** Never of a withheld completion: its tokens could be computed from them. */
   internals?: Internals
   canary?: CanaryResult
@@ -100,8 +112,10 @@ export interface ProbeFacts {
   threshold: number
   /** `experimental` where the probe misses the bar of its family. */
   status: ProbeStatus
-  /** On transcripts that it was not trained on. */
+  /** On transcripts that it was not trained on, whose completions a script wrote. */
   heldOut: { auc: number; tripRate: number; falsePositiveRate: number }
+  /** On benign completions of the model itself; null: it was not measured. */
+  generated: { runs: number; trips: number; falsePositiveRate: number } | null
   knownFailures: string[]
 }
 

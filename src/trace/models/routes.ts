@@ -45,8 +45,17 @@ const probeSetView = z
           kind: z.enum(PROBE_KINDS),
           layer: z.number().int().nullable(),
           threshold: share,
-          status: probeStatusView.describe('experimental: it misses the bar of its family, or failed a control.'),
-          held_out: z.object({ auc: share, trip_rate: share, false_positive_rate: share }),
+          status: probeStatusView.describe(
+            'experimental: it misses the bar of its family, failed a control, or trips on benign completions of the model itself.',
+          ),
+          held_out: z
+            .object({ auc: share, trip_rate: share, false_positive_rate: share })
+            .describe('On completions that a script wrote.'),
+          generated: z
+            .object({ runs: z.number().int(), trips: z.number().int(), false_positive_rate: share })
+            .meta({ id: 'GeneratedRuns' })
+            .nullable()
+            .describe('On benign completions that the model made itself; null: it was not measured.'),
           known_failures: z.array(z.string()),
         })
         .meta({ id: 'CanaryProbe' }),
@@ -155,13 +164,18 @@ function toProbeSetView({ set, version, families }: ProbeSetFacts): z.input<type
   return {
     set,
     version,
-    families: families.map(({ family, kind, layer, threshold, status, heldOut, knownFailures }) => ({
+    families: families.map(({ family, kind, layer, threshold, status, heldOut, generated, knownFailures }) => ({
       family,
       kind,
       layer,
       threshold,
       status,
       held_out: { auc: heldOut.auc, trip_rate: heldOut.tripRate, false_positive_rate: heldOut.falsePositiveRate },
+      generated: generated && {
+        runs: generated.runs,
+        trips: generated.trips,
+        false_positive_rate: generated.falsePositiveRate,
+      },
       known_failures: knownFailures,
     })),
   }

@@ -12,6 +12,8 @@ export const PROBE_STATUSES = ['measured', 'experimental'] as const
 export type ProbeStatus = (typeof PROBE_STATUSES)[number]
 export const AGGREGATOR = 'max_mean_8'
 const MAX_FILE_BYTES = 8_000_000
+/** A probe counts by default where it trips on at most this share of benign completions that the model made itself. */
+export const MAX_GENERATED_RATE = 0.015
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,63}$/)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
@@ -28,10 +30,13 @@ const measured = z.strictObject({
   false_positive_rate: share,
 })
 
+const runsTripped = z.strictObject({ runs: count.min(1), trips: count })
+
 const probeCard = z.strictObject({
-  /** `experimental` where an AUC is below the bar of its family, or the probe fails on a control. */
+  /** `experimental` where an AUC is below the bar of its family, or the probe fails on a control or on generated runs. */
   status: z.enum(PROBE_STATUSES),
   bar_auc: share,
+  /** `held_out` and `controls` are of completions that a script wrote. */
   held_out: measured.extend({
     tpr_at_1_percent_fpr: share,
     tpr_interval_95: z.tuple([share, share]),
@@ -47,6 +52,8 @@ const probeCard = z.strictObject({
     }),
   ),
   known_failures: z.array(z.string().max(300)).max(10),
+  /** Of benign completions that the model made itself. Absent: they were not measured. */
+  generated: runsTripped.extend({ false_positive_rate: share, by_kind: z.record(name, runsTripped) }).optional(),
 })
 
 const probe = z.strictObject({
@@ -74,6 +81,16 @@ const probeSet = z.strictObject({
     /** Of the held-out ones, those on which any family trips. */
     false_positive_rate_any_family: share,
   }),
+  /** The runs that `generated` of each card counts. */
+  generated: z
+    .strictObject({
+      prompts: z.strictObject({ runs: count.min(1), sha256 }),
+      max_tokens: count.min(1),
+      sampling: z.literal('greedy'),
+      /** The share of these runs on which any family trips. */
+      false_positive_rate_any_family: share,
+    })
+    .optional(),
   probes: z
     .array(probe)
     .min(1)
@@ -103,8 +120,28 @@ export function loadProbeSet(path: string, model: { sha256: string; shape: Llama
   return set
 }
 
-/** @throws {ModelError} naming the first member that is wrong. */
+/**
+ * A set as it is used: a card without figures of generated runs, as older files have, is experimental, whatever it says.
+ * @throws {ModelError} naming the first member that is wrong.
+ */
 export function parseProbeSet(text: string): ProbeSet {
+  const set = readProbeSet(text)
+  return { ...set, probes: set.probes.map((probe) => ({ ...probe, card: judgedByGenerated(probe.card) })) }
+}
+
+function judgedByGenerated(card: ProbeCard): ProbeCard {
+  const { status, generated, known_failures: failures } = card
+  if (status === 'experimental') return card
+  if (generated === undefined) {
+    const failure = 'generated: it was not measured on completions of the model itself'
+    return { ...card, status: 'experimental', known_failures: [...failures, failure] }
+  }
+  const isFailed = generated.trips / generated.runs > MAX_GENERATED_RATE
+  return isFailed ? { ...card, status: 'experimental' } : card
+}
+
+/** The file as it is. @throws {ModelError} naming the first member that is wrong. */
+export function readProbeSet(text: string): ProbeSet {
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -1,5 +1,4 @@
-// Takes the canary readings of a completion while it is made. Pure: the same internals and probes give the same readings,
-// rounded, so that their hash can be compared.
+// Takes the canary readings of a completion while it is made. Pure: the same internals and probes give the same readings.
 
 import { modelError } from '../gguf/model-error.ts'
 import type { Probe, ProbeSet, ProbeStatus } from './probe-set.ts'
@@ -12,7 +11,7 @@ import {
   windowUpTo,
 } from './windows.ts'
 
-/** As it is stored and hashed. */
+/** As it is stored, with all digits: a threshold is compared with these. */
 export interface ProbeReading {
   family: string
   /** Of the window with the highest one. */
@@ -29,6 +28,7 @@ export interface ProbeReading {
   probe_status: ProbeStatus
 }
 
+/** As they are stored and shown, to a millionth: nothing is decided by them. */
 export interface WindowScores {
   /** The window ends with this token of the completion. */
   n_tokens: number
@@ -108,11 +108,11 @@ export function rawOf({ bias, weights }: Pick<Probe, 'bias' | 'weights'>, featur
 export const scoreOf = (raw: number): number => 1 / (1 + Math.exp(-raw))
 
 function toReading(probe: Probe, version: string, raw: number, tokens: number): ProbeReading {
-  const score = rounded(scoreOf(raw))
+  const score = scoreOf(raw)
   return {
     family: probe.family,
     score,
-    raw: rounded(raw),
+    raw,
     threshold: probe.threshold,
     tripped: score >= probe.threshold,
     probe_version: version,

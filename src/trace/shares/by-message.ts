@@ -190,7 +190,7 @@ function lastNode(node: ManifestNode, { name, group }: { name: string; group: nu
     ctx_idx: group,
     influence: roundedOrNull(node.influence),
     activation: roundedOrNull(node.activation),
-    ...(kindOf(node) === 'logit' && { token_prob: roundedOrNull(node.token_prob) }),
+    ...(node.token_prob !== undefined && { token_prob: rounded(node.token_prob) }),
   }
 }
 

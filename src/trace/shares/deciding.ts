@@ -8,6 +8,7 @@ import { Failure } from '#src/failure.ts'
 import { note as noteForLog } from '#src/platform/context.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
+import { unlabelledActor } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery } from '#src/platform/http/page.ts'
 import { type Acting, type Actor, actorOf } from '#src/platform/http/principal.ts'
@@ -81,7 +82,12 @@ export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, 
     await sendMail(tx, { kind: 'disclosure_grant', recipient: email, subjectId: requestId, scope })
     await emit(tx, scope, {
       type: 'trace.disclosure_granted',
-      data: { request_id: requestId, ...subjectOf(share), expires_at: endsAt.toISOString(), decided_by: by },
+      data: {
+        request_id: requestId,
+        ...subjectOf(share),
+        expires_at: endsAt.toISOString(),
+        decided_by: unlabelledActor(by),
+      },
       dedupKey: `trace.disclosure_granted ${requestId}`,
     })
     const unattended: Unattended = { accountId: scope.accountId, environment: scope.environment, kind: 'service' }

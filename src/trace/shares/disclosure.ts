@@ -12,7 +12,7 @@ import {
 } from '#src/account/login/attempts.ts'
 import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
 import { emit } from '#src/account/webhooks/emit.ts'
-import { Failure, invalidField } from '#src/failure.ts'
+import { Failure, type FieldError, invalidField } from '#src/failure.ts'
 import { note as noteForLog } from '#src/platform/context.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
@@ -202,12 +202,12 @@ function readPerson(given: { email: string; purpose: string }): { email: string;
   throw invalidRequest([...(email === undefined ? [NO_ADDRESS] : []), ...(isShort ? [NO_PURPOSE] : [])])
 }
 
-const NO_ADDRESS = {
+const NO_ADDRESS: FieldError = {
   pointer: '/email',
   code: 'invalid_format',
   detail: 'must be an e-mail address: ASCII before one @, a domain after it',
 }
-const NO_PURPOSE = {
+const NO_PURPOSE: FieldError = {
   pointer: '/purpose',
   code: 'too_short',
   detail: `must have ${MIN_PURPOSE} visible characters: the account decides by it`,

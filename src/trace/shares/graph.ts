@@ -13,7 +13,8 @@ export interface ManifestNode {
   clerp: string
   influence?: number | null
   activation?: number | null
-  token_prob?: number | null
+  /** Absent where it is not known or not shown. */
+  token_prob?: number
   is_target_logit?: boolean
 }
 

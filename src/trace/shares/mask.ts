@@ -219,12 +219,12 @@ function publishNode(node: ManifestNode, { name, isWhole, isOpen, showsProbabili
     activation: isOpen ? null : (node.activation ?? null),
   }
   if (kind !== 'logit') return shown
-  const probability = showsProbabilities ? (node.token_prob ?? null) : null
-  // Viewers of such graphs look for "(p=" in the label of a logit.
+  const probability = showsProbabilities ? node.token_prob : undefined
+  // Viewers of such graphs look for "(p=" in the label of a logit, and circuit-tracer loads no `token_prob` that is null.
   return {
     ...shown,
-    clerp: `Output (p=${probability === null ? '?' : probability.toFixed(3)})`,
-    token_prob: probability,
+    clerp: `Output (p=${probability === undefined ? '?' : probability.toFixed(3)})`,
+    ...(probability !== undefined && { token_prob: probability }),
     is_target_logit: node.is_target_logit ?? false,
   }
 }

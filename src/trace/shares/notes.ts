@@ -1,4 +1,4 @@
-import { IDS, listed } from '#src/catalogue/examples.ts'
+import { EVENT_ACTOR, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
@@ -76,6 +76,7 @@ const shared = {
       ],
       hash: 'Uv3vYBr1Hd7vHBrTvZdRa5zIYP2jWwBTz3y2N8mzXqo',
       reading_at: '2026-11-20T15:10:59.120Z',
+      runtime: 'wasm-strict v8-13.6.233.17-node.28',
       tripped_families: ['exfiltration'],
     },
     created_at: '2026-11-20T15:10:59.140Z',
@@ -238,6 +239,6 @@ export const EVENTS: EventNotes = {
     example: { request_id: IDS.disclosure, status: 'pending', ...subject },
   },
   'trace.disclosure_granted': {
-    example: { request_id: IDS.disclosure, ...subject, expires_at: granted.expires_at, decided_by: KEY },
+    example: { request_id: IDS.disclosure, ...subject, expires_at: granted.expires_at, decided_by: EVENT_ACTOR },
   },
 }

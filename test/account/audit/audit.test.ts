@@ -15,7 +15,7 @@ interface Entry {
   at: string
   action: string
   environment: string | null
-  actor: { kind: string; id: string; email: string | null }
+  actor: { type: string; id: string; label: string | null }
   from: { ip: string | null; user_agent: string | null }
   request_id: string | null
   subject_id: string | null
@@ -83,10 +83,10 @@ describe('an administrative act', () => {
       at: expect.any(String),
       action: 'webhook_endpoint.created',
       environment: 'sandbox',
-      actor: { kind: 'user', id: owner.userId, email: 'ada@example.com' },
+      actor: { type: 'user', id: owner.userId, label: 'ada@example.com' },
       from: { ip: '127.0.0.1', user_agent: 'Test Browser' },
       request_id: made.headers['request-id'],
-      subject_id: made.json.endpoint_id,
+      subject_id: made.json.webhook_endpoint_id,
       before: null,
       after: {
         origin: 'https://hooks.example.com',
@@ -96,9 +96,9 @@ describe('an administrative act', () => {
         status: 'enabled',
       },
     })
-    await service.call(caller, `/v1/webhook-endpoints/${made.json.endpoint_id}`, { method: 'DELETE' })
+    await service.call(caller, `/v1/webhook-endpoints/${made.json.webhook_endpoint_id}`, { method: 'DELETE' })
     const [deleted] = await entries('&action=webhook_endpoint.deleted')
-    expect(deleted).toMatchObject({ actor: { kind: 'key', email: null }, before: entry?.after, after: null })
+    expect(deleted).toMatchObject({ actor: { type: 'key', label: null }, before: entry?.after, after: null })
     const held = await service.test.owner<{ row: string }>('SELECT a::text AS row FROM audit_entries a')
     for (const { row } of held) {
       expect(row).not.toContain('secret-')
@@ -107,15 +107,17 @@ describe('an administrative act', () => {
   })
 
   it('is recorded for policies, settings, root CAs and anchors, with the state before', async () => {
+    const put = (path: string, document: object) =>
+      as(owner).call(path, { method: 'PUT', json: { document }, headers: { 'If-Match': '*' } })
     const policy = { ...POLICY, geofence_m: 77 }
-    await as(owner).call('/v1/account/risk-policy', { method: 'PUT', json: policy })
+    await put('/v1/account/risk-policy', policy)
     // The same policy again is no change.
-    await as(owner).call('/v1/account/risk-policy', { method: 'PUT', json: policy })
+    await put('/v1/account/risk-policy', policy)
     expect(await entries('&action=risk_policy.changed')).toMatchObject([
       { before: { version: 0, policy: POLICY }, after: { version: 1, policy: { geofence_m: 77 } } },
     ])
     const thresholds = { genai: { review: 0.1, likely: 0.2 }, deepfake: { review: 0.3, likely: 0.4 } }
-    const changed = await as(owner).call('/v1/account/screening', { method: 'PUT', json: { thresholds } })
+    const changed = await put('/v1/account/screening', { thresholds })
     expect(changed.status).toBe(200)
     expect(await entries('&action=screening_settings.changed')).toMatchObject([
       { before: { thresholds: { genai: { review: 0.5 } } }, after: { thresholds } },
@@ -178,13 +180,13 @@ describe('a read', () => {
     expect((await as(reading).call(`/v1/media/${id}/thumbnail`)).status).toBe(200)
     expect(await entries(`&subject_id=${id}`)).toMatchObject([
       { after: { representation: 'thumbnail' } },
-      { action: 'media.read', actor: { email: 'grace@example.com' }, after: { representation: 'original' } },
+      { action: 'media.read', actor: { label: 'grace@example.com' }, after: { representation: 'original' } },
     ])
     await service.call(caller, `/v1/media/${id}`)
     service.clock.now = new Date(at.getTime() + 61_000)
     await as(reading).call(`/v1/media/${id}`)
     const later = await entries(`&subject_id=${id}`)
-    expect(later.map(({ actor }) => actor.kind)).toEqual(['user', 'key', 'user', 'user'])
+    expect(later.map(({ actor }) => actor.type)).toEqual(['user', 'key', 'user', 'user'])
     service.clock.now = undefined
   })
 
@@ -311,7 +313,7 @@ describe('the log', () => {
     const filtered = await as(owner).call('/v1/account/audit/export?action=evidence.read')
     expect(filtered.text.trimEnd().split('\n')).toHaveLength(1)
     expect(await entries('&action=audit.exported')).toMatchObject([
-      { environment: null, after: { filters: { action: 'evidence.read' } } },
+      { environment: null, after: { filters: { action: ['evidence.read'] } } },
       { environment: null, after: { filters: {} } },
       {},
     ])

@@ -73,7 +73,12 @@ it('refuses keys and other users at once, holds jobs, and leaves owners to read,
   const { json, status } = await fixture.close(owned)
   expect([status, json]).toEqual([
     200,
-    { account_id: accountId, closed_at: expect.any(String), closed_by: owner.userId, erased_after: expect.any(String) },
+    {
+      account_id: accountId,
+      closed_at: expect.any(String),
+      closed_by: { type: 'user', id: owner.userId, label: expect.any(String) },
+      erased_after: expect.any(String),
+    },
   ])
   expect(Date.parse(String(json.erased_after)) - Date.parse(String(json.closed_at))).toBe(30 * DAY_MS)
   expect((await fixture.close(owned)).json.code).toBe('conflict')

@@ -233,7 +233,9 @@ it('is undone by an operator, of a suspended account at any time, and not once i
   expect((await service.call({ key }, '/v1/claims')).status).toBe(200)
   expect((await fixture.ask(owner, 'GET', '/v1/account')).json).toMatchObject({ closed_at: null, erased_after: null })
   const log = await fixture.ask(owner, 'GET', '/v1/account/audit?action=account.reopened')
-  expect(log.json.data).toMatchObject([{ actor: { kind: 'operator' }, before: { closed_at: expect.any(String) } }])
+  expect(log.json.data).toMatchObject([
+    { actor: { type: 'operator', id: null }, before: { closed_at: expect.any(String) } },
+  ])
 
   expect(await run('account list --closed')).not.toContainEqual(expect.objectContaining({ id: accountId }))
   await fixture.close(owned)

@@ -3,8 +3,10 @@ import { createEvents } from '#src/account/events/events.ts'
 import { findMoved } from '#src/account/events/rows.ts'
 import type { Product } from '#src/catalogue/access.ts'
 import type { Database } from '#src/platform/db/database.ts'
+import { createPager } from '#src/platform/http/page.ts'
 import { newId, type Scope } from '#src/platform/ids.ts'
 import { createPolledWaits } from '#src/platform/polled-waits.ts'
+import { actingIn } from '../../support/callers.ts'
 import { call, type TestAnswer } from '../../support/http.ts'
 import { makeLedger } from '../../support/ledger.ts'
 import { until } from '../../support/until.ts'
@@ -34,7 +36,7 @@ async function makeReader({ products }: { products?: Product[] } = {}) {
   return {
     scope,
     send,
-    pull: (query = '', headers = {}) => send('GET', `/v1/events${query}`, undefined, headers),
+    pull: (query = '', headers = {}) => send('GET', `/v1/events/pull${query}`, undefined, headers),
     put: (name: string, json: unknown = {}, headers = {}) => send('PUT', `/v1/event-consumers/${name}`, json, headers),
     consumer: async (name: string) => (await send('GET', `/v1/event-consumers/${name}`)).json,
     emit: async (...claims: string[]) => {
@@ -76,7 +78,7 @@ describe('pulling events', () => {
     await position()
     await reader.emit('clm_test_b', 'clm_test_c')
     const pulled = await reader.pull()
-    expect(pulled.json).toMatchObject({ object: 'list', has_more: false, next_after: 3, latest: 3 })
+    expect(pulled.json).toMatchObject({ object: 'event_pull', has_more: false, next_after: 3, latest: 3 })
     expect(eventsOf(pulled).map((event) => event.position)).toEqual([1, 2, 3])
     const [{ position: _position, ...first } = {}] = eventsOf(pulled)
     expect(JSON.stringify(first)).toBe(received[0]?.body.toString())
@@ -103,20 +105,20 @@ describe('pulling events', () => {
   it('answers some types only, however rare, and goes on after all that are not of them', async () => {
     const reader = await makeReader()
     await reader.emit('clm_test_a')
-    await fixture.emit([{ type: 'ping', data: { endpoint_id: 'whe_test_x' } }], reader.scope)
+    await fixture.emit([{ type: 'ping', data: { webhook_endpoint_id: 'whe_test_x' } }], reader.scope)
     // Events of one millisecond have positions in any order.
     await position()
     await reader.emit('clm_test_b', 'clm_test_c')
     const typesOf = async (types: string, more = '') =>
-      eventsOf(await reader.pull(`?event_types=${types}${more}`)).map(({ type }) => type)
+      eventsOf(await reader.pull(`?event_type=${types}${more}`)).map(({ type }) => type)
     expect(await typesOf('ping')).toEqual(['ping'])
-    expect(await typesOf('ping,claim.escalated', '&limit=2')).toEqual(['claim.escalated', 'ping'])
-    expect((await reader.pull('?event_types=ping')).json).toMatchObject({ has_more: false, next_after: 4 })
-    expect((await reader.pull('?event_types=claim.escalated&limit=2')).json).toMatchObject({
+    expect(await typesOf('ping&event_type=claim.escalated', '&limit=2')).toEqual(['claim.escalated', 'ping'])
+    expect((await reader.pull('?event_type=ping')).json).toMatchObject({ has_more: false, next_after: 4 })
+    expect((await reader.pull('?event_type=claim.escalated&limit=2')).json).toMatchObject({
       has_more: true,
       next_after: 3,
     })
-    expect(refusalOf(await reader.pull('?event_types=claim.lost'))).toEqual([400, 'invalid_request', '?event_types'])
+    expect(refusalOf(await reader.pull('?event_type=claim.lost'))).toEqual([400, 'invalid_request', '?event_type'])
   })
 
   it('shows no event before it has a position, none of another account, and none of a product that the account does not use', async () => {
@@ -139,12 +141,12 @@ describe('a reader that waits', () => {
     const reader = await makeReader()
     await reader.emit('clm_test_a')
     expect(claimsOf(await reader.pull('?after=0&wait=30'))).toEqual(['clm_test_a'])
-    const waiting = reader.pull('?after=1&wait=30&event_types=ping')
+    const waiting = reader.pull('?after=1&wait=30&event_type=ping')
     const preferring = reader.pull('?after=1', { Prefer: 'wait=30' })
     await reader.emit('clm_test_b')
     const preferred = await preferring
     expect([claimsOf(preferred), preferred.headers['preference-applied']]).toEqual([['clm_test_b'], 'wait=30'])
-    await fixture.emit([{ type: 'ping', data: { endpoint_id: 'whe_test_x' } }], reader.scope)
+    await fixture.emit([{ type: 'ping', data: { webhook_endpoint_id: 'whe_test_x' } }], reader.scope)
     await position()
     expect(eventsOf(await waiting).map(({ type }) => type)).toEqual(['ping'])
     expect((await reader.pull('?after=3&wait=1')).json).toMatchObject({ data: [], next_after: 3 })
@@ -161,11 +163,11 @@ describe('a reader that waits', () => {
       },
     }
     const waits = createPolledWaits({ db: fixture.db, reason: 'test', find: findMoved })
-    const events = createEvents({ db, waits })
+    const events = createEvents({ db, waits, pager: createPager({ key: Buffer.alloc(32) }) })
     const [busy, quiet] = [await makeReader(), await makeReader()]
     const pull = ({ scope }: typeof busy) =>
       events.pull(
-        { ...scope, products: ['attest'] },
+        { ...actingIn(scope), products: ['attest'] },
         { after: 0, limit: 10, waitSeconds: 600 },
         new AbortController().signal,
       )
@@ -201,7 +203,7 @@ describe('events that retention has deleted', () => {
     await reader.emit('clm_test_a', 'clm_test_b', 'clm_test_c', 'clm_test_d')
     await reader.put('slow', { position: 1 })
     await expire(reader.scope, 2)
-    for (const query of ['?after=0', '?after=1', '?consumer=slow', '?after=1&event_types=ping']) {
+    for (const query of ['?after=0', '?after=1', '?consumer=slow', '?after=1&event_type=ping']) {
       const { status, json } = await reader.pull(query)
       expect([query, status, json.code, json.resume_after]).toEqual([query, 410, 'events_expired', 2])
     }
@@ -250,7 +252,7 @@ describe('a consumer', () => {
     expect(moved).toMatchObject({ position: 2, latest: 3, lag: 1, missed: 0 })
     expect([moved.oldest_unread_created_at, moved.acknowledged_at]).toEqual([expect.any(String), expect.any(String)])
     const back = await reader.put('claims-desk', { position: 1 })
-    expect([back.status, back.json.code, back.json.position]).toEqual([409, 'conflict', 2])
+    expect([back.status, back.json.code, back.json.position]).toEqual([409, 'consumer_moved', 2])
     // The same report once more changes nothing.
     expect((await reader.put('claims-desk', { position: 2 })).status).toBe(200)
     expect(claimsOf(await reader.pull('?consumer=claims-desk'))).toEqual(['clm_test_c'])
@@ -269,12 +271,14 @@ describe('a consumer', () => {
     const [won, ...more] = reports.filter(({ status }) => status === 200)
     expect(more).toEqual([])
     const lost = reports.filter(({ status }) => status === 409)
-    expect(lost.map(({ json }) => [json.code, json.position])).toEqual(lost.map(() => ['conflict', won?.json.position]))
+    expect(lost.map(({ json }) => [json.code, json.position])).toEqual(
+      lost.map(() => ['consumer_moved', won?.json.position]),
+    )
     expect(lost).toHaveLength(7)
     // Without an expectation the furthest report stays, in whatever order they come.
     await Promise.all([8, 5, 7, 6].map((to) => reader.put('pair', { position: to })))
     expect((await reader.consumer('pair')).position).toBe(8)
-    expect((await reader.put('none', { position: 1, expected_position: 0 })).status).toBe(409)
+    expect((await reader.put('none', { position: 1, expected_position: 0 })).json.code).toBe('not_found')
   })
 
   it('is moved to no position that it was not given: events that another process reads beyond it are not skipped', async () => {
@@ -292,7 +296,7 @@ describe('a consumer', () => {
     expect(await reader.consumer('pair')).toMatchObject({ position: 0, lag: 20 })
     // Any position within what was given: a process may report each event.
     for (const position of [2, 6, 6]) expect((await reader.put('pair', { position })).status).toBe(200)
-    const rest = await reader.pull('?consumer=pair&event_types=ping')
+    const rest = await reader.pull('?consumer=pair&event_type=ping')
     expect(rest.json).toMatchObject({ data: [], after: 6, next_after: 20 })
     expect((await reader.put('pair', { position: 20, expected_position: rest.json.after })).status).toBe(200)
   })
@@ -348,7 +352,10 @@ describe('a consumer', () => {
     expect((page.json.data as { name: string }[]).map(({ name }) => name)).toEqual(['a', 'b'])
     const rest = await reader.send('GET', `/v1/event-consumers?limit=2&cursor=${page.json.next_cursor}`)
     expect([rest.json.has_more, (rest.json.data as unknown[]).length]).toEqual([false, 1])
-    expect((await reader.send('DELETE', '/v1/event-consumers/a')).json).toEqual({ name: 'a', deleted: true })
+    expect((await reader.send('DELETE', '/v1/event-consumers/a')).json).toEqual({
+      event_consumer_id: 'a',
+      deleted: true,
+    })
     expect((await reader.send('DELETE', '/v1/event-consumers/a')).status).toBe(404)
     expect((await reader.put('a', { position: 0 })).json.position).toBe(0)
     const audited = await fixture.owner(

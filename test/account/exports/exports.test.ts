@@ -57,15 +57,20 @@ it('an archive has every row of both environments without secrets, the media, an
   await fillEveryTable(service.test, stranger)
   const { json: made, status, headers } = await request({ include_media: true })
   expect([status, headers.location]).toEqual([202, `/v1/account/exports/${made.export_id}`])
-  expect(made).toMatchObject({ state: 'queued', includes_media: true, requested_by: owner.userId, size: null })
+  expect(made).toMatchObject({
+    status: 'queued',
+    includes_media: true,
+    requested_by: { type: 'user', id: owner.userId },
+    size: null,
+  })
   const early = await ask(`/v1/account/exports/${made.export_id}/download`)
-  expect([early.status, early.json.code]).toEqual([409, 'conflict'])
+  expect([early.status, early.json.code, early.json.current_status]).toEqual([409, 'not_ready', 'queued'])
   const second = await request()
   expect([second.status, second.json.code]).toEqual([409, 'conflict'])
 
   expect(await jobs.run(await jobs.take(await jobOf(made.export_id)), makeWork())).toBe('settled')
   const ready = await read(made.export_id)
-  expect(ready).toMatchObject({ state: 'ready', failure: null })
+  expect(ready).toMatchObject({ status: 'succeeded', failure: null })
   const answer = await download(made.export_id)
   const archive = Buffer.from(await answer.arrayBuffer())
   expect([answer.status, answer.headers.get('content-type'), archive.length]).toEqual([
@@ -190,7 +195,7 @@ it('an archive belongs to owners of the account who proved their address, for a 
   expect((await download(id)).status).toBe(409)
   expect(await rule.purge(place, new Date(), signal)).toBe(1)
   expect(await blobs()).toEqual([])
-  expect(await read(id)).toMatchObject({ state: 'expired' })
+  expect(await read(id)).toMatchObject({ status: 'succeeded' })
 })
 
 it('an export that breaks begins anew, and leaves no part of its archive', async () => {
@@ -211,14 +216,14 @@ it('an export that breaks begins anew, and leaves no part of its archive', async
   }
   expect(await jobs.run(await jobs.take(jobId), makeWork(full))).toBe('retry')
   expect(await blobs()).toEqual([])
-  expect(await read(json.export_id)).toMatchObject({ state: 'running' })
+  expect(await read(json.export_id)).toMatchObject({ status: 'running' })
 
   const work = makeWork()
   const late = await jobs.take(jobId)
   const taken = await jobs.take(jobId)
   expect(await jobs.run(late, work)).toBe('stale')
   expect(await jobs.run(taken, work)).toBe('settled')
-  expect(await read(json.export_id)).toMatchObject({ state: 'ready' })
+  expect(await read(json.export_id)).toMatchObject({ status: 'succeeded' })
   expect(await jobs.runNew(caller, { exportId: String(json.export_id) }, work)).toBe('done')
 })
 
@@ -286,18 +291,27 @@ it('an account requests three exports in 24 hours, and is told when it can reque
   await agoHours(25)
 })
 
+it('an export is waited for: the answer comes with its end', async () => {
+  const { json } = await request()
+  const { export_id: id } = json
+  const waiting = ask(`/v1/account/exports/${id}?wait=30`)
+  expect(await jobs.run(await jobs.take(await jobOf(id)), makeWork())).toBe('settled')
+  expect((await waiting).json).toMatchObject({ export_id: id, status: 'succeeded' })
+  expect((await ask(`/v1/account/exports/${id}?wait=31`)).json.errors?.[0]?.pointer).toBe('?wait')
+})
+
 it('an export with too many media fails with the reason, a dead one can be redriven, and another can be requested', async () => {
   const { json } = await request({ include_media: true })
   expect(await jobs.run(await jobs.take(await jobOf(json.export_id)), makeWork({ maxMedia: 1 }))).toBe('settled')
   expect(await read(json.export_id)).toMatchObject({
-    state: 'failed',
-    failure: expect.stringMatching(/at most 1 files/),
+    status: 'failed',
+    failure: { code: 'export_failed', detail: expect.stringMatching(/at most 1 files/) },
   })
   const next = await request()
   const work = makeWork()
   const taken = await jobs.take(await jobOf(next.json.export_id))
   await jobs.kill(taken, work)
-  expect(await read(next.json.export_id)).toMatchObject({ state: 'failed' })
+  expect(await read(next.json.export_id)).toMatchObject({ status: 'failed' })
   await jobs.redrive(taken, work)
-  expect(await read(next.json.export_id)).toMatchObject({ state: 'queued' })
+  expect(await read(next.json.export_id)).toMatchObject({ status: 'queued' })
 })

@@ -31,7 +31,7 @@ describe('creating a key', () => {
     const { key, ...shown } = made.json
     expect(key).toMatch(/^svc_test_[0-9A-Za-z]{32}$/)
     expect(shown).toEqual({
-      id: expect.stringMatching(/^key_test_/),
+      api_key_id: expect.stringMatching(/^key_test_/),
       name: 'intake',
       prefix: 'svc_test',
       last4: String(key).slice(-4),
@@ -40,19 +40,20 @@ describe('creating a key', () => {
       plan: 'enterprise',
       status: 'active',
       created_at: NOW.toISOString(),
-      created_by: holder.id,
+      created_by: { type: 'key', id: holder.id, label: 'holder' },
       expires_at: IN_A_DAY,
       revoked_at: null,
       last_used_at: null,
       grace_expires_at: null,
       ip_allow: ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'],
       products: null,
-      replaced_by: null,
-      replaces: null,
+      read_only: false,
+      replaced_by_api_key_id: null,
+      replaces_api_key_id: null,
     })
-    expect((await holder.ask(`/${shown.id}`)).json).toEqual(shown)
+    expect((await holder.ask(`/${shown.api_key_id}`)).json).toEqual(shown)
     expect((await keys.send({ key: String(key) }, '/v1/claims')).status).toBe(200)
-    expect(await keys.audits(shown.id)).toEqual([
+    expect(await keys.audits(shown.api_key_id)).toEqual([
       {
         action: 'key.created',
         actor_kind: 'key',
@@ -67,6 +68,7 @@ describe('creating a key', () => {
           expires_at: IN_A_DAY,
           ip_allow: shown.ip_allow,
           products: null,
+          read_only: false,
         },
       },
     ])
@@ -87,15 +89,15 @@ describe('creating a key', () => {
         .map(({ name }) => name)
         .sort(),
     ).toEqual(['holder', 'once'])
-    expect(await keys.audits(shown.id)).toHaveLength(1)
+    expect(await keys.audits(shown.api_key_id)).toHaveLength(1)
 
     // A session chooses the environment in the body: there its Idempotency-Key belongs.
     const owner = await keys.signIn(holder, 'owner')
     const inLive = { name: 'live once', environment: 'live' }
     const first = await owner.create(inLive, repeated)
     const again = await owner.create(inLive, repeated)
-    expect([again.status, again.json.id, again.json.secret_shown]).toEqual([200, first.json.id, false])
-    expect(first.json.id).toMatch(/^key_live_/)
+    expect([again.status, again.json.api_key_id, again.json.secret_shown]).toEqual([200, first.json.api_key_id, false])
+    expect(first.json.api_key_id).toMatch(/^key_live_/)
   })
 
   it.each<[Record<string, unknown>, string]>([
@@ -135,12 +137,12 @@ describe('creating a key', () => {
        FROM generate_series(2, 600) AS n`,
       [holder.accountId],
     )
-    expect(codeOf(await holder.create())).toEqual([409, 'conflict'])
+    expect(codeOf(await holder.create())).toEqual([409, 'limit_reached'])
     expect((await holder.post(`/${holder.id}/rotate`, { grace_period_seconds: 60 })).status).toBe(200)
     expect((await holder.ask('/key_test_2', { method: 'DELETE' })).status).toBe(404)
     await keys.service.test.owner(`UPDATE api_keys SET revoked_at = now() WHERE id = 'key_test_2'`)
     expect((await holder.create()).status).toBe(200)
-    expect(codeOf(await holder.create())).toEqual([409, 'conflict'])
+    expect(codeOf(await holder.create())).toEqual([409, 'limit_reached'])
   })
 
   it(`rotates while fewer than ${MAX_ROTATING_KEYS} rotated keys still work, and always without a grace period`, async () => {
@@ -154,11 +156,14 @@ describe('creating a key', () => {
        FROM generate_series(1, 300) AS n`,
       [holder.accountId, holder.id],
     )
-    expect(codeOf(await holder.post(`/${fresh.id}/rotate`, { grace_period_seconds: 60 }))).toEqual([409, 'conflict'])
-    const atOnce = await holder.post(`/${fresh.id}/rotate`, { grace_period_seconds: 0 })
+    expect(codeOf(await holder.post(`/${fresh.api_key_id}/rotate`, { grace_period_seconds: 60 }))).toEqual([
+      409,
+      'limit_reached',
+    ])
+    const atOnce = await holder.post(`/${fresh.api_key_id}/rotate`, { grace_period_seconds: 0 })
     expect(atOnce.status).toBe(200)
     await keys.service.test.owner(`UPDATE api_keys SET revoked_at = now() WHERE id = 'key_test_r1'`)
-    expect((await holder.post(`/${atOnce.json.id}/rotate`, { grace_period_seconds: 60 })).status).toBe(200)
+    expect((await holder.post(`/${atOnce.json.api_key_id}/rotate`, { grace_period_seconds: 60 })).status).toBe(200)
   })
 })
 
@@ -231,7 +236,7 @@ describe('a user who creates a key', () => {
       const made = await user.create({ scopes: [name], environment })
       if (given.includes(name)) {
         expect([name, made.status, made.json.environment]).toEqual([name, 200, environment])
-        expect(made.json.created_by).toBe(user.id)
+        expect(made.json.created_by).toMatchObject({ type: 'user', id: user.id })
       } else if (name === 'all') expect(codeOf(made)).toEqual([400, 'invalid_request'])
       else expect(findings(made)).toEqual([403, 'role_limit', '/scopes/0 role_limit'])
     }
@@ -255,8 +260,8 @@ describe('a user who creates a key', () => {
   it('as a developer sees and changes only keys of their own', async () => {
     const holder = await keys.makeHolder()
     const developer = await keys.signIn(holder, 'developer')
-    const own = String((await developer.create({ name: 'own' })).json.id)
-    expect(listed(await developer.ask('?include=total_count')).map(({ id }) => id)).toEqual([own])
+    const own = String((await developer.create({ name: 'own' })).json.api_key_id)
+    expect(listed(await developer.ask('?include=total_count')).map((key) => key.api_key_id)).toEqual([own])
     expect((await developer.ask('?include=total_count')).json.total_count).toBe(1)
     for (const [path, method] of [
       ['', 'GET'],
@@ -271,7 +276,7 @@ describe('a user who creates a key', () => {
       ])
     }
     const rotated = await developer.post(`/${own}/rotate`)
-    expect(rotated.json.created_by).toBe(developer.id)
+    expect(rotated.json.created_by).toMatchObject({ type: 'user', id: developer.id })
     expect(listed(await developer.ask(''))).toHaveLength(2)
     const admin = await keys.signIn(holder, 'admin')
     expect(listed(await admin.ask(''))).toHaveLength(3)
@@ -285,17 +290,18 @@ describe('listing keys', () => {
     const made: string[] = [holder.id]
     for (let i = 0; i < 4; i += 1) {
       keys.service.clock.now = new Date(NOW.getTime() + 1_000 * (i + 1))
-      made.unshift(String((await holder.create({ expires_at: '2026-11-20T12:10:00Z' })).json.id))
+      made.unshift(String((await holder.create({ expires_at: '2026-11-20T12:10:00Z' })).json.api_key_id))
     }
     const [newest, , third, fourth] = made
     keys.service.clock.now = new Date(NOW.getTime() + 10_000)
     await holder.post(`/${third}/rotate`, { grace_period_seconds: 60 })
     await holder.ask(`/${fourth}`, { method: 'DELETE' })
-    const idsOf = async (search: string) => listed(await holder.ask(search)).map(({ id }) => id)
+    const idsOf = async (search: string) => listed(await holder.ask(search)).map((key) => key.api_key_id)
     const successor = (await idsOf(''))[0]
     expect(await idsOf('')).toEqual([successor, ...made])
     expect(await idsOf('?status=active')).toEqual([successor, made[0], made[1], holder.id])
     expect(await idsOf('?status=rotating')).toEqual([third])
+    expect(await idsOf('?status=rotating&status=revoked')).toEqual([third, fourth])
     expect(await idsOf('?status=revoked')).toEqual([fourth])
     expect(await idsOf('?created_gte=2026-11-20T12:00:04Z&created_lt=2026-11-20T12:00:05Z')).toEqual([newest])
 
@@ -304,7 +310,7 @@ describe('listing keys', () => {
     do {
       const page = await holder.ask(`?limit=2&include=total_count${cursor}`)
       expect(page.json.total_count).toBe(6)
-      seen.push(...listed(page).map(({ id }) => id))
+      seen.push(...listed(page).map((key) => key.api_key_id))
       cursor = page.json.next_cursor === null ? '' : `&cursor=${page.json.next_cursor}`
     } while (cursor !== '')
     expect(seen).toEqual([successor, ...made])
@@ -316,7 +322,7 @@ describe('listing keys', () => {
     keys.service.clock.now = NOW
     expect(findings(await holder.ask('?status=dead'))).toEqual([400, 'invalid_request', '?status invalid_value'])
     const other = await keys.makeHolder()
-    expect(listed(await other.ask('')).map(({ id }) => id)).toEqual([other.id])
+    expect(listed(await other.ask('')).map((key) => key.api_key_id)).toEqual([other.id])
     expect(codeOf(await other.ask(`/${newest}`))).toEqual([404, 'not_found'])
     expect(codeOf(await other.ask(`/${newId('key', 'live')}`))).toEqual([403, 'environment_mismatch'])
   })

@@ -180,9 +180,12 @@ describe('the raw key', () => {
     await keys.send(holder, KEYS)
     await keys.send(holder, `/v1/claims?reference=${made.key}&no_such=1`)
     await keys.send(holder, KEYS, { json: { name: 'second', scopes: ['verify'] }, headers: once('second') })
-    const rotated = await keys.send(holder, `${KEYS}/${made.id}/rotate`, { method: 'POST', headers: once('rotate') })
-    await keys.send(holder, `${KEYS}/${made.id}/rotate`, { method: 'POST', headers: once('rotate') })
-    await user.ask(`/${made.id}`, { method: 'DELETE' })
+    const rotated = await keys.send(holder, `${KEYS}/${made.api_key_id}/rotate`, {
+      method: 'POST',
+      headers: once('rotate'),
+    })
+    await keys.send(holder, `${KEYS}/${made.api_key_id}/rotate`, { method: 'POST', headers: once('rotate') })
+    await user.ask(`/${made.api_key_id}`, { method: 'DELETE' })
     await keys.send(holder, KEYS)
     await keys.service.services.account.keys.settle()
 
@@ -197,7 +200,7 @@ describe('the raw key', () => {
       dump.push(...rows.map(({ row }) => row))
     }
     const stored = dump.join('\n')
-    expect(stored).toContain(String(made.id))
+    expect(stored).toContain(String(made.api_key_id))
     const logged = JSON.stringify(keys.service.app.logged)
     expect(logged).toContain(scope.accountId)
     for (const secret of secrets) {

@@ -71,6 +71,7 @@ describe('making a key', () => {
       lastUsedAt: null,
       ipAllow: null,
       products: null,
+      isReadOnly: false,
       replacedBy: null,
       replaces: null,
       graceExpiresAt: null,
@@ -122,6 +123,7 @@ describe('looking up a key', () => {
       expiresAt: new Date('2027-01-01T00:00:00Z'),
       revokedAt: undefined,
       ipAllow: undefined,
+      isReadOnly: false,
     })
     expect(await keys.findScope(made.id)).toEqual(live)
     expect(await keys.findScope(newId('key', 'live'))).toBeUndefined()

@@ -26,8 +26,8 @@ describe('a key that is narrowed to products', () => {
     expect(refused.json).toMatchObject({ required_scope: 'verify', required_products: ['attest'] })
     expect(refused.json.detail).toContain('authorize, trace')
     expect((await keys.send({ key: String(json.key) }, '/v1/webhook-endpoints')).status).toBe(200)
-    expect((await holder.ask(`/${json.id}`)).json.products).toEqual(['authorize', 'trace'])
-    expect((await keys.audits(json.id))[0]).toMatchObject({ after: { products: ['authorize', 'trace'] } })
+    expect((await holder.ask(`/${json.api_key_id}`)).json.products).toEqual(['authorize', 'trace'])
+    expect((await keys.audits(json.api_key_id))[0]).toMatchObject({ after: { products: ['authorize', 'trace'] } })
   })
 
   it('gives no key that is wider, its own products where none are named, and rotates none that is wider', async () => {
@@ -38,13 +38,13 @@ describe('a key that is narrowed to products', () => {
     const beyond = [403, 'insufficient_scope', '/products insufficient_scope']
     expect(findings(await narrow.create({ products: ['attest', 'authorize'] }))).toEqual(beyond)
     const wide = await all.create({ products: ['attest', 'authorize'] })
-    expect(findings(await narrow.post(`/${wide.json.id}/rotate`))).toEqual(beyond)
+    expect(findings(await narrow.post(`/${wide.json.api_key_id}/rotate`))).toEqual(beyond)
     const whole = await all.create()
     expect(whole.json.products).toBeNull()
-    expect(findings(await narrow.post(`/${whole.json.id}/rotate`))).toEqual(beyond)
+    expect(findings(await narrow.post(`/${whole.json.api_key_id}/rotate`))).toEqual(beyond)
 
-    const rotated = await all.post(`/${wide.json.id}/rotate`)
-    expect(rotated.json).toMatchObject({ products: ['attest', 'authorize'], replaces: wide.json.id })
+    const rotated = await all.post(`/${wide.json.api_key_id}/rotate`)
+    expect(rotated.json).toMatchObject({ products: ['attest', 'authorize'], replaces_api_key_id: wide.json.api_key_id })
     expect((await narrow.post(`/${narrow.id}/rotate`)).json).toMatchObject({ products: ['attest', 'trace'] })
   })
 
@@ -123,10 +123,12 @@ describe('the refusal of a new key', () => {
 it('the list of working keys has the active and the rotating ones', async () => {
   const holder = await keys.makeHolder()
   const [active, rotated, revoked] = [await holder.create(), await holder.create(), await holder.create()]
-  const { json } = await holder.post(`/${rotated.json.id}/rotate`)
-  await holder.ask(`/${revoked.json.id}`, { method: 'DELETE' })
+  const { json } = await holder.post(`/${rotated.json.api_key_id}/rotate`)
+  await holder.ask(`/${revoked.json.api_key_id}`, { method: 'DELETE' })
   const listed = (await holder.ask('?status=working&include=total_count')).json
   expect(listed.total_count).toBe(4)
-  const ids = (listed.data as { id: string }[]).map(({ id }) => id)
-  expect(ids.toSorted()).toEqual([json.id, active.json.id, rotated.json.id, holder.id].map(String).toSorted())
+  const ids = (listed.data as { api_key_id: string }[]).map((key) => key.api_key_id)
+  expect(ids.toSorted()).toEqual(
+    [json.api_key_id, active.json.api_key_id, rotated.json.api_key_id, holder.id].map(String).toSorted(),
+  )
 })

@@ -58,21 +58,26 @@ describe('rotating a key', () => {
     const holder = await keys.makeHolder()
     const wanted = { name: 'x', scopes: ['admin', 'verify'], ip_allow: ['127.0.0.1'] }
     const { key: oldKey, ...old } = (await holder.create(wanted)).json
-    const rotated = await holder.post(`/${old.id}/rotate`, { grace_period_seconds: 600 })
+    const rotated = await holder.post(`/${old.api_key_id}/rotate`, { grace_period_seconds: 600 })
     const { key, predecessor, ...successor } = rotated.json
     expect(key).toMatch(/^svc_test_[0-9A-Za-z]{32}$/)
     expect(successor).toEqual({
       ...old,
-      id: expect.stringMatching(/^key_test_/),
+      api_key_id: expect.stringMatching(/^key_test_/),
       last4: String(key).slice(-4),
-      created_by: holder.id,
-      replaces: old.id,
+      created_by: { type: 'key', id: holder.id, label: 'holder' },
+      replaces_api_key_id: old.api_key_id,
     })
     const ends = later(600_000).toISOString()
-    expect(predecessor).toEqual({ ...old, status: 'rotating', grace_expires_at: ends, replaced_by: successor.id })
+    expect(predecessor).toEqual({
+      ...old,
+      status: 'rotating',
+      grace_expires_at: ends,
+      replaced_by_api_key_id: successor.api_key_id,
+    })
     expect(await useOf(oldKey)).toEqual([200, 200])
     expect(await useOf(key)).toEqual([200, 200])
-    expect((await keys.audits(old.id)).at(-1)).toEqual({
+    expect((await keys.audits(old.api_key_id)).at(-1)).toEqual({
       action: 'key.rotated',
       actor_kind: 'key',
       actor_id: holder.id,
@@ -81,36 +86,41 @@ describe('rotating a key', () => {
       after: {
         status: 'rotating',
         grace_expires_at: ends,
-        replaced_by: successor.id,
+        replaced_by_api_key_id: successor.api_key_id,
         prefix: 'svc_test',
         last4: successor.last4,
         expires_at: null,
       },
     })
-    expect(await keys.audits(successor.id)).toMatchObject([{ action: 'key.created', after: { replaces: old.id } }])
-    expect((await holder.ask(`/${successor.id}`)).json).toMatchObject({ replaces: old.id, replaced_by: null })
+    expect(await keys.audits(successor.api_key_id)).toMatchObject([
+      { action: 'key.created', after: { replaces_api_key_id: old.api_key_id } },
+    ])
+    expect((await holder.ask(`/${successor.api_key_id}`)).json).toMatchObject({
+      replaces_api_key_id: old.api_key_id,
+      replaced_by_api_key_id: null,
+    })
 
     keys.service.clock.now = later(599_999)
     expect(await useOf(oldKey)).toEqual([200, 200])
     keys.service.clock.now = later(600_000)
     expect(await useOf(oldKey)).toEqual(['api_key_revoked', 'api_key_revoked'])
     expect(await useOf(key)).toEqual([200, 200])
-    expect((await holder.ask(`/${old.id}`)).json).toMatchObject({ status: 'revoked', revoked_at: ends })
+    expect((await holder.ask(`/${old.api_key_id}`)).json).toMatchObject({ status: 'revoked', revoked_at: ends })
     // Revoked by then already: nothing changes.
-    expect((await holder.ask(`/${old.id}`, { method: 'DELETE' })).json).toMatchObject({ revoked_at: ends })
-    expect(await keys.audits(old.id)).toHaveLength(2)
+    expect((await holder.ask(`/${old.api_key_id}`, { method: 'DELETE' })).json).toMatchObject({ revoked_at: ends })
+    expect(await keys.audits(old.api_key_id)).toHaveLength(2)
   })
 
   it('grants a day when no period is named, and none at 0', async () => {
     const holder = await keys.makeHolder()
     const [first, second] = [await holder.create(), await holder.create()]
-    const slow = await holder.post(`/${first.json.id}/rotate`)
+    const slow = await holder.post(`/${first.json.api_key_id}/rotate`)
     expect(predecessorOf(slow).grace_expires_at).toBe(later(DAY_MS).toISOString())
-    const atOnce = await holder.post(`/${second.json.id}/rotate`, { grace_period_seconds: 0 })
+    const atOnce = await holder.post(`/${second.json.api_key_id}/rotate`, { grace_period_seconds: 0 })
     expect(predecessorOf(atOnce)).toMatchObject({ status: 'revoked', revoked_at: NOW.toISOString() })
     expect(await useOf(second.json.key)).toEqual(['api_key_revoked', 'api_key_revoked'])
     for (const seconds of [-1, 0.5, 86_401, '60', null]) {
-      const refused = await holder.post(`/${first.json.id}/rotate`, { grace_period_seconds: seconds })
+      const refused = await holder.post(`/${first.json.api_key_id}/rotate`, { grace_period_seconds: seconds })
       expect(codeOf(refused)).toEqual([400, 'invalid_request'])
       expect(refused.json.errors?.[0]?.pointer).toBe('/grace_period_seconds')
     }
@@ -118,7 +128,7 @@ describe('rotating a key', () => {
 
   it('repeated with its Idempotency-Key shows both keys without the secret', async () => {
     const holder = await keys.makeHolder()
-    const { id } = (await holder.create()).json
+    const { api_key_id: id } = (await holder.create()).json
     const rotate = () => holder.post(`/${id}/rotate`, undefined, { 'Idempotency-Key': 'rotate-1' })
     const { key, ...shown } = (await rotate()).json
     expect(key).toBeDefined()
@@ -131,14 +141,14 @@ describe('rotating a key', () => {
     const holder = await keys.makeHolder()
     const ids: Record<string, string> = {}
     for (const state of ['revoked', 'expired', 'rotating']) {
-      ids[state] = String((await holder.create({ expires_at: later(60_000).toISOString() })).json.id)
+      ids[state] = String((await holder.create({ expires_at: later(60_000).toISOString() })).json.api_key_id)
     }
     await holder.ask(`/${ids.revoked}`, { method: 'DELETE' })
     await holder.post(`/${ids.rotating}/rotate`, { grace_period_seconds: 30 })
     const rotate = (state: string) => holder.post(`/${ids[state]}/rotate`)
     for (const state of ['revoked', 'rotating']) {
       const { status, json } = await rotate(state)
-      expect([status, json.code, json.state, json.allowed]).toEqual([
+      expect([status, json.code, json.current_status, json.allowed]).toEqual([
         409,
         'invalid_state_transition',
         state,
@@ -146,22 +156,28 @@ describe('rotating a key', () => {
       ])
     }
     keys.service.clock.now = later(60_000)
-    expect((await rotate('expired')).json).toMatchObject({ code: 'invalid_state_transition', state: 'expired' })
-    expect((await rotate('rotating')).json).toMatchObject({ code: 'invalid_state_transition', state: 'revoked' })
+    expect((await rotate('expired')).json).toMatchObject({
+      code: 'invalid_state_transition',
+      current_status: 'expired',
+    })
+    expect((await rotate('rotating')).json).toMatchObject({
+      code: 'invalid_state_transition',
+      current_status: 'revoked',
+    })
   })
 
   it('takes a key whose name is older than the check of names', async () => {
     const holder = await keys.makeHolder()
-    const { id } = (await holder.create()).json
+    const { api_key_id: id } = (await holder.create()).json
     await keys.service.test.owner('UPDATE api_keys SET name = $2 WHERE id = $1', [id, '\u200b'])
     const rotated = await holder.post(`/${id}/rotate`, { grace_period_seconds: 0 })
-    expect(rotated).toMatchObject({ status: 200, json: { name: '\u200b', replaces: id } })
+    expect(rotated).toMatchObject({ status: 200, json: { name: '\u200b', replaces_api_key_id: id } })
   })
 
   it('of two rotations at once one succeeds', async () => {
     const holder = await keys.makeHolder()
     for (let round = 0; round < 5; round += 1) {
-      const { id } = (await holder.create()).json
+      const { api_key_id: id } = (await holder.create()).json
       const path = `${KEYS}/${id}/rotate`
       const answers = await Promise.all(
         [keys.service.app, other, keys.service.app, other].map((app) =>
@@ -170,7 +186,7 @@ describe('rotating a key', () => {
       )
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
       const made = await keys.service.test.owner('SELECT 1 FROM api_keys WHERE successor_id = $1', [
-        answers.find(({ status }) => status === 200)?.json.id,
+        answers.find(({ status }) => status === 200)?.json.api_key_id,
       ])
       expect(made).toHaveLength(1)
     }
@@ -179,7 +195,7 @@ describe('rotating a key', () => {
   it('gives the successor the length of life of the old key, and ends the old key no later than it expires', async () => {
     const holder = await keys.makeHolder()
     const user = await keys.signIn(holder, 'owner')
-    const { id } = (await holder.create({ expires_at: later(40 * MINUTE_MS).toISOString() })).json
+    const { api_key_id: id } = (await holder.create({ expires_at: later(40 * MINUTE_MS).toISOString() })).json
     keys.service.clock.now = later(30 * MINUTE_MS)
     const rotated = await user.post(`/${id}/rotate`)
     expect(rotated.json.expires_at).toBe(later(70 * MINUTE_MS).toISOString())
@@ -187,7 +203,7 @@ describe('rotating a key', () => {
     const forLong = { expires_at: '9999-12-31T23:59:59.999Z' }
     const last = (await holder.create(forLong)).json
     keys.service.clock.now = later(31 * MINUTE_MS)
-    expect((await user.post(`/${last.id}/rotate`)).json).toMatchObject(forLong)
+    expect((await user.post(`/${last.api_key_id}/rotate`)).json).toMatchObject(forLong)
     const beyond = await holder.create({ expires_at: '9999-12-31T23:59:59-12:00' })
     expect(codeOf(beyond)).toEqual([400, 'invalid_request'])
   })
@@ -216,14 +232,14 @@ describe('what a rotation may grant', () => {
     expect(findings(await ending.post(`/${strong.id}/rotate`))).toEqual([403, 'role_limit', '/expires_at role_limit'])
     const bound = await keys.makeHolder({ in: strong, scopes: ['admin', 'escalate'], ipAllow: ['127.0.0.1'] })
     expect(codeOf(await bound.post(`/${strong.id}/rotate`))).toEqual([403, 'role_limit'])
-    expect((await strong.ask(`/${strong.id}`)).json).toMatchObject({ status: 'active', replaced_by: null })
+    expect((await strong.ask(`/${strong.id}`)).json).toMatchObject({ status: 'active', replaced_by_api_key_id: null })
     expect((await strong.post(`/${weak.id}/rotate`)).json.code).toBe('insufficient_scope')
   })
 
   it('a developer rotates no live key whose scopes they could not give', async () => {
     const scope = await makeAccount(keys.service.test, { environment: 'live' })
     const developer = await keys.signIn(scope, 'developer')
-    const { id } = (await developer.create()).json
+    const { api_key_id: id } = (await developer.create()).json
     await keys.service.test.owner(`UPDATE api_keys SET scopes = '{verify,admin}' WHERE id = $1`, [id])
     expect(codeOf(await developer.post(`/${id}/rotate`))).toEqual([403, 'role_limit'])
   })
@@ -236,11 +252,16 @@ describe('revoking a key', () => {
       ['', 'DELETE'],
       ['/revoke', 'POST'],
     ] as const) {
-      const { id, key } = (await holder.create({ scopes: ['admin'] })).json
+      const { api_key_id: id, key } = (await holder.create({ scopes: ['admin'] })).json
       expect(await useOf(key)).toEqual([200, 200])
       const revoke = (headers = {}) => holder.ask(`/${id}${path}`, { method, headers })
       const revoked = await revoke()
-      expect(revoked.json).toMatchObject({ id, status: 'revoked', revoked_at: NOW.toISOString(), warnings: [] })
+      expect(revoked.json).toMatchObject({
+        api_key_id: id,
+        status: 'revoked',
+        revoked_at: NOW.toISOString(),
+        warnings: [],
+      })
       expect(await useOf(key)).toEqual(['api_key_revoked', 'api_key_revoked'])
       keys.service.clock.now = later(1_000)
       expect((await revoke()).json).toEqual(revoked.json)
@@ -269,11 +290,11 @@ describe('revoking a key', () => {
       const { json } = await user.ask(`/${id}`, { method: 'DELETE' })
       return (json.warnings as { code: string }[]).map(({ code }) => code)
     }
-    expect(await warned(reader.id)).toEqual([])
-    expect(await warned(second.id)).toEqual([])
+    expect(await warned(reader.api_key_id)).toEqual([])
+    expect(await warned(second.api_key_id)).toEqual([])
     // A rotated key does not last: its successor counts.
     const successor = (await holder.post(`/${holder.id}/rotate`)).json
-    expect(await warned(successor.id)).toEqual(['last_admin_key'])
+    expect(await warned(successor.api_key_id)).toEqual(['last_admin_key'])
     expect(await warned(holder.id)).toEqual(['last_admin_key'])
     expect(await useOf(holder.key)).toEqual(['api_key_revoked', 'api_key_revoked'])
   })

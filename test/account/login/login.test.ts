@@ -53,6 +53,7 @@ describe('a login link', () => {
     expect(entries).toMatchObject([
       { action: 'account.created', actor_kind: 'session', subject_id: account.account_id },
       { action: 'user.signed_in', user_agent: 'A browser', after: { method: 'magic_link', sandbox_only: false } },
+      { action: 'user.sign_in_refused', after: { reason: 'link_ended' } },
     ])
     // The second login finds the account of the first.
     const again = await service.enter(email)

@@ -169,6 +169,8 @@ describe('a link of the operator', () => {
     expect(actions).toMatchObject([
       { action: 'login_link.printed', actor_kind: 'operator' },
       { action: 'login_link.printed', actor_kind: 'operator' },
+      // With the link that the second has replaced.
+      { action: 'user.sign_in_refused', actor_kind: 'session' },
       { action: 'user.signed_in', actor_kind: 'session' },
       { action: 'login_link.printed', actor_kind: 'operator' },
     ])

@@ -35,7 +35,7 @@ it('the products of an account decide which events are sent, and a change of the
   expect(json.data).toMatchObject([
     {
       environment: null,
-      actor: { kind: 'user', id: userId },
+      actor: { type: 'user', id: userId },
       before: { products: ['attest', 'authorize', 'trace'] },
       after: { products: ['authorize', 'trace'] },
     },

@@ -24,7 +24,7 @@ const sessionOf = (headers: Record<string, string>) => service.send(headers, 'GE
 const idOf = ({ json }: { json: Record<string, unknown> }) => String(json.invite_id)
 const stateOf = async (headers: Record<string, string>, id: string) => {
   const { json } = await service.send(headers, 'GET', '/v1/org/invites?limit=100')
-  return (json.data as { invite_id: string; state: string }[]).find((one) => one.invite_id === id)?.state
+  return (json.data as { invite_id: string; status: string }[]).find((one) => one.invite_id === id)?.status
 }
 
 describe('an invite', () => {
@@ -34,7 +34,14 @@ describe('an invite', () => {
     const invited = await service.invite(owner, email.toUpperCase(), 'approver')
     expect(invited).toMatchObject({
       status: 200,
-      json: { email, role: 'approver', state: 'pending', invited_by: ownerId, accepted_at: null, user_id: null },
+      json: {
+        email,
+        role: 'approver',
+        status: 'pending',
+        invited_by: { type: 'user', id: ownerId },
+        accepted_at: null,
+        user_id: null,
+      },
     })
     const token = await service.inviteTokenFor(email)
     const answer = await service.accept(token)
@@ -43,7 +50,10 @@ describe('an invite', () => {
       json: { user: { email }, account: { account_id: accountId }, role: 'approver', method: 'invite' },
     })
     const headers = browserOf(answer)
-    expect((await sessionOf(headers)).json).toMatchObject({ role: 'approver', environments: ['sandbox', 'live'] })
+    expect((await sessionOf(headers)).json.session).toMatchObject({
+      role: 'approver',
+      environments: ['sandbox', 'live'],
+    })
     expect((await service.send(headers, 'GET', '/v1/cases')).status).toBe(200)
     expect((await service.send(headers, 'GET', '/v1/webhook-endpoints')).json.code).toBe('insufficient_role')
     expect((await service.invite(headers, service.newAddress())).json.code).toBe('insufficient_role')
@@ -58,6 +68,7 @@ describe('an invite', () => {
       { action: 'user.invited', subject_id: idOf(invited), after: { role: 'approver', email_domain: 'example.com' } },
       { action: 'invite.accepted', subject_id: idOf(invited), after: { role: 'approver', was_removed: false } },
       { action: 'user.signed_in', after: { method: 'invite' } },
+      { action: 'act.refused', after: { act: 'user.invited', code: 'insufficient_role' } },
     ])
   })
 
@@ -119,7 +130,7 @@ describe('an invite', () => {
     const id = idOf(await service.invite(owner, email))
     const first = await service.inviteTokenFor(email)
     const resent = await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)
-    expect(resent).toMatchObject({ status: 200, json: { invite_id: id, state: 'pending' } })
+    expect(resent).toMatchObject({ status: 200, json: { invite_id: id, status: 'pending' } })
     const second = await service.inviteTokenFor(email)
     expect(second).not.toBe(first)
     expect(await service.accept(first)).toMatchObject(INVALID)
@@ -129,10 +140,10 @@ describe('an invite', () => {
     expect(await service.accept(second)).toMatchObject(INVALID)
     const { headers } = await service.signIn(accountId)
     expect(await stateOf(headers, id)).toBe('expired')
-    expect((await service.send(headers, 'POST', `/v1/org/invites/${id}/resend`)).json.state).toBe('pending')
+    expect((await service.send(headers, 'POST', `/v1/org/invites/${id}/resend`)).json.status).toBe('pending')
     expect((await service.accept(await service.inviteTokenFor(email))).status).toBe(200)
     const again = await service.send(headers, 'POST', `/v1/org/invites/${id}/resend`)
-    expect(again.json).toMatchObject({ code: 'invalid_state_transition', state: 'accepted' })
+    expect(again.json).toMatchObject({ code: 'invalid_state_transition', current_status: 'accepted' })
     expect((await service.send(headers, 'DELETE', `/v1/org/invites/${id}`)).json.code).toBe('invalid_state_transition')
     service.clock.now = undefined
   })
@@ -146,7 +157,7 @@ describe('an invite', () => {
     const token = await service.inviteTokenFor(email)
     await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)
     const revoked = await service.send(owner, 'DELETE', `/v1/org/invites/${id}`)
-    expect(revoked).toMatchObject({ status: 200, json: { state: 'revoked' } })
+    expect(revoked).toMatchObject({ status: 200, json: { status: 'revoked' } })
     expect((await service.send(owner, 'DELETE', `/v1/org/invites/${id}`)).json.revoked_at).toBe(revoked.json.revoked_at)
     expect(await service.deliver()).toEqual([])
     expect(await service.accept(token)).toMatchObject(INVALID)
@@ -198,11 +209,11 @@ describe('an invite', () => {
     await service.test.owner('UPDATE invites SET expires_at = now() WHERE id = $1', [id])
     const keyed = { ...owner, 'Idempotency-Key': 'revoke-1' }
     const revoke = () => service.send(keyed, 'DELETE', `/v1/org/invites/${id}`)
-    expect((await revoke()).json.state).toBe('expired')
-    expect((await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)).json.state).toBe('pending')
+    expect((await revoke()).json.status).toBe('expired')
+    expect((await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)).json.status).toBe('pending')
     expect(await revoke()).toMatchObject({
       status: 200,
-      json: { state: 'pending' },
+      json: { status: 'pending' },
       headers: { 'idempotent-replayed': 'true' },
     })
   })
@@ -236,7 +247,10 @@ describe('who may invite', () => {
     const live = await service.makeKey((await service.makeTeam()).accountId)
     const send = (key: string, role: string) =>
       service.call({ key }, '/v1/org/users/invite', { json: { email: service.newAddress(), role } })
-    expect((await send(live.key, 'analyst')).json).toMatchObject({ state: 'pending', invited_by: live.id })
+    expect((await send(live.key, 'analyst')).json).toMatchObject({
+      status: 'pending',
+      invited_by: { type: 'key', id: live.id },
+    })
     expect((await send(live.key, 'owner')).json.code).toBe('session_required')
     const sandbox = await service.makeCaller({ scopes: ['all'] })
     expect((await send(sandbox.key, 'analyst')).json.code).toBe('environment_mismatch')
@@ -265,7 +279,7 @@ describe('who may invite', () => {
     const second = await service.send(owner, 'GET', `/v1/org/invites?limit=2&cursor=${first.next_cursor}`)
     const listed = [first, second.json].flatMap(({ data }) => data as { invite_id: string }[])
     expect(listed.map(({ invite_id }) => invite_id)).toEqual(ids)
-    const pending = await service.send(owner, 'GET', '/v1/org/invites?state=pending')
+    const pending = await service.send(owner, 'GET', '/v1/org/invites?status=pending')
     expect((pending.json.data as unknown[]).length).toBe(2)
     const stranger = (await service.makeTeam()).owner
     expect((await service.send(stranger, 'GET', '/v1/org/invites')).json.data).toEqual([])
@@ -285,7 +299,7 @@ describe('accepting', () => {
     const elsewhere = await service.enter(email)
     expect(elsewhere.answer.status).toBe(200)
     const invited = await service.invite(owner, email)
-    expect(invited.json.state).toBe('pending')
+    expect(invited.json.status).toBe('pending')
     const token = await service.inviteTokenFor(email)
     expect(await service.accept(token)).toMatchObject({ status: 409, json: { code: 'conflict' } })
     expect(await stateOf(owner, idOf(invited))).toBe('pending')

@@ -51,15 +51,15 @@ describe('revoking a key', () => {
     const between = (await makeBy(leaked.key)).json
     const hidden = (await makeBy(String(between.key))).json
     // It would otherwise hide the key that it has made.
-    await service.call(leaked, `/v1/account/keys/${between.id}`, { method: 'DELETE' })
+    await service.call(leaked, `/v1/account/keys/${between.api_key_id}`, { method: 'DELETE' })
 
     const answer = await revoke(owner, leaked.id)
-    const ended = { invites_revoked: [sent.id], keys_created: [hidden.id] }
+    const ended = { invites_revoked: [sent.id], keys_created: [hidden.api_key_id] }
     expect(answer).toMatchObject({ status: 200, json: { status: 'revoked', ...ended } })
     expect(await auditOf(leaked.id, 'key.revoked')).toMatchObject([{ after: ended }])
     expect(await service.accept(sent.token)).toMatchObject(INVALID)
     expect((await service.accept(kept.token)).status).toBe(200)
-    const again = { invites_revoked: [], keys_created: [hidden.id], warnings: [] }
+    const again = { invites_revoked: [], keys_created: [hidden.api_key_id], warnings: [] }
     expect(await revoke({ ...owner, 'Idempotency-Key': 'revoke-1' }, leaked.id)).toMatchObject({ json: again })
     expect(await revoke({ ...owner, 'Idempotency-Key': 'revoke-1' }, leaked.id)).toMatchObject({ json: again })
     expect(await auditOf(leaked.id, 'key.revoked')).toHaveLength(1)
@@ -71,10 +71,10 @@ describe('revoking a key', () => {
     const { invite_id: id } = (await invite(leaked.key)).json
     const made = (await makeBy(leaked.key)).json
     const revoked = await service.services.account.keys.revoke({ accountId, environment: 'live' }, leaked.id)
-    expect(revoked).toMatchObject({ status: 'revoked', invitesRevoked: [id], keysCreated: [made.id] })
+    expect(revoked).toMatchObject({ status: 'revoked', invitesRevoked: [id], keysCreated: [made.api_key_id] })
     expect(await service.deliver()).toEqual([])
     expect(await auditOf(leaked.id, 'key.revoked')).toMatchObject([
-      { after: { invites_revoked: [id], keys_created: [made.id] } },
+      { after: { invites_revoked: [id], keys_created: [made.api_key_id] } },
     ])
   })
 
@@ -124,7 +124,7 @@ describe('an invite of a key', () => {
     expect(await service.accept(token)).toMatchObject(INVALID)
     expect(await service.deliver()).toEqual([])
     const resent = await service.send(owner, 'POST', `/v1/org/invites/${id}/resend`)
-    expect(resent.json).toMatchObject({ state: 'pending', invited_by: ownerId })
+    expect(resent.json).toMatchObject({ status: 'pending', invited_by: { type: 'user', id: ownerId } })
     expect(await service.accept(token)).toMatchObject(INVALID)
     expect((await service.accept(await service.inviteTokenFor(email))).status).toBe(200)
 
@@ -208,7 +208,7 @@ describe('an admin who is lowered', () => {
     const { invite_id: sent } = (await service.invite(headers, service.newAddress())).json
     const lower = (role: Role, more: Headers = {}) =>
       service.send({ ...owner, ...more }, 'PATCH', `/v1/org/users/${userId}`, { role })
-    const keys_created = made.map(({ id }) => String(id)).toSorted()
+    const keys_created = made.map((key) => String(key.api_key_id)).toSorted()
     const lowered = await lower('analyst', { 'Idempotency-Key': 'lower-1' })
     expect(lowered.json).toMatchObject({
       role: 'analyst',

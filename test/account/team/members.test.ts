@@ -39,13 +39,17 @@ describe('the list of users', () => {
     const { json } = await service.send(owner, 'GET', '/v1/org/users?limit=100')
     const data = json.data as { user_id: string }[]
     expect(data).toHaveLength(7)
-    expect(data.at(-1)).toMatchObject({ user_id: ownerId, role: 'owner', state: 'active', last_login_at: null })
+    expect(data.at(-1)).toMatchObject({ user_id: ownerId, role: 'owner', status: 'active', last_login_at: null })
     expect(data.at(-2)).toMatchObject({ user_id: userId, email, role: 'developer', last_login_at: expect.any(String) })
     await remove(owner, userId)
-    const removed = await service.send(owner, 'GET', '/v1/org/users?state=deprovisioned')
-    expect(removed.json.data).toMatchObject([{ user_id: userId, email, state: 'deprovisioned' }])
-    const first = await service.send(owner, 'GET', '/v1/org/users?state=active&limit=5')
-    const next = await service.send(owner, 'GET', `/v1/org/users?state=active&limit=5&cursor=${first.json.next_cursor}`)
+    const removed = await service.send(owner, 'GET', '/v1/org/users?status=deprovisioned')
+    expect(removed.json.data).toMatchObject([{ user_id: userId, email, status: 'deprovisioned' }])
+    const first = await service.send(owner, 'GET', '/v1/org/users?status=active&limit=5')
+    const next = await service.send(
+      owner,
+      'GET',
+      `/v1/org/users?status=active&limit=5&cursor=${first.json.next_cursor}`,
+    )
     expect([first.json.has_more, (next.json.data as unknown[]).length]).toEqual([true, 1])
     const otherFilter = await service.send(owner, 'GET', `/v1/org/users?cursor=${first.json.next_cursor}`)
     expect(otherFilter.json.code).toBe('invalid_request')
@@ -55,9 +59,9 @@ describe('the list of users', () => {
     const { answer, headers } = await service.enter(service.newAddress())
     const { user } = answer.json as { user: { user_id: string } }
     const { json } = await service.send(headers, 'GET', '/v1/org/users')
-    expect(json.data).toMatchObject([{ user_id: user.user_id, role: 'owner', state: 'active' }])
-    expect((await remove(headers, user.user_id)).json.code).toBe('conflict')
-    expect((await service.send(headers, 'DELETE', '/v1/org/users/me')).json.code).toBe('conflict')
+    expect(json.data).toMatchObject([{ user_id: user.user_id, role: 'owner', status: 'active' }])
+    expect((await remove(headers, user.user_id)).json.code).toBe('last_owner')
+    expect((await service.send(headers, 'DELETE', '/v1/org/users/me')).json.code).toBe('last_owner')
     expect((await setRole(headers, user.user_id, 'admin')).json.code).toBe('plan_required')
     expect((await sessionOf(headers)).status).toBe(200)
   })
@@ -106,7 +110,7 @@ describe('changing a role', () => {
     const renewed = (changed.headers['set-cookie'] ?? []).map((line) => line.split(';')[0]).join('; ')
     const csrf = /svc_csrf=([^;]+)/.exec(renewed)?.[1] ?? ''
     const headers = { Cookie: renewed, 'X-CSRF-Token': csrf }
-    expect((await sessionOf(headers)).json.role).toBe('admin')
+    expect((await sessionOf(headers)).json).toMatchObject({ session: { role: 'admin' } })
     expect(renewed).not.toContain(other.secret)
     // Nobody raises themself.
     expect((await setRole(headers, ownerId, 'owner')).json.code).toBe('role_limit')
@@ -163,7 +167,7 @@ describe('changing a role', () => {
       expect(await activeOwners(accountId)).toHaveLength(1)
     }
     const { owner, ownerId } = await service.makeTeam()
-    expect(await setRole(owner, ownerId, 'admin')).toMatchObject({ status: 409, json: { code: 'conflict' } })
+    expect(await setRole(owner, ownerId, 'admin')).toMatchObject({ status: 409, json: { code: 'last_owner' } })
   })
 })
 
@@ -181,7 +185,13 @@ describe('removing a user', () => {
     const removed = await remove(owner, userId)
     expect(removed).toMatchObject({
       status: 200,
-      json: { state: 'deprovisioned', role: 'admin', sessions_ended: 1, invites_revoked: [inviteId], keys_created: [] },
+      json: {
+        status: 'deprovisioned',
+        role: 'admin',
+        sessions_ended: 1,
+        invites_revoked: [inviteId],
+        keys_created: [],
+      },
     })
     expect((await sessionOf(headers)).json.code).toBe('session_expired')
     expect((await service.accept(token)).json.code).toBe('invalid_request')
@@ -246,7 +256,7 @@ describe('removing a user', () => {
     for (const role of ['admin', 'approver', 'analyst', 'developer'] as const) {
       const { headers, userId } = await service.signIn(accountId, { role })
       const left = await service.send(headers, 'DELETE', '/v1/org/users/me')
-      expect(left).toMatchObject({ status: 200, json: { user_id: userId, state: 'deprovisioned' } })
+      expect(left).toMatchObject({ status: 200, json: { user_id: userId, status: 'deprovisioned' } })
       expect(left.headers['set-cookie']?.[0]).toContain('Max-Age=0')
       expect((await sessionOf(headers)).json.code).toBe('session_expired')
     }
@@ -258,7 +268,7 @@ describe('removing a user', () => {
     const { userId: other } = await service.signIn(accountId, { role: 'analyst' })
     expect((await setRole(owner, other, 'admin')).json.code).toBe('plan_required')
     expect((await remove(owner, other)).status).toBe(200)
-    expect((await remove(owner, ownerId)).json.code).toBe('conflict')
+    expect((await remove(owner, ownerId)).json.code).toBe('last_owner')
   })
 
   it('is done once for an Idempotency-Key: a replay shows the user, also one who was invited again since', async () => {
@@ -268,15 +278,15 @@ describe('removing a user', () => {
     const headers = { ...owner, 'Idempotency-Key': 'remove-1' }
     expect((await remove(headers, userId)).json.sessions_ended).toBe(1)
     const replayed = { status: 200, headers: { 'idempotent-replayed': 'true' } }
-    expect(await remove(headers, userId)).toMatchObject({ ...replayed, json: { state: 'deprovisioned' } })
+    expect(await remove(headers, userId)).toMatchObject({ ...replayed, json: { status: 'deprovisioned' } })
     await service.join(owner, email)
-    expect(await remove(headers, userId)).toMatchObject({ ...replayed, json: { state: 'active', sessions_ended: 0 } })
+    expect(await remove(headers, userId)).toMatchObject({ ...replayed, json: { status: 'active', sessions_ended: 0 } })
 
     const leave = async (who: Headers) =>
       service.send({ ...who, 'Idempotency-Key': 'leave-1' }, 'DELETE', '/v1/org/users/me')
-    expect((await leave((await service.enter(email)).headers)).json.state).toBe('deprovisioned')
+    expect((await leave((await service.enter(email)).headers)).json.status).toBe('deprovisioned')
     const { headers: back } = await service.join(owner, email)
-    expect(await leave(back)).toMatchObject({ ...replayed, json: { state: 'active' } })
+    expect(await leave(back)).toMatchObject({ ...replayed, json: { status: 'active' } })
     expect((await sessionOf(back)).status).toBe(200)
   })
 
@@ -288,4 +298,18 @@ describe('removing a user', () => {
       expect([id, (await setRole(stranger, id, 'admin')).json.code]).toEqual([id, 'not_found'])
     }
   })
+})
+
+it('no cache keeps an answer with a CSRF token: signing in, accepting an invite, changing the own role', async () => {
+  const { owner, accountId } = await service.makeTeam()
+  const { answer: accepted } = await service.join(owner, service.newAddress())
+  const email = service.newAddress()
+  await service.addUser(accountId, { email })
+  const { answer: entered, headers } = await service.enter(email)
+  const { user } = entered.json as { user: { user_id: string } }
+  const changed = await service.send(headers, 'PATCH', `/v1/org/users/${user.user_id}`, { role: 'admin' })
+  for (const answer of [accepted, entered, changed]) {
+    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } })
+    expect(answer.headers['set-cookie']?.some((line) => line.startsWith('svc_csrf='))).toBe(true)
+  }
 })

@@ -144,7 +144,7 @@ it('an invite to a closed account is pending until it is opened again, and is re
   const token = await service.inviteTokenFor(email)
   expect((await service.send(headers, 'POST', '/v1/account/closure', { confirm: accountId })).status).toBe(200)
   expect(await service.accept(token)).toMatchObject({ status: 409, json: { code: 'conflict' } })
-  expect((await service.send(headers, 'GET', '/v1/org/invites')).json.data).toMatchObject([{ state: 'pending' }])
+  expect((await service.send(headers, 'GET', '/v1/org/invites')).json.data).toMatchObject([{ status: 'pending' }])
 
   const other = service.newAddress()
   await service.send(headers, 'DELETE', '/v1/account/closure')

@@ -43,7 +43,7 @@ const thisMonth = () => new Date().toISOString().slice(0, 7)
 test('the routes are open to the roles that the table of permissions names, and to live keys, and to keys of the sandbox where every member sees them', async () => {
   const live = await makeLive('enterprise')
   const readers = { '/v1/account': ROLES, '/v1/account/plan': ROLES } as const
-  const accountants = ['owner', 'admin', 'analyst'] as const
+  const accountants = ['owner', 'admin', 'approver', 'analyst'] as const
   for (const path of ['/v1/account', '/v1/account/plan', '/v1/account/usage', '/v1/account/invoices'] as const) {
     const allowed: readonly string[] = path in readers ? ROLES : accountants
     for (const role of ROLES) {
@@ -146,7 +146,7 @@ test('statements go back to the first month, page by page, and are final when th
     if (months.length === 0) {
       expect(page[0]).toMatchObject({ month: thisMonth(), status: 'open', total_units: 3 })
       expect(page[0]).toMatchObject({ payment_processor: 'none', payment: null })
-      expect(page[1]).toMatchObject({ month: last?.month, total_units: 12, ends_at: page[0]?.starts_at })
+      expect(page[1]).toMatchObject({ month: last?.month, total_units: 12, to: page[0]?.from })
     }
     months.push(...page.map(({ month }) => month))
     cursor = json.next_cursor
@@ -218,4 +218,38 @@ test('the plan is never raised here, is left as it is by the same plan, and chan
     [live.accountId],
   )
   expect(row?.count).toBe(1)
+})
+
+test('an account is renamed by an owner or an admin, once, with its entry in the audit log', async () => {
+  const live = await makeLive('enterprise')
+  const { key } = await service.makeCaller({ ...live, environment: 'live' })
+  const own = service.addKey({ ...live, scopes: ['admin'] })
+  const rename = (name: string, more: Sent = {}) =>
+    service.call({ key: own }, '/v1/account', { method: 'PATCH', json: { name }, ...more })
+  expect((await rename('Acme Insurance')).json).toMatchObject({ account_id: live.accountId, name: 'Acme Insurance' })
+  expect((await rename('Acme Insurance')).status).toBe(200)
+  const entries = await service.test.owner(
+    `SELECT before, after FROM audit_entries WHERE account_id = $1 AND action = 'account.renamed'`,
+    [live.accountId],
+  )
+  expect(entries).toEqual([{ before: { name: 'Test' }, after: { name: 'Acme Insurance' } }])
+  for (const name of ['', ' ', '\u200b', 'x'.repeat(201)])
+    expect((await rename(name)).json.code).toBe('invalid_request')
+  expect((await service.call({ key }, '/v1/account')).json.name).toBe('Test')
+  for (const role of ROLES) {
+    const { headers } = await service.signIn(live.accountId, { role })
+    const { status } = await service.call({}, '/v1/account', { method: 'PATCH', json: { name: role }, headers })
+    expect([role, status]).toEqual([role, ['owner', 'admin'].includes(role) ? 200 : 403])
+  }
+})
+
+test('an approver reads the notice of usage with its numbers, and the usage itself', async () => {
+  const live = await makeLive('enterprise')
+  const { headers } = await service.signIn(live.accountId, { role: 'approver' })
+  await service.test.owner(
+    `INSERT INTO account_notices (account_id, month, kind, plan, cap, used) VALUES ($1, date_trunc('month', now())::date, 'usage_80', 'enterprise', 100, 81)`,
+    [live.accountId],
+  )
+  expect((await service.call({}, '/v1/account', { headers })).json.notices).toMatchObject([{ cap: 100, used: 81 }])
+  expect((await service.call({}, '/v1/account/usage', { headers })).status).toBe(200)
 })

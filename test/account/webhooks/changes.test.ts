@@ -19,7 +19,7 @@ async function makeOwner() {
   const key = fixture.addKey(scope)
   const { received, url } = await fixture.receiver()
   const { json } = await call(fixture.app, PATH, { key, json: { url, event_types: ['*'] } })
-  const id = String(json.endpoint_id)
+  const id = String(json.webhook_endpoint_id)
   const send = (method: string, path: string, body?: unknown, headers = {}) =>
     call(fixture.app, `${PATH}/${id}${path}`, { key, method, headers, ...(body === undefined ? {} : { json: body }) })
   return {

@@ -72,7 +72,7 @@ describe('an endpoint that keeps failing', () => {
     const { circuit, parked, received, scope, id } = await makeFailing()
     const shown = await call(fixture.app, `/v1/webhook-endpoints/${id}`, { key: fixture.addKey(scope) })
     const opened_at = expect.any(String)
-    expect(shown.json.circuit).toEqual({ state: 'open', opened_at, probe_at: expect.any(String) })
+    expect(shown.json.circuit).toEqual({ status: 'open', opened_at, probe_at: expect.any(String) })
     const { isOpen, openings, waitMs, heldMs } = await circuit()
     expect({ isOpen, openings }).toEqual({ isOpen: true, openings: 1 })
     expect([waitMs, heldMs]).toEqual([expect.closeTo(30_000, -4), expect.closeTo(30_000, -4)])

@@ -61,8 +61,10 @@ async function deliver(count: number): Promise<void> {
 const newestFirst = (ids: string[]) => ids.toSorted().reverse()
 
 it.each(['pending', 'cancelled'] as const)('%s deliveries are listed and counted by few rows', async (status) => {
-  for (const filter of [{ status, endpointId }, { status }, { status, eventType: 'claim.escalated' }]) {
-    const expected = await idsOf(filter)
+  const wanted: Omit<DeliveryFilter, 'status'>[] = [{ endpointId }, {}, { eventTypes: ['claim.escalated'] }]
+  for (const rest of wanted) {
+    const filter = { ...rest, status: [status] }
+    const expected = await idsOf(status, rest.eventTypes)
     const list = (range: Parameters<typeof listDeliveries>[3]) =>
       reading((tx) => listDeliveries(tx, scope.environment, filter, range))
     expect(await list({ before: undefined, limit: 21 })).toEqual(expected)
@@ -76,13 +78,13 @@ it.each(['pending', 'cancelled'] as const)('%s deliveries are listed and counted
   }
 })
 
-async function idsOf({ status, eventType }: DeliveryFilter): Promise<string[]> {
-  const ids = newestFirst(of[status as keyof typeof of])
-  if (eventType === undefined) return ids
-  const rows = await fixture.owner<{ id: string }>('SELECT id FROM deliveries WHERE id = ANY($1) AND event_type = $2', [
-    ids,
-    eventType,
-  ])
+async function idsOf(status: keyof typeof of, eventTypes: DeliveryFilter['eventTypes']): Promise<string[]> {
+  const ids = newestFirst(of[status])
+  if (eventTypes === undefined) return ids
+  const rows = await fixture.owner<{ id: string }>(
+    'SELECT id FROM deliveries WHERE id = ANY($1) AND event_type = ANY($2)',
+    [ids, eventTypes],
+  )
   return ids.filter((id) => rows.some((row) => row.id === id))
 }
 
@@ -92,10 +94,16 @@ async function reading(work: Parameters<typeof readingRows<{ id: string }[]>>[3]
   return answer.map(({ id }) => id)
 }
 
+it('deliveries of several statuses are listed by few rows, newest first', async () => {
+  const filter = { status: ['pending', 'cancelled'] as const, endpointId }
+  const found = await reading((tx) => listDeliveries(tx, scope.environment, filter, { before: undefined, limit: 50 }))
+  expect(found).toEqual(newestFirst([...of.pending, ...of.cancelled]))
+})
+
 it('a delivery that has ended is no longer listed as pending', async () => {
   const [waiting = ''] = of.pending
   await fixture.runOnce(waiting)
-  const page = await fixture.deliveries.list(scope, { limit: 20, status: 'pending', endpointId })
+  const page = await fixture.deliveries.list(scope, { limit: 20, status: ['pending'], endpointId })
   expect(page.data.map(({ id }) => id)).toEqual(newestFirst(of.pending.slice(1)))
 })
 

@@ -105,7 +105,7 @@ export async function createFixture() {
     outbound,
     webhooks,
     deliveries: createDeliveries({ db: test.db, pager }),
-    recoveries: createRecoveries({ db: test.db, pager }),
+    recoveries: createRecoveries({ db: test.db, pager, waits: { ended: async () => true } }),
     service,
     writeDisabled: createDisabledLetter(service.services.platform),
     changes: createEndpointChanges({ db: test.db, sealer, outbound }),

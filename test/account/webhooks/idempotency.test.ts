@@ -33,7 +33,7 @@ test('an endpoint is created once, and its secret is shown once', async () => {
 
 test('a ping is sent once and an endpoint deleted once; a repeated creation then shows the deletion', async () => {
   const { json } = await send(PATH, 'b', ENDPOINT)
-  const path = `${PATH}/${json.endpoint_id}`
+  const path = `${PATH}/${json.webhook_endpoint_id}`
   const [first, again] = [await send(`${path}/test`, 'c'), await send(`${path}/test`, 'c')]
   expect([first.status, again.status, again.json]).toEqual([202, 202, first.json])
   expect(await count('events')).toBe(1)

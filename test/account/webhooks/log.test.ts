@@ -144,10 +144,25 @@ describe('sending again', () => {
     expect(new Set(received.map(({ json }) => json.event_id)).size).toBe(1)
     const audited = await fixture.owner(`SELECT FROM audit_entries WHERE subject_id = $1`, [deliveryId])
     expect(audited).toHaveLength(3)
-    const elsewhere = await call(fixture.app, `/v1/webhook-deliveries?endpoint_id=${endpointId}&event_type=ping`, {
-      key,
-    })
+    const elsewhere = await call(
+      fixture.app,
+      `/v1/webhook-deliveries?webhook_endpoint_id=${endpointId}&event_type=ping`,
+      {
+        key,
+      },
+    )
     expect(elsewhere.json.data).toEqual([])
+  })
+
+  it('is read by its id alone, and of another account never', async () => {
+    const { deliveryId, endpointId, key } = await makeDelivery()
+    await fixture.runOnce(deliveryId)
+    const alone = await call(fixture.app, `/v1/webhook-deliveries/${deliveryId}`, { key })
+    const nested = await call(fixture.app, `/v1/webhook-endpoints/${endpointId}/deliveries/${deliveryId}`, { key })
+    expect([alone.status, alone.json]).toEqual([200, nested.json])
+    const stranger = fixture.addKey(await fixture.makeAccount())
+    const foreign = await call(fixture.app, `/v1/webhook-deliveries/${deliveryId}`, { key: stranger })
+    expect([foreign.status, foreign.json.code]).toEqual([404, 'not_found'])
   })
 
   it('makes one job, however many ask at once, and one effect per Idempotency-Key', async () => {
@@ -285,7 +300,7 @@ it('the export has every delivery of the filter once, oldest first, with what wa
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line))
   }
-  const lines = await read(`?endpoint_id=${id}`)
+  const lines = await read(`?webhook_endpoint_id=${id}`)
   expect(lines.map(({ delivery_id }) => delivery_id)).toEqual([...ids].sort())
   expect(await read('?status=delivered')).toEqual([
     expect.objectContaining({

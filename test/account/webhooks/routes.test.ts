@@ -47,7 +47,7 @@ describe('creating an endpoint', () => {
     const created = await create({ url: 'https://example.com/hooks?a=1', event_types: ['claim.escalated', 'ping'] })
     expect(created.status).toBe(200)
     expect(created.json).toEqual({
-      endpoint_id: expect.stringMatching(/^whe_test_[0-9a-z]{26}$/),
+      webhook_endpoint_id: expect.stringMatching(/^whe_test_[0-9a-z]{26}$/),
       url: 'https://example.com/hooks?a=1',
       event_types: ['claim.escalated', 'ping'],
       description: '',
@@ -57,7 +57,7 @@ describe('creating an endpoint', () => {
       status: 'enabled',
       disabled_reason: null,
       disabled_at: null,
-      circuit: { state: 'closed', opened_at: null, probe_at: null },
+      circuit: { status: 'closed', opened_at: null, probe_at: null },
       last_success_at: null,
       created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       secret_rotated_at: null,
@@ -65,11 +65,11 @@ describe('creating an endpoint', () => {
       signing_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{44}$/),
     })
     const { signing_secret: secret, ...rest } = created.json
-    const read = await get(`/${rest.endpoint_id}`)
+    const read = await get(`/${rest.webhook_endpoint_id}`)
     expect(read.json).toEqual(rest)
     const stored = await fixture.owner<{ sealed_secret: Buffer }>(
       'SELECT sealed_secret FROM webhook_endpoints WHERE id = $1',
-      [rest.endpoint_id],
+      [rest.webhook_endpoint_id],
     )
     expect(stored[0]?.sealed_secret.includes(String(secret))).toBe(false)
     expect(JSON.stringify(await get())).not.toContain(secret)
@@ -98,7 +98,7 @@ describe('creating an endpoint', () => {
       'invalid_request',
       [['/url', 'scheme_not_allowed']],
     ])
-    expect((await create({ url: 'https://example.com/' })).json.endpoint_id).toMatch(/^whe_live_/)
+    expect((await create({ url: 'https://example.com/' })).json.webhook_endpoint_id).toMatch(/^whe_live_/)
   })
 
   it.each([
@@ -152,8 +152,8 @@ describe('creating an endpoint', () => {
        SELECT $1, $2, 'whe_test_' || n, 'https://example.com/', '{*}', '' FROM generate_series(2, $3) AS n`,
       [scope.accountId, scope.environment, MAX_ENDPOINTS],
     )
-    expect(findings(await create()).slice(0, 2)).toEqual([409, 'conflict'])
-    await remove(`/${json.endpoint_id}`)
+    expect(findings(await create()).slice(0, 2)).toEqual([409, 'limit_reached'])
+    await remove(`/${json.webhook_endpoint_id}`)
     expect((await create()).status).toBe(200)
   })
 })
@@ -171,7 +171,7 @@ describe('access control of the webhook routes', () => {
   ])('%s %s accepts admin keys of one account only, and for its own endpoints only', async (method, path) => {
     const owner = await makeCaller()
     const { json: mine } = await owner.create()
-    const id = String(mine.endpoint_id)
+    const id = String(mine.webhook_endpoint_id)
     const send = async (row: Partial<KeyRow>, target: string) => {
       const key = fixture.addKey({ ...owner.scope, ...row })
       const sent = path === '' ? { url: 'https://example.com/', event_types: ['*'] } : { description: 'x' }
@@ -204,7 +204,7 @@ describe('listing endpoints', () => {
     const { create, get } = await makeCaller()
     await (await makeCaller()).create()
     const ids: unknown[] = []
-    for (let i = 0; i < 5; i += 1) ids.unshift((await create()).json.endpoint_id)
+    for (let i = 0; i < 5; i += 1) ids.unshift((await create()).json.webhook_endpoint_id)
     ids.sort().reverse()
 
     const seen: unknown[] = []
@@ -212,12 +212,12 @@ describe('listing endpoints', () => {
     for (const expected of [2, 2, 1]) {
       const page = await get(`?limit=2${cursor}&include=total_count`)
       expect(page.json).toMatchObject({ object: 'list', has_more: expected === 2 && seen.length < 3, total_count: 5 })
-      seen.push(...listed(page).map((row) => row.endpoint_id))
+      seen.push(...listed(page).map((row) => row.webhook_endpoint_id))
       cursor = `&cursor=${page.json.next_cursor}`
     }
     expect(seen).toEqual(ids)
     expect(findings(await get('?cursor=abc'))).toEqual([400, 'invalid_request', [['?cursor', 'invalid_cursor']]])
-    expect((await get('?status=enabled')).status).toBe(400)
+    expect((await get('?status=lost')).status).toBe(400)
     expect(listed(await get('?created_gte=2100-01-01T00:00:00Z'))).toEqual([])
     // ISO 8601 permits years and offsets that Postgres does not parse.
     expect(listed(await get('?created_gte=0000-01-01T00:00:00Z'))).toHaveLength(5)
@@ -225,13 +225,37 @@ describe('listing endpoints', () => {
   })
 })
 
+describe('listing endpoints by status and with statistics', () => {
+  it('answers those of a status, and the numbers of each where a window is asked for', async () => {
+    const { create, get, scope } = await makeCaller()
+    const [enabled, disabled] = [
+      String((await create()).json.webhook_endpoint_id),
+      String((await create()).json.webhook_endpoint_id),
+    ]
+    await fixture.owner(`UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = 'gone' WHERE id = $1`, [
+      disabled,
+    ])
+    await fixture.emit([escalated('clm_test_a')], scope)
+    const idsOf = async (query: string) => listed(await get(query)).map((row) => row.webhook_endpoint_id)
+    expect(await idsOf('?status=enabled')).toEqual([enabled])
+    expect(await idsOf('?status=disabled')).toEqual([disabled])
+    expect(await idsOf('?status=disabled&status=enabled')).toEqual([disabled, enabled])
+    expect(listed(await get()).every((row) => row.statistics === undefined)).toBe(true)
+    const [second, first] = listed(await get('?window=7d'))
+    const { to: _to, ...numbers } = (await get(`/${enabled}/stats?window=7d`)).json
+    expect(first?.statistics).toMatchObject(numbers)
+    expect(first?.statistics).toMatchObject({ window: '7d', pending: { count: 1 } })
+    expect(second?.statistics).toMatchObject({ webhook_endpoint_id: disabled, pending: { count: 0 } })
+  })
+})
+
 describe('deleting an endpoint', () => {
   it('hides it, cancels its waiting deliveries, and can not be undone', async () => {
     const { scope, create, get, remove, post } = await makeCaller()
-    const id = String((await create()).json.endpoint_id)
+    const id = String((await create()).json.webhook_endpoint_id)
     const [emitted] = await fixture.emit([escalated('clm_test_a')], scope)
     const deliveryId = emitted?.deliveryIds[0] ?? ''
-    expect((await remove(`/${id}`)).json).toEqual({ endpoint_id: id, deleted: true })
+    expect((await remove(`/${id}`)).json).toEqual({ webhook_endpoint_id: id, deleted: true })
     expect(await fixture.deliveryOf(deliveryId)).toMatchObject({ status: 'cancelled', next_attempt_at: null })
     expect(await fixture.jobState(deliveryId)).toBe('cancelled')
     expect(listed(await get())).toEqual([])
@@ -243,7 +267,7 @@ describe('deleting an endpoint', () => {
 
   it('is final 30 days later, when its log is gone', async () => {
     const { scope, create, remove } = await makeCaller()
-    const id = String((await create()).json.endpoint_id)
+    const id = String((await create()).json.webhook_endpoint_id)
     const [emitted] = await fixture.emit([escalated('clm_test_a')], scope)
     await create()
     await remove(`/${id}`)
@@ -263,10 +287,10 @@ describe('testing an endpoint and reading its log', () => {
     let code = 500
     const { received, url } = await fixture.receiver((response) => response.writeHead(code).end())
     const { json: made } = await create({ url, event_types: ['claim.escalated'] })
-    const tested = await post(`/${made.endpoint_id}/test`)
+    const tested = await post(`/${made.webhook_endpoint_id}/test`)
     expect(tested.status).toBe(202)
     expect(tested.json).toEqual({
-      endpoint_id: made.endpoint_id,
+      webhook_endpoint_id: made.webhook_endpoint_id,
       event_id: expect.stringMatching(/^evt_test_/),
       delivery_id: expect.stringMatching(/^whd_test_/),
     })
@@ -278,7 +302,7 @@ describe('testing an endpoint and reading its log', () => {
     expect(first?.json).toMatchObject({
       type: 'ping',
       account_id: scope.accountId,
-      data: { endpoint_id: made.endpoint_id },
+      data: { webhook_endpoint_id: made.webhook_endpoint_id },
     })
     for (const { body, headers } of received) {
       expect(
@@ -288,10 +312,10 @@ describe('testing an endpoint and reading its log', () => {
       })
     }
 
-    const [delivery] = listed(await get(`/${made.endpoint_id}/deliveries`))
+    const [delivery] = listed(await get(`/${made.webhook_endpoint_id}/deliveries`))
     expect(delivery).toEqual({
       delivery_id: deliveryId,
-      endpoint_id: made.endpoint_id,
+      webhook_endpoint_id: made.webhook_endpoint_id,
       failed_at: null,
       event_id: tested.json.event_id,
       event_type: 'ping',
@@ -321,7 +345,7 @@ describe('testing an endpoint and reading its log', () => {
   it('filters and pages the log', async () => {
     const { scope, create, get, post } = await makeCaller()
     const { url } = await fixture.receiver()
-    const id = String((await create({ url })).json.endpoint_id)
+    const id = String((await create({ url })).json.webhook_endpoint_id)
     const ping = String((await post(`/${id}/test`)).json.delivery_id)
     await fixture.emit([escalated('clm_test_a'), escalated('clm_test_b')], scope)
     await fixture.runOnce(ping)

@@ -209,7 +209,11 @@ describe('a case of a claim', () => {
       expect(losers).toHaveLength(7)
       const { allowed, status: now } = await readCase(id)
       for (const { json } of losers)
-        expect(json).toMatchObject({ code: 'invalid_state_transition', allowed: (allowed as { to: string }[]).map(({ to }) => to), current_status: now })
+        expect(json).toMatchObject({
+          code: 'invalid_state_transition',
+          allowed: (allowed as { to: string }[]).map(({ to }) => to),
+          current_status: now,
+        })
       expect(await service.events(caller)).toHaveLength(before + 1)
     }
   })

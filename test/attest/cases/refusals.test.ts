@@ -255,7 +255,10 @@ describe('a change is refused', () => {
       code: 'invalid_request',
       errors: [{ pointer: '/due_at', code: 'in_the_past' }],
     })
-    expect(await patch(id, { priority: 'low', version: 1 })).toMatchObject({ code: 'invalid_state_transition', version: 2 })
+    expect(await patch(id, { priority: 'low', version: 1 })).toMatchObject({
+      code: 'invalid_state_transition',
+      version: 2,
+    })
     expect(await patch(id, { assignee: null })).toMatchObject({
       code: 'invalid_state_transition',
       errors: [{ pointer: '/assignee', code: 'assignee_required' }],

@@ -174,7 +174,13 @@ describe('a case', () => {
       expect(status).toBe(200)
       expect(json).toEqual({ ...before, version: Number(before.version) + 1 })
       const [entry] = (await historyOf(id)).data
-      expect(entry).toMatchObject({ kind: 'noted', by: { type: 'key', label: B }, note: 'Called back.', from: null, to: null })
+      expect(entry).toMatchObject({
+        kind: 'noted',
+        by: { type: 'key', label: B },
+        note: 'Called back.',
+        from: null,
+        to: null,
+      })
     }
   })
 
@@ -235,7 +241,10 @@ describe('the four-eyes rule', () => {
     const { id } = await service.makeCase(caller, 'in_review')
     const before = await service.events(caller)
     const first = await fraud(id, A, { note: 'Seen before.' })
-    expect(first).toMatchObject({ status: 202, json: { status: 'in_review', fraud_suspected_by: { type: 'key', label: A }, version: 3 } })
+    expect(first).toMatchObject({
+      status: 202,
+      json: { status: 'in_review', fraud_suspected_by: { type: 'key', label: A }, version: 3 },
+    })
     expect((await historyOf(id)).data[0]).toMatchObject({
       kind: 'proposed',
       actor: A,

@@ -245,7 +245,11 @@ describe('one claim', () => {
     const { json } = await service.call(caller, `/v1/claims/${claimId}/attestations?limit=2`)
     const borrowed = json.next_cursor as string
     const refusal = { status: 400, code: 'invalid_request', pointer: '?cursor', finding: 'invalid_cursor' }
-    await expectRefusal(service, () => service.call(caller, `/v1/claims/${made[0]}/attestations?cursor=${borrowed}`), refusal)
+    await expectRefusal(
+      service,
+      () => service.call(caller, `/v1/claims/${made[0]}/attestations?cursor=${borrowed}`),
+      refusal,
+    )
     const unknown = { status: 400, code: 'invalid_request', pointer: '?factor', finding: 'unknown_field' }
     await expectRefusal(service, () => service.call(caller, `/v1/claims/${made[0]}/attestations?factor=x`), unknown)
   })

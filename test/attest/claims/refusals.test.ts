@@ -90,7 +90,12 @@ describe('an invalid value is refused', () => {
     ['/media_type', undefined, 'required'],
     ['/media_type', 'audio', 'invalid_value'],
     ['/media_type', 'video', 'wrong_media_type', '/media/media_id'],
-    ['/media', { capture_session_id: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n' }, 'wrong_media_type', '/media/capture_session_id'],
+    [
+      '/media',
+      { capture_session_id: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n' },
+      'wrong_media_type',
+      '/media/capture_session_id',
+    ],
     ['/media', undefined, 'required'],
     ['/media', { data: 'QUJD' }, 'required', '/media/content_type'],
     ['/media/data', 'QUJD', 'unknown_field'],

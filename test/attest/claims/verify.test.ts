@@ -358,7 +358,7 @@ describe('with a worker', () => {
     // The example of /docs/errors.
     const { detail, members } = guidanceOf('invalid_state_transition').example
     const refusal = { code: 'invalid_state_transition', detail, ...members, allowed: ['failed', 'cancelled'] }
-    expect(members).toEqual({ allowed: refusal.allowed })
+    expect(members).toEqual({ allowed: refusal.allowed, current_status: 'evaluated' })
     expect(await retry(id)).toMatchObject({ status: 409, json: refusal })
     expect(await results()).toEqual(before)
 

@@ -242,14 +242,21 @@ describe('a streamed video', () => {
   it('that was sent to another session is detected', async () => {
     const [mine, other] = [await openSession(60), await openSession(60)]
     await sendAll(other, HONEST)
-    const json = await service.judge(caller, { ...streamBody(mine, HONEST), media: { capture_session_id: other.capture_session_id } })
+    const json = await service.judge(caller, {
+      ...streamBody(mine, HONEST),
+      media: { capture_session_id: other.capture_session_id },
+    })
     expect(evidenceOf(json, 'session_nonce_mismatch')).toMatchObject({ found: ['other_stream'] })
   })
 
   it('is refused when there is nothing to evaluate, or it belongs to another account', async () => {
     const session = await openSession(60)
-    const submit = (id: string) => service.attest(caller, { ...streamBody(session, HONEST), media: { capture_session_id: id } })
-    expect(await submit(session.capture_session_id)).toMatchObject({ status: 400, json: { errors: [{ code: 'no_chunks' }] } })
+    const submit = (id: string) =>
+      service.attest(caller, { ...streamBody(session, HONEST), media: { capture_session_id: id } })
+    expect(await submit(session.capture_session_id)).toMatchObject({
+      status: 400,
+      json: { errors: [{ code: 'no_chunks' }] },
+    })
     expect(await submit(newId('cap', 'sandbox'))).toMatchObject({ status: 404 })
     expect(await submit(newId('cap', 'live'))).toMatchObject({ status: 403, json: { code: 'environment_mismatch' } })
     const stranger = await service.makeCaller()
@@ -294,11 +301,15 @@ describe('a chunk is refused', () => {
     const stranger = await service.makeCaller()
     const sent = sentOf({ verify: service.addKey({ ...caller, scopes: ['verify'] }), stranger: stranger.key })
     const key = sent.key === undefined ? caller.key : sent.key || undefined
-    const answer = await service.call({ key }, `${PATH}/${sent.id ?? session.capture_session_id}/chunks/${sent.index ?? 0}`, {
-      method: 'PUT',
-      body: sent.body ?? body ?? '',
-      headers: { 'Content-Type': 'video/mp4', ...sent.headers },
-    })
+    const answer = await service.call(
+      { key },
+      `${PATH}/${sent.id ?? session.capture_session_id}/chunks/${sent.index ?? 0}`,
+      {
+        method: 'PUT',
+        body: sent.body ?? body ?? '',
+        headers: { 'Content-Type': 'video/mp4', ...sent.headers },
+      },
+    )
     expect(answer).toMatchObject({ status, json: { code } })
     expect((await readSession(session)).json).toMatchObject({ chunk_count: 0, state: 'open' })
   })

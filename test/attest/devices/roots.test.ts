@@ -94,7 +94,12 @@ describe('a root CA', () => {
     const answers = await Promise.all(roots.map((one) => register(base64(one))))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(MAX_CAS)
     const refused = answers.filter(({ status }) => status !== 200)
-    expect(refused.map(({ json }) => json.code)).toEqual(['limit_reached', 'limit_reached', 'limit_reached', 'limit_reached'])
+    expect(refused.map(({ json }) => json.code)).toEqual([
+      'limit_reached',
+      'limit_reached',
+      'limit_reached',
+      'limit_reached',
+    ])
     const { json } = await send('?include=total_count&limit=100')
     expect(json).toMatchObject({ has_more: false, total_count: MAX_CAS })
     expect(json.data).toHaveLength(MAX_CAS)

@@ -3,12 +3,13 @@ import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CompareDeps, createCompare } from '#src/attest/duplicates/compare.ts'
 import { createHasher } from '#src/attest/duplicates/hasher.ts'
-import { MAX_NAMED } from '#src/attest/duplicates/search.ts'
+import { distanceOf } from '#src/attest/duplicates/phash.ts'
+import { MAX_NAMED, RADIUS_BITS } from '#src/attest/duplicates/search.ts'
 import { newId } from '#src/platform/ids.ts'
 import { createJobs, type Jobs } from '../../support/jobs.ts'
 import { makePhone, type Phone, shoot } from '../claims/phone.ts'
 import { type Caller, type Service, startService } from '../claims/service.ts'
-import { drawPicture, recompress } from './pictures.ts'
+import { drawPicture, markPicture, recompress } from './pictures.ts'
 
 interface Found {
   code: string
@@ -90,6 +91,25 @@ describe('duplicates', () => {
     expect(similar?.code).toBe('similar_media')
     expect(similar?.evidence.distance_bits).toBeLessThanOrEqual(6)
     expect(similar?.evidence.others?.map(({ claim_id }) => claim_id)).toEqual([first.claim_id, same.claim_id])
+  })
+
+  it('are not pictures that are alike at a glance only', async () => {
+    const photo = await takePhoto()
+    const marked = await markPicture(photo)
+    const first = await submit(photo)
+    const other = await submit(marked)
+    const copy = await submit(await recompress(marked))
+    await settle()
+    const hashes = await service.test.owner<{ hash: string }>(
+      `SELECT lpad(to_hex(hash), 16, '0') AS hash FROM pictures WHERE media_id = ANY($1)`,
+      [[first.media_id, other.media_id]],
+    )
+    const [one = '', two = ''] = hashes.map(({ hash }) => hash)
+    expect(distanceOf(one, two)).toBeLessThanOrEqual(RADIUS_BITS)
+    expect(await findingsOf(other)).toEqual([])
+    expect((await findingsOf(copy)).flatMap(({ evidence }) => evidence.others?.map(({ claim_id: id }) => id))).toEqual([
+      other.claim_id,
+    ])
   })
 
   it('leave the signed result unchanged, and are shown on the attestation too', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createCompare } from '#src/attest/duplicates/compare.ts'
+import { DETAIL_SIDE } from '#src/attest/duplicates/detail.ts'
 import { startConsuming } from '../../support/jobs.ts'
 import { until } from '../../support/until.ts'
 import { makePhone, shoot } from '../claims/phone.ts'
@@ -45,7 +46,7 @@ it('an account with slow pictures has one in the decoder, and does not delay oth
           asked += 1
           await stuck
         }
-        return { ok: true, value: { hash: '0123456789abcdef', contrast: 50 } }
+        return { ok: true, value: { hash: '0123456789abcdef', contrast: 50, detail: new Uint8Array(DETAIL_SIDE ** 2) } }
       },
     },
   })

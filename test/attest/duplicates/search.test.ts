@@ -42,9 +42,10 @@ async function asReplica(statement: string): Promise<void> {
 
 async function fillPictures({ accountId, environment }: Scope, hashes: readonly string[]): Promise<void> {
   const values = hashes.map(
-    (hash, index) => `('${accountId}', '${environment}', '${idOf('med', index)}', ('x' || '${hash}')::bit(64)::bigint)`,
+    (hash, index) =>
+      `('${accountId}', '${environment}', '${idOf('med', index)}', ('x' || '${hash}')::bit(64)::bigint, '')`,
   )
-  await asReplica(`INSERT INTO pictures (account_id, environment, media_id, hash) VALUES ${values.join(', ')}`)
+  await asReplica(`INSERT INTO pictures (account_id, environment, media_id, hash, detail) VALUES ${values.join(', ')}`)
 }
 
 /** `count` attestations; the claim and the media of each from its number. */
@@ -61,7 +62,12 @@ async function fillFingerprints(
   )
 }
 
-const search = createSearch()
+/** Counts all pictures within reach, as if each were confirmed. */
+const searchBy =
+  ({ findAlike, findClaims } = createSearch()) =>
+  async (tx: Tx, { hash, ...own }: Searched & { hash: string | null }) =>
+    findClaims(tx, own, hash === null ? [] : await findAlike(tx, { mediaId: own.mediaId, hash }))
+const search = searchBy()
 
 it('finds all hashes within six bits in its own account, the nearest and oldest of other claims first', async () => {
   const hashes = Array.from({ length: 4_000 }, (_, index) =>
@@ -74,7 +80,7 @@ it('finds all hashes within six bits in its own account, the nearest and oldest 
     await fillFingerprints(account, account === scope ? hashes.length : 300)
   }
   // Its own claim and its own media do not count as similar; claim 3 has shown the same bytes.
-  const own: Searched = { attestationId: LAST, claimId: idOf('clm', 0), mediaId: idOf('med', 3), hash: OWN }
+  const own = { attestationId: LAST, claimId: idOf('clm', 0), mediaId: idOf('med', 3), hash: OWN }
   const expected = hashes
     .map((hash, index) => ({
       claimId: idOf('clm', index),
@@ -84,7 +90,7 @@ it('finds all hashes within six bits in its own account, the nearest and oldest 
     .filter(({ distanceBits }, index) => distanceBits <= RADIUS_BITS && index !== 0 && index !== 3)
     .toSorted((a, b) => a.distanceBits - b.distanceBits || (a.attestationId < b.attestationId ? -1 : 1))
   expect(expected.length).toBeGreaterThan(300)
-  const found = await test.db.tenant(scope, (tx) => createSearch(1_000)(tx, own))
+  const found = await test.db.tenant(scope, (tx) => searchBy(createSearch(1_000))(tx, own))
   expect(found).toEqual({
     exactCount: 1,
     similarCount: expected.length,
@@ -168,7 +174,7 @@ it.each([
       account.accountId,
       idOf('att', 10),
     ])
-    const own: Searched = {
+    const own = {
       attestationId: idOf('att', 4_000),
       claimId: idOf('clm', 0),
       mediaId: idOf('med', 0),

@@ -29,7 +29,7 @@ const claims = async () =>
 describe('the risk policy', () => {
   it('has the default values until it is set', async () => {
     const { json, headers } = await on.call(caller, PATH)
-    expect(json).toEqual({ version: 0, ...POLICY, changed_at: null, changed_by: null })
+    expect(json).toMatchObject({ version: 0, changed_at: null, changed_by: null, document: POLICY })
     expect(headers.etag).toBe('"0"')
     expect(await get('/versions')).toMatchObject({ data: [], has_more: false })
   })
@@ -37,14 +37,17 @@ describe('the risk policy', () => {
   it('keeps every version, and who made it', async () => {
     const first = await on.put(caller, { ...POLICY, require_gps: true })
     expect(first.headers.etag).toBe('"1"')
-    expect(first.json).toMatchObject({ version: 1, require_gps: true, changed_by: expect.stringMatching(/^key_test_/) })
+    expect(first.json).toMatchObject({
+      version: 1,
+      document: { require_gps: true },
+      changed_by: { type: 'key', id: expect.stringMatching(/^key_test_/) },
+    })
     // Setting the same values again is not a change.
     expect((await on.put(caller, { ...POLICY, require_gps: true })).json).toEqual(first.json)
     const { require_session_nonce: _, ...without } = POLICY
     expect((await on.put(caller, { ...without, geofence_m: 250.5 })).json).toMatchObject({
       version: 2,
-      require_session_nonce: false,
-      geofence_m: 250.5,
+      document: { require_session_nonce: false, geofence_m: 250.5 },
     })
     const page = await get('/versions?limit=1')
     expect(page).toMatchObject({ data: [{ version: 2 }], has_more: true })
@@ -52,6 +55,9 @@ describe('the risk policy', () => {
       data: [first.json],
       has_more: false,
     })
+    expect(await get('/versions/1')).toEqual(first.json)
+    expect(await get('/versions/0')).toMatchObject({ version: 0, document: POLICY })
+    for (const unknown of ['3', 'one']) expect((await on.call(caller, `${PATH}/versions/${unknown}`)).status).toBe(404)
     const other = await on.makeCaller()
     expect((await on.call(other, PATH)).json).toMatchObject({ version: 0 })
   })
@@ -79,7 +85,7 @@ describe('the risk policy', () => {
     await on.put(caller, { ...POLICY, geofence_m: 6 })
     expect((await put(5)).json).toEqual(first.json)
     expect((await put(7)).json.code).toBe('idempotency_key_reused')
-    expect(await get()).toMatchObject({ version: 2, geofence_m: 6 })
+    expect(await get()).toMatchObject({ version: 2, document: { geofence_m: 6 } })
   })
 
   it.each([
@@ -94,10 +100,10 @@ describe('the risk policy', () => {
   ])('refuses %j', async (policy, pointer) => {
     for (const answer of [
       await on.put(caller, policy),
-      await on.call(caller, `${PATH}/dry-run`, { method: 'POST', json: { policy } }),
+      await on.call(caller, `${PATH}/dry-run`, { method: 'POST', json: { document: policy } }),
     ]) {
       expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_request' } })
-      expect(answer.json.errors?.map((error) => error.pointer.replace('/policy', ''))).toContain(pointer)
+      expect(answer.json.errors?.map((error) => error.pointer.replace('/document', ''))).toContain(pointer)
     }
     expect(await get()).toMatchObject({ version: 0 })
   })
@@ -107,9 +113,10 @@ describe('the risk policy', () => {
     const weak = on.service.addKey({ accountId, environment, scopes: ['attest', 'verify', 'escalate'] })
     for (const [method, path, json] of [
       ['GET', PATH],
-      ['PUT', PATH, POLICY],
+      ['PUT', PATH, { document: POLICY }],
       ['GET', `${PATH}/versions`],
-      ['POST', `${PATH}/dry-run`, { policy: POLICY }],
+      ['GET', `${PATH}/versions/0`],
+      ['POST', `${PATH}/dry-run`, { document: POLICY }],
       ['GET', '/v1/account/reevaluations'],
       ['GET', '/v1/account/reevaluations/ree_test_01m7x7ere1ey09f3faaz5qa7a5'],
     ] as const) {
@@ -122,8 +129,8 @@ describe('the risk policy', () => {
     expect((await on.call(caller, `/v1/attestations/${unknown.replace('test', 'live')}/results`)).status).toBe(403)
     expect((await on.call(caller, '/v1/account/reevaluations/ree_test_1')).status).toBe(404)
     expect((await on.call(caller, '/v1/account/reevaluations?cause=weather')).status).toBe(400)
-    expect((await dryRun({ policy: POLICY, cursor: 'x' })).errors?.[0]?.pointer).toBe('?cursor')
-    expect((await dryRun({ policy: POLICY, limit: 501 })).status).toBe(400)
+    expect((await dryRun({ document: POLICY, cursor: 'x' })).errors?.[0]?.pointer).toBe('?cursor')
+    expect((await dryRun({ document: POLICY, limit: 501 })).status).toBe(400)
     const huge = { ...POLICY, note: 'x'.repeat(2 ** 20) }
     expect((await on.put(caller, huge)).status).toBe(413)
   })
@@ -164,7 +171,7 @@ describe('a dry run', () => {
     await fill()
     const before = await claims()
     const untouched = await on.service.fingerprint()
-    const foretold = await dryRun({ policy })
+    const foretold = await dryRun({ document: policy })
     expect(await on.service.fingerprint()).toBe(untouched)
     expect(foretold).toMatchObject({ looked: 8, unknown: 0, has_more: false, next_cursor: null })
 
@@ -198,35 +205,38 @@ describe('a dry run', () => {
     expect(foretold.data).toEqual(changed)
     expect(foretold.would_change).toBe(changed.length)
     // No further change is left.
-    expect(await dryRun({ policy })).toMatchObject({ looked: 8, would_change: 0, data: [] })
+    expect(await dryRun({ document: policy })).toMatchObject({ looked: 8, would_change: 0, data: [] })
   })
 
   it('continues where it stopped, within its range', async () => {
     await fill()
     const policy = { ...POLICY, thresholds: { review: 0, failed: 0 } }
-    const whole = await dryRun({ policy })
+    const whole = await dryRun({ document: policy })
     const pages: unknown[] = []
     let looked = 0
     for (let cursor: unknown; ; ) {
-      const page = await dryRun({ policy, limit: 3, cursor })
+      const page = await dryRun({ document: policy, limit: 3, cursor })
       pages.push(...(page.data as unknown[]))
       looked += Number(page.looked)
       cursor = page.next_cursor ?? undefined
       if (cursor === undefined) break
       // The cursor is refused for another question.
-      expect((await dryRun({ policy: POLICY, cursor })).status).toBe(400)
+      expect((await dryRun({ document: POLICY, cursor })).status).toBe(400)
     }
     expect(pages).toEqual(whole.data)
     expect(looked).toBe(whole.looked)
     const [newest] = await claims()
-    expect(await dryRun({ policy, created_gte: newest?.created_at })).toMatchObject({ looked: 1 })
-    expect(await dryRun({ policy, created_lt: '2020-01-01T00:00:00Z' })).toMatchObject({ looked: 0, data: [] })
+    expect(await dryRun({ document: policy, created_gte: newest?.created_at })).toMatchObject({ looked: 1 })
+    expect(await dryRun({ document: policy, created_lt: '2020-01-01T00:00:00Z' })).toMatchObject({
+      looked: 0,
+      data: [],
+    })
   })
 
   it('reports claims that only their photo could decide as unknown', async () => {
     await fill()
     await on.service.test.owner('UPDATE attestations SET facts = NULL WHERE account_id = $1', [caller.accountId])
-    expect(await dryRun({ policy: { ...POLICY, require_gps: true } })).toMatchObject({
+    expect(await dryRun({ document: { ...POLICY, require_gps: true } })).toMatchObject({
       looked: 8,
       unknown: 8,
       data: [],
@@ -239,7 +249,7 @@ describe('a dry run', () => {
     await on.service.test.owner(erase, [caller.accountId])
     const before = await claims()
     const policy = { ...POLICY, thresholds: { review: 0, failed: 0 } }
-    expect(await dryRun({ policy })).toMatchObject({ looked: 8, unknown: 0, would_change: 0 })
+    expect(await dryRun({ document: policy })).toMatchObject({ looked: 8, unknown: 0, would_change: 0 })
     await on.put(caller, policy)
     await on.drain(caller)
     expect(await claims()).toEqual(before)

@@ -63,7 +63,7 @@ describe('the search of a re-evaluation', () => {
     expect(await on.request(caller, { cause: 'requested', attestationIds: [], key: '' })).toBeDefined()
     await on.drain(caller)
     expect(await on.jobs.of(id)).toEqual([])
-    expect(await progress(id)).toMatchObject({ status: 'done', unchanged: 1 })
+    expect(await progress(id)).toMatchObject({ status: 'succeeded', unchanged: 1 })
   })
 
   it('continues after a crash in each of its steps, and marks nothing twice', async () => {
@@ -77,10 +77,10 @@ describe('the search of a re-evaluation', () => {
       if (job === undefined) break
       await on.jobs.run(await on.jobs.take(job), on.makeReevaluate({ db: dyingAfter(steps) }))
     }
-    expect(await progress(id)).toMatchObject({ status: 'judging', looked: 2, touched: 2, pending: 2 })
+    expect(await progress(id)).toMatchObject({ status: 'running', looked: 2, touched: 2, pending: 2 })
     for (const one of ids) expect(await on.jobs.of(one)).toHaveLength(1)
     await on.drain(caller)
-    expect(await progress(id)).toMatchObject({ status: 'done', changed: 2, pending: 0 })
+    expect(await progress(id)).toMatchObject({ status: 'succeeded', changed: 2, pending: 0 })
   })
 
   it('run by two workers at once finds each attestation once', async () => {
@@ -114,6 +114,16 @@ describe('the search of a re-evaluation', () => {
     expect(await on.jobs.of(one)).toHaveLength(1)
   })
 
+  it('is waited for until it has ended', async () => {
+    const id = await requested(await judge())
+    expect(await progress(id)).toMatchObject({ status: 'queued', failure: null, searched_at: null })
+    const waited = progress(`${id}?wait=30`)
+    await on.drain(caller)
+    expect(await waited).toMatchObject({ status: 'succeeded', searched_at: expect.any(String), unchanged: 1 })
+    expect(await progress(`${id}?wait=30`)).toEqual(await waited)
+    expect(await progress(`${id}?wait=31`)).toMatchObject({ code: 'invalid_request' })
+  })
+
   it('does nothing when it has ended, or is gone', async () => {
     const id = await requested(await judge())
     await on.drain(caller)
@@ -128,15 +138,20 @@ describe('the search of a re-evaluation', () => {
     const id = await requested(one)
     const taken = await takeOf(id)
     await on.jobs.kill(taken, on.reevaluate)
-    expect(await progress(id)).toMatchObject({ status: 'failed', touched: 0, finished_at: null })
+    expect(await progress(id)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'attempts_exhausted' },
+      touched: 0,
+      finished_at: null,
+    })
     const [dead] = await on.service.test.owner<{ state: string }>('SELECT state FROM jobs WHERE id = $1', [
       await jobIdOf(id),
     ])
     expect(dead?.state).toBe('dead')
     await on.jobs.redrive(taken, on.reevaluate)
-    expect(await progress(id)).toMatchObject({ status: 'looking' })
+    expect(await progress(id)).toMatchObject({ status: 'queued', failure: null })
     await on.drain(caller)
-    expect(await progress(id)).toMatchObject({ status: 'done', unchanged: 1 })
+    expect(await progress(id)).toMatchObject({ status: 'succeeded', unchanged: 1 })
   })
 })
 
@@ -158,11 +173,11 @@ describe('the job of an attestation', () => {
     const taken = await Promise.all(ids.map(takeOf))
     for (const one of taken) await on.jobs.kill(one, on.reevaluate)
     await on.drain(caller)
-    expect(await progress(id)).toMatchObject({ status: 'done', failed: 2 })
+    expect(await progress(id)).toMatchObject({ status: 'succeeded', failed: 2 })
     for (const one of taken) await on.jobs.redrive(one, on.reevaluate)
     expect(await on.jobs.of(id)).toEqual([await jobIdOf(id)])
     await on.drain(caller)
-    expect(await progress(id)).toMatchObject({ status: 'done', failed: 0, unchanged: 2 })
+    expect(await progress(id)).toMatchObject({ status: 'succeeded', failed: 0, unchanged: 2 })
   })
 })
 
@@ -176,7 +191,7 @@ describe('what the version before left', () => {
       one,
     ])
     await on.drain(caller)
-    expect(await progress(id)).toMatchObject({ status: 'done', unchanged: 1 })
+    expect(await progress(id)).toMatchObject({ status: 'succeeded', unchanged: 1 })
     // Without a cause there is nothing to do.
     const [job = ''] = await db.tenant(caller, (tx) =>
       enqueue(tx, 'attest', caller, [{ payload: { attestationId: one } }]),
@@ -194,6 +209,6 @@ describe('what the version before left', () => {
     expect(await createHandOver({ db })()).toBe(0)
     expect(await on.jobs.of(id)).toEqual([await jobIdOf(id)])
     await on.drain(caller)
-    expect(await progress(id)).toMatchObject({ status: 'done', unchanged: 1 })
+    expect(await progress(id)).toMatchObject({ status: 'succeeded', unchanged: 1 })
   })
 })

@@ -85,7 +85,12 @@ describe('a revoked device', () => {
 
     // The first result is still there, with its signature.
     const reevaluation = await latest()
-    expect(reevaluation).toMatchObject({ cause: 'device_revoked', device_id: phone.id, status: 'done', changed: 1 })
+    expect(reevaluation).toMatchObject({
+      cause: 'device_revoked',
+      device_id: phone.id,
+      status: 'succeeded',
+      changed: 1,
+    })
     expect(await pastOf(before)).toMatchObject([
       { number: 1, risk_score: 40, result_jws: before.result_jws, replaced_for: [reevaluation.reevaluation_id] },
     ])
@@ -97,7 +102,7 @@ describe('a revoked device', () => {
     await revoke(new Date())
     await on.drain(caller)
     expect(await seen(before.attestation_id)).toEqual(before)
-    expect(await latest()).toMatchObject({ status: 'done', touched: 0, looked: 0 })
+    expect(await latest()).toMatchObject({ status: 'succeeded', touched: 0, looked: 0 })
   })
 
   it('is found by its key, under any name in the bundle', async () => {
@@ -157,7 +162,7 @@ describe('a revoked device', () => {
     await revoke(ago(10))
     await on.walk(caller)
     await on.walk(caller)
-    expect(await latest()).toMatchObject({ status: 'looking', looked: 0 })
+    expect(await latest()).toMatchObject({ status: 'running', looked: 0 })
     held.resolve()
     await running
     expect(codesOf(await seen(id))).not.toContain('device_revoked')
@@ -248,7 +253,7 @@ describe('a re-evaluation', () => {
     const id = await on.request(caller, { cause: 'requested', attestationIds, key: 'twice' })
     expect(await on.request(caller, { cause: 'requested', attestationIds, key: 'twice' })).toBeUndefined()
     await on.drain(caller)
-    expect(await progress(id)).toMatchObject({ status: 'done', touched: 5, unchanged: 5, changed: 0, pending: 0 })
+    expect(await progress(id)).toMatchObject({ status: 'succeeded', touched: 5, unchanged: 5, changed: 0, pending: 0 })
     await on.service.test.owner(`DELETE FROM jobs WHERE queue = 'reevaluate' AND account_id = $1`, [caller.accountId])
     expect(await fingerprint()).toBe(before)
     expect(await Promise.all(attestationIds.map(seen))).toEqual(standing)
@@ -297,12 +302,12 @@ describe('a re-evaluation', () => {
     const taken = await on.jobs.take(job)
     await on.jobs.kill(taken, on.reevaluate)
     await on.drain(caller)
-    expect(await progress(reevaluation)).toMatchObject({ status: 'done', failed: 1, pending: 0 })
+    expect(await progress(reevaluation)).toMatchObject({ status: 'succeeded', failed: 1, pending: 0 })
     expect(await seen(id)).toEqual(before)
     await on.jobs.redrive(taken, on.reevaluate)
-    expect(await progress(reevaluation)).toMatchObject({ status: 'judging', failed: 0, pending: 1 })
+    expect(await progress(reevaluation)).toMatchObject({ status: 'running', failed: 0, pending: 1 })
     await on.drain(caller)
-    expect(await progress(reevaluation)).toMatchObject({ status: 'done', failed: 0, unchanged: 1 })
+    expect(await progress(reevaluation)).toMatchObject({ status: 'succeeded', failed: 0, unchanged: 1 })
   })
 })
 
@@ -333,7 +338,7 @@ describe('concurrent changes', () => {
     expect(await seen(id)).toMatchObject({ risk_score: 190, policy_version: 1 })
     expect(await pastOf(before)).toHaveLength(1)
     const { data } = (await on.call(caller, '/v1/account/reevaluations')).json
-    for (const one of data as object[]) expect(one).toMatchObject({ status: 'done', touched: 1, pending: 0 })
+    for (const one of data as object[]) expect(one).toMatchObject({ status: 'succeeded', touched: 1, pending: 0 })
   })
 
   it('are overruled by an erasure: the result stays, and no erased data comes back', async () => {
@@ -357,7 +362,7 @@ describe('concurrent changes', () => {
     expect((await events()).slice(known)).toEqual([])
     expect(await owner('SELECT facts FROM attestations WHERE id = $1', [id])).toEqual([{ facts: null }])
     await on.drain(caller)
-    expect(await latest()).toMatchObject({ status: 'done', skipped: 1 })
+    expect(await latest()).toMatchObject({ status: 'succeeded', skipped: 1 })
   })
 
   it('end with the standing that follows from the facts, and each event once', async () => {

@@ -16,7 +16,7 @@ export interface Reevaluating {
   /** An account, and a key of it that may do everything. */
   makeCaller(row?: Partial<KeyRow>): Promise<Caller>
   call(caller: { key?: string }, path: string, sent?: Sent): Promise<TestAnswer>
-  put(caller: { key: string }, policy: object, headers?: Record<string, string>): Promise<TestAnswer>
+  put(caller: { key: string }, document: object, headers?: Record<string, string>): Promise<TestAnswer>
   request(scope: Scope, cause: Cause): Promise<string | undefined>
   jobs: Jobs<'reevaluate'>
   reevaluate: Work<'reevaluate'>
@@ -64,8 +64,12 @@ export async function startReevaluating(trust?: Trust): Promise<Reevaluating> {
     service,
     makeCaller: (row = {}) => service.makeCaller({ scopes: ['all'], ...row }),
     call: service.call,
-    put: ({ key }, policy, headers = {}) =>
-      service.call({ key }, '/v1/account/risk-policy', { method: 'PUT', json: policy, headers }),
+    put: ({ key }, document, headers = {}) =>
+      service.call({ key }, '/v1/account/risk-policy', {
+        method: 'PUT',
+        json: { document },
+        headers: { 'If-Match': '*', ...headers },
+      }),
     request: (scope, cause) => db.tenant(scope, (tx) => requestReevaluation(tx, scope, cause)),
     jobs,
     reevaluate,

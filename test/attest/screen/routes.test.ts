@@ -156,7 +156,12 @@ describe('POST /v1/media/screen', () => {
     const first = await service.call(who, '/v1/media/screenings?limit=2&include=total_count')
     expect(first.json).toMatchObject({ has_more: true, total_count: 3 })
     expect(await idsOf(`limit=2&cursor=${first.json.next_cursor}`)).toEqual([ids[0]])
-    for (const query of ['status=done', 'screening_batch_id=x', 'colour=red', `cursor=${first.json.next_cursor}&status=succeeded`]) {
+    for (const query of [
+      'status=done',
+      'screening_batch_id=x',
+      'colour=red',
+      `cursor=${first.json.next_cursor}&status=succeeded`,
+    ]) {
       expect((await service.call(who, `/v1/media/screenings?${query}`)).json.code, query).toBe('invalid_request')
     }
   })
@@ -245,15 +250,21 @@ describe('batches of screenings', () => {
 describe('/v1/account/screening', () => {
   const PATH = '/v1/account/screening'
   const thresholds = { genai: { review: 0.4, likely: 0.9 }, deepfake: { review: 0.6, likely: 0.6 } }
-  const put = (who: { key: string }, json: unknown) => service.call(who, PATH, { method: 'PUT', json })
+  const put = (who: { key: string }, document: unknown) =>
+    service.call(who, PATH, { method: 'PUT', json: { document }, headers: { 'If-Match': '*' } })
 
   it('has default values until an account sets its own', async () => {
     const who = await service.makeCaller()
     const defaults = { genai: { review: 0.5, likely: 0.8 }, deepfake: { review: 0.5, likely: 0.8 } }
-    expect((await service.call(who, PATH)).json).toEqual({ thresholds: defaults, updated_at: null })
-    expect((await put(who, { thresholds })).json.thresholds).toEqual(thresholds)
-    expect((await service.call(who, PATH)).json.thresholds).toEqual(thresholds)
-    expect((await service.call(caller, PATH)).json.thresholds).toEqual(defaults)
+    expect((await service.call(who, PATH)).json).toMatchObject({
+      version: 0,
+      changed_at: null,
+      changed_by: null,
+      document: { thresholds: defaults },
+    })
+    expect((await put(who, { thresholds })).json.document).toEqual({ thresholds })
+    expect((await service.call(who, PATH)).json.document).toEqual({ thresholds })
+    expect((await service.call(caller, PATH)).json.document).toEqual({ thresholds: defaults })
   })
 
   it('refuses values outside of 0 to 1, and keys without the scope', async () => {

@@ -111,8 +111,8 @@ describe('the screen queue', () => {
   it('raises a factor at its threshold and not below, as the account has set it', async () => {
     const who = await service.makeCaller()
     const thresholds = { genai: { review: 0.3, likely: 0.6 }, deepfake: { review: 0.5, likely: 0.8 } }
-    const put = await service.call(who, '/v1/account/screening', { method: 'PUT', json: { thresholds } })
-    expect(put.json.thresholds).toEqual(thresholds)
+    const sent = { method: 'PUT', json: { document: { thresholds } }, headers: { 'If-Match': '*' } }
+    expect((await service.call(who, '/v1/account/screening', sent)).json.document).toEqual({ thresholds })
     const cases: [number, number, string[], boolean][] = [
       [0.6, 0.79999, ['ai_generated_likely'], true],
       [0.59999, 0.8, ['deepfake_likely'], true],
@@ -395,7 +395,8 @@ describe('the screen queue', () => {
     expect(await codes()).toEqual(['ai_generated_likely'])
     // The latest result counts, and a later one under higher thresholds removes it.
     const thresholds = { genai: { review: 0.5, likely: 0.99 }, deepfake: { review: 0.5, likely: 0.8 } }
-    await service.call(who, '/v1/account/screening', { method: 'PUT', json: { thresholds } })
+    const sent = { method: 'PUT', json: { document: { thresholds } }, headers: { 'If-Match': '*' } }
+    await service.call(who, '/v1/account/screening', sent)
     await service.run(await submit(who, { claim_id: claimId }, image.id))
     expect(await factorsOf(who)).toEqual([])
     expect(await codes()).toEqual([])

@@ -154,7 +154,7 @@ describe('an access evaluation', () => {
     ]
     const put = await service.call(caller, '/v1/policy', {
       method: 'PUT',
-      json: { name: 'default', rules },
+      json: { document: { name: 'default', rules } },
       headers: { 'If-Match': '*' },
     })
     expect([put.status, put.json.errors]).toEqual([200, undefined])

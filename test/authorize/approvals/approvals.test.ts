@@ -157,8 +157,8 @@ describe('a decision', () => {
           status: 'approved',
           resolution: 'human',
           decisions: [
-            { by: a.userId, via: 'session', decision: 'approve' },
-            { by: b.userId, via: 'session', decision: 'approve' },
+            { by: { type: 'user', id: a.userId, label: null }, via: 'session', decision: 'approve' },
+            { by: { type: 'user', id: b.userId, label: null }, via: 'session', decision: 'approve' },
           ],
         },
       },

@@ -214,7 +214,7 @@ describe.skipIf(!hasBrowser)(
       // Without one, and with one that confirmed another approval.
       await show(row.id)
       const answers = await browser.evaluate<string>(`(async () => {
-        const { csrf_token } = await (await fetch('/v1/auth/session')).json()
+        const { csrf_token } = (await (await fetch('/v1/auth/session')).json()).session
         const headers = { 'Content-Type': 'application/json', 'X-CSRF-Token': csrf_token }
         const post = async (path, sent) => (await fetch(path, { method: 'POST', headers, body: sent && JSON.stringify(sent) })).json()
         const bare = await post('/v1/approvals/${row.id}/approve', {})

@@ -152,7 +152,7 @@ describe('an API key', () => {
     const manage = async (path: string, json: object) => {
       const answer = await on.as(owner, `/v1/account/keys${path}`, json)
       expect(answer).toMatchObject({ status: 200 })
-      return { id: String(answer.json.id), key: String(answer.json.key) }
+      return { id: String(answer.json.api_key_id), key: String(answer.json.key) }
     }
     const revoke = (id: string) => manage(`/${id}/revoke`, {})
     const rotate = (id: string) => manage(`/${id}/rotate`, { grace_period_seconds: 0 })

@@ -86,7 +86,7 @@ export async function startApprovals(options: TestServiceOptions = {}) {
       return json
     },
     async setPolicy(caller: TestCaller, document: object) {
-      const sent = { method: 'PUT', json: document, headers: { 'If-Match': '*' } }
+      const sent = { method: 'PUT', json: { document }, headers: { 'If-Match': '*' } }
       expect(await service.call(caller, '/v1/policy', sent)).toMatchObject({ status: 200 })
     },
     /** As if the time had passed. */

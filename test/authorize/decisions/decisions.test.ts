@@ -204,6 +204,38 @@ describe('the routes of the decision ledger', () => {
     expect(rows).toHaveLength(5)
   })
 
+  it('show a key with verify the decisions that it made itself, and with admin as well all of them', async () => {
+    const maker = await service.makeCaller({ scopes: ['verify'] })
+    const { keyId } = maker.principal as Extract<Principal, { kind: 'key' }>
+    const [own = '', foreign = '', unattended = ''] = await service.record(maker, [
+      ...decisions(1, { actor: { id: keyId, person: 'mika', keyId } }),
+      ...decisions(1),
+      ...decisions(1, { actor: 'service' }),
+    ])
+    const read = async (key: string) =>
+      Promise.all([own, foreign, unattended].map(async (id) => (await service.ask({ key }, `/${id}`)).status))
+    expect(await read(maker.key)).toEqual([200, 404, 404])
+    const { accountId, environment } = maker
+    expect(await read(service.addKey({ accountId, environment, scopes: ['verify', 'admin'] }))).toEqual([200, 200, 200])
+    expect(await read(service.addKey({ accountId, environment, scopes: ['all'] }))).toEqual([200, 200, 200])
+    expect(await read(service.addKey({ accountId, environment, scopes: ['admin'] }))).toEqual([403, 403, 403])
+    expect((await service.ask(maker, '')).json.code).toBe('insufficient_scope')
+  })
+
+  it('show a developer decisions of live, and their facts to those who may read them', async () => {
+    const caller = await service.makeCaller({ environment: 'live' })
+    const [id = ''] = await service.record(caller, decisions(1))
+    for (const [role, explained] of [
+      ['developer', 403],
+      ['analyst', 200],
+    ] as const) {
+      const { headers } = await service.signIn(caller.accountId, { role })
+      const live = { headers: { ...headers, 'Service-Environment': 'live' } }
+      expect([role, (await service.ask({}, `/${id}`, live)).status]).toEqual([role, 200])
+      expect([role, (await service.ask({}, `/${id}/explain`, live)).status]).toEqual([role, explained])
+    }
+  })
+
   it('are not open to publishable keys, other scopes and roles without the permission', async () => {
     const publishable = await service.makeCaller({ isAccountBearing: false })
     expect((await service.ask(publishable, '')).json.code).toBe('account_key_required')

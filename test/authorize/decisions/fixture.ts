@@ -43,7 +43,7 @@ export interface LedgerService extends TestService {
 
 /** The service with the ledger's parts of the processes sequence and clock. */
 export async function startLedgerService(): Promise<LedgerService> {
-  const service = await startTestService({ scopes: ['admin'] })
+  const service = await startTestService({ scopes: ['admin', 'verify'] })
   const { db, ledger, log, now, signingKeys } = service.services.platform
   const metrics = createSequenceMetrics(new Registry())
   const sequencer = createSequencer(LEDGER_SEQUENCE, { db, log, metrics })

@@ -147,7 +147,7 @@ describe('a key that was rotated', () => {
     const headers = { ...owner.headers, 'Service-Environment': 'sandbox' }
     const answer = await service.call({}, `/v1/account/keys${path}`, { method: 'POST', json, headers })
     expect(answer).toMatchObject({ status: 200 })
-    return { id: String(answer.json.id), key: String(answer.json.key) }
+    return { id: String(answer.json.api_key_id), key: String(answer.json.key) }
   }
 
   it('is the caller that executed: the outcome is reported by any key of its line, and by no other', async () => {

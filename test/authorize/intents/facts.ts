@@ -38,6 +38,7 @@ export const VALID_FACTS: VerifyFacts = {
     mandate_id: null,
     schedule_id: null,
     biometric: false,
+    single_use: false,
   },
   token_problem: null,
   request: {

@@ -84,7 +84,7 @@ describe('what is made of these entries', () => {
   const report = async () => {
     const { from, to } = range()
     const { json } = await service.call(caller, `/v1/policy/shadow-report?from=${from}&to=${to}`)
-    return json as { looked: number; rules: Record<string, unknown>[] }
+    return json as { looked: number; data: Record<string, unknown>[] }
   }
 
   it('counts every shadow rule in the report, also those that no entry names', async () => {
@@ -96,7 +96,7 @@ describe('what is made of these entries', () => {
     const [shadow] = entries.filter(({ kind }) => kind === 'policy_shadow')
     expect(shadow?.rule_results).toHaveLength(100)
     expect(shadow?.rule_results_omitted).toBe(2 * RULES - 100)
-    const { looked, rules } = await report()
+    const { looked, data: rules } = await report()
     expect(looked).toBe(1)
     expect(rules.map(({ rule_id }) => rule_id)).toEqual(shadows.map(({ id }) => id).toSorted())
     for (const rule of rules) {
@@ -104,9 +104,9 @@ describe('what is made of these entries', () => {
     }
   })
 
-  it('counts every rule that refused in a replay, and changes what a draft changes', async () => {
+  it('counts every rule that refused in a replay, and changes what a document changes', async () => {
     const { answer } = await verified(strict)
-    const replay = (rules: object[]) => service.done(caller, '/v1/policy/replay', { draft: { rules }, ...range() })
+    const replay = (rules: object[]) => service.done(caller, '/v1/policy/replay', { document: { rules }, ...range() })
     const same = await replay(strict)
     expect(same).toMatchObject({ looked: 1, would_change: 0, unknown: 0 })
     expect(same.rules).toEqual(

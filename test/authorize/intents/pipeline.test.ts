@@ -6,7 +6,7 @@ import { runPipeline, STEPS, STOP_RULE } from '#src/authorize/intents/pipeline.t
 import { describeReason, labelOf, VERIFY_REASON_CODES, VERIFY_REASONS } from '#src/authorize/intents/reasons.ts'
 import { compilePolicy } from '#src/authorize/policy/compile.ts'
 import { DEFAULT_DOCUMENT, documentSchema } from '#src/authorize/policy/document.ts'
-import { CAUSES, factsWith, MANDATE, VALID_FACTS } from './facts.ts'
+import { CAUSES, factsWith, MANDATE, SCHEDULE, VALID_FACTS } from './facts.ts'
 
 const DEFAULTS = compilePolicy(DEFAULT_DOCUMENT)
 const { token: TOKEN } = VALID_FACTS
@@ -164,6 +164,28 @@ describe('the pipeline', () => {
     const check = { ...bound, request: { ...bound.request, execute: false } }
     expect(runPipeline(check, DEFAULTS).reason).toBe('token_already_executed')
     expect(runPipeline({ ...bound, execution: { ...execution, is_retry: true } }, DEFAULTS).valid).toBe(true)
+  })
+})
+
+describe('a token of single use', () => {
+  const once = { ...VALID_FACTS, token: { ...TOKEN, single_use: true } }
+  const execution = { at: VALID_FACTS.at, is_retry: false }
+
+  it('is refused once it was executed, also by a check, and valid for a retry', () => {
+    expect(runPipeline(once, DEFAULTS).valid).toBe(true)
+    const used = { ...once, execution }
+    expect(runPipeline(used, DEFAULTS).reason).toBe('token_already_executed')
+    const check = { ...used, request: { ...used.request, execute: false } }
+    expect(runPipeline(check, DEFAULTS).reason).toBe('token_already_executed')
+    expect(runPipeline({ ...once, execution: { ...execution, is_retry: true } }, DEFAULTS)).toMatchObject({
+      valid: true,
+      already_executed: true,
+    })
+  })
+
+  it('has the reason of its schedule under a schedule', () => {
+    const used = { ...once, execution, schedule: SCHEDULE, token: { ...once.token, schedule_id: 'sch_test_1' } }
+    expect(runPipeline(used, DEFAULTS).reason).toBe('schedule_already_executed')
   })
 })
 

@@ -20,7 +20,7 @@ const range = () => ({
   from: new Date(Date.now() - HOUR_MS).toISOString(),
   to: new Date(Date.now() + HOUR_MS).toISOString(),
 })
-const replay = (draft: object) => service.done(caller, '/v1/policy/replay', { draft, ...range() })
+const replay = (document: object) => service.done(caller, '/v1/policy/replay', { document, ...range() })
 const inCountry = (country: string, more: object = {}) => ({
   id: 'country',
   when: { field: 'context.country', op: 'eq', value: country },
@@ -29,7 +29,7 @@ const inCountry = (country: string, more: object = {}) => ({
 })
 
 describe('a replay of real decisions', () => {
-  it('counts as changed what the draft denies, and nothing else', async () => {
+  it('counts as changed what the document denies, and nothing else', async () => {
     const { token } = await service.issue(caller)
     const denied = await service.verify(caller, token, { context: { country: 'XX' } })
     await service.verify(caller, token, { context: { country: 'DE' } })
@@ -53,7 +53,7 @@ describe('a replay of real decisions', () => {
     expect(await replay({ rules: [] })).toMatchObject({ looked: 4, would_change: 0 })
   })
 
-  it('leaves alone what a stop refused: no draft makes it valid', async () => {
+  it('leaves alone what a stop refused: no document makes it valid', async () => {
     await service.setPolicy(caller, [inCountry('XX')])
     const { token } = await service.issue(caller)
     await service.done(caller, '/v1/intent/stop', { reason: 'incident' })
@@ -75,7 +75,7 @@ describe('a replay of real decisions', () => {
       if (country === 'XX') ids.push(answer.decision_id)
       expect(
         await service.done(caller, '/v1/policy/simulate', {
-          draft: { rules: [inCountry('XX')] },
+          document: { rules: [inCountry('XX')] },
           input: { context: { country } },
         }),
       ).toMatchObject({ would_be_valid: country !== 'XX' })
@@ -83,7 +83,7 @@ describe('a replay of real decisions', () => {
     const { from, to } = range()
     const report = await service.call(caller, `/v1/policy/shadow-report?from=${from}&to=${to}`)
     expect(report).toMatchObject({ status: 200, json: { looked: 3 } })
-    expect(report.json.rules).toMatchObject([
+    expect(report.json.data).toMatchObject([
       { rule_id: 'country', matched: 2, would_deny: 2, divergent: 2, examples: ids },
     ])
     expect(await replay({ rules: [inCountry('XX')] })).toMatchObject({ looked: 3, would_change: 2 })

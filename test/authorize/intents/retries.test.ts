@@ -4,6 +4,7 @@
 import { connect, createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { newId } from '#src/platform/ids.ts'
+import { type PublicKey, verifyIntentTokenOffline } from '../../../clients/typescript/src/countersign.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import type { SignedIn } from '../../support/service.ts'
 import { type Intents, startIntents } from './service.ts'
@@ -30,8 +31,23 @@ const AMOUNT = '100'
 const AUDIENCE = 'tool:payments'
 const TEN = Array.from({ length: 10 }, (_, index) => index)
 
-/** What a token can be bound to so that it is good for one execution, and what verify answers after that. */
+/** What makes a token good for one execution, and what verify answers after that. */
 const BINDINGS = [
+  {
+    name: 'its single use',
+    used: 'token_already_executed',
+    issue: async () => issue({ single_use: true }),
+  },
+  {
+    name: 'its single use and a schedule',
+    used: 'schedule_already_executed',
+    issue: async () => issue({ single_use: true, schedule_id: await under.schedule(caller) }),
+  },
+  {
+    name: 'its single use and a mandate',
+    used: 'token_already_executed',
+    issue: async () => issue({ single_use: true, mandate_id: await under.mandate(caller) }),
+  },
   {
     name: 'a schedule',
     used: 'schedule_already_executed',
@@ -45,16 +61,23 @@ const BINDINGS = [
   {
     name: 'an approval',
     used: 'token_already_executed',
-    async issue() {
-      await service.setPolicy(caller, [{ id: 'all', require: { approval: { min_approvals: 1 } } }])
-      const issued = await issue({})
-      const headers = { ...owner.headers, 'Service-Environment': 'sandbox' }
-      const path = `/v1/approvals/${issued.approvalId}/approve`
-      expect(await service.call({}, path, { method: 'POST', json: {}, headers })).toMatchObject({ status: 200 })
-      return issued
-    },
+    issue: () => issueApproved({}),
+  },
+  {
+    name: 'its single use and an approval',
+    used: 'token_already_executed',
+    issue: () => issueApproved({ single_use: true }),
   },
 ] as const
+
+async function issueApproved(bound: Members) {
+  await service.setPolicy(caller, [{ id: 'all', require: { approval: { min_approvals: 1 } } }])
+  const issued = await issue(bound)
+  const headers = { ...owner.headers, 'Service-Environment': 'sandbox' }
+  const path = `/v1/approvals/${issued.approvalId}/approve`
+  expect(await service.call({}, path, { method: 'POST', json: {}, headers })).toMatchObject({ status: 200 })
+  return issued
+}
 
 async function issue(bound: Members) {
   const { intent_token, jti, approval_id } = await service.done(caller, '/v1/intent/authorize', {
@@ -102,7 +125,7 @@ const reasonsOf = (answers: readonly Members[]) => [
 ]
 const executed = () => under.entries(caller, 'execute')
 
-describe.each(BINDINGS)('a token under $name', ({ issue: issueBound, used }) => {
+describe.each(BINDINGS)('a token of one execution by $name', ({ issue: issueBound, used }) => {
   it('is valid once for ten verifications at once without an Idempotency-Key', async () => {
     const { token } = await issueBound()
     const answers = await Promise.all(TEN.map(() => verify(token)))
@@ -199,6 +222,46 @@ describe.each(BINDINGS)('a token under $name', ({ issue: issueBound, used }) => 
   })
 })
 
+describe('a token of single use', () => {
+  it('is executed by exactly one of fifty verifications at once, whatever their keys', async () => {
+    const { token, jti } = await issue({ single_use: true })
+    const askers = Array.from({ length: 50 }, (_, index) => (index % 2 === 0 ? {} : { key: `key-${index}` }))
+    const answers = await Promise.all(askers.map((asker) => verify(token, asker)))
+    expect([validOf(answers).length, firstOf(answers).length]).toEqual([1, 1])
+    expect(reasonsOf(answers)).toEqual(['token_already_executed'])
+    expect(await executed()).toHaveLength(1)
+    await under.outcome(caller, jti, 'succeeded')
+    expect(await check(token)).toMatchObject({ valid: false, reason: 'token_already_executed' })
+  })
+
+  it('says so in its claims and in the bindings, also in a replay of authorize; any other token does not', async () => {
+    const sent = { headers: { 'Idempotency-Key': 'authorize-once' } }
+    const first = await service.authorize(caller, { single_use: true }, sent)
+    const replayed = await service.authorize(caller, { single_use: true }, sent)
+    const plain = await service.authorize(caller)
+    expect(first).toMatchObject({ status: 200, json: { bindings: { single_use: true } } })
+    expect(replayed.json).toEqual(first.json)
+    expect(plain).toMatchObject({ status: 200, json: { bindings: { single_use: false } } })
+    expect(claimsOf(first.json)).toMatchObject({ single_use: true })
+    expect(claimsOf(plain.json)).not.toHaveProperty('single_use')
+    const keySet = await service.call({}, '/.well-known/jwks.json')
+    const offline = (json: Members) =>
+      verifyIntentTokenOffline(String(json.intent_token), {
+        keys: keySet.json as unknown as { keys: PublicKey[] },
+        environment: 'sandbox',
+      })
+    expect(await offline(first.json)).toMatchObject({ valid: true, requiresOnline: true })
+    expect(await offline(plain.json)).toMatchObject({ valid: true, requiresOnline: false })
+  })
+
+  it('is not used up by a verification that is refused', async () => {
+    const { token } = await issue({ single_use: true })
+    expect(await verify(token, { action_description: 'Another' })).toMatchObject({ reason: 'action_hash_mismatch' })
+    expect(await check(token)).toMatchObject({ valid: true })
+    expect(await verify(token)).toMatchObject({ valid: true })
+  })
+})
+
 describe('a check', () => {
   it('asks nobody for an approval that the policy requires since authorize; an execution does', async () => {
     const { token, jti } = await issue({})
@@ -232,6 +295,10 @@ describe('a token that nothing bounds', () => {
     expect(await executed()).toHaveLength(1)
   })
 })
+
+function claimsOf({ intent_token: token }: Members): Members {
+  return JSON.parse(Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString())
+}
 
 /** Passes connections on to a port of this machine, and ends the first one when its answer begins. */
 async function cutFirstAnswer(target: number): Promise<{ port: number; close(): Promise<void> }> {

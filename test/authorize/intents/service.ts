@@ -40,7 +40,7 @@ export async function startIntents(options: TestServiceOptions = {}) {
     verify: (caller: { key: string }, token: string, body: Members = {}, sent: Sent = {}) =>
       done(caller, '/v1/intent/verify', { ...ACTION, intent_token: token, ...body }, sent),
     async setPolicy(caller: TestCaller, rules: Members[], more: Members = {}) {
-      const sent = { method: 'PUT', json: { ...more, rules }, headers: { 'If-Match': '*' } }
+      const sent = { method: 'PUT', json: { document: { ...more, rules } }, headers: { 'If-Match': '*' } }
       expect(await service.call(caller, '/v1/policy', sent)).toMatchObject({ status: 200 })
     },
     async makeAgent(caller: TestCaller): Promise<{ agentId: string; sessionId: string }> {

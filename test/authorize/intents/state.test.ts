@@ -248,6 +248,11 @@ describe('facts that were recorded before there were mandates, schedules and app
       reason: 'token_expired',
       agrees: true,
     })
+    // No token was of single use.
+    const { single_use: _____, ...token } = TOKEN
+    const execution = { at: AT, is_retry: false }
+    const executed = { facts: { ...rest, request, token, execution }, policy } as unknown as Json
+    expect(INTENT_EXPLAINERS.verify(executed, entry)).toMatchObject({ valid: true, agrees: true })
   })
 })
 

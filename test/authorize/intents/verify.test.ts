@@ -121,7 +121,10 @@ describe('a verification', () => {
       await service.done(caller, '/v1/intent/revocations', { scope, ...subject[scope], reason: 'lost' })
       expect(await service.verify(caller, token)).toMatchObject({ reason: 'token_revoked', revoked_scope: scope })
       if (scope === 'token') continue
-      expect(await service.authorize(caller, named)).toMatchObject({ status: 409, json: { code: `${scope}_revoked` } })
+      expect(await service.authorize(caller, named)).toMatchObject({
+        status: 409,
+        json: { code: scope === 'session' ? 'agent_session_revoked' : 'device_revoked' },
+      })
     }
   })
 
@@ -224,7 +227,14 @@ describe('a verification', () => {
         answer: decide('deny', { reason: 'unknown supplier' }),
         expected: { reason: 'policy_webhook_denied', webhook_reason: 'unknown supplier', matched_rule_id: 'ask' },
       },
-      { answer: decide('perhaps'), expected: { reason: 'policy_webhook_unavailable', matched_rule_id: 'ask' } },
+      {
+        answer: decide('perhaps'),
+        expected: {
+          reason: 'policy_webhook_unavailable',
+          webhook_unavailable_cause: 'malformed',
+          matched_rule_id: 'ask',
+        },
+      },
     ]
     for (const { answer, expected } of cases) {
       const { url, questions } = await receivers.plain(answer)
@@ -233,6 +243,8 @@ describe('a verification', () => {
       expect(preflight).toEqual({ would_be_valid: false, reason: 'policy_webhook_pending' })
       const verified = await verifying({ context: { supplier: 7 } })
       expect(verified).toMatchObject(expected)
+      const { json } = await service.call(caller, `/v1/decisions/${verified.decision_id}/explain`)
+      expect(json.replay).toMatchObject({ ...expected, agrees: true })
       expect(questions).toHaveLength(1)
       expect(questions[0]?.json).toMatchObject({
         evaluation_id: verified.decision_id,
@@ -241,10 +253,65 @@ describe('a verification', () => {
         context: { supplier: 7 },
         agent_session_id: 'session-1',
       })
+      // The amount as rules of the policy compare it.
+      expect(questions[0]?.json.context).toEqual({ supplier: 7, transaction_amount: '120.00' })
     }
     const kinds = (await service.decisions(caller)).filter(({ kind }) => kind === 'webhook_decision')
     expect(kinds.map(({ reason }) => reason)).toEqual([null, 'policy_webhook_denied', 'policy_webhook_unavailable'])
     expect(kinds.map(({ entry }) => JSON.parse(entry).inputs.cause)).toEqual([undefined, undefined, 'malformed'])
+  })
+
+  it('tells a receiver the largest amount that authorize, verify and the payload name', async () => {
+    await service.done(caller, '/v1/policy/webhook-secret/rotate')
+    const { url, questions } = await receivers.plain(decide('allow'))
+    await service.setPolicy(caller, [{ id: 'ask', require: { webhook: { url } } }], {
+      default_rules: { hardware_above: null },
+    })
+    const amounts = [
+      { authorized: { transaction_amount: '900.00' }, verified: { supplier: 7 }, told: '900.00' },
+      { authorized: undefined, verified: { transaction_amount: 700 }, told: 700 },
+      { authorized: { transaction_amount: 1 }, verified: undefined, told: '120.00' },
+    ]
+    for (const { authorized, verified, told } of amounts) {
+      const given = (context: object | undefined) => (context === undefined ? {} : { context })
+      expect(await verifying(given(authorized), given(verified))).toMatchObject({ valid: true })
+      expect(questions.at(-1)?.json.context).toMatchObject({ transaction_amount: told })
+    }
+  })
+
+  it('answers by a webhook that denied before one that gave no answer, and records both', async () => {
+    await service.done(caller, '/v1/policy/webhook-secret/rotate')
+    const silent = await receivers.plain((response) => response.writeHead(500).end())
+    const denying = await receivers.plain(decide('deny', { reason: 'unknown supplier' }))
+    const rule = (id: string, priority: number, { url }: { url: string }) => ({
+      id,
+      priority,
+      require: { webhook: { url } },
+    })
+    const denied = {
+      valid: false,
+      reason: 'policy_webhook_denied',
+      matched_rule_id: 'denying',
+      webhook_reason: 'unknown supplier',
+    }
+    for (const [first, second] of [
+      [1, 100],
+      [100, 1],
+      [1, 1],
+    ] as const) {
+      await service.setPolicy(caller, [rule('silent', first, silent), rule('denying', second, denying)])
+      const answer = await verifying()
+      expect([first, second, answer]).toMatchObject([first, second, denied])
+      const { json } = await service.call(caller, `/v1/decisions/${answer.decision_id}/explain`)
+      expect(json).toMatchObject({ same_answer: true, replay: denied })
+    }
+    expect([silent.questions.length, denying.questions.length]).toEqual([3, 3])
+    const recorded = (await service.decisions(caller)).filter(({ kind }) => kind === 'webhook_decision')
+    expect(recorded.map(({ reason }) => reason).toSorted()).toEqual([
+      ...Array.from({ length: 3 }, () => 'policy_webhook_denied'),
+      ...Array.from({ length: 3 }, () => 'policy_webhook_unavailable'),
+    ])
+    expect((await service.decisions(caller)).filter(({ kind }) => kind === 'execute')).toEqual([])
   })
 
   it('records one of the questions that were not sent for the same cause', async () => {
@@ -359,6 +426,7 @@ describe('a verification', () => {
 })
 
 async function setKillSwitch(mode: string, enabled = true): Promise<void> {
-  const json = { mode, families: [{ family: 'exfiltration', threshold: 0.8, enabled }] }
-  expect(await service.call(caller, '/v1/trace/kill-switch', { method: 'PUT', json })).toMatchObject({ status: 200 })
+  const document = { mode, families: [{ family: 'exfiltration', threshold: 0.8, enabled }] }
+  const sent = { method: 'PUT', json: { document }, headers: { 'If-Match': '*' } }
+  expect(await service.call(caller, '/v1/trace/kill-switch', sent)).toMatchObject({ status: 200 })
 }

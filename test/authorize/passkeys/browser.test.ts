@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('passkeys in a browser (skipped where there is no C
   /** Asks the service for a challenge, and the browser for its assertion; a text is the name of the browser's error. */
   async function confirm(action: object): Promise<{ challenge_id: string; response: AssertionResponse | string }> {
     const text = await browser.evaluate<string>(`(async () => {
-        const { csrf_token } = await (await fetch('/v1/auth/session')).json()
+        const { csrf_token } = (await (await fetch('/v1/auth/session')).json()).session
         const headers = { 'Content-Type': 'application/json', 'X-CSRF-Token': csrf_token }
         const body = ${JSON.stringify(JSON.stringify(action))}
         const { challenge_id, options } = await (await fetch('/v1/intent/challenges', { method: 'POST', headers, body })).json()

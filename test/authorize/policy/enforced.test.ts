@@ -2,9 +2,9 @@
 // documents that were stored before unknown fields were refused.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { digestOf } from '#src/authorize/policy/current.ts'
 import type { PolicyDocument } from '#src/authorize/policy/document.ts'
 import { MEMBERS } from '#src/authorize/policy/fields.ts'
+import { digestOf } from '#src/platform/http/documents.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { ACTION, type Intents, startIntents } from '../intents/service.ts'
 import { createUnder } from '../intents/under.ts'
@@ -53,14 +53,17 @@ const stored = (rule: object) => ({ priority: 100, enabled: true, shadow: false,
 
 describe('a rule on a field that does not exist', () => {
   it('is refused by name by PUT, validate, analyze, simulate and replay', async () => {
-    const draft = { rules: [deny('weak-devices', TYPO)] }
+    const document = { rules: [deny('weak-devices', TYPO)] }
     const asked = (path: string, json: Record<string, unknown>) => service.post(caller, `/v1/policy${path}`, json)
     const refused = (pointer: string) => [
       { pointer, code: 'unknown_policy_field', detail: expect.stringContaining('tier') },
     ]
-    const put = await service.call(caller, '/v1/policy', { method: 'PUT', json: draft, headers: { 'If-Match': '*' } })
-    expect(put).toMatchObject({ status: 400, json: { errors: refused('/rules/0/when/field') } })
-    expect((await asked('/validate', { draft })).json).toMatchObject({
+    const sent = { method: 'PUT', json: { document }, headers: { 'If-Match': '*' } }
+    expect(await service.call(caller, '/v1/policy', sent)).toMatchObject({
+      status: 400,
+      json: { errors: refused('/document/rules/0/when/field') },
+    })
+    expect((await asked('/validate', { document })).json).toMatchObject({
       valid: false,
       errors: refused('/rules/0/when/field'),
     })
@@ -70,10 +73,10 @@ describe('a rule on a field that does not exist', () => {
       ['/simulate', { input: {} }],
       ['/replay', range],
     ] as const) {
-      const { status, json } = await asked(path, { draft, ...more })
+      const { status, json } = await asked(path, { document, ...more })
       expect({ path, status, errors: json.errors }).toMatchObject({
         status: 400,
-        errors: refused('/draft/rules/0/when/field'),
+        errors: refused('/document/rules/0/when/field'),
       })
     }
   })
@@ -102,7 +105,7 @@ describe('a rule on a field that does not exist', () => {
     ])
     expect((await service.call(caller, '/v1/policy')).json).toMatchObject({
       version: 1,
-      rules: [{}, { id: 'no-list' }],
+      document: { rules: [{}, { id: 'no-list' }] },
     })
     expect((await service.call(caller, '/v1/policy/versions/1')).status).toBe(200)
     const { findings } = (await service.post(caller, '/v1/policy/analyze', {})).json as { findings: { code: string }[] }

@@ -19,7 +19,9 @@ let caller: Scope & { key: string }
 beforeAll(async () => {
   on = await startTestService({
     scopes: ['all'],
-    replace: ({ platform }) => [intentPolicyFeature(platform, { replayable, resultsOf: () => [] }).feature],
+    replace: ({ platform, authorize: { webhooks } }) => [
+      intentPolicyFeature(platform, { ...webhooks, replayable, resultsOf: () => [] }).feature,
+    ],
   })
 })
 afterAll(() => on?.close())
@@ -43,7 +45,10 @@ const replayable: ReadRecorded['replayable'] = (facts) => {
 }
 
 const post = (path: string, json: unknown) => on.call(caller, `/v1/policy${path}`, { method: 'POST', json })
-const replay = async (draft: object, more: object = {}) => (await post('/replay', { draft, ...RANGE, ...more })).json
+const replay = async (document: object, more: object = {}) =>
+  (await post('/replay', { document, ...RANGE, ...more })).json
+const put = (document: object) =>
+  on.call(caller, '/v1/policy', { method: 'PUT', json: { document }, headers: { 'If-Match': '*' } })
 const denyOver = (amount: number, members: object = {}) => ({
   rules: [
     {
@@ -98,7 +103,7 @@ const result = (id: string, met: boolean, more: Partial<RuleResult> = {}): RuleR
 })
 
 describe('a replay', () => {
-  it('says which decisions a draft would answer otherwise, and by which rule', async () => {
+  it('says which decisions another document would answer otherwise, and by which rule', async () => {
     const [, second, third] = await recordPast(
       { amount: 10 },
       { amount: 60 },
@@ -153,7 +158,7 @@ describe('a replay', () => {
     expect({ looked, changed: found.length }).toEqual({ looked: 7, changed: 5 })
   })
 
-  it('of a costly draft leaves the process to others, and ends its page early', async () => {
+  it('of a costly document leaves the process to others, and ends its page early', async () => {
     const contexts = [factsOf({ context: { x: `1.${'0'.repeat(38)}1` }, device: DEVICE })]
     await recordPast(...Array.from({ length: 60 }, () => ({ facts: { contexts, times: 100 } as unknown as Json })))
     // Equal as doubles: each comparison is one of decimals.
@@ -183,7 +188,7 @@ describe('a replay', () => {
   it('does not guess what a webhook would have said', async () => {
     const hook = (url: string, id = 'ask') => ({ rules: [{ id, require: { webhook: { url } } }] })
     const asked = 'https://policy.example.com/ask'
-    await on.call(caller, '/v1/policy', { method: 'PUT', json: hook(asked), headers: { 'If-Match': '*' } })
+    await put(hook(asked))
     await recordPast({ answers: { webhooks: { ask: { decision: 'allow' } } } })
     await on.test.owner('SELECT 1')
     // Recorded under version 0, which had no such rule: the answer is taken as it is.
@@ -193,22 +198,24 @@ describe('a replay', () => {
 
   it('counts an approval of then for a rule that is the same, and says that verify waits for another one', async () => {
     const asks = (approval: object) => ({ rules: [{ id: 'ask', require: { approval } }] })
-    await on.call(caller, '/v1/policy', { method: 'PUT', json: asks({}), headers: { 'If-Match': '*' } })
+    await put(asks({}))
     await recordPast({ answers: { approvals: { ask: 'covered' } }, policyVersion: 1 })
     expect(await replay(asks({}))).toMatchObject({ would_change: 0, unknown: 0 })
     expect((await replay(asks({ min_approvals: 2 }))).data).toMatchObject([
       { before: { valid: true }, after: { valid: false, reason: 'approval_pending', matched_rule_id: 'ask' } },
     ])
     const simulated = async (answers: object) =>
-      (await post('/simulate', { draft: asks({}), input: {}, answers })).json.reason
+      (await post('/simulate', { document: asks({}), input: {}, answers })).json.reason
     expect(await simulated({})).toBe('approval_required')
     expect(await simulated({ approvals: { ask: 'covered' } })).toBeNull()
   })
 
-  it('refuses a draft that would be refused as a policy', async () => {
-    const draft = { rules: [{ id: 'a', require: { approval: { min_approvals: 11 } } }] }
-    expect((await replay(draft)).errors).toMatchObject([{ pointer: '/draft/rules/0/require/approval/min_approvals' }])
-    expect((await post('/replay', { draft: {}, from: 'yesterday', to: RANGE.to })).json.errors).toMatchObject([
+  it('refuses a document that would be refused as a policy', async () => {
+    const refused = { rules: [{ id: 'a', require: { approval: { min_approvals: 11 } } }] }
+    expect((await replay(refused)).errors).toMatchObject([
+      { pointer: '/document/rules/0/require/approval/min_approvals' },
+    ])
+    expect((await post('/replay', { document: {}, from: 'yesterday', to: RANGE.to })).json.errors).toMatchObject([
       { pointer: '/from' },
     ])
   })
@@ -227,9 +234,9 @@ describe('the report on shadow rules', () => {
       { results: [] },
     )
     const answer = await report()
-    expect(answer).toMatchObject({ looked: 5, next_cursor: null })
+    expect(answer).toMatchObject({ object: 'list', looked: 5, has_more: false, next_cursor: null, ...RANGE })
     const none = { shadow_webhook_unevaluated: 0, errors: 0, divergent: 0, examples: [] }
-    expect(answer.rules).toEqual([
+    expect(answer.data).toEqual([
       { ...none, rule_id: 'hook', matched: 1, would_deny: 0, would_allow: 0, shadow_webhook_unevaluated: 1 },
       {
         ...none,
@@ -247,24 +254,42 @@ describe('the report on shadow rules', () => {
 })
 
 describe('an analysis', () => {
-  it('is of the stored policy, or of a draft', async () => {
-    const json = denyOver(10, { when: { all: [] } })
-    await on.call(caller, '/v1/policy', { method: 'PUT', json, headers: { 'If-Match': '*' } })
+  it('is of the stored policy, or of a document', async () => {
+    await put(denyOver(10, { when: { all: [] } }))
     const finding = { code: 'always_denies', rule_id: 'limit', pointer: '/rules/0/when' }
     expect((await post('/analyze', {})).json.findings).toMatchObject([finding])
-    expect((await post('/analyze', { draft: denyOver(10) })).json.findings).toMatchObject([
+    expect((await post('/analyze', { document: denyOver(10) })).json.findings).toMatchObject([
       { code: 'ineffective_when_missing', rule_id: 'limit', pointer: '/rules/0/when' },
     ])
-    expect((await post('/analyze', { draft: denyOver(10, { on_missing: 'match' }) })).json.findings).toEqual([])
+    expect((await post('/analyze', { document: denyOver(10, { on_missing: 'match' }) })).json.findings).toEqual([])
     const unready = {
       rules: [
         { id: 'a', require: { approval: {} } },
         { id: 'w', require: { webhook: { url: 'https://127.0.0.1/ask' } } },
       ],
     }
-    expect((await post('/analyze', { draft: unready })).json.findings).toMatchObject([
+    const found = [
       { code: 'unreachable_approval', rule_id: 'a' },
       { code: 'webhook_unreachable', rule_id: 'w', pointer: '/rules/1/require/webhook/url' },
+    ]
+    const unsigned = { code: 'webhook_without_secret', rule_id: 'w', pointer: '/rules/1/require/webhook' }
+    expect((await post('/analyze', { document: unready })).json.findings).toMatchObject([...found, unsigned])
+    // Shadow rules and disabled ones ask no webhook.
+    const [, hook] = unready.rules
+    const asleep = {
+      rules: [
+        { ...hook, shadow: true },
+        { ...hook, id: 'v', enabled: false },
+      ],
+    }
+    const codes = ((await post('/analyze', { document: asleep })).json.findings as { code: string }[]).map(
+      ({ code }) => code,
+    )
+    expect(codes).not.toContain('webhook_without_secret')
+    await on.call(caller, '/v1/policy/webhook-secret/rotate', { method: 'POST' })
+    expect((await post('/analyze', { document: unready })).json.findings).toEqual([
+      expect.objectContaining(found[0]),
+      expect.objectContaining(found[1]),
     ])
   })
 
@@ -277,7 +302,7 @@ describe('an analysis', () => {
         require: { deny: true },
       }))
     const found = async (count: number, operands: number) => {
-      const { status, json } = await post('/analyze', { draft: { rules: rules(count, operands) } })
+      const { status, json } = await post('/analyze', { document: { rules: rules(count, operands) } })
       return { status, complete: json.complete, findings: (json.findings as unknown[]).length }
     }
     // Each is inside of the first.

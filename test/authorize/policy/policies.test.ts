@@ -1,4 +1,4 @@
-// The routes of policies: versions, what is refused, and what a draft would say of facts.
+// The routes of policies: versions, what is refused, and what a document would say of facts.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createPolicyReader } from '#src/authorize/policy/current.ts'
@@ -25,7 +25,8 @@ const get = (path = '', by: { key: string } = caller) => on.call(by, `/v1/policy
 const post = (path: string, json: unknown, headers: Record<string, string> = {}, by: { key: string } = caller) =>
   on.call(by, `/v1/policy${path}`, { method: 'POST', json, headers })
 const put = (document: unknown, headers: Record<string, string> = { 'If-Match': '*' }, by: { key: string } = caller) =>
-  on.call(by, '/v1/policy', { method: 'PUT', json: document, headers })
+  on.call(by, '/v1/policy', { method: 'PUT', json: { document }, headers })
+const rulesOf = ({ json }: { json: Record<string, unknown> }) => (json.document as { rules: unknown[] }).rules
 
 const rule = (id: string, members: object = {}) => ({ id, require: { deny: true }, ...members })
 const document = (...rules: object[]) => ({ rules })
@@ -82,9 +83,7 @@ describe('the policy', () => {
     expect(headers.etag).toBe('"0"')
     expect(json).toMatchObject({
       version: 0,
-      name: 'default',
-      default_rules: { biometric_flag: true, hardware_above: 500 },
-      rules: [],
+      document: { name: 'default', default_rules: { biometric_flag: true, hardware_above: 500 }, rules: [] },
       builtin_rules: [
         { id: 'default:biometric_flag', reason: 'biometric_required', require: { biometric: true } },
         { id: 'default:hardware_above', reason: 'hardware_required_above_500', require: { hardware: true } },
@@ -98,7 +97,11 @@ describe('the policy', () => {
   it('keeps every version, who made it, its audit entry and its decision', async () => {
     const first = await put(document(rule('a')), { 'If-Match': '"0"' })
     expect(first).toMatchObject({ status: 200, headers: { etag: '"1"' } })
-    expect(first.json).toMatchObject({ version: 1, rules: [{ id: 'a', priority: 100, enabled: true, shadow: false }] })
+    expect(first.json).toMatchObject({
+      version: 1,
+      changed_by: { type: 'key', id: expect.stringMatching(/^key_test_/) },
+      document: { rules: [{ id: 'a', priority: 100, enabled: true, shadow: false }] },
+    })
     // The same document again is no change.
     expect((await put(document(rule('a')))).json).toEqual(first.json)
     expect((await put(document(rule('b')), { 'If-Match': '"1"' })).json.version).toBe(2)
@@ -132,7 +135,7 @@ describe('the policy', () => {
   })
 
   it('is not replaced without If-Match', async () => {
-    expect(await put(document(rule('a')), {})).toMatchObject({ status: 412, json: { code: 'precondition_failed' } })
+    expect(await put(document(rule('a')), {})).toMatchObject({ status: 428, json: { code: 'precondition_required' } })
     expect((await put(document(rule('a')), { 'If-Match': 'W/"0"' })).json).toMatchObject({
       code: 'invalid_request',
       errors: [{ pointer: 'If-Match' }],
@@ -157,10 +160,14 @@ describe('the policy', () => {
     expect(back.json).toMatchObject({
       version: 3,
       rolled_back_to: 1,
-      rules: first.json.rules,
+      document: first.json.document,
       digest: first.json.digest,
     })
-    expect((await post('/rollback', { version: 0 })).json).toMatchObject({ version: 4, rolled_back_to: 0, rules: [] })
+    expect((await post('/rollback', { version: 0 })).json).toMatchObject({
+      version: 4,
+      rolled_back_to: 0,
+      document: { rules: [] },
+    })
     expect((await post('/rollback', { version: 4 })).json.code).toBe('conflict')
     expect((await post('/rollback', { version: 9 })).json.code).toBe('not_found')
     expect((await changes()).map(({ subject }) => subject)).toEqual(['1', '2', '3', '4'])
@@ -174,35 +181,36 @@ describe('the policy', () => {
     )
     const answer = await put(refused)
     expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_request' } })
-    expect(answer.json.errors).toMatchObject([{ pointer: '/rules/0/when/value', code: 'invalid_pattern' }])
+    expect(answer.json.errors).toMatchObject([{ pointer: '/document/rules/0/when/value', code: 'invalid_pattern' }])
     const misspelled = await put({ ...document(), approvals: { require_human: true } })
-    expect(misspelled.json.errors).toMatchObject([{ pointer: '/approvals/require_human', code: 'unknown_field' }])
+    expect(misspelled.json.errors).toMatchObject([
+      { pointer: '/document/approvals/require_human', code: 'unknown_field' },
+    ])
     const wellFormed = document(...refused.rules.slice(1))
     const pointers = [{ pointer: '/rules/1/require/webhook/url', code: 'address_not_public' }]
-    expect((await put(wellFormed)).json.errors).toMatchObject(pointers)
-    expect((await post('/validate', { draft: wellFormed })).json).toMatchObject({ valid: false, errors: pointers })
-    expect((await post('/validate', { draft: { rules: 7 } })).json).toMatchObject({
+    const inBody = pointers.map((one) => ({ ...one, pointer: `/document${one.pointer}` }))
+    expect((await put(wellFormed)).json.errors).toMatchObject(inBody)
+    expect((await post('/validate', { document: wellFormed })).json).toMatchObject({ valid: false, errors: pointers })
+    expect((await post('/validate', { document: { rules: 7 } })).json).toMatchObject({
       valid: false,
       errors: [{ pointer: '/rules' }],
     })
-    const draft = JSON.parse('{"rules": [], "__proto__": {}}')
-    expect((await post('/validate', { draft })).json).toMatchObject({
+    const polluted = JSON.parse('{"rules": [], "__proto__": {}}')
+    expect((await post('/validate', { document: polluted })).json).toMatchObject({
       valid: false,
       errors: [{ pointer: '/__proto__', code: 'unknown_field' }],
     })
-    expect((await post('/validate', { draft: document(rule('a')) })).json).toEqual({
+    expect((await post('/validate', { document: document(rule('a')) })).json).toEqual({
       valid: true,
       errors: [],
       findings: [],
     })
     const wires = document(rule('a', { when: { field: 'action_type', op: 'eq', value: 'wire' } }))
-    expect((await post('/validate', { draft: wires })).json).toMatchObject({
+    expect((await post('/validate', { document: wires })).json).toMatchObject({
       valid: true,
       findings: [{ code: 'ineffective_when_missing', rule_id: 'a', pointer: '/rules/0/when' }],
     })
-    expect((await post('/simulate', { draft: wellFormed, input: {} })).json.errors).toMatchObject(
-      pointers.map((one) => ({ ...one, pointer: `/draft${one.pointer}` })),
-    )
+    expect((await post('/simulate', { document: wellFormed, input: {} })).json.errors).toMatchObject(inBody)
     expect((await get()).json.version).toBe(0)
   })
 
@@ -211,7 +219,7 @@ describe('the policy', () => {
     const hook = (url: string) => document(rule('w', { require: { webhook: { url } } }))
     expect((await put(hook('http://policy.example.com/ask'))).status).toBe(200)
     expect((await put(hook('http://policy.example.com/ask'), undefined, live)).json.errors).toMatchObject([
-      { pointer: '/rules/0/require/webhook/url', code: 'scheme_not_allowed' },
+      { pointer: '/document/rules/0/require/webhook/url', code: 'scheme_not_allowed' },
     ])
     expect((await put(hook('https://policy.example.com/ask'), undefined, live)).status).toBe(200)
   })
@@ -232,7 +240,7 @@ describe('the policy', () => {
       rule(`rule-${n}`, n % 10 === 0 ? { when: when(n) } : { when: { ...when(n), all: when(n).all.slice(0, 1) } }),
     )
     const { status, json } = await put({ rules })
-    expect({ status, rules: (json.rules as unknown[]).length }).toEqual({ status: 200, rules: 1_000 })
+    expect({ status, rules: rulesOf({ json }).length }).toEqual({ status: 200, rules: 1_000 })
     const { readPolicy } = on.services.authorize.policy
     const read = () => on.test.db.tenant(caller, readPolicy)
     const [first, second] = [await read(), await read()]
@@ -247,11 +255,11 @@ describe('the policy', () => {
     const weak = { key: on.addKey({ accountId, environment, scopes: ['attest', 'verify', 'intent', 'escalate'] }) }
     const shared = { key: on.addKey({ accountId, environment, scopes: ['all'], isAccountBearing: false }) }
     const bodies: Record<string, object> = {
-      '/validate': { draft: {} },
+      '/validate': { document: {} },
       '/analyze': {},
       '/simulate': { input: {} },
       '/rollback': { version: 0 },
-      '/replay': { draft: {}, from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+      '/replay': { document: {}, from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
     }
     for (const [by, code] of [
       [weak, 'insufficient_scope'],
@@ -268,15 +276,18 @@ describe('the policy', () => {
     const send = (headers: Record<string, string>, method: string, json?: object) =>
       on.call({}, '/v1/policy', { method, headers: { ...headers, 'If-Match': '*' }, ...(json && { json }) })
     expect((await send(analyst.headers, 'GET')).status).toBe(200)
-    expect((await send(analyst.headers, 'PUT', {})).json.code).toBe('insufficient_role')
-    expect((await send(admin.headers, 'PUT', {})).json).toMatchObject({ version: 1, changed_by: admin.userId })
+    expect((await send(analyst.headers, 'PUT', { document: {} })).json.code).toBe('insufficient_role')
+    expect((await send(admin.headers, 'PUT', { document: {} })).json).toMatchObject({
+      version: 1,
+      changed_by: { type: 'user', id: admin.userId, label: expect.stringContaining('@') },
+    })
   })
 })
 
 describe('a simulation', () => {
   const hook = rule('ask', { require: { webhook: { url: 'https://policy.example.com/ask' } } })
 
-  it('says what the stored policy, a version or a draft would answer', async () => {
+  it('says what the stored policy, a version or a document would answer', async () => {
     await put(document(rule('wires', { when: { field: 'action_type', op: 'eq', value: 'wire' }, reason: 'no_wires' })))
     await put(document())
     const wire = { action_type: 'wire', action_payload: { amount: '500.01' }, device: { tier: 'software' } }
@@ -294,8 +305,8 @@ describe('a simulation', () => {
       { rule_id: 'default:hardware_above', matched: true, met: true },
       { rule_id: 'wires', effect: 'deny', matched: true, met: false },
     ])
-    const drafted = await post('/simulate', { draft: document(rule('all')), input: {} })
-    expect(drafted.json).toMatchObject({ policy_version: null, reason: 'policy_denied', matched_rule_id: 'all' })
+    const sent = await post('/simulate', { document: document(rule('all')), input: {} })
+    expect(sent.json).toMatchObject({ policy_version: null, reason: 'policy_denied', matched_rule_id: 'all' })
     expect((await post('/simulate', { input: {} })).json).toMatchObject({ would_be_valid: true, reason: null })
     expect((await post('/simulate', { version: 7, input: {} })).status).toBe(404)
     const contexts = { context: {}, authorize_context: { transaction_amount: 900 } }
@@ -309,16 +320,16 @@ describe('a simulation', () => {
       rule('a', { when: tier('action_payload.tier') }),
       rule('b', { when: { any: { in: 'action_payload.items', as: 'item', when: tier('item.tier') } } }),
     ]
-    const simulated = await post('/simulate', { draft: document(...inherited), input: { action_payload } })
+    const simulated = await post('/simulate', { document: document(...inherited), input: { action_payload } })
     expect(simulated.json).toMatchObject({ would_be_valid: true, reason: null })
-    const draft = document(rule('nested', { when: tier('action_payload.__proto__.tier') }))
-    expect((await post('/simulate', { draft, input: { action_payload } })).json).toMatchObject({
-      errors: [{ pointer: '/draft/rules/0/when/field', code: 'unknown_policy_field' }],
+    const nested = document(rule('nested', { when: tier('action_payload.__proto__.tier') }))
+    expect((await post('/simulate', { document: nested, input: { action_payload } })).json).toMatchObject({
+      errors: [{ pointer: '/document/rules/0/when/field', code: 'unknown_policy_field' }],
     })
   })
 
   it('calls no webhook: it is pending, or answers what the caller says', async () => {
-    const pending = await post('/simulate', { draft: document(hook), input: {} })
+    const pending = await post('/simulate', { document: document(hook), input: {} })
     expect(pending.json).toMatchObject({
       reason: 'policy_webhook_pending',
       needs: [{ kind: 'webhook', rule_id: 'ask', url: 'https://policy.example.com/ask', timeout_ms: 3_000 }],
@@ -329,7 +340,7 @@ describe('a simulation', () => {
       ],
     })
     const answered = (answer: unknown) =>
-      post('/simulate', { draft: document(hook), input: {}, answers: { webhooks: { ask: answer } } })
+      post('/simulate', { document: document(hook), input: {}, answers: { webhooks: { ask: answer } } })
     expect((await answered({ decision: 'allow' })).json).toMatchObject({ would_be_valid: true, needs: [] })
     expect((await answered({ decision: 'deny', reason: 'no' })).json).toMatchObject({
       reason: 'policy_webhook_denied',

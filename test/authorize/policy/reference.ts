@@ -6,7 +6,7 @@ import type { Json } from '#src/platform/crypto/canonical.ts'
 
 /** Refusals as `reason rule`, in the published order. */
 export function refer(policy: PolicyDocument, of: PolicyFacts, answered: PolicyAnswers): string[] {
-  const refused: { rank: number; priority: number; id: string; reason: string }[] = []
+  const refused: { rank: number; unanswered?: boolean; priority: number; id: string; reason: string }[] = []
   const given = (sources: (Json | undefined)[]) => sources.filter((one) => one !== undefined && one !== null)
   const flag = given([of.context.require_biometric, of.action_payload.require_biometric])
   const { transaction_amount: sum, amount } = of.action_payload
@@ -23,12 +23,14 @@ export function refer(policy: PolicyDocument, of: PolicyFacts, answered: PolicyA
     const truth = holds(rule.when, of, rule.require.deny === true)
     if (truth === false) continue
     for (const { rank, reason } of unmet(rule, of, answered, truth === 'error')) {
-      refused.push({ rank, priority: rule.priority, id: rule.id, reason: rule.reason ?? reason })
+      const unanswered = reason === 'canary_unavailable' || reason === 'policy_webhook_unavailable'
+      refused.push({ rank, unanswered, priority: rule.priority, id: rule.id, reason: rule.reason ?? reason })
     }
   }
   const before = (a: string, b: string) => (a < b ? -1 : Number(a > b))
+  const late = ({ unanswered }: (typeof refused)[number]) => Number(unanswered ?? false)
   return refused
-    .sort((a, b) => a.rank - b.rank || a.priority - b.priority || before(a.id, b.id))
+    .sort((a, b) => a.rank - b.rank || late(a) - late(b) || a.priority - b.priority || before(a.id, b.id))
     .map(({ reason, id }) => `${reason} ${id}`)
 }
 
@@ -39,7 +41,8 @@ function unmet({ id, require: wanted }: PolicyRule, of: PolicyFacts, given: Poli
   const webhook = given.webhooks[id] ?? 'unavailable'
   const unread = canary === 'unavailable' || (!canary.tripped && canary.source === 'client')
   const isCanaryMet = unread ? wanted.canary?.mode === 'best_effort' : !canary.tripped
-  const webhookCode = webhook === 'unavailable' || isFailed ? 'policy_webhook_unavailable' : 'policy_webhook_denied'
+  const isAnswered = typeof webhook === 'object' && 'decision' in webhook
+  const webhookCode = !isAnswered || isFailed ? 'policy_webhook_unavailable' : 'policy_webhook_denied'
   return [
     { is: wanted.deny, met: false, rank: 0, reason: 'policy_denied' },
     { is: wanted.biometric, met: of.token.biometric, rank: 1, reason: 'policy_biometric_required' },
@@ -58,7 +61,7 @@ function unmet({ id, require: wanted }: PolicyRule, of: PolicyFacts, given: Poli
     },
     {
       is: wanted.webhook,
-      met: webhook !== 'unavailable' && webhook.decision === 'allow',
+      met: isAnswered && webhook.decision === 'allow',
       rank: 5,
       reason: webhookCode,
     },

@@ -63,12 +63,16 @@ describe('a revocation', () => {
           scope: 'session',
           agent_session_id: 'shopping',
           reason: 'lost',
-          actor: expect.stringMatching(/^key_/),
+          actor: { type: 'key', id: expect.stringMatching(/^key_/), label: null },
         },
       },
     ])
     expect(await ledgerOf('revocation')).toMatchObject([
-      { subject: 'shopping', reason: 'agent_session_revoked', inputs: { revocation_id: id, agent_session_id: 'shopping' } },
+      {
+        subject: 'shopping',
+        reason: 'session_revoked',
+        inputs: { revocation_id: id, agent_session_id: 'shopping' },
+      },
     ])
   })
 

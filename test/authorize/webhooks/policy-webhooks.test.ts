@@ -5,7 +5,7 @@ import {
   createPolicyWebhooks,
   MAX_IN_FLIGHT,
   type PolicyQuestion,
-  type PolicyWebhookOutcome,
+  type PolicyWebhookResult,
 } from '#src/authorize/webhooks/policy-webhooks.ts'
 import { createPolicySecrets } from '#src/authorize/webhooks/secrets.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -61,19 +61,19 @@ interface Asking {
 
 /** Asks each URL for a rule of its own, and returns the answers and causes in order. */
 async function ask(urls: string[], { scope = caller, timeoutMs = 10_000, signal, webhooks }: Asking = {}) {
-  const outcomes = new Map<string, PolicyWebhookOutcome>()
   const needs = urls.map((url, index) => ({ ruleId: `rule-${index}`, url, timeoutMs }))
   const asked = webhooks ?? service.services.authorize.webhooks.policyWebhooks
-  const answers = await asked.ask(scope, needs, question(), {
-    signal: signal ?? new AbortController().signal,
-    onEach: (outcome) => outcomes.set(outcome.ruleId, outcome),
-  })
+  const answers = await asked.ask(scope, needs, question(), signal ?? new AbortController().signal)
   expect(Object.keys(answers).sort()).toEqual(needs.map(({ ruleId }) => ruleId).sort())
   return {
-    answers: needs.map(({ ruleId }) => answers[ruleId]),
-    causes: needs.map(({ ruleId }) => outcomes.get(ruleId)?.cause),
-    outcomes,
+    answers: needs.map(({ ruleId }) => (causeOf(answers[ruleId]) === null ? answers[ruleId] : 'unavailable')),
+    causes: needs.map(({ ruleId }) => causeOf(answers[ruleId])),
   }
+}
+
+/** null: an answer. */
+function causeOf(result: PolicyWebhookResult | undefined): string | null {
+  return result !== undefined && 'unavailable' in result ? result.unavailable : null
 }
 
 /** As the service makes them, with another way out. */
@@ -105,7 +105,10 @@ describe('the secret of policy webhooks', () => {
     const { secret: _, ...shown } = first.json
     expect(again.json).toEqual({ ...shown, secret_shown: false })
     expect(await state()).toEqual(shown)
-    expect(shown).toMatchObject({ rotated_by: actorOf(caller), rotated_at: expect.stringMatching(/Z$/) })
+    expect(shown).toMatchObject({
+      rotated_by: { type: 'key', id: actorOf(caller) },
+      rotated_at: expect.stringMatching(/Z$/),
+    })
     expect(Date.parse(String(shown.previous_expires_at)) - Date.parse(String(shown.rotated_at))).toBe(86_400_000)
   })
 

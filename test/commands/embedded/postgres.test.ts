@@ -16,7 +16,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test as plain } from 'vitest'
 import { startEmbeddedPostgres } from '../../../commands/embedded/postgres.ts'
 import { isAlive } from '../../../commands/embedded/process-lock.ts'
 import { until } from '../../support/until.ts'
@@ -25,39 +25,33 @@ const MODULE = pathToFileURL(join(import.meta.dirname, '../../../commands/embedd
 const PEER = 'SELECT inet_client_addr()::text AS peer'
 const isRoot = userInfo().uid === 0
 
-let root: string
-let directory: string
-let children: ChildProcess[]
-
 // Data that initdb made once: it takes as long as everything else that a test does.
 const template = mkdtempSync(join(tmpdir(), 'countersign-initialized-'))
 
 beforeAll(async () => {
   chmodSync(template, 0o711)
-  root = template
-  directory = join(root, 'embedded')
-  children = []
-  const holder = await startHolder()
+  const holder = await createPlace(template).startHolder()
   await holder.release()
 }, 200_000)
 
 afterAll(() => rmSync(template, { recursive: true, force: true }))
 
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'countersign-embedded-'))
-  // As root, Postgres runs as another user. Where that one can't enter, it gets a folder that outlives the test.
-  chmodSync(root, 0o711)
-  directory = join(root, 'embedded')
-  execFileSync('cp', ['-a', join(template, 'embedded'), directory])
-  children = []
+// A folder of its own for each test: they wait for most of their time, so they run beside each other.
+const test = plain.extend<{ place: Place }>({
+  place: async ({ task: _ }, use) => {
+    const root = mkdtempSync(join(tmpdir(), 'countersign-embedded-'))
+    // As root, Postgres runs as another user. Where that one can't enter, it gets a folder that outlives the test.
+    chmodSync(root, 0o711)
+    const place = createPlace(root)
+    execFileSync('cp', ['-a', join(template, 'embedded'), place.directory])
+    await use(place)
+    // Also processes that a failed test did not wait for.
+    await Promise.all(place.children.map(kill))
+    const isOver = async () => !(await place.isServed()) && !(await place.isWatched())
+    await until(isOver, { timeoutMs: PATIENCE_MS })
+    rmSync(root, { recursive: true, force: true })
+  },
 })
-
-afterEach(async () => {
-  // Also processes that a failed test did not wait for.
-  await Promise.all(children.map(kill))
-  await until(async () => !(await isServed()) && !(await isWatched()), { timeoutMs: PATIENCE_MS })
-  rmSync(root, { recursive: true, force: true })
-}, 200_000)
 
 // Each wait takes a second or two, and longer on a machine with fifteen times as much work as it can do.
 const PATIENCE_MS = 150_000
@@ -65,7 +59,8 @@ const PATIENCE_MS = 150_000
 const SILENT_AFTER_MS = 6_000
 
 describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
-  it('serves every process that holds it, and ends with the last of them', async () => {
+  test.concurrent('serves every process that holds it, and ends with the last of them', async ({ place }) => {
+    const { startHolder, isServed } = place
     const first = await startHolder()
     const second = await startHolder()
     expect([first.isJoined, second.isJoined]).toEqual([false, true])
@@ -77,11 +72,14 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
 
     await second.release()
     expect(await isServed()).toBe(false)
-    // A process that looks at the holders has a file there while it looks.
-    await until(() => readdirSync(join(directory, 'holders')).length === 0, { timeoutMs: PATIENCE_MS })
+    // A watchdog that is stopped while it waits for their lock leaves its claim to that.
+    const isHolder = (name: string) => /^\d/.test(name)
+    await until(() => !readdirSync(join(place.directory, 'holders')).some(isHolder), { timeoutMs: PATIENCE_MS })
   })
 
-  it('ends when its last holder was killed, and the data exists at the next start', async () => {
+  test.concurrent('ends when its last holder was killed, and the data exists at the next start', async ({
+    place: { startHolder, isServed },
+  }) => {
     const killed = await startHolder()
     await query(killed.ownerUrl, 'CREATE TABLE kept AS SELECT 7 AS seven')
     killed.child.kill('SIGKILL')
@@ -93,7 +91,9 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     await next.release()
   })
 
-  it('starts on the postmaster.pid of a server that was killed together with its processes', async () => {
+  test.concurrent('starts on the postmaster.pid of a server that was killed together with its processes', async ({
+    place: { startHolder, serverPid, watchdogPid, serverDirectory },
+  }) => {
     const killed = await startHolder()
     const server = serverPid()
     process.kill(watchdogPid(), 'SIGKILL')
@@ -108,20 +108,7 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     await next.release()
   })
 
-  it('is replaced at the next start where it is frozen, and its watchdog and holder were killed', async () => {
-    const killed = await startHolder()
-    const server = serverPid()
-    process.kill(watchdogPid(), 'SIGKILL')
-    killed.child.kill('SIGKILL')
-    process.kill(server, 'SIGSTOP')
-
-    const next = await startHolder({ silentAfterMs: SILENT_AFTER_MS })
-    expect(serverPid()).not.toBe(server)
-    expect(await query(next.ownerUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
-    await next.release()
-  })
-
-  it('is started again when it crashes under a holder', async () => {
+  test.concurrent('is started again when it crashes under a holder', async ({ place: { startHolder, serverPid } }) => {
     const holder = await startHolder()
     const server = serverPid()
     process.kill(server, 'SIGKILL')
@@ -130,7 +117,9 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     await holder.release()
   })
 
-  it('gets another watchdog when its own was killed, and is started again by that one', async () => {
+  test.concurrent('gets another watchdog when its own was killed, and is started again by that one', async ({
+    place: { startHolder, serverPid, watchdogPid, isServed },
+  }) => {
     const holder = await startHolder()
     const [server, watchdog] = [serverPid(), watchdogPid()]
     process.kill(watchdog, 'SIGKILL')
@@ -145,7 +134,9 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     expect(await isServed()).toBe(false)
   })
 
-  it('comes back at its address when its watchdog and the server were killed', async () => {
+  test.concurrent('comes back at its address when its watchdog and the server were killed', async ({
+    place: { startHolder, serverPid, watchdogPid, isServed },
+  }) => {
     const holder = await startHolder()
     const server = serverPid()
     process.kill(watchdogPid(), 'SIGKILL')
@@ -156,29 +147,9 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     expect(await isServed()).toBe(false)
   })
 
-  it('comes back at its address when it was killed while its watchdog is frozen', async () => {
-    const holder = await startHolder({ silentAfterMs: SILENT_AFTER_MS })
-    const [server, watchdog] = [serverPid(), watchdogPid()]
-    process.kill(watchdog, 'SIGSTOP')
-    process.kill(server, 'SIGKILL')
-    await untilAnswers(holder)
-    expect(serverPid()).not.toBe(server)
-    expect(await isAlive(watchdog)).toBe(false)
-    await holder.release()
-    expect(await isServed()).toBe(false)
-  })
-
-  it('comes back at its address when it is frozen', async () => {
-    const holder = await startHolder({ silentAfterMs: SILENT_AFTER_MS })
-    const [server, watchdog] = [serverPid(), watchdogPid()]
-    process.kill(server, 'SIGSTOP')
-    await untilAnswers(holder)
-    expect(serverPid()).not.toBe(server)
-    expect(watchdogPid()).toBe(watchdog)
-    await holder.release()
-  })
-
-  it('ends with its last holder, also when it and its watchdog are frozen', async () => {
+  test.concurrent('ends with its last holder, also when it and its watchdog are frozen', async ({
+    place: { startHolder, serverPid, watchdogPid, isServed },
+  }) => {
     const holder = await startHolder()
     const watchdog = watchdogPid()
     for (const pid of [watchdog, serverPid()]) process.kill(pid, 'SIGSTOP')
@@ -186,7 +157,9 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     expect([await isServed(), await isAlive(watchdog)]).toEqual([false, false])
   })
 
-  it('ends with its last holder, also under the watchdog that adopted it', async () => {
+  test.concurrent('ends with its last holder, also under the watchdog that adopted it', async ({
+    place: { startHolder, watchdogPid, isServed },
+  }) => {
     const holder = await startHolder()
     const watchdog = watchdogPid()
     process.kill(watchdog, 'SIGKILL')
@@ -195,10 +168,13 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     await until(async () => !(await isServed()), { timeoutMs: PATIENCE_MS })
   })
 
-  it('deletes a transient folder and what stands apart from it, also when its holder was killed', async () => {
+  test.concurrent('deletes a transient folder and what stands apart from it, also when its holder was killed', async ({
+    place,
+  }) => {
+    const { startHolder, serverDirectory, root } = place
     // As root: a folder that the user of Postgres can't enter.
     chmodSync(root, 0o700)
-    rmSync(directory, { recursive: true })
+    rmSync(place.directory, { recursive: true })
     const holder = await startHolder({ transient: root })
     const data = serverDirectory()
     expect(existsSync(data)).toBe(true)
@@ -206,45 +182,51 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     await until(() => !existsSync(root) && !existsSync(dirname(data)), { timeoutMs: PATIENCE_MS })
   })
 
-  it('never creates new data in place of data that it has no password for', async () => {
+  test.concurrent('never creates new data in place of data that it has no password for', async ({ place }) => {
+    const { startHolder, serverDirectory } = place
     const holder = await startHolder()
     await holder.release()
     rmSync(join(dirname(serverDirectory()), 'postgres-password'))
-    await expect(startEmbeddedPostgres({ directory, database: 'trial' })).rejects.toThrow(
+    await expect(startEmbeddedPostgres({ directory: place.directory, database: 'trial' })).rejects.toThrow(
       /postgres-password is missing/,
     )
     expect(existsSync(join(serverDirectory(), 'PG_VERSION'))).toBe(true)
   })
 
-  it('starts over where initdb was interrupted', async () => {
+  test.concurrent('starts over where initdb was interrupted', async ({ place }) => {
+    const { startHolder } = place
     // Renamed at its end.
-    renameSync(join(directory, 'postgres-password'), join(directory, 'initdb-password'))
+    renameSync(join(place.directory, 'postgres-password'), join(place.directory, 'initdb-password'))
     const holder = await startHolder()
     expect(await query(holder.ownerUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     await holder.release()
   })
 
-  it('is reached by its Unix socket, and by TCP alone where the path of one would be too long', async () => {
+  test.concurrent('is reached by its Unix socket, and by TCP alone where the path of one would be too long', async ({
+    place,
+  }) => {
+    const { startHolder, serverDirectory, root } = place
     const short = await startHolder()
     expect(new URL(short.ownerUrl).searchParams.get('host')).toBe(serverDirectory())
     expect(await query(short.ownerUrl, PEER)).toEqual([{ peer: null }])
     expect(await query(short.ownerUrl.replace(/\?.*/, ''), PEER)).toEqual([{ peer: '127.0.0.1/32' }])
     await short.release()
 
-    directory = join(root, 'x'.repeat(100), 'embedded')
+    place.directory = join(root, 'x'.repeat(100), 'embedded')
     const long = await startHolder()
     expect(await query(long.ownerUrl, PEER)).toEqual([{ peer: '127.0.0.1/32' }])
     await long.release()
   })
 
-  it.runIf(isRoot)('runs as an unprivileged user, from a closed home', async () => {
+  test.runIf(isRoot)('runs as an unprivileged user, from a closed home', { concurrent: true }, async ({ place }) => {
+    const { startHolder, serverDirectory, root } = place
     const open = await startHolder()
     expect(statSync(serverDirectory()).uid).not.toBe(0)
     await open.release()
 
     const home = join(root, 'home')
     mkdirSync(home, { mode: 0o700 })
-    directory = join(home, 'checkout', 'embedded')
+    place.directory = join(home, 'checkout', 'embedded')
     const closed = await startHolder()
     const apart = dirname(serverDirectory())
     try {
@@ -259,10 +241,53 @@ describe('an embedded server', { timeout: 2 * PATIENCE_MS }, () => {
     }
   })
 
-  it.runIf(!isRoot)('keeps everything in its folder, closed to others', async () => {
+  test.runIf(!isRoot)('keeps everything in its folder, closed to others', { concurrent: true }, async ({ place }) => {
+    const { startHolder, serverDirectory } = place
     const holder = await startHolder()
-    expect(serverDirectory().startsWith(directory)).toBe(true)
+    expect(serverDirectory().startsWith(place.directory)).toBe(true)
     expect(statSync(serverDirectory()).mode & 0o077).toBe(0)
+    await holder.release()
+  })
+})
+
+// One after the other: they judge by silence, which many starts at once make.
+describe('an embedded server that is frozen, or whose watchdog is', { timeout: 2 * PATIENCE_MS }, () => {
+  test('is replaced at the next start where it is frozen, and its watchdog and holder were killed', async ({
+    place: { startHolder, serverPid, watchdogPid },
+  }) => {
+    const killed = await startHolder()
+    const server = serverPid()
+    process.kill(watchdogPid(), 'SIGKILL')
+    killed.child.kill('SIGKILL')
+    process.kill(server, 'SIGSTOP')
+
+    const next = await startHolder({ silentAfterMs: SILENT_AFTER_MS })
+    expect(serverPid()).not.toBe(server)
+    expect(await query(next.ownerUrl, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    await next.release()
+  })
+
+  test('comes back at its address when it was killed while its watchdog is frozen', async ({
+    place: { startHolder, serverPid, watchdogPid, isServed },
+  }) => {
+    const holder = await startHolder({ silentAfterMs: SILENT_AFTER_MS })
+    const [server, watchdog] = [serverPid(), watchdogPid()]
+    process.kill(watchdog, 'SIGSTOP')
+    process.kill(server, 'SIGKILL')
+    await untilAnswers(holder)
+    expect(serverPid()).not.toBe(server)
+    expect(await isAlive(watchdog)).toBe(false)
+    await holder.release()
+    expect(await isServed()).toBe(false)
+  })
+
+  test('comes back at its address when it is frozen', async ({ place: { startHolder, serverPid, watchdogPid } }) => {
+    const holder = await startHolder({ silentAfterMs: SILENT_AFTER_MS })
+    const [server, watchdog] = [serverPid(), watchdogPid()]
+    process.kill(server, 'SIGSTOP')
+    await untilAnswers(holder)
+    expect(serverPid()).not.toBe(server)
+    expect(watchdogPid()).toBe(watchdog)
     await holder.release()
   })
 })
@@ -285,30 +310,70 @@ const SCRIPT = `
   })
 `
 
-function startHolder(options: { transient?: string; silentAfterMs?: number } = {}): Promise<Holder> {
-  const args = ['--input-type=module', '-e', SCRIPT, MODULE, JSON.stringify({ directory, ...options })]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  children.push(child)
-  return new Promise((done, fail) => {
-    child.once('exit', (code) => fail(new Error(`the holder ended with ${code}`)))
-    child.once('message', (said: { ownerUrl: string; isJoined: boolean }) => {
-      const ended = new Promise<void>((end) => child.once('exit', () => end()))
-      const release = () => {
-        child.send('release')
-        return ended
-      }
-      done({ ...said, child, release })
+type Place = ReturnType<typeof createPlace>
+
+/** What stands in a folder, and the processes that hold it. */
+function createPlace(root: string) {
+  const place = {
+    root,
+    directory: join(root, 'embedded'),
+    children: [] as ChildProcess[],
+    startHolder,
+    serverDirectory,
+    serverPid,
+    watchdogPid,
+    isWatched,
+    isServed,
+  }
+
+  function startHolder(options: { transient?: string; silentAfterMs?: number } = {}): Promise<Holder> {
+    const args = [
+      '--input-type=module',
+      '-e',
+      SCRIPT,
+      MODULE,
+      JSON.stringify({ directory: place.directory, ...options }),
+    ]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    place.children.push(child)
+    return new Promise((done, fail) => {
+      child.once('exit', (code) => fail(new Error(`the holder ended with ${code}`)))
+      child.once('message', (said: { ownerUrl: string; isJoined: boolean }) => {
+        const ended = new Promise<void>((end) => child.once('exit', () => end()))
+        const release = () => {
+          child.send('release')
+          return ended
+        }
+        done({ ...said, child, release })
+      })
     })
-  })
-}
+  }
 
-function serverDirectory(): string {
-  const note = join(directory, 'apart')
-  return existsSync(note) ? join(readFileSync(note, 'utf8'), 'postgres') : join(directory, 'postgres')
-}
+  function serverDirectory(): string {
+    const note = join(place.directory, 'apart')
+    return existsSync(note) ? join(readFileSync(note, 'utf8'), 'postgres') : join(place.directory, 'postgres')
+  }
 
-function serverPid(): number {
-  return Number(readFileSync(join(serverDirectory(), 'postmaster.pid'), 'utf8').split('\n')[0])
+  function serverPid(): number {
+    return Number(readFileSync(join(serverDirectory(), 'postmaster.pid'), 'utf8').split('\n')[0])
+  }
+
+  async function isWatched(): Promise<boolean> {
+    return (
+      existsSync(join(dirname(serverDirectory()), 'watchdog.pid')) && (await isAlive(watchdogPid(), serverDirectory()))
+    )
+  }
+
+  function watchdogPid(): number {
+    return Number(readFileSync(join(dirname(serverDirectory()), 'watchdog.pid'), 'utf8'))
+  }
+
+  async function isServed(): Promise<boolean> {
+    const file = join(serverDirectory(), 'postmaster.pid')
+    return existsSync(file) && (await isAlive(serverPid(), serverDirectory()))
+  }
+
+  return place
 }
 
 function kill(child: ChildProcess): Promise<void> {
@@ -322,21 +387,6 @@ function kill(child: ChildProcess): Promise<void> {
 function untilAnswers({ ownerUrl }: Holder): Promise<void> {
   const answers = async () => (await query(ownerUrl, 'SELECT 1').catch(() => [])).length === 1
   return until(answers, { timeoutMs: PATIENCE_MS })
-}
-
-async function isWatched(): Promise<boolean> {
-  return (
-    existsSync(join(dirname(serverDirectory()), 'watchdog.pid')) && (await isAlive(watchdogPid(), serverDirectory()))
-  )
-}
-
-function watchdogPid(): number {
-  return Number(readFileSync(join(dirname(serverDirectory()), 'watchdog.pid'), 'utf8'))
-}
-
-async function isServed(): Promise<boolean> {
-  const file = join(serverDirectory(), 'postmaster.pid')
-  return existsSync(file) && (await isAlive(serverPid(), serverDirectory()))
 }
 
 async function query(connectionString: string, text: string): Promise<unknown[]> {

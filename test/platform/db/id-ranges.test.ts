@@ -98,7 +98,17 @@ const LISTS: List[] = [
     table: 'cases',
     type: 'cas',
     columns: { claim_id: `replace(made.id, 'cas_', 'clm_')` },
-    list: (tx, scope, range, page) => findCases(tx, scope, { ...fromBefore(range), now }, page),
+    list: (tx, scope, range, { before, limit }) =>
+      findCases(
+        tx,
+        scope,
+        { ...fromBefore(range), now },
+        {
+          order: { by: 'created', direction: 'desc' },
+          after: before === undefined ? undefined : { id: before, dueAt: undefined },
+          limit,
+        },
+      ),
     count: (tx, scope, range) => countCases(tx, scope, { ...fromBefore(range), now }),
   },
   {

@@ -9,7 +9,7 @@ import { fillEveryTable } from '../../support/rows.ts'
 const TENANT_GRANTS: Record<string, string> = {
   account_exports: 'INSERT SELECT UPDATE',
   account_notices: 'DELETE SELECT UPDATE(notified_at)',
-  accounts: 'SELECT UPDATE(closed_at,closed_by,plan,products,reopened_at)',
+  accounts: 'SELECT UPDATE(closed_at,closed_by,name,plan,products,reopened_at)',
   agent_sessions: 'DELETE INSERT SELECT UPDATE(ended_at,ended_by)',
   agent_suspensions: 'DELETE INSERT SELECT',
   agents: 'DELETE INSERT SELECT UPDATE(metadata,name,owner,public_key,updated_at)',
@@ -90,7 +90,7 @@ const TENANT_GRANTS: Record<string, string> = {
     'DELETE INSERT SELECT UPDATE(failure_code,failure_detail,finished_at,manifest_bytes,manifest_hash,manifest_until,progress,sealed_input,started_at,state,summary)',
   trace_manifests: 'DELETE INSERT SELECT UPDATE(sealed_manifest)',
   trace_shares: 'DELETE INSERT SELECT UPDATE(revoked_at,revoked_by)',
-  traces: 'DELETE INSERT SELECT',
+  traces: 'DELETE INSERT SELECT UPDATE(text_until)',
   usage_days: 'DELETE SELECT',
   usage_entries: 'DELETE INSERT SELECT',
   user_sessions: 'INSERT SELECT UPDATE',
@@ -99,11 +99,12 @@ const TENANT_GRANTS: Record<string, string> = {
   webhook_recoveries: 'DELETE INSERT SELECT UPDATE',
 }
 const SYSTEM_GRANTS: Record<string, string> = {
+  account_exports: 'SELECT(account_id,id,state)',
   account_notices: 'INSERT SELECT',
   accounts:
     'INSERT(id,is_public,name,plan,products) SELECT(closed_at,created_at,erased_after,erased_at,id,is_public,name,plan,products,suspended_at,suspension_ended_at,suspension_reason) UPDATE(closed_at,closed_by,plan,products,suspended_at,suspension_ended_at,suspension_reason)',
   api_keys:
-    'SELECT(account_id,created_by,environment,expires_at,grace_expires_at,hash,id,ip_allow,is_account_bearing,last_used_at,products,revoked_at,scopes) UPDATE(last_used_at)',
+    'SELECT(account_id,created_by,environment,expires_at,grace_expires_at,hash,id,ip_allow,is_account_bearing,last_used_at,products,read_only,revoked_at,scopes) UPDATE(last_used_at)',
   approvals: 'SELECT(account_id,decided_at,environment,expires_at,id,is_told,outcome)',
   attempts: 'DELETE INSERT SELECT UPDATE(expires_at,is_allowed,times)',
   audit_entries: 'DELETE INSERT SELECT(account_id,at,environment,id)',
@@ -137,6 +138,7 @@ const SYSTEM_GRANTS: Record<string, string> = {
   usage_entries: 'DELETE SELECT UPDATE(folded_at)',
   user_sessions: 'DELETE INSERT SELECT UPDATE(ended_at,last_seen_at)',
   users: 'INSERT SELECT UPDATE(deprovisioned_at,last_login_at,reactivated_at,role)',
+  webhook_recoveries: 'SELECT(account_id,environment,id,status)',
   workers: 'DELETE INSERT SELECT UPDATE',
 }
 // Of an account, whatever the environment.

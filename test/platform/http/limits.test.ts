@@ -20,7 +20,14 @@ import { until } from '../../support/until.ts'
 
 const log = createLog({ process: 'test', level: 'silent' })
 const view = z.object({ ok: z.boolean() })
-const common = { sdk: { none: 'a route of a test' }, effect: 'write', kind: 'call', summary: 'Test', operationId: 'test', view } as const
+const common = {
+  sdk: { none: 'a route of a test' },
+  effect: 'write',
+  kind: 'call',
+  summary: 'Test',
+  operationId: 'test',
+  view,
+} as const
 const routes: Route[] = [
   endpoint(
     { ...common, method: 'GET', path: '/v1/read', scope: 'verify', permission: 'claims.read', status: [200] },

@@ -36,9 +36,17 @@ function numbersRoute(length: number, onPage: (query: Query, caller: Caller) => 
     async ({ query, caller }) => {
       await onPage(query, caller)
       const from = Number(query.cursor ?? 0)
-      const data = Array.from({ length: Math.min(query.limit, length - from) }, (_, at) => ({ number: from + at, secret: 'x' }))
+      const data = Array.from({ length: Math.min(query.limit, length - from) }, (_, at) => ({
+        number: from + at,
+        secret: 'x',
+      }))
       const next = from + data.length
-      return { object: 'list' as const, data, has_more: next < length, next_cursor: next < length ? String(next) : null }
+      return {
+        object: 'list' as const,
+        data,
+        has_more: next < length,
+        next_cursor: next < length ? String(next) : null,
+      }
     },
   )
 }
@@ -108,7 +116,11 @@ describe('a list as lines', () => {
 
   it('reads no further page after its client has left', async () => {
     let pages = 0
-    await start(numbersRoute(1_000_000, () => void (pages += 1)))
+    await start(
+      numbersRoute(1_000_000, () => {
+        pages += 1
+      }),
+    )
     const req = request({
       port: app.port,
       host: '127.0.0.1',

@@ -85,8 +85,10 @@ describe('1,200 long polls that end together', () => {
     const reader = await service.makeCaller()
     const log = makeLedger(service.test)
     await service.call(reader, '/v1/event-consumers/desk', { method: 'PUT', json: {} })
-    const answers = await poll(reader, Array(POLLS).fill(`/v1/events?${query}&wait=20`), async () => {
-      await service.test.db.tenant(reader, (tx) => emitMany(tx, reader, [{ type: 'ping', data: { endpoint_id: 'x' } }]))
+    const answers = await poll(reader, Array(POLLS).fill(`/v1/events/pull?${query}&wait=20`), async () => {
+      await service.test.db.tenant(reader, (tx) =>
+        emitMany(tx, reader, [{ type: 'ping', data: { webhook_endpoint_id: 'x' } }]),
+      )
       await log.appendAll('events')
     })
     expect(statusesOf(answers)).toEqual({ 200: POLLS })

@@ -60,7 +60,12 @@ describe('schemas of the document', () => {
       'output',
       { type: 'object', additionalProperties: { type: 'string' } },
     ],
-    ['a custom object', z.custom<object>().meta({ type: 'object' }), 'output', { type: 'object', additionalProperties: true }],
+    [
+      'a custom object',
+      z.custom<object>().meta({ type: 'object' }),
+      'output',
+      { type: 'object', additionalProperties: true },
+    ],
     ['a member with a default', z.number().default(5), 'input', { type: 'number', description: 'Default: `5`.' }],
     [
       'a member whose description says its default',
@@ -68,7 +73,12 @@ describe('schemas of the document', () => {
       'input',
       { type: 'number', description: '5 when absent.' },
     ],
-    ['what is signed', z.object({}).meta({ verbatim: true }), 'output', { type: 'object', properties: {}, 'x-verbatim': true }],
+    [
+      'what is signed',
+      z.object({}).meta({ verbatim: true }),
+      'output',
+      { type: 'object', properties: {}, 'x-verbatim': true },
+    ],
   ]
   it.each(cases)('describe %s', (_, schema, io, expected) => {
     expect(schemaOf(schema, io).schemas.Whole).toEqual(expected)
@@ -82,6 +92,11 @@ describe('schemas of the document', () => {
 
   it('have a list of values where a filter takes several', () => {
     const { schemas } = schemaOf(several(z.enum(['open', 'closed'])), 'input')
-    expect(schemas.Whole).toMatchObject({ type: 'array', items: { enum: ['open', 'closed'] }, minItems: 1, maxItems: 20 })
+    expect(schemas.Whole).toMatchObject({
+      type: 'array',
+      items: { enum: ['open', 'closed'] },
+      minItems: 1,
+      maxItems: 20,
+    })
   })
 })

@@ -116,7 +116,8 @@ describe('the OpenAPI document', () => {
     expect(operations.sort()).toEqual(
       table
         .filter(({ isPage }) => isPage !== true)
-        .map((route) => `${route.method.toLowerCase()} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`).sort(),
+        .map((route) => `${route.method.toLowerCase()} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`)
+        .sort(),
     )
     expect(paths['/v1/trees']?.get?.operationId).toBe('listTrees')
   })
@@ -163,7 +164,7 @@ describe('the OpenAPI document', () => {
     expect(paths['/v1/trees']?.post?.responses).toMatchObject({
       200: { content: { 'application/json': { schema: { $ref: '#/components/schemas/PlantTreeResponse' } } } },
       202: {},
-      401: { $ref: '#/components/responses/Unauthorized' },
+      401: { $ref: '#/components/responses/UnauthorizedKey' },
     })
     const picture = paths['/v1/trees/{tree_id}/picture']?.put
     expect(picture).toMatchObject({ requestBody: { content: { 'image/*': {} } } })

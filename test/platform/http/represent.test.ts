@@ -14,8 +14,8 @@ const view = z.object({ text: z.string() })
 const base = {
   method: 'GET' as const,
   sdk: { none: 'a route of a test' },
-  effect: 'write',
-  kind: 'call',
+  effect: 'write' as const,
+  kind: 'call' as const,
   summary: 'x',
   operationId: 'test',
   scope: 'verify' as const,

@@ -11,8 +11,8 @@ import { call, return503, startApp, type TestApp } from '../../support/http.ts'
 const base = {
   method: 'GET' as const,
   sdk: { none: 'a route of a test' },
-  effect: 'write',
-  kind: 'call',
+  effect: 'write' as const,
+  kind: 'call' as const,
   public: 'for the test',
   summary: 'x',
   operationId: 'test',

@@ -31,7 +31,9 @@ it('records name the user of a session, who can’t act as somebody else', async
   const { data } = json as { data: object[] }
   expect(data).toHaveLength(2)
   for (const entry of data) expect(entry).toMatchObject({ by: { type: 'user', id: USER } })
-  expect((await service.events(key)).map((event) => event.data.actor)).toEqual([{ type: 'user', id: USER, label: null }])
+  expect((await service.events(key)).map((event) => event.data.actor)).toEqual([
+    { type: 'user', id: USER, label: null },
+  ])
 
   const { root, intermediate, leaf } = await makeChain()
   const certificate = root.der.toString('base64')
@@ -46,6 +48,9 @@ it('records name the user of a session, who can’t act as somebody else', async
   ])
 
   const current = await policy.riskPolicy.get(key)
-  const change = { policy: current.policy, expected: undefined, requestId: 'req_1' }
-  expect(await policy.riskPolicy.put(session('approver'), change)).toMatchObject({ version: 1, changedBy: USER })
+  const change = { document: current.document, expected: undefined, requestId: 'req_1' }
+  expect(await policy.riskPolicy.put(session('approver'), change)).toMatchObject({
+    version: 1,
+    changedBy: { type: 'user', id: USER },
+  })
 })

@@ -97,8 +97,8 @@ function thingRoutes({ db }: TestDatabase, at: Things['at']): Route[] {
   const common = {
     method: 'POST' as const,
     sdk: { none: 'a route of a test' },
-    effect: 'write',
-    kind: 'call',
+    effect: 'write' as const,
+    kind: 'call' as const,
     summary: 'x',
     operationId: 'test',
     scope: 'attest' as const,

@@ -177,7 +177,9 @@ describe('the validation of a query string', () => {
   })
 
   it('takes several values only where the filter does, in one order and each once', () => {
-    const filter = z.object({ status: several(z.enum(['open', 'closed'])).optional(), q: z.string().optional() }).strict()
+    const filter = z
+      .object({ status: several(z.enum(['open', 'closed'])).optional(), q: z.string().optional() })
+      .strict()
     expect(parseQuery(filter, 'status=open')).toEqual({ ok: true, value: { status: ['open'] } })
     expect(parseQuery(filter, 'status=open&status=closed&status=open')).toEqual({
       ok: true,

@@ -18,7 +18,15 @@ let [opened, closed] = [0, 0]
 let handled = 0
 let app: TestApp
 
-const common = { sdk: { none: 'a route of a test' }, effect: 'write', kind: 'call', summary: 'x', operationId: 'test', scope: 'verify', permission: 'claims.read' } as const
+const common = {
+  sdk: { none: 'a route of a test' },
+  effect: 'write',
+  kind: 'call',
+  summary: 'x',
+  operationId: 'test',
+  scope: 'verify',
+  permission: 'claims.read',
+} as const
 const routes: Route[] = [
   endpoint(
     {

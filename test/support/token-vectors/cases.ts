@@ -42,7 +42,7 @@ const of = (...names: string[]) => [...names]
 
 const bound = (changes: object) => withClaims(changes)
 
-const VALID: [...Draft, notChecked?: string[]][] = [
+const VALID: [...Draft, notChecked?: string[], requiresOnline?: boolean][] = [
   ['valid-minimal', 'a token with every claim that it must have', makeToken()],
   [
     'valid-all-claims',
@@ -101,6 +101,14 @@ const VALID: [...Draft, notChecked?: string[]][] = [
     bound({ schedule_id: 'sch_live_1', cycle: 0 }),
     of(...PLAIN, 'schedule'),
   ],
+  [
+    'valid-single-use',
+    'a token of single use: only the service knows whether it was used',
+    bound({ single_use: true }),
+    of(...PLAIN),
+    true,
+  ],
+  ['valid-not-of-single-use', 'a token that says that it is not of single use', bound({ single_use: false })],
   [
     'valid-second-key',
     'a token of the key that signs next',
@@ -186,6 +194,7 @@ const VALID: [...Draft, notChecked?: string[]][] = [
 ]
 
 const ONLINE = ['approval', 'mandate', 'schedule']
+const isOnline = (notChecked: readonly string[]) => notChecked.some((name) => ONLINE.includes(name))
 const REASONS: Record<string, TokenCase['expect']['reason']> = {
   expired: 'token_expired',
   environment: 'environment_mismatch',
@@ -253,6 +262,11 @@ const CLAIM_CASES: Refused[] = [
       ['fraction', 1.5],
       ['text', '3'],
     ],
+    single_use: [
+      ['text', 'true'],
+      ['number', 1],
+      ['null', null],
+    ],
     status: [
       ['empty', {}],
       ['list', { status_list: [] }],
@@ -285,7 +299,7 @@ const CLAIM_CASES: Refused[] = [
 
 export const CASES: TokenCase[] = [
   ...VALID.map(
-    ([id, title, input, notChecked = PLAIN]): TokenCase => ({
+    ([id, title, input, notChecked = PLAIN, requiresOnline = isOnline(notChecked)]): TokenCase => ({
       id,
       title,
       input: inputOf(input),
@@ -294,7 +308,7 @@ export const CASES: TokenCase[] = [
         reason: null,
         problem: null,
         not_checked: notChecked,
-        requires_online: notChecked.some((name) => ONLINE.includes(name)),
+        requires_online: requiresOnline,
       },
     }),
   ),

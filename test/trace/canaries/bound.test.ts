@@ -185,7 +185,7 @@ describe('a token that is bound to a reading that tripped', () => {
 
   it('satisfies no condition of the policy by waiting until the reading is too old', async () => {
     const canary = { set: SET, mode: 'best_effort', max_age_s: 60 }
-    const put = { method: 'PUT', json: { name: 'p', rules: [{ id: 'calm', require: { canary } }] } }
+    const put = { method: 'PUT', json: { document: { name: 'p', rules: [{ id: 'calm', require: { canary } }] } } }
     await on.service.call(caller, '/v1/policy', { ...put, headers: { 'If-Match': '*' } })
     const trace_id = await traceOf(TRIPPING)
     const { intent_token, preflight } = await issue({ trace_id, ttl_seconds: 3_600 })
@@ -201,15 +201,32 @@ it('a condition that tripped locks also where another rule of the policy gives t
   const calm = { set: SET, families: [FAMILY], mode: 'strict' }
   const rules = [
     { id: 'calm', require: { canary: calm } },
-    { id: 'first', priority: 1, require: { canary: { set: 'other', mode: 'strict' } } },
+    { id: 'unread', priority: 1, require: { canary: { set: 'other', mode: 'strict' } } },
+    { id: 'first', require: { hardware: true } },
   ]
-  const put = { method: 'PUT', json: { name: 'p', rules }, headers: { 'If-Match': '*' } }
+  const put = { method: 'PUT', json: { document: { name: 'p', rules } }, headers: { 'If-Match': '*' } }
   await on.service.call(caller, '/v1/policy', put)
   const { intent_token } = await issue()
   await traceOf(TRIPPING)
   // The kill switch itself leaves the family out; the condition names it.
   const families = [{ family: FAMILY, threshold: 0.5, enabled: false }]
   await on.setKillSwitch(caller, { mode: 'block_and_lock', families })
-  expect(await verify(intent_token)).toMatchObject({ reason: 'canary_unavailable', matched_rule_id: 'first' })
+  expect(await verify(intent_token)).toMatchObject({ reason: 'policy_hardware_required', matched_rule_id: 'first' })
   expect(await on.locks(caller)).toMatchObject([{ matched_rule_id: 'calm', source: 'verify' }])
+})
+
+it('a condition that tripped gives the reason before one of another set that has no reading, whatever their priorities', async () => {
+  const rules = [
+    { id: 'calm', require: { canary: { set: SET, families: [FAMILY], mode: 'strict' } } },
+    { id: 'unread', priority: 1, require: { canary: { set: 'other', mode: 'strict' } } },
+  ]
+  await on.service.call(caller, '/v1/policy', {
+    method: 'PUT',
+    json: { document: { name: 'p', rules } },
+    headers: { 'If-Match': '*' },
+  })
+  const { intent_token } = await issue()
+  expect(await verify(intent_token)).toMatchObject({ reason: 'canary_unavailable', matched_rule_id: 'unread' })
+  await traceOf(TRIPPING)
+  expect(await verify(intent_token)).toMatchObject({ reason: 'canary_tripped', matched_rule_id: 'calm' })
 })

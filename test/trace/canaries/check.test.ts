@@ -28,6 +28,15 @@ const later = (seconds: number) => {
   on.service.clock.now = new Date(NOW.getTime() + seconds * 1_000)
 }
 
+/** As docs/canaries.md says, from what is shown of a client's readings. */
+function hashOf({ trace_id, canary }: Record<string, unknown>): string {
+  const { set, readings, reading_at } = canary as Record<string, unknown>
+  const hashed = { trace_id, model_version_id: null, probe_set: set, readings, reading_at, runtime: null }
+  return createHash('sha256')
+    .update(canonicalize(hashed) as string)
+    .digest('base64url')
+}
+
 describe('the kill switch', () => {
   it('monitors until it is set, is replaced as a whole, and each change is in the audit log', async () => {
     const path = '/v1/trace/kill-switch'
@@ -39,7 +48,12 @@ describe('the kill switch', () => {
       allow_experimental: false,
       ...RULED,
     }
-    expect(await on.get(caller, path)).toEqual({ ...defaults, changed_at: null, changed_by: null })
+    expect(await on.get(caller, path)).toMatchObject({
+      version: 0,
+      changed_at: null,
+      changed_by: null,
+      document: defaults,
+    })
     const agent = await on.makeAgent(caller)
     const set = {
       mode: 'block',
@@ -48,9 +62,15 @@ describe('the kill switch', () => {
       apply_to: { agents: [agent] },
     }
     const made = await on.setKillSwitch(caller, set)
-    expect(made).toMatchObject({ ...set, families: [{ enabled: true }], changed_at: NOW.toISOString() })
+    expect(made).toMatchObject({
+      version: 1,
+      changed_at: NOW.toISOString(),
+      document: { ...set, families: [{ enabled: true }] },
+    })
     expect(await on.get(caller, path)).toEqual(made)
-    expect(await on.setKillSwitch(caller, { mode: 'off' })).toMatchObject({ ...defaults, mode: 'off' })
+    expect(await on.setKillSwitch(caller, { mode: 'off' })).toMatchObject({
+      document: { ...defaults, mode: 'off' },
+    })
     const audit = (await on.get(caller, '/v1/account/audit?action=kill_switch.changed')).data as Record<
       string,
       unknown
@@ -59,18 +79,25 @@ describe('the kill switch', () => {
       ['block', 'off'],
       ['monitor', 'block'],
     ])
-    expect((await on.get(await on.makeCaller(), path)).mode).toBe('monitor')
+    expect(await on.get(await on.makeCaller(), path)).toMatchObject({ document: { mode: 'monitor' } })
   })
 
   it('refuses what can’t be meant: agents that do not exist, no agents, and a family twice', async () => {
-    const put = (json: object) => on.service.call(caller, '/v1/trace/kill-switch', { method: 'PUT', json })
+    const put = (document: object) =>
+      on.service.call(caller, '/v1/trace/kill-switch', {
+        method: 'PUT',
+        json: { document },
+        headers: { 'If-Match': '*' },
+      })
     const errors = async (json: object) => (await put(json)).json.errors?.map(({ pointer, code }) => [pointer, code])
     const unknown = { mode: 'block', apply_to: { agents: [await on.makeAgent(caller), newId('agt', 'sandbox')] } }
-    expect(await errors(unknown)).toEqual([['/apply_to/agents/1', 'unknown']])
-    expect(await errors({ mode: 'block', apply_to: { agents: [] } })).toEqual([['/apply_to/agents', 'too_few']])
+    expect(await errors(unknown)).toEqual([['/document/apply_to/agents/1', 'unknown']])
+    expect(await errors({ mode: 'block', apply_to: { agents: [] } })).toEqual([
+      ['/document/apply_to/agents', 'too_few'],
+    ])
     const twice = [FAMILY, FAMILY].map((family) => ({ family, threshold: 0.5 }))
-    expect(await errors({ mode: 'block', families: twice })).toEqual([['/families/1/family', 'duplicate']])
-    expect(await errors({ mode: 'block', max_age_s: 86_401 })).toEqual([['/max_age_s', 'out_of_range']])
+    expect(await errors({ mode: 'block', families: twice })).toEqual([['/document/families/1/family', 'duplicate']])
+    expect(await errors({ mode: 'block', max_age_s: 86_401 })).toEqual([['/document/max_age_s', 'out_of_range']])
     expect((await put({ mode: 'block', apply_to: { agents: [newId('agt', 'live')] } })).json.code).toBe(
       'environment_mismatch',
     )
@@ -78,6 +105,28 @@ describe('the kill switch', () => {
 })
 
 describe('a check', () => {
+  it('compares all digits of a score with all digits of a threshold, and shows and hashes six', async () => {
+    const below = { family: FAMILY, score: 0.499_999_6, threshold: 0.5 }
+    const quiet = await on.check(caller, { readings: [below] })
+    expect(quiet).toMatchObject({ reason: null, tripped_families: [] })
+    const trace = await on.get(caller, `/v1/trace/traces/${quiet.trace_id}`)
+    const { readings } = trace.canary as { readings: object[] }
+    expect(readings).toMatchObject([{ score: 0.5, threshold: 0.5, tripped: false }])
+    expect(hashOf(trace)).toBe(quiet.canary_hash)
+    // The threshold of the kill switch has more digits than are shown of a score.
+    const families = [{ family: FAMILY, threshold: 0.700_000_4 }]
+    await on.setKillSwitch(caller, { mode: 'block', families })
+    for (const [score, tripped] of [
+      [0.700_000_39, []],
+      [0.700_000_41, [FAMILY]],
+    ] as const) {
+      const answer = await on.check(caller, { readings: [{ family: FAMILY, score, threshold: 0.5 }] })
+      expect([score, answer.tripped_families]).toEqual([score, tripped])
+    }
+    const [trip] = await on.trips(caller)
+    expect(trip).toMatchObject({ canary_readings: [{ score: 0.7, threshold: 0.7, tripped: true }] })
+  })
+
   it('stores client readings as a trace with the hash of section and formula, and the ledger has it', async () => {
     const agent = await on.makeAgent(caller)
     const session = await on.openSession(caller, agent)
@@ -96,6 +145,7 @@ describe('a check', () => {
       decision_id: expect.stringMatching(/^dec_test_/),
       trace_id: expect.stringMatching(/^trc_test_/),
       canary_hash: expect.any(String),
+      runtime: null,
     })
     const trace = await on.get(caller, `/v1/trace/traces/${answer.trace_id}`)
     // A registered session brings its agent.
@@ -105,20 +155,8 @@ describe('a check', () => {
       agent_id: agent,
       model_version_id: null,
     })
-    const { readings, reading_at, set, hash } = trace.canary as Record<string, unknown>
-    const hashed = {
-      trace_id: trace.trace_id,
-      model_version_id: null,
-      probe_set: set,
-      readings,
-      reading_at,
-      runtime: null,
-    }
-    expect(hash).toBe(
-      createHash('sha256')
-        .update(canonicalize(hashed) as string)
-        .digest('base64url'),
-    )
+    const { hash } = trace.canary as Record<string, unknown>
+    expect(hash).toBe(hashOf(trace))
     expect(hash).toBe(answer.canary_hash)
     expect(await on.ledger(caller, 'trace_check')).toMatchObject([
       {

@@ -59,7 +59,7 @@ const infer = async (body: object) => {
 }
 const check = (body: object) => on.check(caller, { agent_session_id: session, ...body })
 const setPolicy = async (...rules: object[]) => {
-  const sent = { method: 'PUT', json: { name: 'p', rules }, headers: { 'If-Match': '*' } }
+  const sent = { method: 'PUT', json: { document: { name: 'p', rules } }, headers: { 'If-Match': '*' } }
   expect((await on.service.call(caller, '/v1/policy', sent)).status).toBe(200)
 }
 const authorize = (more: object = {}) =>
@@ -90,15 +90,16 @@ describe('the model and the length of a reading', () => {
     }
     expect(
       await on.setKillSwitch(caller, { mode: 'block', reading: { models: ['second'], max_tokens: 5 } }),
-    ).toMatchObject({ reading: { models: ['second'], max_tokens: 5 } })
+    ).toMatchObject({ document: { reading: { models: ['second'], max_tokens: 5 } } })
     const { trace_id } = await on.check(caller, { inference_input: HARMLESS, agent_session_id: other })
     expect((await on.get(caller, `/v1/trace/traces/${trace_id}`)).model_version_id).toMatch(/^second@/)
   })
 
   it('that the kill switch names must exist', async () => {
-    const json = { mode: 'block', reading: { models: ['second', 'absent'] } }
-    const { status, json: refused } = await on.service.call(caller, '/v1/trace/kill-switch', { method: 'PUT', json })
-    expect([status, refused.errors]).toMatchObject([400, [{ pointer: '/reading/models/1', code: 'unknown' }]])
+    const json = { document: { mode: 'block', reading: { models: ['second', 'absent'] } } }
+    const sent = { method: 'PUT', json, headers: { 'If-Match': '*' } }
+    const { status, json: refused } = await on.service.call(caller, '/v1/trace/kill-switch', sent)
+    expect([status, refused.errors]).toMatchObject([400, [{ pointer: '/document/reading/models/1', code: 'unknown' }]])
   })
 
   it('make a reading that ended early by its length no reading, in a check and in a condition', async () => {

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createReadInput } from '#src/trace/canaries/input.ts'
+import { shownFamily } from '#src/trace/canaries/judge.ts'
 import { canaryHashOf } from '#src/trace/canaries/traces.ts'
 import { GREEDY } from '#src/trace/llama/sampling.ts'
 import { DEFAULT_MODEL } from '#src/trace/models/model-files.ts'
@@ -95,12 +96,7 @@ describe('a check of an input', () => {
       {
         trace_id: answer.trace_id,
         canary_hash: answer.canary_hash,
-        canary_readings: stored.readings.map(({ family, score, threshold, tripped }) => ({
-          family,
-          score,
-          threshold,
-          tripped,
-        })),
+        canary_readings: stored.readings.map(shownFamily),
         tripped_families: [FAMILY],
         mode: 'block_and_lock',
         source: 'check',
@@ -207,7 +203,7 @@ describe('an input of a token', () => {
   const action = { action_description: 'Pay Harbor Supplies', action_payload: { amount: '215.50' } }
 
   const setPolicy = async (...rules: object[]) => {
-    const sent = { method: 'PUT', json: { name: 'p', rules }, headers: { 'If-Match': '*' } }
+    const sent = { method: 'PUT', json: { document: { name: 'p', rules } }, headers: { 'If-Match': '*' } }
     expect((await on.service.call(caller, '/v1/policy', sent)).status).toBe(200)
   }
   const authorize = (more: object = {}) =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CheckedReading, type CheckFacts, judgeCheck, type KillSwitch, MODES } from '#src/trace/canaries/judge.ts'
-import { type Reading, readingsBody, toReadings } from '#src/trace/canaries/readings.ts'
+import { type Reading, readingsBody, shownReading, toReadings } from '#src/trace/canaries/readings.ts'
 
 const AT = '2026-11-20T15:10:00.000Z'
 const [AGENT, OTHER, SESSION] = ['agt_1', 'agt_2', 'run-7'] as const
@@ -275,17 +275,24 @@ describe('the kill switch', () => {
 })
 
 describe('readings of a client', () => {
-  it('are rounded and sorted, so that equal readings are stored and hashed alike', () => {
+  it('are sorted and keep their digits, so that equal readings are stored and hashed alike', () => {
     const body = [
       { family: 'b', score: 0.123_456_78, threshold: 0.5 },
       { family: 'a', score: 0.499_999_9, raw: -3.000_000_4, layer: 7 },
     ]
-    expect(toReadings(readingsBody.parse(body))).toEqual([
-      { ...readingOf('a', 0.5), raw: -3, layer: 7 },
+    const readings = toReadings(readingsBody.parse(body))
+    expect(readings).toEqual([
+      { ...readingOf('a', 0.499_999_9), raw: -3.000_000_4, layer: 7 },
+      readingOf('b', 0.123_456_78),
+    ])
+    expect(readings.map(({ tripped }) => tripped)).toEqual([false, false])
+    expect(readings.map(shownReading)).toEqual([
+      { ...readingOf('a', 0.5), tripped: false, raw: -3, layer: 7 },
       readingOf('b', 0.123_457),
     ])
     expect(toReadings(readingsBody.parse(body.toReversed()))).toEqual(toReadings(readingsBody.parse(body)))
-    expect(toReadings(readingsBody.parse([{ family: 'a', score: 1, raw: 1.7e308 }]))[0]?.raw).toBe(1.7e308)
+    const huge = toReadings(readingsBody.parse([{ family: 'a', score: 1, raw: 1.7e308 }]))
+    expect([...huge, ...huge.map(shownReading)].map(({ raw }) => raw)).toEqual([1.7e308, 1.7e308])
   })
 
   it('are refused out of range, twice of a family, and without any', () => {

@@ -25,8 +25,8 @@ const later = (seconds: number) => {
 }
 
 describe('the preview of a kill switch', () => {
-  const preview = async (settings: object) => {
-    const { status, json } = await on.post(caller, '/v1/trace/kill-switch/preview', settings)
+  const preview = async (document: object) => {
+    const { status, json } = await on.post(caller, '/v1/trace/kill-switch/preview', { document })
     expect([status, json.code]).toEqual([200, undefined])
     return json
   }
@@ -74,15 +74,17 @@ describe('the preview of a kill switch', () => {
     const strict = { mode: 'block', families: [{ family: FAMILY, threshold: 0.2 }], apply_to: { agents: [agent] } }
     expect(await preview(strict)).toMatchObject({ refused: { checks: 5 }, locks: 0, held_by_locks: 0 })
     expect(await on.ledger(caller)).toHaveLength(before)
-    expect((await on.get(caller, '/v1/trace/kill-switch')).mode).toBe('monitor')
+    expect(await on.get(caller, '/v1/trace/kill-switch')).toMatchObject({ document: { mode: 'monitor' } })
     expect((await preview({ mode: 'block', apply_to: { agents: [await on.makeAgent(caller)] } })).refused).toEqual({
       checks: 1,
       inferences: 0,
     })
     const unknown = { mode: 'block', apply_to: { agents: [newId('agt', 'sandbox')] } }
-    expect((await on.post(caller, '/v1/trace/kill-switch/preview', unknown)).json.code).toBe('invalid_request')
+    expect((await on.post(caller, '/v1/trace/kill-switch/preview', { document: unknown })).json.code).toBe(
+      'invalid_request',
+    )
     expect(
-      (await on.post(await on.makeCaller(), '/v1/trace/kill-switch/preview', { mode: 'block' })).json,
+      (await on.post(await on.makeCaller(), '/v1/trace/kill-switch/preview', { document: { mode: 'block' } })).json,
     ).toMatchObject({ looked: { checks: 0, inferences: 0 } })
   })
 

@@ -128,6 +128,12 @@ describe('a model file', () => {
     ],
     ['a tensor off its alignment', ggufBytes(KEY, [{ ...TENSOR, offset: 4 }]), 'model_file_invalid', /no multiple/],
     [
+      'bytes that its header does not describe',
+      Buffer.concat([ggufBytes(KEY, [TENSOR]), Buffer.alloc(65_537)]),
+      'model_file_invalid',
+      /has \d+ bytes; its header describes \d+/,
+    ],
+    [
       'tensors on each other',
       ggufBytes(KEY, [TENSOR, { ...TENSOR, name: 'two', offset: 32 }]),
       'model_file_invalid',

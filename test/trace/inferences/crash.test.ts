@@ -45,7 +45,12 @@ const counts = async () => {
 }
 
 it('a crash after the completion leaves nothing half done, and the repeat is the one inference, lock and event', async () => {
-  await send('/v1/trace/kill-switch', 'PUT', { mode: 'block_and_lock', allow_experimental: true })
+  await send(
+    '/v1/trace/kill-switch',
+    'PUT',
+    { document: { mode: 'block_and_lock', allow_experimental: true } },
+    { 'If-Match': '*' },
+  )
   const before = await counts()
   const headers = { 'Idempotency-Key': 'crash' }
   await expect(send('/v1/trace/inferences', 'POST', BODY, headers)).rejects.toThrow()

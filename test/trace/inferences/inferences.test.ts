@@ -100,14 +100,13 @@ describe('an inference', () => {
         text_until: null,
       },
     })
-    const { readings, reading_at, set, hash: canaryHash } = made.canary as Record<string, unknown>
-    const { runtime } = (
-      await on.service.test.owner('SELECT runtime FROM traces WHERE id = $1', [made.trace_id])
-    )[0] as {
-      runtime: string
+    // Everything that the hash covers is in the answer.
+    for (const { trace_id, model_version_id, canary } of [made, trace]) {
+      const { set: probe_set, readings, reading_at, runtime, hash: canaryHash } = canary as Record<string, unknown>
+      expect(runtime).toMatch(/^wasm-strict v8-/)
+      const covered = { trace_id, model_version_id, probe_set, readings, reading_at, runtime }
+      expect(canaryHash).toBe(hash(canonicalize(covered) ?? ''))
     }
-    const covered = { trace_id: made.trace_id, model_version_id: made.model_version_id, probe_set: set, readings }
-    expect(canaryHash).toBe(hash(canonicalize({ ...covered, reading_at, runtime }) ?? ''))
     const [entry] = await on.ledger(caller, 'inference')
     expect(entry).toMatchObject({ id: made.decision_id, subject: made.trace_id, valid: true, reason: null })
     const explained = await on.get(caller, `/v1/decisions/${made.decision_id}/explain`)
@@ -284,7 +283,12 @@ describe('a canary trip', () => {
     await arm('block', { families: [{ family: FAMILY, threshold: 0.000001 }] })
     expect((await run({ messages: QUIET })).finish_reason).toBe('canary_tripped')
     await arm('block', { allow_experimental: false })
-    expect((await run({ messages: QUIET })).completion).toBe(ANSWER)
+    expect(await run({ messages: QUIET })).toMatchObject({ completion: ANSWER, uncounted_families: [] })
+    expect(await run({ messages: INJECTED })).toMatchObject({
+      completion: expect.stringContaining(SECRET),
+      canary: { tripped_families: [] },
+      uncounted_families: [FAMILY],
+    })
   })
 
   it('under block_and_lock locks session and agent, and they run nothing until a person clears the lock', async () => {

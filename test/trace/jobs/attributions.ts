@@ -6,6 +6,7 @@ import { createTraceWork, type TraceWorkDeps } from '#src/trace/jobs/work.ts'
 import { createModels, type Models } from '#src/trace/models/models.ts'
 import type { TestCaller } from '../../support/callers.ts'
 import { createJobs, type Jobs } from '../../support/jobs.ts'
+import type { TestServiceOptions } from '../../support/service.ts'
 import { type Checking, startChecking } from '../service.ts'
 
 export const MESSAGES = [
@@ -27,12 +28,12 @@ const SETTINGS = {
 }
 
 /** Starts the service before the tests of a file, and makes a caller for each. */
-export function useAttributions() {
+export function useAttributions(options: TestServiceOptions = {}) {
   const processes: Models[] = []
   const at = {} as { on: Checking; jobs: Jobs<'trace'>; models: Models; caller: TestCaller }
 
   beforeAll(async () => {
-    at.on = await startChecking()
+    at.on = await startChecking(options)
     at.jobs = createJobs(at.on.service.test, 'trace')
     at.models = startModels()
   })

@@ -136,6 +136,22 @@ describe('clearing a lock', () => {
     // The second session tripped too: clearing the first lock must not let it go on.
     expect(await trip({ agent_session_id: b })).toMatchObject({ reason: 'session_canary_locked', lock_id: first })
     const second = (await live(b, agent))?.lockId
+    expect((await live(a, agent))?.lockIds).toEqual([first, second])
+    expect((await live(b, agent))?.lockIds).toEqual([second, first])
+    expect((await live(null, agent))?.lockIds).toEqual([first, second])
+    const refused = await on.post(caller, '/v1/intent/authorize', {
+      action_description: 'Pay',
+      action_payload: {},
+      agent_session_id: a,
+      device_id: 'd',
+    })
+    const run = await on.post(caller, '/v1/trace/inferences', { prompt: 'Pay', agent_session_id: a })
+    for (const { status, json } of [refused, run]) {
+      expect([status, json.code, json.lock_id]).toEqual([409, 'session_canary_locked', first])
+      // A person who clears only the first would be refused again.
+      expect(json.detail).toContain(String(first))
+      expect(json.detail).toContain(String(second))
+    }
     expect(await on.trips(caller)).toMatchObject([{ lock_id: first }, { lock_id: second, agent_session_id: b }])
     expect((await on.clear(caller, first)).json).toMatchObject({ agent_unsuspended: false })
     expect(await on.statusOf(caller, agent)).toEqual({ status: 'suspended', causes: ['lock'] })

@@ -1,5 +1,6 @@
 // Models elsewhere, each on a real server of the test that speaks its documented shapes and can misbehave.
 
+import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -149,6 +150,88 @@ describe('a model behind an OpenAI-compatible server', () => {
     }
   })
 
+  const pays = (made: string) => ({ name: 'pay', arguments: made })
+  it.each<{ it: string; choice: object; hashed: string; says?: string; calls?: object[]; ends: string }>([
+    {
+      it: 'calls tools',
+      choice: {
+        message: {
+          content: null,
+          tool_calls: [
+            { id: 'call_1', type: 'function', function: pays('{"amount": 5}') },
+            { id: 'call_2', type: 'custom', custom: { name: 'run', input: 'ls' } },
+          ],
+        },
+        finish_reason: 'tool_calls',
+      },
+      hashed:
+        '{"content":"","tool_calls":[{"arguments":"{\\"amount\\": 5}","name":"pay"},{"arguments":"ls","name":"run"}]}',
+      calls: [pays('{"amount": 5}'), { name: 'run', arguments: 'ls' }],
+      ends: 'tool_calls',
+    },
+    {
+      it: 'says something, calls a tool and says stop',
+      choice: {
+        message: { content: 'I pay.', tool_calls: [{ id: 'x', function: pays('{') }] },
+        finish_reason: 'stop',
+      },
+      hashed: '{"content":"I pay.","tool_calls":[{"arguments":"{","name":"pay"}]}',
+      says: 'I pay.',
+      calls: [pays('{')],
+      ends: 'tool_calls',
+    },
+    {
+      it: 'calls a function as servers once did',
+      choice: { message: { content: null, function_call: pays('{}') }, finish_reason: 'function_call' },
+      hashed: '{"content":"","tool_calls":[{"arguments":"{}","name":"pay"}]}',
+      calls: [pays('{}')],
+      ends: 'tool_calls',
+    },
+    {
+      it: 'is cut off in a call',
+      choice: { message: { content: '', tool_calls: [{ function: pays('{"am') }] }, finish_reason: 'length' },
+      hashed: '{"content":"","tool_calls":[{"arguments":"{\\"am","name":"pay"}]}',
+      calls: [pays('{"am')],
+      ends: 'length',
+    },
+    {
+      it: 'refuses',
+      choice: { message: { content: null, refusal: 'I can’t help with that.' }, finish_reason: 'stop' },
+      hashed: 'I can’t help with that.',
+      says: 'I can’t help with that.',
+      ends: 'refusal',
+    },
+    {
+      it: 'is filtered',
+      choice: { message: { content: null }, finish_reason: 'content_filter' },
+      hashed: '',
+      ends: 'content_filter',
+    },
+  ])('records what it did when it $it', async ({ choice, hashed, says = '', calls, ends }) => {
+    answer = json(chat({ choices: [{ index: 0, logprobs: null, ...choice }] }))
+    const { status, json: made } = await infer({ retain: 'text' })
+    expect([status, made.completion, made.finish_reason, made.tool_calls]).toEqual([200, says, ends, calls])
+    const { json: trace } = await on.call(caller, `/v1/trace/traces/${made.trace_id}`)
+    expect(trace.inference).toMatchObject({
+      finish_reason: ends,
+      completion_hash: createHash('sha256').update(hashed).digest('base64url'),
+    })
+    const { json: listed } = await on.call(caller, `/v1/trace/traces?finish_reason=${ends}&limit=1`)
+    expect((listed.data as { trace_id: string }[])[0]?.trace_id).toBe(made.trace_id)
+    const { json: texts } = await on.call(caller, `/v1/trace/traces/${made.trace_id}/texts`)
+    expect(texts).toMatchObject({ input: { messages }, completion: says, finish_reason: ends })
+    expect(texts.tool_calls).toEqual(calls)
+  })
+
+  it('says of a completed text that it was filtered', async () => {
+    answer = json({
+      choices: [{ index: 0, text: 'Well', logprobs: null, finish_reason: 'content_filter' }],
+      usage: { prompt_tokens: 1, completion_tokens: 1 },
+    })
+    const result = await backend('gpt').generate({ ...request, input: { text: 'Hello' } })
+    expect(result).toMatchObject({ text: 'Well', finishReason: 'content_filter' })
+  })
+
   it('is not asked again for an intervention, which it can not make', async () => {
     const { json: made } = await infer({})
     asked = []
@@ -181,7 +264,8 @@ describe('a model behind an OpenAI-compatible server', () => {
       'canary',
     ])
     const strict = await on.makeCaller()
-    await on.call(strict, '/v1/trace/kill-switch', { method: 'PUT', json: { mode: 'block' } })
+    const json = { document: { mode: 'block' } }
+    await on.call(strict, '/v1/trace/kill-switch', { method: 'PUT', json, headers: { 'If-Match': '*' } })
     const denied = await on.call(strict, '/v1/trace/inferences', { method: 'POST', json: { model: 'gpt', messages } })
     expect([denied.status, denied.json.code]).toEqual([422, 'backend_capability_missing'])
     for (const operation of ['lens', 'evaluate', 'vocabulary'] as const) {
@@ -216,6 +300,11 @@ describe('a model behind an OpenAI-compatible server', () => {
     ['answers half of it', 'service_unavailable', json(JSON.stringify(chat()).slice(0, 90))],
     ['answers one name twice', 'service_unavailable', json('{"choices":[],"choices":[1]}')],
     ['has no choice', 'service_unavailable', json(chat({ choices: [] }))],
+    [
+      'calls what nobody knows',
+      'service_unavailable',
+      json(chat({ choices: [{ message: { content: null, tool_calls: [{ type: 'other' }] }, finish_reason: 'stop' }] })),
+    ],
     ['does not say how many tokens it made', 'service_unavailable', json(chat({ usage: null }))],
     [
       'counts in negative numbers',

@@ -63,6 +63,26 @@ describe('a file of probes', () => {
   })
 })
 
+describe('a probe whose card says measured', () => {
+  const whole = JSON.parse(TEXT)
+  const statusOf = (generated: object | undefined) => {
+    const [first, ...rest] = whole.probes
+    const card = { ...first.card, status: 'measured', known_failures: [], generated }
+    const { probes } = parseProbeSet(JSON.stringify({ ...whole, probes: [{ ...first, card }, ...rest] }))
+    return { status: probes[0]?.card.status, failures: probes[0]?.card.known_failures.length }
+  }
+  const runs = (trips: number, count: number) => ({ runs: count, trips, false_positive_rate: 0, by_kind: {} })
+
+  it('is experimental without figures of completions of the model itself, as older files are', () => {
+    expect(statusOf(undefined)).toEqual({ status: 'experimental', failures: 1 })
+  })
+
+  it('is experimental where it trips on more than 1.5 % of these', () => {
+    expect([statusOf(runs(0, 60)).status, statusOf(runs(1, 60)).status]).toEqual(['measured', 'experimental'])
+    expect([statusOf(runs(3, 200)).status, statusOf(runs(4, 200)).status]).toEqual(['measured', 'experimental'])
+  })
+})
+
 describe('probes that are put beside a model', () => {
   it('belong to its file, and replace those before', () => {
     const facts = inspectModel(DEFAULT_MODEL.path)

@@ -34,6 +34,18 @@ function sumsOf(links: readonly ManifestLink[]): Map<string, number> {
   return sums
 }
 
+it('a graph by message leaves out a probability that is not shown, and has no null in its place', () => {
+  const manifest = makeConversation(3)
+  const pruned = { ...manifest, links: manifest.links.filter(({ source }) => !source.startsWith('R_')) }
+  const [masked = ''] = neuronsAt(pruned, lastOf(pruned))
+  const probabilities = (graph: SharedGraph) =>
+    graph.nodes
+      .filter((node) => kindOf(node) === 'logit')
+      .map((node) => ('token_prob' in node ? typeof node.token_prob : '-'))
+  expect(new Set(probabilities(publish(manifest)))).toEqual(new Set(['number']))
+  expect(new Set(probabilities(publish(pruned, maskingOf([masked]))))).toEqual(new Set(['-']))
+})
+
 describe('the messages of a text', () => {
   it('are told by the turns of the template, and a short one is one with its neighbour', () => {
     const texts = [...turn('system', 9), ...turn('user', 2), ...turn('tool', 8), ...ANSWER, 'word']

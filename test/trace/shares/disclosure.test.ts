@@ -87,7 +87,11 @@ describe('a disclosure', () => {
     const events = await on.disclosed(caller)
     expect(events[1]).toEqual({
       type: 'trace.disclosure_granted',
-      data: { ...subject, expires_at: granted.expires_at, decided_by: granted.decided_by },
+      data: {
+        ...subject,
+        expires_at: granted.expires_at,
+        decided_by: { type: 'key', id: granted.decided_by, label: null },
+      },
     })
     const ledger = await on.entries(caller, 'disclosure')
     expect(ledger).toMatchObject([{ subject: id, reason: 'disclosure_granted', inputs: { share_id: share.share_id } }])
@@ -147,7 +151,7 @@ describe('a disclosure', () => {
     expect(answers.filter(({ status }) => status === 200).map(({ json }) => json.status)).toEqual(['granted'])
     expect(await on.disclosed(caller)).toMatchObject([
       { type: 'trace.disclosure_requested', data: { status: 'pending' } },
-      { type: 'trace.disclosure_granted', data: { decided_by: 'auto' } },
+      { type: 'trace.disclosure_granted', data: { decided_by: { type: 'service', id: null } } },
     ])
     expect(shownIn((await on.view(await on.grantTo(email))).json)).toEqual(expect.arrayContaining(masked))
     expect(await auditOf(String(request_id))).toEqual([{ action: 'disclosure.granted', actor_kind: 'service' }])
