@@ -129,7 +129,7 @@ describe('a case of a claim', () => {
       const { id, claimId } = await service.makeCase(caller, state)
       const { version } = await readCase(id)
       expect(await escalate(claimId)).toBe(id)
-      expect(await readCase(id)).toMatchObject({ state, version: Number(version) + 1 })
+      expect(await readCase(id)).toMatchObject({ status: state, version: Number(version) + 1 })
       const [last] = await entriesOf(id)
       expect(last).toMatchObject({ kind: 'escalated', by: { type: 'service' }, version: Number(version) + 1 })
       const { json } = await service.call(caller, `/v1/cases?claim_id=${claimId}&include=total_count`)

@@ -132,7 +132,7 @@ describe('a transition is refused', () => {
       expect(await move(id, { to, note: 'a good reason' })).toMatchObject({
         status: 409,
         code: 'invalid_state_transition',
-        state,
+        current_status: state,
         allowed: allowedFrom(state),
         errors: [{ pointer: '/to', code: 'transition_not_allowed' }],
       })

@@ -162,7 +162,7 @@ describe('a case', () => {
     const second = await historyOf(id, `?limit=2&cursor=${first.next_cursor}`)
     expect([second.data.map(({ version }) => version), second.has_more]).toEqual([[1], false])
     const other = await service.makeCase(caller)
-    const { json } = await service.call(caller, `/v1/cases/${other.id}?cursor=${first.next_cursor}`)
+    const { json } = await service.call(caller, `/v1/cases/${other.id}/entries?cursor=${first.next_cursor}`)
     expect(json.errors).toMatchObject([{ pointer: '?cursor', code: 'invalid_cursor' }])
   })
 
@@ -247,7 +247,7 @@ describe('the four-eyes rule', () => {
     })
     expect((await historyOf(id)).data[0]).toMatchObject({
       kind: 'proposed',
-      actor: A,
+      by: { type: 'key', label: A },
       to: 'denied',
       note: 'Seen before.',
     })
@@ -305,13 +305,16 @@ describe('who acts on a case', () => {
     const opened = await post('/v1/cases', { claim_id: await service.makeClaim(caller) })
     expect(opened.status).toBe(200)
     const id = String(opened.json.case_id)
-    expect((await post(`/v1/cases/${id}/transitions`, { to: 'in_review', assignee: A })).status).toBe(200)
+    expect((await post(`/v1/cases/${id}/transitions`, { to: 'in_review' })).status).toBe(200)
     expect((await post(`/v1/cases/${id}/notes`, { note: 'Called back.' })).status).toBe(200)
     expect((await post(`/v1/cases/${id}/notes`, { note: 'Called again.', actor: B })).status).toBe(200)
     expect((await post(`/v1/cases/${id}`, { priority: 'urgent' }, { method: 'PATCH' })).status).toBe(200)
     const { data } = await historyOf(id)
-    expect(data.map(({ kind, via, actor }) => [kind, via, actor])).toEqual(
-      ['changed', 'noted', 'noted', 'transitioned', 'opened'].map((kind) => [kind, 'session', userId]),
+    expect(data.map(({ kind, by }) => [kind, by])).toEqual(
+      ['changed', 'noted', 'noted', 'transitioned', 'opened'].map((kind) => [
+        kind,
+        { type: 'user', id: userId, label: `${userId}@example.com` },
+      ]),
     )
   })
 
@@ -320,7 +323,7 @@ describe('who acts on a case', () => {
     const [one, two] = [await signedIn(), await signedIn()]
     const fraud = { to: 'denied', reason_code: 'suspected_fraud' }
     const first = await one.post(`/v1/cases/${id}/transitions`, fraud)
-    expect(first).toMatchObject({ status: 202, json: { fraud_suspected_by: one.userId } })
+    expect(first).toMatchObject({ status: 202, json: { fraud_suspected_by: { type: 'user', id: one.userId } } })
     expect((await one.post(`/v1/cases/${id}/transitions`, fraud)).status).toBe(409)
     expect(await two.post(`/v1/cases/${id}/transitions`, fraud)).toMatchObject({
       status: 200,

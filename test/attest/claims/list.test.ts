@@ -197,7 +197,11 @@ describe('the list of claims', () => {
     }
     const elsewhere = { status: 400, code: 'invalid_request', pointer: '?cursor', finding: 'invalid_cursor' }
     await expectRefusal(service, () => list(`?cursor=${cursor}`, account), elsewhere)
-    await expectRefusal(service, () => service.call(caller, `/v1/claims/${made[0]}?cursor=${cursor}`), elsewhere)
+    await expectRefusal(
+      service,
+      () => service.call(caller, `/v1/claims/${made[0]}/attestations?cursor=${cursor}`),
+      elsewhere,
+    )
     for (const query of [`?batch_id=${newId('bat', 'live')}`, `?device_id=${newId('dev', 'live')}`]) {
       await expectRefusal(service, () => list(query), { status: 403, code: 'environment_mismatch' })
     }

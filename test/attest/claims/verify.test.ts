@@ -324,7 +324,9 @@ describe('with a worker', () => {
     expect(job).toMatchObject({ state: 'dead', last_error: expect.stringContaining('missing') })
     expect(await eventTypes()).toEqual([])
     const { json: claim } = await service.call(caller, `/v1/claims/${json.claim_id}`)
-    expect(claim).toMatchObject({ risk_status: 'pending', attestations: { data: [{ status: 'failed', failure }] } })
+    expect(claim).toMatchObject({ risk_status: 'pending' })
+    const { json: submitted } = await service.call(caller, `/v1/claims/${json.claim_id}/attestations`)
+    expect(submitted).toMatchObject({ data: [{ status: 'failed', failure }] })
 
     await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })
     const revived = await retry(id)

@@ -161,7 +161,7 @@ describe('a streamed video', () => {
     await put(session, 2, third?.data)
     expect((await readSession(session)).json).toEqual({
       capture_session_id: session.capture_session_id,
-      state: 'open',
+      status: 'open',
       device_id: null,
       issued_at: expect.any(String),
       expires_at: expect.any(String),
@@ -311,7 +311,7 @@ describe('a chunk is refused', () => {
       },
     )
     expect(answer).toMatchObject({ status, json: { code } })
-    expect((await readSession(session)).json).toMatchObject({ chunk_count: 0, state: 'open' })
+    expect((await readSession(session)).json).toMatchObject({ chunk_count: 0, status: 'open' })
   })
 
   it('beyond the limits of a stream', async () => {
