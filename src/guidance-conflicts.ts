@@ -19,7 +19,7 @@ export const CONFLICT_GUIDANCE = {
     repeat: 'Only after its status has changed.',
     example: {
       detail: 'Only an attestation that failed or was cancelled can be retried; this one is evaluated.',
-      members: { allowed: ['failed', 'cancelled'], current_status: 'evaluated' },
+      members: { allowed: ['failed', 'cancelled'], current_status: 'succeeded' },
     },
   },
   case_already_open: {

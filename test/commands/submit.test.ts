@@ -183,7 +183,7 @@ test('the command reports an invalid file by its name and field, and submits the
   expect((await submit(folder)).code).toBe(1)
   const refused = readRows(out).filter(({ status }) => status === 'rejected')
   expect(refused.map((row) => `${row.source} | ${row.error_pointer} | ${row.error_code}`)).toEqual(wrong)
-  expect(readRows(out).find(({ file }) => file === 'good.jpg')).toMatchObject({ status: 'evaluated', risk_score: '40' })
+  expect(readRows(out).find(({ file }) => file === 'good.jpg')).toMatchObject({ status: 'succeeded', risk_score: '40' })
 
   const unsigned = await submit(join(folder), '--allow-unsigned')
   expect(unsigned.code).toBe(1)
@@ -317,7 +317,7 @@ test('the command says so when its key may not read duplicates, and lists the re
   const { create } = createKeys({ db: system.database.db })
   const { key } = await create(system.scope, { name: 'submitting', scopes: ['attest'] })
   const { code, stderr } = await start([folder, '--url', system.baseUrl, '--out', out], key).ended
-  expect([code, readRows(out).map(({ status, duplicates }) => [status, duplicates])]).toEqual([0, [['evaluated', '']]])
+  expect([code, readRows(out).map(({ status, duplicates }) => [status, duplicates])]).toEqual([0, [['succeeded', '']]])
   expect(stderr).toContain('the scope verify')
 })
 

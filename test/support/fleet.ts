@@ -67,7 +67,7 @@ export async function differencesFromPlan({ plan, client }: Fleet, batchId: stri
   for await (const line of client.readBatchResults(batchId)) results.set(line.external_id, line)
   return plan.captures.flatMap((capture) => {
     const result = results.get(capture.externalId)
-    if (result?.status !== 'evaluated') return [`${capture.externalId} is ${result?.status ?? 'missing'}`]
+    if (result?.status !== 'succeeded') return [`${capture.externalId} is ${result?.status ?? 'missing'}`]
     return compareResult(capture.expected, result).map((difference) => `${capture.kind}: ${difference}`)
   })
 }

@@ -43,7 +43,7 @@ test('a cancel ends the lines that have not started, and changes nothing when re
 
   const first = await cancel(id)
   expect(first.status).toBe(200)
-  const counts = { queued: 0, running: 1, evaluated: 1, failed: 0, cancelled: 3 }
+  const counts = { queued: 0, running: 1, succeeded: 1, failed: 0, cancelled: 3 }
   expect(first.json).toMatchObject({ cancelled: 3, counts, settled: 4, cancelled_at: service.clock.now.toISOString() })
 
   const cancelledAt = first.json.cancelled_at
@@ -101,7 +101,7 @@ test('a claim whose attestations were all cancelled stays pending', async () => 
 test('a batch that had finished is not reported as cancelled', async () => {
   const { id, rows } = await makeBatch(1, 'C-3')
   await service.evaluate(caller, [rows[0]?.attestation_id ?? ''])
-  expect((await cancel(id)).json).toMatchObject({ cancelled: 0, cancelled_at: null, counts: { evaluated: 1 } })
+  expect((await cancel(id)).json).toMatchObject({ cancelled: 0, cancelled_at: null, counts: { succeeded: 1 } })
 })
 
 test('a cancel does not touch a line that another batch submitted first', async () => {
@@ -150,9 +150,12 @@ test('batches are listed newest first, page by page, without their lines', async
     'accepted',
     'batch_id',
     'cancelled_at',
+    'counts',
     'created_at',
+    'failure',
     'rejected_count',
     'repeated_count',
+    'status',
   ])
   const rest = await service.ask(lister, `/v1/claims/batches?limit=3&cursor=${first.json.next_cursor}`)
   expect(rest.json).toMatchObject({

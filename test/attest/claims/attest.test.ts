@@ -76,7 +76,7 @@ describe('with a running worker', () => {
     expect(headers).not.toHaveProperty('preference-applied')
     expect(headers).not.toHaveProperty('location')
     expect(json).toMatchObject({
-      status: 'evaluated',
+      status: 'succeeded',
       provenance_status: 'verified',
       risk_status: 'review',
       risk_score: 40,
@@ -107,7 +107,7 @@ describe('with a running worker', () => {
   it('a GET of the attestation waits as long as requested', async () => {
     const { json } = await service.attest(caller, shoot(phone))
     const seen = await service.call(caller, `/v1/attestations/${json.attestation_id}?wait=20`)
-    expect(seen).toMatchObject({ status: 200, json: { status: 'evaluated' } })
+    expect(seen).toMatchObject({ status: 200, json: { status: 'succeeded' } })
   })
 })
 
@@ -199,7 +199,7 @@ describe('an external id', () => {
     await service.test.owner('DELETE FROM jobs WHERE id = $1', [await service.jobOf(String(attestation_id))])
     const startedAt = performance.now()
     const again = await service.attest(caller, body, 'wait=30')
-    expect(again).toMatchObject({ status: 200, json: { attestation_id, status: 'evaluated' } })
+    expect(again).toMatchObject({ status: 200, json: { attestation_id, status: 'succeeded' } })
     expect(performance.now() - startedAt).toBeLessThan(20_000)
   })
 

@@ -82,7 +82,7 @@ describe('a cancelled capture', () => {
     expect(second.attestations.filter((id) => first.attestations.includes(id))).toEqual([])
     for (const id of second.attestations) {
       const json = await evaluate(id)
-      expect([json.status, codesOf(json)]).toEqual(['evaluated', HONEST])
+      expect([json.status, codesOf(json)]).toEqual(['succeeded', HONEST])
     }
     for (const [index, id] of first.attestations.entries()) {
       expect(await read(id)).toMatchObject({ status: 'cancelled', external_id: `name ${index}` })
@@ -228,7 +228,7 @@ describe('a cancel', () => {
     const { id, attestations } = await submit(lines)
     const worker = await service.startWorker()
     try {
-      await until(async () => (await statesOf(attestations)).some(({ status }) => status === 'evaluated'))
+      await until(async () => (await statesOf(attestations)).some(({ status }) => status === 'succeeded'))
       const { cancelled } = await cancel(id)
       await until(async () => (await statesOf(attestations)).every(({ status }) => status !== 'queued'))
       const states = await statesOf(attestations)
@@ -244,8 +244,8 @@ describe('a cancel', () => {
            WHERE account_id = $1 AND external_id IS NOT NULL`,
           [caller.accountId],
         )
-      await until(async () => (await current()).every(({ status }) => status === 'evaluated'))
-      expect(await current()).toEqual(Array(60).fill({ status: 'evaluated', codes: HONEST }))
+      await until(async () => (await current()).every(({ status }) => status === 'succeeded'))
+      expect(await current()).toEqual(Array(60).fill({ status: 'succeeded', codes: HONEST }))
     } finally {
       await worker.close(5_000)
     }
