@@ -71,6 +71,7 @@ const RESULT = {
   attestation_id: 'a',
   claim_id: 'c',
   external_id: null,
+  failure: null,
 } as const
 
 test('a journal keeps finished work when it is truncated at any byte', async () => {

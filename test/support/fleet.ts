@@ -50,7 +50,7 @@ export async function makeFleet(
 
 export async function settledCount(client: Client, batchId: string): Promise<number> {
   const { counts } = await client.getBatch(batchId)
-  return (counts.evaluated ?? 0) + (counts.failed ?? 0)
+  return counts.succeeded + counts.failed
 }
 
 export async function untilSettled(client: Client, batchId: string, count: number, timeoutMs = 150_000): Promise<void> {

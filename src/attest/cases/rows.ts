@@ -312,7 +312,8 @@ function conditionsOf({ environment }: Scope, filter: CaseFilterAt): { where: st
   }
   if (filter.isOverdue !== undefined) {
     const at = `$${values.push(filter.now)}::timestamptz`
-    where.push(`coalesce(due_at < coalesce(least(paused_at, ${at}), ${at}), false) = ${filter.isOverdue}`)
+    const overdue = `due_at < ${at} AND (paused_at IS NULL OR due_at < paused_at)`
+    where.push(filter.isOverdue ? overdue : `(${overdue}) IS NOT TRUE`)
   }
   return { where, values }
 }
