@@ -26,5 +26,8 @@ export function evidenceFeature(p: Platform, { media, revocations }: Below) {
     thumbnail: createThumbnailReader(media),
     renderPdf: renderer.renderPdf,
   })
-  return defineFeature({ name: 'evidence', routes: evidenceRoutes(evidence, createTimeline(p)), notes: NOTES }, { evidence })
+  return defineFeature(
+    { name: 'evidence', routes: evidenceRoutes(evidence, createTimeline(p)), notes: NOTES },
+    { evidence },
+  )
 }

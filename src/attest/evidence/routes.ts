@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { actorView } from '#src/platform/http/actor.ts'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { timestampView } from '#src/platform/http/views.ts'

@@ -320,7 +320,7 @@ describe('who acts on a case', () => {
 
   it('assigns a case to members who may work on cases, by default to itself', async () => {
     const [one, two] = [await signedIn(), await signedIn()]
-    const analyst = await service.signIn(caller.accountId, 'analyst')
+    const analyst = await service.signIn(caller.accountId, { role: 'analyst' })
     const { id } = await service.makeCase(caller)
     const assign = (assignee: unknown) => one.post(`/v1/cases/${id}`, { assignee }, { method: 'PATCH' })
     for (const refused of ['Team B', 'owner@localhost', analyst.userId]) {
@@ -336,7 +336,8 @@ describe('who acts on a case', () => {
     const other = await service.makeCase(caller)
     const taken = await one.post(`/v1/cases/${other.id}/transitions`, { to: 'in_review' })
     expect([taken.status, taken.json.assignee]).toEqual([200, one.userId])
-    const list = (query: string) => one.post(`/v1/cases${query}`, {}, { method: 'GET', json: undefined })
+    const list = (query: string) =>
+      one.post(`/v1/cases${query}`, {}, { method: 'GET', json: undefined, body: undefined })
     expect((await list('?assignee=me')).json.data).toMatchObject([{ case_id: other.id }])
     expect((await list(`?assignee=${two.userId}`)).json.data).toMatchObject([{ case_id: id }])
     expect((await list('/counts?assignee=me')).json.by_status).toMatchObject({ open: 0, in_review: 1 })

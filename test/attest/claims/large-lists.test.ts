@@ -60,18 +60,21 @@ describe('the list of claims', () => {
     expect(counted).toBe(Math.min(found, 100_000))
   })
 
-  it.each(CLAIM_ORDERS)('by $by, $direction, goes on after any place without reading what came before', async (order) => {
-    const after = { created: '', score: '100', updated: minutesAgo(ROWS / 2).toISOString() }[order.by]
-    const [middle] = await database.owner<{ id: string }>(
-      `SELECT id FROM claims WHERE account_id = $1 ORDER BY id OFFSET ${ROWS / 2} LIMIT 1`,
-      [scope.accountId],
-    )
-    const { answer, most } = await readingRows(database.db, scope, 'claims', (tx) =>
-      findClaims(tx, scope, {}, { order, after: { value: after, id: middle?.id ?? '' }, limit: LIMIT }),
-    )
-    expect(answer).toHaveLength(LIMIT)
-    expect(most).toBeLessThan(200)
-  })
+  it.each(CLAIM_ORDERS)(
+    'by $by, $direction, goes on after any place without reading what came before',
+    async (order) => {
+      const after = { created: '', score: '100', updated: minutesAgo(ROWS / 2).toISOString() }[order.by]
+      const [middle] = await database.owner<{ id: string }>(
+        `SELECT id FROM claims WHERE account_id = $1 ORDER BY id OFFSET ${ROWS / 2} LIMIT 1`,
+        [scope.accountId],
+      )
+      const { answer, most } = await readingRows(database.db, scope, 'claims', (tx) =>
+        findClaims(tx, scope, {}, { order, after: { value: after, id: middle?.id ?? '' }, limit: LIMIT }),
+      )
+      expect(answer).toHaveLength(LIMIT)
+      expect(most).toBeLessThan(200)
+    },
+  )
 })
 
 const CASE_FILTERS: [name: string, filter: CaseFilter, found: number][] = [

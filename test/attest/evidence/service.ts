@@ -1,8 +1,8 @@
 // Packets as a caller sees them: claims as in the other tests, whose escalation opens cases.
 
 import { createEvidence, createThumbnailReader, type EvidenceDeps } from '#src/attest/evidence/evidence.ts'
-import { createRenderer } from '#src/attest/evidence/renderer.ts'
 import { createTimeline } from '#src/attest/evidence/moments.ts'
+import { createRenderer } from '#src/attest/evidence/renderer.ts'
 import { evidenceRoutes } from '#src/attest/evidence/routes.ts'
 import type { SignedPacket } from '#src/attest/evidence/views.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
