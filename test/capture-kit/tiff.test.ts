@@ -62,7 +62,7 @@ describe('a capture over HTTP', () => {
       format: 'apple-appattest',
       challenge,
       object: attestKey.object.toString('base64'),
-      key_id: attestKey.keyId.toString('base64'),
+      app_attest_key_id: attestKey.keyId.toString('base64'),
     })
     expect(enrolled.hardware_tier).toBe('secure_enclave')
     deviceId = enrolled.device_id

@@ -273,7 +273,7 @@ function refuseUnknown(id: string): never {
 function notRetryable({ status, erasedAt }: AttestationRow): Failure {
   const state = erasedAt === null ? workStatusOf(status) : 'erased'
   return new Failure('invalid_state_transition', {
-    detail: `Only an attestation that failed or was cancelled can be retried; this one is ${state}.`,
+    detail: `Only an attestation that failed or was cancelled can be retried; the status of this one is ${state}.`,
     members: { allowed: ['failed', 'cancelled'], current_status: state },
   })
 }

@@ -98,7 +98,7 @@ describe('a locked claim', () => {
       isHeld = false
       return told
     })
-    expect(answers).toEqual(Array(5).fill('202 202 200'))
+    expect(answers).toEqual(Array(5).fill('202 200 200'))
     await Promise.all(submissions)
     expect(await service.count('attestations')).toBe(before + 60 + 5)
     for (const refusal of refusals) expectComeAgain(refusal)

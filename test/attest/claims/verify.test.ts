@@ -334,9 +334,9 @@ describe('with a worker', () => {
     await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })
     const revived = await retry(id)
     expect(revived).toMatchObject({ status: 202, json: { attestation_id: id, status: 'queued' } })
-    expect(revived.json).not.toHaveProperty('failure')
+    expect(revived.json.failure).toBeNull()
     await untilIs(id, 'succeeded')
-    expect(await seen(id)).not.toHaveProperty('failure')
+    expect((await seen(id)).failure).toBeNull()
     expect(await eventTypes()).toEqual(ALL_EVENTS)
   })
 
