@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
 import type { Rejection } from '#src/platform/http/bulk.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
-import { extended, timestampView, workStatusView } from '#src/platform/http/views.ts'
+import { extended, timestampView, workCountsView, workStatusView } from '#src/platform/http/views.ts'
 import { attestationView, toAttestationView } from '../claims/views.ts'
 import { type BatchCounts, type Progress, statusOf } from './progress.ts'
 import type { BatchSummary, LineRow } from './rows.ts'
@@ -16,9 +16,7 @@ export const batchSummary = z
     status: workStatusView.describe('`cancelled`: it was, and what had started has ended too.'),
     failure: z.null().describe('A line that fails says why in its own attestation.'),
     accepted: count,
-    counts: z
-      .object({ queued: count, running: count, succeeded: count, failed: count, cancelled: count })
-      .meta({ id: 'BatchCounts', description: 'Accepted lines by status; their sum is `accepted`.' }),
+    counts: workCountsView.describe('Accepted lines by status; their sum is `accepted`.'),
     rejected_count: count,
     repeated_count: count.describe(
       'Accepted lines that had been submitted before: they stand for the same attestation.',

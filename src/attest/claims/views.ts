@@ -43,7 +43,7 @@ export const attestationView = z
     policy_version: z.number().int().optional().describe('Of the risk policy that it was judged by; 0: the defaults.'),
     result_jws: z.string().optional().describe('The result, signed: verify it against /.well-known/jwks.json.'),
     signing_key_revoked: keyRevocationView.optional().describe('Of the key that signed `result_jws`.'),
-    failure: workFailureView('AttestationFailure', ['attempts_exhausted'])
+    failure: workFailureView('AttestationFailure', ['evaluation_failed'])
       .nullable()
       .describe('Why the evaluation failed; POST …/retry starts it again.'),
     erased_at: iso.optional().describe('When its media and positions were erased; the signed result stays.'),
@@ -63,7 +63,7 @@ export function toAttestationView(row: AttestationRow, keys: KeySet): Attestatio
     media_id: row.mediaId,
     device_id: row.deviceId,
     accepted_at: row.acceptedAt.toISOString(),
-    failure: row.failure === null ? null : { code: 'attempts_exhausted', detail: row.failure },
+    failure: row.failure === null ? null : { code: 'evaluation_failed', detail: row.failure },
     ...(row.erasedAt === null ? {} : { erased_at: row.erasedAt.toISOString() }),
     ...resultOf(row),
     ...revocationMember(row.resultJws, keys),

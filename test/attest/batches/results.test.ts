@@ -106,7 +106,7 @@ test('report lines that failed and lines that were cancelled', async () => {
   await service.ask(caller, `/v1/claims/batches/${id}/cancel`, 'POST')
   const all = await service.results(caller, id)
   expect(all.rows).toMatchObject([
-    { status: 'failed', failure: { code: 'attempts_exhausted', detail: 'no disk' } },
+    { status: 'failed', failure: { code: 'evaluation_failed', detail: 'no disk' } },
     { status: 'cancelled' },
   ])
   expect(all.end.is_complete).toBe(true)

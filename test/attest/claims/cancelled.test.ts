@@ -48,7 +48,11 @@ async function makeLines(count: number): Promise<AttestBody[]> {
 async function submit(lines: readonly AttestBody[]): Promise<{ id: string; attestations: string[] }> {
   const body = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   const stream = Readable.from([body])
-  const { row, rejected } = await batches.submit(caller, { stream, isArray: false, signal: new AbortController().signal })
+  const { row, rejected } = await batches.submit(caller, {
+    stream,
+    isArray: false,
+    signal: new AbortController().signal,
+  })
   expect([row.accepted, rejected]).toEqual([lines.length, []])
   const rows = await service.test.owner<{ id: string }>(
     `SELECT id FROM attestations WHERE batch_id = $1 OR id IN

@@ -316,7 +316,7 @@ describe('with a worker', () => {
     await service.test.owner('DELETE FROM queues')
     expect(await waiting).toMatchObject({
       status: 200,
-      json: { status: 'failed', failure: { code: 'attempts_exhausted', detail: expect.any(String) } },
+      json: { status: 'failed', failure: { code: 'evaluation_failed', detail: expect.any(String) } },
     })
 
     const { failure } = await seen(id)
