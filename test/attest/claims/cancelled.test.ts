@@ -232,13 +232,13 @@ describe('a cancel', () => {
     const { id, attestations } = await submit(lines)
     const worker = await service.startWorker()
     try {
-      await until(async () => (await statesOf(attestations)).some(({ status }) => status === 'succeeded'))
+      await until(async () => (await statesOf(attestations)).some(({ status }) => status === 'evaluated'))
       const { cancelled } = await cancel(id)
       await until(async () => (await statesOf(attestations)).every(({ status }) => status !== 'queued'))
       const states = await statesOf(attestations)
       expect(states.filter(({ status }) => status === 'cancelled')).toHaveLength(cancelled)
       for (const { id: attestationId, status, job, consumer } of states) {
-        const expected = status === 'cancelled' ? ['cancelled', null] : ['succeeded', attestationId]
+        const expected = status === 'cancelled' ? ['cancelled', null] : ['evaluated', attestationId]
         expect([job, consumer], status).toEqual(expected)
       }
       await submit(lines)
@@ -248,8 +248,8 @@ describe('a cancel', () => {
            WHERE account_id = $1 AND external_id IS NOT NULL`,
           [caller.accountId],
         )
-      await until(async () => (await current()).every(({ status }) => status === 'succeeded'))
-      expect(await current()).toEqual(Array(60).fill({ status: 'succeeded', codes: HONEST }))
+      await until(async () => (await current()).every(({ status }) => status === 'evaluated'))
+      expect(await current()).toEqual(Array(60).fill({ status: 'evaluated', codes: HONEST }))
     } finally {
       await worker.close(5_000)
     }
