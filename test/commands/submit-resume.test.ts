@@ -85,7 +85,7 @@ const test = plain.extend<{ stage: Stage }>({
         expect({ code: ended.code, stderr: ended.stderr }).toMatchObject({ code: 0 })
         const rows = readRows(out)
         expect(rows.map(({ file, status }) => `${file} ${status}`)).toEqual(
-          Array.from({ length: CAPTURES }, (_, index) => `photo ${String(index).padStart(2, '0')}.jpg evaluated`),
+          Array.from({ length: CAPTURES }, (_, index) => `photo ${String(index).padStart(2, '0')}.jpg succeeded`),
         )
         expect(new Set(rows.map(({ claim_id }) => claim_id)).size).toBe(CAPTURES)
         expect(await claimCount()).toBe(CAPTURES)

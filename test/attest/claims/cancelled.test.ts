@@ -238,7 +238,7 @@ describe('a cancel', () => {
       const states = await statesOf(attestations)
       expect(states.filter(({ status }) => status === 'cancelled')).toHaveLength(cancelled)
       for (const { id: attestationId, status, job, consumer } of states) {
-        const expected = status === 'cancelled' ? ['cancelled', null] : ['evaluated', attestationId]
+        const expected = status === 'cancelled' ? ['cancelled', null] : ['succeeded', attestationId]
         expect([job, consumer], status).toEqual(expected)
       }
       await submit(lines)
