@@ -50,7 +50,7 @@ export interface ClaimDetails {
 }
 
 /** Bytes sent earlier by `POST /v1/media`, base64 in the body itself, or the chunks sent to a session. */
-export type Media = { media_id: string } | { content_type: string; data: string } | { session_id: string }
+export type Media = { media_id: string } | { content_type: string; data: string } | { capture_session_id: string }
 
 /** The body of `POST /v1/claims/attest`, and one line of `POST /v1/claims/batches`. */
 export interface AttestBody {

@@ -40,7 +40,7 @@ export interface Crew {
 
 export type Evidence =
   | { format: 'android-key'; challenge: string; chain: string[] }
-  | { format: 'apple-appattest'; challenge: string; object: string; key_id: string }
+  | { format: 'apple-appattest'; challenge: string; object: string; app_attest_key_id: string }
 
 interface CrewOptions {
   plan: FleetPlan
@@ -79,7 +79,7 @@ export async function createCrew({ plan, now, vendor }: CrewOptions): Promise<Cr
           format: 'apple-appattest',
           challenge,
           object: object.toString('base64'),
-          key_id: keyId.toString('base64'),
+          app_attest_key_id: keyId.toString('base64'),
         }
       }
       // For biometric or passcode: as on most phones, the app states which one it was.

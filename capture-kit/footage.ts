@@ -49,14 +49,17 @@ export function planVideos({ seed, now, devices }: FleetPlan): PlannedVideo[] {
 export function film(
   { kind, externalId, scene, capturedAt }: PlannedVideo,
   device: Device,
-  { deviceId, session }: { deviceId: string | undefined; session: { session_id: string; session_nonce: string } },
+  {
+    deviceId,
+    session,
+  }: { deviceId: string | undefined; session: { capture_session_id: string; session_nonce: string } },
 ): Footage {
   const recorded = recordVideo({ seed: scene, chunks: CHUNKS, chunkMs: CHUNK_MS })
   const [{ lat, lng }] = PLACES
   const body = device.capture({
     photo: joinChunks(recorded),
     capturedAt,
-    media: { session_id: session.session_id },
+    media: { capture_session_id: session.capture_session_id },
     gps: { lat, lng, accuracy_m: 5, mock: false },
     biometric: { gated: true, method: 'face' },
     deviceId,

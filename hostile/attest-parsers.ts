@@ -97,7 +97,7 @@ export async function attestParsers(web: Web): Promise<Parser[]> {
     }),
     web.parser('POST device', (dice) => post('/v1/admin/devices', enrollment(dice), JSON_BODY)),
     web.parser('POST devices as lines', (dice) =>
-      post('/v1/admin/devices', dice.once(2) ? mutateLines(enrollments, dice) : enrollment(dice), NDJSON),
+      post('/v1/admin/devices/batches', dice.once(2) ? mutateLines(enrollments, dice) : enrollment(dice), NDJSON),
     ),
     web.parser(
       'POST root CA',
@@ -158,7 +158,7 @@ export async function attestParsers(web: Web): Promise<Parser[]> {
         {
           method: 'PUT',
           path: targetOf(
-            `/v1/claims/attest/sessions/${sessions[0].session_id}/chunks/${dice.once(3) ? dice.below(9) : mutateText(['0', '9999'], dice, 20)}`,
+            `/v1/claims/attest/sessions/${sessions[0].capture_session_id}/chunks/${dice.once(3) ? dice.below(9) : mutateText(['0', '9999'], dice, 20)}`,
           ),
           headers: [auth, ['Content-Type', dice.once(8) ? 'video/webm' : 'video/mp4']],
         },

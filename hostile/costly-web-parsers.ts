@@ -40,7 +40,7 @@ export function costlyWebParsers({ baseUrl, key }: Pick<System, 'baseUrl' | 'key
       const chainOf = () => ({ certificate_chain: makeCostlyChain(dice).map((der) => der.toString('base64')) })
       if (dice.once(2)) return post('/v1/admin/devices', jsonOf(chainOf()), JSON_BODY)
       const lines = Array.from({ length: 1 + dice.below(MAX_LINES) }, () => jsonOf(chainOf()))
-      return post('/v1/admin/devices', Buffer.from(lines.join('\n')), NDJSON)
+      return post('/v1/admin/devices/batches', Buffer.from(lines.join('\n')), NDJSON)
     }),
     {
       ...web('POST root CA: RSA keys of every length', (dice) => {

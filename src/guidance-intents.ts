@@ -19,8 +19,8 @@ export const INTENT_GUIDANCE = {
     example: { detail: 'The agent session was revoked at 2026-11-20T15:11:02.000Z.' },
   },
   device_revoked: {
-    happened: 'The device was revoked, in its registry or for intent tokens: none is issued to it.',
-    remedy: 'Use another device. GET /v1/intent/revocations has the reason.',
+    happened: 'The device was revoked, in its registry or for intent tokens. A revocation is final.',
+    remedy: 'Use another device. GET /v1/admin/devices/{id} or GET /v1/intent/revocations has the reason.',
     repeat: NO,
     example: { detail: 'The device was revoked at 2026-11-20T15:11:02.000Z.' },
   },

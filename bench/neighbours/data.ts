@@ -136,7 +136,7 @@ export async function makeHonestData(
       JSON.stringify({ certificate_chain: await makeChain(1_000 + index) }),
     ),
   )
-  const enrolled = await post('/v1/admin/devices', lines.join('\n'), { type: 'application/x-ndjson' })
+  const enrolled = await post('/v1/admin/devices/batches', lines.join('\n'), { type: 'application/x-ndjson' })
 
   const { challenges } = await post('/v1/admin/devices/challenges', { count: Math.min(1_000, 2 * each) })
   const evidence: object[] = []

@@ -94,7 +94,7 @@ export function honestRoutines(data: HonestData): Routine[] {
         '/v1/claims/attest/sessions',
         { count: 1 },
         {
-          after: (body) => void made.sessions.unshift(JSON.parse(body.toString()).sessions[0].session_id),
+          after: (body) => void made.sessions.unshift(JSON.parse(body.toString()).sessions[0].capture_session_id),
         },
       ),
     'GET /v1/claims/attest/sessions/:id': () =>
@@ -132,6 +132,7 @@ export function honestRoutines(data: HonestData): Routine[] {
 
     'GET /v1/claims': () => get('/v1/claims'),
     'GET /v1/claims/:id': () => get(`/v1/claims/${pick(claimIds)}`),
+    'GET /v1/claims/:id/attestations': () => get(`/v1/claims/${pick(claimIds)}/attestations`),
     'GET /v1/claims/:id/duplicates': () => get(`/v1/claims/${pick(claimIds)}/duplicates`),
     'GET /v1/claims/:id/evidence': () => get(`/v1/claims/${pick(claimIds)}/evidence`),
     'GET /v1/claims/:id/evidence (PDF)': () => get(`/v1/claims/${pick(claimIds)}/evidence?format=pdf`),
@@ -139,6 +140,8 @@ export function honestRoutines(data: HonestData): Routine[] {
 
     'POST /v1/cases': eachOnce(data.openable, (id) => send('POST', '/v1/cases', { claim_id: id, actor: ADJUSTER })),
     'GET /v1/cases': () => get('/v1/cases'),
+    'GET /v1/cases/counts': () => get('/v1/cases/counts'),
+    'GET /v1/cases/:id/entries': () => get(`/v1/cases/${pick(caseIds)}/entries`),
     'GET /v1/cases/:id': () => get(`/v1/cases/${pick(caseIds)}`),
     'POST /v1/cases/:id/transitions': () => {
       const one = idle.shift()
@@ -159,9 +162,9 @@ export function honestRoutines(data: HonestData): Routine[] {
       send('PATCH', `/v1/cases/${pick(caseIds)}`, { actor: ADJUSTER, priority: pick(['high', 'normal']) }),
 
     'POST /v1/admin/devices': () => send('POST', '/v1/admin/devices', { certificate_chain: pick(data.chains) }),
-    'POST /v1/admin/devices (10 lines)': () => ({
+    'POST /v1/admin/devices/batches': () => ({
       method: 'POST',
-      path: '/v1/admin/devices',
+      path: '/v1/admin/devices/batches',
       status: 200,
       headers: NDJSON,
       body: Array.from({ length: 10 }, () => JSON.stringify({ certificate_chain: pick(data.chains) })).join('\n'),

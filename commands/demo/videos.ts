@@ -18,7 +18,7 @@ export async function sendVideos(
     const [device, session] = [crew.devices[video.device], sessions[index]]
     if (device === undefined || session === undefined) throw new RangeError(`no phone or no session for ${video.kind}`)
     const { body, chunks } = film(video, device, { deviceId: deviceIds[video.device], session })
-    for (const chunk of chunks) await client.sendChunk(session.session_id, chunk.index, chunk.data)
+    for (const chunk of chunks) await client.sendChunk(session.capture_session_id, chunk.index, chunk.data)
     const { attestation_id: id } = await client.attest(body, 0)
     sent.set(video.externalId, id)
   }

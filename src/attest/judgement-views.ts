@@ -7,6 +7,7 @@ import { ADVISORIES, FACTOR_CODES } from './factors/table.ts'
 const listed = (id: string, values: readonly string[]) => z.string().meta({ id, enum: [...values] })
 
 export const riskStatusView = z.enum(['passed', 'review', 'failed']).meta({ id: 'RiskStatus' })
+export const claimRiskStatusView = z.enum(['pending', 'passed', 'review', 'failed']).meta({ id: 'ClaimRiskStatus' })
 export const provenanceStatusView = z
   .enum(['verified', 'attested_unverified', 'unattested', 'broken'])
   .meta({ id: 'ProvenanceStatus' })
@@ -18,8 +19,15 @@ export const factorCodeView = listed('FactorCode', FACTOR_CODES)
 export const advisoryCodeView = listed('AdvisoryCode', ADVISORIES)
 
 const evidence = z
-  .record(z.string(), z.unknown())
-  .meta({ id: 'FactorEvidence', description: 'What was compared, what was expected, what was found, and more.' })
+  .looseObject({
+    compared: z.string().describe('What was compared.'),
+    expected: z.unknown().describe('What an honest capture would show: any JSON value.'),
+    found: z.unknown().describe('What was found: any JSON value.'),
+  })
+  .meta({
+    id: 'FactorEvidence',
+    description: 'Further members depend on the code. Their names have units, and times are ISO 8601.',
+  })
 
 export const factorView = z
   .object({ code: factorCodeView, points: z.number().int(), evidence })

@@ -9,7 +9,7 @@ import { film, planVideos } from '../../capture-kit/footage.ts'
 
 const NOW = new Date('2026-11-20T15:11:00.000Z')
 const plan = planFleet({ seed: 5, claims: 60, now: NOW, hasHardware: true })
-const session = { session_id: 'cap_1', session_nonce: Buffer.alloc(32, 7).toString('base64url') }
+const session = { capture_session_id: 'cap_1', session_nonce: Buffer.alloc(32, 7).toString('base64url') }
 const crew = await createCrew({ plan: { ...plan, devices: plan.devices.slice(0, 1) }, now: () => NOW })
 
 const filmed = (kind: VideoKind) => {
@@ -41,7 +41,7 @@ test.each([
   ['edited_chunk', null, 2],
 ] as const)('%s: the chunks have exactly the defects of their kind', (kind, missing, edited) => {
   const { body, chunks, facts } = filmed(kind)
-  expect(body).toMatchObject({ media_type: 'video', media: { session_id: 'cap_1' } })
+  expect(body).toMatchObject({ media_type: 'video', media: { capture_session_id: 'cap_1' } })
   expect(facts.chain).toMatchObject({ seed: 'nonce', verifiedLinks: 5, link: null, lastLink: null, duplicate: null })
   expect(facts.received.missing?.index ?? null).toBe(missing)
   expect(facts.chain?.digest?.index ?? null).toBe(edited)

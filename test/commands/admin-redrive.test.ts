@@ -37,11 +37,11 @@ describe('admin -- jobs redrive', () => {
 
   it('redrives the subject together with its job, for one job and for a whole queue', async () => {
     const [one, other] = [await makeDeadJob(), await makeDeadJob()]
-    expect(await service.find(caller, one.screeningId)).toMatchObject({ status: 'unavailable' })
+    expect(await service.find(caller, one.screeningId)).toMatchObject({ status: 'failed' })
     await expect(run(`jobs redrive ${one.jobId}`, false)).rejects.toThrow('Nothing was changed.')
     expect(await run(`jobs redrive ${one.jobId}`)).toEqual({ redriven: 1 })
     expect(await service.find(caller, one.screeningId)).toMatchObject({ status: 'queued', reason: null })
-    expect(await service.find(caller, other.screeningId)).toMatchObject({ status: 'unavailable' })
+    expect(await service.find(caller, other.screeningId)).toMatchObject({ status: 'failed' })
     expect(await run('jobs redrive --queue screen')).toEqual({ redriven: 1 })
     expect(await service.find(caller, other.screeningId)).toMatchObject({ status: 'queued', reason: null })
     expect(await run('jobs redrive --queue screen')).toEqual({ redriven: 0 })

@@ -18,7 +18,8 @@ const OURS: Record<string, ScopedType> = {
   media_id: 'med',
   device_id: 'dev',
   batch_id: 'bat',
-  session_id: 'cap',
+  screening_batch_id: 'bat',
+  capture_session_id: 'cap',
   agent_id: 'agt',
   agent_session_id: 'ses',
   trace_id: 'trc',
@@ -31,9 +32,17 @@ const OURS: Record<string, ScopedType> = {
   schedule_id: 'sch',
   webhook_endpoint_id: 'whe',
 }
-// Named like ids, but of the caller's own form, or of something that has no environment. `key_id`: of App Attest. `actor_id` and
+// Named like ids, but of the caller's own form, or of something that has no environment. `app_attest_key_id`: of Apple. `actor_id` and
 // `subject_id`: filters of the audit log, whose entries are of both. Nodes are of a graph, rules of a policy.
-const FOREIGN = ['masked_node_ids', 'node_id', 'external_id', 'key_id', 'actor_id', 'subject_id', 'matched_rule_id']
+const FOREIGN = [
+  'masked_node_ids',
+  'node_id',
+  'external_id',
+  'app_attest_key_id',
+  'actor_id',
+  'subject_id',
+  'matched_rule_id',
+]
 // Lines of NDJSON, each with its own refusal: tests of these features send ids of the other environment.
 const BY_LINE = ['POST /v1/claims/batches', 'POST /v1/media/screenings/batches', 'POST /v1/admin/devices/attestations']
 

@@ -68,7 +68,13 @@ export const ATTACKS = {
           return target.ask({ method: 'POST', path: '/v1/claims/attest', headers: NO_WAIT, body: jsonOf(capture) })
         }
         const lines = Array.from({ length: CERTIFICATE_LINES }, () => jsonOf({ certificate_chain: encoded() }))
-        return target.ask({ method: 'POST', path: '/v1/admin/devices', key, headers: NDJSON, body: lines.join('\n') })
+        return target.ask({
+          method: 'POST',
+          path: '/v1/admin/devices/batches',
+          key,
+          headers: NDJSON,
+          body: lines.join('\n'),
+        })
       },
     }
   },

@@ -70,7 +70,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     })
     expect(status).toBe(200)
     const body = JSON.parse(text)
-    expect(body.status).toBe('evaluated')
+    expect(body.status).toBe('succeeded')
     const keys = createLocalJWKSet(JSON.parse((await request('/.well-known/jwks.json')).text))
     const { payload, protectedHeader } = await compactVerify(body.result_jws, keys)
     expect(protectedHeader).toMatchObject({ alg: 'ES256', typ: 'attest-result+jwt' })
@@ -93,8 +93,8 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
   it('compare: reports the photo of that submission as a duplicate of the first claim that showed it', async () => {
     const [claim] = JSON.parse((await request('/v1/claims?reference=single')).text).data
     const codes = async () => {
-      const { attestations } = JSON.parse((await request(`/v1/claims/${claim.claim_id}`)).text)
-      return attestations.data[0].observations.map(({ code }: { code: string }) => code)
+      const { data } = JSON.parse((await request(`/v1/claims/${claim.claim_id}/attestations`)).text)
+      return data[0].observations.map(({ code }: { code: string }) => code)
     }
     await until(async () => (await codes()).includes('duplicate_media'), { everyMs: 100 })
   })
@@ -109,7 +109,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
       body: JSON.stringify({ claim_id: claimId, media: { media_id: mediaId } }),
     })
     expect({ status, text }).toMatchObject({ status: 200 })
-    expect(JSON.parse(text)).toMatchObject({ status: 'scored', genai_score: 0.97, claim_id: claimId })
+    expect(JSON.parse(text)).toMatchObject({ status: 'succeeded', genai_score: 0.97, claim_id: claimId })
     expect(detector.asked).toHaveLength(1)
     const claim = JSON.parse((await request(`/v1/claims/${claimId}`)).text)
     expect(claim.advisory_codes).toContain('ai_generated_likely')

@@ -21,7 +21,7 @@ export interface SessionRequest {
 }
 
 export interface IssuedSession {
-  session_id: string
+  capture_session_id: string
   session_nonce: string
   issued_at: string
   expires_at: string
@@ -40,7 +40,7 @@ export function createCaptures({ db, now, random = randomBytes }: CapturesDeps) 
   return {
     /**
      * Issues nonces for future captures, all with one lifetime.
-     * @throws {Failure} `environment_mismatch` or `not_found` for the device id, `conflict` when the device is revoked.
+     * @throws {Failure} `environment_mismatch` or `not_found` for the device id, `device_revoked`.
      */
     async issue(scope: Scope, request: SessionRequest, key?: IdempotencyKey): Promise<{ sessions: IssuedSession[] }> {
       const { count, device_id: deviceId = null, claim_reference: claimReference = null } = request
@@ -83,7 +83,7 @@ export function createCaptures({ db, now, random = randomBytes }: CapturesDeps) 
 
 function issued({ id, nonce, issuedAt, expiresAt }: Pick<CaptureSession, 'id' | 'nonce' | 'issuedAt' | 'expiresAt'>) {
   return {
-    session_id: id,
+    capture_session_id: id,
     session_nonce: nonce,
     issued_at: issuedAt.toISOString(),
     expires_at: expiresAt.toISOString(),
@@ -92,5 +92,5 @@ function issued({ id, nonce, issuedAt, expiresAt }: Pick<CaptureSession, 'id' | 
 
 function revokedDevice(deviceId: string, revokedAt: Date): Failure {
   const detail = `${deviceId} was revoked at ${revokedAt.toISOString()}: it gets no new capture sessions.`
-  return new Failure('conflict', { detail, errors: [{ pointer: '/device_id', code: 'device_revoked', detail }] })
+  return new Failure('device_revoked', { detail, errors: [{ pointer: '/device_id', code: 'device_revoked', detail }] })
 }

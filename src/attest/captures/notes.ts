@@ -2,7 +2,7 @@ import { DIGEST, IDS } from '#src/catalogue/examples.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const chunk = {
-  session_id: IDS.session,
+  capture_session_id: IDS.session,
   index: 0,
   sha256: DIGEST,
   bytes: 812_544,
@@ -10,15 +10,15 @@ const chunk = {
 }
 
 const issued = {
-  session_id: IDS.session,
+  capture_session_id: IDS.session,
   session_nonce: 'zWvO0m5X1o2cS6nE7q3kq8n1w2Yt4uVb5xR9aLd0PfM',
   issued_at: '2026-11-20T15:10:58.000Z',
   expires_at: '2026-11-20T15:20:58.000Z',
 }
 
 const streamed = {
-  session_id: IDS.session,
-  state: 'open',
+  capture_session_id: IDS.session,
+  status: 'open',
   device_id: IDS.device,
   issued_at: '2026-11-20T15:10:58.000Z',
   expires_at: '2026-11-20T15:20:58.000Z',
@@ -40,7 +40,7 @@ export const NOTES: Record<string, Note> = {
       'days later. Fetch a few while there is a network.',
     examples: { 'Ten for one device': { count: 10, device_id: IDS.device } },
     answers: { 200: { example: { sessions: [issued] } } },
-    problems: ['not_found', 'environment_mismatch', 'conflict'],
+    problems: ['not_found', 'environment_mismatch', 'device_revoked'],
   },
   'GET /v1/claims/attest/sessions/:id': {
     description:
@@ -52,10 +52,10 @@ export const NOTES: Record<string, Note> = {
     description:
       'The raw bytes of one chunk, 64 MiB at most, in any order; chunk 0 begins the file. The same bytes again are ' +
       'the same chunk and keep its arrival, other bytes are 409. Send `Content-Digest` to have a damaged transfer ' +
-      'refused. After the session is submitted (`media: {"session_id": ...}`), no more are accepted. Unsubmitted ' +
+      'refused. After the session is submitted (`media: {"capture_session_id": ...}`), no more are accepted. Unsubmitted ' +
       'chunks are deleted after 7 days.',
     headers: { 'Content-Digest': '`sha-256=:<base64>:` (RFC 9530) of the chunk.' },
     answers: { 200: { example: chunk } },
-    problems: ['conflict'],
+    problems: ['conflict', 'invalid_state_transition'],
   },
 }

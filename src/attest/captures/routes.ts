@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { type Captures, MAX_SESSIONS } from './captures.ts'
 
 const sessionsView = z
@@ -7,10 +8,10 @@ const sessionsView = z
     sessions: z.array(
       z
         .object({
-          session_id: z.string(),
+          capture_session_id: z.string(),
           session_nonce: z.string(),
-          issued_at: z.string(),
-          expires_at: z.string(),
+          issued_at: timestampView,
+          expires_at: timestampView,
         })
         .meta({ id: 'IssuedSession' }),
     ),

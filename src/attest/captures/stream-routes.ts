@@ -1,34 +1,40 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { idParam, idParams } from '#src/platform/http/params.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { MAX_CHUNK_BYTES, MAX_CHUNKS } from '../video/limits.ts'
 import type { ChunkRow, StreamRow } from './stream-rows.ts'
 import type { Streams } from './streams.ts'
 
 const chunkView = z
   .object({
-    session_id: z.string(),
+    capture_session_id: z.string(),
     index: z.number().int(),
     sha256: z.string(),
     bytes: z.number().int(),
-    arrived_at: z
-      .string()
-      .describe('By the server’s clock. A chunk that is sent again keeps the time of its first arrival.'),
+    arrived_at: timestampView.describe(
+      'By the server’s clock. A chunk that is sent again keeps the time of its first arrival.',
+    ),
   })
   .meta({ id: 'Chunk' })
 
 const streamView = z
   .object({
-    session_id: z.string(),
-    state: z.enum(['open', 'closed']).describe('closed: it was submitted and accepts no more chunks.'),
+    capture_session_id: z.string(),
+    status: z
+      .enum(['open', 'closed'])
+      .meta({ id: 'CaptureSessionStatus' })
+      .describe('closed: it was submitted and accepts no more chunks.'),
     device_id: z.string().nullable(),
-    issued_at: z.string(),
-    expires_at: z.string(),
+    issued_at: timestampView,
+    expires_at: timestampView,
     content_type: z.string().nullable().describe('As the first chunk said it.'),
     chunk_count: z.number().int(),
     total_bytes: z.number().int(),
     next_index: z.number().int().describe('The first index that has not arrived.'),
-    received: z.array(z.object({ first: z.number().int(), last: z.number().int() })).describe('Runs of indices.'),
+    received: z
+      .array(z.object({ first: z.number().int(), last: z.number().int() }).meta({ id: 'ChunkRun' }))
+      .describe('Runs of indices.'),
   })
   .meta({ id: 'CaptureSession' })
 
@@ -99,7 +105,7 @@ export function streamRoutes(streams: Streams): Route[] {
 }
 
 function toChunkView(sessionId: string, { index, sha256, bytes, arrivedAt }: ChunkRow): z.input<typeof chunkView> {
-  return { session_id: sessionId, index, sha256, bytes, arrived_at: arrivedAt.toISOString() }
+  return { capture_session_id: sessionId, index, sha256, bytes, arrived_at: arrivedAt.toISOString() }
 }
 
 function toStreamView({ stream, chunks }: { stream: StreamRow; chunks: ChunkRow[] }): z.input<typeof streamView> {
@@ -111,8 +117,8 @@ function toStreamView({ stream, chunks }: { stream: StreamRow; chunks: ChunkRow[
   }
   const [start] = received
   return {
-    session_id: stream.id,
-    state: stream.mediaId === null && stream.consumedBy === null ? 'open' : 'closed',
+    capture_session_id: stream.id,
+    status: stream.mediaId === null && stream.consumedBy === null ? 'open' : 'closed',
     device_id: stream.deviceId,
     issued_at: stream.issuedAt.toISOString(),
     expires_at: stream.expiresAt.toISOString(),

@@ -170,9 +170,9 @@ export function createStreams({ db, store, now }: StreamsDeps) {
       if (!(await store.exists(scope, sha256))) throw beingErased()
       return media
     }
-    throw new Failure('conflict', {
+    throw new Failure('not_ready', {
       detail: 'Chunks of this session are still arriving: submit it when the last one was answered.',
-      errors: [{ pointer: '/media/session_id', code: 'still_arriving', detail: 'takes chunks at this moment' }],
+      errors: [{ pointer: '/media/capture_session_id', code: 'still_arriving', detail: 'takes chunks at this moment' }],
     })
   }
 
@@ -195,7 +195,10 @@ export function createStreams({ db, store, now }: StreamsDeps) {
 
 function checkRoom(stream: StreamRow, type: MediaType, bytes: number): void {
   if (stream.mediaId !== null || stream.consumedBy !== null) {
-    throw new Failure('conflict', 'The session was submitted: its stream takes no more chunks.')
+    throw new Failure('invalid_state_transition', {
+      detail: 'The session was submitted: its stream takes no more chunks.',
+      members: { allowed: ['open'], current_status: 'closed' },
+    })
   }
   if (stream.contentType !== null && stream.contentType !== type) {
     throw invalidField('Content-Type', 'content_type_mismatch', `must be ${stream.contentType}, as of the first chunk`)
@@ -241,11 +244,14 @@ const beingErased = (): Failure =>
   new Failure('service_unavailable', 'The same bytes were being erased when they came again. Try again.')
 
 const nothingArrived = (): Failure =>
-  invalidField('/media/session_id', 'no_chunks', 'names a session of which no chunk has arrived')
+  invalidField('/media/capture_session_id', 'no_chunks', 'names a session of which no chunk has arrived')
 
 const gone = (): Failure => {
   const detail = 'The chunks of this session were erased.'
-  return new Failure('not_found', { detail, errors: [{ pointer: '/media/session_id', code: 'not_found', detail }] })
+  return new Failure('not_found', {
+    detail,
+    errors: [{ pointer: '/media/capture_session_id', code: 'not_found', detail }],
+  })
 }
 
 // Per run of retention.

@@ -1,6 +1,7 @@
 // Adjusters' cases. machine.ts defines the transitions, sla.ts the due dates. Here each change is one transaction: the
 // case, its history entry with actor and reason, and the event.
 
+import { readActors } from '#src/account/users/actors.ts'
 import { emit } from '#src/account/webhooks/emit.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { note as noteForLog } from '#src/platform/context.ts'
@@ -19,26 +20,31 @@ import {
   fraudActorAfter,
   isTerminal,
   judgeTransition,
+  needsAssignee,
+  STATES,
 } from './machine.ts'
-import { checkedActorOf, closed, inReview, transitionRefusal } from './refusals.ts'
+import { checkAssignee, checkedActorOf, closed, inReview, transitionRefusal } from './refusals.ts'
 import {
   type CaseFilter,
+  type CaseOrder,
   type CaseRow,
   type Change,
   type ClaimFacts,
   countCases,
-  type EntryRow,
   findCase,
   findCaseEntries,
   findCases,
+  findClaimFacts,
   findOpenCase,
   insertCase,
+  type ListedCase,
   lockCase,
   lockClaim,
   type Priority,
   saveCase,
 } from './rows.ts'
 import { dueOf, type SlaClock, setDue, startClock, turnClock } from './sla.ts'
+import { actorIdsOf, type CaseView, type EntryView, toCaseView, toEntryView } from './views.ts'
 
 export interface CasesDeps {
   db: Pick<Database, 'tenant'>
@@ -103,16 +109,31 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
     return db.tenant(caller, (tx) => once(tx, key, locked, () => id))
   }
 
+  async function show(caller: Caller, rows: readonly CaseRow[]): Promise<CaseView[]> {
+    const at = now()
+    const role = roleOf(caller.principal)
+    return db.tenant(caller, async (tx) => {
+      const [claims, actors] = await Promise.all([
+        findClaimFacts(
+          tx,
+          rows.map(({ claimId }) => claimId),
+        ),
+        readActors(tx, rows.flatMap(actorIdsOf)),
+      ])
+      return rows.map((row) => {
+        const claim = claims.get(row.claimId)
+        if (claim === undefined) throw new Error('a case has no claim')
+        return toCaseView(row, { now: at, claim, actors, role, isFourEyes: settings.fourEyes })
+      })
+    })
+  }
+
   return {
     get,
 
-    /** The clock for the due dates of cases. */
-    now,
-
     /**
      * Opens a case for a claim that has no open one.
-     * @throws {Failure} `environment_mismatch`, `not_found` for the claim; `conflict` (member `case_id`) when one is
-     * open, and when the claim was erased.
+     * @throws {Failure} `environment_mismatch`, `not_found` for the claim; `case_already_open`; `claim_erased`.
      */
     async open(caller: Caller, request: Opening, key?: IdempotencyKey): Promise<CaseRow> {
       const { claimId, assignee, priority, note } = request
@@ -125,6 +146,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
         const claim = await lockClaim(tx, claimId)
         if (claim === undefined) throw new Failure('not_found', `There is no claim ${claimId}.`)
         if (claim.isClosed) throw erased('/claim_id')
+        if (assignee !== null) await checkAssignee(tx, caller, assignee)
         await refuseSecond(tx, claimId)
         const row = { id, claimId, assignee, priority, openedAt, ...startClock(openedAt, settings) }
         await insertCase(tx, caller, row, { kind: 'opened', actor, keyId, to: 'open', note })
@@ -135,14 +157,17 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
       return db.tenant(caller, (tx) => once(tx, key, insert, () => id))
     },
 
-    /** A case and its history, newest first. @throws {Failure} `environment_mismatch`, `not_found`. */
-    async read(
+    /** Cases as the caller sees them, with what they may become. */
+    show,
+
+    /** The history of a case, newest first. @throws {Failure} `environment_mismatch`, `not_found`. */
+    async listEntries(
       scope: Scope,
       id: string,
       query: { limit: number; cursor?: string | undefined },
-    ): Promise<{ row: CaseRow; history: Page<EntryRow> }> {
+    ): Promise<Page<EntryView>> {
       checkId(id, 'cas', scope.environment)
-      const binding = { route: 'GET /v1/cases/:id', scope, query: { id } }
+      const binding = { route: 'GET /v1/cases/:id/entries', scope, query: { id } }
       const cursor = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
         const before = cursor === undefined ? undefined : Number(cursor)
@@ -151,31 +176,51 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
           findCaseEntries(tx, id, { before, limit: query.limit + 1 }),
         ])
         if (row === undefined) throw notFound(id)
-        return { row, history: pager.page(entries, query.limit, ({ seq }) => String(seq), binding) }
+        const page = pager.page(entries, query.limit, ({ seq }) => String(seq), binding)
+        const actors = await readActors(
+          tx,
+          page.data.map(({ actor, keyId }) => keyId ?? actor),
+        )
+        return { ...page, data: page.data.map((entry) => toEntryView(entry, actors)) }
       })
     },
 
     async list(
-      scope: Scope,
+      caller: Caller,
       filter: CaseFilter,
-      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
-    ): Promise<Page<CaseRow> & { totalCount: number | undefined }> {
-      const binding = { route: 'GET /v1/cases', scope, query: { ...filter } }
-      const before = pager.decode(query.cursor, binding)
+      query: { limit: number; order: CaseOrder; cursor?: string | undefined; include?: 'total_count' | undefined },
+    ): Promise<Page<CaseView> & { total_count?: number }> {
+      const { order } = query
+      const binding = { route: 'GET /v1/cases', scope: caller, query: { ...filter, ...order } }
+      const after = placeOf(pager.decode(query.cursor, binding))
+      const filterAt = { ...filter, now: now() }
+      const { page, total } = await db.tenant(caller, async (tx) => {
+        const [rows, counted] = await Promise.all([
+          findCases(tx, caller, filterAt, { order, after, limit: query.limit + 1 }),
+          query.include === undefined ? undefined : countCases(tx, caller, filterAt),
+        ])
+        return { page: pager.page(rows, query.limit, cursorOf, binding), total: counted }
+      })
+      const data = await show(caller, page.data)
+      return { ...page, data, ...(total !== undefined && { total_count: total }) }
+    },
+
+    /** How many cases match, by status, each counted as far as totals of lists are. */
+    async count(scope: Scope, filter: Pick<CaseFilter, 'assignee'>): Promise<Record<CaseState, number>> {
       const filterAt = { ...filter, now: now() }
       return db.tenant(scope, async (tx) => {
-        const [rows, totalCount] = await Promise.all([
-          findCases(tx, scope, filterAt, { before, limit: query.limit + 1 }),
-          query.include === undefined ? undefined : countCases(tx, scope, filterAt),
-        ])
-        return { ...pager.page(rows, query.limit, ({ id }) => id, binding), totalCount }
+        const counts = await Promise.all(STATES.map((state) => countCases(tx, scope, { ...filterAt, states: [state] })))
+        return Object.fromEntries(STATES.map((state, index) => [state, counts[index] ?? 0])) as Record<
+          CaseState,
+          number
+        >
       })
     },
 
     /**
      * Applies a transition. `isProposed`: it needs a second adjuster, and the case keeps its state until then.
-     * @throws {Failure} `invalid_state_transition` with the allowed transitions; `conflict` when the claim has another
-     * open case, or was erased and a note is given; `insufficient_role`, `environment_mismatch`, `not_found`.
+     * @throws {Failure} `invalid_state_transition` with the allowed transitions; `case_already_open`; `claim_erased` when a
+     * note is given; `insufficient_role`, `environment_mismatch`, `not_found`.
      */
     async transition(
       caller: Caller,
@@ -187,8 +232,11 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
       const { id: actorId, person: actor, keyId } = checkedActorOf(caller.principal, request.actor)
       return change(caller, id, key, async (tx, { row, claim }) => {
         const at = now()
-        refuseStale(row, request.version, 'invalid_state_transition')
-        const assignee = request.assignee ?? row.assignee
+        refuseStale(row, request.version)
+        const assignee = request.assignee ?? row.assignee ?? ownUser(caller, row.state, to)
+        if (request.assignee !== undefined && request.assignee !== row.assignee) {
+          await checkAssignee(tx, caller, request.assignee)
+        }
         const wish = { to, reasonCode, note, actor, role: roleOf(caller.principal) }
         const ruling = judgeTransition({ ...row, assignee }, wish, { claim, isFourEyes: settings.fourEyes })
         if (ruling.kind === 'refused') throw transitionRefusal(ruling, row.state)
@@ -198,9 +246,11 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
 
         const isProposed = ruling.kind === 'proposed'
         const said = { actor, keyId, from: row.state, to, reasonCode, note }
+        const fraudActor = fraudActorAfter(wish, ruling.kind)
         const common = {
           ...row,
-          fraudActor: fraudActorAfter(wish, ruling.kind),
+          fraudActor,
+          fraudKeyId: fraudActor === null ? null : keyId,
           version: row.version + 1,
           updatedAt: at,
         }
@@ -237,7 +287,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
       })
     },
 
-    /** Adds a note, to a closed case too. @throws {Failure} `conflict` when the claim was erased; `not_found`. */
+    /** Adds a note, to a closed case too. @throws {Failure} `claim_erased`; `not_found`. */
     async addNote(
       caller: Caller,
       id: string,
@@ -255,18 +305,19 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
 
     /**
      * Changes the assignee, the priority or the due date. A change to the current value makes no entry.
-     * @throws {Failure} `invalid_request` for a past date; `invalid_state_transition` for a closed case; `conflict` for
-     * an outdated version, and for removing the assignee during a review; `not_found`.
+     * @throws {Failure} `invalid_request` for a past date; `invalid_state_transition` for a closed case, for an
+     * outdated version, and for removing the assignee during a review; `not_found`.
      */
     async update(caller: Caller, id: string, request: CaseChanges, key?: IdempotencyKey): Promise<CaseRow> {
       const { person: actor, keyId } = checkedActorOf(caller.principal, request.actor)
       return change(caller, id, key, async (tx, { row }) => {
         const at = now()
-        refuseStale(row, request.version, 'conflict')
+        refuseStale(row, request.version)
         if (row.closedAt !== null) throw closed(row)
         if (request.assignee === null && row.state !== 'open') throw inReview(row)
         const { assignee = row.assignee, priority = row.priority, dueAt } = request
         if (dueAt !== undefined && dueAt <= at) throw invalidField('/due_at', 'in_the_past', 'must be later than now')
+        if (assignee !== null && assignee !== row.assignee) await checkAssignee(tx, caller, assignee)
         const due = dueOf(row, row.state, false, at)
         const changes: Change[] = []
         if (assignee !== row.assignee) changes.push(changeOf('assignee', row.assignee, assignee))
@@ -287,30 +338,43 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
 async function refuseSecond(tx: Tx, claimId: string): Promise<void> {
   const openId = await findOpenCase(tx, claimId)
   if (openId === undefined) return
-  throw new Failure('conflict', {
+  throw new Failure('case_already_open', {
     detail: `${claimId} has an open case, ${openId}.`,
     errors: [{ pointer: '/claim_id', code: 'case_open', detail: `has an open case, ${openId}` }],
     members: { case_id: openId },
   })
 }
 
-function refuseStale(row: CaseRow, version: number | undefined, code: 'conflict' | 'invalid_state_transition'): void {
+function refuseStale(row: CaseRow, version: number | undefined): void {
   if (version === undefined || version === row.version) return
-  throw new Failure(code, {
+  throw new Failure('invalid_state_transition', {
     detail: `The case is at version ${row.version} and ${row.state} by now: read it again.`,
     errors: [{ pointer: '/version', code: 'stale', detail: `is ${row.version} by now` }],
-    members: { allowed: allowedFrom(row.state), version: row.version },
+    members: { allowed: allowedFrom(row.state), current_status: row.state, version: row.version },
   })
 }
 
 function erased(pointer: string): Failure {
   const detail = 'The claim was erased: nothing more is written about it.'
-  return new Failure('conflict', { detail, errors: [{ pointer, code: 'claim_erased', detail }] })
+  return new Failure('claim_erased', { detail, errors: [{ pointer, code: 'claim_erased', detail }] })
 }
 
 // Copies only the clock's members, so that spreading the new clock into a row overwrites nothing else.
 function clockOf({ reviewDueAt, decisionDueAt, pausedAt }: CaseRow): SlaClock {
   return { reviewDueAt, decisionDueAt, pausedAt }
+}
+
+// The user of a session takes a case that needs an assignee; a key belongs to no person.
+function ownUser({ principal }: Caller, from: CaseState, to: CaseState): string | null {
+  return principal.kind === 'session' && needsAssignee(from, to) ? principal.userId : null
+}
+
+const cursorOf = ({ id, dueAt }: ListedCase) => `${dueAt?.toISOString() ?? ''} ${id}`
+
+function placeOf(cursor: string | undefined): { id: string; dueAt: Date | undefined } | undefined {
+  if (cursor === undefined) return undefined
+  const [due = '', id = ''] = cursor.split(' ')
+  return { id, dueAt: due === '' ? undefined : new Date(due) }
 }
 
 function changeOf(field: string, from: string | null, to: string | null): Change {

@@ -109,15 +109,8 @@ export function judgeTransition(subject: CaseSubject, wish: Wish, { claim, isFou
   if (needs === 'assignee' && subject.assignee === null) {
     return refuse('assignee_required', 'The case needs an assignee before it is reviewed.')
   }
-  if (reasonCode === 'provenance_verified' && claim.provenanceStatus !== 'verified') {
-    return refuse('provenance_not_verified', `The claim's provenance is ${claim.provenanceStatus ?? 'not known yet'}.`)
-  }
-  if (reasonCode === 'risk_accepted' && claim.riskStatus !== 'review' && claim.riskStatus !== 'failed') {
-    return refuse('risk_not_flagged', `The claim's risk status is ${claim.riskStatus}: there is no risk to accept.`)
-  }
-  if (reasonCode === 'signature_invalid' && !claim.factorCodes.includes('signature_invalid')) {
-    return refuse('signature_not_invalid', 'No signature of this claim was found invalid.')
-  }
+  const obstacle = obstacleOf(reasonCode, claim)
+  if (obstacle !== undefined) return refuse(...obstacle)
   if (to === 'denied' && reasonCode === 'suspected_fraud' && isFourEyes) {
     if (subject.fraudActor === null) return { kind: 'proposed' }
     if (subject.fraudActor === actor) {
@@ -141,6 +134,47 @@ export function allowedFrom(state: CaseState): CaseState[] {
   return STATES.filter((to) => TRANSITIONS.some((one) => one.to === to && one.from.includes(state)))
 }
 
+/** What a case can become now, for whom has this role, and what that takes. */
+export interface Option {
+  to: CaseState
+  /** Those that hold for the claim; empty: no reason is given. */
+  reasonCodes: CaseReasonCode[]
+  needsNote: boolean
+  needsAssignee: boolean
+  /** With the reason suspected_fraud. */
+  needsSecondPerson: boolean
+}
+
+/** The transitions that `judgeTransition` does not refuse for their reasons, the role or the state. */
+export function optionsOf(
+  { state, assignee }: Pick<CaseSubject, 'state' | 'assignee'>,
+  role: Role,
+  { claim, isFourEyes }: Surroundings,
+): Option[] {
+  return STATES.flatMap((to) => {
+    const transition = TRANSITIONS.find((one) => one.to === to && one.from.includes(state))
+    if (transition === undefined || !(transition.roles?.includes(role) ?? true)) return []
+    const { reasons, needs } = transition
+    const reasonCodes = reasons.filter((code) => obstacleOf(code, claim) === undefined)
+    if (reasons.length > 0 && reasonCodes.length === 0) return []
+    const isOtherOnly = reasonCodes.length === 1 && reasonCodes[0] === 'other'
+    return [
+      {
+        to,
+        reasonCodes,
+        needsNote: needs === 'note' || isOtherOnly,
+        needsAssignee: needs === 'assignee' && assignee === null,
+        needsSecondPerson: isFourEyes && to === 'denied',
+      },
+    ]
+  })
+}
+
+/** Whether the transition needs an assignee. */
+export function needsAssignee(from: CaseState, to: CaseState): boolean {
+  return TRANSITIONS.some((one) => one.to === to && one.from.includes(from) && one.needs === 'assignee')
+}
+
 export function isTerminal(state: CaseState): boolean {
   return TERMINAL_STATES.some((one) => one === state)
 }
@@ -155,6 +189,23 @@ export const OTHER_NEEDS_NOTE = `The reason other needs a note of at least ${MIN
 function isNoteMissing({ reasonCode, note }: Pick<Wish, 'reasonCode' | 'note'>, isNeeded: boolean): boolean {
   const length = visibleLength(note ?? '')
   return reasonCode === 'other' ? length < MIN_NOTE_LENGTH : isNeeded && length === 0
+}
+
+// Why the reason does not hold for the claim.
+function obstacleOf(
+  reasonCode: CaseReasonCode | null,
+  claim: Surroundings['claim'],
+): [code: Refusal, detail: string] | undefined {
+  if (reasonCode === 'provenance_verified' && claim.provenanceStatus !== 'verified') {
+    return ['provenance_not_verified', `The claim's provenance is ${claim.provenanceStatus ?? 'not known yet'}.`]
+  }
+  if (reasonCode === 'risk_accepted' && claim.riskStatus !== 'review' && claim.riskStatus !== 'failed') {
+    return ['risk_not_flagged', `The claim's risk status is ${claim.riskStatus}: there is no risk to accept.`]
+  }
+  if (reasonCode === 'signature_invalid' && !claim.factorCodes.includes('signature_invalid')) {
+    return ['signature_not_invalid', 'No signature of this claim was found invalid.']
+  }
+  return undefined
 }
 
 function isReasonOf(reasons: readonly CaseReasonCode[], reasonCode: CaseReasonCode | null): boolean {

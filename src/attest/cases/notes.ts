@@ -1,13 +1,19 @@
-import { EVENT_ACTOR, IDS } from '#src/catalogue/examples.ts'
+import { EVENT_ACTOR, IDS, listed } from '#src/catalogue/examples.ts'
 import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
+
+const MEMBER = 'usr_01m7x7k0kweezv2g6agvqmrk2v'
 
 const opened = {
   case_id: IDS.case,
   claim_id: IDS.claim,
-  state: 'open',
+  claim_reference: 'CLM-2026-001',
+  risk_status: 'failed',
+  risk_score: 90,
+  status: 'open',
   reason_code: null,
   assignee: null,
+  assignee_label: null,
   priority: 'normal',
   due_at: '2026-11-24T15:11:04.310Z',
   overdue: false,
@@ -17,7 +23,16 @@ const opened = {
     paused_at: null,
   },
   fraud_suspected_by: null,
-  allowed: ['in_review', 'withdrawn'],
+  allowed: [
+    { to: 'in_review', reason_codes: [], needs_note: false, needs_assignee: true, needs_second_person: false },
+    {
+      to: 'withdrawn',
+      reason_codes: ['policyholder_withdrew'],
+      needs_note: false,
+      needs_assignee: false,
+      needs_second_person: false,
+    },
+  ],
   version: 1,
   created_at: '2026-11-20T15:11:04.310Z',
   updated_at: '2026-11-20T15:11:04.310Z',
@@ -27,17 +42,26 @@ const opened = {
 
 const reviewed = {
   ...opened,
-  state: 'in_review',
-  assignee: 'a.adjuster@example.com',
+  status: 'in_review',
+  assignee: MEMBER,
+  assignee_label: 'a.adjuster@example.com',
   due_at: opened.sla.decision_due_at,
-  allowed: ['info_requested', 'escalated', 'approved', 'denied', 'withdrawn', 'closed_undecided'],
+  allowed: [
+    {
+      to: 'denied',
+      reason_codes: ['suspected_fraud', 'insufficient_evidence', 'other'],
+      needs_note: false,
+      needs_assignee: false,
+      needs_second_person: true,
+    },
+  ],
   version: 2,
   updated_at: '2026-11-21T08:00:00.000Z',
 }
 
 const proposed = {
   ...reviewed,
-  fraud_suspected_by: 'a.adjuster@example.com',
+  fraud_suspected_by: { type: 'user', id: MEMBER, label: 'a.adjuster@example.com' },
   version: 3,
   updated_at: '2026-11-21T09:30:00.000Z',
 }
@@ -46,9 +70,7 @@ const entry = {
   version: 1,
   kind: 'opened',
   at: '2026-11-20T15:11:04.310Z',
-  via: 'system',
-  actor: null,
-  key_id: null,
+  by: { type: 'service', id: null, label: null },
   from: null,
   to: 'open',
   reason_code: null,
@@ -71,35 +93,56 @@ export const NOTES: Record<string, Note> = {
       },
     },
     answers: { 200: { example: opened } },
-    problems: ['not_found', 'environment_mismatch', 'conflict'],
+    problems: ['not_found', 'environment_mismatch', 'case_already_open', 'claim_erased'],
   },
   'GET /v1/cases': {
     description:
-      'A case must match all filters. `overdue=true`: cases whose due date has passed. `due_before`: cases due ' +
-      'before a time; a paused case counts with its date if the pause ended now. `claim_changed=true`: closed ' +
-      'cases whose claim has a different standing since then.',
-    answers: { 200: { example: { object: 'list', data: [opened], has_more: false, next_cursor: null } } },
+      'A case must match all filters; of several values of one filter, any. `order_by=due` with `order=asc` begins with ' +
+      'what is due first. `overdue=true`: cases whose due date has passed. `due_lt`: cases due before a time; a paused ' +
+      'case counts with its date if the pause ended now. `claim_changed=true`: closed cases whose claim has a ' +
+      'different standing since then.',
+    answers: { 200: { example: listed(opened) } },
     problems: ['environment_mismatch'],
   },
-  'GET /v1/cases/:id': {
-    description: 'Each change is one entry of the history, which is append-only.',
+  'GET /v1/cases/counts': {
+    description: 'Each count stops at 100,000, as totals of lists do.',
     answers: {
       200: {
-        example: { ...opened, history: { object: 'list', data: [entry], has_more: false, next_cursor: null } },
+        example: {
+          object: 'case_counts',
+          by_status: {
+            open: 12,
+            in_review: 4,
+            info_requested: 1,
+            escalated: 0,
+            approved: 80,
+            denied: 7,
+            withdrawn: 2,
+            closed_undecided: 1,
+          },
+        },
       },
     },
+  },
+  'GET /v1/cases/:id': {
+    description: '`allowed` says what it can become. Its history is at `GET /v1/cases/{id}/entries`.',
+    answers: { 200: { example: opened } },
+  },
+  'GET /v1/cases/:id/entries': {
+    description: 'Each change is one entry of the history, which is append-only.',
+    answers: { 200: { example: listed(entry) } },
   },
   'POST /v1/cases/:id/transitions': {
     description:
       'A transition that is not in the table, or whose reason does not hold, is 409 `invalid_state_transition` ' +
-      'with the `allowed` states. Send the `version` that you read: if the case was changed meanwhile it is 409 ' +
-      'too. A denial for `suspected_fraud` takes two: the first is answered 202 and changes no state, the second, ' +
+      'with the `allowed` statuses. Send the `version` that you read: if the case was changed meanwhile it is 409 ' +
+      'too. A denial for `suspected_fraud` takes two: the first is answered 202 and changes no status, the second, ' +
       'by another `actor`, denies.',
     examples: {
       'Take a case': {
         to: 'in_review',
         actor: 'a.adjuster@example.com',
-        assignee: 'a.adjuster@example.com',
+        assignee: MEMBER,
         version: 1,
       },
       'Ask for information': { to: 'info_requested', actor: 'a.adjuster@example.com', note: 'Photo of the plate?' },
@@ -112,22 +155,24 @@ export const NOTES: Record<string, Note> = {
       },
     },
     answers: { 200: { example: reviewed }, 202: { example: proposed } },
-    problems: ['conflict', 'invalid_state_transition'],
+    problems: ['invalid_state_transition', 'case_already_open', 'claim_erased'],
   },
   'POST /v1/cases/:id/notes': {
     description: 'To a closed case too. Erasing the claim deletes the notes, and none is accepted afterwards.',
     examples: { 'What was said': { actor: 'a.adjuster@example.com', note: 'Called back, will send the invoice.' } },
     answers: { 200: { example: { ...reviewed, version: 3 } } },
-    problems: ['conflict'],
+    problems: ['claim_erased'],
   },
   'PATCH /v1/cases/:id': {
     description: 'Equal values change nothing. A closed case is 409.',
     examples: {
-      'Hand it over': { actor: 'a.adjuster@example.com', assignee: 'b.adjuster@example.com', priority: 'high' },
+      'Hand it over': { actor: 'a.adjuster@example.com', assignee: 'team B', priority: 'high' },
       'Give it a day': { actor: 'a.adjuster@example.com', due_at: '2026-12-21T15:00:00Z', version: 2 },
     },
-    answers: { 200: { example: { ...reviewed, assignee: 'b.adjuster@example.com', priority: 'high', version: 3 } } },
-    problems: ['conflict', 'invalid_state_transition'],
+    answers: {
+      200: { example: { ...reviewed, assignee: 'team B', assignee_label: 'team B', priority: 'high', version: 3 } },
+    },
+    problems: ['invalid_state_transition'],
   },
 }
 

@@ -1,6 +1,10 @@
+import { findTeamMember } from '#src/account/users/team-rows.ts'
+import { rolesWith } from '#src/catalogue/permissions.ts'
 import { Failure, invalidField } from '#src/failure.ts'
-import { type Actor, actorOf, type Principal } from '#src/platform/http/principal.ts'
+import type { Tx } from '#src/platform/db/database.ts'
+import { type Acting, type Actor, actorOf, type Principal } from '#src/platform/http/principal.ts'
 import { allowedFrom, type CaseState, type CaseSubject, type Refusal, type Ruling } from './machine.ts'
+import { isUserId } from './views.ts'
 
 const POINTERS: Record<Refusal, string> = {
   transition_not_allowed: '/to',
@@ -29,17 +33,41 @@ export function transitionRefusal({ code, detail }: Extract<Ruling, { kind: 'ref
   const errors = [{ pointer: POINTERS[code], code, detail }]
   if (code === 'note_required') return new Failure('invalid_request', { detail, errors })
   if (code === 'role_not_allowed') return new Failure('insufficient_role', detail)
-  return new Failure('invalid_state_transition', { detail, errors, members: { allowed: allowedFrom(state), state } })
+  return new Failure('invalid_state_transition', {
+    detail,
+    errors,
+    members: { allowed: allowedFrom(state), current_status: state },
+  })
 }
 
 export function closed({ state }: Pick<CaseSubject, 'state'>): Failure {
   return new Failure('invalid_state_transition', {
     detail: `The case is ${state}: reopen it before you change it.`,
-    members: { allowed: allowedFrom(state) },
+    members: { allowed: allowedFrom(state), current_status: state },
   })
 }
 
 export function inReview({ state }: Pick<CaseSubject, 'state'>): Failure {
   const detail = `A case that is ${state} needs an assignee: name another.`
-  return new Failure('conflict', { detail, errors: [{ pointer: '/assignee', code: 'assignee_required', detail }] })
+  return new Failure('invalid_state_transition', {
+    detail,
+    errors: [{ pointer: '/assignee', code: 'assignee_required', detail }],
+    members: { allowed: ['open'], current_status: state },
+  })
+}
+
+/**
+ * A person assigns cases to members who may work on them. A key may also give any label: its application has users of its own.
+ * @throws {Failure} `invalid_request` at `/assignee`.
+ */
+export async function checkAssignee(
+  tx: Tx,
+  { accountId, environment, principal }: Acting,
+  assignee: string,
+): Promise<void> {
+  if (principal.kind === 'key' && !isUserId(assignee)) return
+  const member = await findTeamMember(tx, { accountId, userId: assignee })
+  const isWorking = member !== undefined && member.deprovisionedAt === null
+  if (isWorking && rolesWith('cases.write', environment).includes(member.role)) return
+  throw invalidField('/assignee', 'not_found', 'must be the user_id of a member who may work on cases')
 }

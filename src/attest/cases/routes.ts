@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
-import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, mailAddress, timestamp, visibleText } from '#src/platform/http/params.ts'
+import { type Caller, endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { idParams, mailAddress, several, timestamp, visibleText } from '#src/platform/http/params.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { Cases } from './cases.ts'
-import { isNoteTooShort, MIN_NOTE_LENGTH, OTHER_NEEDS_NOTE } from './machine.ts'
-import type { CaseFilter } from './rows.ts'
-import { caseView, entryView, priorityView, reasonView, stateView, toCaseView, toEntryView } from './views.ts'
+import { type CaseState, isNoteTooShort, MIN_NOTE_LENGTH, OTHER_NEEDS_NOTE, STATES } from './machine.ts'
+import { CASE_ORDERS, type CaseFilter, type CaseOrder, type CaseRow } from './rows.ts'
+import { caseView, entryView, flag, priorityView, reasonView, statusView } from './views.ts'
 
 const named = mailAddress
   .optional()
@@ -19,20 +19,24 @@ const version = z
   .min(1)
   .max(2 ** 31 - 1)
 
+const assignee = visibleText(200).describe(
+  'The `user_id` of a member who may work on cases; with an API key also any label.',
+)
+
 const openRequest = z.strictObject({
   claim_id: z.string().max(64),
   actor: named,
-  assignee: mailAddress.optional(),
+  assignee: assignee.optional(),
   priority: priorityView.default('normal'),
   note: note.optional(),
 })
 const transitionRequest = z
   .strictObject({
-    to: stateView,
+    to: statusView,
     reason_code: reasonView.nullish(),
     note: note.optional(),
     actor: named,
-    assignee: mailAddress.optional(),
+    assignee: assignee.optional(),
     version: version.optional(),
   })
   .superRefine((wish, context) => {
@@ -46,7 +50,7 @@ const changeRequest = z
   .strictObject({
     actor: named,
     version: version.optional(),
-    assignee: mailAddress.nullable().optional(),
+    assignee: assignee.nullable().optional(),
     priority: priorityView.optional(),
     due_at: timestamp.optional(),
   })
@@ -55,11 +59,29 @@ const changeRequest = z
     'must change assignee, priority or due_at',
   )
 
+const assigneeFilter = z
+  .string()
+  .min(1)
+  .max(200)
+  .describe('`me`: cases of the user of the session. `none`: cases without an assignee.')
+const countsView = z
+  .object({
+    object: z.literal('case_counts'),
+    by_status: z
+      .object(Object.fromEntries(STATES.map((state) => [state, z.number().int()])) as Record<CaseState, z.ZodNumber>)
+      .meta({ id: 'CaseStatusCounts' }),
+  })
+  .meta({ id: 'CaseCounts' })
+
 const common = { scope: 'escalate', permission: 'cases.write' } as const
 
 export function caseRoutes(cases: Cases): Route[] {
-  const { now } = cases
-  const current = async (scope: Scope, id: string) => toCaseView(await cases.get(scope, id), now())
+  const shown = async (caller: Caller, row: CaseRow) => {
+    const [view] = await cases.show(caller, [row])
+    if (view === undefined) throw new Error('one case has one view')
+    return view
+  }
+  const current = async (caller: Caller, id: string) => shown(caller, await cases.get(caller, id))
 
   return [
     endpoint(
@@ -77,9 +99,9 @@ export function caseRoutes(cases: Cases): Route[] {
         status: [200],
       },
       async ({ caller, body, idempotencyKey }) => {
-        const { claim_id: claimId, actor, assignee = null, priority, note: said = null } = body
-        const opening = { claimId, actor, assignee, priority, note: said }
-        return toCaseView(await cases.open(caller, opening, idempotencyKey), now())
+        const { claim_id: claimId, actor, assignee: assigned = null, priority, note: said = null } = body
+        const opening = { claimId, actor, assignee: assigned, priority, note: said }
+        return shown(caller, await cases.open(caller, opening, idempotencyKey))
       },
       ({ caller }, id) => current(caller, id),
     ),
@@ -93,39 +115,66 @@ export function caseRoutes(cases: Cases): Route[] {
         sdk: 'cases.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Cases, newest first',
+        summary: 'Cases, newest first or by due date',
         query: z.object({
           ...listQuery,
-          assignee: mailAddress.optional(),
-          state: stateView.optional(),
+          ...orderQuery,
+          order_by: z
+            .enum(CASE_ORDERS)
+            .meta({ id: 'CaseOrder' })
+            .default('created')
+            .describe('`created` when absent; by `due` the list has open cases only.'),
+          assignee: assigneeFilter.optional(),
+          status: several(statusView).optional(),
+          priority: several(priorityView).optional(),
+          reason_code: several(reasonView).optional(),
           claim_id: z.string().max(64).optional(),
-          due_before: timestamp.optional(),
-          overdue: z.enum(['true', 'false']).optional(),
-          claim_changed: z.enum(['true', 'false']).optional(),
+          due_gte: timestamp.optional(),
+          due_lt: timestamp.optional(),
+          overdue: flag.optional(),
+          claim_changed: flag.optional(),
         }),
         view: listOf(caseView),
         status: [200],
       },
-      async ({ caller, query }) => {
+      ({ caller, query }) => {
         checkClaimFilter(query.claim_id, caller)
         const filter: CaseFilter = {
-          assignee: query.assignee,
-          state: query.state,
+          assignee: assigneeOf(query.assignee, caller),
+          states: query.status,
+          priorities: query.priority,
+          reasonCodes: query.reason_code,
           claimId: query.claim_id,
-          dueBefore: timeOf(query.due_before),
+          dueFrom: timeOf(query.due_gte),
+          dueBefore: timeOf(query.due_lt),
           isOverdue: query.overdue === undefined ? undefined : query.overdue === 'true',
           isClaimChanged: query.claim_changed === undefined ? undefined : query.claim_changed === 'true',
           createdFrom: timeOf(query.created_gte),
           createdBefore: timeOf(query.created_lt),
         }
-        const { data, totalCount, ...page } = await cases.list(caller, filter, query)
-        const at = now()
-        return {
-          ...page,
-          data: data.map((row) => toCaseView(row, at)),
-          ...(totalCount === undefined ? {} : { total_count: totalCount }),
-        }
+        const order: CaseOrder = { by: query.order_by, direction: query.order }
+        return cases.list(caller, filter, { ...query, order })
       },
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        permission: 'cases.read',
+        path: '/v1/cases/counts',
+        operationId: 'countCases',
+        sdk: 'cases.counts.retrieve',
+        effect: 'read',
+        kind: 'call',
+        summary: 'Number of cases by status',
+        query: z.object({ assignee: assigneeFilter.optional() }),
+        view: countsView,
+        status: [200],
+      },
+      async ({ caller, query }) => ({
+        object: 'case_counts' as const,
+        by_status: await cases.count(caller, { assignee: assigneeOf(query.assignee, caller) }),
+      }),
     ),
     endpoint(
       {
@@ -138,15 +187,29 @@ export function caseRoutes(cases: Cases): Route[] {
         effect: 'read',
         kind: 'call',
         params: idParams('cas'),
-        summary: 'One case with its history, newest first',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
-        view: caseView.extend({ history: listOf(entryView) }).meta({ id: 'CaseWithHistory' }),
+        summary: 'One case',
+        view: caseView,
         status: [200],
       },
-      async ({ caller, params, query }) => {
-        const { row, history } = await cases.read(caller, params.id, query)
-        return { ...toCaseView(row, now()), history: { ...history, data: history.data.map(toEntryView) } }
+      ({ caller, params }) => current(caller, params.id),
+    ),
+    endpoint(
+      {
+        ...common,
+        method: 'GET',
+        permission: 'cases.read',
+        path: '/v1/cases/:id/entries',
+        operationId: 'listCaseEntries',
+        sdk: 'cases.entries.list',
+        effect: 'read',
+        kind: 'list',
+        params: idParams('cas'),
+        summary: 'The history of a case, newest first',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(entryView),
+        status: [200],
       },
+      ({ caller, params, query }) => cases.listEntries(caller, params.id, query),
     ),
     endpoint(
       {
@@ -158,17 +221,24 @@ export function caseRoutes(cases: Cases): Route[] {
         effect: 'write',
         kind: 'call',
         params: idParams('cas'),
-        summary: 'Change the state of a case',
+        summary: 'Change the status of a case',
         body: transitionRequest,
         view: caseView,
-        // 202: the first of two adjusters has proposed it, and the state does not change.
+        // 202: the first of two adjusters has proposed it, and the status does not change.
         status: [200, 202],
       },
       async ({ caller, params, body, idempotencyKey }) => {
-        const { to, reason_code, note: said = null, actor, assignee, version: decidedOn } = body
-        const wish = { to, reasonCode: reason_code ?? null, note: said, actor, assignee, version: decidedOn }
+        const { to, reason_code, note: said = null, actor, version: decidedOn } = body
+        const wish = {
+          to,
+          reasonCode: reason_code ?? null,
+          note: said,
+          actor,
+          assignee: body.assignee,
+          version: decidedOn,
+        }
         const { row, isProposed } = await cases.transition(caller, params.id, wish, idempotencyKey)
-        return reply(isProposed ? 202 : 200, toCaseView(row, now()))
+        return reply(isProposed ? 202 : 200, await shown(caller, row))
       },
       ({ caller }, id) => current(caller, id),
     ),
@@ -188,7 +258,7 @@ export function caseRoutes(cases: Cases): Route[] {
         status: [200],
       },
       async ({ caller, params, body, idempotencyKey }) =>
-        toCaseView(await cases.addNote(caller, params.id, body, idempotencyKey), now()),
+        shown(caller, await cases.addNote(caller, params.id, body, idempotencyKey)),
       ({ caller }, id) => current(caller, id),
     ),
     endpoint(
@@ -207,9 +277,9 @@ export function caseRoutes(cases: Cases): Route[] {
         status: [200],
       },
       async ({ caller, params, body, idempotencyKey }) => {
-        const { actor, assignee, priority, version: decidedOn } = body
-        const changes = { actor, assignee, priority, dueAt: timeOf(body.due_at), version: decidedOn }
-        return toCaseView(await cases.update(caller, params.id, changes, idempotencyKey), now())
+        const { actor, priority, version: decidedOn } = body
+        const changes = { actor, assignee: body.assignee, priority, dueAt: timeOf(body.due_at), version: decidedOn }
+        return shown(caller, await cases.update(caller, params.id, changes, idempotencyKey))
       },
       ({ caller }, id) => current(caller, id),
     ),
@@ -224,6 +294,13 @@ function checkClaimFilter(id: string | undefined, { environment }: Scope): void 
     if (!(error instanceof Failure) || error.code !== 'not_found') throw error
     throw invalidField('?claim_id', 'invalid_id', error.message)
   }
+}
+
+function assigneeOf(wanted: string | undefined, { principal }: Caller): string | null | undefined {
+  if (wanted === 'none') return null
+  if (wanted !== 'me') return wanted
+  if (principal.kind === 'session') return principal.userId
+  throw invalidField('?assignee', 'not_allowed', 'is me only for the session of a user: an API key is no person')
 }
 
 function timeOf(text: string | undefined): Date | undefined {

@@ -1,7 +1,8 @@
 // Lock order: the claim before its case, as the settling of an attestation does.
 
+import type { ClaimStanding } from '#src/attest/factors/judge.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { CaseReasonCode, CaseState } from './machine.ts'
 import type { SlaClock } from './sla.ts'
@@ -19,6 +20,8 @@ export interface CaseRow extends SlaClock {
   /** Counts the entries of the history. */
   version: number
   fraudActor: string | null
+  /** null: the session of `fraudActor`. */
+  fraudKeyId: string | null
   createdAt: Date
   updatedAt: Date
   closedAt: Date | null
@@ -63,7 +66,9 @@ export interface EntryRow {
 /** The members of a claim that its cases depend on. */
 export interface ClaimFacts {
   id: string
-  riskStatus: string
+  reference: string | null
+  riskStatus: ClaimStanding['riskStatus'] | 'pending'
+  riskScore: number | null
   provenanceStatus: string | null
   factorCodes: string[]
   /** Erased, or about to be. */
@@ -71,19 +76,24 @@ export interface ClaimFacts {
 }
 
 export const CASE = `id, claim_id AS "claimId", state, reason_code AS "reasonCode", assignee, priority, version,
-  fraud_actor AS "fraudActor", review_due_at AS "reviewDueAt", decision_due_at AS "decisionDueAt", paused_at AS "pausedAt",
+  fraud_actor AS "fraudActor", fraud_key_id AS "fraudKeyId", review_due_at AS "reviewDueAt", decision_due_at AS "decisionDueAt", paused_at AS "pausedAt",
   created_at AS "createdAt", updated_at AS "updatedAt", closed_at AS "closedAt",
   claim_changed_at AS "claimChangedAt"`
 
 export const ENTRY = `seq, kind, actor, key_id AS "keyId", from_state AS "from", to_state AS "to",
   reason_code AS "reasonCode", note, note_erased_at AS "noteErasedAt", changes, at`
 
-const CLAIM_FACTS = `id, risk_status AS "riskStatus", provenance_status AS "provenanceStatus",
+const CLAIM_FACTS = `id, reference, risk_score AS "riskScore", risk_status AS "riskStatus", provenance_status AS "provenanceStatus",
   factor_codes AS "factorCodes", erasing_since IS NOT NULL AS "isClosed"`
 
 export async function findCase(tx: Tx, id: string): Promise<CaseRow | undefined> {
   const [row] = await tx.query<CaseRow>(`SELECT ${CASE} FROM cases WHERE id = $1`, [id])
   return row
+}
+
+export async function findClaimFacts(tx: Tx, ids: readonly string[]): Promise<Map<string, ClaimFacts>> {
+  const rows = await tx.query<ClaimFacts>(`SELECT ${CLAIM_FACTS} FROM claims WHERE id = ANY($1::text[])`, [ids])
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 export async function lockClaim(tx: Tx, id: string): Promise<ClaimFacts | undefined> {
@@ -141,7 +151,7 @@ export async function saveCase(tx: Tx, scope: Scope, row: CaseRow, entry: NewEnt
   await Promise.all([
     tx.query(
       `UPDATE cases SET state = $2, reason_code = $3, assignee = $4, priority = $5, version = $6, fraud_actor = $7,
-         review_due_at = $8, decision_due_at = $9, paused_at = $10, closed_at = $11, updated_at = $12,
+         review_due_at = $8, decision_due_at = $9, paused_at = $10, closed_at = $11, updated_at = $12, fraud_key_id = $13,
          due_at = CASE WHEN $11::timestamptz IS NOT NULL THEN NULL WHEN $2 = 'open' THEN $8::timestamptz
            ELSE $9::timestamptz END, claim_changed_at = CASE WHEN $11::timestamptz IS NOT NULL THEN claim_changed_at END
        WHERE id = $1`,
@@ -158,6 +168,7 @@ export async function saveCase(tx: Tx, scope: Scope, row: CaseRow, entry: NewEnt
         row.pausedAt,
         row.closedAt,
         row.updatedAt,
+        row.fraudKeyId,
       ],
     ),
     insertEntry(tx, scope, { caseId: row.id, seq: row.version }, entry),
@@ -214,9 +225,14 @@ export async function eraseNotes(tx: Tx, claimId: string): Promise<void> {
 }
 
 export interface CaseFilter {
-  assignee?: string | undefined
-  state?: CaseState | undefined
+  /** null: cases without one. */
+  assignee?: string | null | undefined
+  /** Any of these; the same for the other lists. */
+  states?: readonly CaseState[] | undefined
+  priorities?: readonly Priority[] | undefined
+  reasonCodes?: readonly CaseReasonCode[] | undefined
   claimId?: string | undefined
+  dueFrom?: Date | undefined
   dueBefore?: Date | undefined
   isOverdue?: boolean | undefined
   isClaimChanged?: boolean | undefined
@@ -227,17 +243,37 @@ export interface CaseFilter {
 /** A filter with the time at which `dueBefore` and `isOverdue` are judged. */
 export type CaseFilterAt = CaseFilter & { now: Date }
 
-/** Newest first. */
+export const CASE_ORDERS = ['created', 'due'] as const
+
+/** Open cases have a due date: by it, the list has no others. A paused case is at its date before the pause. */
+export interface CaseOrder {
+  by: (typeof CASE_ORDERS)[number]
+  direction: 'asc' | 'desc'
+}
+
+export type ListedCase = CaseRow & { dueAt: Date | null }
+
 export async function findCases(
   tx: Tx,
   scope: Scope,
   filter: CaseFilterAt,
-  { before, limit }: { before: string | undefined; limit: number },
-): Promise<CaseRow[]> {
+  {
+    order,
+    after,
+    limit,
+  }: { order: CaseOrder; after: { id: string; dueAt: Date | undefined } | undefined; limit: number },
+): Promise<ListedCase[]> {
   const { where, values } = conditionsOf(scope, filter)
-  if (before !== undefined) where.push(`id < $${values.push(before)}`)
-  return tx.adhoc<CaseRow>(
-    `SELECT ${CASE} FROM cases WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+  const direction = order.direction === 'asc' ? 'ASC' : 'DESC'
+  const beyond = order.direction === 'asc' ? '>' : '<'
+  if (order.by === 'due') where.push('due_at IS NOT NULL')
+  if (after !== undefined && order.by === 'due') {
+    where.push(`(due_at, id) ${beyond} ($${values.push(after.dueAt)}::timestamptz, $${values.push(after.id)}::text)`)
+  } else if (after !== undefined) where.push(`id ${beyond} $${values.push(after.id)}`)
+  const columns = order.by === 'due' ? `due_at ${direction}, id ${direction}` : `id ${direction}`
+  return tx.adhoc<ListedCase>(
+    `SELECT ${CASE}, due_at AS "dueAt" FROM cases WHERE ${where.join(' AND ')}
+     ORDER BY ${columns} LIMIT $${values.push(limit)}`,
     values,
   )
 }
@@ -254,13 +290,20 @@ function conditionsOf({ environment }: Scope, filter: CaseFilterAt): { where: st
   const add = (condition: (parameter: string) => string, value: unknown) => {
     if (value !== undefined) where.push(condition(`$${values.push(value)}`))
   }
-  add((p) => `assignee = ${p}`, filter.assignee)
-  add((p) => `state = ${p}`, filter.state)
+  if (filter.assignee === null) where.push('assignee IS NULL')
+  else add((p) => `assignee = ${p}`, filter.assignee)
+  const addAny = (column: string, wanted: readonly string[] | undefined) => {
+    if (wanted !== undefined) where.push(conditionOfAny(values, column, wanted))
+  }
+  addAny('state', filter.states)
+  addAny('priority', filter.priorities)
+  addAny('reason_code', filter.reasonCodes)
   add((p) => `claim_id = ${p}`, filter.claimId)
   add((p) => `(claim_changed_at IS NOT NULL) = ${p}`, filter.isClaimChanged)
   where.push(
     ...conditionsOfRange(values, { type: 'cas', environment }, { from: filter.createdFrom, to: filter.createdBefore }),
   )
+  add((p) => `due_at >= ${p}::timestamptz`, filter.dueFrom)
   if (filter.dueBefore !== undefined) {
     const due = `$${values.push(filter.dueBefore)}::timestamptz`
     const at = `$${values.push(filter.now)}::timestamptz`
@@ -269,7 +312,8 @@ function conditionsOf({ environment }: Scope, filter: CaseFilterAt): { where: st
   }
   if (filter.isOverdue !== undefined) {
     const at = `$${values.push(filter.now)}::timestamptz`
-    where.push(`coalesce(due_at < coalesce(least(paused_at, ${at}), ${at}), false) = ${filter.isOverdue}`)
+    const overdue = `due_at < ${at} AND (paused_at IS NULL OR due_at < paused_at)`
+    where.push(filter.isOverdue ? overdue : `(${overdue}) IS NOT TRUE`)
   }
   return { where, values }
 }

@@ -1,20 +1,42 @@
 import { z } from 'zod'
-import { allowedFrom, REASON_CODES, STATES } from './machine.ts'
-import { type CaseRow, type EntryRow, PRIORITIES } from './rows.ts'
+import type { Role } from '#src/catalogue/access.ts'
+import { type ActorsOf, actorIdOf, actorTypeOf, actorView } from '#src/platform/http/actor.ts'
+import { timestampView } from '#src/platform/http/views.ts'
+import { claimRiskStatusView } from '../judgement-views.ts'
+import { optionsOf, REASON_CODES, STATES } from './machine.ts'
+import { type CaseRow, type ClaimFacts, type EntryRow, PRIORITIES } from './rows.ts'
 import { dueOf, shifted } from './sla.ts'
 
-const iso = z.iso.datetime()
-export const stateView = z.enum(STATES).meta({ id: 'CaseStatus' })
+const iso = timestampView
+/** Of a query. */
+export const flag = z.enum(['true', 'false']).meta({ id: 'Flag' })
+export const statusView = z.enum(STATES).meta({ id: 'CaseStatus' })
 export const reasonView = z.enum(REASON_CODES).meta({ id: 'CaseReason' })
 export const priorityView = z.enum(PRIORITIES).meta({ id: 'CasePriority' })
+
+const optionView = z
+  .object({
+    to: statusView,
+    reason_codes: z.array(reasonView).describe('One of them is given; empty: none is.'),
+    needs_note: z.boolean().describe('Whatever the reason. `other` always needs one.'),
+    needs_assignee: z
+      .boolean()
+      .describe('The case has no assignee: an API key names one, a session without one assigns its own user.'),
+    needs_second_person: z.boolean().describe('`suspected_fraud` takes two persons: the first proposes it.'),
+  })
+  .meta({ id: 'CaseOption' })
 
 export const caseView = z
   .object({
     case_id: z.string(),
     claim_id: z.string(),
-    state: stateView,
+    claim_reference: z.string().nullable(),
+    risk_status: claimRiskStatusView.describe('Of the claim.'),
+    risk_score: z.number().int().nullable().describe('Of the claim.'),
+    status: statusView,
     reason_code: reasonView.nullable().describe('Of the last transition.'),
-    assignee: z.string().nullable(),
+    assignee: z.string().nullable().describe('The `user_id` of a member, or the label that an API key gave.'),
+    assignee_label: z.string().nullable().describe('The e-mail address of the member, or the label.'),
     priority: priorityView,
     due_at: iso
       .nullable()
@@ -27,13 +49,10 @@ export const caseView = z
         paused_at: iso.nullable(),
       })
       .meta({ id: 'CaseSla' }),
-    fraud_suspected_by: z
-      .string()
+    fraud_suspected_by: actorView
       .nullable()
-      .describe(
-        'The first actor who named suspected_fraud: as an API key stated it, or the id of a signed-in user. With four eyes another actor must deny the case for it.',
-      ),
-    allowed: z.array(stateView).describe('The states that the case can change to.'),
+      .describe('The first who named suspected_fraud. With four eyes another person must deny the case for it.'),
+    allowed: z.array(optionView).describe('What the case can become now, for its claim and for who asks.'),
     version: z.number().int().describe('One more with each entry of the history.'),
     created_at: iso,
     updated_at: iso,
@@ -46,21 +65,16 @@ export const caseView = z
   })
   .meta({ id: 'Case' })
 
-export type CaseView = z.infer<typeof caseView>
+export type CaseView = z.input<typeof caseView>
 
 export const entryView = z
   .object({
     version: z.number().int().describe('Of the case, which this entry made.'),
     kind: z.enum(['opened', 'escalated', 'proposed', 'transitioned', 'noted', 'changed']).meta({ id: 'CaseEntryKind' }),
     at: iso,
-    via: z.enum(['api_key', 'session', 'system']).meta({ id: 'CaseEntryVia' }),
-    actor: z
-      .string()
-      .nullable()
-      .describe('With an API key as the caller stated it, with a session its user; null for the service itself.'),
-    key_id: z.string().nullable(),
-    from: stateView.nullable(),
-    to: stateView.nullable(),
+    by: actorView,
+    from: statusView.nullable(),
+    to: statusView.nullable(),
     reason_code: reasonView.nullable(),
     note: z.string().nullable(),
     note_erased_at: iso.nullable().describe('When the note was erased with its claim.'),
@@ -72,15 +86,34 @@ export const entryView = z
   })
   .meta({ id: 'CaseEntry' })
 
-export function toCaseView(row: CaseRow, now: Date): CaseView {
+export interface CaseSurroundings {
+  now: Date
+  claim: ClaimFacts
+  actors: ActorsOf
+  /** Of who asks. */
+  role: Role
+  isFourEyes: boolean
+}
+
+/** The ids in a case that `ReadActors` must read. */
+export function actorIdsOf({ assignee, fraudActor, fraudKeyId }: CaseRow): (string | null)[] {
+  return [isUserId(assignee) ? assignee : null, fraudKeyId ?? fraudActor]
+}
+
+export function toCaseView(row: CaseRow, { now, claim, actors, role, isFourEyes }: CaseSurroundings): CaseView {
   const isClosed = row.closedAt !== null
   const dueAt = dueOf(row, row.state, isClosed, now)
+  const { assignee, fraudActor, fraudKeyId } = row
   return {
     case_id: row.id,
     claim_id: row.claimId,
-    state: row.state,
+    claim_reference: claim.reference,
+    risk_status: claim.riskStatus,
+    risk_score: claim.riskScore,
+    status: row.state,
     reason_code: row.reasonCode,
-    assignee: row.assignee,
+    assignee,
+    assignee_label: isUserId(assignee) ? actors(assignee).label : assignee,
     priority: row.priority,
     due_at: dueAt?.toISOString() ?? null,
     overdue: dueAt !== null && dueAt < now,
@@ -89,8 +122,15 @@ export function toCaseView(row: CaseRow, now: Date): CaseView {
       decision_due_at: shifted(row, now).toISOString(),
       paused_at: row.pausedAt?.toISOString() ?? null,
     },
-    fraud_suspected_by: row.fraudActor,
-    allowed: allowedFrom(row.state),
+    fraud_suspected_by:
+      fraudActor === null ? null : actors(actorIdOf({ person: fraudActor, keyId: fraudKeyId }), fraudActor),
+    allowed: optionsOf(row, role, { claim, isFourEyes }).map((option) => ({
+      to: option.to,
+      reason_codes: option.reasonCodes,
+      needs_note: option.needsNote,
+      needs_assignee: option.needsAssignee,
+      needs_second_person: option.needsSecondPerson,
+    })),
     version: row.version,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
@@ -99,14 +139,19 @@ export function toCaseView(row: CaseRow, now: Date): CaseView {
   }
 }
 
-export function toEntryView(row: EntryRow): z.infer<typeof entryView> {
+/** Whether an assignee is a member, and no label. */
+export function isUserId(assignee: string | null): assignee is string {
+  return assignee !== null && actorTypeOf(assignee) === 'user'
+}
+
+export type EntryView = z.input<typeof entryView>
+
+export function toEntryView(row: EntryRow, actors: ActorsOf): EntryView {
   return {
     version: row.seq,
     kind: row.kind,
     at: row.at.toISOString(),
-    via: row.keyId !== null ? 'api_key' : row.actor !== null ? 'session' : 'system',
-    actor: row.actor,
-    key_id: row.keyId,
+    by: actors(actorIdOf({ person: row.actor, keyId: row.keyId }), row.actor),
     from: row.from,
     to: row.to,
     reason_code: row.reasonCode,

@@ -110,7 +110,7 @@ export function decideByName(candidates: readonly Candidate[], known: ReadonlyMa
     if (earlier === undefined) {
       first.set(body.external_id, { id: '', claimId: '', jobId: '', contentDigest: digest })
     } else if (!isEqualBytes(earlier.contentDigest, digest)) {
-      one.verdict = refuse('/external_id', 'conflict', 'names a submission with other content')
+      one.verdict = refuse('/external_id', 'external_id_reused', 'names a submission with other content')
     } else if (earlier.id !== '') {
       const { id: attestationId, claimId, jobId } = earlier
       one.verdict = { accepted: { attestationId, claimId, jobId, isRepeat: true } }

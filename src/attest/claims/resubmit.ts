@@ -1,6 +1,6 @@
 // Retries a cancelled capture: it counts as never submitted, so it is submitted again, with the current time.
 
-import { Failure } from '#src/failure.ts'
+import { Failure, type FailureCode } from '#src/failure.ts'
 import type { FieldErrorCode } from '#src/field-errors.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { newJobId, type Scope } from '#src/platform/ids.ts'
@@ -16,7 +16,7 @@ const UNIQUE_VIOLATION = '23505'
 
 /**
  * Queues the capture again. false when it is no longer cancelled, or was erased.
- * @throws {Failure} `conflict` when its external id or its nonce were used since, or its claim or its media are gone.
+ * @throws {Failure} `external_id_reused`, `claim_erased`; `conflict` when its nonce was used since, or its media are gone.
  */
 export async function resubmit(
   tx: Tx,
@@ -29,8 +29,8 @@ export async function resubmit(
   if (submitted === undefined) return false
   const { submission } = submitted
   const isOpen = await restateClaim(tx, statedClaim(claimId, submission))
-  if (!isOpen) throw conflict('claim_erased', 'Its claim was erased and takes no captures.')
-  if ((await holdMedia(tx, [mediaId])).length === 0) throw conflict('not_found', 'Its media are gone.')
+  if (!isOpen) throw refusal('claim_erased', 'claim_erased', 'Its claim was erased and takes no captures.')
+  if ((await holdMedia(tx, [mediaId])).length === 0) throw refusal('conflict', 'not_found', 'Its media are gone.')
   const jobId = newJobId()
   if (!(await queueCancelled(tx, id, jobId).catch(refuseTakenName))) return false
   await enqueue(tx, 'attest', scope, [{ id: jobId, payload: { attestationId: id }, priority: 'interactive' }])
@@ -39,16 +39,18 @@ export async function resubmit(
   await consumeNonces(tx, [{ nonce, attestationId: id }], now)
   const [session] = await findSessionsOf(tx, [nonce])
   if (session !== undefined && session.consumedBy !== id) {
-    throw conflict('nonce_used', `Its nonce was used since by ${session.consumedBy}.`)
+    throw refusal('conflict', 'nonce_used', `Its nonce was used since by ${session.consumedBy}.`)
   }
   return true
 }
 
 function refuseTakenName(error: unknown): never {
   const isTaken = error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION
-  throw isTaken ? conflict('external_id_used', 'Its external_id now names another submission.') : error
+  throw isTaken
+    ? refusal('external_id_reused', 'external_id_reused', 'Its external_id now names another submission.')
+    : error
 }
 
-function conflict(code: FieldErrorCode, detail: string): Failure {
-  return new Failure('conflict', { detail, errors: [{ pointer: '', code, detail }] })
+function refusal(failure: FailureCode, code: FieldErrorCode, detail: string): Failure {
+  return new Failure(failure, { detail, errors: [{ pointer: '', code, detail }] })
 }

@@ -72,10 +72,15 @@ const bundle = z
           .optional()
           .describe('Whether the system says that the position came from a mock provider. Left out: false.'),
       })
+      .meta({ id: 'CapturePosition' })
       .nullish()
       .describe('Left out where there is no fix. Else lat, lng and accuracy_m are required, mock is not.'),
     biometric: z
-      .strictObject({ gated: z.boolean(), method: z.enum(['face', 'fingerprint', 'passcode']).optional() })
+      .strictObject({
+        gated: z.boolean(),
+        method: z.enum(['face', 'fingerprint', 'passcode']).meta({ id: 'BiometricMethod' }).optional(),
+      })
+      .meta({ id: 'BiometricGate' })
       .nullish(),
     device_id: text(64).optional(),
     // The device's nonce is evaluated, not refused: a wrong one is a finding.
@@ -83,16 +88,17 @@ const bundle = z
     video_manifest: manifest.optional(),
     attestation: z
       .strictObject({
-        format: z.enum(['android-key', 'apple-appattest', 'none']),
+        format: z.enum(['android-key', 'apple-appattest', 'none']).meta({ id: 'CaptureEvidenceFormat' }),
         chain: z.array(base64).max(8).optional(),
         object: base64.optional(),
       })
+      .meta({ id: 'CaptureEvidence' })
       .optional()
       .describe(
         'Kept as signed, and not evaluated: evidence belongs to the enrollment of the device (POST /v1/admin/devices).',
       ),
   })
-  .meta({ id: 'CaptureBundle' })
+  .meta({ id: 'CaptureBundle', verbatim: true })
 
 const signature = z.strictObject({ alg: z.literal('ES256'), value: base64url }).meta({ id: 'CaptureSignature' })
 
@@ -113,7 +119,7 @@ const inlineMedia = z
 
 const streamReference = z
   .strictObject({
-    session_id: text(64).describe(
+    capture_session_id: text(64).describe(
       'A capture session: the chunks that were sent to it are the media, and it is closed.',
     ),
   })
@@ -124,7 +130,7 @@ export const attestRequest = z
     ...common,
     media: z.union([mediaReference, inlineMedia, streamReference]),
   })
-  .meta({ id: 'CaptureSubmission' })
+  .meta({ id: 'AttestClaimRequest' })
 /** Lines of a batch name media that is already stored. */
 export const batchLine = z.strictObject({ ...common, media: mediaReference }).meta({ id: 'BatchLine' })
 
@@ -193,9 +199,10 @@ export function checkSubmission(
   }
   if ('media_id' in body.media) {
     errors.push(...findingsOfId(body.media.media_id, 'med', '/media/media_id', environment))
-  } else if ('session_id' in body.media) {
-    errors.push(...findingsOfId(body.media.session_id, 'cap', '/media/session_id', environment))
-    if (body.media_type !== 'video') refuse('/media/session_id', 'wrong_media_type', 'is of a video, not of an image')
+  } else if ('capture_session_id' in body.media) {
+    errors.push(...findingsOfId(body.media.capture_session_id, 'cap', '/media/capture_session_id', environment))
+    if (body.media_type !== 'video')
+      refuse('/media/capture_session_id', 'wrong_media_type', 'is of a video, not of an image')
   } else {
     const kind = /^\s*(image|video)\//i.exec(body.media.content_type)?.[1]?.toLowerCase()
     if (kind !== undefined && kind !== body.media_type) {

@@ -93,4 +93,4 @@ export const manifest = z
     chunks: chunks.optional(),
     last_link: digest.optional(),
   })
-  .meta({ id: 'VideoManifest' })
+  .meta({ id: 'VideoManifest', verbatim: true })

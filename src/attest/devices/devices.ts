@@ -2,6 +2,7 @@
 // same key renews it) or revoked, which is final: the key stays refused.
 
 import { recordAudit } from '#src/account/audit/record.ts'
+import { readActors } from '#src/account/users/actors.ts'
 import { requestReevaluation } from '#src/attest/causes/request.ts'
 import { anchorsOf } from '#src/attest/trust/certificates.ts'
 import { Failure, fieldFailure, invalidField } from '#src/failure.ts'
@@ -9,6 +10,7 @@ import type { BulkWork } from '#src/platform/bulk-work.ts'
 import { lockExclusive, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { createFairBudget, type FairBudget } from '#src/platform/fair-budget.ts'
+import { type ActorView, actorIdOf } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
@@ -54,7 +56,7 @@ export interface DeviceListQuery {
   /** ISO 8601, like `created_lt`: when the device was enrolled. */
   created_gte?: string | undefined
   created_lt?: string | undefined
-  state?: DeviceState | undefined
+  status?: DeviceState | undefined
   hardware_tier?: HardwareTier | undefined
 }
 
@@ -90,7 +92,7 @@ export function createDevices({
   return {
     /**
      * Enrolls one key. For a key that is already enrolled, returns its device unchanged.
-     * @throws {Failure} `invalid_request` at `/certificate_chain`; `conflict` when the key belongs to a revoked device.
+     * @throws {Failure} `invalid_request` at `/certificate_chain`; `device_revoked` when the key belongs to one.
      */
     async enroll(scope: Acting, request: EnrollRequest, key?: IdempotencyKey): Promise<Device> {
       const at = now()
@@ -108,7 +110,7 @@ export function createDevices({
           await recordAudit(tx, scope, { action: 'device.enrolled', subjectId: row.id, after })
         }
         if (row.revokedAt === null) return withState(row, at, hardware.revocations)
-        throw fieldFailure('conflict', revokedKey(row.id))
+        throw fieldFailure('device_revoked', revokedKey(row.id))
       }
       return db.tenant(scope, (tx) => once(tx, key, enroll, ({ id }) => id))
     },
@@ -128,7 +130,7 @@ export function createDevices({
       const before = pager.decode(query.cursor, binding)
       const revocations = await trust.revocations()
       const filter = {
-        state: query.state,
+        state: query.status,
         tier: query.hardware_tier === undefined ? undefined : { tier: query.hardware_tier, revocations },
         enrolledGte: query.created_gte === undefined ? undefined : new Date(query.created_gte),
         enrolledLt: query.created_lt === undefined ? undefined : new Date(query.created_lt),
@@ -193,7 +195,7 @@ export function createDevices({
     /**
      * Replaces the hardware facts of a device by those of newer evidence, which may prove less than the old. Evidence
      * that proves nothing about this device is refused and changes nothing; its challenge stays unused.
-     * @throws {Failure} `environment_mismatch`, `not_found`, `conflict` when the device is revoked, `invalid_request`
+     * @throws {Failure} `environment_mismatch`, `not_found`, `device_revoked`, `invalid_request`
      * with the reasons.
      */
     async attest(scope: Acting, id: string, request: HardwareEvidence, key?: IdempotencyKey): Promise<Device> {
@@ -209,7 +211,7 @@ export function createDevices({
         const verdict = withChallenge(judged, state)
         if (!isProven(verdict.reasons)) throw refusedEvidence(request, verdict.reasons)
         if (!(await replaceVerdict(tx, scope, id, { verdict, at }))) {
-          throw new Failure('conflict', { detail: `${id} is revoked: it accepts no more attestations.` })
+          throw new Failure('device_revoked', `${id} is revoked: it accepts no more attestations.`)
         }
         const row = await findDeviceById(tx, id)
         if (row === undefined) throw notFound(id)
@@ -234,15 +236,18 @@ export function createDevices({
       scope: Scope,
       id: string,
       query: { limit: number; cursor?: string | undefined },
-    ): Promise<Page<DeviceEntry>> {
+    ): Promise<Page<DeviceEntry & { by: ActorView }>> {
       checkId(id, 'dev', scope.environment)
       const binding = { route: 'GET /v1/admin/devices/:id/history', scope, query: { id } }
       const before = pager.decode(query.cursor, binding)
-      const entries = await db.tenant(scope, async (tx) => {
+      return db.tenant(scope, async (tx) => {
         if ((await findDeviceById(tx, id)) === undefined) throw notFound(id)
-        return findDeviceEntries(tx, id, { before, limit: query.limit + 1 })
+        const entries = await findDeviceEntries(tx, id, { before, limit: query.limit + 1 })
+        const page = pager.page(entries, query.limit, (entry) => entry.id, binding)
+        const idOf = ({ actor: person, keyId }: DeviceEntry) => actorIdOf({ person, keyId })
+        const actors = await readActors(tx, page.data.map(idOf))
+        return { ...page, data: page.data.map((entry) => ({ ...entry, by: actors(idOf(entry), entry.actor) })) }
       })
-      return pager.page(entries, query.limit, (entry) => entry.id, binding)
     },
 
     /** How many devices are in each state, and in each tier by the current list of revoked keys. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { timestampView } from '#src/platform/http/views.ts'
 import { type AndroidFacts, type AppleFacts, EVIDENCE_REASON_CODES } from '../hardware/verdict.ts'
 import type { Device } from './devices.ts'
 
@@ -22,7 +23,7 @@ const androidView = z
       .string()
       .describe('How the hardware says the key is unlocked: none, credential, biometric, either.'),
     auth_timeout_seconds: z.number().nullable(),
-    packages: z.array(z.object({ name: z.string().nullable(), version: z.number() })),
+    packages: z.array(z.object({ name: z.string().nullable(), version: z.number() }).meta({ id: 'AndroidPackage' })),
     signing_digests: z.array(z.string()),
     brand: z.string().nullable(),
     model: z.string().nullable(),
@@ -31,9 +32,9 @@ const androidView = z
 
 const appleView = z
   .object({
-    environment: z.string(),
+    app_attest_environment: z.string().describe('Of Apple: `production` or `development`.'),
     app_id: z.string().nullable(),
-    key_id: z.string(),
+    app_attest_key_id: z.string(),
     counter: z.number(),
   })
   .meta({ id: 'AppleHardware' })
@@ -41,7 +42,7 @@ const appleView = z
 /** What the server verified of a device's hardware, and the reasons for a lower tier. */
 export const hardwareView = z
   .object({
-    format: z.enum(['android-key', 'apple-appattest']),
+    format: z.enum(['android-key', 'apple-appattest']).meta({ id: 'EvidenceFormat' }),
     proven_tier: z
       .string()
       .describe('What the evidence proves; hardware_tier takes the list of revoked keys into account too.'),
@@ -50,15 +51,17 @@ export const hardwareView = z
       .describe('Empty when the evidence proved the tier.'),
     android: androidView.nullable(),
     apple: appleView.nullable(),
-    verified_at: z.string(),
+    verified_at: timestampView,
     revocation: z
       .object({
-        state: z.enum(['good', 'stale', 'revoked', 'never_fetched', 'off', 'not_applicable']),
-        list_fetched_at: z.string().nullable(),
+        status: z
+          .enum(['good', 'stale', 'revoked', 'never_fetched', 'off', 'not_applicable'])
+          .meta({ id: 'HardwareRevocationStatus' }),
+        list_fetched_at: timestampView.nullable(),
         serial: z.string().nullable(),
-        status: z.string().nullable(),
+        listed_as: z.string().nullable().describe('The word of the vendor’s list.'),
       })
-      .describe('By the vendor’s list as last fetched.'),
+      .meta({ id: 'HardwareRevocation', description: 'By the vendor’s list as last fetched.' }),
   })
   .meta({ id: 'Hardware' })
 
@@ -73,10 +76,10 @@ export function toHardwareView({ evidence, provenTier, revocation }: Device): z.
     apple: facts?.format === 'apple-appattest' ? toApple(facts) : null,
     verified_at: verifiedAt,
     revocation: {
-      state: revocation.state,
+      status: revocation.state,
       list_fetched_at: 'fetchedAt' in revocation ? revocation.fetchedAt : null,
       serial: 'serial' in revocation ? revocation.serial : null,
-      status: 'status' in revocation ? revocation.status : null,
+      listed_as: 'status' in revocation ? revocation.status : null,
     },
   }
 }
@@ -104,5 +107,10 @@ function toAndroid(facts: AndroidFacts): z.input<typeof androidView> {
 }
 
 function toApple(facts: AppleFacts): z.input<typeof appleView> {
-  return { environment: facts.environment, app_id: facts.appId, key_id: facts.keyId, counter: facts.counter }
+  return {
+    app_attest_environment: facts.environment,
+    app_id: facts.appId,
+    app_attest_key_id: facts.keyId,
+    counter: facts.counter,
+  }
 }

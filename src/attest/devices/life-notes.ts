@@ -17,7 +17,7 @@ export const LIFE_NOTES: Record<string, Note> = {
         example: {
           object: 'device_counts',
           total: 1204,
-          by_state: { enrolled: 1180, expired: 20, revoked: 4 },
+          by_status: { enrolled: 1180, expired: 20, revoked: 4 },
           expiring_soon: 31,
           by_hardware_tier: { none: 4, software: 0, tee: 800, strongbox: 200, secure_enclave: 200 },
         },
@@ -36,8 +36,7 @@ export const LIFE_NOTES: Record<string, Note> = {
             {
               kind: 'revoked',
               at: '2026-11-21T08:00:00.000Z',
-              actor: 'a.admin@example.com',
-              key_id: 'key_test_01m7x7enn9exb9d4gh0kbvf97d',
+              by: { type: 'key', id: 'key_test_01m7x7enn9exb9d4gh0kbvf97d', label: 'a.admin@example.com' },
               reason: 'Lost on the way home',
               detail: { effective_at: '2026-11-20T18:00:00.000Z' },
             },

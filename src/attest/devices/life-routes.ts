@@ -1,12 +1,14 @@
 // Routes for enrolled devices: counts, history, newer evidence.
 
 import { z } from 'zod'
+import { actorView } from '#src/platform/http/actor.ts'
 import { parseLines } from '#src/platform/http/bulk.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { evidenceRequest } from '../hardware/evidence.ts'
 import { hardwareTierView } from '../judgement-views.ts'
 import type { Devices } from './devices.ts'
@@ -23,16 +25,19 @@ const refreshView = z
     object: z.literal('device_refresh'),
     accepted: z.number().int(),
     rejected: z.array(rejectedLineView),
-    devices: z.array(z.object({ line: z.number().int(), device_id: z.string(), proven_tier: hardwareTierView })),
+    devices: z.array(
+      z
+        .object({ line: z.number().int(), device_id: z.string(), proven_tier: hardwareTierView })
+        .meta({ id: 'RefreshedLine' }),
+    ),
   })
   .meta({ id: 'DeviceRefresh' })
 
 const entryView = z
   .object({
-    kind: z.enum(ENTRY_KINDS),
-    at: z.string(),
-    actor: z.string().nullable().describe('As the caller stated it.'),
-    key_id: z.string().nullable(),
+    kind: z.enum(ENTRY_KINDS).meta({ id: 'DeviceEntryKind' }),
+    at: timestampView,
+    by: actorView,
     reason: z.string().nullable(),
     detail: z.record(z.string(), z.unknown()),
   })
@@ -42,7 +47,9 @@ const countsView = z
   .object({
     object: z.literal('device_counts'),
     total: z.number().int(),
-    by_state: z.object({ enrolled: z.number().int(), expired: z.number().int(), revoked: z.number().int() }),
+    by_status: z
+      .object({ enrolled: z.number().int(), expired: z.number().int(), revoked: z.number().int() })
+      .meta({ id: 'DeviceStatusCounts' }),
     expiring_soon: z.number().int().describe('Enrolled devices whose certificate expires within 30 days.'),
     by_hardware_tier: z
       .record(hardwareTierView, z.number().int())
@@ -60,7 +67,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
         sdk: 'devices.counts.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'Number of devices by state and hardware tier',
+        summary: 'Number of devices by status and hardware tier',
         scope: 'admin',
         permission: 'devices.read',
         view: countsView,
@@ -72,7 +79,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
         return {
           object: 'device_counts' as const,
           total: enrolled + expired + revoked,
-          by_state: { enrolled, expired, revoked },
+          by_status: { enrolled, expired, revoked },
           expiring_soon: expiring,
           by_hardware_tier: tiers,
         }
@@ -98,11 +105,10 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
         const { data, ...page } = await devices.history(caller, params.id, query)
         return {
           ...page,
-          data: data.map(({ kind, at, actor, keyId, reason, detail }) => ({
+          data: data.map(({ kind, at, by, reason, detail }) => ({
             kind,
             at: at.toISOString(),
-            actor,
-            key_id: keyId,
+            by,
             reason,
             detail,
           })),

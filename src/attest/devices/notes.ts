@@ -6,7 +6,7 @@ import { enrollRequest } from './routes.ts'
 const device = {
   device_id: IDS.device,
   name: 'Phone 1',
-  state: 'enrolled',
+  status: 'enrolled',
   hardware_tier: 'none',
   hardware: null,
   certificate,
@@ -45,7 +45,7 @@ const provenDevice = {
     },
     apple: null,
     verified_at: '2026-11-20T15:00:00.000Z',
-    revocation: { state: 'good', list_fetched_at: '2026-11-20T14:30:00.000Z', serial: null, status: null },
+    revocation: { status: 'good', list_fetched_at: '2026-11-20T14:30:00.000Z', serial: null, listed_as: null },
   },
 }
 
@@ -53,15 +53,18 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/admin/devices': {
     description:
       '`certificate_chain` is base64 of DER, leaf first, without the root. The same key again is the same device. ' +
-      'As NDJSON, bad lines are reported and do not affect the others; with a publishable key 1,000 lines. ' +
       '`attestation` is evidence of the key’s hardware: what does not verify leaves a device of tier `none` that ' +
       'says why.',
+    // Shortened: no certificate is that small.
+    examples: { 'One device': { name: 'Phone 1', certificate_chain: ['MIIB'] } },
+    answers: { 200: { example: device } },
+    problems: ['device_revoked'],
+  },
+  'POST /v1/admin/devices/batches': {
+    description:
+      'Each line is a body of `POST /v1/admin/devices`. Bad lines are reported and do not affect the others; with a ' +
+      'publishable key 1,000 lines. An interrupted upload stores nothing.',
     bodies: {
-      'application/json': {
-        schema: enrollRequest,
-        // Shortened: no certificate is that small.
-        examples: { 'One device': { name: 'Phone 1', certificate_chain: ['MIIB'] } },
-      },
       'application/x-ndjson': {
         schema: enrollRequest,
         isLines: true,
@@ -72,29 +75,25 @@ export const NOTES: Record<string, Note> = {
     },
     answers: {
       200: {
-        examples: {
-          'One device': device,
-          'Two lines, of which one is refused': {
-            object: 'device_import',
-            accepted: 1,
-            rejected: [
-              {
-                line: 2,
-                errors: [
-                  {
-                    pointer: '/certificate_chain',
-                    code: 'unknown_ca',
-                    detail: 'leads to no root CA: none is registered yet (POST /v1/admin/root-cas)',
-                  },
-                ],
-              },
-            ],
-            devices: [{ line: 1, device_id: IDS.device }],
-          },
+        example: {
+          object: 'device_batch',
+          accepted: 1,
+          rejected: [
+            {
+              line: 2,
+              errors: [
+                {
+                  pointer: '/certificate_chain',
+                  code: 'unknown_ca',
+                  detail: 'leads to no root CA: none is registered yet (POST /v1/admin/root-cas)',
+                },
+              ],
+            },
+          ],
+          devices: [{ line: 1, device_id: IDS.device }],
         },
       },
     },
-    problems: ['conflict'],
   },
   'POST /v1/admin/devices/challenges': {
     description:
@@ -125,7 +124,7 @@ export const NOTES: Record<string, Note> = {
       iOS: { format: 'apple-appattest', challenge: CHALLENGE, object: 'o2Nm' },
     },
     answers: { 200: { example: provenDevice } },
-    problems: ['conflict'],
+    problems: ['device_revoked'],
   },
   'GET /v1/admin/devices': {
     description: '`expired`: the certificate has expired, and the device counts as not enrolled.',
@@ -145,7 +144,7 @@ export const NOTES: Record<string, Note> = {
       200: {
         example: {
           ...device,
-          state: 'revoked',
+          status: 'revoked',
           revoked_at: '2026-11-21T08:00:00.000Z',
           revoke_effective_at: '2026-11-20T18:00:00.000Z',
           revoke_reason: 'Lost on the way home',

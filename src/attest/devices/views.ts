@@ -1,41 +1,44 @@
 import { z } from 'zod'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { hardwareTierView } from '../judgement-views.ts'
 import { certificateView, toCertificateView } from '../trust/certificates.ts'
 import type { Device } from './devices.ts'
 import { hardwareView, toHardwareView } from './hardware-views.ts'
 import type { ImportResult } from './import.ts'
 
+export const deviceStatusView = z.enum(['enrolled', 'expired', 'revoked']).meta({ id: 'DeviceStatus' })
+
 export const deviceView = z
   .object({
     device_id: z.string(),
     name: z.string().nullable(),
-    state: z.enum(['enrolled', 'expired', 'revoked']).meta({ id: 'DeviceState' }),
+    status: deviceStatusView,
     hardware_tier: hardwareTierView,
     hardware: hardwareView.nullable(),
     certificate: certificateView,
     spki_sha256: z.string(),
-    enrolled_at: z.string(),
-    revoked_at: z.string().nullable(),
-    revoke_effective_at: z.string().nullable(),
+    enrolled_at: timestampView,
+    revoked_at: timestampView.nullable(),
+    revoke_effective_at: timestampView.nullable(),
     revoke_reason: z.string().nullable(),
   })
   .meta({ id: 'Device' })
 
 export const importView = z
   .object({
-    object: z.literal('device_import'),
+    object: z.literal('device_batch'),
     accepted: z.number().int(),
     rejected: z.array(rejectedLineView),
-    devices: z.array(z.object({ line: z.number().int(), device_id: z.string() })),
+    devices: z.array(z.object({ line: z.number().int(), device_id: z.string() }).meta({ id: 'EnrolledLine' })),
   })
-  .meta({ id: 'DeviceImport' })
+  .meta({ id: 'DeviceBatch' })
 
 export function toDeviceView(device: Device): z.input<typeof deviceView> {
   return {
     device_id: device.id,
     name: device.name,
-    state: device.state,
+    status: device.state,
     hardware_tier: device.hardwareTier,
     hardware: toHardwareView(device),
     certificate: toCertificateView(device.certificateChain[0]),
@@ -49,7 +52,7 @@ export function toDeviceView(device: Device): z.input<typeof deviceView> {
 
 export function toImportView({ rejected, devices }: ImportResult): z.input<typeof importView> {
   return {
-    object: 'device_import',
+    object: 'device_batch',
     accepted: devices.length,
     rejected,
     devices: devices.map(({ line, deviceId }) => ({ line, device_id: deviceId })),

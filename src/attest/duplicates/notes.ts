@@ -4,7 +4,7 @@ import type { Note } from '#src/platform/http/openapi.ts'
 const compared = {
   attestation_id: IDS.attestation,
   media_id: IDS.media,
-  state: 'compared',
+  status: 'compared',
   not_comparable: null,
   earlier: [
     {

@@ -10,7 +10,7 @@ const other = z
   .object({
     claim_id: z.string(),
     attestation_id: z.string(),
-    kind: z.enum(['duplicate_media', 'similar_media']),
+    kind: z.enum(['duplicate_media', 'similar_media']).meta({ id: 'DuplicateKind' }),
     distance_bits: z.number().int().describe('Of 64; 0 for the same bytes too.'),
   })
   .meta({ id: 'DuplicateMatch' })
@@ -19,8 +19,9 @@ const findingsView = z
   .object({
     attestation_id: z.string(),
     media_id: z.string(),
-    state: z
+    status: z
       .enum(['pending', 'compared', 'not_comparable'])
+      .meta({ id: 'DuplicateStatus' })
       .describe('pending: not compared yet, or compared anew because an earlier result came late.'),
     not_comparable: z
       .string()
@@ -64,7 +65,7 @@ function toView(row: ComparedRow): z.infer<typeof findingsView> {
   return {
     attestation_id: row.attestationId,
     media_id: row.mediaId,
-    state: stateOf(row),
+    status: statusOf(row),
     not_comparable: row.notComparable,
     earlier: row.earlier.map(toOther),
     earlier_more: Math.max(0, row.exactCount + row.similarCount - row.earlier.length),
@@ -72,7 +73,7 @@ function toView(row: ComparedRow): z.infer<typeof findingsView> {
   }
 }
 
-function stateOf({ state, notComparable }: ComparedRow) {
+function statusOf({ state, notComparable }: ComparedRow) {
   if (state !== 'compared') return 'pending'
   return notComparable === null ? 'compared' : 'not_comparable'
 }

@@ -97,7 +97,7 @@ function layOutDevices(sheet: Sheet, { devices }: EvidencePacket): void {
     sheet.heading(device.name ?? device.device_id, 3)
     sheet.facts([
       ['Device', device.device_id],
-      ['Registered', `${dateOf(device.enrolled_at)}; now ${device.state}`],
+      ['Registered', `${dateOf(device.enrolled_at)}; now ${device.status}`],
       ...(device.revoked_at === null
         ? []
         : ([
@@ -117,7 +117,7 @@ function layOutDevices(sheet: Sheet, { devices }: EvidencePacket): void {
         ? ([['Hardware evidence', 'none was ever sent']] as const)
         : ([
             ['Hardware evidence', `${hardware.format}, verified ${dateOf(hardware.verified_at)}`],
-            ['List of revoked keys', hardware.revocation.state.replaceAll('_', ' ')],
+            ['List of revoked keys', hardware.revocation.status.replaceAll('_', ' ')],
             ...(hardware.reasons.length === 0
               ? []
               : ([['It proved less because', hardware.reasons.map(({ detail }) => detail).join('; ')]] as const)),
@@ -135,7 +135,7 @@ function layOutCases(sheet: Sheet, { cases }: EvidencePacket): void {
     sheet.facts([
       [
         'State',
-        `${one.state.replaceAll('_', ' ')}${one.reason_code === null ? '' : `, because: ${one.reason_code.replaceAll('_', ' ')}`}`,
+        `${one.status.replaceAll('_', ' ')}${one.reason_code === null ? '' : `, because: ${one.reason_code.replaceAll('_', ' ')}`}`,
       ],
       ['Opened', dateOf(one.created_at)],
       ['Closed', one.closed_at === null ? 'not yet' : dateOf(one.closed_at)],

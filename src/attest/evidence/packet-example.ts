@@ -168,7 +168,7 @@ export const EXAMPLE_PACKET: z.input<typeof signedPacketView> = {
       {
         device_id: 'dev_test_01m812n8ggfzkbv1fwd60zgppf',
         name: 'Capture Kit Device',
-        state: 'enrolled',
+        status: 'enrolled',
         hardware_tier: 'none',
         hardware: null,
         certificate: {
@@ -190,7 +190,7 @@ export const EXAMPLE_PACKET: z.input<typeof signedPacketView> = {
       {
         case_id: 'cas_test_01m812n9nwe1n88qkv2va9452h',
         claim_id: 'clm_test_01m812n8p3f4maxxceabpv7bf9',
-        state: 'open',
+        status: 'open',
         reason_code: null,
         assignee: null,
         priority: 'normal',
@@ -206,7 +206,7 @@ export const EXAMPLE_PACKET: z.input<typeof signedPacketView> = {
             at: '2026-11-22T07:31:19.369Z',
             via: 'system',
             actor: null,
-            key_id: null,
+            api_key_id: null,
             from: null,
             to: 'open',
             reason_code: null,

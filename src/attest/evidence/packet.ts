@@ -6,7 +6,6 @@ import type { PublishedKey } from '#src/platform/crypto/signing-keys.ts'
 import type { Certificate } from '#src/platform/crypto/x509.ts'
 import { contentId, type Scope } from '#src/platform/ids.ts'
 import type { CaseRow, EntryRow } from '../cases/rows.ts'
-import { toCaseView, toEntryView } from '../cases/views.ts'
 import type { ListedClaim } from '../claims/claim-rows.ts'
 import type { ClaimEvidence } from '../claims/claims.ts'
 import { certificatesOf, chainAt } from '../claims/verify-capture.ts'
@@ -207,12 +206,44 @@ function distanceOf({ submission }: ClaimEvidence, { lossLat, lossLng }: ListedC
   return { metres, accuracy_metres: gps.accuracy_m, mock: gps.mock ?? false }
 }
 
-function describeCase(row: CaseRow, { entries, maySeeNotes, issuedAt }: Sources): EvidencePacket['cases'][number] {
-  const { allowed: _a, overdue: _o, due_at: _d, sla: _s, claim_changed_at: _c, ...view } = toCaseView(row, issuedAt)
+function describeCase(row: CaseRow, { entries, maySeeNotes }: Sources): EvidencePacket['cases'][number] {
   const own = entries.filter(({ caseId }) => caseId === row.id).sort((a, b) => a.seq - b.seq)
   const history = own.map((entry) => {
     const isWithheld = entry.note !== null && !maySeeNotes
-    return { ...toEntryView(entry), ...(isWithheld && { note: null }), note_withheld: isWithheld }
+    return {
+      version: entry.seq,
+      kind: entry.kind,
+      at: entry.at.toISOString(),
+      via: viaOf(entry),
+      actor: entry.actor,
+      api_key_id: entry.keyId,
+      from: entry.from,
+      to: entry.to,
+      reason_code: entry.reasonCode,
+      note: isWithheld ? null : entry.note,
+      note_erased_at: entry.noteErasedAt?.toISOString() ?? null,
+      changes: entry.changes ?? [],
+      note_withheld: isWithheld,
+    }
   })
-  return { ...view, history, history_omitted: (own[0]?.seq ?? 1) - 1 }
+  return {
+    case_id: row.id,
+    claim_id: row.claimId,
+    status: row.state,
+    reason_code: row.reasonCode,
+    assignee: row.assignee,
+    priority: row.priority,
+    fraud_suspected_by: row.fraudActor,
+    version: row.version,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    closed_at: row.closedAt?.toISOString() ?? null,
+    history,
+    history_omitted: (own[0]?.seq ?? 1) - 1,
+  }
+}
+
+function viaOf({ keyId, actor }: EntryRow): 'api_key' | 'session' | 'system' {
+  if (keyId !== null) return 'api_key'
+  return actor === null ? 'system' : 'session'
 }

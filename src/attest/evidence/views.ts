@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { keyRevocationView } from '#src/platform/crypto/key-views.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { caseView, entryView } from '../cases/views.ts'
-import { attestationStatusView, attestationView, claimView } from '../claims/views.ts'
+import { attestationView, claimView } from '../claims/views.ts'
 import { deviceView } from '../devices/views.ts'
 
-const iso = z.iso.datetime()
+const iso = timestampView
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const sha256 = z.string().describe('SHA-256, lower-case hex.')
 
@@ -24,7 +25,7 @@ const attestation = z
     external_id: z.string().nullable(),
     batch_id: z.string().nullable(),
     device_id: z.string().nullable(),
-    status: attestationStatusView,
+    status: z.enum(['queued', 'evaluated', 'failed', 'cancelled']).meta({ id: 'PacketAttestationStatus' }),
     accepted_at: iso,
     evaluated_at: iso.nullable(),
     erased_at: iso.nullable().describe('When its media and positions were erased.'),
@@ -99,19 +100,40 @@ const attestation = z
       .describe('Results that later ones replaced, oldest first: the five newest of them.'),
     failure: z.string().nullable(),
   })
-  .meta({ id: 'PacketAttestation' })
+  .meta({ id: 'PacketAttestation', verbatim: true })
+
+const entry = entryView
+  .omit({ by: true })
+  .extend({
+    via: z.enum(['api_key', 'session', 'system']).meta({ id: 'PacketEntryVia' }),
+    actor: z
+      .string()
+      .nullable()
+      .describe('With an API key as the caller stated it, with a session its user; null for the service itself.'),
+    api_key_id: z.string().nullable(),
+    note_withheld: z.boolean().describe('There is a note; the key has no scope escalate.'),
+  })
+  .meta({ id: 'PacketCaseEntry', verbatim: true })
 
 const caseRecord = caseView
-  .omit({ allowed: true, overdue: true, due_at: true, sla: true, claim_changed_at: true })
+  .pick({
+    case_id: true,
+    claim_id: true,
+    status: true,
+    reason_code: true,
+    assignee: true,
+    priority: true,
+    version: true,
+    created_at: true,
+    updated_at: true,
+    closed_at: true,
+  })
   .extend({
-    history: z
-      .array(
-        entryView.extend({ note_withheld: z.boolean().describe('There is a note; the key has no scope escalate.') }),
-      )
-      .describe('Oldest first.'),
+    fraud_suspected_by: z.string().nullable().describe('The first who named suspected_fraud.'),
+    history: z.array(entry).describe('Oldest first.'),
     history_omitted: z.number().int().describe('Entries before the first that is here.'),
   })
-  .meta({ id: 'PacketCase' })
+  .meta({ id: 'PacketCase', verbatim: true })
 
 const moment = z.object({
   at: iso,
@@ -155,9 +177,9 @@ export const packetView = z
       }),
       statement: z.string().describe('What the packet contains and what it does not, as text.'),
     }),
-    claim: claimView.omit({ case_id: true }).meta({ id: 'PacketClaim' }),
+    claim: claimView.omit({ case_id: true }).meta({ id: 'PacketClaim', verbatim: true }),
     attestations: z.array(attestation).describe('Newest first.'),
-    devices: z.array(deviceView.extend({ spki: z.string() }).meta({ id: 'PacketDevice' })),
+    devices: z.array(deviceView.extend({ spki: z.string() }).meta({ id: 'PacketDevice', verbatim: true })),
     cases: z.array(caseRecord),
     timeline: z.object({
       moments: z.array(moment).describe('Oldest first.'),
@@ -165,7 +187,7 @@ export const packetView = z
     }),
     keys: z.array(publishedKey).describe('The record keys of the environment, to verify offline what is signed here.'),
   })
-  .meta({ id: 'EvidencePacket' })
+  .meta({ id: 'EvidencePacket', verbatim: true })
 
 export const signedPacketView = z
   .object({

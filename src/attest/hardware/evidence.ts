@@ -19,21 +19,25 @@ const challenge = z
 
 export const evidenceRequest = z
   .discriminatedUnion('format', [
-    z.strictObject({
-      format: z.literal('android-key'),
-      challenge,
-      chain: z
-        .array(encoded)
-        .min(1)
-        .max(8)
-        .describe('DER in base64: the key’s certificate first, the root last, as the key store answers them.'),
-    }),
-    z.strictObject({
-      format: z.literal('apple-appattest'),
-      challenge,
-      object: encoded.describe('The attestation object, for SHA-256(SubjectPublicKeyInfo || challenge).'),
-      key_id: encoded.optional(),
-    }),
+    z
+      .strictObject({
+        format: z.literal('android-key'),
+        challenge,
+        chain: z
+          .array(encoded)
+          .min(1)
+          .max(8)
+          .describe('DER in base64: the key’s certificate first, the root last, as the key store answers them.'),
+      })
+      .meta({ id: 'AndroidEvidence' }),
+    z
+      .strictObject({
+        format: z.literal('apple-appattest'),
+        challenge,
+        object: encoded.describe('The attestation object, for SHA-256(SubjectPublicKeyInfo || challenge).'),
+        app_attest_key_id: encoded.optional(),
+      })
+      .meta({ id: 'AppleEvidence' }),
   ])
   .meta({ id: 'HardwareEvidence' })
 
@@ -79,7 +83,7 @@ export function judgeEvidence(request: HardwareEvidence, spki: Buffer, context: 
     object: Buffer.from(request.object, 'base64'),
     roots: trust.roots.apple,
     clientDataHash: enrollmentHash(spki, challenge),
-    keyId: request.key_id === undefined ? undefined : Buffer.from(request.key_id, 'base64'),
+    keyId: request.app_attest_key_id === undefined ? undefined : Buffer.from(request.app_attest_key_id, 'base64'),
     apps: trust.apps.apple,
     // Apps from Xcode are development builds, and so are their captures.
     isDevelopmentAllowed: environment === 'sandbox',

@@ -5,6 +5,7 @@ import { Failure } from '#src/failure.ts'
 import { type Caller, endpoint, type Route, type StreamReply } from '#src/platform/http/endpoint.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { parseByteRange, type RangeAnswer } from '#src/platform/http/request-headers.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { MAX_VIDEO_BYTES, type MediaDomain } from './media.ts'
 import type { Media } from './rows.ts'
 import { MEDIA_TYPES } from './sniff.ts'
@@ -17,7 +18,7 @@ const mediaView = z
     content_type: z.string(),
     width: z.number().int().nullable(),
     height: z.number().int().nullable(),
-    created_at: z.string(),
+    created_at: timestampView,
   })
   .meta({ id: 'Media' })
 

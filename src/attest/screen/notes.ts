@@ -17,9 +17,9 @@ const settings = {
 const queued = {
   screening_id: IDS.screening,
   status: 'queued',
-  reason: null,
+  failure: null,
   claim_id: IDS.claim,
-  batch_id: null,
+  screening_batch_id: null,
   batch_line: null,
   media_id: IDS.media,
   media_sha256: DIGEST,
@@ -38,7 +38,7 @@ const queued = {
 
 const scored = {
   ...queued,
-  status: 'scored',
+  status: 'succeeded',
   genai_score: 0.97,
   deepfake_score: 0.03,
   models: [{ model: 'midjourney', score: 0.91 }],
@@ -62,13 +62,15 @@ const scored = {
 
 const unavailable = {
   ...queued,
-  status: 'unavailable',
-  reason: 'no_detector',
+  status: 'failed',
+  failure: { code: 'no_detector', detail: 'This deployment has no detector.' },
   completed_at: '2026-11-20T15:11:04.410Z',
 }
 
 const batch = {
-  batch_id: IDS.batch,
+  screening_batch_id: IDS.batch,
+  status: 'queued',
+  failure: null,
   accepted: 2,
   rejected: [
     {
@@ -78,7 +80,7 @@ const batch = {
       ],
     },
   ],
-  counts: { queued: 2, scored: 0, unavailable: 0, unsupported: 0 },
+  counts: { queued: 2, running: 0, succeeded: 0, failed: 0, cancelled: 0 },
   created_at: '2026-11-20T15:11:04.310Z',
 }
 
@@ -96,8 +98,8 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/media/screen': {
     description:
       'Waits up to `Prefer: wait=N` seconds (10 when absent, at most 30): 200 with the scores, or 202 and ' +
-      '`Location`. Images only; a video is `unsupported`. Without a detector the answer is `unavailable`, and ' +
-      'never an invented score. Scores are advisory: they never count toward a risk score. The same bytes are ' +
+      '`Location`. Images only; a video fails with `video`. Without a detector it fails with `no_detector`, and ' +
+      'there is never an invented score. Scores are advisory: they never count toward a risk score. The same bytes are ' +
       'scored once per detector, each time with the thresholds of the moment. An address as media is refused: ' +
       'upload the bytes.',
     headers: { Prefer: PREFER },
@@ -106,10 +108,10 @@ export const NOTES: Record<string, Note> = {
       inline: { media: { content_type: 'image/jpeg', data: '/9j/4AAQSkZJRgABAQ==' } },
     },
     answers: {
-      200: { description: 'It has ended: `scored`, `unavailable` or `unsupported`.', headers: WAITED, example: scored },
+      200: { description: 'It has ended: `succeeded` or `failed`.', headers: WAITED, example: scored },
       202: { description: 'It is still queued.', headers: { ...LATER, ...WAITED }, example: queued },
     },
-    problems: ['not_found', 'environment_mismatch', 'claim_erased', 'conflict'],
+    problems: ['not_found', 'environment_mismatch', 'claim_erased'],
   },
   'GET /v1/media/screenings': {
     description: 'By claim, media, batch, status, factor or time.',
@@ -128,7 +130,7 @@ export const NOTES: Record<string, Note> = {
   'POST /v1/media/screenings/batches': {
     description:
       'A wrong line does not affect the others: `rejected` says why. The jobs run behind those of single calls. The ' +
-      'screenings are at `GET /v1/media/screenings?batch_id=...`.',
+      'screenings are at `GET /v1/media/screenings?screening_batch_id=...`.',
     bodies: {
       'application/x-ndjson': { schema: screenLine, isLines: true, examples: { 'Two images': LINES } },
       'application/json': { schema: z.array(screenLine).min(1), examples: { 'One image': [{ media_id: IDS.media }] } },
@@ -146,7 +148,7 @@ export const NOTES: Record<string, Note> = {
     answers: {
       200: {
         description: 'The progress so far.',
-        example: { ...batch, counts: { ...batch.counts, queued: 0, scored: 2 } },
+        example: { ...batch, status: 'succeeded', counts: { ...batch.counts, queued: 0, succeeded: 2 } },
       },
     },
   },

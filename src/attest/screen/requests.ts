@@ -5,7 +5,7 @@ export const MAX_BODY_BYTES = 20 * 1024 * 1024
 
 const id = z.string().min(1).max(64)
 const claimId = id.optional().describe('A claim that gets the advisory codes of this screening.')
-const mediaId = z.strictObject({ media_id: id })
+const mediaId = z.strictObject({ media_id: id }).meta({ id: 'MediaReference' })
 const inline = z
   .strictObject({ content_type: z.string().min(1).max(128), data: z.base64().max(MAX_BODY_BYTES) })
   .meta({ id: 'InlineMedia' })
@@ -18,7 +18,7 @@ const address = z
     message: 'is not fetched: upload the media with POST /v1/media, or send them as data',
     params: { code: 'remote_media_refused' },
   })
-  .meta({ description: 'Always refused: media are not fetched from addresses.' })
+  .meta({ id: 'MediaAddress', description: 'Always refused: media are not fetched from addresses.' })
 
 export const screenRequest = z.strictObject({
   claim_id: claimId,

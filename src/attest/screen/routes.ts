@@ -4,13 +4,14 @@ import { replyVersion, requireIfMatch, toDocumentView } from '#src/platform/http
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { idParams, several } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
+import { workStatusView } from '#src/platform/http/views.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { ScreeningBatchRow } from './batch-rows.ts'
 import { MAX_BATCH_BYTES, type ScreeningBatches } from './batches.ts'
 import { MAX_BODY_BYTES, screenRequest, settingsDocument } from './requests.ts'
-import { type ScreeningRow, STATUSES } from './rows.ts'
+import type { ScreeningRow } from './rows.ts'
 import type { Screenings } from './screenings.ts'
 import type { ScreeningSettings, ScreeningSettingsStore } from './settings.ts'
 import { SCREENING_CODES } from './thresholds.ts'
@@ -18,6 +19,7 @@ import {
   screeningBatchView,
   screeningSettingsView,
   screeningView,
+  statusesOf,
   toScreeningBatchView,
   toScreeningView,
 } from './views.ts'
@@ -90,9 +92,9 @@ export function screenRoutes(
           ...listQuery,
           claim_id: z.string().max(64).optional(),
           media_id: z.string().max(64).optional(),
-          batch_id: z.string().max(64).optional(),
-          status: z.enum(STATUSES).optional(),
-          factor: z.enum(SCREENING_CODES).optional(),
+          screening_batch_id: z.string().max(64).optional(),
+          status: several(workStatusView).optional(),
+          factor: z.enum(SCREENING_CODES).meta({ id: 'ScreeningCode' }).optional(),
         }),
         view: listOf(screeningView),
         status: [200],
@@ -100,12 +102,12 @@ export function screenRoutes(
       async ({ caller, query }) => {
         checkFilter('claim_id', query.claim_id, 'clm', caller)
         checkFilter('media_id', query.media_id, 'med', caller)
-        checkFilter('batch_id', query.batch_id, 'bat', caller)
+        checkFilter('screening_batch_id', query.screening_batch_id, 'bat', caller)
         const filter = {
           claimId: query.claim_id,
           mediaId: query.media_id,
-          batchId: query.batch_id,
-          status: query.status,
+          batchId: query.screening_batch_id,
+          statuses: query.status === undefined ? undefined : statusesOf(query.status),
           factor: query.factor,
           createdFrom: query.created_gte === undefined ? undefined : new Date(query.created_gte),
           createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),

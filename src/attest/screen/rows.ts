@@ -12,17 +12,19 @@ export const STATUSES = ['queued', 'scored', 'unavailable', 'unsupported'] as co
 export type ScreeningStatus = (typeof STATUSES)[number]
 
 /** Why there is no score. */
-export type ScreeningReason =
-  | 'no_detector'
-  | 'detector_failed'
-  | 'detector_refused'
-  | 'detector_busy'
-  | 'media_erased'
-  | 'erased'
-  | 'video'
-  | 'content_type'
-  | 'too_large'
-  | 'unreadable'
+export const REASONS = [
+  'no_detector',
+  'detector_failed',
+  'detector_refused',
+  'detector_busy',
+  'media_erased',
+  'erased',
+  'video',
+  'content_type',
+  'too_large',
+  'unreadable',
+] as const
+export type ScreeningReason = (typeof REASONS)[number]
 
 export type ScreeningFactor = AdvisoryFactor<ScreeningCode>
 
@@ -172,7 +174,8 @@ export interface ScreeningFilter {
   claimId?: string | undefined
   mediaId?: string | undefined
   batchId?: string | undefined
-  status?: ScreeningStatus | undefined
+  /** Any of these. */
+  statuses?: readonly ScreeningStatus[] | undefined
   factor?: ScreeningCode | undefined
   createdFrom?: Date | undefined
   createdBefore?: Date | undefined
@@ -208,7 +211,7 @@ function conditions({ environment }: Scope, filter: ScreeningFilter): { where: s
   add((p) => `claim_id = ${p}`, filter.claimId)
   add((p) => `media_id = ${p}`, filter.mediaId)
   add((p) => `batch_id = ${p}`, filter.batchId)
-  add((p) => `status = ${p}`, filter.status)
+  add((p) => `status = ANY(${p}::text[])`, filter.statuses)
   add((p) => `factor_codes @> ARRAY[${p}::text]`, filter.factor)
   where.push(
     ...conditionsOfRange(values, { type: 'scr', environment }, { from: filter.createdFrom, to: filter.createdBefore }),

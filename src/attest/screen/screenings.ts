@@ -56,7 +56,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
   return {
     /**
      * Accepts one screening and waits up to `waitSeconds` for it.
-     * @throws {Failure} `environment_mismatch` and `not_found` for foreign media and claims, `conflict` for an erased claim,
+     * @throws {Failure} `environment_mismatch` and `not_found` for foreign media and claims, `claim_erased`,
      * and what an upload throws.
      */
     async screen(

@@ -4,14 +4,15 @@ import { z } from 'zod'
 import { invalidField } from '#src/failure.ts'
 import { judgeIssuer } from '#src/platform/crypto/chain-rules.ts'
 import { type Certificate, parseCertificate, summarizeStored } from '#src/platform/crypto/x509.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import type { CaRow } from './rows.ts'
 
 export const certificateView = z
   .object({
     subject: z.string(),
     serial: z.string(),
-    not_before: z.string(),
-    not_after: z.string(),
+    not_before: timestampView,
+    not_after: timestampView,
     fingerprint: z.string(),
   })
   .meta({ id: 'Certificate' })

@@ -35,7 +35,7 @@ export const NOTES: Record<string, Note> = {
       },
     },
     answers: { 200: { example: rootCa } },
-    problems: ['conflict'],
+    problems: ['limit_reached'],
   },
   'GET /v1/admin/root-cas': {
     description: 'Each with its certificate in PEM.',
@@ -47,7 +47,7 @@ export const NOTES: Record<string, Note> = {
   },
   'DELETE /v1/admin/root-cas/:id': {
     description: 'What was evaluated before stays as it is.',
-    answers: { 200: { example: { id: IDS.rootCa, deleted: true } } },
+    answers: { 200: { example: { root_ca_id: IDS.rootCa, deleted: true } } },
   },
   'POST /v1/admin/c2pa-anchors': {
     description: 'Manifests whose signer leads to one of these, or to one of the deployment’s own, are `trusted`.',
@@ -58,7 +58,7 @@ export const NOTES: Record<string, Note> = {
       },
     },
     answers: { 200: { example: anchor } },
-    problems: ['conflict'],
+    problems: ['limit_reached'],
   },
   'GET /v1/admin/c2pa-anchors': {
     description: 'Each with its certificate in PEM. The deployment’s own are not among them.',
@@ -70,6 +70,6 @@ export const NOTES: Record<string, Note> = {
   },
   'DELETE /v1/admin/c2pa-anchors/:id': {
     description: 'What was evaluated before stays as it is.',
-    answers: { 200: { example: { id: IDS.anchor, deleted: true } } },
+    answers: { 200: { example: { c2pa_anchor_id: IDS.anchor, deleted: true } } },
   },
 }

@@ -68,7 +68,7 @@ export function createCaRegistry(
     /**
      * Registers a CA certificate (PEM, or base64 of DER). It need not be self-signed. The same certificate again is the
      * same row, with its first name.
-     * @throws {Failure} `invalid_request` at `/certificate`; `conflict` beyond `MAX_CAS`.
+     * @throws {Failure} `invalid_request` at `/certificate`; `limit_reached` beyond `MAX_CAS`.
      */
     async register(
       scope: Acting,
@@ -84,7 +84,10 @@ export function createCaRegistry(
         const same = known.find((row) => row.fingerprint.equals(fingerprint))
         if (same !== undefined) return same
         if (known.length >= MAX_CAS) {
-          throw new Failure('conflict', `At most ${MAX_CAS} ${noun}s can be registered. Delete one first.`)
+          throw new Failure('limit_reached', {
+            detail: `At most ${MAX_CAS} ${noun}s can be registered. Delete one first.`,
+            members: { maximum: MAX_CAS },
+          })
         }
         const id = newId(idType, scope.environment, createdAt.getTime())
         const row: CaRow = { id, name: request.name, certificate: der, fingerprint, notBefore, notAfter, createdAt }

@@ -3,25 +3,33 @@ import { pemOf } from '#src/platform/crypto/x509.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams, visibleText } from '#src/platform/http/params.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
 import { certificateView, toCertificateView } from './certificates.ts'
 import { C2PA_ANCHORS, type CaPurpose, type CaRegistry, ROOT_CAS } from './registry.ts'
 import type { CaRow } from './rows.ts'
 
-const request = z
-  .strictObject({
-    name: visibleText(200),
-    certificate: z
-      .string()
-      .min(1)
-      .max(64 * 1024)
-      .describe('PEM, or base64 of DER.'),
-  })
-  .meta({ id: 'AnchorRegistration' })
-const deletedView = z.object({ id: z.string(), deleted: z.literal(true) }).meta({ id: 'Deleted' })
+// Each registration is its own component: a body has the name of its operation.
+const requestOf = (noun: string) =>
+  z
+    .strictObject({
+      name: visibleText(200),
+      certificate: z
+        .string()
+        .min(1)
+        .max(64 * 1024)
+        .describe('PEM, or base64 of DER.'),
+    })
+    .meta({ id: `Create${noun}Request` })
+const deletedViewOf = <Name extends string>(name: Name, id: string) =>
+  z
+    .object({ [name]: z.string(), deleted: z.literal(true) } as Record<Name, z.ZodString> & {
+      deleted: z.ZodLiteral<true>
+    })
+    .meta({ id })
 const fields = {
   name: z.string(),
-  certificate: certificateView.extend({ pem: z.string() }).meta({ id: 'PemCertificate' }),
-  created_at: z.string(),
+  certificate: extended(certificateView, { pem: z.string() }, { id: 'PemCertificate' }),
+  created_at: timestampView,
 }
 
 export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route[] {
@@ -31,6 +39,8 @@ export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route
       noun: 'RootCa',
       group: 'devices.roots',
       toView: (row) => ({ root_ca_id: row.id, ...toFields(row) }),
+      deletedView: deletedViewOf('root_ca_id', 'DeletedRootCa'),
+      toDeleted: (id) => ({ root_ca_id: id, deleted: true as const }),
       register: 'Register a CA certificate (PEM, or base64 of DER) that device certificates may lead to',
       list: 'Root CAs, newest first',
       get: 'One root CA',
@@ -41,6 +51,8 @@ export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route
       noun: 'C2paAnchor',
       group: 'media.c2paAnchors',
       toView: (row) => ({ c2pa_anchor_id: row.id, ...toFields(row) }),
+      deletedView: deletedViewOf('c2pa_anchor_id', 'DeletedC2paAnchor'),
+      toDeleted: (id) => ({ c2pa_anchor_id: id, deleted: true as const }),
       register: 'Trust a CA certificate (PEM, or base64 of DER) that signers of C2PA manifests may lead to',
       list: 'Anchors of C2PA manifests, newest first',
       get: 'One anchor of C2PA manifests',
@@ -49,11 +61,13 @@ export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route
   ]
 }
 
-interface Presentation<V extends z.ZodObject> {
+interface Presentation<V extends z.ZodObject, D extends z.ZodObject> {
   /** In the client libraries. */
   group: 'devices.roots' | 'media.c2paAnchors'
   view: V
   toView(row: CaRow): z.input<V>
+  deletedView: D
+  toDeleted(id: string): z.input<D>
   /** Ends the operations' ids. */
   noun: string
   /** Summaries of the operations. */
@@ -63,10 +77,10 @@ interface Presentation<V extends z.ZodObject> {
   remove: string
 }
 
-function registryRoutes<V extends z.ZodObject>(
+function registryRoutes<V extends z.ZodObject, D extends z.ZodObject>(
   registry: CaRegistry,
   { path, idType, actions }: CaPurpose,
-  { view, toView, noun, group, ...summaries }: Presentation<V>,
+  { view, toView, deletedView, toDeleted, noun, group, ...summaries }: Presentation<V, D>,
 ): Route[] {
   const common = { scope: 'admin' as const, status: [200] }
   const reading = { permission: 'devices.read' as const }
@@ -85,7 +99,7 @@ function registryRoutes<V extends z.ZodObject>(
         effect: 'write',
         kind: 'call',
         summary: summaries.register,
-        body: request,
+        body: requestOf(noun),
         view,
       },
       async ({ caller, body, idempotencyKey }) => toView(await registry.register(caller, body, idempotencyKey)),
@@ -139,9 +153,9 @@ function registryRoutes<V extends z.ZodObject>(
       },
       async ({ caller, params, idempotencyKey }) => {
         await registry.remove(caller, params.id, idempotencyKey)
-        return { id: params.id, deleted: true as const }
+        return toDeleted(params.id)
       },
-      async (_, id) => ({ id, deleted: true as const }),
+      async (_, id) => toDeleted(id),
     ),
   ]
 }

@@ -43,7 +43,7 @@ test('a batch that is sent again shows the results of the first', async () => {
     accepted: 4,
     repeated_count: 3,
     settled: 3,
-    counts: { queued: 1, evaluated: 3 },
+    counts: { queued: 1, succeeded: 3 },
     risk_histogram: { failed: 3 },
   })
   const shown = await service.results(caller, again.json.batch_id)
@@ -61,7 +61,7 @@ test('a line with other content under a used external id is refused', async () =
   ])
   expect(json).toMatchObject({ accepted: 2, repeated_count: 1 })
   expect(json.rejected).toMatchObject(
-    [1, 3].map((line) => ({ line, errors: [{ pointer: '/external_id', code: 'conflict' }] })),
+    [1, 3].map((line) => ({ line, errors: [{ pointer: '/external_id', code: 'external_id_reused' }] })),
   )
 })
 

@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 
 interface Issued {
-  session_id: string
+  capture_session_id: string
   session_nonce: string
   issued_at: string
   expires_at: string
@@ -36,7 +36,7 @@ describe('capture sessions', () => {
     expect(sessions).toHaveLength(3)
     for (const session of sessions) {
       expect(session).toEqual({
-        session_id: expect.stringMatching(/^cap_test_/),
+        capture_session_id: expect.stringMatching(/^cap_test_/),
         session_nonce: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
         issued_at: AT.toISOString(),
         expires_at: '2026-11-20T12:10:00.000Z',
@@ -44,14 +44,14 @@ describe('capture sessions', () => {
       expect(Buffer.from(session.session_nonce, 'base64url')).toHaveLength(32)
     }
     expect(new Set(sessions.map(({ session_nonce: nonce }) => nonce)).size).toBe(3)
-    expect(new Set(sessions.map(({ session_id: id }) => id)).size).toBe(3)
+    expect(new Set(sessions.map(({ capture_session_id: id }) => id)).size).toBe(3)
   })
 
   it('have no chunk beyond the bound of the index, which the refusal names', async () => {
     const { json } = await open({ count: 1 })
     const [session] = json.sessions as Issued[]
     for (const index of ['10000', '-1', '01', 'x']) {
-      const path = `/v1/claims/attest/sessions/${session?.session_id}/chunks/${index}`
+      const path = `/v1/claims/attest/sessions/${session?.capture_session_id}/chunks/${index}`
       const refused = await app.call(caller.key, path, { method: 'PUT', body: 'x' })
       expect(refused).toMatchObject({ status: 404, json: { detail: expect.stringContaining('0 to 9999') } })
     }
@@ -80,7 +80,7 @@ describe('capture sessions', () => {
     const { json } = await open({ count: 1, device_id: deviceId, claim_reference: 'CLM-2026-1' })
     const [issued] = json.sessions as [Issued]
     expect(await find(issued.session_nonce)).toEqual({
-      id: issued.session_id,
+      id: issued.capture_session_id,
       nonce: issued.session_nonce,
       deviceId,
       claimReference: 'CLM-2026-1',
@@ -97,7 +97,7 @@ describe('capture sessions', () => {
     expect((await open({ count: 1, device_id: deviceId })).status).toBe(200)
     await app.devices.revoke(caller, deviceId, { reason: 'lost' })
     const { status, json } = await open({ count: 1, device_id: deviceId })
-    expect({ status, code: json.code }).toEqual({ status: 409, code: 'conflict' })
+    expect({ status, code: json.code }).toEqual({ status: 409, code: 'device_revoked' })
     expect(json.errors).toMatchObject([{ pointer: '/device_id', code: 'device_revoked' }])
   })
 

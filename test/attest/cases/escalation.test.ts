@@ -33,7 +33,7 @@ describe('a claim that becomes failed', () => {
   it('has a case when its worker has settled, named in the event and on the claim', async () => {
     const worker = await service.startWorker({ work: service.makeVerify({ openCase }) })
     const { json } = await service.attest(caller, failing(), 'wait=20')
-    expect(json).toMatchObject({ status: 'evaluated', risk_status: 'failed' })
+    expect(json).toMatchObject({ status: 'succeeded', risk_status: 'failed' })
     const [made, ...more] = await casesOf(caller)
     expect(more).toEqual([])
     expect(made).toMatchObject({ claim_id: json.claim_id, state: 'open', version: 1 })
@@ -122,17 +122,16 @@ describe('a case of a claim', () => {
     })
   const readCase = async (id: string) => (await service.call(caller, `/v1/cases/${id}`)).json
   const entriesOf = async (id: string) =>
-    ((await readCase(id)).history as { data: { kind: string; actor: string | null; via: string; version: number }[] })
-      .data
+    (await service.call(caller, `/v1/cases/${id}/entries`)).json.data as { kind: string; by: object; version: number }[]
 
   it('that escalates again gets an entry and no second case, in every state', async () => {
     for (const state of ['open', 'in_review', 'info_requested', 'escalated', 'approved', 'withdrawn']) {
       const { id, claimId } = await service.makeCase(caller, state)
       const { version } = await readCase(id)
       expect(await escalate(claimId)).toBe(id)
-      expect(await readCase(id)).toMatchObject({ state, version: Number(version) + 1 })
+      expect(await readCase(id)).toMatchObject({ status: state, version: Number(version) + 1 })
       const [last] = await entriesOf(id)
-      expect(last).toMatchObject({ kind: 'escalated', actor: null, via: 'system', version: Number(version) + 1 })
+      expect(last).toMatchObject({ kind: 'escalated', by: { type: 'service' }, version: Number(version) + 1 })
       const { json } = await service.call(caller, `/v1/cases?claim_id=${claimId}&include=total_count`)
       expect(json.total_count).toBe(1)
     }
@@ -148,7 +147,7 @@ describe('a case of a claim', () => {
     const before = await changed()
     await escalate(closed.claimId)
     await escalate(open.claimId)
-    expect(await readCase(closed.id)).toMatchObject({ state: 'approved', claim_changed_at: expect.any(String) })
+    expect(await readCase(closed.id)).toMatchObject({ status: 'approved', claim_changed_at: expect.any(String) })
     expect((await readCase(open.id)).claim_changed_at).toBeNull()
     expect((await changed()).filter((id) => !before.includes(id))).toEqual([closed.id])
     // A note does not remove the mark.
@@ -208,9 +207,13 @@ describe('a case of a claim', () => {
       )
       const losers = answers.filter(({ status }) => status !== 200)
       expect(losers).toHaveLength(7)
-      const { allowed, state: now } = await readCase(id)
+      const { allowed, status: now } = await readCase(id)
       for (const { json } of losers)
-        expect(json).toMatchObject({ code: 'invalid_state_transition', allowed, state: now })
+        expect(json).toMatchObject({
+          code: 'invalid_state_transition',
+          allowed: (allowed as { to: string }[]).map(({ to }) => to),
+          current_status: now,
+        })
       expect(await service.events(caller)).toHaveLength(before + 1)
     }
   })
@@ -246,7 +249,7 @@ describe('a case of a claim', () => {
       expect([again.status, again.headers['idempotent-replayed']]).toEqual([200, 'true'])
     }
     const replayed = await service.post(caller, '/v1/cases', opening, key)
-    expect(replayed).toMatchObject({ status: 200, json: { case_id: id, state: 'withdrawn', version: 4 } })
+    expect(replayed).toMatchObject({ status: 200, json: { case_id: id, status: 'withdrawn', version: 4 } })
     expect((await entriesOf(id)).map(({ kind }) => kind)).toEqual(['transitioned', 'changed', 'noted', 'opened'])
   })
 
@@ -288,7 +291,7 @@ describe('a case of a claim', () => {
     }
     await service.services.attest.erasure.erasure.erase(caller, claimId, { requestId: 'req' })
     const [last, ...rest] = await entriesOf(id)
-    expect(last).toMatchObject({ kind: 'noted', actor: A, note: null, note_erased_at: expect.any(String) })
+    expect(last).toMatchObject({ kind: 'noted', by: { label: A }, note: null, note_erased_at: expect.any(String) })
     expect(rest.map(({ kind }) => kind)).toEqual(['transitioned', 'transitioned', 'opened'])
   })
 })

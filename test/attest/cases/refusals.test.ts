@@ -91,7 +91,7 @@ describe('opening a case is refused', () => {
       const { id, claimId } = await service.makeCase(caller, state)
       expect(await open({ claim_id: claimId, actor: A })).toMatchObject({
         status: 409,
-        code: 'conflict',
+        code: 'case_already_open',
         case_id: id,
         errors: [{ pointer: '/claim_id', code: 'case_open' }],
       })
@@ -110,7 +110,7 @@ describe('opening a case is refused', () => {
     [{ note: 'n'.repeat(5_001) }, '/note'],
     [{ note: 'a\0b' }, '/note'],
     [{ claim_id: 7 }, '/claim_id'],
-    [{ state: 'approved' }, '/state'],
+    [{ status: 'approved' }, '/status'],
   ])('with %j', async (change, pointer) => {
     const answer = await open({ claim_id: newId('clm', 'sandbox'), actor: A, ...change })
     expect(answer).toMatchObject({ status: 400, errors: [{ pointer }] })
@@ -132,7 +132,7 @@ describe('a transition is refused', () => {
       expect(await move(id, { to, note: 'a good reason' })).toMatchObject({
         status: 409,
         code: 'invalid_state_transition',
-        state,
+        current_status: state,
         allowed: allowedFrom(state),
         errors: [{ pointer: '/to', code: 'transition_not_allowed' }],
       })
@@ -191,7 +191,7 @@ describe('a transition is refused', () => {
     [{ to: 'gone' }, '/to'],
     [{ reason_code: 'because' }, '/reason_code'],
     [{ actor: undefined }, '/actor'],
-    [{ assignee: 'x' }, '/assignee'],
+    [{ assignee: 'x'.repeat(201) }, '/assignee'],
     [{ version: 0 }, '/version'],
     [{ version: '1' }, '/version'],
     [{ role: 'owner' }, '/role'],
@@ -217,7 +217,7 @@ describe('a transition is refused', () => {
     const { json } = await service.post(caller, '/v1/cases', { claim_id: claimId, actor: B })
     expect(await move(id, { to: 'in_review', reason_code: 'other', note: 'ten characters' })).toMatchObject({
       status: 409,
-      code: 'conflict',
+      code: 'case_already_open',
       case_id: json.case_id,
     })
   })
@@ -231,12 +231,12 @@ describe('a change is refused', () => {
     for (const [body, pointer] of [
       [{}, ''],
       [{ version: 1 }, ''],
-      [{ assignee: 'x' }, '/assignee'],
+      [{ assignee: 'x'.repeat(201) }, '/assignee'],
       [{ due_at: 'tomorrow' }, '/due_at'],
       // The year 10000 in UTC.
       [{ due_at: '9999-12-31T23:59:59-12:00' }, '/due_at'],
       [{ priority: 1 }, '/priority'],
-      [{ state: 'denied' }, '/state'],
+      [{ status: 'denied' }, '/status'],
     ] as const) {
       const { status, errors } = await patch(CASE, body)
       expect({ status, pointers: errors?.map((error) => error.pointer) }).toMatchObject({ status: 400 })
@@ -255,9 +255,12 @@ describe('a change is refused', () => {
       code: 'invalid_request',
       errors: [{ pointer: '/due_at', code: 'in_the_past' }],
     })
-    expect(await patch(id, { priority: 'low', version: 1 })).toMatchObject({ code: 'conflict', version: 2 })
+    expect(await patch(id, { priority: 'low', version: 1 })).toMatchObject({
+      code: 'invalid_state_transition',
+      version: 2,
+    })
     expect(await patch(id, { assignee: null })).toMatchObject({
-      code: 'conflict',
+      code: 'invalid_state_transition',
       errors: [{ pointer: '/assignee', code: 'assignee_required' }],
     })
   })
@@ -268,7 +271,7 @@ describe('an erased claim', () => {
     const { id, claimId } = await service.makeCase(caller, 'in_review')
     const other = await service.makeClaim(caller)
     await service.test.owner('UPDATE claims SET erasing_since = now() WHERE id = ANY($1)', [[claimId, other]])
-    const erased = { status: 409, code: 'conflict', errors: [{ code: 'claim_erased' }] }
+    const erased = { status: 409, code: 'claim_erased', errors: [{ code: 'claim_erased' }] }
     const note = 'He lives at the corner.'
     expect(await refused(() => service.post(caller, '/v1/cases', { claim_id: other, actor: A }))).toMatchObject(erased)
     expect(await refused(() => service.post(caller, `/v1/cases/${id}/notes`, { note, actor: A }))).toMatchObject(erased)
@@ -276,7 +279,7 @@ describe('an erased claim', () => {
       erased,
     )
     const ended = await service.move(caller, id, { to: 'closed_undecided', reason_code: 'insufficient_evidence' })
-    expect(ended.json.state).toBe('closed_undecided')
+    expect(ended.json.status).toBe('closed_undecided')
   })
 })
 
@@ -302,8 +305,8 @@ describe('a note without visible characters', () => {
     const { id } = await service.makeCase(caller)
     const note = '\u2764\ufe0f \u0645\u200c\u062e'
     expect((await service.post(caller, `/v1/cases/${id}/notes`, { actor: A, note })).status).toBe(200)
-    const { json } = await service.call(caller, `/v1/cases/${id}`)
-    expect((json.history as unknown as { data: { note: string }[] }).data[0]?.note).toBe(note)
+    const { json } = await service.call(caller, `/v1/cases/${id}/entries`)
+    expect((json.data as { note: string }[])[0]?.note).toBe(note)
   })
 })
 

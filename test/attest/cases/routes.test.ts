@@ -16,8 +16,8 @@ beforeEach(async () => {
 
 const read = async (id: string) => (await service.call(caller, `/v1/cases/${id}`)).json
 const historyOf = async (id: string, query = '') => {
-  const { json } = await service.call(caller, `/v1/cases/${id}${query}`)
-  return json.history as { data: Record<string, unknown>[]; has_more: boolean; next_cursor: string | null }
+  const { json } = await service.call(caller, `/v1/cases/${id}/entries${query}`)
+  return json as unknown as { data: Record<string, unknown>[]; has_more: boolean; next_cursor: string | null }
 }
 const DAY = 24 * 3_600_000
 const later = (ms: number) => new Date(NOW.getTime() + ms).toISOString()
@@ -35,9 +35,13 @@ describe('a case', () => {
     expect(json).toEqual({
       case_id: expect.stringMatching(/^cas_test_/),
       claim_id: claimId,
-      state: 'open',
+      claim_reference: null,
+      risk_status: expect.any(String),
+      risk_score: null,
+      status: 'open',
       reason_code: null,
       assignee: null,
+      assignee_label: null,
       priority: 'high',
       due_at: '2026-11-24T15:00:00.000Z',
       overdue: false,
@@ -47,23 +51,29 @@ describe('a case', () => {
         paused_at: null,
       },
       fraud_suspected_by: null,
-      allowed: ['in_review', 'withdrawn'],
+      allowed: [
+        { to: 'in_review', reason_codes: [], needs_note: false, needs_assignee: true, needs_second_person: false },
+        {
+          to: 'withdrawn',
+          reason_codes: ['policyholder_withdrew'],
+          needs_note: false,
+          needs_assignee: false,
+          needs_second_person: false,
+        },
+      ],
       version: 1,
       created_at: NOW.toISOString(),
       updated_at: NOW.toISOString(),
       closed_at: null,
       claim_changed_at: null,
     })
-    const { history, ...rest } = await read(String(json.case_id))
-    expect(rest).toEqual(json)
-    expect((history as { data: unknown[] }).data).toEqual([
+    expect(await read(String(json.case_id))).toEqual(json)
+    expect((await historyOf(String(json.case_id))).data).toEqual([
       {
         version: 1,
         kind: 'opened',
         at: expect.any(String),
-        via: 'api_key',
-        actor: A,
-        key_id: expect.stringMatching(/^key_test_/),
+        by: { type: 'key', id: expect.stringMatching(/^key_test_/), label: A },
         from: null,
         to: 'open',
         reason_code: null,
@@ -74,26 +84,20 @@ describe('a case', () => {
     ])
   })
 
-  it('is assigned to any user whom the service can write to, such as the owner that a first start makes', async () => {
+  it('is assigned by a key to any label, and to a member by user_id', async () => {
     const { id, claimId } = await service.makeCase(caller)
-    const { status, json } = await service.patch(caller, id, { actor: 'Owner@localhost', assignee: 'Owner@LOCALHOST' })
-    expect([status, json.assignee]).toEqual([200, 'owner@localhost'])
-    const moved = await service.move(caller, id, {
-      to: 'in_review',
-      actor: 'owner@localhost',
-      assignee: 'jörg@x.example',
-    })
-    expect([moved.status, moved.json.errors?.[0]?.pointer]).toEqual([400, '/assignee'])
-    const listed = await service.call(caller, '/v1/cases?assignee=owner@localhost')
+    const { status, json } = await service.patch(caller, id, { actor: 'Owner@localhost', assignee: 'Team B' })
+    expect([status, json.assignee, json.assignee_label]).toEqual([200, 'Team B', 'Team B'])
+    const listed = await service.call(caller, '/v1/cases?assignee=Team%20B')
     expect(listed.json.data).toMatchObject([{ claim_id: claimId }])
-    const { data } = await historyOf(id)
-    expect(data[0]).toMatchObject({ actor: 'owner@localhost' })
-    const other = await service.post(caller, '/v1/cases', {
-      claim_id: await service.makeClaim(caller),
-      actor: 'a@münchen.example',
-      assignee: 'owner@localhost',
-    })
-    expect([other.status, other.json.assignee]).toEqual([200, 'owner@localhost'])
+    expect((await historyOf(id)).data[0]).toMatchObject({ by: { type: 'key', label: 'owner@localhost' } })
+
+    const unknown = { actor: A, assignee: 'usr_01m7x7k0kweezv2g6agvqmrk2v' }
+    const refused = await service.patch(caller, id, unknown)
+    expect([refused.status, refused.json.errors?.[0]]).toMatchObject([400, { pointer: '/assignee', code: 'not_found' }])
+    expect((await read(id)).assignee).toBe('Team B')
+    const mine = await service.call(caller, '/v1/cases?assignee=me')
+    expect([mine.status, mine.json.errors?.[0]?.pointer]).toEqual([400, '?assignee'])
   })
 
   it('records who, when, from which state to which, and why, in the history and in one event', async () => {
@@ -111,9 +115,9 @@ describe('a case', () => {
     const expected: unknown[] = []
     for (const [index, step] of steps.entries()) {
       const { status, json } = await service.move(caller, id, step)
-      expect({ status, state: json.state, version: json.version }).toEqual({
+      expect({ status, now: json.status, version: json.version }).toEqual({
         status: 200,
-        state: step.to,
+        now: step.to,
         version: index + 2,
       })
       expected.push({
@@ -158,19 +162,25 @@ describe('a case', () => {
     const second = await historyOf(id, `?limit=2&cursor=${first.next_cursor}`)
     expect([second.data.map(({ version }) => version), second.has_more]).toEqual([[1], false])
     const other = await service.makeCase(caller)
-    const { json } = await service.call(caller, `/v1/cases/${other.id}?cursor=${first.next_cursor}`)
+    const { json } = await service.call(caller, `/v1/cases/${other.id}/entries?cursor=${first.next_cursor}`)
     expect(json.errors).toMatchObject([{ pointer: '?cursor', code: 'invalid_cursor' }])
   })
 
   it('accepts notes, also when it is closed, which change nothing else', async () => {
     for (const state of ['open', 'withdrawn']) {
       const { id } = await service.makeCase(caller, state)
-      const { history: _, ...before } = await read(id)
+      const before = await read(id)
       const { status, json } = await service.post(caller, `/v1/cases/${id}/notes`, { actor: B, note: 'Called back.' })
       expect(status).toBe(200)
       expect(json).toEqual({ ...before, version: Number(before.version) + 1 })
       const [entry] = (await historyOf(id)).data
-      expect(entry).toMatchObject({ kind: 'noted', actor: B, note: 'Called back.', from: null, to: null })
+      expect(entry).toMatchObject({
+        kind: 'noted',
+        by: { type: 'key', label: B },
+        note: 'Called back.',
+        from: null,
+        to: null,
+      })
     }
   })
 
@@ -231,10 +241,13 @@ describe('the four-eyes rule', () => {
     const { id } = await service.makeCase(caller, 'in_review')
     const before = await service.events(caller)
     const first = await fraud(id, A, { note: 'Seen before.' })
-    expect(first).toMatchObject({ status: 202, json: { state: 'in_review', fraud_suspected_by: A, version: 3 } })
+    expect(first).toMatchObject({
+      status: 202,
+      json: { status: 'in_review', fraud_suspected_by: { type: 'key', label: A }, version: 3 },
+    })
     expect((await historyOf(id)).data[0]).toMatchObject({
       kind: 'proposed',
-      actor: A,
+      by: { type: 'key', label: A },
       to: 'denied',
       note: 'Seen before.',
     })
@@ -246,7 +259,7 @@ describe('the four-eyes rule', () => {
       json: { code: 'invalid_state_transition', errors: [{ pointer: '/actor', code: 'second_adjuster_required' }] },
     })
     const second = await fraud(id, B)
-    expect(second).toMatchObject({ status: 200, json: { state: 'denied', fraud_suspected_by: null } })
+    expect(second).toMatchObject({ status: 200, json: { status: 'denied', fraud_suspected_by: null } })
     expect((await service.events(caller)).at(-1)?.data).toMatchObject({
       to: 'denied',
       actor: { type: 'key', id: expect.stringMatching(/^key_test_/), label: null },
@@ -266,7 +279,7 @@ describe('the four-eyes rule', () => {
     await service.move(caller, id, { to: 'info_requested', note: 'Which car?' })
     await service.move(caller, id, { to: 'in_review' })
     expect((await fraud(id, B)).status).toBe(202)
-    expect((await fraud(id, A)).json.state).toBe('denied')
+    expect((await fraud(id, A)).json.status).toBe('denied')
   })
 
   it('can be switched off', async () => {
@@ -274,7 +287,7 @@ describe('the four-eyes rule', () => {
     const one = await relaxed.makeCaller()
     const { id } = await relaxed.makeCase(one, 'in_review')
     const { status, json } = await relaxed.move(one, id, { to: 'denied', reason_code: 'suspected_fraud' })
-    expect([status, json.state]).toEqual([200, 'denied'])
+    expect([status, json.status]).toEqual([200, 'denied'])
     await relaxed.close()
   })
 })
@@ -292,14 +305,42 @@ describe('who acts on a case', () => {
     const opened = await post('/v1/cases', { claim_id: await service.makeClaim(caller) })
     expect(opened.status).toBe(200)
     const id = String(opened.json.case_id)
-    expect((await post(`/v1/cases/${id}/transitions`, { to: 'in_review', assignee: A })).status).toBe(200)
+    expect((await post(`/v1/cases/${id}/transitions`, { to: 'in_review' })).status).toBe(200)
     expect((await post(`/v1/cases/${id}/notes`, { note: 'Called back.' })).status).toBe(200)
     expect((await post(`/v1/cases/${id}/notes`, { note: 'Called again.', actor: B })).status).toBe(200)
     expect((await post(`/v1/cases/${id}`, { priority: 'urgent' }, { method: 'PATCH' })).status).toBe(200)
     const { data } = await historyOf(id)
-    expect(data.map(({ kind, via, actor }) => [kind, via, actor])).toEqual(
-      ['changed', 'noted', 'noted', 'transitioned', 'opened'].map((kind) => [kind, 'session', userId]),
+    expect(data.map(({ kind, by }) => [kind, by])).toEqual(
+      ['changed', 'noted', 'noted', 'transitioned', 'opened'].map((kind) => [
+        kind,
+        { type: 'user', id: userId, label: `${userId}@example.com` },
+      ]),
     )
+  })
+
+  it('assigns a case to members who may work on cases, by default to itself', async () => {
+    const [one, two] = [await signedIn(), await signedIn()]
+    const analyst = await service.signIn(caller.accountId, { role: 'analyst' })
+    const { id } = await service.makeCase(caller)
+    const assign = (assignee: unknown) => one.post(`/v1/cases/${id}`, { assignee }, { method: 'PATCH' })
+    for (const refused of ['Team B', 'owner@localhost', analyst.userId]) {
+      expect(await assign(refused)).toMatchObject({
+        status: 400,
+        json: { errors: [{ pointer: '/assignee', code: 'not_found' }] },
+      })
+    }
+    expect((await assign(two.userId)).json).toMatchObject({
+      assignee: two.userId,
+      assignee_label: `${two.userId}@example.com`,
+    })
+    const other = await service.makeCase(caller)
+    const taken = await one.post(`/v1/cases/${other.id}/transitions`, { to: 'in_review' })
+    expect([taken.status, taken.json.assignee]).toEqual([200, one.userId])
+    const list = (query: string) =>
+      one.post(`/v1/cases${query}`, {}, { method: 'GET', json: undefined, body: undefined })
+    expect((await list('?assignee=me')).json.data).toMatchObject([{ case_id: other.id }])
+    expect((await list(`?assignee=${two.userId}`)).json.data).toMatchObject([{ case_id: id }])
+    expect((await list('/counts?assignee=me')).json.by_status).toMatchObject({ open: 0, in_review: 1 })
   })
 
   it('is two users for a suspected fraud, the first of whom is named by id', async () => {
@@ -307,11 +348,11 @@ describe('who acts on a case', () => {
     const [one, two] = [await signedIn(), await signedIn()]
     const fraud = { to: 'denied', reason_code: 'suspected_fraud' }
     const first = await one.post(`/v1/cases/${id}/transitions`, fraud)
-    expect(first).toMatchObject({ status: 202, json: { fraud_suspected_by: one.userId } })
+    expect(first).toMatchObject({ status: 202, json: { fraud_suspected_by: { type: 'user', id: one.userId } } })
     expect((await one.post(`/v1/cases/${id}/transitions`, fraud)).status).toBe(409)
     expect(await two.post(`/v1/cases/${id}/transitions`, fraud)).toMatchObject({
       status: 200,
-      json: { state: 'denied' },
+      json: { status: 'denied' },
     })
   })
 
@@ -348,22 +389,75 @@ describe('the list of cases', () => {
       return (json.data as { case_id: string }[]).map(({ case_id }) => case_id)
     }
     expect(await list('')).toEqual([late, done, paused, review, open].map(({ id }) => id))
-    expect(await list('?assignee=A@example.com')).toEqual([paused.id, review.id])
+    expect(await list('?assignee=a@example.com')).toEqual([paused.id, review.id])
     expect(await list('?assignee=b@example.com')).toEqual([])
-    expect(await list('?state=open')).toEqual([late.id, open.id])
+    expect(await list('?status=open')).toEqual([late.id, open.id])
     expect(await list(`?claim_id=${review.claimId}`)).toEqual([review.id])
     expect(await list('?overdue=true')).toEqual([open.id])
     expect(await list('?overdue=false')).toEqual([late, done, paused, review].map(({ id }) => id))
     // A pause of 6 days moved it from the 30th to the 36th day.
-    expect(await list(`?due_before=${later(31 * DAY)}`)).toEqual([late.id, review.id, open.id])
-    expect(await list(`?due_before=${later(37 * DAY)}`)).toEqual([late.id, paused.id, review.id, open.id])
+    expect(await list(`?due_lt=${later(31 * DAY)}`)).toEqual([late.id, review.id, open.id])
+    expect(await list(`?due_lt=${later(37 * DAY)}`)).toEqual([late.id, paused.id, review.id, open.id])
     expect(await list(`?created_gte=${later(DAY)}`)).toEqual([late.id])
-    expect(await list(`?created_lt=${later(DAY)}&state=open`)).toEqual([open.id])
+    expect(await list(`?created_lt=${later(DAY)}&status=open`)).toEqual([open.id])
     const { json } = await service.call(caller, '/v1/cases?limit=2&include=total_count&overdue=false')
     expect(json).toMatchObject({ has_more: true, total_count: 4 })
     expect(await list(`?limit=2&overdue=false&cursor=${json.next_cursor}`)).toEqual([paused.id, review.id])
     service.clock.now = new Date(later(31 * DAY))
     expect(await list('?overdue=true')).toEqual([late.id, review.id, open.id])
+  })
+
+  it('takes several values of a filter, and is in order of creation or of the due date, both ways', async () => {
+    const tick = () => {
+      service.clock.now = new Date(service.clock.now.getTime() + 1_000)
+    }
+    const ids: string[] = []
+    for (const state of ['open', 'in_review', 'denied', 'open']) {
+      ids.push((await service.makeCase(caller, state)).id)
+      tick()
+    }
+    const [first = '', review = '', denied = '', last = ''] = ids
+    await service.patch(caller, last, { actor: A, priority: 'urgent', assignee: 'Team B' })
+    await service.patch(caller, first, { actor: A, priority: 'high', due_at: later(60 * DAY) })
+    const list = async (query: string) => {
+      const { status, json, text } = await service.call(caller, `/v1/cases${query}`)
+      expect(status, text).toBe(200)
+      return (json.data as { case_id: string }[]).map(({ case_id }) => case_id)
+    }
+    expect(await list('?status=open&status=denied')).toEqual([last, denied, first])
+    expect(await list('?priority=urgent')).toEqual([last])
+    expect(await list('?priority=urgent&priority=high&order=asc')).toEqual([first, last])
+    expect(await list('?reason_code=insufficient_evidence')).toEqual([denied])
+    expect(await list('?assignee=none')).toEqual([first])
+    expect(await list(`?due_gte=${later(31 * DAY)}`)).toEqual([first])
+    expect(await list('?order_by=due&order=asc')).toEqual([last, review, first])
+    expect(await list('?order_by=due')).toEqual([first, review, last])
+    for (const order of ['asc', 'desc']) {
+      const seen: string[] = []
+      for (let cursor = ''; ; ) {
+        const { json } = await service.call(caller, `/v1/cases?order_by=due&order=${order}&limit=1${cursor}`)
+        seen.push(...(json.data as { case_id: string }[]).map(({ case_id }) => case_id))
+        if (json.next_cursor === null) break
+        cursor = `&cursor=${json.next_cursor}`
+      }
+      expect(seen).toEqual(order === 'asc' ? [last, review, first] : [first, review, last])
+    }
+    const counts = await service.call(caller, '/v1/cases/counts')
+    expect(counts.json).toEqual({
+      object: 'case_counts',
+      by_status: {
+        open: 2,
+        in_review: 1,
+        info_requested: 0,
+        escalated: 0,
+        approved: 0,
+        denied: 1,
+        withdrawn: 0,
+        closed_undecided: 0,
+      },
+    })
+    const mine = await service.call(caller, '/v1/cases/counts?assignee=Team%20B')
+    expect(mine.json.by_status).toMatchObject({ open: 1, in_review: 0, denied: 0 })
   })
 
   it('shows no case of another account', async () => {

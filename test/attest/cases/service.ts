@@ -71,7 +71,7 @@ export async function startCases(env: NodeJS.ProcessEnv = {}): Promise<CaseServi
       const id = String(json.case_id)
       let last = text
       for (const wish of WAYS[state] ?? []) last = (await move(caller, id, wish)).text
-      if (JSON.parse(last).state !== state) throw new Error(`no case is ${state}: ${last}`)
+      if (JSON.parse(last).status !== state) throw new Error(`no case is ${state}: ${last}`)
       return { id, claimId }
     },
     move,

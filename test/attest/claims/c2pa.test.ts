@@ -163,7 +163,10 @@ describe('C2PA anchors', () => {
        SELECT $1, $2, 'cpa_test_' || n, 'n', 'c', decode(md5(n::text), 'hex'), 's', now(), now() FROM generate_series(1, $3) n`,
       [by.accountId, by.environment, MAX_CAS],
     )
-    expect(await add(by, signer.root)).toMatchObject({ status: 409, json: { code: 'conflict' } })
+    expect(await add(by, signer.root)).toMatchObject({
+      status: 409,
+      json: { code: 'limit_reached', maximum: expect.any(Number) },
+    })
   })
 
   it('are registered once for an Idempotency-Key', async () => {

@@ -102,6 +102,17 @@ describe('the list of claims', () => {
     ['factor=exif_missing', ['label']],
     ['factor=c2pa_absent', ['label', 'far', 'bare', 'ungated', 'exchanged', 'honest']],
     ['factor=c2pa_invalid', []],
+    ['risk_status=pending&risk_status=failed', ['waiting', 'bare', 'ungated', 'exchanged']],
+    ['provenance_status=broken&provenance_status=unattested', ['bare', 'exchanged']],
+    ['risk_score_gte=60', ['bare', 'exchanged']],
+    ['risk_score_gte=40&risk_score_lt=41', ['label', 'far', 'honest']],
+    ['risk_score_lt=0', []],
+    ['line=auto', []],
+    ['has_case=false&risk_status=pending', ['waiting']],
+    ['has_case=true', []],
+    ['updated_gte=2999-01-01T00:00:00Z', []],
+    ['updated_lt=2000-01-01T00:00:00Z', []],
+    ['order=asc&risk_status=review', ['honest', 'far', 'label']],
     ['risk_status=review&factor=exif_missing', ['label']],
     ['risk_status=failed&factor=exif_missing', []],
     ['created_gte=2999-01-01T00:00:00Z', []],
@@ -155,6 +166,42 @@ describe('the list of claims', () => {
     expect(seen).toEqual(made.toReversed())
   })
 
+  it.each(['score', 'updated'])('by %s comes in pages that omit nothing, in both directions', async (by) => {
+    const { json: all } = await list(`?order_by=${by}`)
+    const whole = all.data as (Listed & { risk_score: number; updated_at: string })[]
+    expect(whole).toHaveLength(by === 'score' ? made.length - 1 : made.length)
+    const values = whole.map(({ risk_score, updated_at }) => (by === 'score' ? risk_score : Date.parse(updated_at)))
+    expect(values).toEqual(values.toSorted((a, b) => b - a))
+    for (const order of ['asc', 'desc']) {
+      const seen: string[] = []
+      for (let cursor = ''; ; ) {
+        const { json } = await list(`?order_by=${by}&order=${order}&limit=2${cursor}`)
+        seen.push(...(json.data as Listed[]).map(({ claim_id }) => claim_id))
+        if (json.has_more !== true) break
+        cursor = `&cursor=${json.next_cursor}`
+      }
+      const ids = whole.map(({ claim_id }) => claim_id)
+      expect(seen).toEqual(order === 'desc' ? ids : ids.toReversed())
+    }
+  })
+
+  it('is filtered by line and by an open case', async () => {
+    const account = await service.makeCaller({ scopes: ['attest', 'verify', 'escalate'] })
+    const theirs = await makePhone(service, account)
+    const attest = async (reference: string, line: string) =>
+      String((await service.attest(account, shoot(theirs, { claim: { reference, line } }))).json.claim_id)
+    const claimId = await attest('a', 'marine')
+    await attest('b', 'auto')
+    await attest('c', 'home')
+    const refs = async (query: string) =>
+      ((await list(query, account)).json.data as Listed[]).map(({ reference }) => reference)
+    expect((await refs('?line=marine&line=home')).sort()).toEqual(['a', 'c'])
+    const opened = await service.call(account, '/v1/cases', { json: { claim_id: claimId, actor: 'a@example.com' } })
+    expect(opened.status).toBe(200)
+    expect(await refs('?has_case=true')).toEqual(['a'])
+    expect((await refs('?has_case=false')).sort()).toEqual(['b', 'c'])
+  })
+
   it('keeps its position when claims are created in between', async () => {
     const account = await service.makeCaller()
     const theirs = await makePhone(service, account)
@@ -189,6 +236,10 @@ describe('the list of claims', () => {
       ['?reference=%ff', '?', 'invalid_encoding'],
       ['?cursor=x', '?cursor', 'invalid_cursor'],
       [`?cursor=${cursor}&risk_status=failed`, '?cursor', 'invalid_cursor'],
+      [`?cursor=${cursor}&order_by=score`, '?cursor', 'invalid_cursor'],
+      ['?order_by=reference', '?order_by', 'invalid_value'],
+      ['?risk_score_gte=-1', '?risk_score_gte'],
+      ['?has_case=yes', '?has_case', 'invalid_value'],
       [`?cursor=${cursor}&created_gte=2020-01-01T00:00:00Z`, '?cursor', 'invalid_cursor'],
     ]
     for (const [query, pointer, finding] of cases) {
@@ -197,7 +248,11 @@ describe('the list of claims', () => {
     }
     const elsewhere = { status: 400, code: 'invalid_request', pointer: '?cursor', finding: 'invalid_cursor' }
     await expectRefusal(service, () => list(`?cursor=${cursor}`, account), elsewhere)
-    await expectRefusal(service, () => service.call(caller, `/v1/claims/${made[0]}?cursor=${cursor}`), elsewhere)
+    await expectRefusal(
+      service,
+      () => service.call(caller, `/v1/claims/${made[0]}/attestations?cursor=${cursor}`),
+      elsewhere,
+    )
     for (const query of [`?batch_id=${newId('bat', 'live')}`, `?device_id=${newId('dev', 'live')}`]) {
       await expectRefusal(service, () => list(query), { status: 403, code: 'environment_mismatch' })
     }
@@ -206,12 +261,12 @@ describe('the list of claims', () => {
 
 describe('one claim', () => {
   const evidence = (page: Record<string, unknown>) =>
-    (page.attestations as { data: { attestation_id: string; submission: Record<string, unknown> }[] }).data
+    page.data as { attestation_id: string; submission: Record<string, unknown> }[]
 
   it('shows what was submitted, as it was sent, beside what was found', async () => {
     const body = { ...shoot(phone, { claim: { reference: 'shown' } }), assertion: 'QUJD' }
     const { claim_id, ...result } = await service.judge(caller, body)
-    const { status, json } = await service.call(caller, `/v1/claims/${claim_id}`)
+    const { status, json } = await service.call(caller, `/v1/claims/${claim_id}/attestations`)
     expect(status).toBe(200)
     const { media_type, claim, bundle, signature, certificate_chain, assertion } = body
     expect(evidence(json)).toEqual([
@@ -235,18 +290,22 @@ describe('one claim', () => {
     const seen: string[] = []
     let cursor = ''
     do {
-      const { json } = await service.call(caller, `/v1/claims/${claimId}?limit=2${cursor}`)
+      const { json } = await service.call(caller, `/v1/claims/${claimId}/attestations?limit=2${cursor}`)
       seen.push(...evidence(json).map(({ attestation_id }) => attestation_id))
-      const next = (json.attestations as { next_cursor: string | null }).next_cursor
+      const next = json.next_cursor as string | null
       cursor = next === null ? '' : `&cursor=${next}`
     } while (cursor !== '')
     expect(seen).toEqual(ids)
 
-    const { json } = await service.call(caller, `/v1/claims/${claimId}?limit=2`)
-    const borrowed = (json.attestations as { next_cursor: string }).next_cursor
+    const { json } = await service.call(caller, `/v1/claims/${claimId}/attestations?limit=2`)
+    const borrowed = json.next_cursor as string
     const refusal = { status: 400, code: 'invalid_request', pointer: '?cursor', finding: 'invalid_cursor' }
-    await expectRefusal(service, () => service.call(caller, `/v1/claims/${made[0]}?cursor=${borrowed}`), refusal)
+    await expectRefusal(
+      service,
+      () => service.call(caller, `/v1/claims/${made[0]}/attestations?cursor=${borrowed}`),
+      refusal,
+    )
     const unknown = { status: 400, code: 'invalid_request', pointer: '?factor', finding: 'unknown_field' }
-    await expectRefusal(service, () => service.call(caller, `/v1/claims/${made[0]}?factor=x`), unknown)
+    await expectRefusal(service, () => service.call(caller, `/v1/claims/${made[0]}/attestations?factor=x`), unknown)
   })
 })

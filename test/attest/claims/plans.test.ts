@@ -77,6 +77,7 @@ it('reading an attestation and its claim, and finding it by its names, touches f
   const paths = [
     `/v1/attestations/${json.attestation_id}`,
     `/v1/claims/${json.claim_id}`,
+    `/v1/claims/${json.claim_id}/attestations`,
     '/v1/claims?external_id=named',
     '/v1/claims?batch_id=bat_test_00000000000000000000000000',
     '/v1/claims?risk_status=failed',

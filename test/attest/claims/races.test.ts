@@ -89,7 +89,11 @@ describe('one external id', () => {
     const won = answers.findIndex(({ status }) => status === 202)
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(1)
     for (const { status, json } of answers.toSpliced(won, 1)) {
-      expect([status, json.errors?.[0]?.pointer, json.errors?.[0]?.code]).toEqual([409, '/external_id', 'conflict'])
+      expect([status, json.errors?.[0]?.pointer, json.errors?.[0]?.code]).toEqual([
+        409,
+        '/external_id',
+        'external_id_reused',
+      ])
     }
     expect(await grownBy(before)).toEqual({ attestations: 1, claims: 1, jobs: 1 })
     const { json } = await service.call(caller, `/v1/claims?reference=${reference}`)
@@ -131,7 +135,10 @@ describe('one external id', () => {
     expect((await second).json.attestation_id).toBe(id)
     expect((await other).status).toBe(409)
     expect((await batch).map(idOf)).toEqual([expect.stringMatching(/^att_/), id, expect.stringMatching(/^att_/)])
-    expect(await refused).toMatchObject([{ errors: [{ pointer: '/external_id', code: 'conflict' }] }, { accepted: {} }])
+    expect(await refused).toMatchObject([
+      { errors: [{ pointer: '/external_id', code: 'external_id_reused' }] },
+      { accepted: {} },
+    ])
     expect(await grownBy(before)).toEqual({ attestations: 4, claims: 4, jobs: 4 })
   })
 
@@ -155,7 +162,7 @@ describe('one external id', () => {
       { accepted: { isRepeat: false } },
       { accepted: { isRepeat: false } },
       { errors: [{ code: 'duplicate_line' }] },
-      { errors: [{ code: 'conflict' }] },
+      { errors: [{ code: 'external_id_reused' }] },
     ])
     const again = await accept([bare({ external_id: name }), bare({ external_id: name })])
     expect(again.map(idOf)).toEqual([idOf(verdicts[0]), idOf(verdicts[0])])
@@ -193,7 +200,9 @@ describe('one claim reference', () => {
         [lines, lines.toReversed(), lines.slice(30), lines.slice(0, 50).toReversed()].map((one) => accept(one)),
       )
       for (const verdicts of all)
-        expect(verdicts.map((verdict) => 'accepted' in verdict || verdict.errors[0]?.code)).not.toContain('conflict')
+        expect(verdicts.map((verdict) => 'accepted' in verdict || verdict.errors[0]?.code)).not.toContain(
+          'external_id_reused',
+        )
       expect(await grownBy(before)).toEqual({ attestations: 40, claims: 7, jobs: 40 })
     }
   })

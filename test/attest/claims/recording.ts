@@ -12,7 +12,7 @@ export interface Upload {
 }
 
 export interface Session {
-  session_id: string
+  capture_session_id: string
   session_nonce: string
 }
 

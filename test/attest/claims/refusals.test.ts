@@ -90,7 +90,12 @@ describe('an invalid value is refused', () => {
     ['/media_type', undefined, 'required'],
     ['/media_type', 'audio', 'invalid_value'],
     ['/media_type', 'video', 'wrong_media_type', '/media/media_id'],
-    ['/media', { session_id: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n' }, 'wrong_media_type', '/media/session_id'],
+    [
+      '/media',
+      { capture_session_id: 'cap_test_01m7x7eq4zfb6s1m8k0d5w9t2n' },
+      'wrong_media_type',
+      '/media/capture_session_id',
+    ],
     ['/media', undefined, 'required'],
     ['/media', { data: 'QUJD' }, 'required', '/media/content_type'],
     ['/media/data', 'QUJD', 'unknown_field'],
@@ -231,7 +236,7 @@ describe('at the limit of what is refused, is accepted', () => {
     expect(seen.status, seen.text).toBe(200)
     expect((await service.call(caller, '/v1/claims')).status).toBe(200)
     await service.run(String(json.attestation_id))
-    expect((await service.call(caller, `/v1/attestations/${json.attestation_id}`)).json.status).toBe('evaluated')
+    expect((await service.call(caller, `/v1/attestations/${json.attestation_id}`)).json.status).toBe('succeeded')
   })
 })
 

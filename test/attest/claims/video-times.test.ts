@@ -148,14 +148,22 @@ function upload(recording: readonly VideoChunk[], session: Session, type: string
   return storeFile(joinChunks(recording), session, type)
 }
 
-async function stream(recording: readonly VideoChunk[], { session_id }: Session, type: string): Promise<object> {
+async function stream(
+  recording: readonly VideoChunk[],
+  { capture_session_id }: Session,
+  type: string,
+): Promise<object> {
   for (const [index, { data }] of recording.entries()) {
-    const { status, text } = await service.call(caller, `/v1/claims/attest/sessions/${session_id}/chunks/${index}`, {
-      method: 'PUT',
-      body: data,
-      headers: { 'Content-Type': type },
-    })
+    const { status, text } = await service.call(
+      caller,
+      `/v1/claims/attest/sessions/${capture_session_id}/chunks/${index}`,
+      {
+        method: 'PUT',
+        body: data,
+        headers: { 'Content-Type': type },
+      },
+    )
     expect(status, text).toBe(200)
   }
-  return { session_id }
+  return { capture_session_id }
 }

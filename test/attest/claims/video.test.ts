@@ -139,16 +139,16 @@ describe('a streamed video', () => {
   it('passes when it is honest, and can be submitted again under its external id', async () => {
     const session = await openSession(60)
     await sendAll(session, HONEST)
-    const body = { ...streamBody(session, HONEST), external_id: session.session_id }
+    const body = { ...streamBody(session, HONEST), external_id: session.capture_session_id }
     const json = await service.judge(caller, body)
     expect(codesOf(json)).toEqual(['hardware_backing_absent'])
     expect(json).toMatchObject({ provenance_status: 'verified' })
-    expect((await readSession(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
+    expect((await readSession(session)).json).toMatchObject({ status: 'closed', chunk_count: SECONDS })
     expect((await service.attest(caller, body)).json.attestation_id).toBe(json.attestation_id)
-    const shown = (await service.call(caller, `/v1/claims/${json.claim_id}`)).json as never as {
-      attestations: { data: { submission: { stream: string } }[] }
+    const shown = (await service.call(caller, `/v1/claims/${json.claim_id}/attestations`)).json as never as {
+      data: { submission: { stream: string } }[]
     }
-    expect(shown.attestations.data[0]?.submission.stream).toBe(session.session_id)
+    expect(shown.data[0]?.submission.stream).toBe(session.capture_session_id)
     expect(await put(session, 4, HONEST[0]?.data)).toMatchObject({ status: 409 })
     expect(await put(session, 0, HONEST[0]?.data)).toMatchObject({ status: 200 })
   })
@@ -160,8 +160,8 @@ describe('a streamed video', () => {
     expect(begun.json).toMatchObject({ index: 0, bytes: first?.data.length, sha256: sha256(first?.data) })
     await put(session, 2, third?.data)
     expect((await readSession(session)).json).toEqual({
-      session_id: session.session_id,
-      state: 'open',
+      capture_session_id: session.capture_session_id,
+      status: 'open',
       device_id: null,
       issued_at: expect.any(String),
       expires_at: expect.any(String),
@@ -242,18 +242,25 @@ describe('a streamed video', () => {
   it('that was sent to another session is detected', async () => {
     const [mine, other] = [await openSession(60), await openSession(60)]
     await sendAll(other, HONEST)
-    const json = await service.judge(caller, { ...streamBody(mine, HONEST), media: { session_id: other.session_id } })
+    const json = await service.judge(caller, {
+      ...streamBody(mine, HONEST),
+      media: { capture_session_id: other.capture_session_id },
+    })
     expect(evidenceOf(json, 'session_nonce_mismatch')).toMatchObject({ found: ['other_stream'] })
   })
 
   it('is refused when there is nothing to evaluate, or it belongs to another account', async () => {
     const session = await openSession(60)
-    const submit = (id: string) => service.attest(caller, { ...streamBody(session, HONEST), media: { session_id: id } })
-    expect(await submit(session.session_id)).toMatchObject({ status: 400, json: { errors: [{ code: 'no_chunks' }] } })
+    const submit = (id: string) =>
+      service.attest(caller, { ...streamBody(session, HONEST), media: { capture_session_id: id } })
+    expect(await submit(session.capture_session_id)).toMatchObject({
+      status: 400,
+      json: { errors: [{ code: 'no_chunks' }] },
+    })
     expect(await submit(newId('cap', 'sandbox'))).toMatchObject({ status: 404 })
     expect(await submit(newId('cap', 'live'))).toMatchObject({ status: 403, json: { code: 'environment_mismatch' } })
     const stranger = await service.makeCaller()
-    expect(await service.call(stranger, `${PATH}/${session.session_id}`)).toMatchObject({ status: 404 })
+    expect(await service.call(stranger, `${PATH}/${session.capture_session_id}`)).toMatchObject({ status: 404 })
   })
 })
 
@@ -294,20 +301,24 @@ describe('a chunk is refused', () => {
     const stranger = await service.makeCaller()
     const sent = sentOf({ verify: service.addKey({ ...caller, scopes: ['verify'] }), stranger: stranger.key })
     const key = sent.key === undefined ? caller.key : sent.key || undefined
-    const answer = await service.call({ key }, `${PATH}/${sent.id ?? session.session_id}/chunks/${sent.index ?? 0}`, {
-      method: 'PUT',
-      body: sent.body ?? body ?? '',
-      headers: { 'Content-Type': 'video/mp4', ...sent.headers },
-    })
+    const answer = await service.call(
+      { key },
+      `${PATH}/${sent.id ?? session.capture_session_id}/chunks/${sent.index ?? 0}`,
+      {
+        method: 'PUT',
+        body: sent.body ?? body ?? '',
+        headers: { 'Content-Type': 'video/mp4', ...sent.headers },
+      },
+    )
     expect(answer).toMatchObject({ status, json: { code } })
-    expect((await readSession(session)).json).toMatchObject({ chunk_count: 0, state: 'open' })
+    expect((await readSession(session)).json).toMatchObject({ chunk_count: 0, status: 'open' })
   })
 
   it('beyond the limits of a stream', async () => {
     const session = await openSession(60)
     await put(session, 0, body)
     const fill = (columns: string) =>
-      service.test.owner(`UPDATE capture_sessions SET ${columns} WHERE id = $1`, [session.session_id])
+      service.test.owner(`UPDATE capture_sessions SET ${columns} WHERE id = $1`, [session.capture_session_id])
     await fill('stream_bytes = 2147483648')
     expect(await put(session, 1, HONEST[1]?.data)).toMatchObject({ status: 413 })
     await fill('stream_bytes = 1, stream_chunks = 10000')
@@ -327,7 +338,7 @@ describe('the bytes of chunks', () => {
     await erasure.erase(caller, String(claimId), { requestId: 'req' })
     expect(await storedOf(HONEST)).toBe(0)
     expect(await service.store.exists(caller, sha256(joinChunks(HONEST)))).toBe(false)
-    expect((await readSession(session)).json).toMatchObject({ state: 'closed', chunk_count: SECONDS })
+    expect((await readSession(session)).json).toMatchObject({ status: 'closed', chunk_count: SECONDS })
   })
 
   it('are deleted within the hour once they are one file, unless an open stream has them too', async () => {
@@ -383,11 +394,11 @@ async function judgeUpload(recording: VideoChunk[], upload: Partial<Upload> = {}
   return service.judge(caller, body)
 }
 
-function streamBody({ session_id, session_nonce }: Session, recording: VideoChunk[], secondsAgo = 50) {
+function streamBody({ capture_session_id, session_nonce }: Session, recording: VideoChunk[], secondsAgo = 50) {
   return shoot(phone, {
     photo: joinChunks(recording),
     capturedAt: new Date(Date.now() - secondsAgo * 1_000),
-    media: { session_id },
+    media: { capture_session_id },
     videoManifest: makeVideoManifest(session_nonce, recording),
     sessionNonce: session_nonce,
   })
@@ -400,16 +411,16 @@ async function sendAll(session: Session, chunks: VideoChunk[], indices = [...chu
   }
 }
 
-function put({ session_id }: Session, index: number, data: Uint8Array = Buffer.alloc(0), headers = {}) {
-  return service.call(caller, `${PATH}/${session_id}/chunks/${index}`, {
+function put({ capture_session_id }: Session, index: number, data: Uint8Array = Buffer.alloc(0), headers = {}) {
+  return service.call(caller, `${PATH}/${capture_session_id}/chunks/${index}`, {
     method: 'PUT',
     body: data,
     headers: { 'Content-Type': 'video/mp4', ...headers },
   })
 }
 
-function readSession({ session_id }: Session) {
-  return service.call(caller, `${PATH}/${session_id}`)
+function readSession({ capture_session_id }: Session) {
+  return service.call(caller, `${PATH}/${capture_session_id}`)
 }
 
 async function storedOf(chunks: VideoChunk[]): Promise<number> {

@@ -62,7 +62,7 @@ describe('enrollment accepts', () => {
   it('an expired key again with a certificate that is valid now, and keeps the former validity', async () => {
     const first = await enroll([leaf, intermediate])
     app.clock.now = new Date('2027-06-01T00:00:00Z')
-    expect((await send(`/${first.json.device_id}`)).json.state).toBe('expired')
+    expect((await send(`/${first.json.device_id}`)).json.status).toBe('expired')
     const newRoot = await make({ name: 'Root 2', isCa: true, until: '2030-01-01T00:00:00Z' })
     await app.rootCas.register(admin, { name: 'Root 2', certificate: base64(newRoot) })
     const renewed = await make({

@@ -57,7 +57,7 @@ describe('hardware evidence at enrollment', () => {
       format: 'apple-appattest',
       challenge: text,
       object: object.toString('base64'),
-      key_id: keyId.toString('base64'),
+      app_attest_key_id: keyId.toString('base64'),
     }
   }
 
@@ -90,7 +90,7 @@ describe('hardware evidence at enrollment', () => {
         proven_tier: tier,
         android: { boot_state: 'verified', device_locked: true, os_patch_age_days: 80 },
         apple: null,
-        revocation: { state: 'off' },
+        revocation: { status: 'off' },
       },
     })
     const { json: read } = await app.call(caller.key, `/v1/admin/devices/${json.device_id}`)
@@ -131,7 +131,7 @@ describe('hardware evidence at enrollment', () => {
     const json = await enroll(caller, device, await android(other, await challenge(caller)))
     expect(json).toMatchObject({
       hardware_tier: 'none',
-      state: 'enrolled',
+      status: 'enrolled',
       hardware: { proven_tier: 'none', android: null },
     })
     expect(reasonsOf(json)).toEqual(['key_mismatch'])

@@ -79,11 +79,11 @@ describe('with an Idempotency-Key', () => {
     await app.rootCas.register(admin, { name: 'Root', certificate: base64(root) })
     const lines = [JSON.stringify({ certificate_chain: chain }), '{"certificate_chain":["x"]}', ''].join('\n')
     const body = { body: lines, headers: { 'Content-Type': 'application/x-ndjson' } }
-    const imported = await sendTwice('/v1/admin/devices', body)
+    const imported = await sendTwice('/v1/admin/devices/batches', body)
     expect(imported).toMatchObject({ accepted: 1, rejected: [{ line: 2 }] })
     const key = randomUUID()
-    await send('/v1/admin/devices', key, body)
-    const other = await send('/v1/admin/devices', key, { ...body, body: `${lines}\n` })
+    await send('/v1/admin/devices/batches', key, body)
+    const other = await send('/v1/admin/devices/batches', key, { ...body, body: `${lines}\n` })
     expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused'])
   })
 

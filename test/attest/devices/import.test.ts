@@ -273,7 +273,7 @@ function isBudgetFree(bytes = 0): boolean {
 
 function importLines(lines: (string | Buffer)[], key = admin.key): Promise<TestAnswer> {
   const body = Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]))
-  return call(app.app, '/v1/admin/devices', {
+  return call(app.app, '/v1/admin/devices/batches', {
     key,
     method: 'POST',
     body,

@@ -78,20 +78,19 @@ describe('the history of a device', () => {
       {
         kind: 'revoked',
         at: app.clock.now.toISOString(),
-        actor: 'a@example.com',
-        key_id: expect.stringMatching(/^key_test_/),
+        by: { type: 'key', id: expect.stringMatching(/^key_test_/), label: 'a@example.com' },
         reason: 'Lost',
         detail: { effective_at: NOW.toISOString() },
       },
       expect.objectContaining({
         kind: 'attested',
-        actor: null,
+        by: { type: 'key', id: expect.stringMatching(/^key_test_/), label: expect.any(String) },
         detail: { proven_tier: 'tee', format: 'android-key', reasons: [] },
       }),
       expect.objectContaining({
         kind: 'enrolled',
         at: NOW.toISOString(),
-        key_id: expect.stringMatching(/^key_test_/),
+        by: { type: 'key', id: expect.stringMatching(/^key_test_/), label: expect.any(String) },
         detail: { subject: 'CN=Phone', expires_at: expect.stringMatching(/^2029-.*Z$/) },
       }),
     ])
@@ -176,7 +175,7 @@ describe('the counts of devices', () => {
     expect(json).toEqual({
       object: 'device_counts',
       total: 4,
-      by_state: { enrolled: 2, expired: 1, revoked: 1 },
+      by_status: { enrolled: 2, expired: 1, revoked: 1 },
       expiring_soon: 1,
       by_hardware_tier: { none: 3, software: 0, tee: 1, strongbox: 0, secure_enclave: 0 },
     })

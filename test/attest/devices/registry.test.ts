@@ -25,7 +25,7 @@ describe('revoking a device', () => {
     expect(status).toBe(200)
     expect(json).toMatchObject({
       device_id: id,
-      state: 'revoked',
+      status: 'revoked',
       revoked_at: AT.toISOString(),
       revoke_effective_at: AT.toISOString(),
       revoke_reason: 'lost',
@@ -62,7 +62,7 @@ describe('revoking a device', () => {
       status: 400,
       errors: [{ pointer, code }],
     })
-    expect((await get(id)).json.state).toBe('enrolled')
+    expect((await get(id)).json.status).toBe('enrolled')
   })
 
   it('again with the same values returns the first answer', async () => {
@@ -103,12 +103,12 @@ describe('revoking a device', () => {
     const again = await make({ name: 'Reborn', issuer: intermediate, keys: leaf.keys })
     for (const device of [leaf, again]) {
       const { status, json } = await send('', { json: bodyOf(device) })
-      expect({ status, code: json.code }).toEqual({ status: 409, code: 'conflict' })
+      expect({ status, code: json.code }).toEqual({ status: 409, code: 'device_revoked' })
       expect(json.errors).toMatchObject([{ pointer: '/certificate_chain/0', code: 'device_revoked' }])
       expect(json.detail).toContain(id)
     }
     app.clock.now = new Date('2027-06-01T00:00:00Z')
-    expect((await get(id)).json.state).toBe('revoked')
+    expect((await get(id)).json.status).toBe('revoked')
   })
 
   it('prevails over concurrent enrollments of the same key', async () => {
@@ -117,7 +117,7 @@ describe('revoking a device', () => {
       revoke(id, { reason: 'lost' }),
       ...Array.from({ length: 6 }, () => send('', { json: bodyOf(leaf) })),
     ])
-    expect((await get(id)).json.state).toBe('revoked')
+    expect((await get(id)).json.status).toBe('revoked')
   })
 })
 
@@ -144,25 +144,25 @@ describe('the list of devices', () => {
     const revoked = await enroll(await make({ name: 'Revoked', issuer: intermediate, until: '2026-11-22T00:00:00Z' }))
     await revoke(revoked, { reason: 'lost' })
     app.clock.now = new Date('2026-11-23T12:00:00Z')
-    expect(idsOf(await list('?state=enrolled'))).toEqual([enrolled])
-    expect(idsOf(await list('?state=expired'))).toEqual([short])
-    expect(idsOf(await list('?state=revoked'))).toEqual([revoked])
+    expect(idsOf(await list('?status=enrolled'))).toEqual([enrolled])
+    expect(idsOf(await list('?status=expired'))).toEqual([short])
+    expect(idsOf(await list('?status=revoked'))).toEqual([revoked])
     expect(idsOf(await list('?created_lt=2026-11-21T00:00:00Z'))).toEqual([enrolled])
     expect(idsOf(await list('?created_gte=2026-11-21T00:00:00Z&state=expired'))).toEqual([short])
-    expect((await list('?state=expired&include=total_count')).json.total_count).toBe(1)
+    expect((await list('?status=expired&include=total_count')).json.total_count).toBe(1)
   })
 
   it('counts a certificate as valid through its last second', async () => {
     await enroll(leaf)
     app.clock.now = new Date('2027-01-01T00:00:00Z')
-    expect((await list('?state=enrolled')).json.data).toMatchObject([{ state: 'enrolled' }])
+    expect((await list('?status=enrolled')).json.data).toMatchObject([{ status: 'enrolled' }])
     app.clock.now = new Date('2027-01-01T00:00:00.001Z')
-    expect((await list('?state=expired')).json.data).toMatchObject([{ state: 'expired' }])
+    expect((await list('?status=expired')).json.data).toMatchObject([{ status: 'expired' }])
   })
 
   it.each([
     ['an unknown filter', '?colour=red', '?colour'],
-    ['an unknown state', '?state=lost', '?state'],
+    ['an unknown state', '?status=lost', '?state'],
     ['a limit of 0', '?limit=0', '?limit'],
     ['a limit of 101', '?limit=101', '?limit'],
     ['a date that is none', '?created_gte=yesterday', '?created_gte'],
@@ -196,7 +196,7 @@ describe('a device of another account', () => {
     const other = await app.makeCaller()
     expect((await get(id, other.key)).json.code).toBe('not_found')
     expect((await revoke(id, { reason: 'x' }, other.key)).json.code).toBe('not_found')
-    expect((await get(id)).json.state).toBe('enrolled')
+    expect((await get(id)).json.status).toBe('enrolled')
   })
 
   it.each([

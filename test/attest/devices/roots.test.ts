@@ -78,7 +78,7 @@ describe('a root CA', () => {
     expect(gone).toMatchObject({ status: 200, json: { id, deleted: true } })
     expect((await send(`/${id}`)).status).toBe(404)
     expect((await send(`/${id}`, { method: 'DELETE' })).status).toBe(404)
-    expect((await app.call(admin.key, `/v1/admin/devices/${device.json.device_id}`)).json.state).toBe('enrolled')
+    expect((await app.call(admin.key, `/v1/admin/devices/${device.json.device_id}`)).json.status).toBe('enrolled')
     const other = await make({ name: 'Device 2', issuer: intermediate })
     expect((await enroll([other, intermediate])).json.errors).toMatchObject([{ code: 'unknown_ca' }])
     const again = await register(base64(root))
@@ -94,7 +94,12 @@ describe('a root CA', () => {
     const answers = await Promise.all(roots.map((one) => register(base64(one))))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(MAX_CAS)
     const refused = answers.filter(({ status }) => status !== 200)
-    expect(refused.map(({ json }) => json.code)).toEqual(['conflict', 'conflict', 'conflict', 'conflict'])
+    expect(refused.map(({ json }) => json.code)).toEqual([
+      'limit_reached',
+      'limit_reached',
+      'limit_reached',
+      'limit_reached',
+    ])
     const { json } = await send('?include=total_count&limit=100')
     expect(json).toMatchObject({ has_more: false, total_count: MAX_CAS })
     expect(json.data).toHaveLength(MAX_CAS)

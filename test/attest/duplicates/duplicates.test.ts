@@ -60,8 +60,8 @@ async function erase(claimId = ''): Promise<void> {
 }
 
 async function findingsOf({ claim_id: id }: { claim_id: string }, as = caller): Promise<Found[]> {
-  const { json } = await service.call(as, `/v1/claims/${id}`)
-  const { data } = json.attestations as unknown as { data: { observations: Found[] }[] }
+  const { json } = await service.call(as, `/v1/claims/${id}/attestations`)
+  const { data } = json as unknown as { data: { observations: Found[] }[] }
   return data.flatMap(({ observations }) => observations)
 }
 

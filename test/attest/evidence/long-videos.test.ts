@@ -20,7 +20,7 @@ beforeAll(async () => {
   evidence = await startEvidence()
   const { service, caller, phone } = evidence
   const { sessions } = await service.captures.issue(caller, { count: 1 })
-  const [{ session_nonce: nonce = '', session_id: id = '' } = {}] = sessions
+  const [{ session_nonce: nonce = '', capture_session_id: id = '' } = {}] = sessions
   await service.test.owner(`UPDATE capture_sessions SET issued_at = issued_at - interval '60 s' WHERE id = $1`, [id])
   const media = await service.media.storeInline(caller, { contentType: 'video/mp4', data: VIDEO })
   body = shoot(phone, {
@@ -60,13 +60,13 @@ it('is the same submission when it is sent again, and another one with a changed
   chunk.frames += 1
   expect(await service.attest(caller, changed)).toMatchObject({
     status: 409,
-    json: { errors: [{ pointer: '/external_id', code: 'conflict' }] },
+    json: { errors: [{ pointer: '/external_id', code: 'external_id_reused' }] },
   })
 })
 
 it('is shown without its chunks, and proven with them', async () => {
   const { service, caller, keys } = evidence
-  const shown = (await service.call(caller, `/v1/claims/${claimId}`)).text
+  const shown = (await service.call(caller, `/v1/claims/${claimId}/attestations`)).text
   expect(shown).toContain(`"chunk_count":${COUNT}`)
   expect(shown).not.toContain('"chunks"')
 
@@ -93,7 +93,7 @@ it('of a version before, whose chunks are in its submission, is shown and proven
   )
   expect(await stored()).toContainEqual({ inside: COUNT, stated: String(COUNT), beside: null })
   expect(await digestOf()).toBe(before)
-  expect((await service.call(caller, `/v1/claims/${claimId}`)).text).not.toContain('"chunks"')
+  expect((await service.call(caller, `/v1/claims/${claimId}/attestations`)).text).not.toContain('"chunks"')
 })
 
 it('counts its chunks among the bytes of a packet', async () => {

@@ -48,8 +48,8 @@ describe('a record of a key that was revoked after it', () => {
 
     const { kid, revoked } = await revoke(new Date())
     expect(await read(`/v1/attestations/${attestationId}`)).toMatchObject({ signing_key_revoked: revoked })
-    expect(await read(`/v1/claims/${claimId}`)).toMatchObject({
-      attestations: { data: [{ signing_key_revoked: revoked }] },
+    expect(await read(`/v1/claims/${claimId}/attestations`)).toMatchObject({
+      data: [{ signing_key_revoked: revoked }],
     })
     const keys = await savedKeys()
     const names = { detail: expect.stringContaining(kid) }

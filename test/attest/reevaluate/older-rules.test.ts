@@ -73,7 +73,7 @@ it('a streamed video keeps the facts of its chunks when its session has been del
   const session = await issue()
   on.service.clock.now = undefined
   for (const [index, { data }] of recording.entries()) {
-    const path = `/v1/claims/attest/sessions/${session.session_id}/chunks/${index}`
+    const path = `/v1/claims/attest/sessions/${session.capture_session_id}/chunks/${index}`
     const sent = await on.call(caller, path, { method: 'PUT', body: data, headers: { 'Content-Type': 'video/mp4' } })
     expect(sent.status, sent.text).toBe(200)
   }
@@ -81,7 +81,7 @@ it('a streamed video keeps the facts of its chunks when its session has been del
     caller,
     shoot(phone, {
       photo: joinChunks(recording),
-      media: { session_id: session.session_id } as never,
+      media: { capture_session_id: session.capture_session_id } as never,
       sessionNonce: session.session_nonce,
       videoManifest: makeVideoManifest(session.session_nonce, recording),
     }),

@@ -33,7 +33,7 @@ describe('POST /v1/media/screen', () => {
     expect(json).toMatchObject({ status: 'queued', genai_score: null, detector: null, media_id: mediaId })
     const waiting = service.call(caller, `/v1/media/screenings/${json.screening_id}?wait=20`)
     await service.run(json.screening_id)
-    expect(await waiting).toMatchObject({ status: 200, json: { status: 'scored' } })
+    expect(await waiting).toMatchObject({ status: 200, json: { status: 'succeeded' } })
   })
 
   it('accepts inline images, and the same bytes are the same media', async () => {
@@ -148,15 +148,20 @@ describe('POST /v1/media/screen', () => {
     expect(await idsOf('')).toEqual([...ids].reverse())
     expect(await idsOf(`claim_id=${claimId}`)).toEqual([ids[0]])
     expect(await idsOf(`media_id=${images[1]?.id}`)).toEqual([ids[1]])
-    expect(await idsOf('status=scored')).toEqual([ids[0]])
-    expect(await idsOf('status=unavailable')).toEqual([])
+    expect(await idsOf('status=succeeded')).toEqual([ids[0]])
+    expect(await idsOf('status=failed')).toEqual([])
     expect(await idsOf('factor=ai_generated_likely')).toEqual([ids[0]])
     expect(await idsOf('factor=deepfake_likely')).toEqual([])
     expect(await idsOf('created_lt=2020-01-01T00:00:00Z')).toEqual([])
     const first = await service.call(who, '/v1/media/screenings?limit=2&include=total_count')
     expect(first.json).toMatchObject({ has_more: true, total_count: 3 })
     expect(await idsOf(`limit=2&cursor=${first.json.next_cursor}`)).toEqual([ids[0]])
-    for (const query of ['status=done', 'batch_id=x', 'colour=red', `cursor=${first.json.next_cursor}&status=scored`]) {
+    for (const query of [
+      'status=done',
+      'screening_batch_id=x',
+      'colour=red',
+      `cursor=${first.json.next_cursor}&status=succeeded`,
+    ]) {
       expect((await service.call(who, `/v1/media/screenings?${query}`)).json.code, query).toBe('invalid_request')
     }
   })
@@ -187,7 +192,7 @@ describe('batches of screenings', () => {
     const headers = { 'Idempotency-Key': 'batch-1' }
     const { status, json, headers: sent } = await post(who, lines.join('\n'), headers)
     expect(status).toBe(202)
-    expect(json).toMatchObject({ accepted: 2, counts: { queued: 2, scored: 0 } })
+    expect(json).toMatchObject({ accepted: 2, counts: { queued: 2, succeeded: 0 } })
     const rejected = json.rejected as { line: number; errors: { code: string }[] }[]
     expect(rejected.map(({ line, errors }) => [line, errors[0]?.code])).toEqual([
       [2, 'not_found'],
@@ -196,8 +201,8 @@ describe('batches of screenings', () => {
       [7, 'environment_mismatch'],
       [8, 'too_long'],
     ])
-    expect((await post(who, lines.join('\n'), headers)).json.batch_id).toBe(json.batch_id)
-    const list = await service.call(who, `/v1/media/screenings?batch_id=${json.batch_id}`)
+    expect((await post(who, lines.join('\n'), headers)).json.screening_batch_id).toBe(json.screening_batch_id)
+    const list = await service.call(who, `/v1/media/screenings?screening_batch_id=${json.screening_batch_id}`)
     const data = list.json.data as { screening_id: string; batch_line: number }[]
     expect(data.map(({ batch_line }) => batch_line).sort()).toEqual([1, 6])
     const jobs = await service.test.owner("SELECT priority FROM jobs WHERE account_id = $1 AND queue = 'screen'", [
@@ -206,7 +211,7 @@ describe('batches of screenings', () => {
     expect(jobs).toEqual([{ priority: 1 }, { priority: 1 }])
     for (const { screening_id: id } of data) await service.run(id)
     const found = await service.call(who, String(sent.location))
-    expect(found.json.counts).toEqual({ queued: 0, scored: 2, unavailable: 0, unsupported: 0 })
+    expect(found.json.counts).toEqual({ queued: 0, running: 0, succeeded: 2, failed: 0, cancelled: 0 })
     expect((await service.call(caller, String(sent.location))).json.code).toBe('not_found')
     // After its retention everything is deleted: referring rows before the rows that they refer to.
     const before = new Date(Date.now() + 7_200_000)
@@ -298,14 +303,14 @@ describe('the erasure of a claim', () => {
     const erasure = createClaimErasure({ db: service.test.db, eraser: service.eraser, log })
     await erasure.erase(who, claimId, { requestId: 'r' })
     expect(await service.find(who, scored)).toMatchObject({
-      status: 'scored',
+      status: 'succeeded',
       media_sha256: own.sha256,
       observations: [],
       erased_at: expect.any(String),
     })
     expect(await service.find(who, waiting)).toMatchObject({
-      status: 'unavailable',
-      reason: 'erased',
+      status: 'failed',
+      failure: { code: 'erased' },
       genai_score: null,
     })
     expect(await service.store.exists(who, own.sha256)).toBe(false)
@@ -320,6 +325,6 @@ describe('the erasure of a claim', () => {
       otherClaim,
     ])
     await service.run(late?.id)
-    expect(await service.find(who, late?.id)).toMatchObject({ status: 'unavailable', reason: 'media_erased' })
+    expect(await service.find(who, late?.id)).toMatchObject({ status: 'failed', failure: { code: 'media_erased' } })
   })
 })

@@ -65,8 +65,8 @@ describe('the screen queue', () => {
     expect(await service.run(id, work)).toEqual({ kind: 'settled' })
     const found = await service.find(who, id)
     expect(found).toMatchObject({
-      status: 'scored',
-      reason: null,
+      status: 'succeeded',
+      failure: null,
       claim_id: claimId,
       genai_score: 0.97,
       deepfake_score: 0.02,
@@ -147,7 +147,7 @@ describe('the screen queue', () => {
     const second = await submit(who, {}, image.id)
     await service.run(second)
     expect(service.server.asked).toHaveLength(1)
-    expect(await service.find(who, second)).toMatchObject({ status: 'scored', genai_score: 0.97, is_cached: true })
+    expect(await service.find(who, second)).toMatchObject({ status: 'succeeded', genai_score: 0.97, is_cached: true })
     expect(await service.events(who)).toHaveLength(2)
     // A new version gives another score.
     const third = await submit(who, {}, image.id)
@@ -189,8 +189,8 @@ describe('the screen queue', () => {
     const id = await submit(who)
     expect(await service.run(id, service.makeWork({ detector: undefined }))).toEqual({ kind: 'settled' })
     expect(await service.find(who, id)).toMatchObject({
-      status: 'unavailable',
-      reason: 'no_detector',
+      status: 'failed',
+      failure: { code: 'no_detector' },
       genai_score: null,
       deepfake_score: null,
       factors: [],
@@ -228,26 +228,26 @@ describe('the screen queue', () => {
     const contentTypes = new Set(['image/png'])
     const id = await submit(caller, {}, tiff)
     await service.run(id, service.makeWork({ detector: { ...service.detector, contentTypes } }))
-    expect(await service.find(caller, id)).toMatchObject({ status: 'unsupported', reason: 'content_type' })
+    expect(await service.find(caller, id)).toMatchObject({ status: 'failed', failure: { code: 'content_type' } })
     const large = await submit()
     await service.test.owner(
       'UPDATE media SET size = 20000001 WHERE id = (SELECT media_id FROM screenings WHERE id = $1)',
       [large],
     )
     await service.run(large)
-    expect(await service.find(caller, large)).toMatchObject({ status: 'unsupported', reason: 'too_large' })
+    expect(await service.find(caller, large)).toMatchObject({ status: 'failed', failure: { code: 'too_large' } })
     const video = await submit()
     await service.test.owner(
       `UPDATE media SET content_type = 'video/mp4' WHERE id = (SELECT media_id FROM screenings WHERE id = $1)`,
       [video],
     )
     await service.run(video)
-    expect(await service.find(caller, video)).toMatchObject({ status: 'unsupported', reason: 'video' })
+    expect(await service.find(caller, video)).toMatchObject({ status: 'failed', failure: { code: 'video' } })
     expect(service.server.asked).toEqual([])
     service.server.answer = { status: 415, json: {} }
     const refused = await submit()
     await service.run(refused)
-    expect(await service.find(caller, refused)).toMatchObject({ status: 'unsupported', reason: 'unreadable' })
+    expect(await service.find(caller, refused)).toMatchObject({ status: 'failed', failure: { code: 'unreadable' } })
   })
 
   it('waits as long as a 429 says, without counting an attempt, and makes no call meanwhile', async () => {
@@ -307,8 +307,8 @@ describe('the screen queue', () => {
     service.clock.now = new Date(service.clock.now.getTime() + 25 * HOUR_MS)
     expect(await service.run(id, work)).toEqual({ kind: 'settled' })
     expect(await service.find(caller, id)).toMatchObject({
-      status: 'unavailable',
-      reason: 'detector_refused',
+      status: 'failed',
+      failure: { code: 'detector_refused' },
       genai_score: null,
     })
   })
@@ -324,15 +324,15 @@ describe('the screen queue', () => {
     expect(outcome).toMatchObject({ kind: 'retry', error: 'failed: the answer has no valid genai_score' })
     await service.test.db.tenant(caller, (tx) => work.onDead(tx, caller, { screeningId: id }, 'spent'))
     expect(await service.find(caller, id)).toMatchObject({
-      status: 'unavailable',
-      reason: 'detector_failed',
+      status: 'failed',
+      failure: { code: 'detector_failed' },
       genai_score: null,
       observations: said,
     })
     await service.test.db.tenant(caller, (tx) => work.onRedrive(tx, caller, { screeningId: id }))
     service.server.answer = HIGH
     expect(await service.run(id, work)).toEqual({ kind: 'settled' })
-    expect(await service.find(caller, id)).toMatchObject({ status: 'scored', reason: null, observations: said })
+    expect(await service.find(caller, id)).toMatchObject({ status: 'succeeded', failure: null, observations: said })
   })
 
   it('discards a call whose job was taken over, and starts again', async () => {
@@ -368,7 +368,7 @@ describe('the screen queue', () => {
       )
       steps.push(end)
       if (end === 'died') expect(await service.run(id)).toEqual({ kind: 'settled' })
-      expect(await service.find(who, id)).toMatchObject({ status: 'scored', genai_score: 0.97 })
+      expect(await service.find(who, id)).toMatchObject({ status: 'succeeded', genai_score: 0.97 })
       expect(await service.events(who)).toHaveLength(1)
       const ended = (await service.calls(who)).filter(({ outcome }) => outcome === 'scored')
       expect(ended).toHaveLength(1)

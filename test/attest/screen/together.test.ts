@@ -45,7 +45,7 @@ it('takes two transactions for many, each with its own result, event and end of 
   const outcomes = await Promise.all(ids.map((screeningId, index) => work.run({ screeningId }, jobAt(jobs, index))))
   expect(outcomes).toEqual(ids.map(() => ({ kind: 'settled' })))
   expect(transactions).toBe(2)
-  for (const id of ids) expect(await service.find(who, id)).toMatchObject({ status: 'scored', is_cached: true })
+  for (const id of ids) expect(await service.find(who, id)).toMatchObject({ status: 'succeeded', is_cached: true })
   const told = (await service.events(who)).map(({ screening_id }) => screening_id)
   expect(told).toHaveLength(COUNT + 1)
   expect(new Set(told)).toEqual(new Set([...ids, told[0]]))
@@ -87,9 +87,9 @@ it('keeps each screening’s own result where they differ', async () => {
   const work = service.makeWork({ detector: { ...service.detector, contentTypes: new Set(['image/png']) } })
   const outcomes = await Promise.all(all.map((screeningId, index) => work.run({ screeningId }, jobAt(jobs, index))))
   expect(outcomes.map(({ kind }) => kind)).toEqual(['settled', 'done', ...all.slice(2).map(() => 'settled')])
-  expect(await service.find(who, gone)).toMatchObject({ status: 'unavailable', reason: 'media_erased' })
-  expect(await service.find(who, unsupported)).toMatchObject({ status: 'unsupported', reason: 'content_type' })
-  for (const id of others) expect(await service.find(who, id)).toMatchObject({ status: 'scored' })
+  expect(await service.find(who, gone)).toMatchObject({ status: 'failed', failure: { code: 'media_erased' } })
+  expect(await service.find(who, unsupported)).toMatchObject({ status: 'failed', failure: { code: 'content_type' } })
+  for (const id of others) expect(await service.find(who, id)).toMatchObject({ status: 'succeeded' })
 })
 
 function jobAt<Job>(jobs: readonly Job[], index: number): Job {

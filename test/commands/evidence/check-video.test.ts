@@ -165,7 +165,7 @@ describe('the packet of a streamed video', () => {
     for (const index of indices) {
       const { status } = await evidence.service.call(
         evidence.caller,
-        `/v1/claims/attest/sessions/${session.session_id}/chunks/${index}`,
+        `/v1/claims/attest/sessions/${session.capture_session_id}/chunks/${index}`,
         { method: 'PUT', body: sent[index]?.data ?? '', headers: { 'Content-Type': 'video/mp4' } },
       )
       expect(status).toBe(200)
@@ -173,7 +173,7 @@ describe('the packet of a streamed video', () => {
     const id = await evidence.judged(`V-stream ${name}`, {
       photo: joinChunks(RECORDING),
       capturedAt: new Date(),
-      media: { session_id: session.session_id },
+      media: { capture_session_id: session.capture_session_id },
       sessionNonce: session.session_nonce,
       videoManifest: makeVideoManifest(session.session_nonce, RECORDING),
     })

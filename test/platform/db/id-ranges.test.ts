@@ -70,7 +70,12 @@ const LISTS: List[] = [
     table: 'claims',
     type: 'clm',
     columns: { reference: 'NULL' },
-    list: (tx, scope, range, page) => findClaims(tx, scope, fromBefore(range), page),
+    list: (tx, scope, range, { before, limit }) =>
+      findClaims(tx, scope, fromBefore(range), {
+        order: { by: 'created', direction: 'desc' },
+        after: before === undefined ? undefined : { id: before, value: '' },
+        limit,
+      }),
     count: (tx, scope, range) => countClaims(tx, scope, fromBefore(range)),
   },
   {
@@ -98,7 +103,17 @@ const LISTS: List[] = [
     table: 'cases',
     type: 'cas',
     columns: { claim_id: `replace(made.id, 'cas_', 'clm_')` },
-    list: (tx, scope, range, page) => findCases(tx, scope, { ...fromBefore(range), now }, page),
+    list: (tx, scope, range, { before, limit }) =>
+      findCases(
+        tx,
+        scope,
+        { ...fromBefore(range), now },
+        {
+          order: { by: 'created', direction: 'desc' },
+          after: before === undefined ? undefined : { id: before, dueAt: undefined },
+          limit,
+        },
+      ),
     count: (tx, scope, range) => countCases(tx, scope, { ...fromBefore(range), now }),
   },
   {

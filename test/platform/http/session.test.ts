@@ -27,10 +27,10 @@ it('records name the user of a session, who can’t act as somebody else', async
   await move(session('approver'), 'withdrawn', 'policyholder_withdrew')
   // Only an owner or an admin reopens a case; a key has owner authority.
   await expect(move(session('analyst'), 'in_review', 'other')).rejects.toMatchObject({ code: 'insufficient_role' })
-  const { json } = await service.call(key, `/v1/cases/${id}`)
-  const { data } = json.history as { data: object[] }
+  const { json } = await service.call(key, `/v1/cases/${id}/entries`)
+  const { data } = json as { data: object[] }
   expect(data).toHaveLength(2)
-  for (const entry of data) expect(entry).toMatchObject({ via: 'session', actor: USER, key_id: null })
+  for (const entry of data) expect(entry).toMatchObject({ by: { type: 'user', id: USER } })
   expect((await service.events(key)).map((event) => event.data.actor)).toEqual([
     { type: 'user', id: USER, label: null },
   ])
@@ -43,8 +43,8 @@ it('records name the user of a session, who can’t act as somebody else', async
   await devices.devices.revoke(session('approver'), device.id, { reason: 'lost', actor: said.actor })
   const history = (await service.call(key, `/v1/admin/devices/${device.id}/history`)).json.data as object[]
   expect(history).toMatchObject([
-    { kind: 'revoked', actor: USER, key_id: null },
-    { kind: 'enrolled', actor: USER, key_id: null },
+    { kind: 'revoked', by: { type: 'user', id: USER } },
+    { kind: 'enrolled', by: { type: 'user', id: USER } },
   ])
 
   const current = await policy.riskPolicy.get(key)
