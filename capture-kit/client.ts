@@ -39,12 +39,12 @@ export interface Factor {
   evidence?: unknown
 }
 
-/** An attestation; it has its findings once it is `evaluated`. */
+/** An attestation; it has its findings once it has `succeeded`. */
 export interface Attestation {
   attestation_id: string
   claim_id: string
   external_id: string | null
-  status: 'queued' | 'evaluated' | 'failed' | 'cancelled'
+  status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
   provenance_status?: string
   risk_status?: string
   risk_score?: number
@@ -56,19 +56,28 @@ export interface Attestation {
   /** The result, signed by the service (compact JWS, ES256). */
   result_jws?: string
   /** Why the evaluation ended without a result. */
-  failure?: string
+  failure: { code: string; detail: string } | null
 }
 
 export interface Batch {
   batch_id: string
+  status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled'
   /** Lines that were accepted. At `settled` = `accepted` the batch is done. */
   accepted: number
   settled: number
-  counts: { queued: number; running: number; evaluated: number; failed: number; cancelled: number }
-  /** Lines that were refused, from 1; the others run. */
-  rejected: { line: number; errors: { pointer: string; code: string; detail: string }[] }[]
+  counts: { queued: number; running: number; succeeded: number; failed: number; cancelled: number }
   rate_per_second: number | null
   estimated_finish_at: string | null
+}
+
+/** A line of a batch that was refused, from 1; the others run. */
+export interface RejectedLine {
+  line: number
+  errors: { pointer: string; code: string; detail: string }[]
+}
+
+export interface SubmittedBatch extends Batch {
+  rejected: RejectedLine[]
 }
 
 /** One line of a batch's results. */
@@ -226,7 +235,7 @@ export function createClient({ url, key, connections = 16, signal }: ClientOptio
     },
 
     /** `POST /v1/claims/batches` as NDJSON, streamed: up to 10,000 lines, whose media were uploaded before. */
-    submitBatch(lines: Iterable<AttestBody>): Promise<Batch> {
+    submitBatch(lines: Iterable<AttestBody>): Promise<SubmittedBatch> {
       const body = (): Readable => Readable.from(ndjson(lines))
       return json({
         method: 'POST',

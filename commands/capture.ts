@@ -296,7 +296,7 @@ function show(result: Attestation, isJson: boolean): void {
     ['Attestation', result.attestation_id],
     ['Claim', result.claim_id],
     ['Status', result.status],
-    ['Failure', result.failure],
+    ['Failure', result.failure?.detail],
     ['Risk', result.risk_status && `${result.risk_status}, score ${result.risk_score}`],
     ['Factors', result.factors && (factors.join(', ') || 'none')],
     ['Advisory', result.advisory_factors && (advisory.join(', ') || 'none')],

@@ -18,8 +18,8 @@ export const CONFLICT_GUIDANCE = {
       'case it lists the ones that the case can change to.',
     repeat: 'Only after its status has changed.',
     example: {
-      detail: 'Only an attestation that failed or was cancelled can be retried; this one is evaluated.',
-      members: { allowed: ['failed', 'cancelled'], current_status: 'evaluated' },
+      detail: 'Only an attestation that failed or was cancelled can be retried; the status of this one is succeeded.',
+      members: { allowed: ['failed', 'cancelled'], current_status: 'succeeded' },
     },
   },
   case_already_open: {

@@ -177,7 +177,7 @@ async function untilSettled(
     let settled = 0
     for (const { id } of batches) {
       const { counts } = await client.getBatch(id)
-      settled += counts.evaluated + counts.failed + counts.cancelled
+      settled += counts.succeeded + counts.failed + counts.cancelled
     }
     return settled
   }
@@ -244,7 +244,7 @@ async function watch({ label, what, expected, count, everyMs, say, signal }: Wat
 }
 
 function judge(capture: Planned, result: Attestation | undefined, receiver: Receiver): Finding {
-  const isSettled = result?.status === 'evaluated'
+  const isSettled = result?.status === 'succeeded'
   if (result === undefined || !isSettled) return { capture, result, isSettled: false, differences: [], eventFaults: [] }
   const planned = eventsOf(capture)
   const came = receiver.typesOf(result.claim_id)

@@ -65,7 +65,7 @@ function faultsOf({ findings, refused, receiver, events }: Outcome): string[] {
   const perClaim = findings.flatMap(({ capture, result, isSettled, differences, eventFaults }) => {
     const what = isSettled
       ? [...differences, ...eventFaults]
-      : [`not settled (${result?.failure ?? result?.status ?? 'no result'})`]
+      : [`not settled (${result?.failure?.detail ?? result?.status ?? 'no result'})`]
     return what.length === 0 ? [] : [`${capture.externalId} (${capture.kind}): ${what.join('; ')}`]
   })
   const signatures = [...new Set(receiver.invalid)].map((reason) => `a webhook's signature did not verify: ${reason}`)

@@ -113,7 +113,7 @@ export async function openJournal(path: string, to: string): Promise<Journal> {
       duplicates.delete(mark.k)
       const isResult = mark.t === 'result'
       const status = isResult ? mark.r.status : undefined
-      const isDone = status === 'evaluated'
+      const isDone = status === 'succeeded'
       places.set(mark.k, { offset, length, isResult, isDone, isCancelled: status === 'cancelled' })
     }
   }

@@ -101,7 +101,7 @@ function count(tally: Tally, outcome: Outcome | undefined, duplicates: Duplicate
   else {
     const { status, risk_status: risk, factors = [], advisory_factors: advisory = [] } = outcome.result
     if (status === 'cancelled') tally.cancelled += 1
-    else if (status !== 'evaluated') tally.errors += 1
+    else if (status !== 'succeeded') tally.errors += 1
     else if (risk === 'passed' || risk === 'review' || risk === 'failed') tally[risk] += 1
     for (const { code } of [...factors, ...advisory]) tally.factors[code] = (tally.factors[code] ?? 0) + 1
   }
@@ -128,9 +128,9 @@ function cellsOf({ file, source, body }: Entry, outcome: Outcome | undefined): (
     result?.risk_score ?? null,
     list((result?.factors ?? []).map(({ code, points }) => `${code} +${points}`)),
     list((result?.advisory_factors ?? []).map(({ code }) => code)),
-    list(result?.failure === undefined ? errors.map(({ code }) => code) : [result.status]),
+    list(result?.failure == null ? errors.map(({ code }) => code) : [result.failure.code]),
     list(errors.map(({ pointer }) => pointer)),
-    list(result?.failure === undefined ? errors.map(({ detail }) => detail) : [result.failure]),
+    list(result?.failure == null ? errors.map(({ detail }) => detail) : [result.failure.detail]),
   ]
 }
 

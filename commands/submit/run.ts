@@ -204,9 +204,9 @@ export async function run(deps: RunDeps): Promise<void> {
   // Adds the refused lines of a batch that the journal does not have yet.
   async function finish({ batchId, keys }: Sending): Promise<void> {
     if (keys.some((key) => !journal.hasOutcome(key))) {
-      const answer = await service.getBatch(batchId)
+      const answer = await service.listRejected(batchId)
       if ('refused' in answer) throw stopped(strangerOf(batchId, answer.refused.detail))
-      for (const { line, errors } of answer.value.rejected) {
+      for (const { line, errors } of answer.value) {
         const key = keys[line - 1]
         if (key === undefined || journal.hasOutcome(key)) continue
         journal.addRefusal(key, errors)

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
-import type { Batch, BatchLine, ResultsEnd } from '../../capture-kit/client.ts'
+import type { Batch, BatchLine, RejectedLine, ResultsEnd, SubmittedBatch } from '../../capture-kit/client.ts'
 import { reasonOf } from '../sentence.ts'
 import type { DuplicatesRow } from './duplicates.ts'
 import type { Finding } from './files.ts'
@@ -27,7 +27,7 @@ export interface Refused {
   code: string
   detail: string
   errors: Finding[]
-  rejected: Batch['rejected']
+  rejected: RejectedLine[]
 }
 
 export type Answer<Value> = { value: Value } | { refused: Refused }
@@ -161,6 +161,18 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
     return send({ method: 'GET', path: () => path, read: async (body) => (await body.json()) as Value, ...more })
   }
 
+  async function readList<Row>(path: string, more: Pick<Call<Page<Row>>, 'isOptional'> = {}): Promise<Answer<Row[]>> {
+    const rows: Row[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query: string = `?limit=${PAGE}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
+      const answer: Answer<Page<Row>> = await get(`${path}${query}`, more)
+      if ('refused' in answer) return answer
+      rows.push(...answer.value.data)
+      cursor = answer.value.next_cursor
+    }
+    return { value: rows }
+  }
+
   return {
     /** @throws an error for which `isStopped` is true: the key is refused, or the service does not answer. */
     async greet(): Promise<void> {
@@ -186,13 +198,13 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
       })
     },
 
-    submitBatch(lines: Buffer, idempotencyKey: string): Promise<Answer<Batch>> {
+    submitBatch(lines: Buffer, idempotencyKey: string): Promise<Answer<SubmittedBatch>> {
       return send({
         method: 'POST',
         path: () => '/v1/claims/batches',
         headers: { 'content-type': NDJSON, 'idempotency-key': idempotencyKey },
         body: () => lines,
-        read: async (body) => (await body.json()) as Batch,
+        read: async (body) => (await body.json()) as SubmittedBatch,
       })
     },
 
@@ -222,18 +234,11 @@ export function createService({ url, key, connections, patienceMs, signal, onTro
     },
 
     /** Reads the duplicates of all captures of a claim. Refused when the key lacks the scope for it. */
-    async listDuplicates(claimId: string): Promise<Answer<DuplicatesRow[]>> {
-      const rows: DuplicatesRow[] = []
-      for (let cursor: string | null = ''; cursor !== null; ) {
-        const query: string = `?limit=${PAGE}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`
-        const path = `/v1/claims/${encodeURIComponent(claimId)}/duplicates${query}`
-        const answer: Answer<Page<DuplicatesRow>> = await get(path, { isOptional: true })
-        if ('refused' in answer) return answer
-        rows.push(...answer.value.data)
-        cursor = answer.value.next_cursor
-      }
-      return { value: rows }
-    },
+    listDuplicates: (claimId: string): Promise<Answer<DuplicatesRow[]>> =>
+      readList(`/v1/claims/${encodeURIComponent(claimId)}/duplicates`, { isOptional: true }),
+
+    listRejected: (id: string): Promise<Answer<RejectedLine[]>> =>
+      readList(`/v1/claims/batches/${encodeURIComponent(id)}/rejected`),
 
     /** Time between two requests while the rate limit of the key is near; otherwise 0. */
     intervalMs: pace.intervalMs,

@@ -19,8 +19,15 @@ export const factorCodeView = listed('FactorCode', FACTOR_CODES)
 export const advisoryCodeView = listed('AdvisoryCode', ADVISORIES)
 
 const evidence = z
-  .record(z.string(), z.unknown())
-  .meta({ id: 'FactorEvidence', description: 'What was compared, what was expected, what was found, and more.' })
+  .looseObject({
+    compared: z.string().describe('What was compared.'),
+    expected: z.unknown().describe('What an honest capture would show: any JSON value.'),
+    found: z.unknown().describe('What was found: any JSON value.'),
+  })
+  .meta({
+    id: 'FactorEvidence',
+    description: 'Further members depend on the code. Their names have units, and times are ISO 8601.',
+  })
 
 export const factorView = z
   .object({ code: factorCodeView, points: z.number().int(), evidence })

@@ -62,7 +62,7 @@ describe('a capture over HTTP', () => {
       format: 'apple-appattest',
       challenge,
       object: attestKey.object.toString('base64'),
-      key_id: attestKey.keyId.toString('base64'),
+      app_attest_key_id: attestKey.keyId.toString('base64'),
     })
     expect(enrolled.hardware_tier).toBe('secure_enclave')
     deviceId = enrolled.device_id
@@ -97,7 +97,7 @@ describe('a capture over HTTP', () => {
     const photo = await render({ seed: takenAt.getTime(), width: 320, height: 240, exif: exifAt(takenAt) })
     const result = await capture(photo, takenAt)
     expect(result).toMatchObject({
-      status: 'evaluated',
+      status: 'succeeded',
       risk_score: 0,
       provenance_status: 'verified',
       hardware_tier: 'secure_enclave',

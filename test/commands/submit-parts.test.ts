@@ -71,10 +71,11 @@ const RESULT = {
   attestation_id: 'a',
   claim_id: 'c',
   external_id: null,
+  failure: null,
 } as const
 
 test('a journal keeps finished work when it is truncated at any byte', async () => {
-  const evaluated: BatchLine = { ...RESULT, status: 'evaluated' }
+  const evaluated: BatchLine = { ...RESULT, status: 'succeeded' }
   const journal = await openJournal(state, 'key')
   journal.addMedia('f', { mediaId: 'm', digest: 'd' })
   journal.addBatch({ batchId: 'b1', keys: ['k1', 'k2'] })

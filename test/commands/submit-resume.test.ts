@@ -85,7 +85,7 @@ const test = plain.extend<{ stage: Stage }>({
         expect({ code: ended.code, stderr: ended.stderr }).toMatchObject({ code: 0 })
         const rows = readRows(out)
         expect(rows.map(({ file, status }) => `${file} ${status}`)).toEqual(
-          Array.from({ length: CAPTURES }, (_, index) => `photo ${String(index).padStart(2, '0')}.jpg evaluated`),
+          Array.from({ length: CAPTURES }, (_, index) => `photo ${String(index).padStart(2, '0')}.jpg succeeded`),
         )
         expect(new Set(rows.map(({ claim_id }) => claim_id)).size).toBe(CAPTURES)
         expect(await claimCount()).toBe(CAPTURES)
@@ -228,7 +228,7 @@ test.concurrent('a photo that breaks its connection each time does not affect th
   expect(code).toBe(1)
   const rows = readRows(out)
   expect(rows[3]).toMatchObject({ status: 'rejected', error_code: 'upload_failed' })
-  expect(rows.filter(({ status }) => status === 'evaluated')).toHaveLength(CAPTURES - 1)
+  expect(rows.filter(({ status }) => status === 'succeeded')).toHaveLength(CAPTURES - 1)
   await expectWhole(await begin(system.baseUrl).ended)
 })
 
@@ -304,7 +304,7 @@ test('the command submits captures again that were cancelled before their evalua
   }
   const second = await begin(system.baseUrl).ended
   expect({ code: second.code, stderr: second.stderr }).toMatchObject({ code: 0 })
-  expect(readRows(out).map(({ status }) => status)).toEqual(new Array(CAPTURES).fill('evaluated'))
+  expect(readRows(out).map(({ status }) => status)).toEqual(new Array(CAPTURES).fill('succeeded'))
 })
 
 test.concurrent('the command repairs a truncated last line, and refuses an invalid state or another account’s', async ({

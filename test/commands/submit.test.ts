@@ -65,7 +65,7 @@ test('the command submits a folder of any depth, and reports the result of each 
   expect(summary.factors).toEqual({ hardware_backing_absent: 3, c2pa_absent: 3 })
   expect(told('file', 'status', 'provenance_status', 'risk_status', 'risk_score', 'factors')).toEqual(
     ['a 1.jpg', 'b/größe 1.jpg', 'c.json'].map(
-      (file) => `${file} | evaluated | verified | review | 40 | hardware_backing_absent +40`,
+      (file) => `${file} | succeeded | verified | review | 40 | hardware_backing_absent +40`,
     ),
   )
   expect(readRows(out)[0]?.external_id).toBe('mine-1')
@@ -128,14 +128,14 @@ test('the command submits NDJSON, reports each invalid line and submits the othe
   expect(stdout).toContain('rejected')
   expect(stderr).toContain('lines.ndjson:2')
   expect(told('source', 'status', 'error_code', 'error_pointer')).toEqual([
-    'lines.ndjson:1 | evaluated |  | ',
+    'lines.ndjson:1 | succeeded |  | ',
     'lines.ndjson:2 | rejected | malformed | /media',
     'lines.ndjson:3 | rejected | outside | /media/file',
     'lines.ndjson:4 | rejected | unknown_field | /colour',
     'lines.ndjson:5 | rejected | not_found | /media/file',
     'lines.ndjson:6 | rejected | duplicate_key | /media',
     'lines.ndjson:7 | rejected | not_found | /media/media_id',
-    'lines.ndjson:8 | evaluated |  | ',
+    'lines.ndjson:8 | succeeded |  | ',
   ])
 })
 
@@ -183,7 +183,7 @@ test('the command reports an invalid file by its name and field, and submits the
   expect((await submit(folder)).code).toBe(1)
   const refused = readRows(out).filter(({ status }) => status === 'rejected')
   expect(refused.map((row) => `${row.source} | ${row.error_pointer} | ${row.error_code}`)).toEqual(wrong)
-  expect(readRows(out).find(({ file }) => file === 'good.jpg')).toMatchObject({ status: 'evaluated', risk_score: '40' })
+  expect(readRows(out).find(({ file }) => file === 'good.jpg')).toMatchObject({ status: 'succeeded', risk_score: '40' })
 
   const unsigned = await submit(join(folder), '--allow-unsigned')
   expect(unsigned.code).toBe(1)
@@ -205,7 +205,7 @@ test('the command reports only the errors of a row, also when its JSON contains 
   expect((await submit('--manifest', table)).code).toBe(1)
   expect(told('status', 'error_code', 'error_pointer')).toEqual([
     'rejected | invalid_number | loss_lat',
-    'evaluated |  | ',
+    'succeeded |  | ',
     'rejected | photo_differs | /media/data',
   ])
 })
@@ -317,7 +317,7 @@ test('the command says so when its key may not read duplicates, and lists the re
   const { create } = createKeys({ db: system.database.db })
   const { key } = await create(system.scope, { name: 'submitting', scopes: ['attest'] })
   const { code, stderr } = await start([folder, '--url', system.baseUrl, '--out', out], key).ended
-  expect([code, readRows(out).map(({ status, duplicates }) => [status, duplicates])]).toEqual([0, [['evaluated', '']]])
+  expect([code, readRows(out).map(({ status, duplicates }) => [status, duplicates])]).toEqual([0, [['succeeded', '']]])
   expect(stderr).toContain('the scope verify')
 })
 

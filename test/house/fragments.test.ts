@@ -59,7 +59,6 @@ const SMALL: Record<string, readonly string[]> = {
   ],
   'shared by files or features that must not import each other': [
     'src/attest/devices/enroll-rows.ts',
-    'src/attest/judgement-views.ts',
     'src/attest/media/inline.ts',
     'src/attest/screen/detectors/multipart.ts',
     'src/authorize/policy/json-object.ts',

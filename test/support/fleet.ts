@@ -50,7 +50,7 @@ export async function makeFleet(
 
 export async function settledCount(client: Client, batchId: string): Promise<number> {
   const { counts } = await client.getBatch(batchId)
-  return (counts.evaluated ?? 0) + (counts.failed ?? 0)
+  return counts.succeeded + counts.failed
 }
 
 export async function untilSettled(client: Client, batchId: string, count: number, timeoutMs = 150_000): Promise<void> {
@@ -67,7 +67,7 @@ export async function differencesFromPlan({ plan, client }: Fleet, batchId: stri
   for await (const line of client.readBatchResults(batchId)) results.set(line.external_id, line)
   return plan.captures.flatMap((capture) => {
     const result = results.get(capture.externalId)
-    if (result?.status !== 'evaluated') return [`${capture.externalId} is ${result?.status ?? 'missing'}`]
+    if (result?.status !== 'succeeded') return [`${capture.externalId} is ${result?.status ?? 'missing'}`]
     return compareResult(capture.expected, result).map((difference) => `${capture.kind}: ${difference}`)
   })
 }

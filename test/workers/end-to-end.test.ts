@@ -70,7 +70,7 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     })
     expect(status).toBe(200)
     const body = JSON.parse(text)
-    expect(body.status).toBe('evaluated')
+    expect(body.status).toBe('succeeded')
     const keys = createLocalJWKSet(JSON.parse((await request('/.well-known/jwks.json')).text))
     const { payload, protectedHeader } = await compactVerify(body.result_jws, keys)
     expect(protectedHeader).toMatchObject({ alg: 'ES256', typ: 'attest-result+jwt' })

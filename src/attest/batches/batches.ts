@@ -12,7 +12,7 @@ import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createFairBudget, type FairBudget } from '#src/platform/fair-budget.ts'
-import { createReport, nothingAccepted, type RejectionReport } from '#src/platform/http/bulk.ts'
+import { createReport, nothingAccepted, type Rejection, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
@@ -20,6 +20,7 @@ import { type Line, readLines } from '#src/platform/http/ndjson.ts'
 import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
+import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import { isLockTimeout } from '#src/platform/unavailable.ts'
 import type { Acceptance } from '../claims/accept.ts'
@@ -28,19 +29,21 @@ import { cancelCaptures, resetClaims } from '../claims/cancelled-rows.ts'
 import { CLAIM_CLOSED, type DeferredClaims, deferClaims } from '../claims/deferred-claims.ts'
 import { MAX_BODY_BYTES as MAX_ARRAY_BYTES } from '../claims/submission.ts'
 import { judgeLine, MAX_LINE_BYTES } from './lines.ts'
-import { measureProgress, type Progress, RECENT_MS } from './progress.ts'
+import { type BatchCounts, countsFrom, measureProgress, type Progress, RECENT_MS } from './progress.ts'
 import { readResults } from './results.ts'
 import {
   type BatchFilter,
-  type BatchRow,
   type BatchSummary,
   completeBatch,
   countBatches,
   countLines,
   countRunning,
+  countUnfinished,
   findBatch,
   findBatches,
   findOpenCaptures,
+  findOpenJob,
+  findRejected,
   insertBatch,
   markCancelled,
   tryLockBatches,
@@ -64,6 +67,7 @@ export interface BatchesDeps {
   pager: Pager
   /** They say which results were signed by a revoked key. */
   signingKeys: Pick<SigningKeys, 'jwks'>
+  waiters: Pick<Waiters, 'settled'>
   now: () => Date
   bulkWork: BulkWork
   /** Of disk for the lines of incomplete bodies. */
@@ -73,8 +77,18 @@ export interface BatchesDeps {
 }
 
 export interface BatchState {
-  row: BatchRow
+  row: BatchSummary
   progress: Progress
+}
+
+export interface ListedBatch {
+  row: BatchSummary
+  counts: BatchCounts
+}
+
+/** A batch as it was accepted. */
+export interface SubmittedBatch extends BatchState {
+  rejected: readonly Rejection[]
 }
 
 export interface BatchUpload {
@@ -90,6 +104,7 @@ export function createBatches({
   db,
   pager,
   signingKeys,
+  waiters,
   now,
   bulkWork,
   spoolBudget = createFairBudget(SPOOL_BYTES),
@@ -100,16 +115,22 @@ export function createBatches({
     if (row === undefined) throw new Failure('not_found', `There is no batch ${id}.`)
     const at = now()
     const counts = await countLines(tx, id, new Date(at.getTime() - RECENT_MS))
-    const running = await countRunning(tx, scope, id)
+    const running = (await countRunning(tx, scope, [id])).get(id) ?? 0
     return { row, progress: measureProgress(counts, { running, createdAt: row.createdAt, now: at }) }
   }
+
+  async function withRejected(tx: Tx, state: BatchState): Promise<SubmittedBatch> {
+    return { ...state, rejected: await findRejected(tx, state.row.id, { after: 0, limit: null }) }
+  }
+
+  const read = (scope: Scope, id: string) => db.tenant(scope, (tx) => stateOf(tx, scope, id))
 
   async function acceptWithSlot(
     scope: Caller,
     spool: Spool,
     intake: RejectionReport,
     { signal, idempotencyKey }: BatchUpload,
-  ): Promise<BatchState> {
+  ): Promise<SubmittedBatch> {
     // Undefined, with nothing written, while another batch of the account is being accepted.
     const tryAccept = async (tx: Tx) => {
       if (!(await tryLockBatches(tx, scope))) return undefined
@@ -140,7 +161,7 @@ export function createBatches({
     }
   }
 
-  async function acceptAll(tx: Tx, scope: Caller, spool: Spool, intake: RejectionReport): Promise<BatchState> {
+  async function acceptAll(tx: Tx, scope: Caller, spool: Spool, intake: RejectionReport): Promise<SubmittedBatch> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
@@ -172,7 +193,7 @@ export function createBatches({
       completeBatch(tx, id, { accepted, rejected: report.rejections(), repeated }),
       countBatch(tx, scope, 'attest', { batchId: id, lines: accepted - repeated.length }),
     ])
-    const state = await stateOf(tx, scope, id)
+    const state = await withRejected(tx, await stateOf(tx, scope, id))
     await claims.write()
     return state
   }
@@ -184,7 +205,7 @@ export function createBatches({
      * accepted (member `rejected` says why), `service_unavailable`, and any failure of the stream. Then nothing is
      * stored.
      */
-    async submit(caller: Caller, upload: BatchUpload): Promise<BatchState> {
+    async submit(caller: Caller, upload: BatchUpload): Promise<SubmittedBatch> {
       const spool = await createSpool({ directory: spoolDirectory, hold: spoolBudget.open(caller.accountId) })
       try {
         const intake = createReport()
@@ -206,20 +227,64 @@ export function createBatches({
     /** @throws {Failure} `not_found`, `environment_mismatch`. */
     async get(scope: Scope, id: string): Promise<BatchState> {
       checkId(id, 'bat', scope.environment)
-      return db.tenant(scope, (tx) => stateOf(tx, scope, id))
+      return read(scope, id)
+    },
+
+    /** For a repeat of `submit`. @throws {Failure} `not_found`. */
+    getSubmitted: (scope: Scope, id: string): Promise<SubmittedBatch> =>
+      db.tenant(scope, async (tx) => withRejected(tx, await stateOf(tx, scope, id))),
+
+    /**
+     * Waits up to `waitSeconds` until all lines have ended.
+     * @throws {Failure} `not_found`, `environment_mismatch`.
+     */
+    async awaitEnd(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal): Promise<BatchState> {
+      checkId(id, 'bat', scope.environment)
+      const found = await read(scope, id)
+      if (waitSeconds === 0 || found.progress.settled >= found.row.accepted) return found
+      const deadline = performance.now() + waitSeconds * 1_000
+      for (;;) {
+        const jobId = await db.tenant(scope, (tx) => findOpenJob(tx, id))
+        // One job after the other: the last is among the last to end, and a place to wait is for one job.
+        if (jobId === undefined || !(await waiters.settled(jobId, deadline - performance.now(), signal))) break
+      }
+      return read(scope, id)
+    },
+
+    /** Rejected lines, by line. @throws {Failure} `not_found`, `environment_mismatch`, `invalid_request` at `?cursor`. */
+    async listRejected(
+      scope: Scope,
+      id: string,
+      query: { limit: number; cursor?: string | undefined },
+    ): Promise<Page<Rejection>> {
+      checkId(id, 'bat', scope.environment)
+      const binding = { route: 'GET /v1/claims/batches/:id/rejected', scope, query: { id } }
+      const after = Number(pager.decode(query.cursor, binding) ?? 0)
+      return db.tenant(scope, async (tx) => {
+        if ((await findBatch(tx, id)) === undefined) throw new Failure('not_found', `There is no batch ${id}.`)
+        const rows = await findRejected(tx, id, { after, limit: query.limit + 1 })
+        return pager.page(rows, query.limit, () => String(after + query.limit), binding)
+      })
     },
 
     async list(
       scope: Scope,
       filter: BatchFilter,
       query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
-    ): Promise<Page<BatchSummary> & { totalCount: number | undefined }> {
+    ): Promise<Page<ListedBatch> & { totalCount: number | undefined }> {
       const binding = { route: 'GET /v1/claims/batches', scope, query: { ...filter } }
       const before = pager.decode(query.cursor, binding)
       return db.tenant(scope, async (tx) => {
         const rows = await findBatches(tx, scope, filter, { before, limit: query.limit + 1 })
         const totalCount = query.include === undefined ? undefined : await countBatches(tx, scope, filter)
-        return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
+        const page = pager.page(rows, query.limit, (row) => row.id, binding)
+        const ids = page.data.map(({ id }) => id)
+        const [unfinished, running] = await Promise.all([countUnfinished(tx, ids), countRunning(tx, scope, ids)])
+        const data = page.data.map((row) => {
+          const own = unfinished.filter(({ batchId }) => batchId === row.id)
+          return { row, counts: countsFrom(row, own, running.get(row.id) ?? 0) }
+        })
+        return { ...page, data, totalCount }
       })
     },
 

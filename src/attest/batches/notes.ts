@@ -7,7 +7,10 @@ import { resultEnd, resultLine } from './views.ts'
 
 const summary = {
   batch_id: IDS.batch,
+  status: 'queued',
+  failure: null,
   accepted: 3,
+  counts: { queued: 3, running: 0, succeeded: 0, failed: 0, cancelled: 0 },
   rejected_count: 1,
   repeated_count: 0,
   created_at: '2026-11-20T15:20:00.000Z',
@@ -16,14 +19,15 @@ const summary = {
 
 const batch = {
   ...summary,
-  counts: { queued: 3, running: 0, evaluated: 0, failed: 0, cancelled: 0 },
   settled: 0,
   risk_histogram: { passed: 0, review: 0, failed: 0 },
   rate_per_second: null,
   estimated_finish_at: null,
-  rejected: [
-    { line: 4, errors: [{ pointer: '/media/media_id', code: 'not_found', detail: `There is no media ${IDS.media}.` }] },
-  ],
+}
+
+const rejectedLine = {
+  line: 4,
+  errors: [{ pointer: '/media/media_id', code: 'not_found', detail: `There is no media ${IDS.media}.` }],
 }
 
 const line = { ...capture, external_id: 'app-7/0002' }
@@ -42,16 +46,21 @@ export const NOTES: Record<string, Note> = {
       'application/json': { schema: z.array(batchLine).min(1), examples: { 'One capture': [capture] } },
     },
     answers: {
-      202: { headers: { Location: 'Where to read its progress.' }, example: batch },
+      202: { headers: { Location: 'Where to read its progress.' }, example: { ...batch, rejected: [rejectedLine] } },
     },
   },
   'GET /v1/claims/batches': {
-    description: 'Summaries; one batch shows its progress.',
+    description: 'Summaries; one batch shows its risks, its rate and when it will end.',
     answers: { 200: { example: listed(summary) } },
   },
   'GET /v1/claims/batches/:id': {
-    description: 'The batch is done when `settled` is `accepted`.',
+    description:
+      'The batch is done when `settled` is `accepted`. With `wait` the answer comes then, or when the time is over.',
     answers: { 200: { example: batch } },
+  },
+  'GET /v1/claims/batches/:id/rejected': {
+    description: 'As the answer to the upload had them.',
+    answers: { 200: { example: listed(rejectedLine) } },
   },
   'GET /v1/claims/batches/:id/results': {
     description:
@@ -84,7 +93,8 @@ export const NOTES: Record<string, Note> = {
         example: {
           ...batch,
           cancelled_at: '2026-11-20T15:20:01.000Z',
-          counts: { queued: 0, running: 1, evaluated: 0, failed: 0, cancelled: 2 },
+          status: 'running',
+          counts: { queued: 0, running: 1, succeeded: 0, failed: 0, cancelled: 2 },
           settled: 2,
           cancelled: 2,
         },

@@ -1,9 +1,12 @@
-// The progress of a batch, computed from its lines by state.
+// The progress of a batch, computed from its lines by status.
 
-import type { LineCount } from './rows.ts'
+import type { WorkStatus } from '#src/platform/http/views.ts'
+import type { BatchSummary, LineCount, UnfinishedCount } from './rows.ts'
+
+export type BatchCounts = Record<WorkStatus, number>
 
 export interface Progress {
-  states: Record<'queued' | 'running' | 'evaluated' | 'failed' | 'cancelled', number>
+  counts: BatchCounts
   /** Lines in a final state. */
   settled: number
   risks: Record<'passed' | 'review' | 'failed', number>
@@ -27,15 +30,44 @@ export function measureProgress(
 
   const open = inState('queued')
   const busy = Math.min(running, open)
-  const ended = { evaluated: inState('evaluated'), failed: inState('failed'), cancelled: inState('cancelled') }
+  const ended = { succeeded: inState('evaluated'), failed: inState('failed'), cancelled: inState('cancelled') }
   const recent = counts.reduce((sum, one) => sum + one.recent, 0)
   const windowMs = Math.min(RECENT_MS, Math.max(1_000, now.getTime() - createdAt.getTime()))
   const rate = open > 0 && recent > 0 ? (recent * 1_000) / windowMs : null
   return {
-    states: { queued: open - busy, running: busy, ...ended },
-    settled: ended.evaluated + ended.failed + ended.cancelled,
+    counts: { queued: open - busy, running: busy, ...ended },
+    settled: ended.succeeded + ended.failed + ended.cancelled,
     risks: { passed: atRisk('passed'), review: atRisk('review'), failed: atRisk('failed') },
     ratePerSecond: rate === null ? null : Math.round(rate * 100) / 100,
     estimatedFinishAt: rate === null ? null : new Date(now.getTime() + (open / rate) * 1_000),
   }
+}
+
+/** The counts of a batch in a list, where its lines with a result are not counted but follow from the others. */
+export function countsFrom(
+  { accepted }: Pick<BatchSummary, 'accepted'>,
+  unfinished: readonly Omit<UnfinishedCount, 'batchId'>[],
+  running: number,
+): BatchCounts {
+  const linesOf = (status: UnfinishedCount['status']) =>
+    unfinished.reduce((sum, one) => sum + (one.status === status ? one.lines : 0), 0)
+  const open = linesOf('queued')
+  const busy = Math.min(running, open)
+  const [failed, cancelled] = [linesOf('failed'), linesOf('cancelled')]
+  return {
+    queued: open - busy,
+    running: busy,
+    succeeded: Math.max(0, accepted - open - failed - cancelled),
+    failed,
+    cancelled,
+  }
+}
+
+/** A cancelled batch ends when the evaluations that had started have. */
+export function statusOf(counts: BatchCounts, { cancelledAt }: Pick<BatchSummary, 'cancelledAt'>): WorkStatus {
+  if (counts.queued + counts.running > 0) {
+    const hasBegun = counts.running + counts.succeeded + counts.failed + counts.cancelled > 0
+    return hasBegun ? 'running' : 'queued'
+  }
+  return cancelledAt === null ? 'succeeded' : 'cancelled'
 }

@@ -3,8 +3,18 @@ import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
 import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
-import { type Batches, type BatchState, MAX_BATCH_BYTES } from './batches.ts'
-import { batchSummary, batchView, cancelView, toBatchSummary, toBatchView } from './views.ts'
+import { waitQuery } from '#src/platform/http/prefer.ts'
+import { rejectedLineView } from '#src/platform/http/rejection.ts'
+import { type Batches, MAX_BATCH_BYTES, type SubmittedBatch } from './batches.ts'
+import {
+  batchSummary,
+  batchView,
+  cancelView,
+  submittedView,
+  toBatchSummary,
+  toBatchView,
+  toSubmittedView,
+} from './views.ts'
 
 const JSON_ARRAY = 'application/json'
 
@@ -26,14 +36,14 @@ export function batchRoutes(batches: Batches): Route[] {
         knowsRepeats: true,
         rawBody: { contentTypes: [NDJSON_TYPE, JSON_ARRAY], isKept: true },
         maxBodyBytes: MAX_BATCH_BYTES,
-        view: batchView,
+        view: submittedView,
         status: [202],
       },
       async ({ caller, stream, header, signal, idempotencyKey }) => {
         const isArray = (header('content-type') ?? '').trimStart().toLowerCase().startsWith(JSON_ARRAY)
         return accepted(await batches.submit(caller, { stream, isArray, signal, idempotencyKey }))
       },
-      async ({ caller }, id) => accepted(await batches.get(caller, id)),
+      async ({ caller }, id) => accepted(await batches.getSubmitted(caller, id)),
     ),
     endpoint(
       {
@@ -58,7 +68,7 @@ export function batchRoutes(batches: Batches): Route[] {
         const { data, totalCount, ...page } = await batches.list(caller, filter, query)
         return {
           ...page,
-          data: data.map(toBatchSummary),
+          data: data.map(({ row, counts }) => toBatchSummary(row, counts)),
           ...(totalCount === undefined ? {} : { total_count: totalCount }),
         }
       },
@@ -70,15 +80,36 @@ export function batchRoutes(batches: Batches): Route[] {
         operationId: 'getBatch',
         sdk: 'claims.batches.retrieve',
         effect: 'read',
-        kind: 'call',
+        kind: 'wait',
         params: idParams('bat'),
-        summary: 'The progress of a batch, its findings so far, and the refused lines',
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        waits: true,
+        summary: 'The progress of a batch, and its findings so far',
         scope: 'attest',
         permission: 'claims.read',
         view: batchView,
         status: [200],
       },
-      async ({ caller, params }) => toBatchView(await batches.get(caller, params.id)),
+      async ({ caller, params, query, signal }) =>
+        toBatchView(await batches.awaitEnd(caller, params.id, query.wait, signal)),
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/claims/batches/:id/rejected',
+        operationId: 'listRejectedLines',
+        sdk: 'claims.batches.listRejected',
+        effect: 'read',
+        kind: 'list',
+        params: idParams('bat'),
+        summary: 'The lines of a batch that were refused, by line',
+        scope: 'attest',
+        permission: 'claims.read',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(rejectedLineView),
+        status: [200],
+      },
+      ({ caller, params, query }) => batches.listRejected(caller, params.id, query),
     ),
     endpoint(
       {
@@ -134,6 +165,6 @@ export function batchRoutes(batches: Batches): Route[] {
   ]
 }
 
-function accepted(state: BatchState) {
-  return reply(202, toBatchView(state), { Location: `/v1/claims/batches/${state.row.id}` })
+function accepted(state: SubmittedBatch) {
+  return reply(202, toSubmittedView(state, state.rejected), { Location: `/v1/claims/batches/${state.row.id}` })
 }

@@ -17,10 +17,6 @@ export interface BatchSummary {
   cancelledAt: Date | null
 }
 
-export interface BatchRow extends BatchSummary {
-  rejected: Rejection[]
-}
-
 // LIMIT 1 forces a lookup by id: a planner without statistics would scan all attestations of the account once per page,
 // or even once per row.
 const ATTESTATION_OF = (id: string) =>
@@ -67,9 +63,23 @@ export async function completeBatch(
   ])
 }
 
-export async function findBatch(tx: Tx, id: string): Promise<BatchRow | undefined> {
-  const [row] = await tx.query<BatchRow>(`SELECT ${SUMMARY}, rejected FROM batches WHERE id = $1`, [id])
+export async function findBatch(tx: Tx, id: string): Promise<BatchSummary | undefined> {
+  const [row] = await tx.query<BatchSummary>(`SELECT ${SUMMARY} FROM batches WHERE id = $1`, [id])
   return row
+}
+
+/** Rejected lines after the first `after` of them, by line. */
+export async function findRejected(
+  tx: Tx,
+  id: string,
+  { after, limit }: { after: number; limit: number | null },
+): Promise<Rejection[]> {
+  const rows = await tx.query<{ rejection: Rejection }>(
+    `SELECT rejection FROM batches CROSS JOIN jsonb_array_elements(rejected) WITH ORDINALITY AS one (rejection, place)
+     WHERE batches.id = $1 AND place > $2 ORDER BY place LIMIT $3`,
+    [id, after, limit],
+  )
+  return rows.map(({ rejection }) => rejection)
 }
 
 export interface BatchFilter {
@@ -126,18 +136,54 @@ export async function countLines(tx: Tx, id: string, recentSince: Date): Promise
   )
 }
 
-/**
- * Own lines that a worker is evaluating. The query starts at the jobs in flight: they are few, whatever the batch's
- * size.
- */
-export async function countRunning(tx: Tx, scope: Scope, id: string): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
-    `SELECT count(*) AS count
-     FROM jobs ${ATTESTATION_OF("payload ->> 'attestationId'")}
-     WHERE queue = 'attest' AND lane = $2 AND ${RUNNING} AND batch_id = $1 AND status = 'queued'`,
-    [id, scope.accountId],
+export interface UnfinishedCount {
+  batchId: string
+  status: Exclude<AttestationStatus, 'evaluated'>
+  lines: number
+}
+
+/** The accepted lines of batches without a result, by status, repeated ones included. The index has these alone. */
+export async function countUnfinished(tx: Tx, ids: readonly string[]): Promise<UnfinishedCount[]> {
+  return tx.query<UnfinishedCount>(
+    `SELECT wanted.id AS "batchId", status, count(*)::int AS lines
+     FROM unnest($1::text[]) AS wanted (id) CROSS JOIN LATERAL (
+       SELECT status FROM attestations
+       WHERE batch_id = wanted.id AND batch_id IS NOT NULL AND status <> 'evaluated'
+       UNION ALL
+       SELECT status FROM batches CROSS JOIN jsonb_array_elements(repeated) AS repeat ${ATTESTATION_OF('repeat ->> 1')}
+       WHERE batches.id = wanted.id AND status <> 'evaluated'
+     ) AS lines
+     GROUP BY 1, 2`,
+    [ids],
   )
-  return row?.count ?? 0
+}
+
+/**
+ * Own lines that a worker is evaluating, by batch. The query starts at the jobs in flight: they are few, whatever the
+ * size of a batch.
+ */
+export async function countRunning(tx: Tx, scope: Scope, ids: readonly string[]): Promise<Map<string, number>> {
+  const rows = await tx.query<{ id: string; count: number }>(
+    `SELECT batch_id AS id, count(*)::int AS count
+     FROM jobs ${ATTESTATION_OF("payload ->> 'attestationId'")}
+     WHERE queue = 'attest' AND lane = $2 AND ${RUNNING} AND batch_id = ANY($1::text[]) AND status = 'queued'
+     GROUP BY batch_id`,
+    [ids, scope.accountId],
+  )
+  return new Map(rows.map(({ id, count }) => [id, count]))
+}
+
+/** The job of a line that is not settled: a late one, since jobs run in their order. */
+export async function findOpenJob(tx: Tx, id: string): Promise<string | undefined> {
+  const [row] = await tx.query<{ jobId: string }>(
+    `(SELECT job_id AS "jobId" FROM attestations WHERE batch_id = $1 AND status = 'queued' ORDER BY batch_line DESC LIMIT 1)
+     UNION ALL
+     (SELECT job_id FROM batches CROSS JOIN jsonb_array_elements(repeated) AS repeat ${ATTESTATION_OF('repeat ->> 1')}
+      WHERE batches.id = $1 AND status = 'queued' LIMIT 1)
+     LIMIT 1`,
+    [id],
+  )
+  return row?.jobId
 }
 
 export interface LineRow extends AttestationRow {

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
+import type { Rejection } from '#src/platform/http/bulk.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
-import { extended, timestampView } from '#src/platform/http/views.ts'
+import { extended, timestampView, workCountsView, workStatusView } from '#src/platform/http/views.ts'
 import { attestationView, toAttestationView } from '../claims/views.ts'
-import type { Progress } from './progress.ts'
-import type { BatchRow, BatchSummary, LineRow } from './rows.ts'
+import { type BatchCounts, type Progress, statusOf } from './progress.ts'
+import type { BatchSummary, LineRow } from './rows.ts'
 
 const count = z.number().int()
 const iso = timestampView
@@ -12,7 +13,10 @@ const iso = timestampView
 export const batchSummary = z
   .object({
     batch_id: z.string(),
+    status: workStatusView.describe('`cancelled`: it was, and what had started has ended too.'),
+    failure: z.null().describe('A line that fails says why in its own attestation.'),
     accepted: count,
+    counts: workCountsView.describe('Accepted lines by status; their sum is `accepted`.'),
     rejected_count: count,
     repeated_count: count.describe(
       'Accepted lines that had been submitted before: they stand for the same attestation.',
@@ -25,16 +29,18 @@ export const batchSummary = z
 export const batchView = extended(
   batchSummary,
   {
-    counts: z
-      .object({ queued: count, running: count, evaluated: count, failed: count, cancelled: count })
-      .meta({ id: 'BatchCounts', description: 'Accepted lines by state; their sum is `accepted`.' }),
-    settled: count.describe('Lines that have ended: evaluated, failed or cancelled. At `accepted`, the batch is done.'),
+    settled: count.describe('Lines that have ended: succeeded, failed or cancelled. At `accepted`, the batch is done.'),
     risk_histogram: z.object({ passed: count, review: count, failed: count }).meta({ id: 'RiskHistogram' }),
     rate_per_second: z.number().nullable().describe('Evaluations of the last half minute; null when there were none.'),
     estimated_finish_at: iso.nullable(),
-    rejected: z.array(rejectedLineView),
   },
   { id: 'Batch' },
+)
+
+export const submittedView = extended(
+  batchView,
+  { rejected: z.array(rejectedLineView).describe('Later at `GET /v1/claims/batches/{id}/rejected`.') },
+  { id: 'SubmittedBatch' },
 )
 
 export const cancelView = extended(
@@ -63,10 +69,13 @@ export const resultEnd = z
   })
   .meta({ id: 'BatchResultsEnd' })
 
-export function toBatchSummary(row: BatchSummary): z.input<typeof batchSummary> {
+export function toBatchSummary(row: BatchSummary, counts: BatchCounts): z.input<typeof batchSummary> {
   return {
     batch_id: row.id,
+    status: statusOf(counts, row),
+    failure: null,
     accepted: row.accepted,
+    counts,
     rejected_count: row.rejectedCount,
     repeated_count: row.repeatedCount,
     created_at: row.createdAt.toISOString(),
@@ -74,17 +83,22 @@ export function toBatchSummary(row: BatchSummary): z.input<typeof batchSummary> 
   }
 }
 
-export function toBatchView({ row, progress }: { row: BatchRow; progress: Progress }): z.input<typeof batchView> {
-  const { states, settled, risks, ratePerSecond, estimatedFinishAt } = progress
+export function toBatchView({ row, progress }: { row: BatchSummary; progress: Progress }): z.input<typeof batchView> {
+  const { counts, settled, risks, ratePerSecond, estimatedFinishAt } = progress
   return {
-    ...toBatchSummary(row),
-    counts: states,
+    ...toBatchSummary(row, counts),
     settled,
     risk_histogram: risks,
     rate_per_second: ratePerSecond,
     estimated_finish_at: estimatedFinishAt?.toISOString() ?? null,
-    rejected: row.rejected,
   }
+}
+
+export function toSubmittedView(
+  state: { row: BatchSummary; progress: Progress },
+  rejected: readonly Rejection[],
+): z.input<typeof submittedView> {
+  return { ...toBatchView(state), rejected: [...rejected] }
 }
 
 export function toResultLine(row: LineRow, cursor: string, keys: KeySet): z.input<typeof resultLine> {

@@ -7,7 +7,7 @@ import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { Cases } from './cases.ts'
 import { type CaseState, isNoteTooShort, MIN_NOTE_LENGTH, OTHER_NEEDS_NOTE, STATES } from './machine.ts'
 import { CASE_ORDERS, type CaseFilter, type CaseOrder, type CaseRow } from './rows.ts'
-import { caseView, entryView, priorityView, reasonView, statusView } from './views.ts'
+import { caseView, entryView, flag, priorityView, reasonView, statusView } from './views.ts'
 
 const named = mailAddress
   .optional()
@@ -59,7 +59,6 @@ const changeRequest = z
     'must change assignee, priority or due_at',
   )
 
-const flag = z.enum(['true', 'false']).meta({ id: 'Flag' })
 const assigneeFilter = z
   .string()
   .min(1)

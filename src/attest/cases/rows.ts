@@ -2,7 +2,7 @@
 
 import type { ClaimStanding } from '#src/attest/factors/judge.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { CaseReasonCode, CaseState } from './machine.ts'
 import type { SlaClock } from './sla.ts'
@@ -292,9 +292,12 @@ function conditionsOf({ environment }: Scope, filter: CaseFilterAt): { where: st
   }
   if (filter.assignee === null) where.push('assignee IS NULL')
   else add((p) => `assignee = ${p}`, filter.assignee)
-  add((p) => `state = ANY(${p}::text[])`, filter.states)
-  add((p) => `priority = ANY(${p}::text[])`, filter.priorities)
-  add((p) => `reason_code = ANY(${p}::text[])`, filter.reasonCodes)
+  const addAny = (column: string, wanted: readonly string[] | undefined) => {
+    if (wanted !== undefined) where.push(conditionOfAny(values, column, wanted))
+  }
+  addAny('state', filter.states)
+  addAny('priority', filter.priorities)
+  addAny('reason_code', filter.reasonCodes)
   add((p) => `claim_id = ${p}`, filter.claimId)
   add((p) => `(claim_changed_at IS NOT NULL) = ${p}`, filter.isClaimChanged)
   where.push(
@@ -309,7 +312,8 @@ function conditionsOf({ environment }: Scope, filter: CaseFilterAt): { where: st
   }
   if (filter.isOverdue !== undefined) {
     const at = `$${values.push(filter.now)}::timestamptz`
-    where.push(`coalesce(due_at < coalesce(least(paused_at, ${at}), ${at}), false) = ${filter.isOverdue}`)
+    const overdue = `due_at < ${at} AND (paused_at IS NULL OR due_at < paused_at)`
+    where.push(filter.isOverdue ? overdue : `(${overdue}) IS NOT TRUE`)
   }
   return { where, values }
 }

@@ -1,5 +1,5 @@
 import type { Statement, Tx } from '#src/platform/db/database.ts'
-import { conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
+import { conditionOfAny, conditionsOfRange, countOf } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { ClaimStanding, Judgement } from '../factors/judge.ts'
 import { type AdvisoryCode, FACTOR_CODES, type FactorCode } from '../factors/table.ts'
@@ -153,25 +153,69 @@ export interface ClaimFilter {
   reference?: string | undefined
   externalId?: string | undefined
   batchId?: string | undefined
-  riskStatus?: string | undefined
-  provenanceStatus?: string | undefined
+  /** Any of these; the same for `provenanceStatuses` and `lines`. */
+  riskStatuses?: readonly string[] | undefined
+  provenanceStatuses?: readonly string[] | undefined
+  lines?: readonly string[] | undefined
+  scoreFrom?: number | undefined
+  scoreBelow?: number | undefined
+  /** A case that is open. */
+  hasCase?: boolean | undefined
   factor?: string | undefined
   deviceId?: string | undefined
   createdFrom?: Date | undefined
   createdBefore?: Date | undefined
+  updatedFrom?: Date | undefined
+  updatedBefore?: Date | undefined
 }
 
-/** Newest first. */
+export const CLAIM_ORDERS = ['created', 'score', 'updated'] as const
+
+/** A claim has a score once a capture of it is evaluated: by it, the list has no others. */
+export interface ClaimOrder {
+  by: (typeof CLAIM_ORDERS)[number]
+  direction: 'asc' | 'desc'
+}
+
+/** The last claim of the page before. `value` is of the column that the list is ordered by, as `place` of a row has it. */
+export interface ClaimPlace {
+  id: string
+  value: string
+}
+
+export type PlacedClaim = ListedClaim & { place: string }
+
+// As text with all digits: a Date has milliseconds, and Postgres compares microseconds.
+const ORDER_COLUMNS = {
+  created: undefined,
+  score: { column: 'risk_score', type: 'integer', text: 'risk_score::text' },
+  updated: {
+    column: 'updated_at',
+    type: 'timestamptz',
+    text: `to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+  },
+} as const
+
 export async function findClaims(
   tx: Tx,
   scope: Scope,
   filter: ClaimFilter,
-  { before, limit }: { before: string | undefined; limit: number },
-): Promise<ListedClaim[]> {
+  { order, after, limit }: { order: ClaimOrder; after: ClaimPlace | undefined; limit: number },
+): Promise<PlacedClaim[]> {
   const { where, values } = claimConditions(scope, filter)
-  if (before !== undefined) where.push(`id < $${values.push(before)}`)
-  return tx.adhoc<ListedClaim>(
-    `SELECT ${LISTED} FROM claims WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+  const by = ORDER_COLUMNS[order.by]
+  const direction = order.direction === 'asc' ? 'ASC' : 'DESC'
+  const beyond = order.direction === 'asc' ? '>' : '<'
+  if (order.by === 'score') where.push('risk_score IS NOT NULL')
+  if (after !== undefined && by === undefined) where.push(`id ${beyond} $${values.push(after.id)}`)
+  if (after !== undefined && by !== undefined) {
+    const value = `$${values.push(after.value)}::${by.type}`
+    where.push(`(${by.column}, id) ${beyond} (${value}, $${values.push(after.id)}::text)`)
+  }
+  const columns = by === undefined ? `id ${direction}` : `${by.column} ${direction}, id ${direction}`
+  return tx.adhoc<PlacedClaim>(
+    `SELECT ${LISTED}, ${by?.text ?? `''`} AS place FROM claims WHERE ${where.join(' AND ')}
+     ORDER BY ${columns} LIMIT $${values.push(limit)}`,
     values,
   )
 }
@@ -199,8 +243,20 @@ function claimConditions({ environment }: Scope, filter: ClaimFilter): { where: 
        UNION SELECT claim_id FROM attestations WHERE signer_id = ${p})`,
     filter.deviceId,
   )
-  add((p) => `risk_status = ${p}`, filter.riskStatus)
-  add((p) => `provenance_status = ${p}`, filter.provenanceStatus)
+  const addAny = (column: string, wanted: readonly string[] | undefined) => {
+    if (wanted !== undefined) where.push(conditionOfAny(values, column, wanted))
+  }
+  addAny('risk_status', filter.riskStatuses)
+  addAny('provenance_status', filter.provenanceStatuses)
+  addAny('line', filter.lines)
+  add((p) => `risk_score >= ${p}`, filter.scoreFrom)
+  add((p) => `risk_score < ${p}`, filter.scoreBelow)
+  add((p) => `updated_at >= ${p}`, filter.updatedFrom)
+  add((p) => `updated_at < ${p}`, filter.updatedBefore)
+  if (filter.hasCase !== undefined) {
+    const open = 'SELECT FROM cases WHERE cases.claim_id = claims.id AND cases.closed_at IS NULL'
+    where.push(filter.hasCase ? `EXISTS (${open})` : `NOT EXISTS (${open})`)
+  }
   const codes = FACTOR_CODES.some((code) => code === filter.factor) ? 'factor_codes' : 'advisory_codes'
   add((p) => `${codes} @> ARRAY[${p}::text]`, filter.factor)
   where.push(

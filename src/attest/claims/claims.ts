@@ -18,7 +18,16 @@ import type { Streams } from '../captures/streams.ts'
 import { type BytesOf, type StoreInline, storeIfInline } from '../media/inline.ts'
 import type { Acceptance, Accepted } from './accept.ts'
 import { acceptInteractive } from './accept-interactive.ts'
-import { type ClaimFilter, countClaims, findClaims, type ListedClaim, selectClaim } from './claim-rows.ts'
+import {
+  type ClaimFilter,
+  type ClaimOrder,
+  type ClaimPlace,
+  countClaims,
+  findClaims,
+  type ListedClaim,
+  type PlacedClaim,
+  selectClaim,
+} from './claim-rows.ts'
 import { resubmit } from './resubmit.ts'
 import {
   type AttestationRow,
@@ -30,6 +39,7 @@ import {
 } from './rows.ts'
 import { type AttestRequest, type BatchLine, checkSubmission, type Submission } from './submission.ts'
 import { listsManyChunks, prepareSubmission } from './submission-text.ts'
+import { workStatusOf } from './views.ts'
 
 // Submissions that share a transaction.
 const MAX_TOGETHER = 16
@@ -211,22 +221,31 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     async list(
       scope: Scope,
       filter: ClaimFilter,
-      query: { limit: number; cursor?: string | undefined; include?: 'total_count' | undefined },
+      query: { limit: number; order: ClaimOrder; cursor?: string | undefined; include?: 'total_count' | undefined },
     ): Promise<Page<ListedClaim> & { totalCount: number | undefined }> {
-      const binding = { route: 'GET /v1/claims', scope, query: { ...filter } }
-      const before = pager.decode(query.cursor, binding)
+      const { order } = query
+      const binding = { route: 'GET /v1/claims', scope, query: { ...filter, ...order } }
+      const after = placeOf(pager.decode(query.cursor, binding))
       return db.tenant(scope, async (tx) => {
         const [rows, totalCount] = await Promise.all([
-          findClaims(tx, scope, filter, { before, limit: query.limit + 1 }),
+          findClaims(tx, scope, filter, { order, after, limit: query.limit + 1 }),
           query.include === undefined ? undefined : countClaims(tx, scope, filter),
         ])
-        return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
+        return { ...pager.page(rows, query.limit, cursorOf, binding), totalCount }
       })
     },
   }
 }
 
 export type Claims = ReturnType<typeof createClaims>
+
+const cursorOf = ({ id, place }: PlacedClaim): string => `${place} ${id}`
+
+function placeOf(cursor: string | undefined): ClaimPlace | undefined {
+  if (cursor === undefined) return undefined
+  const [value = '', id = ''] = cursor.split(' ')
+  return { value, id }
+}
 
 const noClaim = (id: string): Failure => new Failure('not_found', `There is no claim ${id}.`)
 
@@ -252,9 +271,9 @@ function refuseUnknown(id: string): never {
 }
 
 function notRetryable({ status, erasedAt }: AttestationRow): Failure {
-  const state = erasedAt === null ? status : 'erased'
+  const state = erasedAt === null ? workStatusOf(status) : 'erased'
   return new Failure('invalid_state_transition', {
-    detail: `Only an attestation that failed or was cancelled can be retried; this one is ${state}.`,
+    detail: `Only an attestation that failed or was cancelled can be retried; the status of this one is ${state}.`,
     members: { allowed: ['failed', 'cancelled'], current_status: state },
   })
 }

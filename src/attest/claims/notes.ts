@@ -38,12 +38,13 @@ export const capture = {
 export const evaluated = {
   attestation_id: IDS.attestation,
   claim_id: IDS.claim,
-  status: 'evaluated',
+  status: 'succeeded',
   external_id: 'app-7/0001',
   batch_id: null,
   media_id: IDS.media,
   device_id: IDS.device,
   accepted_at: '2026-11-20T15:11:04.120Z',
+  failure: null,
   provenance_status: 'verified',
   risk_status: 'review',
   risk_score: 40,
@@ -78,6 +79,7 @@ const { provenance_status: _p, risk_status: _r, risk_score: _s, ...rest } = eval
 const queued = {
   ...Object.fromEntries(Object.entries(rest).filter(([name]) => /_id$|^accepted_at$/.test(name))),
   status: 'queued',
+  failure: null,
 }
 
 const streamedCapture = {
@@ -145,13 +147,15 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/attestations/:id': {
     description: 'With `wait` the answer comes when the evaluation has ended, or when the time is over.',
     answers: {
-      200: { description: 'It has ended: `evaluated`, `failed` or `cancelled`.', example: evaluated },
-      202: { ...QUEUED, example: queued },
+      200: {
+        headers: { 'Retry-After': 'Seconds, while it is `queued`.' },
+        example: evaluated,
+      },
     },
   },
   'POST /v1/attestations/:id/retry': {
     description:
-      'For an attestation whose `status` is `failed` (`failure` says why) or `cancelled`: the latter is submitted ' +
+      'For an attestation whose `status` is `failed` (`failure.detail` says why) or `cancelled`: the latter is submitted ' +
       'again, as of now. Others are 409, and so is a cancelled capture that was submitted again meanwhile.',
     answers: { 202: { example: queued } },
     problems: ['invalid_state_transition', 'external_id_reused', 'claim_erased', 'conflict'],
@@ -160,7 +164,8 @@ export const NOTES: Record<string, Note> = {
     description:
       'All captures with one `claim.reference` are one claim. It has the highest score, the worst provenance and ' +
       'all codes of them. A claim must match all filters. `device_id` finds captures that name the device and those that ' +
-      'its key signed.',
+      'its key signed. `order_by=updated` puts the claim that changed last first; one that changes while the pages are read ' +
+      'may appear twice.',
     answers: { 200: { example: { object: 'list', data: [claim], has_more: false, next_cursor: null } } },
     problems: ['environment_mismatch'],
   },

@@ -1,17 +1,26 @@
 import { z } from 'zod'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
-import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams } from '#src/platform/http/params.ts'
+import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
+import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { boundTime, idParams, several } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
+import { flag } from '../cases/views.ts'
 import { ADVISORIES, FACTOR_CODES } from '../factors/table.ts'
 import { claimRiskStatusView, provenanceStatusView } from '../judgement-views.ts'
+import { CLAIM_ORDERS } from './claim-rows.ts'
 import type { Claims } from './claims.ts'
 import type { AttestationRow } from './rows.ts'
 import { attestRequest, MAX_BODY_BYTES, MAX_BODY_VALUES } from './submission.ts'
 import { attestationView, claimView, evidenceView, toAttestationView, toClaimView, toEvidenceView } from './views.ts'
+
+const scoreBound = z
+  .string()
+  .regex(/^[0-9]{1,4}$/, 'must be a whole number from 0 to 9999')
+  .transform(Number)
+  // A query is text; a client generator should see the number in it.
+  .meta({ type: 'integer', minimum: 0, maximum: 9_999, pattern: undefined })
 
 const code = z.enum([...FACTOR_CODES, ...ADVISORIES]).meta({ id: 'AnyFactorCode' })
 
@@ -67,12 +76,16 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
         summary: 'One attestation, with its result once it is evaluated',
         scope: 'attest',
         permission: 'claims.read',
-        query: z.object({ wait: waitQuery.default(0) }),
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        waits: true,
         view: attestationView,
-        status: [200, 202],
+        status: [200],
       },
-      async ({ caller, params, query, signal }) =>
-        answer(await claims.awaitAttestation(caller, params.id, { waitSeconds: query.wait, signal })),
+      async ({ caller, params, query, signal }) => {
+        const row = await claims.awaitAttestation(caller, params.id, { waitSeconds: query.wait, signal })
+        const headers = row.status === 'queued' ? { 'Retry-After': String(claims.retryAfterSeconds()) } : {}
+        return reply(200, toAttestationView(row, await jwks()), headers)
+      },
     ),
     endpoint(
       {
@@ -103,16 +116,28 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
         sdk: 'claims.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Claims, newest first',
+        summary: 'Claims, newest first, or by score or update',
         scope: 'verify',
         permission: 'claims.read',
         query: z.object({
           ...listQuery,
+          ...orderQuery,
+          order_by: z
+            .enum(CLAIM_ORDERS)
+            .meta({ id: 'ClaimOrder' })
+            .default('created')
+            .describe('`created` when absent; by `score` the list has evaluated claims only.'),
           reference: z.string().max(255).optional(),
           external_id: z.string().max(255).optional(),
           batch_id: z.string().max(64).optional(),
-          risk_status: claimRiskStatusView.optional(),
-          provenance_status: provenanceStatusView.optional(),
+          risk_status: several(claimRiskStatusView).optional(),
+          provenance_status: several(provenanceStatusView).optional(),
+          risk_score_gte: scoreBound.optional().describe('At or above this score.'),
+          risk_score_lt: scoreBound.optional().describe('Below this score.'),
+          line: several(z.string().max(64)).optional(),
+          has_case: flag.optional().describe('`true`: claims with an open case. `false`: the others.'),
+          updated_gte: boundTime.optional().meta({ description: 'Updated at or after.' }),
+          updated_lt: boundTime.optional().meta({ description: 'Updated before.' }),
           factor: code.optional(),
           device_id: z.string().max(64).optional(),
         }),
@@ -126,14 +151,21 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
           reference: query.reference,
           externalId: query.external_id,
           batchId: query.batch_id,
-          riskStatus: query.risk_status,
-          provenanceStatus: query.provenance_status,
+          riskStatuses: query.risk_status,
+          provenanceStatuses: query.provenance_status,
+          scoreFrom: query.risk_score_gte,
+          scoreBelow: query.risk_score_lt,
+          lines: query.line,
+          hasCase: query.has_case === undefined ? undefined : query.has_case === 'true',
+          updatedFrom: timeOf(query.updated_gte),
+          updatedBefore: timeOf(query.updated_lt),
           factor: query.factor,
           deviceId: query.device_id,
-          createdFrom: query.created_gte === undefined ? undefined : new Date(query.created_gte),
-          createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),
+          createdFrom: timeOf(query.created_gte),
+          createdBefore: timeOf(query.created_lt),
         }
-        const { data, totalCount, ...page } = await claims.list(caller, filter, query)
+        const order = { by: query.order_by, direction: query.order }
+        const { data, totalCount, ...page } = await claims.list(caller, filter, { ...query, order })
         return {
           ...page,
           data: data.map(toClaimView),
@@ -181,6 +213,10 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
       },
     ),
   ]
+}
+
+function timeOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text)
 }
 
 // A malformed id would match no row, and the caller would not see the typing error.

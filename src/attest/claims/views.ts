@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { keyRevocationView } from '#src/platform/crypto/key-views.ts'
 import { type KeyRevocation, type KeySet, revocationOf } from '#src/platform/crypto/signing-keys.ts'
-import { extended, timestampView } from '#src/platform/http/views.ts'
+import { extended, timestampView, type WorkStatus, workFailureView, workStatusView } from '#src/platform/http/views.ts'
 import { observationsOf } from '../duplicates/observations.ts'
 import {
   advisoryCodeView,
@@ -15,21 +15,17 @@ import {
   riskStatusView,
 } from '../judgement-views.ts'
 import type { ListedClaim } from './claim-rows.ts'
-import type { AttestationRow } from './rows.ts'
+import type { AttestationRow, AttestationStatus } from './rows.ts'
 import type { Submission } from './submission.ts'
 
 const iso = timestampView
-
-export const attestationStatusView = z
-  .enum(['queued', 'evaluated', 'failed', 'cancelled'])
-  .meta({ id: 'AttestationStatus' })
 
 /** An attestation; it has the result's members once it is evaluated. */
 export const attestationView = z
   .object({
     attestation_id: z.string(),
     claim_id: z.string(),
-    status: attestationStatusView,
+    status: workStatusView.describe('`succeeded`: it is evaluated, whatever the result.'),
     external_id: z.string().nullable(),
     batch_id: z.string().nullable(),
     media_id: z.string(),
@@ -47,7 +43,9 @@ export const attestationView = z
     policy_version: z.number().int().optional().describe('Of the risk policy that it was judged by; 0: the defaults.'),
     result_jws: z.string().optional().describe('The result, signed: verify it against /.well-known/jwks.json.'),
     signing_key_revoked: keyRevocationView.optional().describe('Of the key that signed `result_jws`.'),
-    failure: z.string().optional().describe('Why the evaluation failed; POST …/retry starts it again.'),
+    failure: workFailureView('AttestationFailure', ['evaluation_failed'])
+      .nullable()
+      .describe('Why the evaluation failed; POST …/retry starts it again.'),
     erased_at: iso.optional().describe('When its media and positions were erased; the signed result stays.'),
   })
   .meta({ id: 'Attestation' })
@@ -59,17 +57,22 @@ export function toAttestationView(row: AttestationRow, keys: KeySet): Attestatio
   return {
     attestation_id: row.id,
     claim_id: row.claimId,
-    status: row.status,
+    status: workStatusOf(row.status),
     external_id: row.externalId,
     batch_id: row.batchId,
     media_id: row.mediaId,
     device_id: row.deviceId,
     accepted_at: row.acceptedAt.toISOString(),
-    ...(row.failure === null ? {} : { failure: row.failure }),
+    failure: row.failure === null ? null : { code: 'evaluation_failed', detail: row.failure },
     ...(row.erasedAt === null ? {} : { erased_at: row.erasedAt.toISOString() }),
     ...resultOf(row),
     ...revocationMember(row.resultJws, keys),
   }
+}
+
+/** Whether a worker evaluates it at this moment stands with its job, and is not looked up: it is `queued` until then. */
+export function workStatusOf(status: AttestationStatus): WorkStatus {
+  return status === 'evaluated' ? 'succeeded' : status
 }
 
 /** The member that marks a record of a revoked key. */

@@ -2,6 +2,7 @@ import { defineFeature, type Platform } from '#src/platform/feature.ts'
 import type { HardwareFeature } from '../hardware/feature.ts'
 import type { MediaFeature } from '../media/feature.ts'
 import { createEvidence, createThumbnailReader } from './evidence.ts'
+import { createTimeline } from './moments.ts'
 import { NOTES } from './notes.ts'
 import { createRenderer } from './renderer.ts'
 import { evidenceRoutes } from './routes.ts'
@@ -25,5 +26,8 @@ export function evidenceFeature(p: Platform, { media, revocations }: Below) {
     thumbnail: createThumbnailReader(media),
     renderPdf: renderer.renderPdf,
   })
-  return defineFeature({ name: 'evidence', routes: evidenceRoutes(evidence), notes: NOTES }, { evidence })
+  return defineFeature(
+    { name: 'evidence', routes: evidenceRoutes(evidence, createTimeline(p)), notes: NOTES },
+    { evidence },
+  )
 }

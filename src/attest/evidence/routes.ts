@@ -1,9 +1,12 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
+import { actorView } from '#src/platform/http/actor.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
-import { listQuery } from '#src/platform/http/page.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
 import { idParams } from '#src/platform/http/params.ts'
+import { timestampView } from '#src/platform/http/views.ts'
 import { type EvidenceExport, MAX_ATTESTATIONS } from './evidence.ts'
+import { type createTimeline, MOMENT_KINDS } from './moments.ts'
 import { signedPacketView } from './views.ts'
 
 const PDF_TYPE = 'application/pdf'
@@ -23,8 +26,48 @@ const limit = z
     pattern: undefined,
   })
 
-export function evidenceRoutes(evidence: EvidenceExport): Route[] {
+const momentView = z
+  .object({
+    at: timestampView,
+    kind: z.enum(MOMENT_KINDS).meta({ id: 'ClaimMomentKind' }),
+    subject_id: z.string().describe('The claim, attestation, case or screening that it is about.'),
+    by: actorView.nullable().describe('Who did it, of entries of cases; null for the others.'),
+    details: z
+      .record(z.string(), z.unknown())
+      .describe('By kind: the data of the event, the result, or the change of the case. Notes are at the case.'),
+  })
+  .meta({ id: 'ClaimMoment' })
+
+export function evidenceRoutes(evidence: EvidenceExport, timeline: ReturnType<typeof createTimeline>): Route[] {
   return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/claims/:id/timeline',
+        operationId: 'listClaimTimeline',
+        sdk: 'claims.timeline.list',
+        effect: 'read',
+        kind: 'list',
+        params: idParams('clm'),
+        summary: 'What happened to a claim, newest first',
+        scope: 'verify',
+        permission: 'claims.read',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(momentView),
+        status: [200],
+      },
+      async ({ caller, params, query }) => {
+        const { data, ...page } = await timeline(caller, params.id, query)
+        return {
+          ...page,
+          data: data.map(({ at, subjectId, ...moment }) => ({
+            ...moment,
+            at: at.toISOString(),
+            subject_id: subjectId,
+          })),
+        }
+      },
+    ),
     endpoint(
       {
         method: 'GET',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { keyRevocationView } from '#src/platform/crypto/key-views.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import { caseView, entryView } from '../cases/views.ts'
-import { attestationStatusView, attestationView, claimView } from '../claims/views.ts'
+import { attestationView, claimView } from '../claims/views.ts'
 import { deviceView } from '../devices/views.ts'
 
 const iso = timestampView
@@ -25,7 +25,7 @@ const attestation = z
     external_id: z.string().nullable(),
     batch_id: z.string().nullable(),
     device_id: z.string().nullable(),
-    status: attestationStatusView,
+    status: z.enum(['queued', 'evaluated', 'failed', 'cancelled']).meta({ id: 'PacketAttestationStatus' }),
     accepted_at: iso,
     evaluated_at: iso.nullable(),
     erased_at: iso.nullable().describe('When its media and positions were erased.'),

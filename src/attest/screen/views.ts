@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { documentMembers } from '#src/platform/http/documents.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
-import { timestampView, type WorkStatus, workStatusView } from '#src/platform/http/views.ts'
+import { timestampView, type WorkStatus, workCountsView, workStatusView } from '#src/platform/http/views.ts'
 import { advisoryView, observationView } from '../judgement-views.ts'
 import type { ScreeningBatchRow } from './batch-rows.ts'
 import { settingsDocument } from './requests.ts'
@@ -117,10 +117,7 @@ export const screeningBatchView = z
     failure: z.null().describe('A line that fails says why in its own screening.'),
     accepted: count,
     rejected: z.array(rejectedLineView),
-    counts: z
-      .object({ queued: count, running: count, succeeded: count, failed: count, cancelled: count })
-      .meta({ id: 'ScreeningCounts' })
-      .describe('Accepted lines by status; their sum is `accepted`.'),
+    counts: workCountsView.describe('Accepted lines by status; their sum is `accepted`.'),
     created_at: iso,
   })
   .meta({ id: 'ScreeningBatch' })

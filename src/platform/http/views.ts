@@ -13,6 +13,13 @@ export const WORK_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cance
 export type WorkStatus = (typeof WORK_STATUSES)[number]
 export const workStatusView = z.enum(WORK_STATUSES).meta({ id: 'WorkStatus' })
 
+const count = z.number().int()
+
+/** The parts of work, by status. */
+export const workCountsView = z
+  .object({ queued: count, running: count, succeeded: count, failed: count, cancelled: count })
+  .meta({ id: 'WorkCounts' })
+
 /** Why work failed: one of `codes` for programs, and a sentence for people. */
 export function workFailureView<const Codes extends readonly [string, ...string[]]>(id: string, codes: Codes) {
   const code = codes.length === 1 ? z.literal(codes[0]) : z.enum(codes).meta({ id: `${id}Code` })

@@ -43,7 +43,7 @@ test('a cancel ends the lines that have not started, and changes nothing when re
 
   const first = await cancel(id)
   expect(first.status).toBe(200)
-  const counts = { queued: 0, running: 1, evaluated: 1, failed: 0, cancelled: 3 }
+  const counts = { queued: 0, running: 1, succeeded: 1, failed: 0, cancelled: 3 }
   expect(first.json).toMatchObject({ cancelled: 3, counts, settled: 4, cancelled_at: service.clock.now.toISOString() })
 
   const cancelledAt = first.json.cancelled_at
@@ -101,7 +101,7 @@ test('a claim whose attestations were all cancelled stays pending', async () => 
 test('a batch that had finished is not reported as cancelled', async () => {
   const { id, rows } = await makeBatch(1, 'C-3')
   await service.evaluate(caller, [rows[0]?.attestation_id ?? ''])
-  expect((await cancel(id)).json).toMatchObject({ cancelled: 0, cancelled_at: null, counts: { evaluated: 1 } })
+  expect((await cancel(id)).json).toMatchObject({ cancelled: 0, cancelled_at: null, counts: { succeeded: 1 } })
 })
 
 test('a cancel does not touch a line that another batch submitted first', async () => {
@@ -131,6 +131,80 @@ test('concurrent cancels cancel each line once, also while jobs are claimed', as
   expect(ended).toEqual({ both: cancelled, one: 0 })
 })
 
+test('batches are listed with their counts and their status, which agree with those of each batch', async () => {
+  const lister = await service.makeCaller()
+  const media = await service.makeMedia(lister)
+  const submit = async (lines: number, more: object[] = []) => {
+    service.clock.now = new Date(service.clock.now.getTime() + 1_000)
+    const made = Array.from({ length: lines }, () => goodLine(media))
+    const { json } = await service.submit(lister, [...made, ...(more as Record<string, unknown>[])])
+    const { rows } = await service.results(lister, json.batch_id, '?include=pending')
+    return { id: json.batch_id, attestations: rows.map(({ attestation_id }) => attestation_id) }
+  }
+  const named = goodLine(media, { external_id: 'repeated' })
+  const [untouched, begun, ended, cancelled] = [
+    await submit(2),
+    await submit(3, [named]),
+    await submit(1, [named]),
+    await submit(2),
+  ]
+  await service.evaluate(lister, [
+    begun.attestations[0] ?? '',
+    begun.attestations[3] ?? '',
+    ended.attestations[0] ?? '',
+  ])
+  await service.test.owner(`UPDATE attestations SET status = 'failed', failure = 'x' WHERE id = $1`, [
+    begun.attestations[1],
+  ])
+  await service.ask(lister, `/v1/claims/batches/${cancelled.id}/cancel`, 'POST')
+  const { json } = await service.ask(lister, '/v1/claims/batches')
+  const zero = { queued: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0 }
+  expect(json.data).toMatchObject([
+    { batch_id: cancelled.id, status: 'cancelled', failure: null, counts: { ...zero, cancelled: 2 } },
+    { batch_id: ended.id, status: 'succeeded', counts: { ...zero, succeeded: 2 }, repeated_count: 1 },
+    { batch_id: begun.id, status: 'running', counts: { ...zero, queued: 1, succeeded: 2, failed: 1 } },
+    { batch_id: untouched.id, status: 'queued', counts: { ...zero, queued: 2 } },
+  ])
+  for (const listed of json.data as { batch_id: string }[]) {
+    expect((await service.ask(lister, `/v1/claims/batches/${listed.batch_id}`)).json).toMatchObject(listed)
+  }
+})
+
+test('a read of a batch waits for the end of its last line, and no longer than it says', async () => {
+  const { id, rows } = await makeBatch(3, 'C-wait')
+  const early = await service.ask(caller, `/v1/claims/batches/${id}?wait=1`)
+  expect([early.status, early.json.status, early.json.settled]).toEqual([200, 'queued', 0])
+  const waiting = service.ask(caller, `/v1/claims/batches/${id}?wait=30`)
+  for (const row of rows) {
+    await service.evaluate(caller, [row.attestation_id])
+    await setJob(row, 'succeeded')
+  }
+  expect((await waiting).json).toMatchObject({ status: 'succeeded', settled: 3 })
+})
+
+test('rejected lines are a list: page by page, and as lines', async () => {
+  const { json } = await service.submit(caller, [goodLine(mediaId), '{', '[]', goodLine(mediaId), '1'])
+  const path = `/v1/claims/batches/${json.batch_id}/rejected`
+  const first = await service.ask(caller, `${path}?limit=2`)
+  expect(first.json).toMatchObject({ object: 'list', has_more: true, data: [{ line: 2 }, { line: 3 }] })
+  const rest = await service.ask(caller, `${path}?limit=2&cursor=${first.json.next_cursor}`)
+  expect(rest.json).toMatchObject({ has_more: false, next_cursor: null, data: [{ line: 5 }] })
+  expect([...(first.json.data as object[]), ...(rest.json.data as object[])]).toEqual(json.rejected)
+  const lines = await fetch(`${service.app.url}${path}`, {
+    headers: { 'X-API-Key': caller.key, Accept: 'application/x-ndjson' },
+  })
+  const text = await lines.text()
+  expect(
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual(json.rejected)
+  expect((await service.ask(caller, `/v1/claims/batches/${json.batch_id}`)).json).not.toHaveProperty('rejected')
+  const stranger = await service.makeCaller()
+  expect((await service.ask(stranger, path)).status).toBe(404)
+})
+
 test('batches are listed newest first, page by page, without their lines', async () => {
   const lister = await service.makeCaller()
   const media = await service.makeMedia(lister)
@@ -150,9 +224,12 @@ test('batches are listed newest first, page by page, without their lines', async
     'accepted',
     'batch_id',
     'cancelled_at',
+    'counts',
     'created_at',
+    'failure',
     'rejected_count',
     'repeated_count',
+    'status',
   ])
   const rest = await service.ask(lister, `/v1/claims/batches?limit=3&cursor=${first.json.next_cursor}`)
   expect(rest.json).toMatchObject({

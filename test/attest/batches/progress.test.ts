@@ -20,7 +20,7 @@ test('progress counts lines by state and by risk', () => {
     { status: 'cancelled' as const, riskStatus: null, lines: 4, recent: 0 },
   ]
   expect(measureProgress(counts, { running: 2, createdAt, now: after(10) })).toEqual({
-    states: { queued: 3, running: 2, evaluated: 5, failed: 1, cancelled: 4 },
+    counts: { queued: 3, running: 2, succeeded: 5, failed: 1, cancelled: 4 },
     settled: 10,
     risks: { passed: 3, review: 0, failed: 2 },
     ratePerSecond: null,
@@ -29,8 +29,8 @@ test('progress counts lines by state and by risk', () => {
 })
 
 test('the number of running lines never exceeds the number of queued ones', () => {
-  const { states } = measureProgress([queued(1)], { running: 3, createdAt, now: after(1) })
-  expect(states).toMatchObject({ queued: 0, running: 1 })
+  const { counts } = measureProgress([queued(1)], { running: 3, createdAt, now: after(1) })
+  expect(counts).toMatchObject({ queued: 0, running: 1 })
 })
 
 test('the rate is that of the last 30 seconds, or of the time since a younger batch began', () => {

@@ -43,7 +43,7 @@ test('a batch that is sent again shows the results of the first', async () => {
     accepted: 4,
     repeated_count: 3,
     settled: 3,
-    counts: { queued: 1, evaluated: 3 },
+    counts: { queued: 1, succeeded: 3 },
     risk_histogram: { failed: 3 },
   })
   const shown = await service.results(caller, again.json.batch_id)

@@ -36,7 +36,7 @@ test('come in the order of the input, complete, over many pages', async () => {
   expect(all.rows[0]).toMatchObject({
     line: 1,
     is_repeat: false,
-    status: 'evaluated',
+    status: 'succeeded',
     risk_status: 'review',
     risk_score: 30,
     batch_id: id,
@@ -68,10 +68,10 @@ test('show pending lines on request, and still return a cursor to them', async (
   await service.evaluate(caller, idsOf(settled))
   const shown = await service.results(caller, id, '?include=pending')
   expect(shown.rows.map(({ status }) => status)).toEqual([
-    'evaluated',
+    'succeeded',
     'queued',
     'queued',
-    'evaluated',
+    'succeeded',
     'queued',
     'queued',
   ])
@@ -105,7 +105,10 @@ test('report lines that failed and lines that were cancelled', async () => {
   ])
   await service.ask(caller, `/v1/claims/batches/${id}/cancel`, 'POST')
   const all = await service.results(caller, id)
-  expect(all.rows).toMatchObject([{ status: 'failed', failure: 'no disk' }, { status: 'cancelled' }])
+  expect(all.rows).toMatchObject([
+    { status: 'failed', failure: { code: 'evaluation_failed', detail: 'no disk' } },
+    { status: 'cancelled' },
+  ])
   expect(all.end.is_complete).toBe(true)
 })
 

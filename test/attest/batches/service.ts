@@ -29,7 +29,7 @@ export interface BatchAnswer extends TestAnswer {
     batch_id: string
     accepted: number
     rejected: Rejected[]
-    counts: Record<'queued' | 'running' | 'evaluated' | 'failed' | 'cancelled', number>
+    counts: Record<'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled', number>
     cancelled: number
   }
 }

@@ -33,7 +33,7 @@ describe('a claim that becomes failed', () => {
   it('has a case when its worker has settled, named in the event and on the claim', async () => {
     const worker = await service.startWorker({ work: service.makeVerify({ openCase }) })
     const { json } = await service.attest(caller, failing(), 'wait=20')
-    expect(json).toMatchObject({ status: 'evaluated', risk_status: 'failed' })
+    expect(json).toMatchObject({ status: 'succeeded', risk_status: 'failed' })
     const [made, ...more] = await casesOf(caller)
     expect(more).toEqual([])
     expect(made).toMatchObject({ claim_id: json.claim_id, state: 'open', version: 1 })

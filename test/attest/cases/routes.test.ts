@@ -318,6 +318,31 @@ describe('who acts on a case', () => {
     )
   })
 
+  it('assigns a case to members who may work on cases, by default to itself', async () => {
+    const [one, two] = [await signedIn(), await signedIn()]
+    const analyst = await service.signIn(caller.accountId, { role: 'analyst' })
+    const { id } = await service.makeCase(caller)
+    const assign = (assignee: unknown) => one.post(`/v1/cases/${id}`, { assignee }, { method: 'PATCH' })
+    for (const refused of ['Team B', 'owner@localhost', analyst.userId]) {
+      expect(await assign(refused)).toMatchObject({
+        status: 400,
+        json: { errors: [{ pointer: '/assignee', code: 'not_found' }] },
+      })
+    }
+    expect((await assign(two.userId)).json).toMatchObject({
+      assignee: two.userId,
+      assignee_label: `${two.userId}@example.com`,
+    })
+    const other = await service.makeCase(caller)
+    const taken = await one.post(`/v1/cases/${other.id}/transitions`, { to: 'in_review' })
+    expect([taken.status, taken.json.assignee]).toEqual([200, one.userId])
+    const list = (query: string) =>
+      one.post(`/v1/cases${query}`, {}, { method: 'GET', json: undefined, body: undefined })
+    expect((await list('?assignee=me')).json.data).toMatchObject([{ case_id: other.id }])
+    expect((await list(`?assignee=${two.userId}`)).json.data).toMatchObject([{ case_id: id }])
+    expect((await list('/counts?assignee=me')).json.by_status).toMatchObject({ open: 0, in_review: 1 })
+  })
+
   it('is two users for a suspected fraud, the first of whom is named by id', async () => {
     const { id } = await service.makeCase(caller, 'in_review')
     const [one, two] = [await signedIn(), await signedIn()]
@@ -380,6 +405,59 @@ describe('the list of cases', () => {
     expect(await list(`?limit=2&overdue=false&cursor=${json.next_cursor}`)).toEqual([paused.id, review.id])
     service.clock.now = new Date(later(31 * DAY))
     expect(await list('?overdue=true')).toEqual([late.id, review.id, open.id])
+  })
+
+  it('takes several values of a filter, and is in order of creation or of the due date, both ways', async () => {
+    const tick = () => {
+      service.clock.now = new Date(service.clock.now.getTime() + 1_000)
+    }
+    const ids: string[] = []
+    for (const state of ['open', 'in_review', 'denied', 'open']) {
+      ids.push((await service.makeCase(caller, state)).id)
+      tick()
+    }
+    const [first = '', review = '', denied = '', last = ''] = ids
+    await service.patch(caller, last, { actor: A, priority: 'urgent', assignee: 'Team B' })
+    await service.patch(caller, first, { actor: A, priority: 'high', due_at: later(60 * DAY) })
+    const list = async (query: string) => {
+      const { status, json, text } = await service.call(caller, `/v1/cases${query}`)
+      expect(status, text).toBe(200)
+      return (json.data as { case_id: string }[]).map(({ case_id }) => case_id)
+    }
+    expect(await list('?status=open&status=denied')).toEqual([last, denied, first])
+    expect(await list('?priority=urgent')).toEqual([last])
+    expect(await list('?priority=urgent&priority=high&order=asc')).toEqual([first, last])
+    expect(await list('?reason_code=insufficient_evidence')).toEqual([denied])
+    expect(await list('?assignee=none')).toEqual([first])
+    expect(await list(`?due_gte=${later(31 * DAY)}`)).toEqual([first])
+    expect(await list('?order_by=due&order=asc')).toEqual([last, review, first])
+    expect(await list('?order_by=due')).toEqual([first, review, last])
+    for (const order of ['asc', 'desc']) {
+      const seen: string[] = []
+      for (let cursor = ''; ; ) {
+        const { json } = await service.call(caller, `/v1/cases?order_by=due&order=${order}&limit=1${cursor}`)
+        seen.push(...(json.data as { case_id: string }[]).map(({ case_id }) => case_id))
+        if (json.next_cursor === null) break
+        cursor = `&cursor=${json.next_cursor}`
+      }
+      expect(seen).toEqual(order === 'asc' ? [last, review, first] : [first, review, last])
+    }
+    const counts = await service.call(caller, '/v1/cases/counts')
+    expect(counts.json).toEqual({
+      object: 'case_counts',
+      by_status: {
+        open: 2,
+        in_review: 1,
+        info_requested: 0,
+        escalated: 0,
+        approved: 0,
+        denied: 1,
+        withdrawn: 0,
+        closed_undecided: 0,
+      },
+    })
+    const mine = await service.call(caller, '/v1/cases/counts?assignee=Team%20B')
+    expect(mine.json.by_status).toMatchObject({ open: 1, in_review: 0, denied: 0 })
   })
 
   it('shows no case of another account', async () => {

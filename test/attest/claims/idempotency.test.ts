@@ -29,7 +29,7 @@ test('a repeated submission is one attestation: queued at first, with its result
   expect(again.headers).toMatchObject({ location: first.headers.location, 'preference-applied': 'wait=0' })
   await service.run(String(first.json.attestation_id))
   const later = await attest('a', body)
-  expect([later.status, isReplay(later), later.json.status]).toEqual([202, true, 'evaluated'])
+  expect([later.status, isReplay(later), later.json.status]).toEqual([202, true, 'succeeded'])
   expect(later.headers).toMatchObject({ location: first.headers.location })
   expect(later.headers).not.toHaveProperty('retry-after')
   expect((await attest('a', shoot(phone))).json.code).toBe('idempotency_key_reused')
@@ -43,7 +43,7 @@ test('a submission that returned its result is replayed as 200, whatever happene
   const submit = () => service.call(caller, '/v1/claims/attest', { method: 'POST', json: body, headers })
   try {
     const first = await submit()
-    expect([first.status, isReplay(first), first.json.status]).toEqual([200, false, 'evaluated'])
+    expect([first.status, isReplay(first), first.json.status]).toEqual([200, false, 'succeeded'])
     const again = await submit()
     expect([again.status, isReplay(again), again.json]).toEqual([200, true, first.json])
   } finally {

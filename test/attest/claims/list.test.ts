@@ -102,6 +102,17 @@ describe('the list of claims', () => {
     ['factor=exif_missing', ['label']],
     ['factor=c2pa_absent', ['label', 'far', 'bare', 'ungated', 'exchanged', 'honest']],
     ['factor=c2pa_invalid', []],
+    ['risk_status=pending&risk_status=failed', ['waiting', 'bare', 'ungated', 'exchanged']],
+    ['provenance_status=broken&provenance_status=unattested', ['bare', 'exchanged']],
+    ['risk_score_gte=60', ['bare', 'exchanged']],
+    ['risk_score_gte=40&risk_score_lt=41', ['label', 'far', 'honest']],
+    ['risk_score_lt=0', []],
+    ['line=auto', []],
+    ['has_case=false&risk_status=pending', ['waiting']],
+    ['has_case=true', []],
+    ['updated_gte=2999-01-01T00:00:00Z', []],
+    ['updated_lt=2000-01-01T00:00:00Z', []],
+    ['order=asc&risk_status=review', ['honest', 'far', 'label']],
     ['risk_status=review&factor=exif_missing', ['label']],
     ['risk_status=failed&factor=exif_missing', []],
     ['created_gte=2999-01-01T00:00:00Z', []],
@@ -155,6 +166,42 @@ describe('the list of claims', () => {
     expect(seen).toEqual(made.toReversed())
   })
 
+  it.each(['score', 'updated'])('by %s comes in pages that omit nothing, in both directions', async (by) => {
+    const { json: all } = await list(`?order_by=${by}`)
+    const whole = all.data as (Listed & { risk_score: number; updated_at: string })[]
+    expect(whole).toHaveLength(by === 'score' ? made.length - 1 : made.length)
+    const values = whole.map(({ risk_score, updated_at }) => (by === 'score' ? risk_score : Date.parse(updated_at)))
+    expect(values).toEqual(values.toSorted((a, b) => b - a))
+    for (const order of ['asc', 'desc']) {
+      const seen: string[] = []
+      for (let cursor = ''; ; ) {
+        const { json } = await list(`?order_by=${by}&order=${order}&limit=2${cursor}`)
+        seen.push(...(json.data as Listed[]).map(({ claim_id }) => claim_id))
+        if (json.has_more !== true) break
+        cursor = `&cursor=${json.next_cursor}`
+      }
+      const ids = whole.map(({ claim_id }) => claim_id)
+      expect(seen).toEqual(order === 'desc' ? ids : ids.toReversed())
+    }
+  })
+
+  it('is filtered by line and by an open case', async () => {
+    const account = await service.makeCaller({ scopes: ['attest', 'verify', 'escalate'] })
+    const theirs = await makePhone(service, account)
+    const attest = async (reference: string, line: string) =>
+      String((await service.attest(account, shoot(theirs, { claim: { reference, line } }))).json.claim_id)
+    const claimId = await attest('a', 'marine')
+    await attest('b', 'auto')
+    await attest('c', 'home')
+    const refs = async (query: string) =>
+      ((await list(query, account)).json.data as Listed[]).map(({ reference }) => reference)
+    expect((await refs('?line=marine&line=home')).sort()).toEqual(['a', 'c'])
+    const opened = await service.call(account, '/v1/cases', { json: { claim_id: claimId, actor: 'a@example.com' } })
+    expect(opened.status).toBe(200)
+    expect(await refs('?has_case=true')).toEqual(['a'])
+    expect((await refs('?has_case=false')).sort()).toEqual(['b', 'c'])
+  })
+
   it('keeps its position when claims are created in between', async () => {
     const account = await service.makeCaller()
     const theirs = await makePhone(service, account)
@@ -189,6 +236,10 @@ describe('the list of claims', () => {
       ['?reference=%ff', '?', 'invalid_encoding'],
       ['?cursor=x', '?cursor', 'invalid_cursor'],
       [`?cursor=${cursor}&risk_status=failed`, '?cursor', 'invalid_cursor'],
+      [`?cursor=${cursor}&order_by=score`, '?cursor', 'invalid_cursor'],
+      ['?order_by=reference', '?order_by', 'invalid_value'],
+      ['?risk_score_gte=-1', '?risk_score_gte'],
+      ['?has_case=yes', '?has_case', 'invalid_value'],
       [`?cursor=${cursor}&created_gte=2020-01-01T00:00:00Z`, '?cursor', 'invalid_cursor'],
     ]
     for (const [query, pointer, finding] of cases) {

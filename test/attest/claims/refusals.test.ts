@@ -236,7 +236,7 @@ describe('at the limit of what is refused, is accepted', () => {
     expect(seen.status, seen.text).toBe(200)
     expect((await service.call(caller, '/v1/claims')).status).toBe(200)
     await service.run(String(json.attestation_id))
-    expect((await service.call(caller, `/v1/attestations/${json.attestation_id}`)).json.status).toBe('evaluated')
+    expect((await service.call(caller, `/v1/attestations/${json.attestation_id}`)).json.status).toBe('succeeded')
   })
 })
 

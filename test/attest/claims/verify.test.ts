@@ -49,7 +49,7 @@ describe('the handler writes one result and one set of events', () => {
     expect(await service.run(id)).toEqual({ kind: 'settled' })
     const json = await seen(id)
     expect(json).toMatchObject({
-      status: 'evaluated',
+      status: 'succeeded',
       risk_score: 80,
       risk_status: 'failed',
       provenance_status: 'verified',
@@ -99,9 +99,9 @@ describe('the handler writes one result and one set of events', () => {
       const run = (job: typeof early) => service.runJob(id, job).catch((error: unknown) => error)
       const [first, second] = order === 'late first' ? [late, early] : [early, late]
       expect(await run(first)).toEqual(first === late ? { kind: 'settled' } : STALE_JOB)
-      expect((await seen(id)).status).toBe(first === late ? 'evaluated' : 'queued')
+      expect((await seen(id)).status).toBe(first === late ? 'succeeded' : 'queued')
       expect(await run(second)).toEqual(second === late ? { kind: 'settled' } : STALE_JOB)
-      expect((await seen(id)).status).toBe('evaluated')
+      expect((await seen(id)).status).toBe('succeeded')
     }
     expect(await eventTypes()).toEqual([...ALL_EVENTS, ...ALL_EVENTS])
   })
@@ -178,7 +178,7 @@ describe('the handler writes one result and one set of events', () => {
       steps = step
       expect(await results()).toEqual(before)
       await service.run(id)
-      expect((await seen(id)).status).toBe('evaluated')
+      expect((await seen(id)).status).toBe('succeeded')
     }
     // Three reads; job, evaluation, standing and events, each before and after its statement; and the commit.
     expect(steps).toBeGreaterThanOrEqual(15)
@@ -256,7 +256,7 @@ describe('an evaluation that can’t be made yet', () => {
       await expect(service.run(id, verify)).rejects.toThrow(/timeout|crashed/)
       expect(await service.run(id, verify)).toEqual({ kind: 'settled' })
       expect(await seen(id)).toMatchObject({
-        status: 'evaluated',
+        status: 'succeeded',
         advisory_factors: [{ code: 'exif_missing' }],
         // The same parser searches for a manifest.
         observations: [{ code: 'c2pa_not_read', evidence: { found: path === 'never' ? 'timeout' : 'crashed' } }],
@@ -314,10 +314,13 @@ describe('with a worker', () => {
     ])
     const waiting = service.call(caller, `/v1/attestations/${id}?wait=20`)
     await service.test.owner('DELETE FROM queues')
-    expect(await waiting).toMatchObject({ status: 200, json: { status: 'failed', failure: expect.any(String) } })
+    expect(await waiting).toMatchObject({
+      status: 200,
+      json: { status: 'failed', failure: { code: 'evaluation_failed', detail: expect.any(String) } },
+    })
 
     const { failure } = await seen(id)
-    expect(failure).not.toMatch(/missing|\/|store/)
+    expect(JSON.stringify(failure)).not.toMatch(/missing|\/|store/)
     const [job] = await service.test.owner('SELECT state, last_error FROM jobs WHERE id = $1', [
       await service.jobOf(id),
     ])
@@ -331,9 +334,9 @@ describe('with a worker', () => {
     await service.media.storeInline(caller, { contentType: 'image/jpeg', data: PHOTO })
     const revived = await retry(id)
     expect(revived).toMatchObject({ status: 202, json: { attestation_id: id, status: 'queued' } })
-    expect(revived.json).not.toHaveProperty('failure')
-    await untilIs(id, 'evaluated')
-    expect(await seen(id)).not.toHaveProperty('failure')
+    expect(revived.json.failure).toBeNull()
+    await untilIs(id, 'succeeded')
+    expect((await seen(id)).failure).toBeNull()
     expect(await eventTypes()).toEqual(ALL_EVENTS)
   })
 
@@ -344,23 +347,23 @@ describe('with a worker', () => {
     await service.test.owner(`UPDATE jobs SET payload = '{"attestation": 1}' WHERE id = $1`, [jobId])
     await service.test.owner('DELETE FROM queues')
     await untilIs(id, 'failed')
-    await untilIs(other.id, 'evaluated')
+    await untilIs(other.id, 'succeeded')
     const [job] = await service.test.owner('SELECT state, attempts FROM jobs WHERE id = $1', [jobId])
     expect(job).toEqual({ state: 'dead', attempts: 1 })
 
     await service.test.owner('UPDATE jobs SET payload = $2 WHERE id = $1', [jobId, { attestationId: id }])
     expect((await retry(id)).status).toBe(202)
-    await untilIs(id, 'evaluated')
+    await untilIs(id, 'succeeded')
   })
 
   it('only a failed attestation can be retried, and by one of two concurrent callers', async () => {
     const { id, jobId } = await submit()
-    await untilIs(id, 'evaluated')
+    await untilIs(id, 'succeeded')
     const before = await results()
     // The example of /docs/errors.
     const { detail, members } = guidanceOf('invalid_state_transition').example
     const refusal = { code: 'invalid_state_transition', detail, ...members, allowed: ['failed', 'cancelled'] }
-    expect(members).toEqual({ allowed: refusal.allowed, current_status: 'evaluated' })
+    expect(members).toEqual({ allowed: refusal.allowed, current_status: 'succeeded' })
     expect(await retry(id)).toMatchObject({ status: 409, json: refusal })
     expect(await results()).toEqual(before)
 
@@ -373,7 +376,7 @@ describe('with a worker', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409])
     for (const { status, json } of answers) if (status === 409) expect(json.detail).toContain('queued')
     await service.test.owner('DELETE FROM queues')
-    await untilIs(queued.id, 'evaluated')
+    await untilIs(queued.id, 'succeeded')
     expect(jobId).not.toBe(queued.jobId)
   })
 })

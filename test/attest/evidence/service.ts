@@ -1,6 +1,7 @@
 // Packets as a caller sees them: claims as in the other tests, whose escalation opens cases.
 
 import { createEvidence, createThumbnailReader, type EvidenceDeps } from '#src/attest/evidence/evidence.ts'
+import { createTimeline } from '#src/attest/evidence/moments.ts'
 import { createRenderer } from '#src/attest/evidence/renderer.ts'
 import { evidenceRoutes } from '#src/attest/evidence/routes.ts'
 import type { SignedPacket } from '#src/attest/evidence/views.ts'
@@ -40,7 +41,7 @@ export async function startEvidence(deps?: Partial<EvidenceDeps>): Promise<Evide
       const { renderPdf, close } = createRenderer({ threads: 2 })
       platform.onClose(close)
       const own = { ...platform, signRecord, jwks, revocations, thumbnail, renderPdf }
-      return [{ name: 'evidence', routes: evidenceRoutes(createEvidence({ ...own, ...deps })) }]
+      return [{ name: 'evidence', routes: evidenceRoutes(createEvidence({ ...own, ...deps }), createTimeline(own)) }]
     },
   })
   const caller = await service.makeCaller({ scopes: ['attest', 'verify'] })

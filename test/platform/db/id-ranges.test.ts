@@ -70,7 +70,12 @@ const LISTS: List[] = [
     table: 'claims',
     type: 'clm',
     columns: { reference: 'NULL' },
-    list: (tx, scope, range, page) => findClaims(tx, scope, fromBefore(range), page),
+    list: (tx, scope, range, { before, limit }) =>
+      findClaims(tx, scope, fromBefore(range), {
+        order: { by: 'created', direction: 'desc' },
+        after: before === undefined ? undefined : { id: before, value: '' },
+        limit,
+      }),
     count: (tx, scope, range) => countClaims(tx, scope, fromBefore(range)),
   },
   {

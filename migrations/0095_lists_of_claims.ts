@@ -14,10 +14,23 @@ export async function up(knex: Knex): Promise<void> {
     ALTER TABLE cases FORCE ROW LEVEL SECURITY;
 
     -- The orders and filters of the list of cases.
+    DROP INDEX cases_due_idx;
     CREATE INDEX cases_due_order_idx ON cases (account_id, environment, due_at, id) WHERE due_at IS NOT NULL;
     CREATE INDEX cases_priority_idx ON cases (priority, account_id, environment, id);
     CREATE INDEX cases_reason_idx ON cases (reason_code, account_id, environment, id) WHERE reason_code IS NOT NULL;
     CREATE INDEX cases_unassigned_idx ON cases (account_id, environment, id) WHERE assignee IS NULL;
+    CREATE INDEX cases_of_open_claims_idx ON cases (account_id, environment, claim_id) WHERE closed_at IS NULL;
+
+    -- The orders and filters of the list of claims.
+    CREATE INDEX claims_score_order_idx ON claims (account_id, environment, risk_score, id) WHERE risk_score IS NOT NULL;
+    CREATE INDEX claims_update_order_idx ON claims (account_id, environment, updated_at, id);
+    CREATE INDEX claims_provenance_idx ON claims (provenance_status, account_id, environment, id)
+      WHERE provenance_status IS NOT NULL;
+    CREATE INDEX claims_line_idx ON claims (line, account_id, environment, id) WHERE line IS NOT NULL;
+
+    -- Lines of batches without a result: the list of batches counts them, and the others are the rest.
+    CREATE INDEX attestations_batch_open_idx ON attestations (batch_id, account_id, environment, status)
+      WHERE batch_id IS NOT NULL AND status <> 'evaluated';
   `)
 }
 
