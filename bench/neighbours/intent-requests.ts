@@ -51,6 +51,7 @@ export const INTENT_NOT_CALLED: readonly string[] = [
   'POST /v1/trace/kill-switch/preview',
   'POST /v1/trace/models/:id/graphs',
   'POST /v1/trace/shares',
+  'PATCH /v1/trace/shares/:id',
   'POST /v1/trace/shares/:id/disclosure-requests',
   'POST /v1/trace/shares/:id/disclosure-requests/:request_id/verify',
   'POST /v1/trace/shares/:id/revoke',

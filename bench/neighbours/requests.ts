@@ -126,11 +126,13 @@ export function honestRoutines(data: HonestData): Routine[] {
     'GET /v1/claims/batches': () => get('/v1/claims/batches'),
     'GET /v1/claims/batches/:id': () => get(`/v1/claims/batches/${made.batches.at(-1) ?? batchId}`),
     'GET /v1/claims/batches/:id/results': () => get(`/v1/claims/batches/${made.batches[0] ?? batchId}/results`),
+    'GET /v1/claims/batches/:id/rejected': () => get(`/v1/claims/batches/${made.batches.at(-1) ?? batchId}/rejected`),
     'POST /v1/claims/batches/:id/cancel': eachOnce(made.batches, (id) =>
       send('POST', `/v1/claims/batches/${id}/cancel`, {}, { headers: {}, body: '' }),
     ),
 
     'GET /v1/claims': () => get('/v1/claims'),
+    'GET /v1/claims/:id/timeline': () => get(`/v1/claims/${pick(claimIds)}/timeline`),
     'GET /v1/claims/:id': () => get(`/v1/claims/${pick(claimIds)}`),
     'GET /v1/claims/:id/attestations': () => get(`/v1/claims/${pick(claimIds)}/attestations`),
     'GET /v1/claims/:id/duplicates': () => get(`/v1/claims/${pick(claimIds)}/duplicates`),
