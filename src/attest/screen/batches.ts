@@ -7,17 +7,29 @@ import { BEYOND_CAP, ROOM_TAKEN, takeRoom } from '#src/account/usage/caps.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { type BulkWork, inParts } from '#src/platform/bulk-work.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { TimeRange } from '#src/platform/db/id-ranges.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createFairBudget, type FairBudget, type Hold } from '#src/platform/fair-budget.ts'
-import { createReport, nothingAccepted, parseLine, type RejectionReport } from '#src/platform/http/bulk.ts'
+import { createReport, nothingAccepted, parseLine, type Rejection, type RejectionReport } from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
-import { findScreeningBatch, insertScreeningBatch, type ScreeningBatchRow, setRejected } from './batch-rows.ts'
+import {
+  countScreeningBatches,
+  findLastQueuedJob,
+  findScreeningBatch,
+  findScreeningBatches,
+  insertScreeningBatch,
+  type ScreeningBatchRow,
+  type ScreeningBatchSummary,
+  setRejected,
+} from './batch-rows.ts'
 import { type ScreenLine, screenLine } from './requests.ts'
 
 /** Ten thousand lines of two ids each, with room for spaces. */
@@ -40,6 +52,14 @@ interface Line {
   body: ScreenLine
 }
 
+interface ListRequest {
+  limit: number
+  cursor?: string | undefined
+  include?: 'total_count' | undefined
+}
+
+type Counted<Row> = Page<Row> & { totalCount: number | undefined }
+
 export interface ScreeningUpload {
   stream: Readable
   /** A JSON array instead of NDJSON. */
@@ -49,6 +69,8 @@ export interface ScreeningUpload {
 
 export interface ScreeningBatchesDeps {
   db: Database
+  pager: Pager
+  waiters: Pick<Waiters, 'settled'>
   now: () => Date
   bulkWork: BulkWork
   /** Of lines in memory. */
@@ -57,6 +79,8 @@ export interface ScreeningBatchesDeps {
 
 export function createScreeningBatches({
   db,
+  pager,
+  waiters,
   now,
   bulkWork,
   linesBudget = createFairBudget(LINES_BYTES),
@@ -139,6 +163,49 @@ export function createScreeningBatches({
     async get(scope: Scope, id: string): Promise<ScreeningBatchRow> {
       checkId(id, 'bat', scope.environment)
       return db.tenant(scope, (tx) => getBatch(tx, id))
+    },
+
+    /** Waits up to `waitSeconds` until each line has ended. @throws {Failure} `not_found`, `environment_mismatch`. */
+    async awaitBatch(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal): Promise<ScreeningBatchRow> {
+      checkId(id, 'bat', scope.environment)
+      const deadline = performance.now() + waitSeconds * 1_000
+      const awaited = new Set<string>()
+      for (;;) {
+        const { row, jobId } = await db.tenant(scope, async (tx) => ({
+          row: await getBatch(tx, id),
+          jobId: waitSeconds === 0 ? undefined : await findLastQueuedJob(tx, id),
+        }))
+        // A job that has ended before its line did gave up: its end is written after it.
+        if (jobId === undefined || awaited.has(jobId)) return row
+        awaited.add(jobId)
+        const hasEnded = await waiters.settled(jobId, deadline - performance.now(), signal)
+        if (!hasEnded) return db.tenant(scope, (tx) => getBatch(tx, id))
+      }
+    },
+
+    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
+    async list(scope: Scope, range: TimeRange, query: ListRequest): Promise<Counted<ScreeningBatchSummary>> {
+      const binding = { route: 'GET /v1/media/screenings/batches', scope, query: { ...range } }
+      const before = pager.decode(query.cursor, binding)
+      return db.tenant(scope, async (tx) => {
+        const rows = await findScreeningBatches(tx, scope, range, { before, limit: query.limit + 1 })
+        const totalCount = query.include === undefined ? undefined : await countScreeningBatches(tx, scope, range)
+        return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
+      })
+    },
+
+    /**
+     * The rejected lines, in the order of the input.
+     * @throws {Failure} `not_found`, `environment_mismatch`, `invalid_request` at `?cursor`.
+     */
+    async rejected(scope: Scope, id: string, query: ListRequest): Promise<Counted<Rejection>> {
+      checkId(id, 'bat', scope.environment)
+      const binding = { route: `GET /v1/media/screenings/batches/${id}/rejected`, scope }
+      const cursor = pager.decode(query.cursor, binding)
+      const { rejected } = await db.tenant(scope, (tx) => getBatch(tx, id))
+      const left = rejected.filter(({ line }) => line > Number(cursor ?? 0)).slice(0, query.limit + 1)
+      const page = pager.page(left, query.limit, ({ line }) => String(line), binding)
+      return { ...page, totalCount: query.include === undefined ? undefined : rejected.length }
     },
   }
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { Failure, invalidField } from '#src/failure.ts'
 import { replyVersion, requireIfMatch, toDocumentView } from '#src/platform/http/documents.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { createdBetween, listOf, listQuery, type Page } from '#src/platform/http/page.ts'
 import { idParams, several } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
+import { rejectedLineView } from '#src/platform/http/rejection.ts'
+import { checkIdFilter } from '#src/platform/http/validate.ts'
 import { workStatusView } from '#src/platform/http/views.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
 import type { ScreeningBatchRow } from './batch-rows.ts'
 import { MAX_BATCH_BYTES, type ScreeningBatches } from './batches.ts'
 import { MAX_BODY_BYTES, screenRequest, settingsDocument } from './requests.ts'
@@ -16,10 +16,12 @@ import type { Screenings } from './screenings.ts'
 import type { ScreeningSettings, ScreeningSettingsStore } from './settings.ts'
 import { SCREENING_CODES } from './thresholds.ts'
 import {
+  screeningBatchSummary,
   screeningBatchView,
   screeningSettingsView,
   screeningView,
   statusesOf,
+  toScreeningBatchSummary,
   toScreeningBatchView,
   toScreeningView,
 } from './views.ts'
@@ -100,24 +102,20 @@ export function screenRoutes(
         status: [200],
       },
       async ({ caller, query }) => {
-        checkFilter('claim_id', query.claim_id, 'clm', caller)
-        checkFilter('media_id', query.media_id, 'med', caller)
-        checkFilter('screening_batch_id', query.screening_batch_id, 'bat', caller)
+        checkIdFilter('claim_id', query.claim_id, 'clm', caller)
+        checkIdFilter('media_id', query.media_id, 'med', caller)
+        checkIdFilter('screening_batch_id', query.screening_batch_id, 'bat', caller)
+        const { createdGte: createdFrom, createdLt: createdBefore } = createdBetween(query)
         const filter = {
           claimId: query.claim_id,
           mediaId: query.media_id,
           batchId: query.screening_batch_id,
           statuses: query.status === undefined ? undefined : statusesOf(query.status),
           factor: query.factor,
-          createdFrom: query.created_gte === undefined ? undefined : new Date(query.created_gte),
-          createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),
+          createdFrom,
+          createdBefore,
         }
-        const { data, totalCount, ...page } = await screenings.list(caller, filter, query)
-        return {
-          ...page,
-          data: data.map(toScreeningView),
-          ...(totalCount === undefined ? {} : { total_count: totalCount }),
-        }
+        return counted(await screenings.list(caller, filter, query), toScreeningView)
       },
     ),
     endpoint(
@@ -132,11 +130,12 @@ export function screenRoutes(
         params: idParams('scr'),
         summary: 'One screening',
         query: z.object({ wait: waitQuery.default(0) }),
+        waits: true,
         view: screeningView,
-        status: [200, 202],
+        status: [200],
       },
       async ({ caller, params, query, signal }) =>
-        answer(await screenings.awaitScreening(caller, params.id, query.wait, signal)),
+        toScreeningView(await screenings.awaitScreening(caller, params.id, query.wait, signal)),
     ),
     endpoint(
       {
@@ -166,17 +165,56 @@ export function screenRoutes(
       {
         ...reading,
         method: 'GET',
+        path: '/v1/media/screenings/batches',
+        operationId: 'listScreeningBatches',
+        sdk: 'screenings.batches.list',
+        effect: 'read',
+        kind: 'list',
+        summary: 'Batches of screenings with their progress, newest first',
+        query: z.object(listQuery),
+        view: listOf(screeningBatchSummary),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { createdGte: from, createdLt: to } = createdBetween(query)
+        return counted(await batches.list(caller, { from, to }, query), toScreeningBatchSummary)
+      },
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
         path: '/v1/media/screenings/batches/:id',
         operationId: 'getScreeningBatch',
         sdk: 'screenings.batches.retrieve',
         effect: 'read',
-        kind: 'call',
+        kind: 'wait',
         params: idParams('bat'),
         summary: 'The progress of a batch of screenings, and the refused lines',
+        query: z.object({ wait: waitQuery.default(0) }),
+        waits: true,
         view: screeningBatchView,
         status: [200],
       },
-      async ({ caller, params }) => toScreeningBatchView(await batches.get(caller, params.id)),
+      async ({ caller, params, query, signal }) =>
+        toScreeningBatchView(await batches.awaitBatch(caller, params.id, query.wait, signal)),
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/media/screenings/batches/:id/rejected',
+        operationId: 'listRejectedScreeningLines',
+        sdk: 'screenings.batches.listRejected',
+        effect: 'read',
+        kind: 'list',
+        params: idParams('bat'),
+        summary: 'The refused lines of a batch of screenings, in the order of the input',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor, include: listQuery.include }),
+        view: listOf(rejectedLineView),
+        status: [200],
+      },
+      async ({ caller, params, query }) => counted(await batches.rejected(caller, params.id, query), (line) => line),
     ),
     endpoint(
       {
@@ -216,20 +254,17 @@ export function screenRoutes(
   ]
 }
 
+function counted<Row, View>(
+  { data, totalCount, ...page }: Page<Row> & { totalCount: number | undefined },
+  toView: (row: Row) => View,
+) {
+  return { ...page, data: data.map(toView), ...(totalCount === undefined ? {} : { total_count: totalCount }) }
+}
+
 function answerSettings(stored: ScreeningSettings) {
   return replyVersion(toDocumentView(stored))
 }
 
 function accepted(row: ScreeningBatchRow) {
   return reply(202, toScreeningBatchView(row), { Location: `/v1/media/screenings/batches/${row.id}` })
-}
-
-// A malformed id would match no row, and the caller would not see the typing error.
-function checkFilter(name: string, id: string | undefined, type: 'clm' | 'med' | 'bat', { environment }: Scope): void {
-  try {
-    if (id !== undefined) checkId(id, type, environment)
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code !== 'not_found') throw error
-    throw invalidField(`?${name}`, 'invalid_id', error.message)
-  }
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { documentMembers } from '#src/platform/http/documents.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
-import { timestampView, type WorkStatus, workStatusView } from '#src/platform/http/views.ts'
+import { extended, timestampView, type WorkStatus, workStatusView } from '#src/platform/http/views.ts'
 import { advisoryView, observationView } from '../judgement-views.ts'
-import type { ScreeningBatchRow } from './batch-rows.ts'
+import type { ScreeningBatchRow, ScreeningBatchSummary } from './batch-rows.ts'
 import { settingsDocument } from './requests.ts'
 import { REASONS, type ScreeningReason, type ScreeningRow, type ScreeningStatus } from './rows.ts'
 import { needsReview } from './thresholds.ts'
@@ -110,32 +110,42 @@ function failureOf({ status, reason }: ScreeningRow): z.input<typeof screeningVi
 
 const count = z.number().int()
 
-export const screeningBatchView = z
+export const screeningBatchSummary = z
   .object({
     screening_batch_id: z.string(),
     status: workStatusView,
     failure: z.null().describe('A line that fails says why in its own screening.'),
     accepted: count,
-    rejected: z.array(rejectedLineView),
+    rejected_count: count,
     counts: z
       .object({ queued: count, running: count, succeeded: count, failed: count, cancelled: count })
       .meta({ id: 'ScreeningCounts' })
       .describe('Accepted lines by status; their sum is `accepted`.'),
     created_at: iso,
   })
-  .meta({ id: 'ScreeningBatch' })
+  .meta({ id: 'ScreeningBatchSummary' })
+
+export const screeningBatchView = extended(
+  screeningBatchSummary,
+  { rejected: z.array(rejectedLineView) },
+  { id: 'ScreeningBatch' },
+)
 
 export const screeningSettingsView = z.object(documentMembers(settingsDocument)).meta({ id: 'ScreeningSettings' })
 
 export function toScreeningBatchView(row: ScreeningBatchRow): z.input<typeof screeningBatchView> {
-  const { id, accepted, rejected, counts, createdAt } = row
+  return { ...toScreeningBatchSummary(row), rejected: row.rejected }
+}
+
+export function toScreeningBatchSummary(row: ScreeningBatchSummary): z.input<typeof screeningBatchSummary> {
+  const { id, accepted, rejectedCount, counts, createdAt } = row
   const { queued, scored, unavailable, unsupported } = counts
   return {
     screening_batch_id: id,
     status: queued === 0 ? 'succeeded' : queued < accepted ? 'running' : 'queued',
     failure: null,
     accepted,
-    rejected,
+    rejected_count: rejectedCount,
     counts: { queued, running: 0, succeeded: scored, failed: unavailable + unsupported, cancelled: 0 },
     created_at: createdAt.toISOString(),
   }
