@@ -4,7 +4,7 @@ import type { Rejection } from '#src/platform/http/bulk.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { ScreeningStatus } from './rows.ts'
 
-export interface ScreeningBatchSummary {
+export interface ScreeningBatchRow {
   id: string
   accepted: number
   rejectedCount: number
@@ -12,13 +12,9 @@ export interface ScreeningBatchSummary {
   counts: Record<ScreeningStatus, number>
 }
 
-export interface ScreeningBatchRow extends ScreeningBatchSummary {
-  rejected: Rejection[]
-}
+type StoredBatch = Omit<ScreeningBatchRow, 'counts'>
 
-type StoredBatch = Omit<ScreeningBatchSummary, 'counts'>
-
-const SUMMARY = `id, accepted, jsonb_array_length(rejected) AS "rejectedCount", created_at AS "createdAt"`
+const BATCH = `id, accepted, jsonb_array_length(rejected) AS "rejectedCount", created_at AS "createdAt"`
 
 /** Inserted before its screenings, which refer to it; `setRejected` adds the rejected lines. */
 export async function insertScreeningBatch(
@@ -46,13 +42,15 @@ export async function setRejected(
 }
 
 export async function findScreeningBatch(tx: Tx, id: string): Promise<ScreeningBatchRow | undefined> {
-  const [row] = await tx.query<StoredBatch & { rejected: Rejection[] }>(
-    `SELECT ${SUMMARY}, rejected FROM screening_batches WHERE id = $1`,
-    [id],
-  )
-  if (row === undefined) return undefined
-  const [counted] = await withCounts(tx, [row])
-  return counted
+  const rows = await tx.query<StoredBatch>(`SELECT ${BATCH} FROM screening_batches WHERE id = $1`, [id])
+  const [row] = await withCounts(tx, rows)
+  return row
+}
+
+/** By line. Undefined: no such batch. */
+export async function findRejected(tx: Tx, id: string): Promise<Rejection[] | undefined> {
+  const [row] = await tx.query<{ rejected: Rejection[] }>('SELECT rejected FROM screening_batches WHERE id = $1', [id])
+  return row?.rejected
 }
 
 const MATCHES = `id >= $1 AND id < $2
@@ -68,19 +66,16 @@ export async function findScreeningBatches(
   scope: Scope,
   range: TimeRange,
   { before, limit }: { before: string | undefined; limit: number },
-): Promise<ScreeningBatchSummary[]> {
+): Promise<ScreeningBatchRow[]> {
   const rows = await tx.query<StoredBatch>(
-    `SELECT ${SUMMARY} FROM screening_batches WHERE ${MATCHES} ORDER BY id DESC LIMIT $5`,
+    `SELECT ${BATCH} FROM screening_batches WHERE ${MATCHES} ORDER BY id DESC LIMIT $5`,
     [...valuesOf(scope, range, before), limit],
   )
   return withCounts(tx, rows)
 }
 
 export async function countScreeningBatches(tx: Tx, scope: Scope, range: TimeRange): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(
-    countOf(`screening_batches WHERE ${MATCHES}`),
-    valuesOf(scope, range),
-  )
+  const [row] = await tx.query<{ count: number }>(countOf(`screening_batches WHERE ${MATCHES}`), valuesOf(scope, range))
   return row?.count ?? 0
 }
 
@@ -96,10 +91,7 @@ export async function findLastQueuedJob(tx: Tx, batchId: string): Promise<string
 }
 
 // A page may have a million lines: only those without a score are counted, by an index that has no others.
-async function withCounts<Row extends StoredBatch>(
-  tx: Tx,
-  rows: readonly Row[],
-): Promise<(Row & ScreeningBatchSummary)[]> {
+async function withCounts(tx: Tx, rows: readonly StoredBatch[]): Promise<ScreeningBatchRow[]> {
   const found = await tx.query<{ batchId: string; status: Exclude<ScreeningStatus, 'scored'>; count: number }>(
     // One look-up for each batch, in the order of that index: where the planner knows of few screenings, it would read all of
     // the account.
@@ -114,7 +106,11 @@ async function withCounts<Row extends StoredBatch>(
   return rows.map((row) => {
     const own = found.filter(({ batchId }) => batchId === row.id)
     const countOf = (status: ScreeningStatus) => own.find((one) => one.status === status)?.count ?? 0
-    const unscored = { queued: countOf('queued'), unavailable: countOf('unavailable'), unsupported: countOf('unsupported') }
+    const unscored = {
+      queued: countOf('queued'),
+      unavailable: countOf('unavailable'),
+      unsupported: countOf('unsupported'),
+    }
     const scored = row.accepted - unscored.queued - unscored.unavailable - unscored.unsupported
     return { ...row, counts: { ...unscored, scored } }
   })

@@ -72,7 +72,7 @@ const rejectedLine = {
   errors: [{ pointer: '/media_id', code: 'not_found', detail: 'names no media: upload it with POST /v1/media first' }],
 }
 
-const batchSummary = {
+const batch = {
   screening_batch_id: IDS.batch,
   status: 'queued',
   failure: null,
@@ -82,8 +82,7 @@ const batchSummary = {
   created_at: '2026-11-20T15:11:04.310Z',
 }
 
-const batch = { ...batchSummary, rejected: [rejectedLine] }
-const ended = { status: 'succeeded', counts: { ...batchSummary.counts, queued: 0, succeeded: 2 } }
+const endedBatch = { ...batch, status: 'succeeded', counts: { ...batch.counts, queued: 0, succeeded: 2 } }
 
 const LINES = `{"media_id":"${IDS.media}","claim_id":"${IDS.claim}"}
 {"media_id":"${IDS.media}"}
@@ -138,7 +137,7 @@ export const NOTES: Record<string, Note> = {
       202: {
         description: 'What can be screened is queued.',
         headers: { Location: 'Where to read its progress.' },
-        example: batch,
+        example: { ...batch, rejected: [rejectedLine] },
       },
     },
   },
@@ -147,13 +146,13 @@ export const NOTES: Record<string, Note> = {
     answers: {
       200: {
         description: 'A page.',
-        example: { object: 'list', data: [{ ...batchSummary, ...ended }], has_more: false, next_cursor: null },
+        example: { object: 'list', data: [endedBatch], has_more: false, next_cursor: null },
       },
     },
   },
   'GET /v1/media/screenings/batches/:id': {
     description: '`wait` keeps the request open until every accepted line has ended, for that many seconds at most.',
-    answers: { 200: { description: 'The progress so far.', example: { ...batch, ...ended } } },
+    answers: { 200: { description: 'The progress so far.', example: endedBatch } },
   },
   'GET /v1/media/screenings/batches/:id/rejected': {
     description: 'With the reasons. A line that was accepted is in `GET /v1/media/screenings?screening_batch_id=...`.',

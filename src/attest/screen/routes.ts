@@ -8,22 +8,21 @@ import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.t
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
 import { checkIdFilter } from '#src/platform/http/validate.ts'
 import { workStatusView } from '#src/platform/http/views.ts'
-import type { ScreeningBatchRow } from './batch-rows.ts'
-import { MAX_BATCH_BYTES, type ScreeningBatches } from './batches.ts'
+import { MAX_BATCH_BYTES, type ScreeningBatches, type SubmittedBatch } from './batches.ts'
 import { MAX_BODY_BYTES, screenRequest, settingsDocument } from './requests.ts'
 import type { ScreeningRow } from './rows.ts'
 import type { Screenings } from './screenings.ts'
 import type { ScreeningSettings, ScreeningSettingsStore } from './settings.ts'
 import { SCREENING_CODES } from './thresholds.ts'
 import {
-  screeningBatchSummary,
   screeningBatchView,
   screeningSettingsView,
   screeningView,
   statusesOf,
-  toScreeningBatchSummary,
+  submittedView,
   toScreeningBatchView,
   toScreeningView,
+  toSubmittedView,
 } from './views.ts'
 
 const JSON_ARRAY = 'application/json'
@@ -152,14 +151,14 @@ export function screenRoutes(
         knowsRepeats: true,
         rawBody: { contentTypes: [NDJSON_TYPE, JSON_ARRAY], isKept: true },
         maxBodyBytes: MAX_BATCH_BYTES,
-        view: screeningBatchView,
+        view: submittedView,
         status: [202],
       },
       async ({ caller, stream, header, idempotencyKey }) => {
         const isArray = (header('content-type') ?? '').trimStart().toLowerCase().startsWith(JSON_ARRAY)
         return accepted(await batches.submit(caller, { stream, isArray, idempotencyKey }))
       },
-      async ({ caller }, id) => accepted(await batches.get(caller, id)),
+      async ({ caller }, id) => accepted(await batches.getSubmitted(caller, id)),
     ),
     endpoint(
       {
@@ -172,12 +171,12 @@ export function screenRoutes(
         kind: 'list',
         summary: 'Batches of screenings with their progress, newest first',
         query: z.object(listQuery),
-        view: listOf(screeningBatchSummary),
+        view: listOf(screeningBatchView),
         status: [200],
       },
       async ({ caller, query }) => {
         const { createdGte: from, createdLt: to } = createdBetween(query)
-        return counted(await batches.list(caller, { from, to }, query), toScreeningBatchSummary)
+        return counted(await batches.list(caller, { from, to }, query), toScreeningBatchView)
       },
     ),
     endpoint(
@@ -190,7 +189,7 @@ export function screenRoutes(
         effect: 'read',
         kind: 'wait',
         params: idParams('bat'),
-        summary: 'The progress of a batch of screenings, and the refused lines',
+        summary: 'The progress of a batch of screenings',
         query: z.object({ wait: waitQuery.default(0) }),
         waits: true,
         view: screeningBatchView,
@@ -210,11 +209,11 @@ export function screenRoutes(
         kind: 'list',
         params: idParams('bat'),
         summary: 'The refused lines of a batch of screenings, in the order of the input',
-        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor, include: listQuery.include }),
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(rejectedLineView),
         status: [200],
       },
-      async ({ caller, params, query }) => counted(await batches.rejected(caller, params.id, query), (line) => line),
+      ({ caller, params, query }) => batches.listRejected(caller, params.id, query),
     ),
     endpoint(
       {
@@ -265,6 +264,6 @@ function answerSettings(stored: ScreeningSettings) {
   return replyVersion(toDocumentView(stored))
 }
 
-function accepted(row: ScreeningBatchRow) {
-  return reply(202, toScreeningBatchView(row), { Location: `/v1/media/screenings/batches/${row.id}` })
+function accepted(batch: SubmittedBatch) {
+  return reply(202, toSubmittedView(batch), { Location: `/v1/media/screenings/batches/${batch.id}` })
 }

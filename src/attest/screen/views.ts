@@ -3,7 +3,8 @@ import { documentMembers } from '#src/platform/http/documents.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
 import { extended, timestampView, type WorkStatus, workStatusView } from '#src/platform/http/views.ts'
 import { advisoryView, observationView } from '../judgement-views.ts'
-import type { ScreeningBatchRow, ScreeningBatchSummary } from './batch-rows.ts'
+import type { ScreeningBatchRow } from './batch-rows.ts'
+import type { SubmittedBatch } from './batches.ts'
 import { settingsDocument } from './requests.ts'
 import { REASONS, type ScreeningReason, type ScreeningRow, type ScreeningStatus } from './rows.ts'
 import { needsReview } from './thresholds.ts'
@@ -110,7 +111,7 @@ function failureOf({ status, reason }: ScreeningRow): z.input<typeof screeningVi
 
 const count = z.number().int()
 
-export const screeningBatchSummary = z
+export const screeningBatchView = z
   .object({
     screening_batch_id: z.string(),
     status: workStatusView,
@@ -123,21 +124,21 @@ export const screeningBatchSummary = z
       .describe('Accepted lines by status; their sum is `accepted`.'),
     created_at: iso,
   })
-  .meta({ id: 'ScreeningBatchSummary' })
+  .meta({ id: 'ScreeningBatch' })
 
-export const screeningBatchView = extended(
-  screeningBatchSummary,
-  { rejected: z.array(rejectedLineView) },
-  { id: 'ScreeningBatch' },
+export const submittedView = extended(
+  screeningBatchView,
+  { rejected: z.array(rejectedLineView).describe('Later at `GET /v1/media/screenings/batches/{id}/rejected`.') },
+  { id: 'SubmittedScreeningBatch' },
 )
 
 export const screeningSettingsView = z.object(documentMembers(settingsDocument)).meta({ id: 'ScreeningSettings' })
 
-export function toScreeningBatchView(row: ScreeningBatchRow): z.input<typeof screeningBatchView> {
-  return { ...toScreeningBatchSummary(row), rejected: row.rejected }
+export function toSubmittedView(batch: SubmittedBatch): z.input<typeof submittedView> {
+  return { ...toScreeningBatchView(batch), rejected: batch.rejected }
 }
 
-export function toScreeningBatchSummary(row: ScreeningBatchSummary): z.input<typeof screeningBatchSummary> {
+export function toScreeningBatchView(row: ScreeningBatchRow): z.input<typeof screeningBatchView> {
   const { id, accepted, rejectedCount, counts, createdAt } = row
   const { queued, scored, unavailable, unsupported } = counts
   return {
