@@ -203,7 +203,7 @@ describe('the list of devices', () => {
 
   it.each([
     ['an unknown filter', '?colour=red', '?colour'],
-    ['an unknown status', '?status=lost', '?status/0'],
+    ['an unknown status', '?status=lost', '?status'],
     ['an unknown order', '?order_by=name', '?order_by'],
     ['an expiry that is no time', '?expires_lt=soon', '?expires_lt'],
     ['a limit of 0', '?limit=0', '?limit'],
