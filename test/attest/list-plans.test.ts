@@ -62,28 +62,27 @@ afterAll(() => test.close())
 describe('devices', () => {
   const created: DeviceOrder = { by: 'created', direction: 'desc' }
   const urgent: DeviceOrder = { by: 'expires', direction: 'asc' }
-  it.each<[string, DeviceFilter, DeviceOrder, number, number]>([
-    ['that expire soon, newest first', { expiresLt: inDays(10) }, created, 100, 80],
-    ['that expire soon and count, newest first', { states: ['enrolled'], expiresLt: inDays(10) }, created, 100, 80],
+  it.each<[string, DeviceFilter, DeviceOrder, [first: number, last: number] | []]>([
+    ['that expire soon, newest first', { expiresLt: inDays(10) }, created, [100, 80]],
+    ['that expire soon and count, newest first', { states: ['enrolled'], expiresLt: inDays(10) }, created, [100, 80]],
     [
       'that expire soon and count, the most urgent first',
       { states: ['enrolled'], expiresLt: inDays(10) },
       urgent,
-      51,
-      71,
+      [51, 71],
     ],
-    ['by their expiry', {}, urgent, 1, 21],
-    ['by their expiry, the last first', {}, { by: 'expires', direction: 'desc' }, 200_000, 199_980],
-    ['that have expired', { states: ['expired'] }, created, 50, 30],
-    ['that are revoked', { states: ['revoked'] }, created, 150, 130],
-    ['of two statuses', { states: ['enrolled', 'revoked'] }, created, 200_000, 199_980],
-    ['of a tier', { tier: { tier: 'tee', revocations: 'off' } }, created, 0, 0],
-  ])('%s', async (_, filter, order, first, last) => {
+    ['by their expiry', {}, urgent, [1, 21]],
+    ['by their expiry, the last first', {}, { by: 'expires', direction: 'desc' }, [200_000, 199_980]],
+    ['that have expired', { states: ['expired'] }, created, [50, 30]],
+    ['that are revoked', { states: ['revoked'] }, created, [150, 130]],
+    ['of two statuses', { states: ['enrolled', 'revoked'] }, created, [200_000, 199_980]],
+    ['of a tier', { tier: { tier: 'tee', revocations: 'off' } }, created, []],
+  ])('%s', async (_, filter, order, ends) => {
     const { answer, most } = await readingRows(test.db, scope, 'devices', (tx) =>
       listDevices(tx, scope, filter, { order, after: undefined, limit: 21, now }),
     )
     const numbers = answer.map(({ id }) => Number(id.slice(-8)))
-    expect([numbers.at(0) ?? 0, numbers.at(-1) ?? 0]).toEqual([first, last])
+    expect(numbers.filter((_, index) => index === 0 || index === numbers.length - 1)).toEqual(ends)
     expect(most).toBeLessThan(FEW_ROWS)
   })
 })

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { DEFAULT_THRESHOLDS } from '#src/attest/screen/thresholds.ts'
 import { newAccountId, newId, type Scope } from '#src/platform/ids.ts'
 import type { TestDatabase } from './database.ts'
 import { fillTrace } from './trace-rows.ts'
@@ -180,7 +181,7 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
     await insert('case_entries', { case_id: caseId, seq: 1, kind: 'opened', note: 'n' })
     const screening = id('scr')
     const screeningBatch = id('bat')
-    await insert('screening_settings', { thresholds: '{}' })
+    await insert('screening_settings', { thresholds: JSON.stringify(DEFAULT_THRESHOLDS) })
     await insert('screening_batches', { id: screeningBatch, accepted: 1, rejected: '[]' })
     await insert('screenings', {
       id: screening,

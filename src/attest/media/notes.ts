@@ -42,7 +42,6 @@ export const NOTES: Record<string, Note> = {
       200: {
         example: {
           ...media,
-          kind: 'image',
           uploaded_at: '2026-11-20T15:11:02.000Z',
           claim_ids: [IDS.claim],
           has_more_claims: false,

@@ -28,7 +28,6 @@ const mediaView = z
 const detailsView = extended(
   mediaView,
   {
-    kind: z.enum(['image', 'video']).meta({ id: 'MediaKind' }),
     uploaded_at: timestampView.describe('When the same bytes were last uploaded.'),
     claim_ids: z.array(z.string()).max(MAX_CLAIMS).describe('The claims whose captures show it, newest first.'),
     has_more_claims: z.boolean().describe(`More than ${MAX_CLAIMS} claims show it.`),
@@ -122,7 +121,6 @@ export function mediaRoutes(media: MediaDomain, recordRead: ReadAudit): Route[] 
         const { claimIds, uploadedAt, ...found } = await media.describe(caller, params.id)
         return {
           ...toView(found),
-          kind: MEDIA_TYPES[found.contentType].kind,
           uploaded_at: uploadedAt.toISOString(),
           claim_ids: claimIds.slice(0, MAX_CLAIMS),
           has_more_claims: claimIds.length > MAX_CLAIMS,

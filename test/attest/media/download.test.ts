@@ -55,7 +55,6 @@ describe('GET /v1/media/:id/metadata', () => {
         sha256,
         size: photo.byteLength,
         content_type: 'image/jpeg',
-        kind: 'image',
         width: 1200,
         height: 600,
         created_at: expect.any(String),
