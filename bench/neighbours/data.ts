@@ -159,7 +159,7 @@ export async function makeHonestData(
   const mediaIds = await ids('media')
   const { screening_id: screeningId } = await post('/v1/media/screen', { media: { media_id: mediaIds[0] } })
   const screenLines = mediaIds.slice(0, 4).map((media_id) => JSON.stringify({ media_id }))
-  const { batch_id: screeningBatchId } = await post('/v1/media/screenings/batches', screenLines.join('\n'), {
+  const { screening_batch_id: screeningBatchId } = await post('/v1/media/screenings/batches', screenLines.join('\n'), {
     status: 202,
     type: 'application/x-ndjson',
   })

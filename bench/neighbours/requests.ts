@@ -83,6 +83,7 @@ export function honestRoutines(data: HonestData): Routine[] {
       }
     },
     'GET /v1/media/:id': () => get(`/v1/media/${pick(mediaIds)}`),
+    'GET /v1/media/:id/metadata': () => get(`/v1/media/${pick(mediaIds)}/metadata`),
     'GET /v1/media/:id/thumbnail': () => get(`/v1/media/${pick(mediaIds)}/thumbnail`),
 
     'POST /v1/claims/attest': () => send('POST', '/v1/claims/attest', capture(), { status: 202, headers: NO_WAIT }),
@@ -97,6 +98,7 @@ export function honestRoutines(data: HonestData): Routine[] {
           after: (body) => void made.sessions.unshift(JSON.parse(body.toString()).sessions[0].capture_session_id),
         },
       ),
+    'GET /v1/claims/attest/sessions': () => get('/v1/claims/attest/sessions'),
     'GET /v1/claims/attest/sessions/:id': () =>
       made.sessions[0] === undefined ? undefined : get(`/v1/claims/attest/sessions/${made.sessions[0]}`),
     'PUT /v1/claims/attest/sessions/:id/chunks/:index': () =>
@@ -175,6 +177,8 @@ export function honestRoutines(data: HonestData): Routine[] {
     'GET /v1/admin/devices/:id': () => get(`/v1/admin/devices/${data.captures.deviceId}`),
     'GET /v1/admin/devices/:id/history': () => get(`/v1/admin/devices/${data.captures.deviceId}/history`),
     'GET /v1/admin/devices/counts': () => get('/v1/admin/devices/counts'),
+    'PATCH /v1/admin/devices/:id': () =>
+      send('PATCH', `/v1/admin/devices/${data.captures.deviceId}`, { name: `Phone ${photos}` }),
     'POST /v1/admin/devices/:id/revoke': eachOnce(data.revocable, (id) =>
       send('POST', `/v1/admin/devices/${id}/revoke`, { reason: 'lost' }),
     ),
@@ -224,7 +228,10 @@ export function honestRoutines(data: HonestData): Routine[] {
         .map((media_id) => JSON.stringify({ media_id }))
         .join('\n'),
     }),
+    'GET /v1/media/screenings/batches': () => get('/v1/media/screenings/batches'),
     'GET /v1/media/screenings/batches/:id': () => get(`/v1/media/screenings/batches/${data.screeningBatchId}`),
+    'GET /v1/media/screenings/batches/:id/rejected': () =>
+      get(`/v1/media/screenings/batches/${data.screeningBatchId}/rejected`),
 
     'GET /v1/account/screening': () => get('/v1/account/screening'),
     'PUT /v1/account/screening': () => {

@@ -4,7 +4,7 @@
 import { z } from 'zod'
 import { ADVISORIES, FACTOR_CODES } from './factors/table.ts'
 
-const listed = (id: string, values: readonly string[]) => z.string().meta({ id, enum: [...values] })
+export const listed = (id: string, values: readonly string[]) => z.string().meta({ id, enum: [...values] })
 
 export const riskStatusView = z.enum(['passed', 'review', 'failed']).meta({ id: 'RiskStatus' })
 export const claimRiskStatusView = z.enum(['pending', 'passed', 'review', 'failed']).meta({ id: 'ClaimRiskStatus' })

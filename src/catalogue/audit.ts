@@ -57,6 +57,7 @@ export const AUDIT_ACTIONS = {
   'disclosure.denied': 'A request to see masked neurons was denied',
   'disclosure.revoked': 'A grant to see masked neurons was revoked',
   'device.enrolled': 'Devices were enrolled',
+  'device.renamed': 'A device was given another name',
   'device.revoked': 'A device was revoked',
   'device.evidence_changed': 'The hardware evidence of devices was replaced',
   'root_ca.added': 'A root CA was added',

@@ -141,7 +141,8 @@ const READ = /\b(?:FROM|JOIN)\s+([a-z_]{3,})\b/g
 // Folders that read a table of a folder above them, each with its reason. Remove what is gone; before you add one, look whether the
 // folder above could pass what is needed.
 const READS_FROM_BELOW: Record<string, string> = {
-  'src/attest/media: attestations': 'media that an attestation shows are not erased, read under the lock of their rows',
+  'src/attest/media: attestations':
+    'media that an attestation shows are not erased, and are answered with their claims',
   'src/attest/devices: capture_sessions': 'a device is kept while a session names it',
   'src/attest/captures: attestations': 'sessions and streams are kept while an attestation needs them',
   'src/attest/cases: claims': 'a case is locked together with its claim, and says what is known of it',

@@ -16,15 +16,22 @@ const issued = {
   expires_at: '2026-11-20T15:20:58.000Z',
 }
 
-const streamed = {
+const session = {
   capture_session_id: IDS.session,
   status: 'open',
   device_id: IDS.device,
+  claim_reference: null,
   issued_at: '2026-11-20T15:10:58.000Z',
   expires_at: '2026-11-20T15:20:58.000Z',
+  attestation_id: null,
+  media_id: null,
   content_type: 'video/mp4',
   chunk_count: 3,
   total_bytes: 2_437_632,
+}
+
+const streamed = {
+  ...session,
   next_index: 2,
   received: [
     { first: 0, last: 1 },
@@ -41,6 +48,13 @@ export const NOTES: Record<string, Note> = {
     examples: { 'Ten for one device': { count: 10, device_id: IDS.device } },
     answers: { 200: { example: { sessions: [issued] } } },
     problems: ['not_found', 'environment_mismatch', 'device_revoked'],
+  },
+  'GET /v1/claims/attest/sessions': {
+    description:
+      'By status, device or time of issue. A session is listed for 31 days after it expired; nonces are shown when they ' +
+      'are issued only.',
+    answers: { 200: { example: { object: 'list', data: [session], has_more: false, next_cursor: null } } },
+    problems: ['environment_mismatch'],
   },
   'GET /v1/claims/attest/sessions/:id': {
     description:

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
-import { idParam, idParams } from '#src/platform/http/params.ts'
-import { timestampView } from '#src/platform/http/views.ts'
+import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { idParam, idParams, several } from '#src/platform/http/params.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
+import { mediaTypeView } from '../media/routes.ts'
 import { MAX_CHUNK_BYTES, MAX_CHUNKS } from '../video/limits.ts'
 import type { ChunkRow, StreamRow } from './stream-rows.ts'
 import type { Streams } from './streams.ts'
@@ -18,25 +20,34 @@ const chunkView = z
   })
   .meta({ id: 'Chunk' })
 
-const streamView = z
+const statusView = z.enum(['open', 'closed']).meta({ id: 'CaptureSessionStatus' })
+
+const sessionView = z
   .object({
     capture_session_id: z.string(),
-    status: z
-      .enum(['open', 'closed'])
-      .meta({ id: 'CaptureSessionStatus' })
-      .describe('closed: it was submitted and accepts no more chunks.'),
+    status: statusView.describe('closed: it was submitted and accepts no more chunks.'),
     device_id: z.string().nullable(),
+    claim_reference: z.string().nullable(),
     issued_at: timestampView,
     expires_at: timestampView,
-    content_type: z.string().nullable().describe('As the first chunk said it.'),
+    attestation_id: z.string().nullable().describe('The capture that used its nonce.'),
+    media_id: z.string().nullable().describe('The video that was made of its chunks.'),
+    content_type: mediaTypeView.nullable().describe('As the first chunk said it.'),
     chunk_count: z.number().int(),
     total_bytes: z.number().int(),
+  })
+  .meta({ id: 'CaptureSession' })
+
+const streamView = extended(
+  sessionView,
+  {
     next_index: z.number().int().describe('The first index that has not arrived.'),
     received: z
       .array(z.object({ first: z.number().int(), last: z.number().int() }).meta({ id: 'ChunkRun' }))
       .describe('Runs of indices.'),
-  })
-  .meta({ id: 'CaptureSession' })
+  },
+  { id: 'CaptureStream' },
+)
 
 // A value that is no index has no chunk.
 const chunkParams = z.object({
@@ -50,6 +61,34 @@ const chunkParams = z.object({
 
 export function streamRoutes(streams: Streams): Route[] {
   return [
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/claims/attest/sessions',
+        operationId: 'listCaptureSessions',
+        sdk: 'claims.captures.list',
+        effect: 'read',
+        kind: 'list',
+        summary: 'Capture sessions without their nonces, newest first',
+        scope: 'attest',
+        permission: 'claims.read',
+        query: z.object({
+          ...listQuery,
+          status: several(statusView).optional(),
+          device_id: z.string().max(64).optional().describe('Those that only this device may use.'),
+        }),
+        view: listOf(sessionView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { data, totalCount, ...page } = await streams.list(caller, query)
+        return {
+          ...page,
+          data: data.map(toSessionView),
+          ...(totalCount === undefined ? {} : { total_count: totalCount }),
+        }
+      },
+    ),
     endpoint(
       {
         method: 'GET',
@@ -117,15 +156,27 @@ function toStreamView({ stream, chunks }: { stream: StreamRow; chunks: ChunkRow[
   }
   const [start] = received
   return {
-    capture_session_id: stream.id,
-    status: stream.mediaId === null && stream.consumedBy === null ? 'open' : 'closed',
-    device_id: stream.deviceId,
-    issued_at: stream.issuedAt.toISOString(),
-    expires_at: stream.expiresAt.toISOString(),
-    content_type: stream.contentType,
+    ...toSessionView(stream),
+    // Of the chunks that are listed here, whatever arrived while they were read.
     chunk_count: chunks.length,
     total_bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0),
     next_index: start?.first === 0 ? start.last + 1 : 0,
     received,
+  }
+}
+
+function toSessionView(stream: StreamRow): z.input<typeof sessionView> {
+  return {
+    capture_session_id: stream.id,
+    status: stream.mediaId === null && stream.consumedBy === null ? 'open' : 'closed',
+    device_id: stream.deviceId,
+    claim_reference: stream.claimReference,
+    issued_at: stream.issuedAt.toISOString(),
+    expires_at: stream.expiresAt.toISOString(),
+    attestation_id: stream.consumedBy,
+    media_id: stream.mediaId,
+    content_type: stream.contentType,
+    chunk_count: stream.chunkCount,
+    total_bytes: stream.totalBytes,
   }
 }

@@ -2,6 +2,7 @@
 // chunks that it has read don't change until it ends.
 
 import type { Tx } from '#src/platform/db/database.ts'
+import { conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 import { type Doomed, takeMedia } from '../media/erase-rows.ts'
@@ -12,6 +13,7 @@ export interface StreamRow {
   id: string
   nonce: string
   deviceId: string | null
+  claimReference: string | null
   issuedAt: Date
   expiresAt: Date
   consumedBy: string | null
@@ -32,7 +34,7 @@ export interface ChunkRow {
   arrivedAt: Date
 }
 
-const STREAM = `id, nonce, device_id AS "deviceId", issued_at AS "issuedAt", expires_at AS "expiresAt",
+const STREAM = `id, nonce, device_id AS "deviceId", claim_reference AS "claimReference", issued_at AS "issuedAt", expires_at AS "expiresAt",
   consumed_by AS "consumedBy", stream_type AS "contentType", stream_chunks AS "chunkCount",
   stream_bytes AS "totalBytes", stream_media_id AS "mediaId"`
 const CHUNK = `chunk_index AS index, encode(sha256, 'hex') AS sha256, size AS bytes, arrived_at AS "arrivedAt"`
@@ -40,6 +42,42 @@ const CHUNK = `chunk_index AS index, encode(sha256, 'hex') AS sha256, size AS by
 export async function findStream(tx: Tx, id: string): Promise<StreamRow | undefined> {
   const [row] = await tx.query<StreamRow>(`SELECT ${STREAM} FROM capture_sessions WHERE id = $1`, [id])
   return row
+}
+
+export interface StreamFilter extends TimeRange {
+  /** Neither submitted nor assembled; false: one of both. */
+  isOpen?: boolean | undefined
+  deviceId?: string | undefined
+}
+
+/** Newest first. */
+export async function findStreams(
+  tx: Tx,
+  scope: Scope,
+  filter: StreamFilter,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<StreamRow[]> {
+  const { where, values } = conditionsOf(scope, filter)
+  if (before !== undefined) where.push(`id < $${values.push(before)}`)
+  return tx.adhoc<StreamRow>(
+    `SELECT ${STREAM} FROM capture_sessions WHERE ${where.join(' AND ')} ORDER BY id DESC LIMIT $${values.push(limit)}`,
+    values,
+  )
+}
+
+export async function countStreams(tx: Tx, scope: Scope, filter: StreamFilter): Promise<number> {
+  const { where, values } = conditionsOf(scope, filter)
+  const [row] = await tx.adhoc<{ count: number }>(countOf(`capture_sessions WHERE ${where.join(' AND ')}`), values)
+  return row?.count ?? 0
+}
+
+function conditionsOf({ environment }: Scope, { isOpen, deviceId, ...range }: StreamFilter) {
+  const values: unknown[] = []
+  const where = ['true', ...conditionsOfRange(values, { type: 'cap', environment, time: 'issued_at' }, range)]
+  // As the indexes have it.
+  if (isOpen !== undefined) where.push(`coalesce(consumed_by, stream_media_id) IS ${isOpen ? '' : 'NOT '}NULL`)
+  if (deviceId !== undefined) where.push(`device_id = $${values.push(deviceId)}`)
+  return { where, values }
 }
 
 export async function lockStream(tx: Tx, id: string): Promise<StreamRow | undefined> {

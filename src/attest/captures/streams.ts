@@ -5,7 +5,9 @@ import type { Readable } from 'node:stream'
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
+import { createdBetween, type ListQuery, type Page, type Pager } from '#src/platform/http/page.ts'
 import { parseContentDigest } from '#src/platform/http/request-headers.ts'
+import { checkIdFilter } from '#src/platform/http/validate.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { Eraser } from '../media/erase.ts'
@@ -16,9 +18,11 @@ import { MAX_CHUNK_BYTES, MAX_CHUNKS } from '../video/limits.ts'
 import {
   type ChunkRow,
   closeStream,
+  countStreams,
   findChunk,
   findChunks,
   findStream,
+  findStreams,
   findUnreleased,
   insertChunk,
   lockStream,
@@ -41,9 +45,16 @@ export interface ChunkUpload {
   idempotencyKey?: IdempotencyKey | undefined
 }
 
+export type StreamListQuery = ListQuery & {
+  /** Any of these. */
+  status?: readonly ('open' | 'closed')[] | undefined
+  device_id?: string | undefined
+}
+
 export interface StreamsDeps {
   db: Pick<Database, 'tenant'>
   store: Pick<BlobStore, 'put' | 'openRead' | 'exists'>
+  pager: Pager
   now: () => Date
 }
 
@@ -52,7 +63,7 @@ export type Streams = ReturnType<typeof createStreams>
 // Chunks that arrive during assembly restart it; after this many restarts the phone is still recording.
 const ASSEMBLY_TRIES = 3
 
-export function createStreams({ db, store, now }: StreamsDeps) {
+export function createStreams({ db, store, pager, now }: StreamsDeps) {
   /** Checks before the body is read: refuses what can't be accepted at the cost of a few rows. */
   async function admit(upload: ChunkUpload, type: MediaType, expected: string | undefined) {
     const { scope, sessionId, index, contentLength = 0 } = upload
@@ -136,6 +147,22 @@ export function createStreams({ db, store, now }: StreamsDeps) {
     return { stream, chunks }
   }
 
+  /** Newest first. @throws {Failure} `environment_mismatch`, `invalid_request` at `?device_id` or `?cursor`. */
+  async function list(scope: Scope, query: StreamListQuery): Promise<Page<StreamRow> & { totalCount?: number }> {
+    checkIdFilter('device_id', query.device_id, 'dev', scope)
+    const binding = { route: 'GET /v1/claims/attest/sessions', scope, query: { ...query } }
+    const before = pager.decode(query.cursor, binding)
+    const { createdGte: from, createdLt: to } = createdBetween(query)
+    // Both statuses are all sessions.
+    const isOpen = query.status?.length === 1 ? query.status[0] === 'open' : undefined
+    const filter = { isOpen, deviceId: query.device_id, from, to }
+    return db.tenant(scope, async (tx) => {
+      const rows = await findStreams(tx, scope, filter, { before, limit: query.limit + 1 })
+      const page = pager.page(rows, query.limit, ({ id }) => id, binding)
+      return query.include === undefined ? page : { ...page, totalCount: await countStreams(tx, scope, filter) }
+    })
+  }
+
   /** @throws {Failure} `not_found`, `environment_mismatch`. */
   async function getChunk(scope: Scope, sessionId: string, index: number): Promise<ChunkRow> {
     checkId(sessionId, 'cap', scope.environment)
@@ -190,7 +217,7 @@ export function createStreams({ db, store, now }: StreamsDeps) {
     }
   }
 
-  return { put, find, getChunk, assemble }
+  return { put, find, list, getChunk, assemble }
 }
 
 function checkRoom(stream: StreamRow, type: MediaType, bytes: number): void {

@@ -30,12 +30,15 @@ import { type RefreshLine, type RefreshResult, reasonsOf, refreshDevices } from 
 import {
   countDevices,
   countOfTier,
+  type DeviceOrder,
+  type DevicePage,
   type DeviceRow,
   type DeviceState,
   type DeviceStateRow,
   findDeviceById,
   findDeviceBySpki,
   listDevices,
+  renameDevice,
   revokeDevice,
 } from './rows.ts'
 
@@ -56,7 +59,13 @@ export interface DeviceListQuery {
   /** ISO 8601, like `created_lt`: when the device was enrolled. */
   created_gte?: string | undefined
   created_lt?: string | undefined
-  status?: DeviceState | undefined
+  /** ISO 8601, like `expires_lt`: when the certificate expires. */
+  expires_gte?: string | undefined
+  expires_lt?: string | undefined
+  order?: DeviceOrder['direction']
+  order_by?: DeviceOrder['by']
+  /** Any of these. */
+  status?: readonly DeviceState[] | undefined
   hardware_tier?: HardwareTier | undefined
 }
 
@@ -121,26 +130,29 @@ export function createDevices({
     },
 
     /**
-     * Newest first.
+     * Newest first unless the query has another order.
      * @throws {Failure} `invalid_request` at `?cursor`.
      */
     async list(scope: Scope, query: DeviceListQuery): Promise<Page<Device> & { total_count?: number }> {
       const at = now()
       const binding = { route: 'GET /v1/admin/devices', scope, query: { ...query } }
-      const before = pager.decode(query.cursor, binding)
+      const order: DeviceOrder = { by: query.order_by ?? 'created', direction: query.order ?? 'desc' }
+      const after = afterOf(pager.decode(query.cursor, binding))
       const revocations = await trust.revocations()
       const filter = {
-        state: query.status,
+        states: query.status,
         tier: query.hardware_tier === undefined ? undefined : { tier: query.hardware_tier, revocations },
-        enrolledGte: query.created_gte === undefined ? undefined : new Date(query.created_gte),
-        enrolledLt: query.created_lt === undefined ? undefined : new Date(query.created_lt),
+        enrolledGte: timeOf(query.created_gte),
+        enrolledLt: timeOf(query.created_lt),
+        expiresGte: timeOf(query.expires_gte),
+        expiresLt: timeOf(query.expires_lt),
       }
       const { rows, total } = await db.tenant(scope, async (tx) => ({
-        rows: await listDevices(tx, scope, filter, { before, limit: query.limit + 1, now: at }),
+        rows: await listDevices(tx, scope, filter, { order, after, limit: query.limit + 1, now: at }),
         total: query.include === undefined ? undefined : await countDevices(tx, scope, filter, at),
       }))
       const devices = rows.map((row) => withState(row, at, revocations))
-      const page = pager.page(devices, query.limit, ({ id }) => id, binding)
+      const page = pager.page(devices, query.limit, placeOf(order), binding)
       return total === undefined ? page : { ...page, total_count: total }
     },
 
@@ -150,6 +162,30 @@ export function createDevices({
       const device = await db.tenant(scope, (tx) => findDeviceById(tx, id))
       if (device === undefined) throw notFound(id)
       return withState(device, now(), await trust.revocations())
+    },
+
+    /**
+     * @param name null: the device has none.
+     * @throws {Failure} `environment_mismatch`, `not_found`.
+     */
+    async rename(scope: Acting, id: string, name: string | null, key?: IdempotencyKey): Promise<Device> {
+      checkId(id, 'dev', scope.environment)
+      const revocations = await trust.revocations()
+      const rename = async (tx: Tx) => {
+        const before = await findDeviceById(tx, id)
+        if (before?.name === name) return before
+        const after = await renameDevice(tx, id, name)
+        if (before === undefined || after === undefined) throw notFound(id)
+        await recordAudit(tx, scope, {
+          action: 'device.renamed',
+          subjectId: id,
+          before: { name: before.name },
+          after: { name },
+        })
+        return after
+      }
+      const device = await db.tenant(scope, (tx) => once(tx, key, rename, () => id))
+      return withState(device, now(), revocations)
     },
 
     /**
@@ -268,6 +304,19 @@ export function createDevices({
       })
     },
   }
+}
+
+const timeOf = (text: string | undefined) => (text === undefined ? undefined : new Date(text))
+
+/** What a cursor holds of a device: its place in the order. */
+function placeOf({ by }: DeviceOrder): (device: DeviceRow) => string {
+  return by === 'expires' ? ({ id, notAfter }) => `${notAfter.toISOString()} ${id}` : ({ id }) => id
+}
+
+function afterOf(place: string | undefined): DevicePage['after'] {
+  if (place === undefined) return undefined
+  const [id = '', time] = place.split(' ').toReversed()
+  return { id, notAfter: timeOf(time) }
 }
 
 // Long enough to renew a fleet.

@@ -1,27 +1,36 @@
 import { z } from 'zod'
 import { timestampView } from '#src/platform/http/views.ts'
-import { type AndroidFacts, type AppleFacts, EVIDENCE_REASON_CODES } from '../hardware/verdict.ts'
+import { BOOT_STATES, SECURITY_LEVELS } from '../hardware/key-description.ts'
+import {
+  type AndroidFacts,
+  APP_ENVIRONMENTS,
+  type AppleFacts,
+  EVIDENCE_REASON_CODES,
+  PROVISIONINGS,
+  USER_GATES,
+} from '../hardware/verdict.ts'
+import { hardwareTierView, listed } from '../judgement-views.ts'
 import type { Device } from './devices.ts'
 
-// Listed and not checked: what was stored by another version of the service is shown as it is.
-const reasonCode = z.string().meta({ id: 'HardwareReasonCode', enum: [...EVIDENCE_REASON_CODES] })
+// What was stored by another version of the service is shown as it is.
+const reasonCode = listed('HardwareReasonCode', EVIDENCE_REASON_CODES)
 
 const androidView = z
   .object({
-    security_level: z.string(),
+    security_level: listed('AndroidSecurityLevel', SECURITY_LEVELS),
     attestation_version: z.number(),
     keymint_version: z.number(),
-    provisioning: z.string(),
-    boot_state: z.string().nullable(),
+    provisioning: listed('AndroidProvisioning', PROVISIONINGS).describe('How the vendor’s key came into the device.'),
+    boot_state: listed('AndroidBootState', BOOT_STATES).nullable(),
     device_locked: z.boolean().nullable(),
     os_version: z.number().nullable(),
     os_patch_level: z.string().nullable(),
     vendor_patch_level: z.string().nullable(),
     boot_patch_level: z.string().nullable(),
     os_patch_age_days: z.number().nullable().describe('When the evidence was verified.'),
-    user_authentication: z
-      .string()
-      .describe('How the hardware says the key is unlocked: none, credential, biometric, either.'),
+    user_authentication: listed('UserAuthentication', USER_GATES).describe(
+      'How the hardware says the key is unlocked. `either`: it does not say by which of the two.',
+    ),
     auth_timeout_seconds: z.number().nullable(),
     packages: z.array(z.object({ name: z.string().nullable(), version: z.number() }).meta({ id: 'AndroidPackage' })),
     signing_digests: z.array(z.string()),
@@ -32,7 +41,7 @@ const androidView = z
 
 const appleView = z
   .object({
-    app_attest_environment: z.string().describe('Of Apple: `production` or `development`.'),
+    app_attest_environment: listed('AppAttestEnvironment', APP_ENVIRONMENTS),
     app_id: z.string().nullable(),
     app_attest_key_id: z.string(),
     counter: z.number(),
@@ -43,9 +52,9 @@ const appleView = z
 export const hardwareView = z
   .object({
     format: z.enum(['android-key', 'apple-appattest']).meta({ id: 'EvidenceFormat' }),
-    proven_tier: z
-      .string()
-      .describe('What the evidence proves; hardware_tier takes the list of revoked keys into account too.'),
+    proven_tier: hardwareTierView.describe(
+      'What the evidence proves; hardware_tier takes the list of revoked keys into account too.',
+    ),
     reasons: z
       .array(z.object({ code: reasonCode, detail: z.string() }).meta({ id: 'HardwareReason' }))
       .describe('Empty when the evidence proved the tier.'),

@@ -12,6 +12,7 @@ const device = {
   certificate,
   spki_sha256: DIGEST,
   enrolled_at: '2026-11-20T15:00:00.000Z',
+  expires_at: certificate.not_after,
   revoked_at: null,
   revoke_effective_at: null,
   revoke_reason: null,
@@ -127,12 +128,20 @@ export const NOTES: Record<string, Note> = {
     problems: ['device_revoked'],
   },
   'GET /v1/admin/devices': {
-    description: '`expired`: the certificate has expired, and the device counts as not enrolled.',
+    description:
+      'A device must match all filters; of several statuses, any. `expired`: the certificate has expired, and the device ' +
+      'counts as not enrolled. `status=enrolled` with `expires_lt`, `order_by=expires` and `order=asc` are those to renew, ' +
+      'the most urgent first.',
     answers: { 200: { example: listed(device) } },
   },
   'GET /v1/admin/devices/:id': {
     description: 'With its certificate and what the server knows of its hardware.',
     answers: { 200: { example: provenDevice } },
+  },
+  'PATCH /v1/admin/devices/:id': {
+    description: 'The name is for people, and no result depends on it. A repeat changes nothing.',
+    examples: { 'Another name': { name: 'Phone of the Berlin office' }, 'No name': { name: null } },
+    answers: { 200: { example: { ...device, name: 'Phone of the Berlin office' } } },
   },
   'POST /v1/admin/devices/:id/revoke': {
     description:

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { parseLines } from '#src/platform/http/bulk.ts'
 import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
-import { idParams, timestamp, visibleText } from '#src/platform/http/params.ts'
+import { listOf, listQuery, orderQuery } from '#src/platform/http/page.ts'
+import { boundTime, idParams, several, timestamp, visibleText } from '#src/platform/http/params.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import { evidenceRequest } from '../hardware/evidence.ts'
 import { hardwareTierView } from '../judgement-views.ts'
@@ -11,17 +11,18 @@ import { type Challenges, MAX_CHALLENGES } from './challenges.ts'
 import type { Devices } from './devices.ts'
 import { importLimits, MAX_IMPORT_BYTES } from './import.ts'
 import { deviceLifeRoutes } from './life-routes.ts'
+import { DEVICE_ORDERS } from './rows.ts'
 import { deviceStatusView, deviceView, importView, toDeviceView, toImportView } from './views.ts'
 
 // The check of JSON bodies for U+0000, which Postgres can't store, does not cover lines.
-const name = visibleText(200).refine((text) => !text.includes('\0'), {
+const deviceName = visibleText(200).refine((text) => !text.includes('\0'), {
   error: 'must not contain U+0000',
   params: { code: 'invalid_character' },
 })
 
 export const enrollRequest = z
   .strictObject({
-    name: name.optional(),
+    name: deviceName.optional(),
     certificate_chain: z.array(z.string()).min(1),
     attestation: evidenceRequest.optional().describe('Evidence of the key’s hardware.'),
   })
@@ -75,7 +76,7 @@ function evidenceRoutes(devices: Devices, challenges: Challenges): Route[] {
         scope: 'admin',
         permission: 'devices.write',
         audits: 'device.evidence_changed',
-        body: evidenceRequest,
+        body: evidenceRequest.meta({ id: 'AttestDeviceRequest' }),
         view: deviceView,
         status: [200],
       },
@@ -139,13 +140,21 @@ function registryRoutes(devices: Devices): Route[] {
         sdk: 'devices.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Devices, newest first',
+        summary: 'Devices, newest first or by their expiry',
         scope: 'admin',
         permission: 'devices.read',
         query: z.strictObject({
           ...listQuery,
-          status: deviceStatusView.optional(),
+          ...orderQuery,
+          order_by: z
+            .enum(DEVICE_ORDERS)
+            .meta({ id: 'DeviceOrder' })
+            .default('created')
+            .describe('`created` when absent. By `expires`, `order=asc` begins with what expires first.'),
+          status: several(deviceStatusView).optional(),
           hardware_tier: hardwareTierView.optional(),
+          expires_gte: boundTime.optional().meta({ description: 'The certificate expires at or after.' }),
+          expires_lt: boundTime.optional().meta({ description: 'The certificate expires before.' }),
         }),
         view: listOf(deviceView),
         status: [200],
@@ -171,6 +180,27 @@ function registryRoutes(devices: Devices): Route[] {
         status: [200],
       },
       async ({ caller, params }) => toDeviceView(await devices.get(caller, params.id)),
+    ),
+    endpoint(
+      {
+        method: 'PATCH',
+        path: '/v1/admin/devices/:id',
+        operationId: 'updateDevice',
+        sdk: 'devices.update',
+        effect: 'write',
+        kind: 'call',
+        params: idParams('dev'),
+        summary: 'Give a device another name, or none',
+        scope: 'admin',
+        permission: 'devices.write',
+        audits: 'device.renamed',
+        body: z.strictObject({ name: deviceName.nullable() }).meta({ id: 'UpdateDeviceRequest' }),
+        view: deviceView,
+        status: [200],
+      },
+      async ({ caller, params, body, idempotencyKey }) =>
+        toDeviceView(await devices.rename(caller, params.id, body.name, idempotencyKey)),
+      async ({ caller }, id) => toDeviceView(await devices.get(caller, id)),
     ),
     endpoint(
       {

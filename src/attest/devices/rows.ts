@@ -14,7 +14,8 @@ import { entriesOfWritten } from './history-rows.ts'
 // A capture arrives within 30 days, in which few certificates succeed each other.
 const MAX_FORMER_CHAINS = 8
 
-export type DeviceState = 'enrolled' | 'expired' | 'revoked'
+export const DEVICE_STATES = ['enrolled', 'expired', 'revoked'] as const
+export type DeviceState = (typeof DEVICE_STATES)[number]
 
 export interface DeviceRow extends HardwareColumns {
   id: string
@@ -148,27 +149,62 @@ export async function findDeviceBySpki(tx: Tx, digest: Buffer): Promise<DeviceRo
 }
 
 export interface DeviceFilter {
-  state?: DeviceState | undefined
+  /** Any of these. */
+  states?: readonly DeviceState[] | undefined
   /** What counts by the list of revoked keys given with it. */
   tier?: { tier: HardwareTier; revocations: RevocationSnapshot } | undefined
   enrolledGte?: Date | undefined
   enrolledLt?: Date | undefined
+  expiresGte?: Date | undefined
+  expiresLt?: Date | undefined
 }
 
-/** Newest first. `now` decides which are expired; `before` is the last id of the previous page. */
+export const DEVICE_ORDERS = ['created', 'expires'] as const
+
+export interface DeviceOrder {
+  by: (typeof DEVICE_ORDERS)[number]
+  direction: 'asc' | 'desc'
+}
+
+const NEWEST_FIRST: DeviceOrder = { by: 'created', direction: 'desc' }
+
+export interface DevicePage {
+  order?: DeviceOrder
+  /** The last device of the previous page. Its time is read by the order of expiry only. */
+  after: { id: string; notAfter: Date | undefined } | undefined
+  limit: number
+  /** Decides which are expired. */
+  now: Date
+}
+
 export async function listDevices(
   tx: Tx,
   scope: Scope,
   filter: DeviceFilter,
-  { before, limit, now }: { before: string | undefined; limit: number; now: Date },
+  { order = NEWEST_FIRST, after, limit, now }: DevicePage,
 ): Promise<DeviceRow[]> {
   const { conditions, values } = deviceConditions(scope, filter, now)
-  if (before !== undefined) conditions.push(`id < $${values.push(before)}`)
+  const direction = order.direction === 'asc' ? 'ASC' : 'DESC'
+  const beyond = order.direction === 'asc' ? '>' : '<'
+  const columns = order.by === 'expires' ? `not_after ${direction}, id ${direction}` : `id ${direction}`
+  if (after !== undefined && order.by === 'expires') {
+    const [time, id] = [`$${values.push(after.notAfter)}::timestamptz`, `$${values.push(after.id)}::text`]
+    conditions.push(`(not_after, id) ${beyond} (${time}, ${id})`)
+  } else if (after !== undefined) conditions.push(`id ${beyond} $${values.push(after.id)}`)
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
-  return tx.adhoc<DeviceRow>(
-    `SELECT ${DEVICE} FROM devices ${where} ORDER BY id DESC LIMIT $${values.push(limit)}`,
-    values,
-  )
+  const limited = `ORDER BY ${columns} LIMIT $${values.push(limit)}`
+  // A planner takes the few that expire soon for as likely among the newest as among the oldest, and reads the account from
+  // its newest device on. Behind OFFSET 0 it finds them by their expiry.
+  const isByExpiry = order.by === 'created' && isOfFewTimes(filter)
+  const rows = isByExpiry
+    ? `WHERE id = ANY(ARRAY(SELECT id FROM (SELECT id FROM devices ${where} OFFSET 0) AS matching ${limited})) ORDER BY ${columns}`
+    : `${where} ${limited}`
+  return tx.adhoc<DeviceRow>(`SELECT ${DEVICE} FROM devices ${rows}`, values)
+}
+
+function isOfFewTimes({ states, expiresGte, expiresLt }: DeviceFilter): boolean {
+  const isExpired = states?.length === 1 && states[0] === 'expired'
+  return isExpired || expiresGte !== undefined || expiresLt !== undefined
 }
 
 export async function countDevices(tx: Tx, scope: Scope, filter: DeviceFilter, now: Date): Promise<number> {
@@ -186,6 +222,15 @@ export async function countOfTier(tx: Tx, scope: Scope, tier: NonNullable<Device
     values,
   )
   return row?.count ?? 0
+}
+
+/** `undefined`: no such device. */
+export async function renameDevice(tx: Tx, id: string, name: string | null): Promise<DeviceRow | undefined> {
+  const [device] = await tx.query<DeviceRow>(`UPDATE devices SET name = $2 WHERE id = $1 RETURNING ${DEVICE}`, [
+    id,
+    name,
+  ])
+  return device
 }
 
 /** Revokes the device unless it is revoked. `undefined`: no such device, or revoked before. */
@@ -226,9 +271,18 @@ const DEVICE = `id, name, spki, spki_digest AS "spkiDigest", certificate_chain A
 function deviceConditions({ environment }: Scope, filter: DeviceFilter, now: Date) {
   const values: unknown[] = []
   const conditions: string[] = []
-  if (filter.state === 'revoked') conditions.push('revoked_at IS NOT NULL')
-  if (filter.state === 'expired') conditions.push(`revoked_at IS NULL AND not_after < $${values.push(now)}`)
-  if (filter.state === 'enrolled') conditions.push(`revoked_at IS NULL AND not_after >= $${values.push(now)}`)
+  const compareExpiry = (operator: '>=' | '<', at: Date) => `not_after ${operator} $${values.push(at)}`
+  const states = new Set(filter.states)
+  if (states.size > 0 && states.size < DEVICE_STATES.length) {
+    const either = [
+      ...(states.has('revoked') ? ['revoked_at IS NOT NULL'] : []),
+      ...(states.has('expired') ? [`revoked_at IS NULL AND ${compareExpiry('<', now)}`] : []),
+      ...(states.has('enrolled') ? [`revoked_at IS NULL AND ${compareExpiry('>=', now)}`] : []),
+    ]
+    conditions.push(`(${either.join(' OR ')})`)
+  }
+  if (filter.expiresGte !== undefined) conditions.push(compareExpiry('>=', filter.expiresGte))
+  if (filter.expiresLt !== undefined) conditions.push(compareExpiry('<', filter.expiresLt))
   if (filter.tier) conditions.push(tierCondition(filter.tier.tier, filter.tier.revocations, values))
   const range = { from: filter.enrolledGte, to: filter.enrolledLt }
   conditions.push(...conditionsOfRange(values, { type: 'dev', environment, time: 'enrolled_at' }, range))

@@ -6,8 +6,9 @@ import { certificateView, toCertificateView } from '../trust/certificates.ts'
 import type { Device } from './devices.ts'
 import { hardwareView, toHardwareView } from './hardware-views.ts'
 import type { ImportResult } from './import.ts'
+import { DEVICE_STATES } from './rows.ts'
 
-export const deviceStatusView = z.enum(['enrolled', 'expired', 'revoked']).meta({ id: 'DeviceStatus' })
+export const deviceStatusView = z.enum(DEVICE_STATES).meta({ id: 'DeviceStatus' })
 
 export const deviceView = z
   .object({
@@ -19,6 +20,7 @@ export const deviceView = z
     certificate: certificateView,
     spki_sha256: z.string(),
     enrolled_at: timestampView,
+    expires_at: timestampView.describe('When its certificate expires: from then on it counts as not enrolled.'),
     revoked_at: timestampView.nullable(),
     revoke_effective_at: timestampView.nullable(),
     revoke_reason: z.string().nullable(),
@@ -44,6 +46,7 @@ export function toDeviceView(device: Device): z.input<typeof deviceView> {
     certificate: toCertificateView(device.certificateChain[0]),
     spki_sha256: device.spkiDigest.toString('hex'),
     enrolled_at: device.enrolledAt.toISOString(),
+    expires_at: device.notAfter.toISOString(),
     revoked_at: device.revokedAt?.toISOString() ?? null,
     revoke_effective_at: device.revokeEffectiveAt?.toISOString() ?? null,
     revoke_reason: device.revokeReason,

@@ -180,6 +180,7 @@ export const EXAMPLE_PACKET: z.input<typeof signedPacketView> = {
         },
         spki_sha256: '3d13ef97ff9bb355fc26f47f5da6fdee909ad91ca4e6d49e38a6107acf8dadfd',
         enrolled_at: '2026-11-22T07:31:18.160Z',
+        expires_at: '2029-11-22T07:31:17.000Z',
         revoked_at: null,
         revoke_effective_at: null,
         revoke_reason: null,

@@ -6,7 +6,9 @@ import { readTagged, type Tagged } from './tagged.ts'
 
 export const KEY_DESCRIPTION_OID = '1.3.6.1.4.1.11129.2.1.17'
 
-export type SecurityLevel = 'software' | 'tee' | 'strongbox'
+// In the order of their numbers, as those of the boot states.
+export const SECURITY_LEVELS = ['software', 'tee', 'strongbox'] as const
+export type SecurityLevel = (typeof SECURITY_LEVELS)[number]
 
 export interface KeyDescription {
   attestationVersion: number
@@ -57,7 +59,8 @@ export interface Authorizations {
   areTagsOrdered: boolean
 }
 
-export type BootState = 'verified' | 'self_signed' | 'unverified' | 'failed'
+export const BOOT_STATES = ['verified', 'self_signed', 'unverified', 'failed'] as const
+export type BootState = (typeof BOOT_STATES)[number]
 
 export interface RootOfTrust {
   verifiedBootKey: Buffer
@@ -97,9 +100,6 @@ const SET = 17
 
 const UNIVERSAL = 0
 const CONTEXT = 2
-
-const LEVELS: readonly SecurityLevel[] = ['software', 'tee', 'strongbox']
-const BOOT_STATES: readonly BootState[] = ['verified', 'self_signed', 'unverified', 'failed']
 
 function readAuthorizations(list: Buffer): Authorizations {
   const found = new Map<number, Buffer>()
@@ -207,7 +207,7 @@ function toText(content: Buffer): string {
 }
 
 function toLevel(content: Buffer): SecurityLevel {
-  const level = LEVELS[toNumber(content)]
+  const level = SECURITY_LEVELS[toNumber(content)]
   if (level === undefined) throw new RangeError('an unknown security level')
   return level
 }

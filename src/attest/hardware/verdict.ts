@@ -61,22 +61,27 @@ export interface Reason {
   detail: string
 }
 
+export const USER_GATES = ['none', 'credential', 'biometric', 'either'] as const
+
 /**
  * How the hardware requires a key to be unlocked. `either`: by biometric or by passcode, and the hardware doesn't say
  * which. `none`: not at all, or so long before that it gates no capture.
  */
-export type UserGate = 'none' | 'credential' | 'biometric' | 'either'
+export type UserGate = (typeof USER_GATES)[number]
+
+/**
+ * How the vendor's key came into the device: in the factory, or over the air (its certificates are then valid for weeks).
+ */
+export const PROVISIONINGS = ['factory', 'remote'] as const
+
+export const APP_ENVIRONMENTS = ['production', 'development'] as const
 
 export interface AndroidFacts {
   format: 'android-key'
   securityLevel: SecurityLevel
   attestationVersion: number
   keyMintVersion: number
-  /**
-   * How the vendor's key came into the device: in the factory, or over the air (its certificates are then valid for
-   * weeks).
-   */
-  provisioning: 'factory' | 'remote'
+  provisioning: (typeof PROVISIONINGS)[number]
   bootState: BootState | null
   isDeviceLocked: boolean | null
   osVersion: number | null
@@ -97,7 +102,7 @@ export interface AndroidFacts {
 
 export interface AppleFacts {
   format: 'apple-appattest'
-  environment: 'production' | 'development'
+  environment: (typeof APP_ENVIRONMENTS)[number]
   /** Team and bundle identifier; null when it is none of the expected apps, of which only the digest is known. */
   appId: string | null
   /** Base64 of SHA-256 of the App Attest key. */

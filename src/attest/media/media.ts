@@ -14,7 +14,7 @@ import type { BlobSource, BlobStore, OpenBlob, StagedBlob } from '#src/platform/
 import type { Decoder } from './decoder.ts'
 import { type Dimensions, judgeDimensions, readDimensions } from './dimensions.ts'
 import type { Inspector } from './inspector.ts'
-import { findMedia, insertMedia, type Media } from './rows.ts'
+import { findClaimsOfMedia, findMedia, findUploadedAt, insertMedia, type Media } from './rows.ts'
 import { isMediaType, MEDIA_TYPES, type MediaType, SNIFF_BYTES, sniffType } from './sniff.ts'
 import { ANIMATED, isStill } from './still.ts'
 import type { InspectionCode } from './threads.ts'
@@ -22,6 +22,8 @@ import { createThumbnails } from './thumbnails.ts'
 
 export const MAX_IMAGE_BYTES = 100_000_000
 export const MAX_VIDEO_BYTES = 2 * 1024 ** 3
+/** That are named with a medium. */
+export const MAX_CLAIMS = 100
 
 const PIECE_BYTES = 512 * 1024
 // The thread takes files in the order in which they come, and a slow one moves aside after a second. Two of an account: one
@@ -151,6 +153,18 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
   return {
     upload,
     get,
+
+    /**
+     * With its claims, newest first: one more than `MAX_CLAIMS` where there are more.
+     * @throws {Failure} `environment_mismatch`, `not_found`.
+     */
+    async describe(scope: Scope, id: string): Promise<Media & { uploadedAt: Date; claimIds: string[] }> {
+      const media = await get(scope, id)
+      const [uploadedAt = media.createdAt, claimIds] = await db.tenant(scope, (tx) =>
+        Promise.all([findUploadedAt(tx, id), findClaimsOfMedia(tx, id, MAX_CLAIMS + 1)]),
+      )
+      return { ...media, uploadedAt, claimIds }
+    },
 
     /** Stores media from a JSON body, under the same rules as an upload. Frees the pieces of `InlineBytes`. */
     storeInline(

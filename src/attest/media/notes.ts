@@ -34,6 +34,21 @@ export const NOTES: Record<string, Note> = {
     },
     problems: ['range_not_satisfiable'],
   },
+  'GET /v1/media/:id/metadata': {
+    description:
+      'What is shown of it without its bytes. `width` and `height` are as stored in the file, before any rotation, and ' +
+      'null for a video.',
+    answers: {
+      200: {
+        example: {
+          ...media,
+          uploaded_at: '2026-11-20T15:11:02.000Z',
+          claim_ids: [IDS.claim],
+          has_more_claims: false,
+        },
+      },
+    },
+  },
   'GET /v1/media/:id/thumbnail': {
     description:
       'Made at the first request. 404 where the pixels can not be read here (HEIC), or not within 8 s and 768 MB. An ' +

@@ -5,22 +5,35 @@ import { Failure } from '#src/failure.ts'
 import { type Caller, endpoint, type Route, type StreamReply } from '#src/platform/http/endpoint.ts'
 import { idParams } from '#src/platform/http/params.ts'
 import { parseByteRange, type RangeAnswer } from '#src/platform/http/request-headers.ts'
-import { timestampView } from '#src/platform/http/views.ts'
-import { MAX_VIDEO_BYTES, type MediaDomain } from './media.ts'
+import { extended, timestampView } from '#src/platform/http/views.ts'
+import { MAX_CLAIMS, MAX_VIDEO_BYTES, type MediaDomain } from './media.ts'
 import type { Media } from './rows.ts'
-import { MEDIA_TYPES } from './sniff.ts'
+import { MEDIA_TYPES, type MediaType } from './sniff.ts'
+
+const types = Object.keys(MEDIA_TYPES) as MediaType[]
+export const mediaTypeView = z.enum(types).meta({ id: 'MediaContentType' })
 
 const mediaView = z
   .object({
     media_id: z.string(),
     sha256: z.string(),
     size: z.number().int(),
-    content_type: z.string(),
+    content_type: mediaTypeView,
     width: z.number().int().nullable(),
     height: z.number().int().nullable(),
     created_at: timestampView,
   })
   .meta({ id: 'Media' })
+
+const detailsView = extended(
+  mediaView,
+  {
+    uploaded_at: timestampView.describe('When the same bytes were last uploaded.'),
+    claim_ids: z.array(z.string()).max(MAX_CLAIMS).describe('The claims whose captures show it, newest first.'),
+    has_more_claims: z.boolean().describe(`More than ${MAX_CLAIMS} claims show it.`),
+  },
+  { id: 'MediaDetails' },
+)
 
 /** @param recordRead Resolves when the audit log has the read: no byte is sent before. */
 export function mediaRoutes(media: MediaDomain, recordRead: ReadAudit): Route[] {
@@ -39,7 +52,7 @@ export function mediaRoutes(media: MediaDomain, recordRead: ReadAudit): Route[] 
         summary: 'Upload a photo (up to 100 MB) or a video (up to 2 GiB). The same bytes are the same media_id.',
         scope: 'attest',
         permission: 'claims.submit',
-        rawBody: { contentTypes: Object.keys(MEDIA_TYPES), isHashed: true },
+        rawBody: { contentTypes: types, isHashed: true },
         maxBodyBytes: MAX_VIDEO_BYTES,
         view: mediaView,
         status: [200],
@@ -87,6 +100,31 @@ export function mediaRoutes(media: MediaDomain, recordRead: ReadAudit): Route[] 
         return download(found, parsed, headers, async (part) =>
           afterRecording(read(caller, found, 'original'), media.open(caller, found, part)),
         )
+      },
+    ),
+    endpoint(
+      {
+        method: 'GET',
+        path: '/v1/media/:id/metadata',
+        operationId: 'getMedia',
+        sdk: 'media.retrieve',
+        effect: 'read',
+        kind: 'call',
+        params: idParams('med'),
+        summary: 'What is known of a photo or a video: its type, size and dimensions, and the claims that show it.',
+        scope: 'verify',
+        permission: 'claims.read',
+        view: detailsView,
+        status: [200],
+      },
+      async ({ caller, params }) => {
+        const { claimIds, uploadedAt, ...found } = await media.describe(caller, params.id)
+        return {
+          ...toView(found),
+          uploaded_at: uploadedAt.toISOString(),
+          claim_ids: claimIds.slice(0, MAX_CLAIMS),
+          has_more_claims: claimIds.length > MAX_CLAIMS,
+        }
       },
     ),
     endpoint(

@@ -57,6 +57,22 @@ export async function findMedia(tx: Tx, id: string): Promise<Media | undefined> 
   return row === undefined ? undefined : toMedia(row)
 }
 
+/** When the same bytes came last. */
+export async function findUploadedAt(tx: Tx, id: string): Promise<Date | undefined> {
+  const [row] = await tx.query<{ at: Date }>('SELECT uploaded_at AS at FROM media WHERE id = $1', [id])
+  return row?.at
+}
+
+/** The claims whose captures show it, newest first. */
+export async function findClaimsOfMedia(tx: Tx, id: string, limit: number): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT DISTINCT claim_id AS id FROM attestations WHERE media_id = $1 AND status <> 'cancelled'
+     ORDER BY claim_id DESC LIMIT $2`,
+    [id, limit],
+  )
+  return rows.map((row) => row.id)
+}
+
 /** Without erased ones, in no order. */
 export async function findMediaByIds(tx: Tx, ids: readonly string[]): Promise<Media[]> {
   const rows = await tx.query<Row>(`SELECT ${COLUMNS} FROM media WHERE id = ANY($1) AND state = 'stored'`, [ids])

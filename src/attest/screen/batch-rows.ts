@@ -1,4 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
+import { boundsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Rejection } from '#src/platform/http/bulk.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { ScreeningStatus } from './rows.ts'
@@ -6,10 +7,14 @@ import type { ScreeningStatus } from './rows.ts'
 export interface ScreeningBatchRow {
   id: string
   accepted: number
-  rejected: Rejection[]
+  rejectedCount: number
   createdAt: Date
   counts: Record<ScreeningStatus, number>
 }
+
+type StoredBatch = Omit<ScreeningBatchRow, 'counts'>
+
+const BATCH = `id, accepted, jsonb_array_length(rejected) AS "rejectedCount", created_at AS "createdAt"`
 
 /** Inserted before its screenings, which refer to it; `setRejected` adds the rejected lines. */
 export async function insertScreeningBatch(
@@ -37,26 +42,76 @@ export async function setRejected(
 }
 
 export async function findScreeningBatch(tx: Tx, id: string): Promise<ScreeningBatchRow | undefined> {
-  const [row] = await tx.query<Omit<ScreeningBatchRow, 'counts'>>(
-    'SELECT id, accepted, rejected, created_at AS "createdAt" FROM screening_batches WHERE id = $1',
-    [id],
+  const rows = await tx.query<StoredBatch>(`SELECT ${BATCH} FROM screening_batches WHERE id = $1`, [id])
+  const [row] = await withCounts(tx, rows)
+  return row
+}
+
+/** By line. Undefined: no such batch. */
+export async function findRejected(tx: Tx, id: string): Promise<Rejection[] | undefined> {
+  const [row] = await tx.query<{ rejected: Rejection[] }>('SELECT rejected FROM screening_batches WHERE id = $1', [id])
+  return row?.rejected
+}
+
+const MATCHES = `id >= $1 AND id < $2
+  AND ($3::timestamptz IS NULL OR created_at >= $3) AND ($4::timestamptz IS NULL OR created_at < $4)`
+
+function valuesOf({ environment }: Scope, range: TimeRange, before?: string) {
+  return [...boundsOfRange({ type: 'bat', environment }, range, before), range.from ?? null, range.to ?? null]
+}
+
+/** Newest first. */
+export async function findScreeningBatches(
+  tx: Tx,
+  scope: Scope,
+  range: TimeRange,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<ScreeningBatchRow[]> {
+  const rows = await tx.query<StoredBatch>(
+    `SELECT ${BATCH} FROM screening_batches WHERE ${MATCHES} ORDER BY id DESC LIMIT $5`,
+    [...valuesOf(scope, range, before), limit],
   )
-  if (row === undefined) return undefined
-  const found = await tx.query<{ status: ScreeningStatus; count: number }>(
-    // In the order of the batch's own index: where the planner knows of few screenings, it would read all of the account.
-    `SELECT status, count(*) AS count FROM (SELECT status FROM screenings WHERE batch_id = $1 ORDER BY batch_id, batch_line) AS lines
-     GROUP BY status`,
-    [id],
+  return withCounts(tx, rows)
+}
+
+export async function countScreeningBatches(tx: Tx, scope: Scope, range: TimeRange): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(countOf(`screening_batches WHERE ${MATCHES}`), valuesOf(scope, range))
+  return row?.count ?? 0
+}
+
+/** The last line of the batch without an end, by the order of their jobs. */
+export async function findLastQueuedJob(tx: Tx, batchId: string): Promise<string | undefined> {
+  const [row] = await tx.query<{ jobId: string }>(
+    // In the order of the batch's own index: see withCounts.
+    `SELECT job_id AS "jobId" FROM screenings WHERE batch_id = $1 AND status = 'queued'
+     ORDER BY batch_id DESC, batch_line DESC LIMIT 1`,
+    [batchId],
   )
-  const counts = new Map(found.map(({ status, count }) => [status, count]))
-  const countOf = (status: ScreeningStatus) => counts.get(status) ?? 0
-  return {
-    ...row,
-    counts: {
+  return row?.jobId
+}
+
+// A page may have a million lines: only those without a score are counted, by an index that has no others.
+async function withCounts(tx: Tx, rows: readonly StoredBatch[]): Promise<ScreeningBatchRow[]> {
+  const found = await tx.query<{ batchId: string; status: Exclude<ScreeningStatus, 'scored'>; count: number }>(
+    // One look-up for each batch, in the order of that index: where the planner knows of few screenings, it would read all of
+    // the account.
+    `SELECT wanted.id AS "batchId", lines.status, lines.count FROM unnest((SELECT $1::text[])) AS wanted (id)
+     CROSS JOIN LATERAL (
+       SELECT status, count(*) AS count FROM (
+         SELECT status FROM screenings WHERE batch_id = wanted.id AND status <> 'scored' ORDER BY batch_id, status OFFSET 0
+       ) AS unscored GROUP BY status
+     ) AS lines`,
+    [rows.map(({ id }) => id)],
+  )
+  return rows.map((row) => {
+    const own = found.filter(({ batchId }) => batchId === row.id)
+    const countOf = (status: ScreeningStatus) => own.find((one) => one.status === status)?.count ?? 0
+    const unscored = {
       queued: countOf('queued'),
-      scored: countOf('scored'),
       unavailable: countOf('unavailable'),
       unsupported: countOf('unsupported'),
-    },
-  }
+    }
+    const scored = row.accepted - unscored.queued - unscored.unavailable - unscored.unsupported
+    return { ...row, counts: { ...unscored, scored } }
+  })
 }

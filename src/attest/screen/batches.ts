@@ -7,17 +7,35 @@ import { BEYOND_CAP, ROOM_TAKEN, takeRoom } from '#src/account/usage/caps.ts'
 import { Failure, type FieldError } from '#src/failure.ts'
 import { type BulkWork, inParts } from '#src/platform/bulk-work.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { TimeRange } from '#src/platform/db/id-ranges.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { createFairBudget, type FairBudget, type Hold } from '#src/platform/fair-budget.ts'
-import { createReport, nothingAccepted, parseLine, type RejectionReport } from '#src/platform/http/bulk.ts'
+import {
+  createReport,
+  nothingAccepted,
+  parseLine,
+  type Rejection,
+  type RejectionReport,
+} from '#src/platform/http/bulk.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
+import type { Page, Pager } from '#src/platform/http/page.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
-import { findScreeningBatch, insertScreeningBatch, type ScreeningBatchRow, setRejected } from './batch-rows.ts'
+import {
+  countScreeningBatches,
+  findLastQueuedJob,
+  findRejected,
+  findScreeningBatch,
+  findScreeningBatches,
+  insertScreeningBatch,
+  type ScreeningBatchRow,
+  setRejected,
+} from './batch-rows.ts'
 import { type ScreenLine, screenLine } from './requests.ts'
 
 /** Ten thousand lines of two ids each, with room for spaces. */
@@ -40,6 +58,15 @@ interface Line {
   body: ScreenLine
 }
 
+interface ListRequest {
+  limit: number
+  cursor?: string | undefined
+  include?: 'total_count' | undefined
+}
+
+/** With the refused lines, as the answer of the upload has them. */
+export type SubmittedBatch = ScreeningBatchRow & { rejected: Rejection[] }
+
 export interface ScreeningUpload {
   stream: Readable
   /** A JSON array instead of NDJSON. */
@@ -49,6 +76,8 @@ export interface ScreeningUpload {
 
 export interface ScreeningBatchesDeps {
   db: Database
+  pager: Pager
+  waiters: Pick<Waiters, 'settled'>
   now: () => Date
   bulkWork: BulkWork
   /** Of lines in memory. */
@@ -57,6 +86,8 @@ export interface ScreeningBatchesDeps {
 
 export function createScreeningBatches({
   db,
+  pager,
+  waiters,
   now,
   bulkWork,
   linesBudget = createFairBudget(LINES_BYTES),
@@ -66,7 +97,7 @@ export function createScreeningBatches({
     scope: Caller,
     lines: readonly Line[],
     intake: RejectionReport,
-  ): Promise<ScreeningBatchRow> {
+  ): Promise<SubmittedBatch> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
@@ -90,14 +121,14 @@ export function createScreeningBatches({
       throw isBeyondCap ? room.refusal({ accepted: 0, rejected }) : nothingAccepted(rejected)
     }
     await setRejected(tx, id, { accepted, rejected: report.rejections() })
-    return getBatch(tx, id)
+    return getSubmittedBatch(tx, id)
   }
 
   async function acceptWithSlot(
     caller: Caller,
     { idempotencyKey }: ScreeningUpload,
     { lines, intake, hold }: { lines: readonly Line[]; intake: RejectionReport; hold: Hold },
-  ): Promise<ScreeningBatchRow> {
+  ): Promise<SubmittedBatch> {
     const acceptOnce = (tx: Tx) =>
       once(
         tx,
@@ -123,7 +154,7 @@ export function createScreeningBatches({
      * @throws {Failure} `payload_too_large`, `invalid_json` (a malformed array), `invalid_request` when no line can be
      * accepted (member `rejected` says why), `service_unavailable`, and any failure of the stream. Then nothing is stored.
      */
-    async submit(caller: Caller, upload: ScreeningUpload): Promise<ScreeningBatchRow> {
+    async submit(caller: Caller, upload: ScreeningUpload): Promise<SubmittedBatch> {
       const hold = linesBudget.open(caller.accountId)
       try {
         const { lines, intake } = await readAll(caller, upload, hold)
@@ -135,10 +166,57 @@ export function createScreeningBatches({
       }
     },
 
-    /** @throws {Failure} `not_found`, `environment_mismatch`. */
-    async get(scope: Scope, id: string): Promise<ScreeningBatchRow> {
+    /** What `submit` answered, with the progress of now. @throws {Failure} `not_found`, `environment_mismatch`. */
+    async getSubmitted(scope: Scope, id: string): Promise<SubmittedBatch> {
       checkId(id, 'bat', scope.environment)
-      return db.tenant(scope, (tx) => getBatch(tx, id))
+      return db.tenant(scope, (tx) => getSubmittedBatch(tx, id))
+    },
+
+    /** Waits up to `waitSeconds` until each line has ended. @throws {Failure} `not_found`, `environment_mismatch`. */
+    async awaitBatch(scope: Scope, id: string, waitSeconds: number, signal: AbortSignal): Promise<ScreeningBatchRow> {
+      checkId(id, 'bat', scope.environment)
+      const deadline = performance.now() + waitSeconds * 1_000
+      const awaited = new Set<string>()
+      for (;;) {
+        const { row, jobId } = await db.tenant(scope, async (tx) => ({
+          row: await getBatch(tx, id),
+          jobId: waitSeconds === 0 ? undefined : await findLastQueuedJob(tx, id),
+        }))
+        // A job that has ended before its line did gave up: its end is written after it.
+        if (jobId === undefined || awaited.has(jobId)) return row
+        awaited.add(jobId)
+        const hasEnded = await waiters.settled(jobId, deadline - performance.now(), signal)
+        if (!hasEnded) return db.tenant(scope, (tx) => getBatch(tx, id))
+      }
+    },
+
+    /** Newest first. @throws {Failure} `invalid_request` at `?cursor`. */
+    async list(
+      scope: Scope,
+      range: TimeRange,
+      query: ListRequest,
+    ): Promise<Page<ScreeningBatchRow> & { totalCount: number | undefined }> {
+      const binding = { route: 'GET /v1/media/screenings/batches', scope, query: { ...range } }
+      const before = pager.decode(query.cursor, binding)
+      return db.tenant(scope, async (tx) => {
+        const rows = await findScreeningBatches(tx, scope, range, { before, limit: query.limit + 1 })
+        const totalCount = query.include === undefined ? undefined : await countScreeningBatches(tx, scope, range)
+        return { ...pager.page(rows, query.limit, (row) => row.id, binding), totalCount }
+      })
+    },
+
+    /**
+     * The rejected lines, in the order of the input.
+     * @throws {Failure} `not_found`, `environment_mismatch`, `invalid_request` at `?cursor`.
+     */
+    async listRejected(scope: Scope, id: string, query: Omit<ListRequest, 'include'>): Promise<Page<Rejection>> {
+      checkId(id, 'bat', scope.environment)
+      const binding = { route: `GET /v1/media/screenings/batches/${id}/rejected`, scope }
+      const cursor = pager.decode(query.cursor, binding)
+      const rejected = await db.tenant(scope, (tx) => findRejected(tx, id))
+      if (rejected === undefined) throw noBatch(id)
+      const left = rejected.filter(({ line }) => line > Number(cursor ?? 0)).slice(0, query.limit + 1)
+      return pager.page(left, query.limit, ({ line }) => String(line), binding)
     },
   }
 }
@@ -178,9 +256,15 @@ function undefinedIfTaken(error: unknown): undefined {
 
 async function getBatch(tx: Tx, id: string): Promise<ScreeningBatchRow> {
   const row = await findScreeningBatch(tx, id)
-  if (row === undefined) throw new Failure('not_found', `There is no batch of screenings ${id}.`)
+  if (row === undefined) throw noBatch(id)
   return row
 }
+
+async function getSubmittedBatch(tx: Tx, id: string): Promise<SubmittedBatch> {
+  return { ...(await getBatch(tx, id)), rejected: (await findRejected(tx, id)) ?? [] }
+}
+
+const noBatch = (id: string) => new Failure('not_found', `There is no batch of screenings ${id}.`)
 
 function judgeLine(bytes: Buffer | undefined, scope: Scope): { body: ScreenLine } | { errors: FieldError[] } {
   const parsed = parseLine(bytes, screenLine, LIMITS)

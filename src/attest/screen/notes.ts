@@ -67,22 +67,22 @@ const unavailable = {
   completed_at: '2026-11-20T15:11:04.410Z',
 }
 
+const rejectedLine = {
+  line: 3,
+  errors: [{ pointer: '/media_id', code: 'not_found', detail: 'names no media: upload it with POST /v1/media first' }],
+}
+
 const batch = {
   screening_batch_id: IDS.batch,
   status: 'queued',
   failure: null,
   accepted: 2,
-  rejected: [
-    {
-      line: 3,
-      errors: [
-        { pointer: '/media_id', code: 'not_found', detail: 'names no media: upload it with POST /v1/media first' },
-      ],
-    },
-  ],
+  rejected_count: 1,
   counts: { queued: 2, running: 0, succeeded: 0, failed: 0, cancelled: 0 },
   created_at: '2026-11-20T15:11:04.310Z',
 }
+
+const endedBatch = { ...batch, status: 'succeeded', counts: { ...batch.counts, queued: 0, succeeded: 2 } }
 
 const LINES = `{"media_id":"${IDS.media}","claim_id":"${IDS.claim}"}
 {"media_id":"${IDS.media}"}
@@ -121,11 +121,9 @@ export const NOTES: Record<string, Note> = {
     problems: ['environment_mismatch'],
   },
   'GET /v1/media/screenings/:id': {
-    description: '`wait` keeps the request open until it has ended, for that many seconds at most.',
-    answers: {
-      200: { description: 'It has ended.', example: unavailable },
-      202: { description: 'It is still queued.', headers: LATER, example: queued },
-    },
+    description:
+      '`wait` keeps the request open until it has ended, for that many seconds at most; `status` says whether it has.',
+    answers: { 200: { description: 'The screening as it is now.', example: unavailable } },
   },
   'POST /v1/media/screenings/batches': {
     description:
@@ -139,16 +137,29 @@ export const NOTES: Record<string, Note> = {
       202: {
         description: 'What can be screened is queued.',
         headers: { Location: 'Where to read its progress.' },
-        example: batch,
+        example: { ...batch, rejected: [rejectedLine] },
+      },
+    },
+  },
+  'GET /v1/media/screenings/batches': {
+    description: 'The refused lines of one are a list of their own.',
+    answers: {
+      200: {
+        description: 'A page.',
+        example: { object: 'list', data: [endedBatch], has_more: false, next_cursor: null },
       },
     },
   },
   'GET /v1/media/screenings/batches/:id': {
-    description: 'Counts by status.',
+    description: '`wait` keeps the request open until every accepted line has ended, for that many seconds at most.',
+    answers: { 200: { description: 'The progress so far.', example: endedBatch } },
+  },
+  'GET /v1/media/screenings/batches/:id/rejected': {
+    description: 'With the reasons. A line that was accepted is in `GET /v1/media/screenings?screening_batch_id=...`.',
     answers: {
       200: {
-        description: 'The progress so far.',
-        example: { ...batch, status: 'succeeded', counts: { ...batch.counts, queued: 0, succeeded: 2 } },
+        description: 'A page.',
+        example: { object: 'list', data: [rejectedLine], has_more: false, next_cursor: null },
       },
     },
   },

@@ -1,15 +1,14 @@
 import { z } from 'zod'
-import { Failure, invalidField } from '#src/failure.ts'
 import { replyVersion, requireIfMatch, toDocumentView } from '#src/platform/http/documents.ts'
 import { endpoint, type Route, reply } from '#src/platform/http/endpoint.ts'
 import { NDJSON_TYPE } from '#src/platform/http/ndjson.ts'
-import { listOf, listQuery } from '#src/platform/http/page.ts'
+import { createdBetween, listOf, listQuery, type Page } from '#src/platform/http/page.ts'
 import { idParams, several } from '#src/platform/http/params.ts'
 import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.ts'
+import { rejectedLineView } from '#src/platform/http/rejection.ts'
+import { checkIdFilter } from '#src/platform/http/validate.ts'
 import { workStatusView } from '#src/platform/http/views.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
-import type { ScreeningBatchRow } from './batch-rows.ts'
-import { MAX_BATCH_BYTES, type ScreeningBatches } from './batches.ts'
+import { MAX_BATCH_BYTES, type ScreeningBatches, type SubmittedBatch } from './batches.ts'
 import { MAX_BODY_BYTES, screenRequest, settingsDocument } from './requests.ts'
 import type { ScreeningRow } from './rows.ts'
 import type { Screenings } from './screenings.ts'
@@ -20,8 +19,10 @@ import {
   screeningSettingsView,
   screeningView,
   statusesOf,
+  submittedView,
   toScreeningBatchView,
   toScreeningView,
+  toSubmittedView,
 } from './views.ts'
 
 const JSON_ARRAY = 'application/json'
@@ -100,24 +101,20 @@ export function screenRoutes(
         status: [200],
       },
       async ({ caller, query }) => {
-        checkFilter('claim_id', query.claim_id, 'clm', caller)
-        checkFilter('media_id', query.media_id, 'med', caller)
-        checkFilter('screening_batch_id', query.screening_batch_id, 'bat', caller)
+        checkIdFilter('claim_id', query.claim_id, 'clm', caller)
+        checkIdFilter('media_id', query.media_id, 'med', caller)
+        checkIdFilter('screening_batch_id', query.screening_batch_id, 'bat', caller)
+        const { createdGte: createdFrom, createdLt: createdBefore } = createdBetween(query)
         const filter = {
           claimId: query.claim_id,
           mediaId: query.media_id,
           batchId: query.screening_batch_id,
           statuses: query.status === undefined ? undefined : statusesOf(query.status),
           factor: query.factor,
-          createdFrom: query.created_gte === undefined ? undefined : new Date(query.created_gte),
-          createdBefore: query.created_lt === undefined ? undefined : new Date(query.created_lt),
+          createdFrom,
+          createdBefore,
         }
-        const { data, totalCount, ...page } = await screenings.list(caller, filter, query)
-        return {
-          ...page,
-          data: data.map(toScreeningView),
-          ...(totalCount === undefined ? {} : { total_count: totalCount }),
-        }
+        return counted(await screenings.list(caller, filter, query), toScreeningView)
       },
     ),
     endpoint(
@@ -132,11 +129,12 @@ export function screenRoutes(
         params: idParams('scr'),
         summary: 'One screening',
         query: z.object({ wait: waitQuery.default(0) }),
+        waits: true,
         view: screeningView,
-        status: [200, 202],
+        status: [200],
       },
       async ({ caller, params, query, signal }) =>
-        answer(await screenings.awaitScreening(caller, params.id, query.wait, signal)),
+        toScreeningView(await screenings.awaitScreening(caller, params.id, query.wait, signal)),
     ),
     endpoint(
       {
@@ -153,14 +151,33 @@ export function screenRoutes(
         knowsRepeats: true,
         rawBody: { contentTypes: [NDJSON_TYPE, JSON_ARRAY], isKept: true },
         maxBodyBytes: MAX_BATCH_BYTES,
-        view: screeningBatchView,
+        view: submittedView,
         status: [202],
       },
       async ({ caller, stream, header, idempotencyKey }) => {
         const isArray = (header('content-type') ?? '').trimStart().toLowerCase().startsWith(JSON_ARRAY)
         return accepted(await batches.submit(caller, { stream, isArray, idempotencyKey }))
       },
-      async ({ caller }, id) => accepted(await batches.get(caller, id)),
+      async ({ caller }, id) => accepted(await batches.getSubmitted(caller, id)),
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/media/screenings/batches',
+        operationId: 'listScreeningBatches',
+        sdk: 'screenings.batches.list',
+        effect: 'read',
+        kind: 'list',
+        summary: 'Batches of screenings with their progress, newest first',
+        query: z.object(listQuery),
+        view: listOf(screeningBatchView),
+        status: [200],
+      },
+      async ({ caller, query }) => {
+        const { createdGte: from, createdLt: to } = createdBetween(query)
+        return counted(await batches.list(caller, { from, to }, query), toScreeningBatchView)
+      },
     ),
     endpoint(
       {
@@ -170,13 +187,33 @@ export function screenRoutes(
         operationId: 'getScreeningBatch',
         sdk: 'screenings.batches.retrieve',
         effect: 'read',
-        kind: 'call',
+        kind: 'wait',
         params: idParams('bat'),
-        summary: 'The progress of a batch of screenings, and the refused lines',
+        summary: 'The progress of a batch of screenings',
+        query: z.object({ wait: waitQuery.default(0) }),
+        waits: true,
         view: screeningBatchView,
         status: [200],
       },
-      async ({ caller, params }) => toScreeningBatchView(await batches.get(caller, params.id)),
+      async ({ caller, params, query, signal }) =>
+        toScreeningBatchView(await batches.awaitBatch(caller, params.id, query.wait, signal)),
+    ),
+    endpoint(
+      {
+        ...reading,
+        method: 'GET',
+        path: '/v1/media/screenings/batches/:id/rejected',
+        operationId: 'listRejectedScreeningLines',
+        sdk: 'screenings.batches.listRejected',
+        effect: 'read',
+        kind: 'list',
+        params: idParams('bat'),
+        summary: 'The refused lines of a batch of screenings, in the order of the input',
+        query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
+        view: listOf(rejectedLineView),
+        status: [200],
+      },
+      ({ caller, params, query }) => batches.listRejected(caller, params.id, query),
     ),
     endpoint(
       {
@@ -216,20 +253,17 @@ export function screenRoutes(
   ]
 }
 
+function counted<Row, View>(
+  { data, totalCount, ...page }: Page<Row> & { totalCount: number | undefined },
+  toView: (row: Row) => View,
+) {
+  return { ...page, data: data.map(toView), ...(totalCount === undefined ? {} : { total_count: totalCount }) }
+}
+
 function answerSettings(stored: ScreeningSettings) {
   return replyVersion(toDocumentView(stored))
 }
 
-function accepted(row: ScreeningBatchRow) {
-  return reply(202, toScreeningBatchView(row), { Location: `/v1/media/screenings/batches/${row.id}` })
-}
-
-// A malformed id would match no row, and the caller would not see the typing error.
-function checkFilter(name: string, id: string | undefined, type: 'clm' | 'med' | 'bat', { environment }: Scope): void {
-  try {
-    if (id !== undefined) checkId(id, type, environment)
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code !== 'not_found') throw error
-    throw invalidField(`?${name}`, 'invalid_id', error.message)
-  }
+function accepted(batch: SubmittedBatch) {
+  return reply(202, toSubmittedView(batch), { Location: `/v1/media/screenings/batches/${batch.id}` })
 }

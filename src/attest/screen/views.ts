@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { documentMembers } from '#src/platform/http/documents.ts'
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
-import { timestampView, type WorkStatus, workCountsView, workStatusView } from '#src/platform/http/views.ts'
+import { extended, timestampView, type WorkStatus, workCountsView, workStatusView } from '#src/platform/http/views.ts'
 import { advisoryView, observationView } from '../judgement-views.ts'
 import type { ScreeningBatchRow } from './batch-rows.ts'
+import type { SubmittedBatch } from './batches.ts'
 import { settingsDocument } from './requests.ts'
 import { REASONS, type ScreeningReason, type ScreeningRow, type ScreeningStatus } from './rows.ts'
 import { needsReview } from './thresholds.ts'
@@ -116,23 +117,33 @@ export const screeningBatchView = z
     status: workStatusView,
     failure: z.null().describe('A line that fails says why in its own screening.'),
     accepted: count,
-    rejected: z.array(rejectedLineView),
+    rejected_count: count,
     counts: workCountsView.describe('Accepted lines by status; their sum is `accepted`.'),
     created_at: iso,
   })
   .meta({ id: 'ScreeningBatch' })
 
+export const submittedView = extended(
+  screeningBatchView,
+  { rejected: z.array(rejectedLineView).describe('Later at `GET /v1/media/screenings/batches/{id}/rejected`.') },
+  { id: 'SubmittedScreeningBatch' },
+)
+
 export const screeningSettingsView = z.object(documentMembers(settingsDocument)).meta({ id: 'ScreeningSettings' })
 
+export function toSubmittedView(batch: SubmittedBatch): z.input<typeof submittedView> {
+  return { ...toScreeningBatchView(batch), rejected: batch.rejected }
+}
+
 export function toScreeningBatchView(row: ScreeningBatchRow): z.input<typeof screeningBatchView> {
-  const { id, accepted, rejected, counts, createdAt } = row
+  const { id, accepted, rejectedCount, counts, createdAt } = row
   const { queued, scored, unavailable, unsupported } = counts
   return {
     screening_batch_id: id,
     status: queued === 0 ? 'succeeded' : queued < accepted ? 'running' : 'queued',
     failure: null,
     accepted,
-    rejected,
+    rejected_count: rejectedCount,
     counts: { queued, running: 0, succeeded: scored, failed: unavailable + unsupported, cancelled: 0 },
     created_at: createdAt.toISOString(),
   }

@@ -2,8 +2,10 @@
 // (`?name` for a query parameter), one of our codes and a sentence. Values are never echoed.
 
 import { z } from 'zod'
-import { Failure, type FieldError, sentenceOf } from '#src/failure.ts'
+import type { ScopedType } from '#src/catalogue/ids.ts'
+import { Failure, type FieldError, invalidField, sentenceOf } from '#src/failure.ts'
 import type { FieldErrorCode } from '#src/field-errors.ts'
+import { checkId, type Scope } from '#src/platform/ids.ts'
 import { redactTokens } from '#src/platform/log.ts'
 
 type Issue = z.core.$ZodIssue
@@ -304,4 +306,18 @@ function unwrapped(schema: z.ZodType): z.ZodType {
   }
   if (schema instanceof z.ZodLazy) return unwrapped(schema.def.getter() as z.ZodType)
   return schema instanceof z.ZodPipe ? unwrapped(schema.def.in as z.ZodType) : schema
+}
+
+/**
+ * A filter of a list that names something by its id: a malformed id would match no row, and the caller would not see the
+ * typing error.
+ * @throws {Failure} `environment_mismatch`, `invalid_request` at `?<name>`.
+ */
+export function checkIdFilter(name: string, id: string | undefined, type: ScopedType, { environment }: Scope): void {
+  try {
+    if (id !== undefined) checkId(id, type, environment)
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'not_found') throw error
+    throw invalidField(`?${name}`, 'invalid_id', error.message)
+  }
 }

@@ -57,6 +57,33 @@ describe('capture sessions', () => {
     }
   })
 
+  it('are listed without their nonces, by status, device and time', async () => {
+    const deviceId = await enroll()
+    const issued = async (body: Record<string, unknown>) =>
+      ((await open({ count: 1, ...body })).json.sessions as Issued[])[0]?.capture_session_id
+    const bound = await issued({ device_id: deviceId, claim_reference: 'CLM-1' })
+    app.clock.now = new Date(AT.getTime() + 1_000)
+    const used = await issued({})
+    await app.test.owner(`UPDATE capture_sessions SET consumed_by = 'att', consumed_at = now() WHERE id = $1`, [used])
+    const list = async (query: string, key = caller.key) =>
+      (await app.call(key, `/v1/claims/attest/sessions?${query}`)).json
+    const idsOf = async (query: string) =>
+      ((await list(query)).data as Issued[]).map(({ capture_session_id: id }) => id)
+    expect(await idsOf('')).toEqual([used, bound])
+    expect(await idsOf('status=open')).toEqual([bound])
+    expect(await idsOf('status=closed')).toEqual([used])
+    expect(await idsOf('status=closed&status=open')).toEqual([used, bound])
+    expect(await idsOf(`device_id=${deviceId}`)).toEqual([bound])
+    expect(await idsOf('created_lt=2020-01-01T00:00:00Z')).toEqual([])
+    const first = await list('limit=1&include=total_count')
+    expect(first).toMatchObject({ has_more: true, total_count: 2, data: [{ attestation_id: 'att', status: 'closed' }] })
+    expect(await idsOf(`limit=1&cursor=${first.next_cursor}`)).toEqual([bound])
+    expect(JSON.stringify(await list(''))).not.toContain('nonce')
+    expect((await list('device_id=x')).code).toBe('invalid_request')
+    expect((await list(`device_id=${newId('dev', 'live')}`)).code).toBe('environment_mismatch')
+    expect((await list('', (await app.makeCaller()).key)).data).toEqual([])
+  })
+
   it('are issued up to a thousand at once', async () => {
     const { json } = await open({ count: 1000 })
     const nonces = (json.sessions as Issued[]).map(({ session_nonce: nonce }) => nonce)

@@ -148,8 +148,49 @@ describe('the list of devices', () => {
     expect(idsOf(await list('?status=expired'))).toEqual([short])
     expect(idsOf(await list('?status=revoked'))).toEqual([revoked])
     expect(idsOf(await list('?created_lt=2026-11-21T00:00:00Z'))).toEqual([enrolled])
-    expect(idsOf(await list('?created_gte=2026-11-21T00:00:00Z&state=expired'))).toEqual([short])
+    expect(idsOf(await list('?created_gte=2026-11-21T00:00:00Z&status=expired'))).toEqual([short])
     expect((await list('?status=expired&include=total_count')).json.total_count).toBe(1)
+  })
+
+  it('filters by several statuses', async () => {
+    const [enrolled, revoked] = [await enroll(leaf), await enroll(await make({ name: 'Lost', issuer: intermediate }))]
+    const short = await enroll(await make({ name: 'Short', issuer: intermediate, until: '2026-11-22T00:00:00Z' }))
+    await revoke(revoked, { reason: 'lost' })
+    app.clock.now = new Date('2026-11-23T12:00:00Z')
+    const found = async (query: string) => new Set(idsOf(await list(query)))
+    expect(await found('?status=enrolled&status=revoked')).toEqual(new Set([enrolled, revoked]))
+    expect(await found('?status=expired&status=revoked')).toEqual(new Set([short, revoked]))
+    expect(await found('?status=expired&status=revoked&status=enrolled')).toEqual(new Set([enrolled, short, revoked]))
+  })
+
+  it('has those that expire soon, the most urgent first, page by page and as lines', async () => {
+    const ids: string[] = []
+    for (const day of ['26', '24', '25', '25']) {
+      app.clock.now = new Date(app.clock.now.getTime() + 1_000)
+      ids.push(await enroll(await make({ name: day, issuer: intermediate, until: `2026-11-${day}T00:00:00Z` })))
+    }
+    await enroll(leaf)
+    const [last = '', first = '', second = '', third = ''] = ids
+    const before = 'expires_lt=2026-12-01T00:00:00Z'
+    expect(idsOf(await list(`?${before}`))).toEqual([third, second, first, last])
+    expect(idsOf(await list(`?${before}&expires_gte=2026-11-26T00:00:00Z`))).toEqual([last])
+    const urgent = `?${before}&order_by=expires&order=asc`
+    const page = await list(`${urgent}&limit=2&include=total_count`)
+    expect({ ids: idsOf(page), total: page.json.total_count }).toEqual({ ids: [first, second], total: 4 })
+    expect(idsOf(await list(`${urgent}&limit=2&cursor=${page.json.next_cursor}`))).toEqual([third, last])
+    expect(idsOf(await list(`?${before}&order_by=expires`))).toEqual([last, third, second, first])
+    const lines = await app.call(admin.key, `/v1/admin/devices${urgent}`, {
+      headers: { accept: 'application/x-ndjson' },
+    })
+    const told = lines.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(told.map(({ device_id: id }) => id)).toEqual([first, second, third, last])
+    expect(told[0]).toMatchObject({ expires_at: '2026-11-24T00:00:00.000Z' })
+    for (const changed of [`${urgent.replace('asc', 'desc')}`, `?${before}`]) {
+      expect((await list(`${changed}&cursor=${page.json.next_cursor}`)).status).toBe(400)
+    }
   })
 
   it('counts a certificate as valid through its last second', async () => {
@@ -162,7 +203,9 @@ describe('the list of devices', () => {
 
   it.each([
     ['an unknown filter', '?colour=red', '?colour'],
-    ['an unknown state', '?status=lost', '?state'],
+    ['an unknown status', '?status=lost', '?status'],
+    ['an unknown order', '?order_by=name', '?order_by'],
+    ['an expiry that is no time', '?expires_lt=soon', '?expires_lt'],
     ['a limit of 0', '?limit=0', '?limit'],
     ['a limit of 101', '?limit=101', '?limit'],
     ['a date that is none', '?created_gte=yesterday', '?created_gte'],
@@ -177,7 +220,7 @@ describe('the list of devices', () => {
     await enroll(await make({ name: 'Two', issuer: intermediate }))
     const { json } = await list('?limit=1')
     const other = await app.makeCaller()
-    expect((await list(`?limit=1&state=enrolled&cursor=${json.next_cursor}`)).status).toBe(400)
+    expect((await list(`?limit=1&status=enrolled&cursor=${json.next_cursor}`)).status).toBe(400)
     expect((await list(`?limit=1&cursor=${json.next_cursor}`, other.key)).status).toBe(400)
   })
 
@@ -187,6 +230,41 @@ describe('the list of devices', () => {
     const live = app.addKey({ ...admin, environment: 'live' })
     expect((await list('', other.key)).json.data).toEqual([])
     expect((await list('', live)).json.data).toEqual([])
+  })
+})
+
+describe('the name of a device', () => {
+  const rename = (id: string, json: unknown, key = admin.key) =>
+    app.call(key, `/v1/admin/devices/${id}`, { method: 'PATCH', json })
+  const entries = async (id: string) => {
+    const rows = await app.test.owner(
+      'SELECT action, before, after FROM audit_entries WHERE subject_id = $1 ORDER BY id',
+      [id],
+    )
+    return rows.filter(({ action }) => action === 'device.renamed')
+  }
+
+  it('can be changed and removed, which the audit log has once each', async () => {
+    const id = await enroll(leaf)
+    const { name } = (await get(id)).json
+    expect(await rename(id, { name: '  Berlin 7 ' })).toMatchObject({ status: 200, json: { name: 'Berlin 7' } })
+    expect(await rename(id, { name: 'Berlin 7' })).toMatchObject({ status: 200, json: { name: 'Berlin 7' } })
+    expect(await rename(id, { name: null })).toMatchObject({ status: 200, json: { name: null } })
+    expect((await get(id)).json).toMatchObject({ name: null, status: 'enrolled' })
+    expect(await entries(id)).toMatchObject([
+      { before: { name }, after: { name: 'Berlin 7' } },
+      { before: { name: 'Berlin 7' }, after: { name: null } },
+    ])
+  })
+
+  it('is refused where it is empty or missing, and for devices of others', async () => {
+    const id = await enroll(leaf)
+    for (const body of [{}, { name: '' }, { name: ' ' }, { name: 'x'.repeat(201) }, { name: 'a', version: 1 }]) {
+      expect((await rename(id, body)).json.code).toBe('invalid_request')
+    }
+    expect((await rename(id, { name: 'a' }, (await app.makeCaller()).key)).json.code).toBe('not_found')
+    expect((await rename(newId('dev', 'live'), { name: 'a' })).json.code).toBe('environment_mismatch')
+    expect(await entries(id)).toEqual([])
   })
 })
 

@@ -44,6 +44,31 @@ async function openFilesOf(mediaId: string): Promise<string[]> {
   return links.filter((target) => target.includes(hash))
 }
 
+describe('GET /v1/media/:id/metadata', () => {
+  it('tells what is known of the bytes, and of no others', async () => {
+    const path = `/v1/media/${id}/metadata`
+    const { status, json } = await service.get(path)
+    expect({ status, json }).toEqual({
+      status: 200,
+      json: {
+        media_id: id,
+        sha256,
+        size: photo.byteLength,
+        content_type: 'image/jpeg',
+        width: 1200,
+        height: 600,
+        created_at: expect.any(String),
+        uploaded_at: expect.any(String),
+        claim_ids: [],
+        has_more_claims: false,
+      },
+    })
+    expect((await service.get(path, {}, 'stranger')).json.code).toBe('not_found')
+    expect((await service.get(path, {}, 'live')).json.code).toBe('environment_mismatch')
+    expect((await service.get(path, {}, 'attest')).json.code).toBe('insufficient_scope')
+  })
+})
+
 describe('GET /v1/media/:id', () => {
   it('returns exactly the bytes that were sent', async () => {
     const { status, headers, body } = await service.get(`/v1/media/${id}`)

@@ -34,6 +34,9 @@ describe('POST /v1/media/screen', () => {
     const waiting = service.call(caller, `/v1/media/screenings/${json.screening_id}?wait=20`)
     await service.run(json.screening_id)
     expect(await waiting).toMatchObject({ status: 200, json: { status: 'succeeded' } })
+    const queued = await service.screen(caller, { media: { media_id: mediaId } })
+    const path = `/v1/media/screenings/${queued.json.screening_id}`
+    expect(await service.call(caller, path)).toMatchObject({ status: 200, json: { status: 'queued' } })
   })
 
   it('accepts inline images, and the same bytes are the same media', async () => {
@@ -223,6 +226,50 @@ describe('batches of screenings', () => {
     expect(await purge('screenings')).toBe(2)
     expect(await purge('screening_batches')).toBe(1)
     expect(await service.calls(who)).toEqual([])
+  })
+
+  it('are listed with their progress, newest first, and their refused lines page by page', async () => {
+    const who = await service.makeCaller()
+    const [one, two] = [await service.makeImage(who), await service.makeImage(who)]
+    const line = (id: string) => JSON.stringify({ media_id: id })
+    const at = Date.now()
+    const made: string[] = []
+    for (const [index, lines] of [[line(one.id)], [line(one.id), '{}', line(two.id), '[]', 'null']].entries()) {
+      service.clock.now = new Date(at + index)
+      made.unshift(String((await post(who, lines.join('\n'))).json.screening_batch_id))
+    }
+    const [newest = '', oldest = ''] = made
+    const list = async (query = '') => (await service.call(who, `/v1/media/screenings/batches?${query}`)).json
+    const idsOf = (json: Record<string, unknown>) =>
+      (json.data as { screening_batch_id: string }[]).map((batch) => batch.screening_batch_id)
+    expect(idsOf(await list())).toEqual([newest, oldest])
+    const first = await list('limit=1&include=total_count')
+    expect(first).toMatchObject({ has_more: true, total_count: 2, data: [{ rejected_count: 3, status: 'queued' }] })
+    expect(idsOf(await list(`limit=1&cursor=${first.next_cursor}`))).toEqual([oldest])
+    expect(idsOf(await list('created_lt=2020-01-01T00:00:00Z'))).toEqual([])
+
+    const path = `/v1/media/screenings/batches/${newest}`
+    const rejected = (await service.call(who, `${path}/rejected?limit=2`)).json
+    expect(rejected).toMatchObject({ has_more: true, data: [{ line: 2 }, { line: 4 }] })
+    const rest = (await service.call(who, `${path}/rejected?limit=2&cursor=${rejected.next_cursor}`)).json
+    expect(rest).toMatchObject({ has_more: false, data: [{ line: 5, errors: [{ code: 'invalid_type' }] }] })
+    expect((await service.call(caller, `${path}/rejected`)).json.code).toBe('not_found')
+    expect((await service.call(who, path)).json).not.toHaveProperty('rejected')
+
+    const waiting = service.call(who, `${path}?wait=20`)
+    const screenings = await service.call(who, `/v1/media/screenings?screening_batch_id=${newest}`)
+    const ids = (screenings.json.data as { screening_id: string }[]).map((one) => one.screening_id)
+    await service.run(ids[0])
+    expect((await service.call(who, path)).json).toMatchObject({
+      status: 'running',
+      counts: { queued: 1, succeeded: 1 },
+    })
+    await service.run(ids[1])
+    expect(await waiting).toMatchObject({
+      status: 200,
+      json: { status: 'succeeded', counts: { queued: 0, succeeded: 2 } },
+    })
+    expect((await list()).data).toMatchObject([{ status: 'succeeded' }, { status: 'queued' }])
   })
 
   it('refuse a body without a single valid line', async () => {

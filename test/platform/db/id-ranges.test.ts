@@ -6,10 +6,12 @@ import { countDeliveries, listDeliveries } from '#src/account/webhooks/delivery-
 import { countAgents, findAgents } from '#src/agents/registry/rows.ts'
 import { countSessions, findAgentSessions } from '#src/agents/registry/session-rows.ts'
 import { countBatches, findBatches } from '#src/attest/batches/rows.ts'
+import { countStreams, findStreams } from '#src/attest/captures/stream-rows.ts'
 import { countCases, findCases } from '#src/attest/cases/rows.ts'
 import { findReevaluations } from '#src/attest/causes/rows.ts'
 import { countClaims, findClaims } from '#src/attest/claims/claim-rows.ts'
 import { countDevices, listDevices } from '#src/attest/devices/rows.ts'
+import { countScreeningBatches, findScreeningBatches } from '#src/attest/screen/batch-rows.ts'
 import { countScreenings, findScreenings } from '#src/attest/screen/rows.ts'
 import { listApprovals } from '#src/authorize/approvals/rows.ts'
 import { countDecisions, findDecisions } from '#src/authorize/decisions/rows.ts'
@@ -123,6 +125,20 @@ const LISTS: List[] = [
     count: (tx, scope, { from, to }) => countBatches(tx, scope, { createdFrom: from, createdBefore: to }),
   },
   {
+    table: 'screening_batches',
+    type: 'bat',
+    list: (tx, scope, range, page) => findScreeningBatches(tx, scope, range, page),
+    count: (tx, scope, range) => countScreeningBatches(tx, scope, range),
+  },
+  {
+    table: 'capture_sessions',
+    type: 'cap',
+    time: 'issued_at',
+    columns: { nonce: 'made.id', consumed_by: 'NULL', consumed_at: 'NULL' },
+    list: (tx, scope, range, page) => findStreams(tx, scope, range, page),
+    count: (tx, scope, range) => countStreams(tx, scope, range),
+  },
+  {
     table: 'reevaluations',
     type: 'ree',
     columns: { key: 'made.id' },
@@ -133,8 +149,10 @@ const LISTS: List[] = [
     type: 'dev',
     time: 'enrolled_at',
     columns: { spki_digest: HASH },
-    list: (tx, scope, { from, to }, page) =>
-      listDevices(tx, scope, { enrolledGte: from, enrolledLt: to }, { ...page, now }),
+    list: (tx, scope, { from, to }, { before, limit }) => {
+      const after = before === undefined ? undefined : { id: before, notAfter: undefined }
+      return listDevices(tx, scope, { enrolledGte: from, enrolledLt: to }, { after, limit, now })
+    },
     count: (tx, scope, { from, to }) => countDevices(tx, scope, { enrolledGte: from, enrolledLt: to }, now),
   },
   {

@@ -150,7 +150,8 @@ describe('a statement that was planned while its table was small', () => {
         return tx.query(text, values)
       }
       await run({ ...tx, query })
-      const execute = `EXECUTE look_up (${sent.values.map((value) => `'${value}'`).join()})`
+      const literals = sent.values.map((value) => (Array.isArray(value) ? `'{${value}}'` : `'${value}'`))
+      const execute = `EXECUTE look_up (${literals.join()})`
       await tx.adhoc('SET LOCAL plan_cache_mode = force_generic_plan')
       await tx.adhoc(`PREPARE look_up AS ${sent.text}`)
       await tx.adhoc(execute)
