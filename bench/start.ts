@@ -8,6 +8,7 @@ import { judgeLimit, note, type Options, type Verdict } from './harness.ts'
 import { processesOf, spawnStart, stop, untilReady } from './npm-start.ts'
 import { readProc } from './processor-time.ts'
 
+// No floors: nothing else starts it.
 const MAX_COLD_SECONDS = 60
 const MAX_WARM_SECONDS = 5
 const MAX_MEGABYTES = 700

@@ -65,7 +65,7 @@ interface ListRequest {
 }
 
 /** With the refused lines, as the answer of the upload has them. */
-export type SubmittedBatch = ScreeningBatchRow & { rejected: Rejection[] }
+export type SubmittedScreeningBatch = ScreeningBatchRow & { rejected: Rejection[] }
 
 export interface ScreeningUpload {
   stream: Readable
@@ -97,7 +97,7 @@ export function createScreeningBatches({
     scope: Caller,
     lines: readonly Line[],
     intake: RejectionReport,
-  ): Promise<SubmittedBatch> {
+  ): Promise<SubmittedScreeningBatch> {
     const at = now()
     const id = newId('bat', scope.environment, at.getTime())
     const report = intake.copy()
@@ -128,7 +128,7 @@ export function createScreeningBatches({
     caller: Caller,
     { idempotencyKey }: ScreeningUpload,
     { lines, intake, hold }: { lines: readonly Line[]; intake: RejectionReport; hold: Hold },
-  ): Promise<SubmittedBatch> {
+  ): Promise<SubmittedScreeningBatch> {
     const acceptOnce = (tx: Tx) =>
       once(
         tx,
@@ -154,7 +154,7 @@ export function createScreeningBatches({
      * @throws {Failure} `payload_too_large`, `invalid_json` (a malformed array), `invalid_request` when no line can be
      * accepted (member `rejected` says why), `service_unavailable`, and any failure of the stream. Then nothing is stored.
      */
-    async submit(caller: Caller, upload: ScreeningUpload): Promise<SubmittedBatch> {
+    async submit(caller: Caller, upload: ScreeningUpload): Promise<SubmittedScreeningBatch> {
       const hold = linesBudget.open(caller.accountId)
       try {
         const { lines, intake } = await readAll(caller, upload, hold)
@@ -167,7 +167,7 @@ export function createScreeningBatches({
     },
 
     /** What `submit` answered, with the progress of now. @throws {Failure} `not_found`, `environment_mismatch`. */
-    async getSubmitted(scope: Scope, id: string): Promise<SubmittedBatch> {
+    async getSubmitted(scope: Scope, id: string): Promise<SubmittedScreeningBatch> {
       checkId(id, 'bat', scope.environment)
       return db.tenant(scope, (tx) => getSubmittedBatch(tx, id))
     },
@@ -260,7 +260,7 @@ async function getBatch(tx: Tx, id: string): Promise<ScreeningBatchRow> {
   return row
 }
 
-async function getSubmittedBatch(tx: Tx, id: string): Promise<SubmittedBatch> {
+async function getSubmittedBatch(tx: Tx, id: string): Promise<SubmittedScreeningBatch> {
   return { ...(await getBatch(tx, id)), rejected: (await findRejected(tx, id)) ?? [] }
 }
 

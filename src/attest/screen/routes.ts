@@ -8,7 +8,7 @@ import { parsePrefer, replyWaited, waitQuery } from '#src/platform/http/prefer.t
 import { rejectedLineView } from '#src/platform/http/rejection.ts'
 import { checkIdFilter } from '#src/platform/http/validate.ts'
 import { workStatusView } from '#src/platform/http/views.ts'
-import { MAX_BATCH_BYTES, type ScreeningBatches, type SubmittedBatch } from './batches.ts'
+import { MAX_BATCH_BYTES, type ScreeningBatches, type SubmittedScreeningBatch } from './batches.ts'
 import { MAX_BODY_BYTES, screenRequest, settingsDocument } from './requests.ts'
 import type { ScreeningRow } from './rows.ts'
 import type { Screenings } from './screenings.ts'
@@ -264,6 +264,6 @@ function answerSettings(stored: ScreeningSettings) {
   return replyVersion(toDocumentView(stored))
 }
 
-function accepted(batch: SubmittedBatch) {
+function accepted(batch: SubmittedScreeningBatch) {
   return reply(202, toSubmittedView(batch), { Location: `/v1/media/screenings/batches/${batch.id}` })
 }

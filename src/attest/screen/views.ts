@@ -4,7 +4,7 @@ import { rejectedLineView } from '#src/platform/http/rejection.ts'
 import { extended, timestampView, type WorkStatus, workCountsView, workStatusView } from '#src/platform/http/views.ts'
 import { advisoryView, observationView } from '../judgement-views.ts'
 import type { ScreeningBatchRow } from './batch-rows.ts'
-import type { SubmittedBatch } from './batches.ts'
+import type { SubmittedScreeningBatch } from './batches.ts'
 import { settingsDocument } from './requests.ts'
 import { REASONS, type ScreeningReason, type ScreeningRow, type ScreeningStatus } from './rows.ts'
 import { needsReview } from './thresholds.ts'
@@ -131,7 +131,7 @@ export const submittedView = extended(
 
 export const screeningSettingsView = z.object(documentMembers(settingsDocument)).meta({ id: 'ScreeningSettings' })
 
-export function toSubmittedView(batch: SubmittedBatch): z.input<typeof submittedView> {
+export function toSubmittedView(batch: SubmittedScreeningBatch): z.input<typeof submittedView> {
   return { ...toScreeningBatchView(batch), rejected: batch.rejected }
 }
 
