@@ -28,7 +28,7 @@ describe('enrollment accepts', () => {
     expect(json).toEqual({
       device_id: expect.stringMatching(/^dev_test_/),
       name: 'Phone 1',
-      state: 'enrolled',
+      status: 'enrolled',
       hardware_tier: 'none',
       hardware: null,
       certificate: {
@@ -40,6 +40,7 @@ describe('enrollment accepts', () => {
       },
       spki_sha256: sha256Hex(leaf.certificate.spki),
       enrolled_at: AT.toISOString(),
+      expires_at: '2027-01-01T00:00:00.000Z',
       revoked_at: null,
       revoke_effective_at: null,
       revoke_reason: null,
@@ -73,7 +74,7 @@ describe('enrollment accepts', () => {
       until: '2029-01-01T00:00:00Z',
     })
     const second = await enroll([renewed])
-    expect(second.json).toMatchObject({ device_id: first.json.device_id, state: 'enrolled' })
+    expect(second.json).toMatchObject({ device_id: first.json.device_id, status: 'enrolled' })
     expect(second.json.certificate).toMatchObject({ fingerprint: renewed.certificate.fingerprint })
     const [row] = await app.test.owner<{ not_before: Date; not_after: Date }>(
       'SELECT not_before, not_after FROM devices WHERE id = $1',
@@ -163,7 +164,7 @@ describe('enrollment refuses, and stores nothing', async () => {
   })
 
   it.each<[string, string, [status: number, code: string], pointer: string | undefined]>([
-    ['no body', '', [400, 'invalid_json'], ''],
+    ['no body', '', [400, 'invalid_request'], ''],
     ['truncated JSON', '{"certificate_chain": ["', [400, 'invalid_json'], ''],
     ['a duplicate key', '{"name":"a","name":"b"}', [400, 'invalid_json'], '/name'],
     ['no chain', '{}', [400, 'invalid_request'], '/certificate_chain'],

@@ -107,7 +107,7 @@ describe('hardware evidence at enrollment', () => {
       const caller = await makeCaller({ environment })
       const device = await makeDevice()
       const json = await enroll(caller, device, await apple(device, await challenge(caller), build))
-      expect(json).toMatchObject({ hardware_tier: tier, hardware: { apple: { environment: build } } })
+      expect(json).toMatchObject({ hardware_tier: tier, hardware: { apple: { app_attest_environment: build } } })
     }
   })
 
@@ -175,7 +175,7 @@ describe('hardware evidence at enrollment', () => {
       bodyOf(devices[3]),
       bodyOf(devices[3], { format: 'android-key', challenge: 'no', chain: [] }),
     ]
-    const { json } = await app.call(caller.key, '/v1/admin/devices', {
+    const { json } = await app.call(caller.key, '/v1/admin/devices/batches', {
       body: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
       headers: { 'content-type': 'application/x-ndjson' },
     })
@@ -272,7 +272,7 @@ describe('hardware evidence at enrollment', () => {
       list = snapshot
       expect(await view()).toMatchObject({
         hardware_tier: tier,
-        hardware: { proven_tier: 'tee', revocation: { state } },
+        hardware: { proven_tier: 'tee', revocation: { status: state } },
       })
       expect(await idsOf('tee')).toEqual(tier === 'tee' ? [id] : [])
       expect(await idsOf('none')).toEqual(tier === 'tee' ? [bareId] : [bareId, id].sort())

@@ -41,9 +41,9 @@ describe('with an Idempotency-Key', () => {
     const enrolled = await sendTwice('/v1/admin/devices', { json: { certificate_chain: chain } })
     const revoke = `/v1/admin/devices/${enrolled.device_id}/revoke`
     const revoked = await sendTwice(revoke, { json: { reason: 'lost' } })
-    expect(revoked.state).toBe('revoked')
+    expect(revoked.status).toBe('revoked')
     const removed = await sendTwice(`/v1/admin/root-cas/${registered.root_ca_id}`, { method: 'DELETE' })
-    expect(removed).toEqual({ id: registered.root_ca_id, deleted: true })
+    expect(removed).toEqual({ root_ca_id: registered.root_ca_id, deleted: true })
   })
 
   it('an enrollment that would be refused now is still replayed', async () => {
@@ -59,7 +59,7 @@ describe('with an Idempotency-Key', () => {
     // The replay shows the present state.
     await app.devices.revoke(own, String(first.json.device_id), { reason: 'lost' })
     const later = await call('/v1/admin/devices', { certificate_chain: chain }, 'device')
-    expect([isReplay(later), later.json.state]).toEqual([true, 'revoked'])
+    expect([isReplay(later), later.json.status]).toEqual([true, 'revoked'])
     const root2 = await call('/v1/admin/root-cas', { name: 'Root', certificate: base64(root) }, 'root')
     expect([root2.status, root2.json.code]).toEqual([404, 'not_found'])
   })

@@ -56,7 +56,7 @@ describe('an import', () => {
     const { status, json } = await importLines(lines)
     expect(status).toBe(200)
     const result = json as unknown as Imported
-    expect(result).toMatchObject({ object: 'device_import', accepted: 3 })
+    expect(result).toMatchObject({ object: 'device_batch', accepted: 3 })
     expect(result.devices.map(({ line }) => line)).toEqual([1, 4, 13])
     expect(result.rejected.map(({ line, errors }) => [line, errors[0]?.pointer, errors[0]?.code])).toEqual([
       [2, '', 'malformed'],
@@ -70,7 +70,7 @@ describe('an import', () => {
       [12, '', 'invalid_utf8'],
     ])
     const { json: device } = await app.call(admin.key, `/v1/admin/devices/${result.devices[0]?.device_id}`)
-    expect(device).toMatchObject({ name: 'Phone 1', state: 'enrolled', certificate: { subject: 'CN=Phone 0' } })
+    expect(device).toMatchObject({ name: 'Phone 1', status: 'enrolled', certificate: { subject: 'CN=Phone 0' } })
   })
 
   it('of a thousand lines with one invalid line enrolls 999', async () => {
@@ -136,7 +136,7 @@ describe('an import', () => {
   })
 
   it('of no lines enrolls nothing', async () => {
-    expect((await importLines([])).json).toEqual({ object: 'device_import', accepted: 0, rejected: [], devices: [] })
+    expect((await importLines([])).json).toEqual({ object: 'device_batch', accepted: 0, rejected: [], devices: [] })
   })
 
   it('does not block other requests while it verifies', async () => {
@@ -181,7 +181,7 @@ describe('a refused import stores nothing', () => {
     const socket = connect(app.app.port, '127.0.0.1')
     const part = `${lineOf(leaf)}\n`
     socket.write(
-      `POST /v1/admin/devices HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${admin.key}\r\n` +
+      `POST /v1/admin/devices/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${admin.key}\r\n` +
         `Content-Type: application/x-ndjson\r\nContent-Length: ${part.length + 10}\r\n\r\n${part}`,
     )
     await until(() => !isBudgetFree())
@@ -241,7 +241,7 @@ describe('beside bulk work', () => {
     const socket = connect(app.app.port, '127.0.0.1')
     const answered = new Promise<string>((resolve) => socket.once('data', (bytes) => resolve(String(bytes))))
     socket.write(
-      `POST /v1/admin/devices HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${admin.key}\r\n` +
+      `POST /v1/admin/devices/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${admin.key}\r\n` +
         `Content-Type: application/x-ndjson\r\nContent-Length: ${2 * part.length}\r\n\r\n${part}`,
     )
     await until(() => !isBudgetFree(held - 2))

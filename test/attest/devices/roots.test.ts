@@ -75,7 +75,7 @@ describe('a root CA', () => {
     const device = await enroll([leaf, intermediate])
     const id = String(json.root_ca_id)
     const gone = await send(`/${id}`, { method: 'DELETE' })
-    expect(gone).toMatchObject({ status: 200, json: { id, deleted: true } })
+    expect(gone).toMatchObject({ status: 200, json: { root_ca_id: id, deleted: true } })
     expect((await send(`/${id}`)).status).toBe(404)
     expect((await send(`/${id}`, { method: 'DELETE' })).status).toBe(404)
     expect((await app.call(admin.key, `/v1/admin/devices/${device.json.device_id}`)).json.status).toBe('enrolled')

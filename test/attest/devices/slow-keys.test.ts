@@ -155,7 +155,7 @@ function send(path: string, json: object) {
 }
 
 function importLines(lines: readonly object[]) {
-  return app.call(admin.key, '/v1/admin/devices', {
+  return app.call(admin.key, '/v1/admin/devices/batches', {
     method: 'POST',
     body: Buffer.from(lines.map((line) => JSON.stringify(line)).join('\n')),
     headers: { 'content-type': 'application/x-ndjson' },
