@@ -51,7 +51,7 @@ export function createProducts(
     if (route === undefined) throw new Error(`no route ${name}`)
     return route
   }
-  const overview = createOverview(p, { routeOf })
+  const overview = createOverview(p, { routeOf, approvals: authorize.approvals.approvals })
   const features: Feature[] = [
     platformFeature(p),
     ledger.feature,

@@ -153,6 +153,22 @@ describe('the overview', () => {
     expect((await overview()).approvals).toEqual({ awaiting: { count: 4, capped: false } })
   })
 
+  it('counts an approval again whose vote counts no more, as the list has it', async () => {
+    const { headers, userId } = await service.signIn(caller.accountId)
+    const voted = await addApproval()
+    await insert('approval_votes', {
+      approval_id: voted,
+      user_id: userId,
+      decision: 'approve',
+      via: 'session',
+      actor_id: userId,
+      decided_at: inDays(-1),
+    })
+    expect((await overview({ headers })).approvals).toEqual({ awaiting: NONE })
+    await service.test.owner('UPDATE users SET reactivated_at = now() WHERE id = $1', [userId])
+    expect((await overview({ headers })).approvals).toEqual({ awaiting: ONE })
+  })
+
   it('counts failed work, endpoints, deliveries, certificates, agents, locks and keys', async () => {
     for (const queue of ['attest', 'compare', 'screen', 'trace', 'diff', 'deliver']) await addDead(queue)
     const endpoint = await addEndpoint({ circuit_opened_at: new Date() })

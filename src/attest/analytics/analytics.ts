@@ -9,11 +9,11 @@ import { ADVISORIES, type AdvisoryCode, FACTOR_CODES, FACTORS, type FactorCode }
 import { type ClaimDayRow, countClaimsByDay, countFactors, type OutcomeCounts } from './rows.ts'
 
 /** Claims of one report: they are counted in an index. */
-export const MAX_CLAIMS = 1_000_000
+export const MAX_CLAIMS = 500_000
 /** Cases of one report: each claim is looked up. */
-export const MAX_CASES = 25_000
+export const MAX_CASES = 10_000
 // A report waits for no lock: only an overloaded machine takes this long.
-const STATEMENT_TIMEOUT = '10s'
+const STATEMENT_TIMEOUT = '1s'
 
 export interface PeriodQuery {
   from?: string | undefined

@@ -14,7 +14,11 @@ export interface ClaimDayRow {
   claims: Partial<Record<CountedRisk, number>>
 }
 
-/** @param most One claim more ends the count: the sum of all is then `most + 1`. */
+/**
+ * Each range of the index is counted by itself, up to what the ones before it left: a row that passes no other step costs
+ * half.
+ * @param most One claim more ends the count: the sum of all is then `most + 1`.
+ */
 export async function countClaimsByDay(
   tx: Tx,
   { environment }: Scope,
@@ -23,16 +27,21 @@ export async function countClaimsByDay(
 ): Promise<ClaimDayRow[]> {
   const { days, lowest, above } = daysOf(period, { type: 'clm', environment })
   return tx.query<ClaimDayRow>(
-    `WITH counted AS MATERIALIZED (
-       SELECT day, status, count(*)::int AS claims FROM (
-         SELECT day, status FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS days (day, lowest, above, place)
-         CROSS JOIN unnest($4::text[]) AS statuses (status)
-         CROSS JOIN LATERAL (SELECT FROM claims
-           WHERE risk_status = status AND id >= lowest COLLATE "C" AND id < above COLLATE "C" OFFSET 0) AS claim
-         LIMIT $5) AS claim
-       GROUP BY day, status)
-     SELECT day, coalesce((SELECT jsonb_object_agg(status, claims) FROM counted WHERE counted.day = days.day), '{}') AS claims
-     FROM unnest($1::text[]) WITH ORDINALITY AS days (day, place) ORDER BY place`,
+    `WITH RECURSIVE ranges AS MATERIALIZED (
+       SELECT row_number() OVER () AS place, day, lowest, above, status
+       FROM unnest($1::text[], $2::text[], $3::text[]) AS days (day, lowest, above)
+       CROSS JOIN unnest($4::text[]) AS statuses (status)
+     ), counted (place, claims, remaining) AS (
+       SELECT 0::bigint, 0, $5::int
+       UNION ALL
+       SELECT ranges.place, found.claims, remaining - found.claims
+       FROM counted JOIN ranges ON ranges.place = counted.place + 1
+       CROSS JOIN LATERAL (SELECT count(*)::int AS claims FROM (SELECT FROM claims
+         WHERE risk_status = status AND id >= lowest COLLATE "C" AND id < above COLLATE "C" LIMIT remaining) AS claim) AS found
+       WHERE remaining > 0
+     )
+     SELECT day, coalesce(jsonb_object_agg(status, claims) FILTER (WHERE claims > 0), '{}') AS claims
+     FROM ranges LEFT JOIN counted USING (place) GROUP BY day ORDER BY day`,
     [days, lowest, above, RISK_STATUSES, most + 1],
   )
 }
@@ -54,7 +63,7 @@ const SUMS = CASE_OUTCOMES.map((outcome) => `'${outcome}', count(*) FILTER (WHER
 
 /**
  * The cases that ended in a period, and how many of their claims have each factor or advisory code now.
- * @param most One case more is read: then the sum of all cases is `most + 1`.
+ * @param most One case more is read: then the sum of all cases is `most + 1`, and no claim is read.
  */
 export async function countFactors(tx: Tx, { from, to }: Period, most: number): Promise<FactorCounts> {
   const [row] = await tx.query<FactorCounts>(
@@ -64,6 +73,7 @@ export async function countFactors(tx: Tx, { from, to }: Period, most: number): 
        SELECT outcome, code FROM ended
        CROSS JOIN LATERAL (SELECT factor_codes || advisory_codes AS codes FROM claims WHERE id = claim_id LIMIT 1) AS claim
        CROSS JOIN LATERAL unnest(codes) AS code
+       WHERE (SELECT count(*) FROM ended) < $3
      )
      SELECT (SELECT jsonb_build_object(${SUMS}) FROM ended) AS cases,
        (SELECT coalesce(jsonb_agg(counts), '[]') FROM (

@@ -71,6 +71,8 @@ export interface ApprovalQuery extends Omit<ApprovalFilter, 'awaiting'> {
   include?: 'total_count' | undefined
 }
 
+type Person = Omit<NonNullable<ApprovalFilter['awaiting']>, 'isHumanOnly'>
+
 export type Approvals = ReturnType<typeof createApprovals>
 
 // Fewer than the connections of an account, which other requests need too.
@@ -97,6 +99,11 @@ export function createApprovals(deps: ApprovalsDeps) {
 
   async function isHumanOnly(tx: Tx, { environment }: Scope): Promise<boolean> {
     return requiresHumanSession((await readPolicy(tx)).compiled.document, environment)
+  }
+
+  /** The filter of what waits for a person. */
+  async function awaitedBy(tx: Tx, scope: Scope, person: Person): Promise<ApprovalFilter['awaiting']> {
+    return { ...person, isHumanOnly: await isHumanOnly(tx, scope) }
   }
 
   async function readMissing(tx: Tx, scope: Scope, row: ShownApproval): Promise<MissingVotes[]> {
@@ -178,7 +185,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       const binding = { route: LIST_ROUTE, scope: acting, query: { ...query, userId: person?.userId } }
       const before = pager.decode(cursor, binding)
       return db.tenant(acting, async (tx) => {
-        const filter = { ...named, awaiting: person && { ...person, isHumanOnly: await isHumanOnly(tx, acting) } }
+        const filter = { ...named, awaiting: person && (await awaitedBy(tx, acting, person)) }
         const [rows, total] = await Promise.all([
           listApprovals(tx, acting, filter, { before, limit: limit + 1 }),
           include === undefined ? undefined : countApprovals(tx, acting, filter),
@@ -204,6 +211,15 @@ export function createApprovals(deps: ApprovalsDeps) {
           ...(total !== undefined && { total_count: total }),
         }
       })
+    },
+
+    /** What waits for a person, as the list has it; of a key all that are pending. At most `most`. */
+    async countAwaiting(tx: Tx, acting: Acting, most: number): Promise<number> {
+      const filter: ApprovalFilter =
+        acting.principal.kind === 'session'
+          ? { awaiting: await awaitedBy(tx, acting, personOf(acting)) }
+          : { statuses: ['pending'] }
+      return countApprovals(tx, acting, filter, most)
     },
 
     /** @throws {Failure} as `Deciding.decide`. */
@@ -259,7 +275,7 @@ function actorIdsOf({ requesterId, actorId }: ListedRow | ShownApproval, votes: 
   return [requesterId, actorId, ...votes.map(({ userId }) => userId)]
 }
 
-function personOf({ principal }: Acting): { userId: string; role: string } {
+function personOf({ principal }: Acting): Person {
   if (principal.kind === 'session') return { userId: principal.userId, role: principal.role }
   throw invalidField('?awaiting', 'not_allowed', 'is for sessions: an API key speaks for several people')
 }

@@ -194,9 +194,10 @@ export interface ApprovalFilter {
   awaiting?: { userId: string; role: string; isHumanOnly: boolean } | undefined
 }
 
-// Pending ones are found by the index of what is not told, however many were decided.
+// Pending ones are found by the index of what is not told, however many were decided. `outcome IS NULL` would let Postgres
+// read the index of what expires, which has the pending ones of all accounts.
 const WITH_STATUS: Record<ApprovalStatus, string> = {
-  pending: 'NOT is_told AND outcome IS NULL AND expires_at > clock_timestamp()',
+  pending: `NOT is_told AND coalesce(outcome, 'pending') = 'pending' AND expires_at > clock_timestamp()`,
   approved: `outcome = 'approved'`,
   denied: `outcome = 'denied'`,
   cancelled: `outcome = 'cancelled'`,
@@ -218,9 +219,13 @@ export async function listApprovals(
   )
 }
 
-export async function countApprovals(tx: Tx, scope: Scope, filter: ApprovalFilter): Promise<number> {
+/** @param most It counts no further; as far as any list when absent. */
+export async function countApprovals(tx: Tx, scope: Scope, filter: ApprovalFilter, most?: number): Promise<number> {
   const { conditions, values } = conditionsOf(scope, filter)
-  const [row] = await tx.adhoc<{ count: number }>(countOf(`approvals WHERE ${conditions.join(' AND ')}`), values)
+  const [row] = await tx.adhoc<{ count: number }>(
+    countOf(`approvals WHERE ${conditions.join(' AND ')} ORDER BY id DESC`, most),
+    values,
+  )
   return row?.count ?? 0
 }
 

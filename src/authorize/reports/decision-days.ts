@@ -9,10 +9,11 @@ import { daysOf, type Period, periodOf, periodQuery, periodView, toPeriodView } 
 import type { Scope } from '#src/platform/ids.ts'
 
 /** Decisions of one report: they are counted in an index. */
-export const MAX_COUNTED = 1_000_000
+export const MAX_COUNTED = 500_000
 // Rules of a policy may answer with a reason of their own for each action.
 const MAX_REASONS = 20_000
-const STATEMENT_TIMEOUT = '10s'
+// A report waits for no lock: only an overloaded machine takes this long.
+const STATEMENT_TIMEOUT = '1s'
 
 const KINDS = ['verify', 'execute'] as const
 
@@ -97,15 +98,17 @@ export async function countByReason(
   const { days, lowest, above } = daysOf(period, { type: 'dec', environment })
   const [, counts] = await Promise.all([
     tx.query(`SELECT set_config('statement_timeout', $1, true)`, [STATEMENT_TIMEOUT]),
+    // Grouped by the places of days and kinds: a text is compared for each row, a number in a third of the time.
     tx.query<DecisionCount>(
-      `SELECT day, kind, reason, count(*)::int AS decisions FROM (
-         SELECT day, kinds.kind, decision.reason
-         FROM unnest($1::text[], $2::text[], $3::text[]) AS days (day, lowest, above)
-         CROSS JOIN unnest($4::text[]) AS kinds (kind)
-         CROSS JOIN LATERAL (SELECT reason FROM decisions
-           WHERE decisions.kind = kinds.kind AND id >= lowest COLLATE "C" AND id < above COLLATE "C" OFFSET 0) AS decision
-         LIMIT $5) AS decision
-       GROUP BY day, kind, reason ORDER BY day, kind DESC, decisions DESC, reason LIMIT $6`,
+      `SELECT ($1::text[])[day] AS day, ($4::text[])[kind] AS kind, reason, decisions FROM (
+         SELECT day, kind, reason, count(*)::int AS decisions FROM (
+           SELECT days.place AS day, kinds.place AS kind, decision.reason
+           FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS days (lowest, above, place)
+           CROSS JOIN unnest($4::text[]) WITH ORDINALITY AS kinds (kind, place)
+           CROSS JOIN LATERAL (SELECT reason FROM decisions
+             WHERE decisions.kind = kinds.kind AND id >= lowest COLLATE "C" AND id < above COLLATE "C" OFFSET 0) AS decision
+           LIMIT $5) AS decision
+         GROUP BY day, kind, reason ORDER BY day, kind, decisions DESC, reason LIMIT $6) AS counted`,
       [days, lowest, above, KINDS, most + 1, MAX_REASONS + 1],
     ),
   ])

@@ -101,7 +101,7 @@ export interface SearchHit extends FoundRow {
 
 export type ObjectSearch = ReturnType<typeof createSearch>
 
-export function createSearch({ db, routeOf }: { db: Pick<Database, 'tenant'> } & FromProducts) {
+export function createSearch({ db, routeOf }: { db: Pick<Database, 'tenant'> } & Pick<FromProducts, 'routeOf'>) {
   return {
     /**
      * At most five of each type, in the order of the types. `truncated`: of a type there are more.

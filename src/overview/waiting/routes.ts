@@ -21,9 +21,7 @@ const casesPart = z
   .meta({ id: 'OverviewCases' })
 const approvalsPart = z
   .object({
-    awaiting: count.describe(
-      'For a user: pending, for their role, and neither excluded for them nor decided by them. For a key: pending.',
-    ),
+    awaiting: count.describe('For a user: what `GET /v1/approvals?awaiting=me` lists. For a key: pending.'),
   })
   .meta({ id: 'OverviewApprovals' })
 const workPart = z

@@ -13,6 +13,11 @@ export interface CappedCount {
   capped: boolean
 }
 
+/** @param found How many were found when the count went one further than the cap. */
+export function cappedAt(found: number): CappedCount {
+  return { count: Math.min(found, COUNT_CAP), capped: found > COUNT_CAP }
+}
+
 /** @param rows What follows FROM. */
 function capped(rows: string): string {
   return `SELECT least(count(*), ${COUNT_CAP})::int AS count, count(*) > ${COUNT_CAP} AS capped
@@ -37,17 +42,6 @@ export async function countCases(tx: Tx, userId: string | null) {
     countBy(tx, OVERDUE),
   ])
   return { unassigned, mine, overdue }
-}
-
-const PENDING = 'approvals WHERE NOT is_told AND outcome IS NULL AND expires_at > now()'
-const PENDING_APPROVALS = capped(PENDING)
-// The conditions under which a decision of this person is taken, as far as the row tells.
-const OWN_APPROVALS = capped(`${PENDING} AND $2 = ANY(roles) AND NOT $1 = ANY(excluded_ids)
-  AND NOT EXISTS (SELECT FROM approval_votes WHERE approval_id = approvals.id AND user_id = $1)`)
-
-/** Those that this person can decide and has not; of a key, all that are pending. */
-export async function countApprovals(tx: Tx, person: { userId: string; role: string } | null): Promise<CappedCount> {
-  return person === null ? countBy(tx, PENDING_APPROVALS) : countBy(tx, OWN_APPROVALS, [person.userId, person.role])
 }
 
 // A job names what it works on, and that names its batch. A queue's lane is the account.

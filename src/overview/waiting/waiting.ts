@@ -6,8 +6,9 @@ import { mayCall } from '#src/platform/http/caller.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import type { FromProducts } from '../overview.ts'
 import {
+  COUNT_CAP,
+  cappedAt,
   countAgents,
-  countApprovals,
   countCaptures,
   countCases,
   countExpiring,
@@ -23,17 +24,18 @@ import {
 interface Part<Found> {
   /** Of the route that lists the rows. */
   route: string
-  read(tx: Tx, caller: Caller): Promise<Found>
+  read(tx: Tx, caller: Caller, products: FromProducts): Promise<Found>
 }
 
 const part = <Found>(route: string, read: Part<Found>['read']): Part<Found> => ({ route, read })
 
-const personOf = ({ principal }: Caller) =>
-  principal.kind === 'session' ? { userId: principal.userId, role: principal.role } : null
+const userOf = ({ principal }: Caller) => (principal.kind === 'session' ? principal.userId : null)
 
 const PARTS = {
-  cases: part('GET /v1/cases', (tx, caller) => countCases(tx, personOf(caller)?.userId ?? null)),
-  approvals: part('GET /v1/approvals', (tx, caller) => countApprovals(tx, personOf(caller))),
+  cases: part('GET /v1/cases', (tx, caller) => countCases(tx, userOf(caller))),
+  approvals: part('GET /v1/approvals', async (tx, caller, { approvals }) =>
+    cappedAt(await approvals.countAwaiting(tx, caller, COUNT_CAP + 1)),
+  ),
   captures: part('GET /v1/claims/batches', (tx, { accountId }) => countCaptures(tx, accountId)),
   screenings: part('GET /v1/media/screenings', (tx, { accountId }) => countScreenings(tx, accountId)),
   traces: part('GET /v1/trace/jobs', countTraceJobs),
@@ -55,13 +57,14 @@ export type WaitingParts = { [Name in PartName]?: Awaited<ReturnType<Parts[Name]
 
 export type OverviewCounts = ReturnType<typeof createWaiting>
 
-export function createWaiting({ db, routeOf }: { db: Pick<Database, 'tenant'> } & FromProducts) {
+export function createWaiting({ db, ...products }: { db: Pick<Database, 'tenant'> } & FromProducts) {
   return {
     async find(caller: Caller): Promise<WaitingParts> {
-      const readable = PART_NAMES.filter((name) => mayCall(routeOf(PARTS[name].route), caller))
+      const readable = PART_NAMES.filter((name) => mayCall(products.routeOf(PARTS[name].route), caller))
       const found = await db.tenant(
         caller,
-        (tx) => Promise.all(readable.map(async (name) => [name, await PARTS[name].read(tx, caller)] as const)),
+        (tx) =>
+          Promise.all(readable.map(async (name) => [name, await PARTS[name].read(tx, caller, products)] as const)),
         { isSnapshot: true },
       )
       return Object.fromEntries(found) as WaitingParts

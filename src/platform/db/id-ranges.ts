@@ -66,11 +66,11 @@ export function conditionOfAny(values: unknown[], column: string, wanted: readon
 export const MAX_TOTAL = 100_000
 
 /**
- * A statement whose column `count` has the number of rows, at most `MAX_TOTAL`.
+ * A statement whose column `count` has the number of rows, at most `most`.
  * @param rows What follows FROM.
  */
-export function countOf(rows: string): string {
-  return `SELECT count(*)::int AS count FROM (SELECT FROM ${rows} LIMIT ${MAX_TOTAL}) AS counted`
+export function countOf(rows: string, most = MAX_TOTAL): string {
+  return `SELECT count(*)::int AS count FROM (SELECT FROM ${rows} LIMIT ${most}) AS counted`
 }
 
 const START_OF_TIME = new Date(0)
