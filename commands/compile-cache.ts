@@ -7,7 +7,7 @@ import { flushCompileCache, getCompileCacheDir } from 'node:module'
 /** Does nothing where NODE_COMPILE_CACHE is not set, and little when nothing has changed since the last time. */
 export async function fillCompileCache(): Promise<void> {
   if (getCompileCacheDir() === undefined) return
-  await Promise.all([import('#src/processes/background.ts'), import('#src/processes/web.ts')])
+  await Promise.all([import('#src/start-background.ts'), import('#src/start-web.ts')])
   flushCompileCache()
 }
 

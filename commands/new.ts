@@ -173,11 +173,7 @@ function writeQueue(root: string, name: string): Written {
   )
   const procfile = join(root, 'Procfile')
   const lines = readFileSync(procfile, 'utf8').replace(/^clock:/m, `${name}: node ${worker}\nclock:`)
-  write(
-    root,
-    worker,
-    `import { runBackground } from '#src/processes/background.ts'\n\nawait runBackground('${name}')\n`,
-  )
+  write(root, worker, `import { runBackground } from '#src/start-background.ts'\n\nawait runBackground('${name}')\n`)
   writeFileSync(catalogue, rows)
   writeFileSync(procfile, lines)
   return {

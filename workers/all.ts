@@ -1,3 +1,3 @@
-import { runAll } from '#src/processes/background.ts'
+import { runAll } from '#src/start-background.ts'
 
 await runAll()

@@ -1,3 +1,3 @@
-import { runBackground } from '#src/processes/background.ts'
+import { runBackground } from '#src/start-background.ts'
 
 await runBackground('dispatch')

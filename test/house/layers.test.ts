@@ -14,8 +14,6 @@ const LAYERS: Record<string, number> = {
   trace: 2,
   authorize: 3,
   overview: 4,
-  // They start what the files directly in src/ put together.
-  processes: 6,
 }
 const TOP = 5
 // Importable from every layer; they import none of our files.

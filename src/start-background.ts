@@ -1,15 +1,15 @@
 // What the processes do that answer no callers: each line of the Procfile but `web`, alone or several in one process.
 
-import { PROCESS_NAMES, type ProcessName, type QueueName } from '../catalogue/queues.ts'
-import { startWorker } from '../platform/jobs/consume.ts'
-import { collectEngine, collectPostgres } from '../platform/jobs/health-metrics.ts'
-import { runDispatchLoops } from '../platform/jobs/loops.ts'
-import { collectQueues, createJobMetrics, type JobMetrics } from '../platform/jobs/metrics.ts'
-import { createRetentionMetrics, runRetention } from '../platform/retention-run.ts'
-import { collectOldest, createSequenceMetrics, runSequences } from '../platform/sequence.ts'
-import { runTasks } from '../platform/tasks.ts'
-import { type ProcessContext, type Running, runProcess } from '../process.ts'
-import { workOf } from '../services.ts'
+import { PROCESS_NAMES, type ProcessName, type QueueName } from './catalogue/queues.ts'
+import { startWorker } from './platform/jobs/consume.ts'
+import { collectEngine, collectPostgres } from './platform/jobs/health-metrics.ts'
+import { runDispatchLoops } from './platform/jobs/loops.ts'
+import { collectQueues, createJobMetrics, type JobMetrics } from './platform/jobs/metrics.ts'
+import { createRetentionMetrics, runRetention } from './platform/retention-run.ts'
+import { collectOldest, createSequenceMetrics, runSequences } from './platform/sequence.ts'
+import { runTasks } from './platform/tasks.ts'
+import { type ProcessContext, type Running, runProcess } from './process.ts'
+import { workOf } from './services.ts'
 
 export type BackgroundName = Exclude<ProcessName, 'web'>
 

@@ -1,11 +1,11 @@
-import { createApp } from '../app.ts'
-import { notesOf } from '../docs/notes.ts'
-import { createFindEffect, createKeepStatus } from '../platform/http/idempotency.ts'
-import { listen } from '../platform/http/server.ts'
-import { collectDisk } from '../platform/metrics.ts'
-import { parseStoreAddress } from '../platform/store/address.ts'
-import type { Start } from '../process.ts'
-import { startRateLimits } from '../rate-limits.ts'
+import { createApp } from './app.ts'
+import { notesOf } from './docs/notes.ts'
+import { createFindEffect, createKeepStatus } from './platform/http/idempotency.ts'
+import { listen } from './platform/http/server.ts'
+import { collectDisk } from './platform/metrics.ts'
+import { parseStoreAddress } from './platform/store/address.ts'
+import type { Start } from './process.ts'
+import { startRateLimits } from './rate-limits.ts'
 
 /** The API and the pages. */
 export const startWeb: Start = async ({
