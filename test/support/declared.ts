@@ -69,7 +69,7 @@ export function watchDeclared(routes: readonly Route[]): Declared {
             const failure = toFailure(error)
             const { code, status, message } = failure
             const wrong = findWrongProblem(failure)
-            if (wrong !== undefined && !isMoving(failure)) found.add(`${name} answers ${code} with ${wrong}`)
+            if (wrong !== undefined) found.add(`${name} answers ${code} with ${wrong}`)
             if (!isSentence(message)) found.add(`${name} answers ${code} with no sentence: ${message}`)
             if (!codes.has(code)) found.add(`${name} answers ${status} ${code}`)
             throw error
@@ -78,13 +78,6 @@ export function watchDeclared(routes: readonly Route[]): Declared {
       }
     }),
   }
-}
-
-// Members that become `current_status`.
-const MOVING: Record<string, readonly string[]> = { invalid_state_transition: ['state'] }
-
-function isMoving({ code, members }: Failure): boolean {
-  return Object.keys(members).some((member) => MOVING[code]?.includes(member))
 }
 
 // It may begin with the place of a finding or with an id.

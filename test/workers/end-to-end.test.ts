@@ -114,8 +114,8 @@ describe.each(testedEngines())('the main flow on %s', (engine) => {
     const claim = JSON.parse((await request(`/v1/claims/${claimId}`)).text)
     expect(claim.advisory_codes).toContain('ai_generated_likely')
     await until(async () => {
-      const { attestations } = JSON.parse((await request(`/v1/claims/${claimId}`)).text)
-      return JSON.stringify(attestations.data).includes('ai_generated_likely')
+      const { data } = JSON.parse((await request(`/v1/claims/${claimId}/attestations`)).text)
+      return JSON.stringify(data).includes('ai_generated_likely')
     })
   })
 
