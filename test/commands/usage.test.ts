@@ -31,7 +31,7 @@ it.each(WRONG)('npm run %s names the error in %j in its first line', (command, a
   })
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   const [sentence, hint = '', ...more] = stderr.trimEnd().split('\n')
-  expect(sentence).toMatch(/bogus|many|takes no arguments/)
+  expect(sentence).toMatch(/bogus|many|takes --processes only/)
   expect(hint).toMatch(command === 'start' ? /^$/ : new RegExp(`^Try: npm run ${command} -- --help$`))
   expect(more).toEqual([])
 })

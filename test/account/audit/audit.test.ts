@@ -144,7 +144,7 @@ describe('an administrative act', () => {
     const chain = { certificate_chain: spare.device.chain.map((der) => Buffer.from(der).toString('base64')) }
     const lines = `${JSON.stringify(chain)}\n`
     const asLines = { body: lines, headers: { 'Content-Type': 'application/x-ndjson' } }
-    for (const _ of [1, 2]) expect((await service.call(caller, '/v1/admin/devices', asLines)).status).toBe(200)
+    for (const _ of [1, 2]) expect((await service.call(caller, '/v1/admin/devices/batches', asLines)).status).toBe(200)
     const again = await service.call(caller, '/v1/admin/devices', { json: chain })
     const imports = (await entries('&action=device.enrolled')).filter(({ subject_id }) => subject_id === null)
     expect(imports).toMatchObject([{ after: { devices: 1 } }])

@@ -10,7 +10,7 @@ import { type Caller, type Service, startService } from './service.ts'
 
 const ROWS = 4_000
 // An insert reads each index of its table, three or four pages deep.
-const FEW_PAGES = 120
+const FEW_PAGES = 160
 
 let service: Service
 let caller: Caller

@@ -274,7 +274,13 @@ describe('GET /v1/claims/:id/duplicates', () => {
     })
     const one = await list(alike.claim_id, '?limit=1')
     expect(one.json.data).toEqual([
-      { ...nothing, attestation_id: waiting.attestation_id, media_id: waiting.media_id, state: 'pending', earlier: [] },
+      {
+        ...nothing,
+        attestation_id: waiting.attestation_id,
+        media_id: waiting.media_id,
+        status: 'pending',
+        earlier: [],
+      },
     ])
     const next = await list(alike.claim_id, `?limit=1&cursor=${one.json.next_cursor}`)
     expect(next.json).toMatchObject({ has_more: false, next_cursor: null })
@@ -286,7 +292,7 @@ describe('GET /v1/claims/:id/duplicates', () => {
         ...nothing,
         attestation_id: first.attestation_id,
         media_id: first.media_id,
-        state: 'compared',
+        status: 'compared',
         earlier: [],
         later: [named(later), { ...named(alike, 1), distance_bits: distance }],
       },
