@@ -3,7 +3,6 @@
 // show, and a header that its note does not name are collected, and fail the test file at its end.
 
 import type { AuditAction } from '#src/catalogue/audit.ts'
-import type { Failure } from '#src/failure.ts'
 import type { Answer, Route } from '#src/platform/http/endpoint.ts'
 import type { AnswerNote, Note } from '#src/platform/http/openapi.ts'
 import { problemCodes } from '#src/platform/http/openapi-problems.ts'
