@@ -234,8 +234,8 @@ describe('an attribution job', () => {
       id = json.job_id
     })
     await on.service.test.owner('UPDATE trace_jobs SET model_version_id = $2 WHERE id = $1', [id, was])
-    const { state, failure } = await runJob(id)
-    expect([state, failure]).toEqual([
+    const { status, failure } = await runJob(id)
+    expect([status, failure]).toEqual([
       'failed',
       { code: 'backend_capability_missing', detail: expect.stringContaining('ablation') },
     ])
