@@ -121,8 +121,8 @@ export function startPeople({ url, mails, journal, pauseMs }: PeopleOptions): Pe
     const exportId = typeof made?.json.export_id === 'string' ? made.json.export_id : null
     const path = `/v1/account/exports/${exportId}`
     const hasEnded = async () => {
-      const state = (await once({ method: 'GET', path, headers }))?.json.state
-      return state === 'ready' || state === 'failed'
+      const status = (await once({ method: 'GET', path, headers }))?.json.status
+      return status === 'succeeded' || status === 'failed'
     }
     if (exportId === null) return { exportId, sha256: null }
     await until(hasEnded, { timeoutMs: GIVE_UP_MS, everyMs: 500 }).catch(() => {})

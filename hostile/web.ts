@@ -19,6 +19,7 @@ export const REFUSALS = [
   'not_found',
   'method_not_allowed',
   'conflict',
+  'external_id_reused',
   'invalid_state_transition',
   'idempotency_key_reused',
   'idempotency_in_progress',

@@ -25,7 +25,7 @@ export interface Duplicates {
 
 export interface DuplicatesRow extends Duplicates {
   attestation_id: string
-  state: 'pending' | 'compared' | 'not_comparable'
+  status: 'pending' | 'compared' | 'not_comparable'
 }
 
 interface DuplicatesDeps {
@@ -73,10 +73,10 @@ export async function collectDuplicates({
           continue
         }
         let isPending = false
-        for (const { attestation_id: attestationId, state, ...row } of answer.value) {
+        for (const { attestation_id: attestationId, status, ...row } of answer.value) {
           const key = keys.get(claimId)?.get(attestationId)
           if (key === undefined) continue
-          if (state === 'pending') {
+          if (status === 'pending') {
             isPending = true
             found.delete(key)
           } else {
