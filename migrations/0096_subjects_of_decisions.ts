@@ -12,8 +12,9 @@ export async function up(knex: Knex): Promise<void> {
       ADD COLUMN schedule_id text COLLATE "C",
       ADD COLUMN trace_id text COLLATE "C",
       ADD COLUMN matched_rule_id text COLLATE "C";
+    -- Most entries are about a token, which decisions_jti_idx finds.
     CREATE INDEX decisions_subject_idx ON decisions (subject_id, account_id, environment, id)
-      WHERE subject_id IS NOT NULL;
+      WHERE subject_id IS DISTINCT FROM jti;
     CREATE INDEX decisions_agent_idx ON decisions (agent_id, account_id, environment, id) WHERE agent_id IS NOT NULL;
     CREATE INDEX decisions_session_idx ON decisions (agent_session_id, account_id, environment, id)
       WHERE agent_session_id IS NOT NULL;

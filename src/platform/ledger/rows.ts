@@ -122,6 +122,10 @@ export function conditionsOf(
     const value = filter.subjects?.[name]
     if (value !== undefined) conditions.push(`${column} = $${values.push(value)}`)
   }
+  // The two indexes that hold subjects: that of tokens, and that of all others.
+  const { subjectId } = filter.subjects ?? {}
+  if (subjectId?.startsWith('jti_') === true) conditions.push(`jti = $${values.push(subjectId)}`)
+  else if (subjectId !== undefined) conditions.push('subject_id IS DISTINCT FROM jti')
   conditions.push(...conditionsOfRange(values, { type: 'dec', environment, time: 'at' }, filter))
   return { conditions, values }
 }
