@@ -60,6 +60,8 @@ async function explain(
 ): Promise<Plan> {
   const literals = values.map((value) => (value === null ? 'NULL' : pg.escapeLiteral(textOf(value))))
   await tx.adhoc(`SET LOCAL plan_cache_mode = ${mode}`)
+  // A plan for several processes reports the mean of them, rounded to two decimals.
+  await tx.adhoc('SET LOCAL max_parallel_workers_per_gather = 0')
   const name = `explained_${randomBytes(6).toString('hex')}`
   await tx.adhoc(`PREPARE ${name} AS ${text}`)
   const execute = literals.length === 0 ? name : `${name} (${literals.join(', ')})`
@@ -83,6 +85,7 @@ function reads(plan: Plan, table: string): boolean {
 
 function rowsRead(plan: Plan, table: string): number {
   const removed = (plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Index Recheck'] ?? 0)
-  const own = plan['Relation Name'] === table ? (plan['Actual Rows'] + removed) * plan['Actual Loops'] : 0
+  // Postgres reports the mean of the loops, rounded to two decimals.
+  const own = plan['Relation Name'] === table ? Math.round((plan['Actual Rows'] + removed) * plan['Actual Loops']) : 0
   return (plan.Plans ?? []).reduce((sum, child) => sum + rowsRead(child, table), own)
 }
