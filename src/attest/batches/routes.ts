@@ -144,7 +144,7 @@ export function batchRoutes(batches: Batches): Route[] {
         path: '/v1/claims/batches/:id/cancel',
         operationId: 'cancelBatch',
         sdk: 'claims.batches.cancel',
-        effect: 'write',
+        effect: 'destructive',
         kind: 'call',
         params: idParams('bat'),
         summary: 'Cancel the lines that have not started',
