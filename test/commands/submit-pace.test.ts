@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKeys } from '#src/account/keys/keys.ts'
 import { createPace } from '../../commands/submit/pace.ts'
 import { type System, startSystem } from '../support/system.ts'
 import { createMaker, type Maker } from './captures.ts'
@@ -95,7 +96,9 @@ test('a run with the key of an account is refused no request, and submits all', 
     const folder = join(work.path, 'in')
     for (let index = 0; index < CAPTURES; index += 1) maker.write(folder, `photo ${index}`, index)
     const out = join(work.path, 'out')
-    const ended = await start([folder, '--url', gate.url, '--out', out], system.key).ended
+    // Without `verify` the command waits for no comparison of photos.
+    const { key } = await createKeys({ db: system.database.db }).create(system.scope, { name: 'x', scopes: ['attest'] })
+    const ended = await start([folder, '--url', gate.url, '--out', out], key).ended
     expect([ended.code, ended.stderr.includes('429')]).toEqual([0, false])
     expect(readRows(out).map(({ status }) => status)).toEqual(Array(CAPTURES).fill('succeeded'))
     expect(gate.statuses.filter((status) => status === 429)).toEqual([])
