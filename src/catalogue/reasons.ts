@@ -1,4 +1,4 @@
-// What every reason code means and what to do about it, for the API and for docs/reasons.md. Codes are added and never change
+// What every reason code means and what to do about it, for the API and for docs/authorize/reasons.md. Codes are added and never change
 // their meaning. Which codes exist is decided by the features that give them: a test compares.
 
 export interface ReasonText {

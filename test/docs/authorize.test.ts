@@ -33,17 +33,17 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
     })
 
     it.each([
-      'docs/authorize.md',
-      'docs/mandates.md',
-      'docs/schedules.md',
-      'docs/approvals.md',
-      'docs/policy-webhooks.md',
-      'docs/authzen.md',
-      'docs/killswitch.md',
+      'docs/authorize/authorize.md',
+      'docs/authorize/mandates.md',
+      'docs/authorize/schedules.md',
+      'docs/authorize/approvals.md',
+      'docs/authorize/policy-webhooks.md',
+      'docs/authorize/authzen.md',
+      'docs/trace/killswitch.md',
       // After the preview of the one before, which counts inferences.
-      'docs/trace.md',
-      'docs/diffs.md',
-      'docs/webhooks.md',
+      'docs/trace/trace.md',
+      'docs/trace/diffs.md',
+      'docs/webhooks/webhooks.md',
     ])('%s runs from the first block to the last, prints what it shows, and its TypeScript compiles', async (file) => {
       const guide = openGuide(file, {
         'http://localhost:8080': system.baseUrl,

@@ -62,7 +62,7 @@ describe('the pages', () => {
   })
 
   it('are cacheable, and revalidated by their tag', async () => {
-    for (const path of [...FRAME, '/docs/integrate', '/docs/integrate.md', '/docs/search.json', ...assets]) {
+    for (const path of [...FRAME, '/docs/attest/integrate', '/docs/integrate.md', '/docs/search.json', ...assets]) {
       const { headers } = await call(app, path)
       expect(headers['cache-control'], path).toMatch(/^public, max-age=/)
       const again = await call(app, path, { headers: { 'If-None-Match': String(headers.etag) } })
@@ -100,21 +100,21 @@ describe('the guides', () => {
   })
 
   it('show the address of this service, as pages and as Markdown', async () => {
-    for (const path of ['/docs/integrate', '/docs/integrate.md']) {
+    for (const path of ['/docs/attest/integrate', '/docs/integrate.md']) {
       const { text } = await call(app, path)
       expect([path, text.includes(BASE_URL), text.includes('localhost:8080')]).toEqual([path, true, false])
     }
     const { headers, text } = await call(app, '/docs/integrate.md')
     expect(headers['content-type']).toBe('text/markdown; charset=utf-8')
     expect(text).toBe(
-      readFileSync(join(ROOT, 'docs/integrate.md'), 'utf8').replaceAll('http://localhost:8080', BASE_URL),
+      readFileSync(join(ROOT, 'docs/attest/integrate.md'), 'utf8').replaceAll('http://localhost:8080', BASE_URL),
     )
   })
 
   it('are rendered once', async () => {
-    const [first, second] = [await call(app, '/docs/operate'), await call(app, '/docs/operate')]
+    const [first, second] = [await call(app, '/docs/operate/deploy'), await call(app, '/docs/operate/deploy')]
     expect(second.headers.etag).toBe(first.headers.etag)
-    const br = await call(app, '/docs/operate', { headers: { 'Accept-Encoding': 'br' } })
+    const br = await call(app, '/docs/operate/deploy', { headers: { 'Accept-Encoding': 'br' } })
     expect(br.headers).toMatchObject({ 'content-encoding': 'br', vary: 'Accept-Encoding', etag: first.headers.etag })
   })
 

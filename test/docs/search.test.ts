@@ -22,16 +22,16 @@ const pathsOf = (text: string) => search(text).map(({ entry }) => entry.path)
 describe('the search of the pages', () => {
   it('leads to the right page first, also by words that the text does not use', () => {
     const wanted = {
-      pagination: 'docs/api#lists',
-      'getting started': 'docs/integrate',
-      gdpr: 'docs/api#erasing-a-claim',
-      webhok: 'docs/webhooks',
-      helm: 'docs/operate#containers',
-      sdk: 'docs/integrate#4-capture-upload-submit',
-      docker: 'docs/operate#containers',
-      429: 'docs/api#rate-limits',
-      adjuster: 'docs/cases',
-      'webhook signature': 'docs/webhooks#verify',
+      pagination: 'docs/reference/api#lists',
+      'getting started': 'docs/attest/integrate',
+      gdpr: 'docs/reference/api#erasing-a-claim',
+      webhok: 'docs/webhooks/webhooks',
+      helm: 'docs/operate/deploy#containers',
+      sdk: 'docs/attest/integrate#4-capture-upload-submit',
+      docker: 'docs/operate/deploy#containers',
+      429: 'docs/reference/api#rate-limits',
+      adjuster: 'docs/attest/cases',
+      'webhook signature': 'docs/webhooks/webhooks#verify',
     }
     const first = Object.fromEntries(Object.keys(wanted).map((text) => [text, pathsOf(text)[0]]))
     expect(first).toEqual(wanted)

@@ -1,5 +1,5 @@
 // Hostile inputs for every parser of bytes from outside: 200 each here, 20 to 50 more that begin as real files, the number in
-// HOSTILE in the large form (docs/hostile.md).
+// HOSTILE in the large form (docs/assurance/hostile.md).
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

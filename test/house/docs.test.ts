@@ -11,7 +11,7 @@ import { FAILURES } from '#src/failure.ts'
 import { describeMetrics } from '../support/metrics.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const operate = read('docs/operate.md')
+const operate = read('docs/operate/deploy.md')
 const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'capture-kit/README.md', ...markdownOf('docs')]
 
 // Of each process, beside those of DATABASE_POOL: keys, readiness and leases.
@@ -50,8 +50,8 @@ describe('the documents', () => {
       Upgrade: PROCESS_NAMES.filter((name) => name !== 'web' && !upgrade.includes(`\`${name}\``)),
       max_connections: PROCESS_NAMES.filter((name) => !new RegExp(`\\d ${name}\\b`).test(connections)),
     }
-    expect({ file: 'docs/operate.md', unnamed }).toEqual({
-      file: 'docs/operate.md',
+    expect({ file: 'docs/operate/deploy.md', unnamed }).toEqual({
+      file: 'docs/operate/deploy.md',
       unnamed: { Processes: [], Upgrade: [], max_connections: [] },
     })
   })
@@ -90,19 +90,19 @@ describe('the documents', () => {
   })
 
   it('name every event that is sent', () => {
-    const named = /^Sent today: (.*?)\n\n/ms.exec(read('docs/api.md'))?.[1] ?? ''
+    const named = /^Sent today: (.*?)\n\n/ms.exec(read('docs/reference/api.md'))?.[1] ?? ''
     expect(Object.keys(EVENT_DATA).filter((type) => !named.includes(`\`${type}\``))).toEqual([])
   })
 
   it('name everything that the detail of a mandate can name', () => {
-    const [, section = ''] = /\n## What is compared\n([\s\S]+?)\n## /.exec(read('docs/mandates.md')) ?? []
+    const [, section = ''] = /\n## What is compared\n([\s\S]+?)\n## /.exec(read('docs/authorize/mandates.md')) ?? []
     const named = rowsOf(section, /^\| `([a-z_]+)` +\|/gm).map(([name]) => name)
     expect(MANDATE_CONSTRAINTS.filter((name) => !named.includes(name))).toEqual([])
   })
 
   it('show every error code with its status', () => {
     const shown = new Map<string, number>()
-    for (const [codes = '', status] of rowsOf(read('docs/api.md'), /^\| (`.*?) +\| (\d{3}) +\|$/gm)) {
+    for (const [codes = '', status] of rowsOf(read('docs/reference/api.md'), /^\| (`.*?) +\| (\d{3}) +\|$/gm)) {
       for (const [, code = ''] of codes.replaceAll(/\([^)]*\)/g, '').matchAll(/`([a-z_]+)`/g))
         shown.set(code, Number(status))
     }

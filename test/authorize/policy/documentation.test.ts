@@ -1,4 +1,4 @@
-// Every example of docs/policy.md and docs/approvals.md, evaluated: the tables of the operators, and the policies with an
+// Every example of docs/authorize/policy.md and docs/authorize/approvals.md, evaluated: the tables of the operators, and the policies with an
 // input.
 
 import { readFileSync } from 'node:fs'
