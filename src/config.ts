@@ -33,7 +33,9 @@ const processConfig = defineConfig({
       .min(0, 'must be 0 to 600')
       .max(600, 'must be 0 to 600')
       .default(0)
-      .describe('How long a stopping web says so on /health/ready before it stops accepting; part of SHUTDOWN_SECONDS.'),
+      .describe(
+        'How long a stopping web says so on /health/ready before it stops accepting; part of SHUTDOWN_SECONDS.',
+      ),
     SHUTDOWN_SECONDS: count(25).describe('How long a stopping process may take.'),
     LOG_LEVEL: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be trace, debug, info, warn, error or silent')
@@ -41,7 +43,9 @@ const processConfig = defineConfig({
       .describe('pino’s level.'),
     OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress
       .optional()
-      .describe('Collector that traces are sent to, such as http://collector:4318; without it there are none. See docs/operate/monitor.md#traces.'),
+      .describe(
+        'Collector that traces are sent to, such as http://collector:4318; without it there are none. See docs/operate/monitor.md#traces.',
+      ),
     OTEL_TRACES_SAMPLER_ARG: z.coerce
       .number('must be a number')
       .min(0, 'must be 0 to 1')

@@ -37,8 +37,8 @@ const ROOT = new URL('../../', import.meta.url)
 const WRITTEN_URL = 'http://localhost:8080'
 const DECISIONS = 'decisions/'
 
-/** The folders of docs/ that are groups, and the guides of each, in reading order. A guide that is not named comes last. */
-const FOLDERS: Record<string, readonly string[]> = {
+/** The folders of docs/ that are groups, and the guides of each, in reading order. */
+export const GUIDES: Record<string, readonly string[]> = {
   start: ['first-requests'],
   attest: [
     'integrate',
@@ -60,6 +60,7 @@ const FOLDERS: Record<string, readonly string[]> = {
     'reasons',
     'policy',
     'conditions',
+    'operators',
     'policy-webhooks',
     'mandates',
     'schedules',
@@ -87,7 +88,7 @@ const FOLDERS: Record<string, readonly string[]> = {
     'accounts',
     'limits',
   ],
-  assurance: ['faults', 'hostile'],
+  assurance: ['faults', 'hostile', 'trials'],
 }
 /** Guides whose files are not in docs/. */
 const ELSEWHERE: Record<string, string> = { 'attest/capture-kit': 'capture-kit/README.md' }
@@ -109,7 +110,9 @@ export function createGuides({ baseUrl }: { baseUrl: string }): Guides {
     find: (name) => library().byName.get(name),
     findShort: (name) => {
       const all = library().groups.flatMap(({ guides }) => guides)
-      return all.find((guide) => guide.name.endsWith(`/${name}`)) ?? all.find((guide) => guide.name.startsWith(`${name}/`))
+      return (
+        all.find((guide) => guide.name.endsWith(`/${name}`)) ?? all.find((guide) => guide.name.startsWith(`${name}/`))
+      )
     },
     render(guide) {
       const known = rendered.get(guide)
@@ -133,7 +136,7 @@ function readLibrary(baseUrl: string) {
     const markdown = readFileSync(new URL(file, ROOT), 'utf8').replaceAll(WRITTEN_URL, baseUrl)
     return { name, title: /^# +(.*)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? name, markdown }
   }
-  const groups = Object.entries(FOLDERS).map(([folder, order]) => {
+  const groups = Object.entries(GUIDES).map(([folder, order]) => {
     const elsewhere = Object.keys(ELSEWHERE).filter((name) => name.startsWith(`${folder}/`) && exists(ELSEWHERE[name]))
     const placeOf = ({ name }: Guide) => {
       const place = order.indexOf(name.slice(folder.length + 1))

@@ -33,7 +33,7 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
     })
 
     it.each([
-      'docs/authorize/authorize.md',
+      'docs/authorize/authorize.md and docs/authorize/guard.md',
       'docs/authorize/mandates.md',
       'docs/authorize/schedules.md',
       'docs/authorize/approvals.md',
@@ -45,7 +45,7 @@ describe.skipIf(missingTools(TOOLS).length > 0)(
       'docs/trace/diffs.md',
       'docs/webhooks/webhooks.md',
     ])('%s runs from the first block to the last, prints what it shows, and its TypeScript compiles', async (file) => {
-      const guide = openGuide(file, {
+      const guide = openGuide(file.split(' and '), {
         'http://localhost:8080': system.baseUrl,
         svc_test_your_own_key: system.key,
         '4000': String(await freePort()),

@@ -193,7 +193,7 @@ describe.skipIf(!hasBrowser)(
       for (const [path, least] of [
         ['', 1],
         ['docs/attest/submit', 4],
-        ['docs/capture-kit', 4],
+        ['docs/attest/capture-kit', 4],
         ['docs/errors', 40],
         ['docs/events', 10],
         ['docs/roles', 0],
@@ -259,7 +259,14 @@ describe.skipIf(!hasBrowser)(
         [1400, 'dark'],
       ] as const) {
         await browser.show(width, scheme)
-        for (const path of ['', 'docs', 'docs/attest/integrate', 'docs/operate/deploy', 'docs/errors', 'docs/decisions']) {
+        for (const path of [
+          '',
+          'docs',
+          'docs/attest/integrate',
+          'docs/operate/deploy',
+          'docs/errors',
+          'docs/decisions',
+        ]) {
           await browser.open(root + path)
           const page = `${path} at ${width} ${scheme}`
           expect([page, await browser.evaluate(isWithin(width))]).toEqual([page, true])
@@ -273,7 +280,7 @@ describe.skipIf(!hasBrowser)(
     it('has no page that is wider than a phone', async () => {
       await browser.show(390, 'light')
       const { text } = await call(app, '/docs')
-      const guides = [...text.matchAll(/<li><a href="(docs\/[a-z0-9-]+)"/g)].map(([, path = '']) => path)
+      const guides = [...text.matchAll(/<li><a href="(docs\/[a-z0-9/-]+)"/g)].map(([, path = '']) => path)
       expect(guides.length).toBeGreaterThan(30)
       const forms = ['login/link', 'login/invite', 'passkeys', 'approve', 'share']
       const paths = ['', 'docs', 'docs/events', 'docs/errors', 'docs/roles', 'docs/decisions', ...forms]

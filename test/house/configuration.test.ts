@@ -29,7 +29,9 @@ describe('docs/operate/configuration.md', () => {
   })
 
   it('has every key once, with a sentence', () => {
-    const keys = [...readFileSync(FILE, 'utf8').matchAll(/^\| `([A-Z0-9_]+)` +\| .+? +\| .*\w.* \|$/gm)].map(([, key]) => key)
+    const keys = [...readFileSync(FILE, 'utf8').matchAll(/^\| `([A-Z0-9_]+)` +\| .+? +\| .*\w.* \|$/gm)].map(
+      ([, key]) => key,
+    )
     expect(keys).toEqual(describeConfig().map(({ key }) => key))
   })
 })

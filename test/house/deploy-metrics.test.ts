@@ -62,7 +62,9 @@ describe('alerts and dashboard', () => {
   })
 
   it('each have a severity, a summary, and a row in docs/operate/incidents.md that says what to do', () => {
-    const documented = [...read('docs/operate/incidents.md').matchAll(/^\| `(Countersign\w+)`/gm)].map(([, name]) => name)
+    const documented = [...read('docs/operate/incidents.md').matchAll(/^\| `(Countersign\w+)`/gm)].map(
+      ([, name]) => name,
+    )
     const rules = rulesOf(alerts)
     expect(documented.sort()).toEqual(rules.map(({ name }) => name).sort())
     for (const { name, text } of rules) {

@@ -7,11 +7,15 @@ export type LoginSettings = SettingsOf<typeof loginConfig> & { MODE: 'developmen
 export const loginConfig = defineConfig({
   title: 'Login',
   keys: {
-    LOGIN_LINKS: onOff.describe('Whether people sign in by mailed links; off needs no mail server. See docs/account/login.md.'),
+    LOGIN_LINKS: onOff.describe(
+      'Whether people sign in by mailed links; off needs no mail server. See docs/account/login.md.',
+    ),
     LOGIN_ECHO: z
       .enum(['0', '1'], 'must be 0 or 1')
       .default('0')
-      .describe('1 shows login links in the answer; sessions from them reach the sandbox only. Development only. `npm start` sets it where it listens on loopback, unless DATABASE_URL is set.'),
+      .describe(
+        '1 shows login links in the answer; sessions from them reach the sandbox only. Development only. `npm start` sets it where it listens on loopback, unless DATABASE_URL is set.',
+      ),
     SIGNUP: z
       .enum(['open', 'closed'], 'must be open or closed')
       .optional()

@@ -9,6 +9,8 @@ export const mediaConfig = defineConfig({
   keys: {
     C2PA_TRUST_ANCHORS: readableBy(z.string(), readTrustAnchors)
       .optional()
-      .describe('PEM file of the CAs whose C2PA signatures are trusted, in place of the public list. See docs/attest/c2pa.md.'),
+      .describe(
+        'PEM file of the CAs whose C2PA signatures are trusted, in place of the public list. See docs/attest/c2pa.md.',
+      ),
   },
 })

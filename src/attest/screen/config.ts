@@ -9,7 +9,9 @@ export const screenConfig = defineConfig({
     SCREENING_DETECTOR: z
       .enum(['none', 'sightengine', 'hive', 'http'], 'must be none, sightengine, hive or http')
       .default('none')
-      .describe('Detector that scores synthetic media; without one screenings are unavailable. See docs/attest/screening.md.'),
+      .describe(
+        'Detector that scores synthetic media; without one screenings are unavailable. See docs/attest/screening.md.',
+      ),
     SCREENING_URL: httpAddress
       .optional()
       .describe('Address of the detector: needed for http, the vendor’s own otherwise.'),

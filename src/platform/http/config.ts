@@ -19,7 +19,11 @@ export const httpConfig = defineConfig({
     INTERNAL_HOSTS: hostNames.describe(
       'Names by which the internal port may be asked, besides addresses and localhost. Other names are refused.',
     ),
-    INTERNAL_PORT: port.default(9090).describe('/metrics and /health/ready of this process. Several on one machine need several; 0 takes a free one, and the log says which.'),
+    INTERNAL_PORT: port
+      .default(9090)
+      .describe(
+        '/metrics and /health/ready of this process. Several on one machine need several; 0 takes a free one, and the log says which.',
+      ),
     BULL_BOARD_PASSWORD: z
       .string()
       .min(12, 'must have 12 characters at least')

@@ -43,11 +43,16 @@ export const modelsConfig = defineConfig({
     TRACE_MODEL_KEYS: readableBy(list, parseModelKeys).describe(
       'Keys of the servers of models elsewhere, separated by commas: name=key.',
     ),
-    TRACE_MODEL_DIR: z.string().optional().describe('Folder of language models. `npm start` uses `.data/models`. See docs/trace/trace.md.'),
+    TRACE_MODEL_DIR: z
+      .string()
+      .optional()
+      .describe('Folder of language models. `npm start` uses `.data/models`. See docs/trace/trace.md.'),
     TRACE_QUEUE_DEPTH: count(100).describe(
       'Requests that may wait for one model in a process; beyond that the newest of the account with most is answered 503.',
     ),
-    TRACE_QUEUE_DEPTH_EACH: count(20).describe('Requests of one account that may wait for one model, of TRACE_QUEUE_DEPTH.'),
+    TRACE_QUEUE_DEPTH_EACH: count(20).describe(
+      'Requests of one account that may wait for one model, of TRACE_QUEUE_DEPTH.',
+    ),
     TRACE_LIMIT_SECONDS: count(120).describe('How long one inference may take, its wait not included.'),
     TRACE_IDLE_SECONDS: count(600).describe('A model that nobody asks gives its memory back after this time.'),
     TRACE_CONTEXT_TOKENS: number
