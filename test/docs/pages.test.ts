@@ -106,7 +106,9 @@ describe('the guides', () => {
   it('are all in the list beside each of them, with the open one marked', () => {
     for (const path of guides) {
       const text = texts.get(path) ?? ''
-      const listed = [...text.matchAll(/<a href="\.\.\/\.\.\/(docs\/(?!decisions)[a-z0-9/-]+)"( aria-current="page")?>/g)]
+      const listed = [
+        ...text.matchAll(/<a href="\.\.\/\.\.\/(docs\/(?!decisions)[a-z0-9/-]+)"( aria-current="page")?>/g),
+      ]
       expect(new Set(listed.map(([, name]) => `/${name}`))).toEqual(
         new Set([...guides, ...FRAME.filter((one) => /api-|events|errors|roles/.test(one))]),
       )
