@@ -61,7 +61,7 @@ Words before.
 ### Added
 
 - One change,
-  on two lines. See [docs/keys.md](docs/keys.md#roles) and [a file](src/app.ts).
+  on two lines. See [docs/account/keys.md](docs/account/keys.md#rotate) and [a file](src/app.ts).
 - Another.
 
 ## [1.0.0] - 2026-11-20
@@ -79,7 +79,7 @@ Words before.
         changes: [
           {
             section: 'Added',
-            text: 'One change, on two lines. See [docs/keys.md](https://api.test/docs/keys#roles) and a file.',
+            text: 'One change, on two lines. See [docs/account/keys.md](https://api.test/docs/account/keys#rotate) and a file.',
           },
           { section: 'Added', text: 'Another.' },
         ],

@@ -5,7 +5,7 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/reason-codes': {
     description:
       'All of them in one page, in the order in which they are answered. Rules of a policy may answer with reasons of their ' +
-      'own, which are not here. The same texts are in [the guide]({base_url}/docs/reasons).',
+      'own, which are not here. The same texts are in [the guide]({base_url}/docs/authorize/reasons).',
     answers: {
       200: {
         example: listed({
