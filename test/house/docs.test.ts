@@ -116,7 +116,7 @@ describe('the documents', () => {
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
   })
 
-  // Decisions also say what was done before.
+  // Decisions also say what was rejected.
   it('install nothing by `npm install`, which resolves what the lock file does not pin', () => {
     const today = pages.filter((page) => !page.startsWith('docs/decisions/'))
     expect(today.filter((page) => read(page).includes('npm install'))).toEqual([])
