@@ -43,9 +43,7 @@ describe('the decisions', () => {
   it(`have ${FEWEST_LINES} to ${MOST_LINES} lines of at most ${LONGEST_LINE} characters`, () => {
     const wrong = records.filter(
       ({ lines }) =>
-        lines.length < FEWEST_LINES ||
-        lines.length > MOST_LINES ||
-        lines.some((line) => line.length > LONGEST_LINE),
+        lines.length < FEWEST_LINES || lines.length > MOST_LINES || lines.some((line) => line.length > LONGEST_LINE),
     )
     expect(wrong.map(({ file }) => file)).toEqual([])
   })
