@@ -122,7 +122,7 @@ describe('the documents', () => {
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
   })
 
-  // Decisions also say what was done before.
+  // Decisions also say what was rejected.
   it('install nothing by `npm install`, which resolves what the lock file does not pin', () => {
     const today = pages.filter((page) => !page.startsWith('docs/decisions/'))
     expect(today.filter((page) => read(page).includes('npm install'))).toEqual([])
@@ -180,7 +180,7 @@ describe('the documents', () => {
     const broken = pages.flatMap((page) =>
       [...read(page).matchAll(/\]\(([^)\s]+)\)/g)]
         .map(([, target = '']) => target)
-        .filter((target) => !/^https?:/.test(target) && !leads(page, target) && !isFormer(page, target))
+        .filter((target) => !/^https?:/.test(target) && !leads(page, target))
         .map((target) => `${page}: ${target}`),
     )
     expect(broken).toEqual([])
@@ -214,12 +214,6 @@ function podsOf(name: string): number {
     /^ {2}replicas: (\d+)$/m.exec(manifest) ??
     []
   return Number(most)
-}
-
-// Decisions and the changelog may name a guide by its former place.
-function isFormer(page: string, target: string): boolean {
-  const [, name = ''] = /^docs\/([a-z0-9-]+)\.md(?:#|$)/.exec(join(dirname(page), target)) ?? []
-  return (page === 'CHANGELOG.md' || page.startsWith('docs/decisions/')) && FORMER.split(' ').includes(name)
 }
 
 function leads(page: string, target: string): boolean {

@@ -25,7 +25,7 @@ export const NOTES: Record<string, Note> = {
         example: listed({
           version: '1.1.0',
           date: '2026-11-20',
-          changes: [{ section: 'Added', text: 'The search finds agents by their name.' }],
+          changes: [{ section: 'Account', text: 'The search finds agents by their name.' }],
         }),
       },
     },
