@@ -195,12 +195,12 @@ const JOBS = `
     CONSTRAINT jobs_pkey PRIMARY KEY (id),
     CONSTRAINT jobs_account_fkey FOREIGN KEY (account_id) REFERENCES accounts (id),
     CONSTRAINT jobs_environment_check CHECK (environment IN ('sandbox', 'live')),
-    CONSTRAINT jobs_state_check CHECK (state IN ('queued', 'dispatched', 'running', 'succeeded', 'dead', 'cancelled')),
+    CONSTRAINT jobs_state_check CHECK (state IN ('queued', 'dispatched', 'succeeded', 'dead', 'cancelled')),
     CONSTRAINT jobs_priority_check CHECK (priority IN (0, 1))
   ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
     autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
   CREATE INDEX jobs_due_idx ON jobs (queue, lane, priority, run_at) WHERE state = 'queued';
-  CREATE INDEX jobs_in_flight_idx ON jobs (queue, lane) WHERE state IN ('dispatched', 'running');
+  CREATE INDEX jobs_in_flight_idx ON jobs (queue, lane) WHERE state = 'dispatched';
   CREATE INDEX jobs_dead_idx ON jobs (queue, settled_at) WHERE state = 'dead';
   -- The overview of an account counts its dead jobs.
   CREATE INDEX jobs_dead_account_idx ON jobs (account_id, environment, queue) WHERE state = 'dead';

@@ -30,14 +30,14 @@ const KEYS = `
     name text NOT NULL,
     hash bytea NOT NULL,
     prefix text NOT NULL,
-    last4 text,
+    last4 text NOT NULL,
     scopes text[] NOT NULL,
     products text[],
     ip_allow text[],
     read_only boolean NOT NULL DEFAULT false,
     is_account_bearing boolean NOT NULL DEFAULT true,
     version integer NOT NULL DEFAULT 1,
-    created_by text COLLATE "C",
+    created_by text COLLATE "C" NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     expires_at timestamptz,
     revoked_at timestamptz,
@@ -59,7 +59,7 @@ const KEYS = `
   CREATE UNIQUE INDEX api_keys_successor_key ON api_keys (account_id, environment, successor_id)
     WHERE successor_id IS NOT NULL;
   -- Keys go on working when the user who made them is removed: the answer to the removal lists them.
-  CREATE INDEX api_keys_created_by_idx ON api_keys (account_id, created_by) WHERE created_by IS NOT NULL;
+  CREATE INDEX api_keys_created_by_idx ON api_keys (account_id, created_by);
   ${tenant('api_keys')}
   CREATE POLICY api_keys_system ON api_keys TO countersign_system USING (true) WITH CHECK (true);
   GRANT SELECT, INSERT, UPDATE ON api_keys TO countersign_app;

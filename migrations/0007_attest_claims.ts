@@ -183,7 +183,7 @@ const ATTESTATIONS = `
     provenance_status text NOT NULL,
     hardware_tier text NOT NULL,
     rules_version text NOT NULL,
-    policy_version integer,
+    policy_version integer NOT NULL,
     result_jws text NOT NULL,
     CONSTRAINT attestation_results_pkey PRIMARY KEY (attestation_id, seq, account_id, environment),
     CONSTRAINT attestation_results_attestation_fkey FOREIGN KEY (account_id, environment, attestation_id)

@@ -24,7 +24,7 @@ const SCREENINGS = `
     environment text COLLATE "C" NOT NULL,
     thresholds jsonb NOT NULL,
     version integer NOT NULL DEFAULT 1,
-    changed_by text COLLATE "C",
+    changed_by text COLLATE "C" NOT NULL,
     updated_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT screening_settings_pkey PRIMARY KEY (account_id, environment),
     CONSTRAINT screening_settings_account_fkey FOREIGN KEY (account_id) REFERENCES accounts (id),
@@ -172,8 +172,8 @@ const DUPLICATES = `
 
   -- How far the comparison of an attestation has got. due: to be compared, and hashed before that if its media are
   -- not. compared: its findings stand. recheck: an earlier attestation was hashed later, so its findings are to be
-  -- made again. leased_until: 'infinity' says that the row has a job. not_comparable: why there is no hash; the same
-  -- bytes are found without one. 'failed': the job of the comparison is dead.
+  -- made again. not_comparable: why there is no hash; the same bytes are found without one. 'failed': the job of the
+  -- comparison is dead.
   CREATE TABLE fingerprints (
     account_id text COLLATE "C" NOT NULL,
     environment text COLLATE "C" NOT NULL,
@@ -181,7 +181,6 @@ const DUPLICATES = `
     claim_id text COLLATE "C" NOT NULL,
     media_id text COLLATE "C" NOT NULL,
     state text COLLATE "C" NOT NULL DEFAULT 'due',
-    leased_until timestamptz,
     not_comparable text COLLATE "C",
     exact_count integer NOT NULL DEFAULT 0,
     similar_count integer NOT NULL DEFAULT 0,
@@ -200,13 +199,8 @@ const DUPLICATES = `
   CREATE INDEX fingerprints_showing_idx ON fingerprints (media_id, account_id, environment, claim_id, attestation_id);
   -- For later attestations of the same medium, compared or not.
   CREATE INDEX fingerprints_media_idx ON fingerprints (media_id, account_id, environment, attestation_id);
-  CREATE INDEX fingerprints_unqueued_idx ON fingerprints (account_id, environment, attestation_id)
-    WHERE state <> 'compared' AND leased_until IS DISTINCT FROM 'infinity';
   ${tenant('fingerprints')}
-  CREATE POLICY fingerprints_system ON fingerprints TO countersign_system USING (true) WITH CHECK (true);
   GRANT SELECT, INSERT, UPDATE, DELETE ON fingerprints TO countersign_app;
-  GRANT SELECT (account_id, environment, attestation_id, state, leased_until), UPDATE (leased_until)
-    ON fingerprints TO countersign_system;
 
   -- At most one finding per attestation and other claim, in the later of two attestations. distance_bits: 0 to 64; NULL
   -- when the bytes are the same.
@@ -262,7 +256,7 @@ const REEVALUATIONS = `
     cause text COLLATE "C" NOT NULL,
     key text COLLATE "C" NOT NULL,
     subject jsonb NOT NULL,
-    job_id uuid,
+    job_id uuid NOT NULL,
     looked integer NOT NULL DEFAULT 0,
     cursor text COLLATE "C",
     counts jsonb,
@@ -278,13 +272,8 @@ const REEVALUATIONS = `
     CONSTRAINT reevaluations_cause_check CHECK (cause IN
       ('device_revoked', 'revocation_list', 'policy_changed', 'screening', 'requested'))
   );
-  CREATE INDEX reevaluations_open_idx ON reevaluations (created_at) WHERE finished_at IS NULL;
   ${tenant('reevaluations')}
-  CREATE POLICY reevaluations_system ON reevaluations TO countersign_system USING (true);
   GRANT SELECT, INSERT, UPDATE, DELETE ON reevaluations TO countersign_app;
-  -- The open causes of all accounts are read in a transaction without a tenant.
-  GRANT SELECT (account_id, environment, id, job_id, created_at, walked_at, finished_at)
-    ON reevaluations TO countersign_system;
 
   -- Attestations to judge again, once per cause. outcome: NULL until it was judged.
   CREATE TABLE reevaluation_marks (
