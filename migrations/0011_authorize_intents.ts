@@ -25,6 +25,8 @@ const INTENTS = `
   -- passkey_user_id: the user whose passkey confirmed the action at authorize: they asked for it, and approve none of
   -- it. No foreign key to it: a user may be removed while the token is kept. No foreign key to accounts: a token is
   -- issued to a principal of the account, and the check would lock its row.
+  -- A token is executed, gets its outcome, loses its sealed string: the fillfactor leaves room for each change on the
+  -- page of its row, and only the last one changes an indexed column.
   CREATE TABLE intents (
     account_id text COLLATE "C" NOT NULL,
     environment text COLLATE "C" NOT NULL,
