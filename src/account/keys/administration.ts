@@ -31,7 +31,7 @@ interface AdministrationDeps {
   now: () => Date
 }
 
-/** A key with the one who made it; null for keys from before this was recorded. */
+/** A key with the one who made it. */
 export type ShownKey<Shown extends Key = Key> = Shown & { creator: ActorView | null }
 
 /** Members that are absent stay as they are. */

@@ -48,7 +48,7 @@ export function createReevaluations({ db, pager, waiters }: ReevaluationsDeps) {
       checkId(id, 'ree', scope.environment)
       const found = await get(scope, id)
       const { finishedAt, failedAt, jobId } = found
-      if (finishedAt !== null || failedAt !== null || jobId === null || waitSeconds === 0) return found
+      if (finishedAt !== null || failedAt !== null || waitSeconds === 0) return found
       await waiters.settled(jobId, waitSeconds * 1_000, signal)
       return get(scope, id)
     },

@@ -201,7 +201,7 @@ export function createPolicies({ db, pager, ledger, outbound, now, log, reader }
   }
 }
 
-// Only documents that were stored before have them: the schema refuses others.
+// Only stored documents have them, when a version no longer has a field: the schema refuses others.
 function unknownFields({ rules }: PolicyDocument): FieldError[] {
   const found = rules.flatMap((rule, index) => [...unknownFieldsOf(rule, index)])
   return found.slice(0, MAX_ERRORS).map((field) => ({ ...field, code: 'unknown_policy_field' as const }))
