@@ -131,7 +131,7 @@ export async function findEvent(tx: Tx, eventId: string): Promise<StoredEvent | 
 async function conditionsOf(
   tx: Tx,
   environment: Environment,
-  { endpointId, status, eventTypes, createdGte: from, createdLt: to }: DeliveryFilter,
+  { endpointId, status, eventTypes, from, to }: DeliveryFilter,
 ): Promise<{ conditions: string[]; values: unknown[] }> {
   const values: unknown[] = []
   const conditions: string[] = []

@@ -1,5 +1,5 @@
 import type { Tx } from '#src/platform/db/database.ts'
-import { boundsOfRange } from '#src/platform/db/id-ranges.ts'
+import { boundsOfRange, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { idsBefore, newJobId } from '#src/platform/ids.ts'
 import { enqueue, RUNNING } from '#src/platform/jobs/backlog.ts'
@@ -113,17 +113,15 @@ export async function findReevaluation(tx: Tx, id: string): Promise<Reevaluation
   return row
 }
 
-interface ReevaluationFilter {
+interface ReevaluationFilter extends TimeRange {
   causes?: readonly string[] | undefined
-  createdFrom?: Date | undefined
-  createdBefore?: Date | undefined
 }
 
 /** Newest first. */
 export async function findReevaluations(
   tx: Tx,
   { environment }: Scope,
-  { causes, createdFrom: from, createdBefore: to }: ReevaluationFilter,
+  { causes, from, to }: ReevaluationFilter,
   { before, limit }: { before: string | undefined; limit: number },
 ): Promise<ReevaluationRow[]> {
   return tx.query<ReevaluationRow>(
