@@ -2,6 +2,7 @@
 // interface (snake_case for arguments and members, camelCase for groups and methods); an emitter gives them the form of its
 // language. All types that a method reaches are in `types`, with what they are used for.
 
+import { SDK_GROUPS } from '#src/catalogue/sdk.ts'
 import type { Exceptions } from '../exceptions.ts'
 import type { DocumentOperation, DocumentParameter, Media, OpenApiDocument, Schema } from './document.ts'
 import { getType, type Member, markUse, membersOf, type NamedType, readShape, readTypes, type Shape } from './shapes.ts'
@@ -9,6 +10,8 @@ import { getType, type Member, markUse, membersOf, type NamedType, readShape, re
 export interface Api {
   /** The version of the interface. */
   version: string
+  /** What each first group is for. */
+  groups: ReadonlyMap<string, string>
   /** In the order of their groups and names. */
   operations: readonly Operation[]
   /** Types that some operation reaches, sorted by name. */
@@ -108,6 +111,7 @@ export function readApi(document: OpenApiDocument, exceptions: Exceptions): Api 
   const reached = [...all].filter(([, type]) => type.isRequested || type.isAnswered)
   return {
     version: document.info.version,
+    groups: new Map(Object.entries(SDK_GROUPS).map(([name, { description }]) => [name, description])),
     operations: operations.toSorted((a, b) => compare(sdkOf(a), sdkOf(b))),
     types: new Map(reached.toSorted(([a], [b]) => compare(a, b))),
     without,

@@ -12,7 +12,7 @@ const ROOT = resolve(import.meta.dirname, '../../..')
 const PACKAGE = join(ROOT, 'clients/typescript')
 
 const PROGRAM = `
-import { verifyIntentTokenOffline } from './dist/countersign.js'
+import { verifyIntentTokenOffline } from './dist/verify.js'
 import { readFileSync } from 'node:fs'
 const { now, jwks, cases: [{ input: { token } }] } = JSON.parse(readFileSync(process.argv[2], 'utf8'))
 const { valid } = await verifyIntentTokenOffline(token, { keys: jwks, now: () => new Date(now * 1000) })
@@ -30,7 +30,7 @@ it('the package builds without Node’s types, and its JavaScript verifies a tok
     const { stdout } = await run(process.execPath, [join(folder, 'try.js'), vectors])
     expect(stdout.trim()).toBe('true')
     const { exports, dependencies } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'))
-    expect(exports['.'].default).toBe('./dist/countersign.js')
+    expect(exports['./verify'].default).toBe('./dist/verify.js')
     expect(dependencies).toBeUndefined()
   } finally {
     await rm(folder, { recursive: true, force: true })
