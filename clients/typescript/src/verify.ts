@@ -17,6 +17,9 @@ export {
   verifyLedgerExport,
 } from './verify/ledger.ts'
 export type { LedgerCheckName, LedgerFinding, LedgerOutcome } from './verify/ledger-findings.ts'
+export { type PacketOptions, type PacketReport, verifyEvidencePacket } from './verify/packet.ts'
+export type { CheckFinding, CheckOutcome } from './verify/packet-findings.ts'
+export type { Packet, PacketAttestation } from './verify/packet-shape.ts'
 export {
   type KeyRevocation,
   type RecordKey,

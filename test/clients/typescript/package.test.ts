@@ -2,6 +2,7 @@
 // empty folder, and run as plain JavaScript.
 
 import { execFile } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -9,8 +10,9 @@ import { promisify } from 'node:util'
 import { brotliCompressSync } from 'node:zlib'
 import { publint } from 'publint'
 import { rolldown } from 'rolldown'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { VERSION } from '#client/core/version.ts'
+import tokens from '../../../vectors/tokens/offline.json' with { type: 'json' }
 import { startScripted } from '../../support/scripted.ts'
 
 const run = promisify(execFile)
@@ -89,6 +91,60 @@ it.each([
   const { stdout } = await run(process.execPath, [join(user, `${name}.js`), server.url], { cwd: user })
   await server.close()
   expect(stdout).toBe('acc_1 acc_1 req_1 not_found {"a":2,"b":1}\nfalse\n')
+})
+
+describe('countersign-verify', () => {
+  const command = () => join(user, 'node_modules/.bin/countersign-verify')
+  const runs = async (args: string[], env: Record<string, string> = {}) => {
+    const child = run(command(), args, { cwd: user, env: { ...process.env, ...env } })
+    const { stdout, stderr } = await child.catch((error: { stdout: string; stderr: string }) => error)
+    return { code: child.child.exitCode, shown: stdout === '' ? stderr : JSON.parse(stdout) }
+  }
+  const write = async (name: string, content: string) => {
+    await writeFile(join(user, name), content)
+    return name
+  }
+
+  it('checks a token with the key set, as the library does', async () => {
+    const { jwks, cases } = tokens
+    const keys = await write('keys.json', JSON.stringify(jwks))
+    const file = await write('token.jwt', `${cases[0]?.input.token}\n`)
+    const { code, shown } = await runs(['token', file, '--keys', keys])
+    // It has expired since.
+    expect({ code, shown }).toMatchObject({ code: 1, shown: { holds: false, reason: 'token_expired' } })
+  })
+
+  it('checks the raw body of a delivery, and takes the secret from the environment', async () => {
+    const body = await write('body.json', '{"type":"ping"}')
+    const at = Math.floor(Date.now() / 1_000)
+    const hex = createHmac('sha256', 'whsec_x').update(`${at}.{"type":"ping"}`).digest('hex')
+    const args = ['webhook', body, '--signature', `t=${at},v1=${hex}`]
+    expect(await runs(args, { COUNTERSIGN_WEBHOOK_SECRET: 'whsec_y whsec_x' })).toMatchObject({
+      code: 0,
+      shown: { holds: true },
+    })
+    expect(await runs(args, { COUNTERSIGN_WEBHOOK_SECRET: 'whsec_y' })).toMatchObject({
+      code: 1,
+      shown: { holds: false, reason: 'signature_mismatch' },
+    })
+  })
+
+  it('says of a file that is neither packet nor export that it does not hold', async () => {
+    const file = await write('nothing.json', '{}')
+    expect(await runs(['packet', file])).toMatchObject({ code: 1, shown: { holds: false } })
+    expect(await runs(['ledger', file])).toMatchObject({ code: 1, shown: { holds: false } })
+  })
+
+  it.each([
+    [[]],
+    [['tokens', 'x']],
+    [['token']],
+    [['token', 'absent.jwt', '--keys', 'absent.json']],
+    [['packet', 'nothing.json', '--kyes', 'x']],
+    [['webhook', 'nothing.json']],
+  ])('ends with 2 for the words %j', async (words) => {
+    expect(await runs(words)).toMatchObject({ code: 2, shown: expect.stringContaining('countersign-verify: ') })
+  })
 })
 
 it('the types need no more than those of Node', async () => {
