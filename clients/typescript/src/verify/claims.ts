@@ -1,8 +1,8 @@
 // Checks the claims of a payload without a schema library, which would take as long as the signature. Other members than the
 // known ones are ignored, since later versions add some.
 
-import type { Json } from '#src/platform/crypto/canonical.ts'
-import type { IntentClaims } from './format.ts'
+import type { Json } from './strict-json.ts'
+import type { IntentClaims } from './verify-intent-token.ts'
 
 type Check = (value: Json) => boolean
 
