@@ -269,14 +269,14 @@ export interface ApiKey {
   name: string
   /** The first 8 characters of the key. */
   prefix: string
-  /** Its last 4; null for keys from before they were kept. */
+  /** Its last 4. */
   last4: string | null
   scopes: Open<GrantableScope>[]
   environment: Open<Environment>
   plan: Open<Plan>
   status: Open<ApiKeyStatus>
   createdAt: string
-  /** null for keys from before this was recorded. */
+  /** Who made it. */
   createdBy: Actor | null
   expiresAt: string | null
   /** For a rotated key: when its grace period was over. */
@@ -710,7 +710,7 @@ export interface AttributionResult {
   manifestUntil: string
   nodes: number
   links: number
-  /** As many as the thresholds ask for; 200000 are kept at most. null: of a job before this was counted. */
+  /** As many as the thresholds ask for; 200000 are kept at most. */
   linksFound: number | null
   /** null: the method is approximate. */
   sumCheck: AttributionSumCheck | null
@@ -1262,7 +1262,7 @@ export interface Challenge {
 }
 
 export interface Change {
-  /** Such as Added, Changed or Fixed. */
+  /** The product or area, such as Attest or Operate. */
   section: string
   /** Markdown. */
   text: string
@@ -2864,7 +2864,7 @@ export interface KillSwitch {
   digest: string
   /** null: the defaults. */
   changedAt: string | null
-  /** null: the defaults, or set when this was not recorded. */
+  /** null: the defaults. */
   changedBy: Actor | null
   document: KillSwitchDocument
 }
@@ -4140,7 +4140,7 @@ export interface PolicyVersion {
   digest: string
   /** null: the defaults. */
   changedAt: string | null
-  /** null: the defaults, or set when this was not recorded. */
+  /** null: the defaults. */
   changedBy: Actor | null
   /** The version whose document this one repeats. */
   rolledBackTo: number | null
@@ -4644,7 +4644,7 @@ export interface RiskPolicy {
   digest: string
   /** null: the defaults. */
   changedAt: string | null
-  /** null: the defaults, or set when this was not recorded. */
+  /** null: the defaults. */
   changedBy: Actor | null
   document: RiskPolicyDocument
 }
@@ -4930,7 +4930,7 @@ export interface ScreeningSettings {
   digest: string
   /** null: the defaults. */
   changedAt: string | null
-  /** null: the defaults, or set when this was not recorded. */
+  /** null: the defaults. */
   changedBy: Actor | null
   document: ScreeningSettingsDocument
 }
@@ -5151,7 +5151,7 @@ export interface SignedEvidencePacket {
   packet: EvidencePacket
   /** SHA-256 (hex) of the canonical packet (RFC 8785). */
   packetSha256: string
-  /** A JWS (typ evidence-packet+jwt) over packet_sha256 and the digest of each part: docs/evidence.md. */
+  /** A JWS (typ evidence-packet+jwt) over packet_sha256 and the digest of each part: docs/attest/evidence.md. */
   signature: string
 }
 
@@ -5548,7 +5548,7 @@ export interface TraceTexts {
   traceId: string
   /** As the model got it, and as `prompt_hash` covers it: a conversation or a text. */
   input: TracedPrompt
-  /** null where it was withheld: then it was never kept. Older traces of models elsewhere have none. */
+  /** null where it was withheld: then it was never kept. */
   completion: string | null
   /** Calls of tools that a model elsewhere made; `completion_hash` covers them. Absent where there are none. */
   toolCalls?: ModelToolCall[]
@@ -6896,11 +6896,11 @@ export interface ListTracesQuery {
   limit?: number | undefined
   /** next_cursor of the page before. */
   cursor?: string | undefined
-  include?: 'total_count' | undefined
   /** Created at or after. */
   createdGte?: string | undefined
   /** Created before. */
   createdLt?: string | undefined
+  include?: 'total_count' | undefined
   source?: TraceSource | undefined
   agentId?: string | undefined
   agentSessionId?: string | undefined
