@@ -58,7 +58,7 @@ export function createConsumers({ db, pager }: { db: Pick<Database, 'tenant'>; p
       return db.tenant(scope, (tx) => getConsumer(tx, name))
     },
 
-    /** By name. */
+    /** Lists the consumers in the order of their names. */
     async list(
       scope: Scope,
       { limit, cursor }: { limit: number; cursor?: string | undefined },

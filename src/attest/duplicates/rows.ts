@@ -112,7 +112,7 @@ export async function findUnqueued(tx: Tx, limit: number): Promise<Unqueued[]> {
   )
 }
 
-// As the condition of fingerprints_unqueued_idx.
+// Same condition as fingerprints_unqueued_idx.
 const IS_UNQUEUED = `state <> 'compared' AND leased_until IS DISTINCT FROM 'infinity'`
 
 /** Gives jobs to rows that wait without one. Returns how many. */
@@ -176,8 +176,8 @@ async function lockFingerprints(tx: Tx, attestationIds: readonly string[]): Prom
 }
 
 /**
- * Queues attestations for a new comparison. Those that wait already have a job that has not compared yet, so an
- * attestation has one pending job at most. One whose comparison failed starts anew: it may have no hash.
+ * Queues attestations for a new comparison. A waiting attestation already has a job that has not compared yet, so an
+ * attestation has one pending job at most. An attestation whose comparison failed starts anew: it may have no hash.
  */
 export async function recheck(tx: Tx, scope: Scope, attestationIds: readonly string[]): Promise<void> {
   if (attestationIds.length === 0) return
