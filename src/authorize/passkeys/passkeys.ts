@@ -127,7 +127,7 @@ export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
       return db.tenant(caller, (tx) => once(tx, key, register, ({ id }) => id))
     },
 
-    /** Of the caller, newest first. */
+    /** Lists the caller's passkeys, newest first. */
     async list(caller: Acting, { limit, cursor, include, ...times }: ListQuery): Promise<CountedPage<PasskeyRow>> {
       const { owner } = ownOf(caller)
       // The list of a user is the same in both environments.
