@@ -192,7 +192,7 @@ function postgresEngine(databaseUrl: string, waits: Waits): Engine {
     },
     async inspect(queue) {
       shared ??= connect()
-      // The types differ, this is not Redis's queue class; the board uses only the methods that both have.
+      // The types differ: this class is not Redis's queue, and the board uses only the methods that both have.
       return ready(new PostgresQueue(queue, { connection: bullPool(shared) }) as unknown as Queue)
     },
     consume(queue, { concurrency, process, onError, onForgotten }) {

@@ -14,7 +14,7 @@ import { loadTraceContent, type TraceContent } from './contents.ts'
 export interface TracedToken {
   index: number
   logProbability: number
-  /** Of the window that ends with this token; null where none does. */
+  /** Readings of the window that ends with this token; null where none does. */
   readings: WindowScores['scores'] | null
   /** null without retained text. */
   token: number | null
@@ -92,7 +92,10 @@ export function createTracedTokens({ db, pager, sealer, models }: TokensDeps) {
   }
 }
 
-/** For a lens, and for the texts of a row that was written without them. Of a model elsewhere the tokens are not known. */
+/**
+ * The model is needed for a lens, and for the texts of a row that was written without them. The tokens of a model
+ * elsewhere are not known.
+ */
 function needsModel({ completionTokens, completionTexts }: TraceContent, top: number): boolean {
   return top > 0 || (completionTexts === undefined && completionTokens.length > 0)
 }

@@ -3,7 +3,10 @@
 import type { AttributionGraph } from '../attribution/attribute.ts'
 
 export interface TraceJobRequest {
-  /** Of the token that is explained, among those of the completion: 0 is the first, as many as there are the one after. */
+  /**
+   * Position of the explained token among those of the completion: 0 is the first, and the completion's length is the
+   * token after the last.
+   */
   position: number
   /** Explained at this position; null: the one that the model said there. */
   token: number | null
@@ -21,7 +24,7 @@ export interface TraceJobSummary {
   linksFound?: number
   sumCheck: { maxError: number; rows: number } | null
   remainderShare: number
-  /** Of exact graphs. Older rows of others have figures that say nothing. */
+  /** Scores of exact graphs. Older rows of other graphs have figures that say nothing. */
   replacementScore: number | null
   completenessScore: number | null
   verified: { nodes: number; sameSign: number; correlation: number | null }
