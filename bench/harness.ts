@@ -114,7 +114,7 @@ export function note(name: string, line: string): Verdict {
   return told({ name, line, isReached: true })
 }
 
-/** Of an even number of values the mean of the middle two. */
+/** Returns the mean of the middle two for an even number of values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN

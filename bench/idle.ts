@@ -16,7 +16,7 @@ const MAX_WAKEUPS = 150
 // V8 collects garbage twice in a process that has nothing to do: for a tenth of a second each, the second time 215 to 285 s
 // after its start, and not again while nothing happens.
 const SETTLE_MS = 300_000
-// Of the periods 1, 2.5, 5, 10 and 30 s.
+// The measurement covers the periods of 1, 2.5, 5, 10 and 30 s.
 const MEASURE_MS = 30_000
 
 export async function runIdle(options: Options): Promise<Verdict[]> {
@@ -31,7 +31,7 @@ export async function runIdle(options: Options): Promise<Verdict[]> {
 
 async function measureEngine(engine: 'postgres' | 'redis', { isQuick, rounds }: Options): Promise<Verdict[]> {
   const directory = mkdtempSync(join(tmpdir(), 'countersign-idle-'))
-  // As root, Postgres runs as another user, which must be able to enter the folder.
+  // When started by root, Postgres runs as another user, which must be able to enter the folder.
   chmodSync(directory, 0o711)
   const redis = engine === 'redis' ? await startRedis(directory) : undefined
   if (engine === 'redis' && redis === undefined) return [note('idle, redis', 'not measured: no redis-server')]

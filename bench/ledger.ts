@@ -103,7 +103,7 @@ async function timeProofs(
   }
 }
 
-// As in production: decisions arrive one by one, and the process polls.
+// Measures the lag as in production: decisions arrive one by one, and the process polls.
 async function timeLag(db: Database, scope: Scope, { seconds }: { seconds: number }): Promise<Verdict> {
   const ledger = createLedger({ sealer: createSealer({ current: { id: 'b', key: randomBytes(32) } }), db })
   const decision: NewDecision = {

@@ -33,11 +33,14 @@ const SETTLE_MS = 20_000
 const QUIET_MS = 1_000
 /** Longer than an honest request's transaction. One of the attacker's, of 10,000 lines, takes two seconds. */
 const LONG_TRANSACTION_MS = 300
-/** Of 16 MB each: half of what the embedded Postgres keeps, and more than a scenario writes between two checkpoints. */
+/**
+ * Files of 16 MB each: half of what the embedded Postgres keeps, and more than a scenario writes between two
+ * checkpoints.
+ */
 const LOG_FILES = 24
 /**
- * Of this process, which keeps the honest tenant's bodies and reads answers: V8's five threads collected its heap every few
- * seconds, and what measured waited for them for 10 to 25 ms.
+ * Heap growth of this process, which keeps the honest tenant's bodies and reads answers: V8's five threads collected
+ * its heap every few seconds, and the measurement waited for them for 10 to 25 ms.
  */
 const HEAP_GROWTH = '--heap-growing-percent=400'
 const WORKERS = ['dispatch', 'attest', 'screen', 'compare', 'reevaluate', 'deliver', 'clock']

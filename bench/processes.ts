@@ -37,7 +37,7 @@ export async function startProcess(
     cwd: ROOT,
     env: childEnvironment(environment),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // As the supervisor starts them: the kernel schedules each session as one group.
+    // Same as the supervisor: the kernel schedules each session as one group.
     detached: true,
   })
   const port = await untilReady(child, file)

@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-// Of the times in proc_pid_stat(5), on every platform that Node runs on.
+// Unit of the times in proc_pid_stat(5), on every platform that Node runs on.
 const TICK_MS = 10
 
 /**

@@ -16,7 +16,7 @@ const MAX_MEGABYTES = 700
 export async function runStart({ rounds }: Options): Promise<Verdict[]> {
   if (process.platform !== 'linux') return [note('start', 'not measured: only Linux tells')]
   const directory = mkdtempSync(join(tmpdir(), 'countersign-start-'))
-  // As root, Postgres runs as another user, which must be able to enter the folder.
+  // When started by root, Postgres runs as another user, which must be able to enter the folder.
   chmodSync(directory, 0o711)
   try {
     const compileCache = join(directory, 'compiled')

@@ -12,7 +12,7 @@ const SAMPLES = 10_000
 const QUICK_SAMPLES = 500
 const WARM_UP = 1_000
 const KEYS = 50
-// As many mails to one address are sent in ten minutes.
+// One address gets at most this many mails in ten minutes.
 const REQUESTS_FOR_ADDRESS = 10
 const MAX_DIFFERENCE_PERCENT = 5
 

@@ -21,7 +21,7 @@ const APPROVED = 'Approved Garage'
 
 interface Sizes {
   mandates: number
-  /** Of each kind of token, for each run. */
+  /** Tokens of each kind, for each run. */
   each: number
   /** Tokens of the one mandate. */
   hot: number

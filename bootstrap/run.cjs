@@ -277,7 +277,7 @@ function stopForwarding() {
   })
 }
 
-// As a shell tells it.
+// Returns the code that a shell reports.
 function exitCode(signal) {
   return 128 + (os.constants.signals[signal] || 0)
 }

@@ -26,7 +26,7 @@ export interface Links {
 export interface Crew {
   /** The authority whose root the account must know. */
   authority: Authority
-  /** By the plan's index. Enroll those planned as enrolled or revoked, and revoke the latter. */
+  /** Devices by the plan's index. Enroll those planned as enrolled or revoked, and revoke the latter. */
   devices: Device[]
   /**
    * The evidence that a device sends at its enrollment besides its chain, in the API's form; undefined for those that

@@ -128,7 +128,8 @@ function planDevices(claims: number, hasHardware: boolean): PlannedDevice[] {
   }))
 }
 
-// By index and not at random, so that the pictures and places of a seed are the same as without hardware.
+// The choice follows the index and not a random number, so that the pictures and places of a seed are the same as
+// without hardware.
 function hardwareOf(standing: DeviceStanding, index: number): DeviceHardware {
   if (standing === 'revoked') return 'tee'
   if (standing !== 'enrolled') return 'none'

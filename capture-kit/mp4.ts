@@ -69,7 +69,7 @@ function fragment(sequence: number, { startMs, lengthMs, frames, data }: ChunkFr
   return Buffer.concat([box('moof', full('mfhd', u32(sequence)), track), box('mdat', data)])
 }
 
-/** Of samples that share data. */
+/** Sizes of samples that share data. */
 function sizesOf(frames: number, { length }: Buffer): number[] {
   const size = Math.floor(length / frames)
   return Array.from({ length: frames }, (_, index) => (index === 0 ? length - size * (frames - 1) : size))

@@ -122,7 +122,7 @@ export async function createVendor({ now }: { now: () => Date }): Promise<Vendor
       const full = { level: 1, packageName: PACKAGE, signingDigest: SIGNING_DIGEST, ...statement }
       const issuers = await attesterOf(attesterLevel ?? full.level, provisioning)
       const leaf = await certify({
-        // As on phones: the certificate of a key never expires.
+        // Phones do the same: the certificate of a key never expires.
         notBefore: new Date(0),
         notAfter: new Date('2048-01-01T00:00:00.000Z'),
         subject: common('Android Keystore Key'),

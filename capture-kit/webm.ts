@@ -38,7 +38,7 @@ function element(id: number, ...parts: Buffer[]): Buffer {
   return Buffer.concat([unsigned(id), size, body])
 }
 
-/** Of unknown size. */
+/** Opens an element of unknown size. */
 function openElement(id: number): Buffer {
   return Buffer.concat([unsigned(id), Buffer.from([0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff])])
 }

@@ -12,7 +12,7 @@ import type { DeploymentState } from './state.ts'
 /** All publishable sandbox keys share one account, whose data anyone may see. */
 export const SANDBOX_ACCOUNT = 'acc_sandbox'
 
-/** Of the newcomer's own account. */
+/** Owner of the newcomer's own account. */
 export const OWNER_EMAIL = 'owner@localhost'
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/

@@ -55,7 +55,9 @@ export function readAddress(directory: string): string | undefined {
   }
 }
 
-/** A folder for data, closed to other users. As root, others may enter it, because Postgres runs as one of them. */
+/**
+ * Makes a folder for data, closed to other users. Root leaves it open to enter, because Postgres runs as another user.
+ */
 export function makeDataDirectory(directory: string): void {
   if (existsSync(directory)) return
   mkdirSync(directory, { recursive: true })

@@ -38,7 +38,7 @@ export function createWaits({ say = () => {}, everyMs = EVERY_MS, signal }: Wait
   const waits = new Set<Wait>()
   let timer: NodeJS.Timeout | undefined
 
-  // Those that began together have one line: a Procfile has thirteen processes.
+  // Processes that began together share one line: a Procfile has thirteen processes.
   const sayAll = () => {
     const now = performance.now()
     const periodsOf = (wait: Wait) => Math.floor((now - wait.since) / everyMs)

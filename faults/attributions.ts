@@ -11,19 +11,19 @@ import type { PostgresServer } from './stores.ts'
 import type { Tenant } from './tenant.ts'
 
 export interface AttributionFacts {
-  /** As clients were answered: repeats of a request have the same name. */
+  /** Works that clients were answered: repeats of a request have the same name. */
   answered: { request: string; id: string }[]
   works: {
     id: string
     scope: ScopeName
     state: string
-    /** Of its manifest or report. */
+    /** Hash of its manifest or report. */
     hash: string | null
     /** Manifests or reports that are stored. */
     results: number
     jobId: string
   }[]
-  /** Of the two events that tell about the end. */
+  /** The two events that tell about the end. */
   events: { id: string; status: string; hash: string | null }[]
   /** Works that were counted, one for each entry of the meter. */
   counted: string[]
@@ -47,11 +47,11 @@ const conversation = (n: number) => [
   { role: 'tool', content: `Cobalt Tools: lamps, ${n}.00 EUR, delivery 2026-11-21.` },
 ]
 const isDiff = (id: string) => id.startsWith('dif_')
-/** Of its manifest or report. */
+/** Path of its manifest or report. */
 export const pathOf = (id: string) =>
   `/v1/trace/${isDiff(id) ? 'diffs' : 'jobs'}/${id}/${isDiff(id) ? 'report' : 'manifest'}`
 
-/** As `manifest_hash` and `report_hash` are defined: of the bytes, and of the canonical JSON. */
+/** Hashes as `manifest_hash` and `report_hash` are defined: the bytes, or the canonical JSON. */
 export function hashOf(id: string, text: string): string {
   const hashed = isDiff(id) ? canonicalize(JSON.parse(text) as Json) : text
   return createHash('sha256').update(hashed).digest('hex')

@@ -15,13 +15,13 @@ export interface SpentFact {
 }
 
 export interface BudgetFacts {
-  /** As clients were answered. */
+  /** Executions that clients were answered. */
   executed: SpentFact[]
   /** Outcomes that clients were answered. */
   released: string[]
-  /** Of the ledger. */
+  /** Executions in the ledger. */
   executions: SpentFact[]
-  /** Of the ledger: outcomes that gave back what was used up. */
+  /** Outcomes in the ledger that gave back what was used up. */
   releases: string[]
   /** Each mandate that has a budget, with its descendants, its limits, and what its rows say is spent and was executed. */
   mandates: {
@@ -88,7 +88,7 @@ export async function startSpending(url: string, tenants: readonly Tenant[]) {
 
   async function settle(tenant: Tenant): Promise<Purse> {
     const { key } = tenant
-    // Of a child: not later than of its parent.
+    // A child expires no later than its parent.
     const expiresAt = new Date(Date.now() + DAY_MS).toISOString()
     const grant = async (name: string, limit: string, parentId?: string) => {
       const mandate = {

@@ -45,7 +45,7 @@ interface Fate {
   attestationId: string | null
   mediaId: string | null
   batchId: string | null
-  /** Of capture sessions. */
+  /** Nonces of capture sessions. */
   nonces: string[]
 }
 

@@ -28,7 +28,7 @@ const USAGE = `Usage: npm run faults -- [--minutes 10] [--seed 1] [--engine redi
 const BEGIN = '<!-- the last run -->'
 const END = '<!-- end -->'
 
-// As much as two cores can do, and a backlog beside it: recovering jobs must overtake waiting ones.
+// Load for two cores, and a backlog beside it: recovering jobs must overtake waiting ones.
 const LOADED = { openTarget: 2_000, batchSize: 400, pauseMs: 150, batchPauseMs: 1_000 }
 // Thirty captures a second, half of them in batches: a load for weeks, not the machine's maximum. More than 100,000 an
 // hour.

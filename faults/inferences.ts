@@ -7,7 +7,7 @@ import type { PostgresServer } from './stores.ts'
 import type { Tenant } from './tenant.ts'
 
 export interface AnsweredInference {
-  /** Of the request: its repeats have the same. */
+  /** Name of the request: its repeats have the same. */
   request: string
   traceId: string
   isWithheld: boolean
@@ -22,7 +22,7 @@ export interface LockFact {
 }
 
 export interface InferenceFacts {
-  /** As clients were answered. */
+  /** Inferences that clients were answered. */
   answered: AnsweredInference[]
   /** Inferences among the traces. */
   traces: { id: string; scope: ScopeName; isWithheld: boolean }[]
@@ -105,7 +105,7 @@ export async function startInferences(url: string, tenants: readonly Tenant[]) {
     if (n % 5 === 0) await infer(tenant, `inference-${n}-a`, session, isInjected)
   }
 
-  // Of a live environment too: there an inference is counted.
+  // The live environment gets the switch too: an inference is counted there.
   const document = { mode: 'block_and_lock', allow_experimental: true }
   for (const { key } of tenants) await send(key, '/v1/trace/kill-switch', { document }, { 'If-Match': '*' })
   const runFor = async (n: number) => {

@@ -95,7 +95,8 @@ const ACTS: { [Name in Fault['name']]: Act<Of<Name>> } = {
     return { reached: isDead ? 1 : 0 }
   },
 
-  // As in a rolling deployment: of each kind one after the other, while the others of that kind serve.
+  // Replaces processes as a rolling deployment does: one of a kind after the other, while the others of that kind
+  // serve.
   async rolling({ instances }) {
     const ends: { code: number | null; endedInMs: number }[] = []
     for (const some of groupBy(instances, ({ name }) => name.split('-')[1] ?? '').values()) {

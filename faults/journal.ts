@@ -109,7 +109,7 @@ export interface Visited {
   at: number
   email: string
   isSignedIn: boolean
-  /** As it was answered. */
+  /** Id in the answer. */
   exportId: string | null
   /** Hex, of the archive that was downloaded. */
   sha256: string | null

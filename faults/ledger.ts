@@ -30,7 +30,7 @@ export interface LedgerFacts {
   /** Tokens with two executions, by the answers or by the ledger. */
   executedTwice: string[]
   decisions: DecisionFact[]
-  /** By position. */
+  /** Leaves in the order of their positions. */
   leaves: LeafFact[]
   heads: { scope: ScopeName; size: number; frontier: string }[]
   checkpoints: { scope: ScopeName; size: number; jws: string }[]

@@ -1,5 +1,5 @@
-// Where the names of receivers can lead all at once: to a private address, or to a server whose certificate has expired. As
-// after a change of DNS, the service is told nothing: the addresses of its endpoints change in Postgres.
+// Where the names of receivers can lead all at once: to a private address, or to a server whose certificate has
+// expired. As after a change of DNS, the service is not told: the addresses of its endpoints change in Postgres.
 
 import { once } from 'node:events'
 import { createServer } from 'node:https'

@@ -93,7 +93,7 @@ const ELSEWHERE: readonly Elsewhere[] = ['private', 'expired']
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 
-/** As many processes of each kind. */
+/** Returns this many processes of each kind. */
 export function ofEachKind(count: number): Record<Kind, number> {
   return Object.fromEntries(PROCESS_NAMES.map((kind) => [kind, count])) as Record<Kind, number>
 }

@@ -13,13 +13,13 @@ export interface Relay {
   slow(latencyMs: number): void
   /** No bytes move, and neither side is told; connections stay. */
   stall(): void
-  /** As `stall`, permanently, and new connections work: the host has vanished, and another one has its address. */
+  /** Same as `stall`, permanently, but new connections work: the host has vanished, and another one has its address. */
   abandon(): void
   /** Ends every connection and accepts no new one. */
   cut(): void
   /** Ends every connection by a reset. */
   reset(): void
-  /** As at the beginning. */
+  /** Returns to the initial state. */
   restore(): void
   close(): void
 }

@@ -65,16 +65,16 @@ export interface RunResult {
   evidence: Evidence
   injected: number
   captures: number
-  /** Of clients, from the first submission to the last answer. */
+  /** Time from the clients' first submission to their last answer. */
   loadMs: number
-  /** From then until no work was left. */
+  /** Time from the last answer until no work was left. */
   drainMs: number
   /** Work that did not end. */
   left: number
 }
 
-// By the partial indexes: a query over all ended rows each second would be load by the run itself, more each minute.
-// Without those of the accounts in $1.
+// The query uses the partial indexes: reading all ended rows each second would be load by the run itself, more each
+// minute. Leaves out the accounts in $1.
 const OPEN_JOBS = `(SELECT queue, state, priority, run_at, account_id FROM jobs WHERE state = 'queued'
   UNION ALL SELECT queue, state, priority, run_at, account_id FROM jobs WHERE state = 'dispatched') AS jobs
   WHERE account_id <> ALL($1::text[])`

@@ -309,7 +309,7 @@ function addLedger({ ledgers, events }: Evidence, accountId: string): void {
   ledgers.positions.push(...own.map((event, index) => ({ scope, id: event.id, position: index + 1 })))
 }
 
-/** As the service signs a result. */
+/** Signs a result as the service does. */
 export function signResult(row: AttestationFact): string {
   const [accountId, environment] = row.scope.split(' ')
   const payload = {

@@ -81,7 +81,7 @@ export interface PostgresServer {
 
 const LOGIN = 'countersign'
 
-/** As durable as in production: data lost here must be lost by the service. */
+/** The server is as durable as in production: data lost here must be lost by the service. */
 export async function startPostgresServer(directory: string): Promise<PostgresServer> {
   const start = () => startEmbeddedPostgres({ directory, database: 'countersign' })
   await keepCommitTimes(await start())

@@ -35,7 +35,7 @@ export function kindOf(n: number): CaptureKind {
   return KINDS[n % KINDS.length] ?? 'honest'
 }
 
-/** By kind: the specification's points, with hardware_backing_absent (40) in each. */
+/** Expected results by kind: the specification's points, with hardware_backing_absent (40) in each. */
 export const EXPECTED: Record<CaptureKind, { riskScore: number; riskStatus: string; provenanceStatus: string }> = {
   honest: { riskScore: 40, riskStatus: 'review', provenanceStatus: 'verified' },
   no_gps: { riskScore: 70, riskStatus: 'failed', provenanceStatus: 'verified' },

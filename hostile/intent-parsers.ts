@@ -216,7 +216,7 @@ function hostileToken(tokens: readonly string[], dice: Dice): string {
     case 0:
       return mutateText(tokens, dice, 20_000).toWellFormed()
     case 1:
-      // As it was: one in a few must be valid, or nothing is tested.
+      // Leaves the token unchanged: one in a few must be valid, or nothing is tested.
       return parts.join('.')
     case 2:
       return parts

@@ -122,7 +122,7 @@ function everyParent(root: Element): Element[] {
   return found
 }
 
-// As far as it can be parsed: the remaining bytes of a broken element are its content.
+// Reads as far as the bytes can be parsed: the remaining bytes of a broken element are its content.
 function read(bytes: Buffer, depth = 0): Element[] {
   const elements: Element[] = []
   for (let at = 0; at + 2 <= bytes.length; ) {

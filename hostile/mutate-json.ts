@@ -18,7 +18,7 @@ export function mutateJson(seeds: readonly Buffer[], dice: Dice): Buffer {
   return dice.once(5) ? mutateBytes([text, ...seeds], dice) : text
 }
 
-/** As lines: most of them mutated, in any order, with some empty or broken ones. */
+/** Returns lines: most of them mutated, in any order, with some empty or broken ones. */
 export function mutateLines(seeds: readonly Buffer[], dice: Dice): Buffer {
   const lines = Array.from({ length: 1 + dice.below(4) }, () =>
     dice.once(4) ? dice.pick(seeds) : withoutBreaks(mutateJson(seeds, dice)),
@@ -29,7 +29,7 @@ export function mutateLines(seeds: readonly Buffer[], dice: Dice): Buffer {
   return dice.once(6) ? mutateBytes([text, ...seeds], dice) : text
 }
 
-/** As the elements of one array. */
+/** Returns the seeds as the elements of one array. */
 export function mutateArray(seeds: readonly Buffer[], dice: Dice): Buffer {
   const elements = Array.from({ length: 1 + dice.below(4) }, () =>
     dice.once(4) ? dice.pick(seeds) : mutateJson(seeds, dice),

@@ -1,5 +1,5 @@
-// The inputs of the mutations: valid inputs of every kind. Those of seeds.json never change; pictures are drawn here;
-// with CORPUS set, the folder of real files adds its own.
+// The inputs of the mutations: valid inputs of every kind. The inputs in seeds.json never change; pictures are drawn
+// here; with CORPUS set, the folder of real files adds its own.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

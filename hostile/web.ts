@@ -34,7 +34,7 @@ export const NDJSON: Header = ['Content-Type', 'application/x-ndjson']
 export const JSON_BODY: Header = ['Content-Type', 'application/json']
 export const NO_WAIT: Header = ['Prefer', 'wait=0']
 
-// Of requests that are right.
+// Patience with valid requests.
 const PATIENCE_MS = 60_000
 
 interface WebParserOptions {

@@ -37,7 +37,7 @@ export interface Running {
   stop(deadlineMs: number): Promise<void>
 }
 
-// Of the time to stop, at most this is kept for what comes after the work: traces, threads, connections.
+// Most of the stop time that is kept for what comes after the work: traces, threads, connections.
 const CLOSING_MS = 3_000
 // When the work ends early, closing may take longer: a busy machine needs seconds for it. Not all of the time to stop: a
 // user waits for it, and what takes this long hangs.

@@ -15,7 +15,7 @@ import { workOf } from './services.ts'
 export type BackgroundName = Exclude<ProcessName, 'web'>
 
 interface Context extends ProcessContext {
-  /** Of all queues of this process. */
+  /** Metrics of all queues of this process. */
   jobMetrics: JobMetrics
 }
 

@@ -6,7 +6,7 @@ import { signDelivery } from '#src/account/webhooks/signature.ts'
 import { QUEUES } from '#src/catalogue/queues.ts'
 import { setting, work } from './floor.ts'
 
-// As many as one account gets of a deliver worker.
+// Slots that one account gets of a deliver worker.
 const CONCURRENCY = QUEUES.deliver.concurrency / 2
 const agent = new Agent()
 const pool = new pg.Pool({ connectionString: setting('FLOOR_DATABASE_URL'), max: 10 })

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 
 /** Answers requests on a free port, and reports the port. */
 export function serve(answer: RequestListener): void {
-  // As in ours: a connection that waits for its turn must not be closed.
+  // Same time-out as ours: a connection that waits for its turn must not be closed.
   const server = createServer({ keepAliveTimeout: 75_000 }, answer).listen(0, '127.0.0.1', () => {
     process.send?.({ ready: true, port: (server.address() as AddressInfo).port })
   })

@@ -12,7 +12,8 @@ export const db = createDatabase({ url: setting('DATABASE_URL') })
 const keys = createKeys({ db })
 export const scope = { accountId: setting('ACCOUNT_ID'), environment: 'sandbox' } as const
 
-// As large as those of ours: an execution has a shorter entry and no facts, and what a token is under adds to its facts.
+// Same sizes as our entries: an execution has a shorter entry and no facts, and what a token is under adds to its
+// facts.
 const ENTRY_BYTES = { authorize: 740, verify: 740, execute: 550 }
 const ENTRIES = Object.fromEntries(Object.entries(ENTRY_BYTES).map(([kind, bytes]) => [kind, 'x'.repeat(bytes)]))
 const FACTS = randomBytes(1_600)

@@ -2,8 +2,8 @@
 
 import type { Routine } from './steady.ts'
 
-// Of all routines together: a tenth to a third of a core. At 80 and more the figures were about the honest tenant's own
-// queue.
+// Rate of all routines together: a tenth to a third of a core. At 80 and more the figures were about the honest
+// tenant's own queue.
 const REQUESTS_PER_SECOND = 35
 // How often each route is called, relative to the others.
 const OFTEN = 5

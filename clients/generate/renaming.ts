@@ -4,7 +4,7 @@
 import type { Api } from './operations.ts'
 import { getType, membersOf, type NamedType, type Shape } from './shapes.ts'
 
-/** By type: member (as in JSON) and the entry of what is in it. */
+/** Maps a type to its members (as in JSON), and each member to the entry of what is in it. */
 export type ShapeTable = Record<string, Record<string, string>>
 
 /**

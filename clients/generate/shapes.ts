@@ -25,7 +25,7 @@ export interface ObjectShape {
 }
 
 export interface Member {
-  /** As it stands in JSON. */
+  /** Name in JSON. */
   readonly name: string
   readonly shape: Shape
   readonly isRequired: boolean

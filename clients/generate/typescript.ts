@@ -28,7 +28,7 @@ function shapesText(table: ShapeTable): string {
       return `  ${/^\w+$/.test(name) ? name : quote(name)}: { ${inner.join(', ')} },\n`
     })
   const about =
-    '/** By shape: the members whose names are renamed too, and the shape of each. What is not listed stays as it is. */\n'
+    '/** Lists for each shape the members whose names are renamed too, and the shape of each. What is not listed stays as it is. */\n'
   const type = 'Readonly<Record<string, Readonly<Record<string, string>>>>'
   return `${HEADER}\n${about}export const SHAPES: ${type} = {\n${entries.join('')}}\n`
 }

@@ -52,7 +52,7 @@ interface EmbeddedOptions {
   waits?: Waits
 }
 
-// As the supervisor of the service's own processes.
+// Same time as in the supervisor of the service's own processes.
 const SILENT_AFTER_MS = 60_000
 
 /**

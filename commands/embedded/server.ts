@@ -177,7 +177,7 @@ function lastReason(log: number, from: number): string {
   return (said.findLast((line) => /FATAL|PANIC/.test(line)) ?? said.at(-1) ?? '').replace(/^.*?(?:FATAL|PANIC):\s*/, '')
 }
 
-// Of a server that was killed: nothing else would remove them.
+// Removes the sockets of a killed server: nothing else would.
 function removeSockets({ directory }: InstallLayout): void {
   for (const name of readdirSync(directory)) if (name.startsWith('.s.PGSQL.')) rmSync(join(directory, name))
 }

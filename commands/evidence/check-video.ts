@@ -104,7 +104,7 @@ export async function checkVideo(one: PacketAttestation, openMedia: OpenMedia | 
 
 interface Told {
   evidence: Record<string, Evidence | undefined>
-  /** By problem: the count, and the first. */
+  /** Frames by problem: the count, and the first. */
   frames: Record<string, unknown>
   manifest: string[]
   nonce: string[]

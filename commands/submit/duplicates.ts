@@ -11,7 +11,7 @@ export interface Match {
   claim_id: string
   attestation_id: string
   kind: 'duplicate_media' | 'similar_media'
-  /** Of 64. */
+  /** Differing bits of 64. */
   distance_bits: number
 }
 

@@ -18,7 +18,7 @@ export interface Found {
   file: string
   /** The photo's path; undefined when the body contains it, or names media that exist already. */
   photo?: string
-  /** As `POST /v1/claims/attest` accepts it; missing members are filled in. */
+  /** Body as `POST /v1/claims/attest` accepts it; missing members are filled in. */
   body?: Body
   /** The file of the body, when it is a separate file. */
   bodyPath?: string

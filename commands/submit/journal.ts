@@ -60,7 +60,7 @@ type Mark =
 interface Place {
   offset: number
   length: number
-  /** Of earlier runs only results count: a user who repeats a run wants to know whether a refusal still applies. */
+  /** Only results of earlier runs count: a user who repeats a run wants to know whether a refusal still applies. */
   isResult: boolean
   isDone: boolean
   isCancelled: boolean

@@ -30,12 +30,12 @@ export type AccountSettings = WebhookSettings & MailSettings & LoginSettings
 export interface FromAbove {
   /** With a user who is removed or leaves. */
   endWithUser: EndWithUser
-  /** Of the mails that those products send. */
+  /** Writers of the mails that those products send. */
   writers: Record<'passkey_changed' | 'approval' | 'disclosure_code' | 'disclosure_grant', LetterWriter>
 }
 
 interface AccountParts extends FromAbove {
-  /** Of all features. */
+  /** Tables of all features. */
   tables: () => readonly TenantTable[]
 }
 

@@ -35,7 +35,7 @@ export type ActionPointers = { [Member in ActionMember]?: string }
 export interface NamedBeside {
   action_type?: string | null | undefined
   counterparty?: string | null | undefined
-  /** Of contexts: `transaction_amount`. */
+  /** Values of `transaction_amount` in contexts. */
   amounts?: readonly (Json | undefined)[]
 }
 

@@ -35,7 +35,7 @@ export const IDS = {
   traceJob: 'job_test_01m7x7k8f3b5nw2c7r4t9yd6ke',
 } as const
 
-/** Those who acted, as answers show them. */
+/** Actors as answers show them. */
 export const ACTORS = {
   user: { type: 'user', id: 'usr_01m7x7ennfe7dsmvdzwjp06y9w', label: 'ada@example.com' },
   key: { type: 'key', id: IDS.key, label: 'backend' },

@@ -41,7 +41,7 @@ export const SCOPED_TYPES = {
 } as const
 export type ScopedType = keyof typeof SCOPED_TYPES
 
-/** Of an account, or of none: without the environment's word. */
+/** Types of ids of an account, or of none: they have no environment's word. */
 export const ACCOUNT_TYPES = {
   acc: 'account',
   usr: 'user',

@@ -25,7 +25,7 @@ export const LOG_SUBJECTS = [
   'delivery',
   'recovery',
   'endpoint',
-  // Of a policy.
+  // Policies.
   'rule',
   'packet',
   'mail',
@@ -49,7 +49,7 @@ export type LogSubject = { [Name in (typeof LOG_SUBJECTS)[number]]?: Name extend
 /** What a line says about its subject. */
 export interface LogDetails {
   err?: unknown
-  /** Of a Failure, with its status. */
+  /** Code and status of a Failure. */
   code?: string
   status?: number
   /** Why, as far as it is known without a stack. */
@@ -70,11 +70,11 @@ export interface LogDetails {
   /** The rule of retention; rows deleted by each rule, and files removed at the start of a process. */
   what?: string
   purged?: Record<string, number>
-  /** Of an erasure or of an evidence packet. */
+  /** Counts of an erasure or of an evidence packet. */
   attestations?: number
   media?: number
   format?: string
-  /** Of the risk policy. */
+  /** Version of the risk policy. */
   version?: number
   detector?: string
   url?: string
@@ -82,7 +82,7 @@ export interface LogDetails {
   act?: string
   /** A named check of readiness. */
   check?: string
-  /** Of an ordered end. */
+  /** Step of an ordered end. */
   step?: string
   pid?: number | undefined
   port?: number | undefined

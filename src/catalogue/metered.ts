@@ -11,7 +11,7 @@ interface MeteredRow {
    * jobs are of the account's own lane.
    */
   waitsIn?: QueueName
-  /** Those in bulk count when they are accepted. */
+  /** Operations in bulk count when they are accepted. */
   countsBulkAtOnce?: true
 }
 

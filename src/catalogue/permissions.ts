@@ -183,10 +183,10 @@ export function rolesWith(permission: Permission, environment: 'sandbox' | 'live
   )
 }
 
-/** Of users beside the owner, whatever the plan and the state of the account: to see why they may do nothing else. */
+/** Permission that users have whatever the plan and the state of the account, to see why they may do nothing else. */
 export const WHATEVER_THE_ACCOUNT = 'session.own' satisfies Permission
 
-// Of a closed account its owners read, export, undo the closure, and see and end their sessions.
+// Owners of a closed account read, export, undo the closure, and see and end their sessions.
 const WHEN_CLOSED: readonly Permission[] = ['account.export', 'account.close', WHATEVER_THE_ACCOUNT]
 
 interface SessionStanding {

@@ -9,7 +9,7 @@ export interface Rate {
 }
 
 interface PlanRow {
-  /** Of all requests to the live environment together. */
+  /** Rate of all requests to the live environment together. */
   rate: Rate
   /** Successful metered operations in the live environment, in a month (UTC). The sandbox is not metered. */
   monthly: {
@@ -17,7 +17,7 @@ interface PlanRow {
     /** Beyond them: `monthly_cap_exceeded`. Otherwise a notice only. */
     isHard: boolean
   }
-  /** Of live deliveries, audit entries and the ledger. */
+  /** Retention of live deliveries, audit entries and the ledger. */
   retentionDays: number
 }
 
@@ -42,36 +42,39 @@ export const PLAN_LIMITS = {
 } as const satisfies Record<Plan, PlanRow>
 
 /**
- * Of each signed-in user, in both environments and on every plan, beside the account's rate: a page of the dashboard
- * asks for all of its pictures at once, and a browser does not ask again.
+ * Rate of each signed-in user, in both environments and on every plan, beside the account's rate. The burst lets a page
+ * of the dashboard ask for all of its pictures at once, since a browser does not ask again.
  */
 export const SESSION_RATE = { perSecond: 20, burst: 100 } as const satisfies Rate
 
 /**
- * Of each key and each user, for the routes that stop something: other requests don't count against it. The burst is
- * enough to revoke a fleet of phones in minutes.
+ * Rate of each key and each user for the routes that stop something; other requests don't count against it. The burst
+ * is enough to revoke a fleet of phones in minutes.
  */
 export const EMERGENCY_RATE = { perSecond: 10, burst: 50 } as const satisfies Rate
 
 /**
- * Of all keys of an account together, for the same routes, beside the rate of each: otherwise more keys were more requests.
- * Users who are signed in don't count against it: many stolen keys can't keep them from revoking these.
+ * Rate of all keys of an account together for the same routes, beside the rate of each: otherwise more keys could send
+ * more requests. Signed-in users don't count against it: many stolen keys can't keep them from revoking these.
  */
 export const EMERGENCY_ACCOUNT_RATE = { perSecond: 50, burst: 250 } as const satisfies Rate
 
-/** Of each account in an environment: pings, and deliveries that a person sends again. They go before all others. */
+/**
+ * Rate of each account in an environment for pings and for deliveries that a person sends again. They go before all
+ * others.
+ */
 export const DIRECT_DELIVERIES_RATE = { perSecond: 2, burst: 60 } as const satisfies Rate
 
-/** Of each address: unknown keys and sessions. */
+/** Rate of each address for unknown keys and sessions. */
 export const FAILED_AUTHENTICATIONS_PER_SECOND = 20
 
 /** The sandbox of an account on any plan. Not metered. */
 export const SANDBOX_LIMITS = {
-  /** Of each key. */
+  /** Rate of each key. */
   rate: { perSecond: 10, burst: 20 },
-  /** Of all keys of an account together, beside the rate of each: otherwise more keys were more requests. */
+  /** Rate of all keys of an account together, beside the rate of each: otherwise more keys could send more requests. */
   accountRate: { perSecond: 100, burst: 200 },
-  /** Of each address that calls with a publishable key: many callers share these keys. */
+  /** Rate of each address that calls with a publishable key: many callers share these keys. */
   publishableRate: { perSecond: 5, burst: 20 },
   /** The same in development mode, where one developer runs the service for themselves. */
   developmentPublishableRate: { perSecond: 100, burst: 200 },

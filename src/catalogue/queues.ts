@@ -76,7 +76,7 @@ export const QUEUES = {
   reevaluate: {
     // A walk searches the attestations that a cause affects; each of them is re-evaluated by a job of its own.
     payload: z.union([z.strictObject({ reevaluationId: z.string() }), z.strictObject({ attestationId: z.string() })]),
-    // As in attest: it may read the photo again.
+    // Same as in attest: the job may read the photo again.
     maxAttempts: 10,
     concurrency: 8,
     batchSize: 4,

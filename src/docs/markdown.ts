@@ -45,7 +45,7 @@ export function renderMarkdown(markdown: string, leadOf: LeadOf): Rendered {
   return { title: sections[0]?.text ?? '', body: html`${body}`, sections }
 }
 
-/** As the usual renderers make anchors of headings. */
+/** Returns the anchor that the usual renderers give a heading. */
 function slugOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -8,7 +8,7 @@ import type { Answer } from '#src/platform/http/endpoint.ts'
 import { chooseCoding } from '#src/platform/http/represent.ts'
 
 export interface Prepared {
-  /** Of the bytes, in 16 hexadecimal digits. */
+  /** Digest of the bytes, 16 hexadecimal digits. */
   digest: string
   answer(acceptEncoding: string | string[] | undefined): Promise<Answer>
 }

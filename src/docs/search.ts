@@ -32,7 +32,7 @@ interface Entry {
   text: string
 }
 
-/** As JSON. Renders all guides: most of half a second, in slices. */
+/** Returns the index as JSON. It renders all guides, which takes most of half a second, in slices. */
 export async function buildSearchIndex({ guides, routes }: { guides: Guides; routes: readonly Route[] }) {
   const entries: Omit<Entry, 'words'>[] = []
   const slice = createSlice()

@@ -22,7 +22,10 @@ export function formatAmount(units: bigint): string {
   return `${units < 0n ? '-' : ''}${size / UNITS}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** Of a numeric as Postgres writes it, with all four decimals. @throws when it is no amount. */
+/**
+ * Returns a numeric that Postgres wrote with all four decimals.
+ * @throws when it is no amount.
+ */
 export function decimalOf(numeric: string): string {
   const units = parseAmount(numeric)
   if (units === undefined) throw new Error('a stored amount is none')

@@ -28,7 +28,7 @@ export interface Automaton {
   run(text: string, budget: StepBudget): boolean | undefined
 }
 
-// Of the class Inst of re2js. FAIL, which ends a thread, needs no case.
+// Opcodes of re2js's class Inst. FAIL, which ends a thread, needs no case.
 const [ALT, ALT_MATCH, CAPTURE, EMPTY_WIDTH, MATCH, NOP, RUNE, RUNE_ANY_NOT_NL] = [1, 2, 3, 4, 6, 7, 8, 11]
 // Conditions of assertions: the EMPTY_ constants of re2js.
 const [BEGIN_LINE, END_LINE, BEGIN_TEXT, END_TEXT, WORD_BOUNDARY, NO_WORD_BOUNDARY] = [1, 2, 4, 8, 16, 32]
@@ -57,8 +57,8 @@ export function createAutomaton({ inst, start }: Program): Automaton {
   for (const [index, { op, out, arg }] of inst.entries()) [ops[index], outs[index], args[index]] = [op, out, arg]
   const hasAssertions = ops.includes(EMPTY_WIDTH)
 
-  // Of the present character: which instructions were looked at, and where the threads go on behind it. Those of the search
-  // that begins at it may be there twice.
+  // Instructions that were visited at the present character, and where the threads continue behind it. The threads of
+  // the search that begins at this character may be there twice.
   const seenAt = new Int32Array(size)
   let turn = 0
   const stack = new Int32Array(size)
@@ -182,7 +182,7 @@ function kindOf(rune: number): number {
   return isOfWord(rune) ? 2 : 3
 }
 
-// As \w: ASCII alone.
+// Same as \w: ASCII alone.
 function isOfWord(rune: number): boolean {
   return (rune >= 97 && rune <= 122) || (rune >= 65 && rune <= 90) || (rune >= 48 && rune <= 57) || rune === 95
 }

@@ -8,7 +8,7 @@ import { createFairQueue } from './fair-queue.ts'
 export interface FairSemaphoreOptions {
   /** Works that run at the same time. */
   slots: number
-  /** Of them, how many may be of one owner. Below `slots`, the slow works of one owner leave room for another's. */
+  /** Slots that one owner may take. Below `slots`, the slow works of one owner leave room for another's. */
   slotsEach: number
   /** Works of one owner that may wait. */
   maxWaitingEach: number

@@ -72,7 +72,7 @@ export interface Task {
 export type EventNotes = { [Type in EmittedType]?: EventNote<Type> }
 
 interface EventNote<Type extends EmittedType> {
-  /** Of the event's `data`. */
+  /** Example of the event's `data`. */
   example: z.input<(typeof EVENT_DATA)[Type]>
 }
 

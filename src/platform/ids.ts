@@ -89,12 +89,12 @@ export function firstIdAt(type: ScopedType, environment: Environment, at: Date):
   return `${type}_${WORD[environment]}_${boundAt(at.getTime())}`
 }
 
-/** As `idsBefore`, for a type of ids without an environment. */
+/** Same as `idsBefore`, for a type of ids without an environment. */
 export function accountIdsBefore(type: AccountType, at: Date): string {
   return `${type}_${boundAt(at.getTime() + CLOCK_SLACK_MS)}`
 }
 
-/** As `idsAfter`, for a type of ids without an environment. */
+/** Same as `idsAfter`, for a type of ids without an environment. */
 export function accountIdsAfter(type: AccountType, at: Date): string {
   return `${type}_${boundAt(at.getTime() - CLOCK_SLACK_MS)}`
 }
@@ -128,8 +128,8 @@ export function uuidv7(nowMs: number, order: number = nextOrder(nowMs)): Buffer 
 }
 
 /**
- * Of a job: a uuidv7, so that the index entries of jobs that are made together lie together. Those of random ids would each
- * write another page of the index, and read it where a million jobs wait.
+ * Returns the id of a job: a uuidv7, so that jobs that are made together have neighbouring index entries. Random ids
+ * would each write another page of the index, and read it where a million jobs wait.
  */
 export function newJobId(): string {
   const hex = uuidv7(Date.now()).toString('hex')

@@ -34,7 +34,7 @@ export function freeInline(unused: Iterable<InlineBytes>): void {
   for (const { pieces } of unused) for (const piece of pieces) freeBytes(piece)
 }
 
-/** Of a string that the schema has checked. */
+/** Decodes a string that the schema has checked. */
 export function decodeBase64(base64: string): InlineBytes {
   const bytes = Buffer.from(base64, 'base64')
   return { byteLength: bytes.byteLength, pieces: [bytes] }

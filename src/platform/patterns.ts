@@ -6,7 +6,7 @@ import { RE2JS } from 're2js'
 import { createAutomaton, type StepBudget } from './automaton.ts'
 
 const MAX_PATTERN_LENGTH = 500
-/** Of one pattern: a millisecond of compiling for each 150. */
+/** Weight of one pattern: 150 take a millisecond to compile. */
 const MAX_PATTERN_WEIGHT = 1_000
 const UNICODE_CLASS_WEIGHT = 10
 const MAX_KEPT = 256

@@ -15,7 +15,7 @@ export interface AwaitedRow extends Scope {
 
 interface PolledWaitsDeps<Subject extends AwaitedRow> {
   db: Pick<Database, 'readSystem'>
-  /** Of the statement, for the log. */
+  /** Reason of the statement, for the log. */
   reason: string
   /** Rows with the `id` of those that are no longer to be waited for. */
   find(asked: readonly Subject[]): Statement

@@ -45,7 +45,7 @@ export function nextTurn(): Promise<void> {
   })
 }
 
-// Of this process, as the event loop is.
+// One queue serves the process, as one event loop does.
 const waiting = createFairQueue<() => void>()
 let isScheduled = false
 

@@ -8,7 +8,7 @@ import type { Attack, Target } from './attacks.ts'
 /** The result of an attack. */
 export interface Tally {
   sent: number
-  /** By status, or by the error instead of an answer. */
+  /** Number of answers by status, or by the error instead of an answer. */
   outcomes: Record<string, number>
   slowestMs: number
   seconds: number

@@ -13,7 +13,7 @@ interface Lies {
   type?: string
   /** base64url. */
   challenge?: string
-  /** Of clientDataJSON, beside its usual members. */
+  /** Members of clientDataJSON beside its usual ones. */
   clientData?: Record<string, unknown>
   isUserPresent?: boolean
   isUserVerified?: boolean

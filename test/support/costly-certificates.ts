@@ -137,7 +137,7 @@ function integerOf(magnitude: Buffer): Buffer {
   return element(0x02, (magnitude[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.alloc(1), magnitude]) : magnitude)
 }
 
-/** Of exactly so many bits; `firstBits` are set in the first whole octet. */
+/** Returns an odd number of exactly so many bits; `firstBits` are set in the first whole octet. */
 function randomOdd(length: number, { firstBits, random }: { firstBits: number; random: Random }): Buffer {
   const bytes = random(Math.ceil(length / 8))
   const top = (length - 1) % 8

@@ -93,7 +93,7 @@ function unshown({ example, examples = { example } }: AnswerNote = {}, answer: A
   return missing.toSorted((a, b) => a.length - b.length)[0] ?? []
 }
 
-// Of the rest, every operation has some, and others belong to the content.
+// Other headers are not compared: every operation has some, and the rest belong to the content.
 const OWN_HEADERS = ['Location', 'Retry-After', 'Preference-Applied', 'Accept-Ranges', 'Content-Range']
 
 function unnamed({ headers: named = {} }: AnswerNote = {}, { headers = {} }: Answer): string[] {

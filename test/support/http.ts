@@ -105,7 +105,7 @@ interface Sent {
 
 let returns503 = false
 
-/** Of a file or a describe block about 503: `call` returns it, and does not send the request again. */
+/** For a file or a describe block about 503: `call` returns the answer, and does not send the request again. */
 export function return503(): void {
   beforeAll(() => {
     returns503 = true

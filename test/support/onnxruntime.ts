@@ -16,7 +16,7 @@ function isInstalled(): boolean {
   }
 }
 
-/** As the import of a package that is not there. */
+/** Fails like the import of a package that is not there. */
 export const missingPackage = async (name: string): Promise<never> => {
   throw Object.assign(new Error(`Cannot find package '${name}'`), { code: 'ERR_MODULE_NOT_FOUND' })
 }

@@ -29,7 +29,7 @@ interface Given {
   /** In place of the JSON of the client data. */
   clientBytes?: Buffer
   signature?: (signature: Signature) => Buffer
-  /** Of the response. */
+  /** Id in the response. */
   id?: Buffer
   rawId?: Buffer
 }

@@ -30,7 +30,7 @@ const DRAWING = 'capture-kit/photo.ts'
 const DRAWN = 'test/attest/claims/phone.ts'
 // It measures the memory of the process.
 const MEASURING = 'test/support/flood.ts'
-// Of a test file itself: it makes its own database, changes the worker process, or measures it.
+// A test file with one of these makes its own database, changes the worker process, or measures it.
 const NEEDS_WORKER =
   /\binject\('postgresUrl'\)|\bvi\.(?:spyOn|fn|mock|doMock|stub\w+|useFakeTimers|setConfig|setSystemTime)\b|process\.(?:env\.\w+ = |chdir|memoryUsage|cpuUsage|exitCode = )/
 

@@ -90,14 +90,14 @@ export function randomLlama(sizes: RandomSizes, seed: number): Buffer {
 
 export interface Reference {
   logits: number[][]
-  /** Of each layer: the residual stream before it, and its activations silu(gate) * up. */
+  /** Values of each layer: the residual stream before it, and its activations silu(gate) * up. */
   residuals: number[][][]
   activations: number[][][]
   gates: number[][][]
   ups: number[][][]
-  /** Of each layer and head: what each position sees of those before it. */
+  /** Attention of each layer and head: what each position sees of the positions before it. */
   attention: number[][][][]
-  /** Of the norms, two a layer and the last one: the scale of each position. */
+  /** Scale of each position in each norm, two a layer and the last one. */
   scales: number[][]
 }
 

@@ -49,7 +49,7 @@ export function formsOf(value: string): Map<string, string> {
   return forms
 }
 
-// The prefixes are public. Of a signed token only the signature is secret: its header and its claims are no credential.
+// The prefixes are public. Only the signature of a signed token is secret: its header and its claims are no credential.
 function secretPart(value: string): string {
   const [, , signature] = /^eyJ[\w-]+\.[\w-]+\.([\w-]+)$/.test(value) ? value.split('.') : []
   return signature ?? value.replace(/^(?:svc_(?:live|test)_|whsec_)/, '')

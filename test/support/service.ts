@@ -50,7 +50,7 @@ export interface SignedIn {
 }
 
 export interface TestServiceOptions {
-  /** Of a key that names none. */
+  /** Scopes of a key that names none. */
   scopes?: KeyRow['scopes']
   /** The time that the clock shows, until a test sets another. */
   now?: Date

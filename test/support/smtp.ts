@@ -33,7 +33,7 @@ export async function startMailServer(onReceived: (mail: ReceivedMail) => void =
     onRcptTo({ address }, _session, callback) {
       const status = refusals.shift()
       if (status === undefined) return callback()
-      // As real servers do, with the address in the answer.
+      // Real servers put the address in the answer too.
       callback(Object.assign(new Error(`<${address}> refused`), { responseCode: status }))
     },
     onData(stream, { envelope }, callback) {

@@ -19,7 +19,7 @@ interface Peak {
 
 const MAX_TRANSCRIPTS = 1_000
 const MAX_TOKENS = 256
-// Of different tokens: one word in three sentences says no more than in one.
+// Peaks of different tokens: one word in three sentences says no more than in one.
 const PEAKS = 2
 const SNIPPET_TOKENS = 6
 const MAX_SNIPPET = 26
@@ -48,7 +48,7 @@ const head = { format: 'countersign-labels', format_version: 1, model_sha256: mo
 const body = labels.map((layer) => JSON.stringify(layer)).join(',\n')
 writeFileSync(labelsPath, `${JSON.stringify(head).slice(0, -1)},"labels":[\n${body}\n]}\n`)
 
-/** Of each layer and neuron. */
+/** Collects the peaks of each layer and neuron. */
 async function collectPeaks(
   { llama, chat, shape, tokenizer }: LoadedModel,
   transcripts: readonly ChatMessage[][],

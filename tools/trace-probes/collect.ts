@@ -21,7 +21,7 @@ export interface Transcript {
   messages: ChatMessage[]
 }
 
-/** Of each window of a completion. */
+/** Activations of each window of a completion. */
 export interface Activations {
   /** One of each layer, and of the stream after the last one; empty where the layer was not wanted. */
   residuals: Float32Array[]

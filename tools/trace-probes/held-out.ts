@@ -17,7 +17,7 @@ export interface HeldOutTranscript {
 }
 
 export interface HeldOut {
-  /** Of the residuals. */
+  /** Layer of the residuals. */
   layer: number
   directions: number[][]
   transcripts: HeldOutTranscript[]
@@ -149,7 +149,7 @@ export function measureProbe(
   }
 }
 
-/** Of the benign held-out transcripts, the share on which any of the probes trips. */
+/** Returns the share of the benign held-out transcripts on which any of the probes trips. */
 export function measureBenign(heldOut: HeldOut, probes: readonly (Weights & Pick<Probe, 'threshold'>)[]): number {
   const readers = probes.map((probe) => ({ rawOf: rawsOf(heldOut, probe), threshold: probe.threshold }))
   const benign = heldOut.transcripts.filter(({ control }) => control === BENIGN)

@@ -93,7 +93,7 @@ export function product(one: ArrayLike<number>, other: ArrayLike<number>): numbe
   return sum
 }
 
-/** By Gram and Schmidt; a vector that is nearly a sum of earlier ones is left out. */
+/** Gram-Schmidt; leaves out a vector that is nearly a sum of earlier ones. */
 export function orthonormal(vectors: readonly number[][]): number[][] {
   const made: number[][] = []
   for (const vector of vectors) {
@@ -121,7 +121,7 @@ function momentsOf(rows: readonly ArrayLike<number>[], size: number) {
   return { mean, deviation }
 }
 
-/** By Cholesky; of the matrix only the lower half is read. */
+/** Cholesky decomposition; reads only the lower half of the matrix. */
 function solve(matrix: readonly number[][], values: readonly number[]): number[] {
   const size = values.length
   const lower = matrix.map((line) => [...line])

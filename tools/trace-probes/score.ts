@@ -19,7 +19,7 @@ export const versionScores = z.strictObject({
   model_sha256: z.string(),
   eval_sha256: z.string(),
   families: z.array(z.string()),
-  /** Of each prompt, in the order of the families. */
+  /** Scores of each prompt, in the order of the families. */
   scores: z.array(z.array(z.number())),
 })
 export type VersionScores = z.output<typeof versionScores>
@@ -40,7 +40,7 @@ export function openProbed({ path, probesPath }: Pick<ModelFile, 'path' | 'probe
   return { model, probes: loadProbeSet(probesPath ?? '', model) }
 }
 
-/** Of the completion that the model makes, the score of each family, as a diff takes it. */
+/** Returns the score of each family for the completion that the model makes, as a diff takes it. */
 export async function scorePrompt({ model, probes }: ProbedModel, { messages }: EvalPrompt): Promise<number[]> {
   const { canary } = await runInference(
     model,

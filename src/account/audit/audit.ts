@@ -13,7 +13,7 @@ import type { Environment, Scope } from '#src/platform/ids.ts'
 import { recordAudit } from './record.ts'
 import { type AuditEntry, type AuditFilter, countEntries, findAuditEntries, findAuditEntry } from './rows.ts'
 
-/** As the routes parse it. */
+/** Query as the routes parse it. */
 export interface AuditQuery {
   action?: readonly AuditAction[] | undefined
   actor_id?: string | undefined

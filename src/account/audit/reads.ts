@@ -28,7 +28,7 @@ export type ReadAudit = (by: Acting, read: AuditedRead) => Promise<void>
 const REPEAT_MS = 60_000
 // Per process. Beyond them a repeated read has an entry of its own.
 const MAX_REMEMBERED = 20_000
-// Of one tenant at once: a third transaction would take the connections that the reads themselves need.
+// A third transaction of one tenant would take the connections that the reads themselves need.
 const MAX_RUNNING = 2
 const MAX_BATCH = 100
 

@@ -55,7 +55,7 @@ export function auditEntryOf(by: Recorded, act: AuditedAct): NewAuditEntry {
     actorKind,
     actorId,
     ip: origin?.ip ?? null,
-    // As long as browsers write them; the header may have kilobytes. NUL can't be stored.
+    // 500 characters hold what browsers send; the header may have kilobytes. Postgres can't store NUL.
     userAgent: origin?.userAgent?.replaceAll('\0', '').slice(0, 500) ?? null,
     requestId: currentSubject()?.requestId ?? null,
     subjectId: act.subjectId ?? null,

@@ -118,7 +118,7 @@ export function createClosure({ db, now, log }: ClosureDeps) {
   async function undo(tx: Tx): Promise<{ row: ClosureRow; closedAt: Date }> {
     const { closedAt, erasedAfter, erasedAt, suspendedAt } = await lockClosure(tx)
     if (closedAt === null) throw new Failure('conflict', 'The account is not closed.')
-    // Of a suspended account nothing is erased, whatever the time.
+    // A suspended account is never erased, whatever the time.
     if (erasedAt !== null || (isOver(erasedAfter, now()) && suspendedAt === null)) {
       throw new Failure('conflict', 'The time to undo the closure is over: the account is being erased, or was.')
     }

@@ -38,7 +38,6 @@ interface ClosedAccountsDeps {
 export function createClosedAccounts(deps: ClosedAccountsDeps): (signal: AbortSignal) => Promise<number> {
   const { db, store, tables, closure, now, log, stepRows = STEP_ROWS } = deps
   let heldAtMs = 0
-  // Of the run.
   let order: Order = { early: [], late: [] }
   let freed = new Set<string>()
 

@@ -58,7 +58,7 @@ export function createConsumers({ db, pager }: { db: Pick<Database, 'tenant'>; p
       return db.tenant(scope, (tx) => getConsumer(tx, name))
     },
 
-    /** By name. */
+    /** Lists the consumers in the order of their names. */
     async list(scope: Scope, query: PageQuery): Promise<CountedPage<ConsumerRow>> {
       const list = { route: 'GET /v1/event-consumers', scope, query }
       return listPage({ db, pager }, list, {

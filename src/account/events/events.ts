@@ -29,7 +29,7 @@ import {
 
 export interface PullRequest {
   after?: number | undefined
-  /** Whose position is `after`. */
+  /** Consumer whose position is `after`. */
   consumer?: string | undefined
   /** undefined: all. */
   types?: readonly string[] | undefined
@@ -48,7 +48,7 @@ export interface Pulled {
   latest: number
 }
 
-/** As the routes parse it. */
+/** Query as the routes parse it. */
 export interface EventListQuery extends ListQuery {
   order: 'asc' | 'desc'
   event_type?: readonly string[] | undefined
@@ -209,8 +209,9 @@ function checkConsumer(name: string, position: number | undefined, { head, purge
 }
 
 /**
- * undefined: all types. Of products that the account does not use, as with webhooks, nothing is shown, and to a user only what
- * their role may read elsewhere. Who reads the log of webhooks reads the events in it.
+ * Returns undefined for all types. As with webhooks, events of products that the account does not use are hidden, and a
+ * user sees only the types that their role may read elsewhere. A caller who may read the log of webhooks may read the
+ * events in it.
  */
 function wantedTypes(
   { products, principal, environment }: Reader,

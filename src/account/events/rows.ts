@@ -113,7 +113,7 @@ export async function findEvent(tx: Tx, id: string): Promise<PositionedEvent | u
   return row
 }
 
-/** Of callers that wait for an event after a position. */
+/** Callers that wait for an event after a position. */
 export interface AwaitedEvents extends AwaitedRow {
   position: number
 }
@@ -141,7 +141,7 @@ export interface ConsumerRow extends Heads {
   version: number
   createdAt: Date
   acknowledgedAt: Date | null
-  /** Of the first event after its position. */
+  /** Creation time of the first event after the position. */
   oldestUnreadAt: Date | null
 }
 
@@ -172,7 +172,7 @@ export async function noteGiven(tx: Tx, given: ReadonlyMap<string, number>): Pro
   )
 }
 
-/** By name, after the given one. */
+/** Returns consumers in the order of their names, from the one after the given name. */
 export async function listConsumers(tx: Tx, after: string, limit: number): Promise<ConsumerRow[]> {
   return tx.query<ConsumerRow>(`${CONSUMER} WHERE consumer.name > $1 ORDER BY consumer.name LIMIT $2`, [after, limit])
 }

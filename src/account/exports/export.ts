@@ -180,7 +180,7 @@ export function createExportWork({ db, store, tables, now, maxMedia = MAX_MEDIA 
   }
 }
 
-/** Of the live environment, as the archive has both. */
+/** An export runs in the live environment; its archive has both. */
 function placeOf({ scope: { accountId } }: RunningJob): Scope {
   return { accountId, environment: 'live' }
 }

@@ -8,7 +8,7 @@ import type { Scope } from '#src/platform/ids.ts'
 export interface ExportedRow {
   /** JSON, without secrets. Bytes are hexadecimal, after `\x`. */
   line: string
-  /** Of the media that the row names, where the table declares any. */
+  /** Media that the row names, where the table declares any. */
   blob: { sha256: string; contentType: string } | null
 }
 

@@ -44,7 +44,7 @@ export interface ClosureRow {
   suspendedAt: Date | null
 }
 
-/** Of two concurrent changes the second waits, and sees the effect of the first. */
+/** Serialises changes of the closure: the second of two concurrent changes waits and sees the effect of the first. */
 export async function lockClosure(tx: Tx): Promise<ClosureRow> {
   return onlyRow(await tx.query<ClosureRow>(`SELECT ${CLOSURE} FROM accounts FOR NO KEY UPDATE`))
 }

@@ -23,7 +23,7 @@ export interface Account {
   /** Since when every request of the account is refused and its work waits; null when it is not suspended. */
   suspendedAt: Date | null
   suspensionReason: string | null
-  /** By an owner; null while it is open. */
+  /** When an owner closed the account; null while it is open. */
   closedAt: Date | null
   /** When what is left of a closed account is erased. A suspension postpones it. */
   erasedAfter: Date | null
@@ -50,7 +50,10 @@ interface AccountPage {
   isClosed?: boolean
 }
 
-/** Whose jobs send mails before an account exists; made by a migration. It has no keys and no users. */
+/**
+ * Account of the jobs that send mails before the recipient has an account. A migration creates it; it has no keys and
+ * no users.
+ */
 export const SERVICE_ACCOUNT_ID = 'acc_service'
 
 const WALK_ROWS = 500

@@ -12,7 +12,7 @@ export interface KeyFilter extends TimeRange {
   createdBy?: string | undefined
 }
 
-// As `statusOf`: the first that is true.
+// These conditions match `statusOf`: the first one that is true gives the status.
 const IS_REVOKED = '(revoked_at IS NOT NULL OR coalesce(grace_expires_at <= $1, false))'
 const IS_EXPIRED = 'coalesce(expires_at <= $1, false)'
 const STATUS: Record<KeyStatus | typeof WORKING, string> = {

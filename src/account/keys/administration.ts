@@ -337,7 +337,8 @@ function definedOf<Members extends object>(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members
 }
 
-// As long as the old key was made to live: keys of 90 days that are rotated each 60 stay keys of 90 days.
+// A successor lives as long as the old key was created to live: 90-day keys that are rotated every 60 days stay 90-day
+// keys.
 function endOfSuccessor({ createdAt, expiresAt }: Key, at: Date): Date | undefined {
   if (expiresAt === null) return undefined
   return new Date(Math.min(at.getTime() + expiresAt.getTime() - createdAt.getTime(), LAST_MS))

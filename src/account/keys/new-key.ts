@@ -19,7 +19,7 @@ export interface NewKey {
   expiresAt?: Date | undefined
   /** Addresses and ranges; every address when absent. */
   ipAllow?: readonly string[] | undefined
-  /** Of whose routes it may call those of its scopes; all when absent. */
+  /** Products whose routes the key may call within its scopes; all when absent. */
   products?: readonly Product[] | undefined
   /** False when absent. */
   isReadOnly?: boolean | undefined

@@ -27,7 +27,7 @@ export interface LookupRow extends ClosureColumns {
   is_account_bearing: boolean
   plan: Plan
   products: Product[]
-  /** Of the key; null: not narrowed. */
+  /** Products that the key is narrowed to; null: all. */
   key_products: Product[] | null
   read_only: boolean
   expires_at: Date | null

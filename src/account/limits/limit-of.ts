@@ -47,7 +47,7 @@ export function createLimitOf({ isDevelopment, factor }: LimitSettings): LimitOf
     const subject = subjectOf(caller)
     const { principal, plan, accountId, environment } = caller
     if (isEmergency) {
-      // Of one principal first: a stolen key can't use up what its owner needs to revoke it.
+      // The principal's own limit is taken first, so that a stolen key can't use up what its owner needs to revoke it.
       const own = limit('emergency', subject, rates.emergency, 'In an emergency each caller sends')
       if (principal.kind === 'session' || !caller.isAccountBearing) return own
       const together = 'In an emergency all keys of an account together send'

@@ -34,7 +34,7 @@ export interface Attempts {
    * @throws {Failure} `rate_limited` for what `count` has refused and would refuse again.
    */
   check(counted: readonly AttemptCount[], at: Date): void
-  /** As `countAttempt`. */
+  /** Same as `countAttempt`. */
   count(tx: Tx, counted: readonly AttemptCount[], at: Date): Promise<AttemptRefusal | undefined>
   /** Takes back what was counted at `at`: the attempt was refused for another reason, and had no effect. */
   giveBack(tx: Tx, counted: readonly AttemptCount[], at: Date): Promise<void>
@@ -46,7 +46,7 @@ const MAX_REMEMBERED = 10_000
 const REMEMBERED_MS = 60_000
 
 export function createAttempts(): Attempts {
-  // By the hash of limit and subject.
+  // The key is the hash of limit and subject.
   const refusals = new LRUCache<string, { freeAt: number; knownUntil: number }>({ max: MAX_REMEMBERED })
   const nameOf = (count: AttemptCount) => hashOf(count).toString('base64')
   return {

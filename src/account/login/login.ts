@@ -54,7 +54,7 @@ const TURNS = {
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 const USE_ROUTE = 'POST /v1/auth/magic-link/verify'
-// Of the name of an account.
+// Longest name of an account, in characters.
 const MAX_NAME = 200
 
 interface LoginDeps {
@@ -85,7 +85,7 @@ export interface UsedLink {
 interface UseRequest {
   token: string
   origin: Origin
-  /** Of the session that the browser has. */
+  /** Secret of the session that the browser has. */
   currentSecret: string | undefined
 }
 
@@ -231,7 +231,7 @@ export function createLogin(deps: LoginDeps) {
     return { kind: 'used', used: { session, accountId } }
   }
 
-  /** Of the mail queue. */
+  /** Writes the letter for the mail queue. */
   const writeLetter: LetterWriter = async ({ subjectId, recipient }) => {
     const link = await db.system('mail login link', async (tx) => {
       const at = now()

@@ -7,7 +7,7 @@ export interface LinkRow {
   id: string
   email: string
   method: 'magic_link' | 'operator_link'
-  /** Of an operator's link: whom it signs in. */
+  /** Account of the user whom an operator's link signs in. */
   accountId: string | null
   userId: string | null
   nonce: Buffer
@@ -95,7 +95,7 @@ export async function findSignInFacts(tx: Tx, email: string): Promise<SignInFact
   return row
 }
 
-/** Uses a link up. Of two transactions, one gets it. */
+/** Uses up a link. One of two concurrent transactions gets it. */
 export async function takeLink(tx: Tx, tokenHash: Buffer, at: Date): Promise<LinkRow | undefined> {
   const [row] = await tx.query<LinkRow>(
     `UPDATE login_links SET used_at = $2 WHERE token_hash = $1 AND ${IS_OPEN} AND expires_at > $2 RETURNING ${LINK}`,

@@ -28,8 +28,8 @@ export interface NewMail {
   /** The id of what the mail is about, such as that of the link. */
   subjectId: string
   /**
-   * Whose mail it is. Absent in a system transaction for a mail of no account: whether the recipient has one must not
-   * show. In a tenant transaction it is the scope of the transaction.
+   * Account and environment of the mail. A tenant transaction uses its own scope. A system transaction leaves it out
+   * for a mail of no account: the mail must not show whether the recipient has one.
    */
   scope?: Scope
   /** The unit that shares fairly: the account when absent. */

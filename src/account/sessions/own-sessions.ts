@@ -61,7 +61,7 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
     })
   }
 
-  /** Those that have not ended, newest first. */
+  /** Lists the open sessions, newest first. */
   async function list(caller: Acting, query: ListQuery): Promise<CountedPage<OwnSessionRow & { isCurrent: boolean }>> {
     const { userId, sessionId } = sessionOf(caller)
     const user = { accountId: caller.accountId, userId }
@@ -131,14 +131,14 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
 
   return { describe, describeCredential, list, end, endEvery, endOfUser, rotate }
 
-  /** By what a session is open now. */
+  /** Times that decide whether a session is open now. */
   function openAt(): { at: Date; seenAfter: Date } {
     const at = now()
     return { at, seenAfter: new Date(at.getTime() - IDLE_MS) }
   }
 }
 
-/** Of a route that takes sessions only. */
+/** Returns the session of a caller on a route that takes sessions only. */
 export function sessionOf({ principal }: Pick<Acting, 'principal'>) {
   if (principal.kind !== 'session') throw new Error('this route takes sessions only')
   return principal

@@ -37,7 +37,7 @@ import { type LeaveOwnAccount, needsSession } from './own-account.ts'
 import { findInviteByToken, type Invite, statusOf, takeInvite } from './rows.ts'
 
 const HOUR_MS = 60 * 60_000
-// As for login links: only tokens that are no invite's count for the client.
+// These limits match login links: only tokens of no invite count against the client.
 const FAILED_USES = {
   network: { name: 'invite use', most: 20, withinMs: HOUR_MS },
   site: { name: 'invite use site', most: 100, withinMs: HOUR_MS },

@@ -20,7 +20,7 @@ interface TeamParts {
   own: OwnSessions
   allowlist: Allowlist
   withSlot: Login['withSlot']
-  /** Of all features. */
+  /** Tables of all features. */
   tables: () => readonly TenantTable[]
   endWithUser: EndWithUser
 }

@@ -190,7 +190,7 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
     return show(caller, await db.tenant(caller, (tx) => once(tx, key, end, () => id)))
   }
 
-  /** Of the mail queue. No letter for an invite that ended, or that was sent again meanwhile. */
+  /** Writes the letter for the mail queue; returns undefined for an invite that ended or was sent again meanwhile. */
   const writeLetter: LetterWriter = async ({ subjectId, scope: { accountId } }) => {
     const [id = '', sends] = subjectId.split('.')
     const found = await db.system('mail invite', async (tx) => {

@@ -66,7 +66,7 @@ export interface Removal {
 export interface RoleChange extends Removal {
   /** Null where this request changed nothing. */
   previousRole: Role | null
-  /** Of the session that changed its own user's role: its secret is another one now. */
+  /** New session of a user who changed their own role: its secret is replaced. */
   renewed: SignedIn | undefined
 }
 

@@ -57,12 +57,12 @@ interface OwnAccountDeps {
   endWithUser: EndWithUser
   own: Pick<OwnSessions, 'endOfUser'>
   now: () => Date
-  /** Of all features. */
+  /** Tables of all features. */
   tables: () => readonly TenantTable[]
 }
 
 export interface LeaveRequest {
-  /** Of the address of the invite, in another account. */
+  /** Member with the address of the invite, in another account. */
   member: Member
   signedIn: SessionRow | undefined
   /** The request confirms that the account is closed. */

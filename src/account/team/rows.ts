@@ -152,7 +152,7 @@ export async function findInviteByToken(tx: Tx, tokenHash: Buffer): Promise<Invi
   return row
 }
 
-/** Uses an invite up. Of two transactions, one gets true. */
+/** Uses up an invite. One of two concurrent transactions gets true. */
 export async function takeInvite(tx: Tx, tokenHash: Buffer, userId: string, at: Date): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE invites SET accepted_at = $2, user_id = $3 WHERE token_hash = $1 AND ${IS_OPEN} AND expires_at > $2

@@ -130,7 +130,7 @@ export const BEYOND_CAP: FieldError = {
   detail: 'is beyond the plan’s metered operations of this month',
 }
 
-// Of what waits no more has to be counted than any cap holds.
+// Counting stops at the highest cap of any plan.
 const MOST = Math.max(
   ...Object.values(PLAN_LIMITS).map(({ monthly: { isHard, operations } }) => (isHard ? operations : 0)),
 )

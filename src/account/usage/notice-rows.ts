@@ -31,7 +31,7 @@ export async function markNoticesTold(tx: Tx): Promise<NoticeRow[]> {
   )
 }
 
-/** Those who are told: the owners and admins of the account. */
+/** Returns the recipients of notices: the owners and admins of the account. */
 export async function findTold(tx: Tx): Promise<{ email: string }[]> {
   return tx.query(
     `SELECT email FROM users WHERE deprovisioned_at IS NULL AND role IN ('owner', 'admin') ORDER BY id LIMIT 100`,

@@ -52,7 +52,7 @@ export function createPlanChanges({ db, fold }: PlanDeps) {
       })
     }
     await db.tenant(caller, (tx) => once(tx, key, apply, () => accountId))
-    // By the smaller cap a notice may be due that no further use would bring.
+    // A smaller cap may make a notice due without any further use.
     await fold.noteDue({ accountId, month: `${month.month}-01` })
   }
 

@@ -90,7 +90,7 @@ export async function turnLines(
 }
 
 export interface UseRow {
-  /** Of this month: the sums and what they do not have yet. */
+  /** This month's sums, and the operations that they do not include yet. */
   used: number
   /** Accepted and not counted yet. */
   waiting: number
@@ -104,7 +104,7 @@ const WAITING = WAITING_QUEUES.map(({ queue, countsBulkAtOnce }) => {
     + (SELECT count(*) ${jobs} AND state = 'dispatched')`
 }).join(' + ')
 
-/** Selects one `UseRow` of the scope. Of what waits, at most `limit` of each queue are counted. */
+/** Selects one `UseRow` of the scope. At most `limit` waiting operations of each queue are counted. */
 export function selectUse(accountId: string, limit: number): Statement {
   return {
     text: `SELECT

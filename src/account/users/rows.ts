@@ -9,7 +9,7 @@ export interface Member {
   email: string
   role: Role
   isRemoved: boolean
-  /** Of the account, if it is closed. */
+  /** When the closed account is erased; null while it is open. */
   erasedAfter: Date | null
   accountName: string
   plan: Plan

@@ -18,7 +18,7 @@ export interface Begun {
   endpointId: string
   url: string
   sealedSecret: Buffer
-  /** Of the secret before the last rotation, while it signs as well. */
+  /** Secret before the last rotation, while it signs as well. */
   sealedPreviousSecret: Buffer | null
   /** When its row was written. */
   deliveryCreatedAt: Date

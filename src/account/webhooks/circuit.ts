@@ -32,7 +32,7 @@ interface Chance {
   retryAfterMs?: number | undefined
   /** 0 (included) to 1. */
   random: () => number
-  /** As in `schedule.ts`. */
+  /** Same as in `schedule.ts`. */
   timeDivisor: number
 }
 

@@ -39,7 +39,8 @@ export interface DeliverDeps {
   onParked?: (openMs: number) => void
 }
 
-// Of an answer's body, what the log keeps. Reading a short one to its end keeps the connection for the next delivery.
+// The log keeps this much of an answer's body. Reading a short body to its end keeps the connection for the next
+// delivery.
 const MAX_RESPONSE_BYTES = 16 * 1024
 // Opening a sealed secret costs more than using it, and a busy endpoint's secret is used again at once.
 const MAX_SECRETS = 1_000

@@ -15,7 +15,7 @@ export type NewEvent = {
     data: z.input<(typeof EVENT_DATA)[Type]>
     /** For what may happen once: a second event with the same key is not written, in any transaction. */
     dedupKey?: string
-    /** Of the span that caused the event, where many are emitted together; by default the span that emits. */
+    /** Span that caused the event, where many are emitted together; by default the span that emits. */
     traceparent?: string | undefined
   }
 }[EmittedType]

@@ -1,6 +1,6 @@
 // Outcomes of attempts that the statistics don't have yet. While an account has many deliveries at once, a transaction
 // that ends some of them would update a counter of nearly each, which costs as much as ending them. So one transaction
-// a second writes what the others left. Of a process that is killed, the statistics miss those two seconds; the log of
+// a second writes what the others left. When a process is killed, the statistics miss its last two seconds; the log of
 // attempts, and with it every delivery, is complete.
 
 import type { Scope } from '#src/platform/ids.ts'

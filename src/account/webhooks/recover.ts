@@ -94,8 +94,8 @@ const PAGES: Record<RecoveryWalk['which'], (tx: Tx, scope: Scope, walk: Recovery
   },
 }
 
-// Of an event older than deliveries are kept (a week in the sandbox), no row says that the endpoint took it. An hour more
-// outlasts the walk's next page.
+// No row says whether the endpoint took an event that is older than the retention of deliveries (a week in the
+// sandbox). The additional hour outlasts the walk's next page.
 function oldestKnown({ environment }: Scope, { plan }: RecoveryWalk): number {
   return Date.now() - retentionDaysOf(plan, environment) * DAY_MS + HOUR_MS
 }

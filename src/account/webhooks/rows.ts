@@ -1,6 +1,6 @@
-// Rows that the API reads and writes for endpoints. Those of deliveries are in delivery-rows.ts, and the statements of
-// the deliver queue in attempts.ts. A transaction that changes an endpoint and its deliveries changes the endpoint first, so that two of
-// them can't deadlock.
+// Rows that the API reads and writes for endpoints. The rows of deliveries are in delivery-rows.ts, and the statements
+// of the deliver queue in attempts.ts. A transaction that changes an endpoint and its deliveries changes the endpoint
+// first, so that two of them can't deadlock.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { conditionOfAny, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'

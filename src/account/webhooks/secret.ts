@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { SealedColumn } from '#src/platform/crypto/sealed-columns.ts'
 
-// Of one use: a rotation copies one to the other.
+// Both columns seal for one use: a rotation copies one to the other.
 export const SEALED_SECRETS: readonly SealedColumn[] = ['sealed_secret', 'sealed_previous_secret'].map((column) => ({
   table: 'webhook_endpoints',
   column,

@@ -19,7 +19,7 @@ export const DEFAULTS = {
   maxConcurrency: QUEUES.deliver.laneCap,
 } satisfies Partial<EndpointSettings>
 
-/** Of a request: what it leaves out stays as it is, or is the default. */
+/** Settings in a request: a member that it leaves out keeps its value, or gets its default. */
 export type GivenSettings = Partial<EndpointSettings>
 
 /** @throws {Failure} `invalid_request` at `/url`. Resolved names are checked again at each attempt. */

@@ -25,7 +25,7 @@ const MAX_COUNTED = 10_000
 export interface AttemptOutcome {
   endpointId: string
   isDelivered: boolean
-  /** Of the call. */
+  /** Duration of the call. */
   durationMs: number
   /** From the row of the delivery to the end of the call; null where it was sent again. Counts where it is delivered. */
   arrivalMs: number | null

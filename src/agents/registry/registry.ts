@@ -138,7 +138,7 @@ export function createRegistry({
     },
 
     /**
-     * Suspends an agent manually. Of an agent that is suspended manually, or retired, nothing changes.
+     * Suspends an agent manually. Has no effect on an agent that is retired or already suspended manually.
      * @throws {Failure} `environment_mismatch`, `not_found`.
      */
     suspend(acting: Acting, id: string, reason: string, key?: IdempotencyKey): Promise<ShownAgent> {
@@ -148,7 +148,7 @@ export function createRegistry({
     },
 
     /**
-     * Ends an agent permanently, with its open sessions. Of a retired agent, nothing changes.
+     * Ends an agent permanently, with its open sessions. Has no effect on a retired agent.
      * @throws {Failure} `environment_mismatch`, `not_found`.
      */
     retire(acting: Acting, id: string, reason: string, key?: IdempotencyKey): Promise<ShownAgent> {

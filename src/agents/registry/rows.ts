@@ -33,7 +33,7 @@ export interface AgentRow {
   updatedAt: Date
   /** Counts the changes of what is registered, and the retirement. */
   version: number
-  /** Oldest first; none while the agent is active. Of a retired agent, its retirement is one. */
+  /** Suspensions, oldest first; empty while the agent is active. The retirement of an agent is one of them. */
   suspensions: Suspension[]
 }
 
@@ -68,7 +68,7 @@ export function agentFactsOf(row: Omit<AgentFacts, 'status'>): AgentFacts {
   return { ...row, status: row.causes.length === 0 ? 'active' : 'suspended' }
 }
 
-/** Of the ids that have a row in the transaction's scope; others are absent from the map. */
+/** Returns the facts of the ids that have a row in the transaction's scope; other ids are absent from the map. */
 export async function readAgents(tx: Tx, ids: readonly string[]): Promise<Map<string, AgentFacts>> {
   const rows = await tx.query<Omit<AgentFacts, 'status'>>(`${FACTS} WHERE id = ANY($1::text[])`, [ids])
   return new Map(rows.map((row) => [row.id, agentFactsOf(row)]))

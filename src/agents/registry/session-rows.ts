@@ -116,7 +116,7 @@ function conditionsOf({ environment }: Scope, filter: SessionFilter, before?: st
   return { where: where.join(' AND '), values }
 }
 
-/** Those that ended long ago. Open ones stay, and are not read for it. */
+/** Deletes sessions that ended long ago. The query does not read open ones. */
 export const purgeEndedSessions: PurgeStep = async (tx, _scope, { before, limit }) =>
   deleteRows(
     tx,

@@ -1,5 +1,5 @@
-// Sessions of registered agents. An open session of a suspended agent stays open: each decision reads the agent too. Those
-// of a retired agent have ended with it.
+// Sessions of registered agents. An open session of a suspended agent stays open: each decision reads the agent too.
+// Retiring an agent ends its sessions.
 
 import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
@@ -106,7 +106,7 @@ export function createAgentSessions({
     },
 
     /**
-     * Ends a session permanently. Of a session that has ended, nothing changes.
+     * Ends a session permanently. Has no effect on a session that has ended.
      * @throws {Failure} `environment_mismatch`, `not_found`.
      */
     async end(acting: Acting, agentId: string, id: string, key?: IdempotencyKey): Promise<ShownSession> {

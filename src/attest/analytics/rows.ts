@@ -51,7 +51,7 @@ export type CaseOutcome = (typeof CASE_OUTCOMES)[number]
 export type OutcomeCounts = Record<CaseOutcome, number>
 
 export interface FactorCounts {
-  /** Of the cases that ended in the period. */
+  /** Cases that ended in the period. */
   cases: OutcomeCounts
   factors: (OutcomeCounts & { code: string })[]
 }

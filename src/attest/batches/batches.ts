@@ -70,7 +70,7 @@ export interface BatchesDeps {
   waiters: Pick<Waiters, 'settled'>
   now: () => Date
   bulkWork: BulkWork
-  /** Of disk for the lines of incomplete bodies. */
+  /** Disk space for the lines of incomplete bodies. */
   spoolBudget?: FairBudget
   /** Where the lines of an incomplete body are stored. Default: the system's temporary directory. */
   spoolDirectory?: string

@@ -112,7 +112,7 @@ export interface LineCount {
   status: AttestationStatus
   riskStatus: RiskStatus | null
   lines: number
-  /** Of these, evaluated since the requested time. */
+  /** How many of these were evaluated since the requested time. */
   recent: number
 }
 

@@ -46,7 +46,7 @@ export async function insertSessions(
 
 /**
  * Consumes each nonce for the attestation given with it, whatever the session's time: a late capture uses up its nonce
- * too. Of lines with one nonce the first wins.
+ * too. The first of several lines with one nonce wins.
  * @returns the sessions that these attestations now own. A nonce that is not among them was unknown or used before;
  * `findSessionsOf` says which.
  */

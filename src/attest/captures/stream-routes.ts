@@ -147,7 +147,7 @@ function toStreamView({ stream, chunks }: { stream: StreamRow; chunks: ChunkRow[
   const [start] = received
   return {
     ...toSessionView(stream),
-    // Of the chunks that are listed here, whatever arrived while they were read.
+    // The counts are of the chunks listed here, not of chunks that arrived while they were read.
     chunk_count: chunks.length,
     total_bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0),
     next_index: start?.first === 0 ? start.last + 1 : 0,

@@ -30,7 +30,7 @@ export interface ChunkRow {
   /** 64 lower-case hexadecimal digits. */
   sha256: string
   bytes: number
-  /** By Postgres's clock. */
+  /** Arrival time by Postgres's clock. */
   arrivedAt: Date
 }
 
@@ -74,7 +74,7 @@ export async function countStreams(tx: Tx, scope: Scope, filter: StreamFilter): 
 function conditionsOf({ environment }: Scope, { isOpen, deviceId, ...range }: StreamFilter) {
   const values: unknown[] = []
   const where = ['true', ...conditionsOfRange(values, { type: 'cap', environment, time: 'issued_at' }, range)]
-  // As the indexes have it.
+  // The condition is written as in the indexes.
   if (isOpen !== undefined) where.push(`coalesce(consumed_by, stream_media_id) IS ${isOpen ? '' : 'NOT '}NULL`)
   if (deviceId !== undefined) where.push(`device_id = $${values.push(deviceId)}`)
   return { where, values }
@@ -93,7 +93,7 @@ export async function findChunk(tx: Tx, sessionId: string, index: number): Promi
   return row
 }
 
-/** By their index. */
+/** Returns the chunks in the order of their index. */
 export async function findChunks(tx: Tx, sessionId: string): Promise<ChunkRow[]> {
   return tx.query<ChunkRow>(`SELECT ${CHUNK} FROM capture_chunks WHERE session_id = $1 ORDER BY chunk_index`, [
     sessionId,

@@ -35,7 +35,7 @@ export interface ChunkUpload {
   sessionId: string
   index: number
   stream: Readable
-  /** As declared; parameters are ignored. */
+  /** Declared type; parameters are ignored. */
   contentType: string
   contentLength?: number | undefined
   /** The Content-Digest header (RFC 9530). */
@@ -113,7 +113,8 @@ export function createStreams({ db, store, pager, now }: StreamsDeps) {
       return insertChunk(tx, scope, sessionId, { index, sha256, bytes: size, contentType: type })
     }
     const row = await db.tenant(scope, (tx) => again(tx, idempotencyKey, take))
-    // As for any upload: bytes first, then the row. Bytes that were erased between the two must be sent again.
+    // The bytes are stored before the row, as for any upload. The client must send them again when they were erased in
+    // between.
     if (known === undefined && !(await store.exists(scope, sha256))) throw beingErased()
     return row
   }

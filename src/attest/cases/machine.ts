@@ -21,7 +21,7 @@ export const REASON_CODES = [
 ] as const
 export type CaseReasonCode = (typeof REASON_CODES)[number]
 
-/** Of the note that explains `other`. */
+/** Least length of the note that explains `other`, in characters. */
 export const MIN_NOTE_LENGTH = 10
 
 interface Transition {
@@ -137,7 +137,7 @@ export function allowedFrom(state: CaseState): CaseState[] {
 /** What a case can become now, for whom has this role, and what that takes. */
 export interface Option {
   to: CaseState
-  /** Those that hold for the claim; empty: no reason is given. */
+  /** Reason codes that fit the claim; empty: no reason is given. */
   reasonCodes: CaseReasonCode[]
   needsNote: boolean
   needsAssignee: boolean

@@ -8,7 +8,7 @@ import { type CaseRow, type ClaimFacts, type EntryRow, PRIORITIES } from './rows
 import { dueOf, shifted } from './sla.ts'
 
 const iso = timestampView
-/** Of a query. */
+/** Boolean of a query string. */
 export const flag = z.enum(['true', 'false']).meta({ id: 'Flag' })
 export const statusView = z.enum(STATES).meta({ id: 'CaseStatus' })
 export const reasonView = z.enum(REASON_CODES).meta({ id: 'CaseReason' })
@@ -90,7 +90,7 @@ export interface CaseSurroundings {
   now: Date
   claim: ClaimFacts
   actors: ActorsOf
-  /** Of who asks. */
+  /** The caller's role. */
   role: Role
   isFourEyes: boolean
 }

@@ -38,7 +38,8 @@ export async function settleMarks(
   outcome: MarkOutcome,
 ): Promise<void> {
   await tx.query(
-    // By the attestation's index: a planner without statistics also uses the re-evaluation's, which may hold all marks.
+    // The query searches by the attestation's index: a planner without statistics also uses the re-evaluation's, which
+    // may hold all marks.
     `UPDATE reevaluation_marks SET outcome = $3
      WHERE attestation_id = $1 AND reevaluation_id || '' = ANY($2) AND outcome IS NULL`,
     [attestationId, reevaluationIds, outcome],

@@ -25,7 +25,7 @@ export interface ReevaluationRow {
   finishedAt: Date | null
   /** When its job became dead. */
   failedAt: Date | null
-  /** The job that searches. */
+  /** Job of the search. */
   jobId: string
 }
 
@@ -46,7 +46,10 @@ export async function lockOpen(tx: Tx, id: string): Promise<ReevaluationRow | un
   return row
 }
 
-/** Reopens re-evaluations whose attestations are retried. Those that had ended get another job to finish them. */
+/**
+ * Reopens re-evaluations whose attestations are retried. A re-evaluation that had ended gets another job, which
+ * finishes it.
+ */
 export async function reopenReevaluations(tx: Tx, scope: Scope, ids: readonly string[]): Promise<void> {
   // Waits for a job that is finishing one of them; the next statement sees its result.
   await tx.query('SELECT 1 FROM reevaluations WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids])

@@ -82,7 +82,10 @@ export function refuseWrongMedia(candidates: readonly Candidate[], media: readon
   for (const one of candidates) one.verdict ??= refusalOfMedia(one.body, found.get(one.body.media.media_id))
 }
 
-/** Refuses what is beyond the room, the last lines first. Those whose claim is closed take up none. */
+/**
+ * Refuses submissions beyond the remaining room, the last lines first. A submission whose claim is closed takes no
+ * room.
+ */
 export function refuseBeyond(candidates: readonly Candidate[], left: number): void {
   const placeable = undecided(candidates).filter(({ attestation }) => attestation.claimId !== '')
   if (placeable.length <= left) return

@@ -25,7 +25,8 @@ export async function cancelCaptures(
   { batchId, captures }: { batchId: string; captures: readonly OpenCapture[] },
 ): Promise<string[]> {
   const cancelled = await tx.query<Cancelled>(
-    // By their ids: by the batch, each step of a long one would read all its lines. A retried capture has another job.
+    // The query searches by id: by batch, each step of a long one would read all its lines. A retried capture has
+    // another job.
     `UPDATE attestations SET status = 'cancelled', cancelled_external_id = external_id, external_id = NULL
      WHERE id = ANY((SELECT $1::text[])::text[]) AND job_id = ANY((SELECT $2::uuid[])::uuid[]) AND status = 'queued'
      RETURNING id, claim_id AS "claimId", submission #>> '{bundle,session_nonce}' AS nonce`,

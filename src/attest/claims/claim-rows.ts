@@ -183,7 +183,7 @@ export interface ClaimPlace {
 
 export type PlacedClaim = ListedClaim & { place: string }
 
-// As text with all digits: a Date has milliseconds, and Postgres compares microseconds.
+// Values are text with all digits: a Date has milliseconds, and Postgres compares microseconds.
 const ORDER_COLUMNS = {
   created: undefined,
   score: { column: 'risk_score', type: 'integer', text: 'risk_score::text' },

@@ -255,7 +255,7 @@ function acceptedOf(verdict?: Acceptance): Accepted {
   return verdict.accepted
 }
 
-// Of submissions that share an external id, a batch tries only the first. Its result is known by now.
+// A batch tries only the first of the submissions that share an external id. Its result is known by now.
 function isAboutName(verdict: Acceptance): boolean {
   return (
     'errors' in verdict && verdict.errors.some(({ code }) => code === 'duplicate_line' || code === 'external_id_reused')

@@ -27,7 +27,7 @@ export const CLAIM_CLOSED = Symbol('a claim of the batch was closed meanwhile')
 
 export async function deferClaims(tx: Tx, scope: Scope, batchId: string): Promise<DeferredClaims> {
   await tx.adhoc('SET CONSTRAINTS attestations_claim_fkey DEFERRED')
-  /** By reference; undefined where the claim is closed. */
+  /** Claim ids by reference; undefined where the claim is closed. */
   const ids = new Map<string, string | undefined>()
   const claims = new Map<string, NewClaim>()
 

@@ -19,7 +19,7 @@ export interface LoadedSubmission {
   screening: NonNullable<Facts['screening']>
 }
 
-// As in settle.ts.
+// Same as in settle.ts.
 const PAUSE_MS = 10
 
 /** Loads one submission; undefined when it is gone. */

@@ -8,7 +8,7 @@ import { judgementValues, type NewResult } from './rows.ts'
 /** The current result, with the facts it was evaluated on. */
 export interface CurrentResult extends Judgement {
   evaluatedAt: Date
-  /** As `encodeFacts` wrote it, parsed; null where it is erased. */
+  /** Parsed output of `encodeFacts`; null where it is erased. */
   facts: unknown
   isErased: boolean
   isMediaStored: boolean

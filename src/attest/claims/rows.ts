@@ -267,7 +267,7 @@ export function selectAttestationsOfClaim(claimId: string, { before, limit }: Ev
   return { text: SHOWN_EVIDENCE, values: [claimId, before ?? null, limit] }
 }
 
-/** As `selectAttestationsOfClaim`, with all video chunks. */
+/** Same as `selectAttestationsOfClaim`, with all video chunks. */
 export async function findWholeAttestations(
   tx: Tx,
   claimId: string,

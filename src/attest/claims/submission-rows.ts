@@ -13,7 +13,7 @@ export interface StoredSubmission {
   videoChunks: string | null
 }
 
-/** Of `attestations`, for rows that `withChunks` completes. */
+/** Columns of `attestations`, for rows that `withChunks` completes. */
 export const ALL_OF_SUBMISSION = 'submission, video_chunks AS "videoChunks"'
 
 /** How many bytes a submission has as JSON, its chunks included. */
@@ -46,7 +46,7 @@ export interface SubmittedRow {
 /** In no order. */
 export async function findSubmitted(tx: Tx, ids: readonly string[]): Promise<SubmittedRow[]> {
   const rows = await tx.query<SubmittedRow & StoredSubmission>(
-    // LIMIT keeps the join order: one row, then its two related rows. As plain joins, a planner without statistics
+    // LIMIT keeps the join order: one row, then its two related rows. With plain joins, a planner without statistics
     // first multiplies all media of the account by all its claims. The array stands in a subquery: see settleAll of the
     // backlog.
     `SELECT a.id, a.claim_id AS "claimId", a.status, a.accepted_at AS "acceptedAt", a.device_id AS "deviceId",

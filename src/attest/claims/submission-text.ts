@@ -15,7 +15,7 @@ export const MANY_CHUNKS = 100
 /** The JSON of both columns, see submission-rows.ts. */
 export interface SubmissionTexts {
   submission: string
-  /** Of a long video; `submission` lacks them. */
+  /** Chunks of a long video; `submission` lacks them. */
   videoChunks: string | null
 }
 

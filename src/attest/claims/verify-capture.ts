@@ -23,7 +23,7 @@ export interface CaptureContext {
   named: DeviceRow | undefined
   /** The device whose key the submitted certificate holds; without a certificate, the named device. */
   signing: DeviceRow | undefined
-  /** Of the bundle's nonce. */
+  /** Capture session of the bundle's nonce. */
   session: CaptureSession | undefined
   anchors: readonly Certificate[]
 }
@@ -96,7 +96,7 @@ export function deviceFacts(
   return { ...known, state: 'enrolled', why: 'enrolled' }
 }
 
-/** Those that can be parsed. */
+/** Returns the certificates that can be parsed. */
 export function certificatesOf(ders: readonly Buffer[]): Certificate[] {
   return ders.flatMap((der) => {
     const parsed = parseCertificate(der)

@@ -35,8 +35,8 @@ export async function findChallenges(tx: Tx, ids: readonly string[]): Promise<Ch
 }
 
 /**
- * Consumes each challenge for the device given with it, and returns the state that each was in. Of two answers to one
- * challenge in the same call the first counts.
+ * Consumes each challenge for the device given with it, and returns the state that each was in. When one call has two
+ * answers to one challenge, the first counts.
  */
 export async function consumeChallenges(
   tx: Tx,

@@ -77,7 +77,7 @@ export interface DevicesDeps {
   pager: Pager
   now: () => Date
   endWithDevice?: EndWithDevice | undefined
-  /** By default no vendor is trusted: no evidence verifies. */
+  /** Trusted vendors. Default: none, so no evidence verifies. */
   trust?: Trust
   bulkWork: BulkWork
   /** How much memory all imports of this process may use together. */

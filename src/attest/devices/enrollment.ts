@@ -30,7 +30,7 @@ interface EnrollmentContext {
   scope: Scope
   anchors: readonly Certificate[]
   now: Date
-  /** By default no vendor is trusted. */
+  /** Trusted vendors. Default: none. */
   hardware?: Pick<EvidenceContext, 'trust' | 'revocations'>
 }
 

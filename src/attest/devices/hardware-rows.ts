@@ -68,7 +68,8 @@ export async function adoptVerdicts(
   at: Date,
 ): Promise<string[]> {
   if (verdicts.length === 0) return []
-  // As an object and not a table to join: a planner without statistics would compare every pair of rows.
+  // The verdicts are one JSON object, not a table to join: a planner without statistics would compare every pair of
+  // rows.
   const byDigest = Object.fromEntries(
     verdicts.map(({ spkiDigest, verdict }) => [spkiDigest.toString('hex'), columnsOf(verdict, at)]),
   )

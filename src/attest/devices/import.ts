@@ -45,14 +45,14 @@ const MAX_LINES = 10_000
 /** For callers whose key is published. */
 const MAX_PUBLIC_LINES = 1_000
 
-/** Of an NDJSON body with one request per line. */
+/** Limits of an NDJSON body with one request per line. */
 export function importLimits({ isAccountBearing }: Pick<Caller, 'isAccountBearing'>) {
   return { ...LINE_LIMITS, maxLines: isAccountBearing ? MAX_LINES : MAX_PUBLIC_LINES }
 }
 
 /**
- * Enrolls the valid lines. Of lines with one key the first counts; for the others, and for keys enrolled before,
- * returns the existing device.
+ * Enrolls the valid lines. The first of several lines with one key counts; for the others, and for keys enrolled
+ * before, returns the existing device.
  * @throws {Failure} `service_unavailable` beyond the account's share of memory or turns; and what `lines` throws.
  */
 export async function importDevices(

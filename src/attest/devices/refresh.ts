@@ -50,7 +50,7 @@ interface Judged {
 }
 
 /**
- * Replaces the hardware facts of the devices. Of lines about one device the first counts.
+ * Replaces the hardware facts of the devices. The first of several lines about one device counts.
  * @throws {Failure} `service_unavailable` beyond the account's share of memory or turns; and what `lines` throws.
  */
 export async function refreshDevices(

@@ -26,7 +26,7 @@ export interface DeviceRow extends HardwareColumns {
   spkiDigest: Buffer
   /** DER, leaf first, as sent at the enrollment. */
   certificateChain: Buffer[]
-  /** Those that renewals replaced, newest first, each as base64 of its certificates with commas between them. */
+  /** Chains that renewals replaced, newest first, each as base64 of its certificates with commas between them. */
   formerChains: string[]
   notBefore: Date
   notAfter: Date

@@ -62,8 +62,8 @@ function check(greys: Uint8Array): void {
 const at = (values: Uint8Array | Float64Array, index: number): number => values[index] ?? 0
 const bounded = (index: number): number => Math.max(0, Math.min(SIDE - 1, index))
 
-// By (1, 2, 1) across and down: against the noise of compression, and letters that fill one cell in one picture and parts of two in
-// the other.
+// The kernel is (1, 2, 1) across and down. It reduces the noise of compression, and the effect of letters that fill one
+// cell in one picture and parts of two in the other.
 function smooth(greys: Uint8Array): Float64Array {
   check(greys)
   const across = new Float64Array(CELLS)

@@ -143,8 +143,8 @@ async function lockFingerprints(tx: Tx, attestationIds: readonly string[]): Prom
 }
 
 /**
- * Queues attestations for a new comparison. Those that wait already have a job that has not compared yet, so an
- * attestation has one pending job at most. One whose comparison failed starts anew: it may have no hash.
+ * Queues attestations for a new comparison. A waiting attestation already has a job that has not compared yet, so an
+ * attestation has one pending job at most. An attestation whose comparison failed starts anew: it may have no hash.
  */
 export async function recheck(tx: Tx, scope: Scope, attestationIds: readonly string[]): Promise<void> {
   if (attestationIds.length === 0) return

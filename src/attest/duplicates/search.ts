@@ -19,8 +19,8 @@ export const MAX_NAMED = 10
  * looks at ten.
  */
 export const MAX_MATCHES = 100
-// Claims that are read of each kind, as a multiple of those that are counted. Those between them have shown the picture
-// later than the attestation that is compared.
+// Factor between the claims that are read of each kind and the claims that are counted. Claims in between have shown
+// the picture later than the attestation that is compared.
 const READ_PER_MATCH = 10
 // Earlier attestations of its own claim with the same media: the first may still wait, or have failed.
 const OWN_READ = 10

@@ -9,7 +9,7 @@ import type { SignedPacket } from './views.ts'
 
 export interface Rendering {
   signed: SignedPacket
-  /** By media id: WebP made by this service, or why there is none. */
+  /** Pictures by media id: WebP made by this service, or why there is none. */
   pictures: Record<string, Uint8Array | PictureMissing>
 }
 

@@ -6,7 +6,7 @@ import { printable, type Typeface } from './typeface.ts'
 
 export interface Column {
   title: string
-  /** Of the width of the page, 0 to 1. */
+  /** Share of the page's width, 0 to 1. */
   share: number
   align?: 'left' | 'right'
   isMono?: boolean

@@ -52,8 +52,8 @@ export function judgeExifEditor({ exif }: Facts): AdvisoryFactor<'exif_editor_tr
 }
 
 /**
- * `exif_not_read`: EXIF that is there and can't be read is not absent. Of a capture, `exif_missing` says it of the block; the
- * media of a submission without a bundle need none, and may have one.
+ * `exif_not_read`: EXIF that is there and can't be read is not absent. For a capture, `exif_missing` reports an absent
+ * block; the media of a submission without a bundle need no EXIF, and may have it.
  */
 export function observeExif({ bundle, exif }: Facts): { code: 'exif_not_read'; evidence: Evidence }[] {
   if (exif.state === 'unreadable') return bundle === null ? [notRead('EXIF block', exif.detail)] : []

@@ -13,7 +13,7 @@ export interface DeviceHardware {
   reasons: readonly EvidenceReasonCode[]
   /** The serial numbers that vendors' lists would name. */
   serials?: readonly string[]
-  /** By the vendor's list at the time of the evaluation. */
+  /** Revocation by the vendor's list at the time of the evaluation. */
   revocation: Revocation
   /** How the hardware requires the key to be unlocked; null where it says nothing about that. */
   userGate: UserGate | null

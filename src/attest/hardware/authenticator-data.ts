@@ -30,8 +30,8 @@ export const STRICT_CBOR: DecodeOptions = {
 }
 
 /**
- * Of an attestation: it holds the attested key, and since iOS 27 extensions after it. Undefined for invalid data.
- * Apple's own sample has extensions without their flag, so the flag only means that they must be present.
+ * Reads the data of an attestation: it holds the attested key, and since iOS 27 extensions after it. Undefined for
+ * invalid data. Apple's own sample has extensions without their flag, so the flag only means that they must be present.
  */
 export function readAttestedData(bytes: Buffer): (AuthenticatorData & { credential: Credential }) | undefined {
   const head = readHead(bytes)
@@ -42,9 +42,9 @@ export function readAttestedData(bytes: Buffer): (AuthenticatorData & { credenti
 }
 
 /**
- * Of an assertion: 37 bytes, and since iOS 27 extensions. Apple sets the flag of a credential (0x40) in every assertion
- * and sends none. Data that follows the WebAuthn rules instead, a credential and then extensions, is accepted as well.
- * Undefined for invalid data.
+ * Reads the data of an assertion: 37 bytes, and since iOS 27 extensions. Apple sets the flag of a credential (0x40) in
+ * every assertion and sends none. Data that follows the WebAuthn rules instead, a credential and then extensions, is
+ * accepted as well. Undefined for invalid data.
  */
 export function readAssertedData(bytes: Buffer): AuthenticatorData | undefined {
   const head = readHead(bytes)

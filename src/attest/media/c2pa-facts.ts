@@ -27,7 +27,7 @@ export interface C2paManifest {
     algorithm: string | null
     /** Decimal. */
     serial: string | null
-    /** As the time stamp says, trusted or not. */
+    /** Time that the time stamp states, trusted or not. */
     signedAt: string | null
   } | null
   claimGenerator: string | null
@@ -44,7 +44,7 @@ export interface C2paManifest {
   trustList: { certificates: number; sha256: string }
   /** Left out in facts of older rules. */
   timeStamp?: TimeStamp | null
-  /** As `trustList`, of time-stamp authorities. Left out in facts of older rules. */
+  /** Same as `trustList`, for time-stamp authorities. Absent in facts of older rules. */
   authorityList?: { certificates: number; sha256: string }
 }
 
@@ -156,7 +156,7 @@ function sourcesOf(manifest: unknown, place: C2paSource['manifest']): C2paSource
   })
 }
 
-// As the rubrics say: unless the writer declares that nothing else happened, something may have.
+// The rubrics demand it: unless the writer declares that nothing else happened, something may have.
 function isWhole(manifest: unknown): boolean {
   const histories = listIn(manifest, 'assertions').filter((one) => ACTIONS.test(textIn(one, 'label') ?? ''))
   return histories.length > 0 && histories.every((one) => isWholeHistory(recordIn(one, 'data')))

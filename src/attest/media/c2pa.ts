@@ -50,7 +50,7 @@ export interface C2paOptions {
    * are read twice (see `readManifest`).
    */
   limitMs?: number
-  /** As in `ThreadsOptions`. */
+  /** Same as in `ThreadsOptions`. */
   quickMs?: number
   maxWaiting?: number
   /** The thread's file. Tests pass one that misbehaves. */

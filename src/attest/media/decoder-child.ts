@@ -10,13 +10,13 @@ import type { Inspection, ThreadAnswer } from './threads.ts'
 
 export type DecodeRequest =
   | { op: 'thumbnail'; path: string; maxSide: number }
-  /** As a small square of greys, for perceptual hashes. */
+  /** Decodes to a small square of grey values, for perceptual hashes. */
   | { op: 'greys'; path: string; side: number }
 
 export type DecoderMessage = DecodeRequest & {
   /** A picture that takes longer than the limit is not to be decoded now; the answer is `slow`. */
   isQuick: boolean
-  /** Of processor time. */
+  /** Limit of processor time. */
   limitMs: number
 }
 

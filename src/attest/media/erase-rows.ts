@@ -76,7 +76,7 @@ export async function finishErasing(tx: Tx, ids: readonly string[]): Promise<voi
   await tx.query(`DELETE FROM media WHERE id = ANY($1) AND state = 'erasing'`, [without(ids, referenced)])
 }
 
-/** Those of these hashes that no row names. */
+/** Returns those of the hashes that no row names. */
 export async function findStrays(tx: Tx, hashes: readonly string[]): Promise<string[]> {
   const known = await tx.query<{ sha256: string }>(
     `SELECT encode(sha256, 'hex') AS sha256 FROM media WHERE sha256 = ANY($1::bytea[]) AND state <> 'erased'

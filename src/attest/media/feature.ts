@@ -16,8 +16,8 @@ export type MediaFeature = ReturnType<typeof mediaFeature>
 // A picture beyond the limits is its sender's fault, and the line names the request. Only a crash needs an operator.
 const DECODER_ENDS = { idle: 'debug', slow: 'info', timeout: 'info', memory: 'info', crashed: 'warn' } as const
 const UNREFERENCED_DAYS = 7
-// As long as unreferenced media are kept. After a restore from a backup, bytes that are newer than the backup have no
-// row; within these days the operator can still recover them.
+// Same time as for unreferenced media. After a restore from a backup, bytes that are newer than the backup have no row;
+// within these days the operator can still recover them.
 const STRAY_DAYS = 7
 
 /** Uploaded photos and videos: their bytes, the facts that parsers read, and their erasure. */

@@ -200,7 +200,7 @@ function judgeTiff(at: Peek, size: number): string | undefined {
 }
 
 /**
- * By the number of the type: BYTE, ASCII, SHORT, LONG, RATIONAL, their signed ones, FLOAT, DOUBLE, IFD; the last are
- * BigTIFF's.
+ * Bytes by the number of the type: BYTE, ASCII, SHORT, LONG, RATIONAL, their signed ones, FLOAT, DOUBLE, IFD; the last
+ * are BigTIFF's.
  */
 const TYPE_BYTES: readonly number[] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]

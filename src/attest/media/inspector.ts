@@ -18,7 +18,7 @@ export interface InspectorOptions {
   threads?: number
   /** Per request, from its start in the thread. Valid files take milliseconds. */
   limitMs?: number
-  /** As in `ThreadsOptions`. */
+  /** Same as in `ThreadsOptions`. */
   quickMs?: number
   /** The most waiting requests; beyond that the answer is `busy`. */
   maxWaiting?: number

@@ -36,7 +36,7 @@ export interface Upload {
   stream: BlobSource
   /** The stream transfers ownership of its chunks: see `PutOptions`. */
   ownsChunks?: boolean
-  /** As declared; parameters are ignored. */
+  /** Declared type; parameters are ignored. */
   contentType: string
   contentLength?: number | undefined
   /** The Content-Digest header (RFC 9530). */
@@ -186,7 +186,10 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
 
     findThumbnail,
 
-    /** As `findThumbnail`. @throws {Failure} `not_found` with the reason when there is none. */
+    /**
+     * Opens the picture that `findThumbnail` finds.
+     * @throws {Failure} `not_found` with the reason when there is none.
+     */
     async thumbnail(scope: Scope, media: Media): Promise<OpenBlob> {
       const found = await findThumbnail(scope, media)
       if ('stream' in found) return found

@@ -8,7 +8,7 @@ export interface Media {
   sha256: string
   size: number
   contentType: MediaType
-  /** As stored in the file, before any rotation. Null for video. */
+  /** Width in the file, before any rotation. Null for video. */
   width: number | null
   height: number | null
   createdAt: Date

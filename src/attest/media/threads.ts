@@ -37,7 +37,7 @@ export interface ThreadsOptions<Request> {
   isSlow?: (request: Request) => boolean
   /** Requests of one owner keep their order, and owners take turns. Without it, all have one owner. */
   ownerOf?: (request: Request) => string
-  /** Of one thread's JavaScript memory and stack. */
+  /** Limits of one thread's JavaScript memory and stack. */
   resourceLimits?: ResourceLimits
   /** Ends each thread that had no request for this long. Without it the slow one alone is ended, after 30 s. */
   idleMs?: number

@@ -14,7 +14,7 @@ import { reevaluationRoutes } from './routes.ts'
 
 export type ReevaluateFeature = ReturnType<typeof reevaluateFeature>
 
-// As long as the events that it created.
+// Same time as the events that it created.
 const REEVALUATION_DAYS = 30
 // The list itself is fetched every hour.
 const APPLY_LIST_EVERY_MS = 10_000

@@ -19,7 +19,8 @@ export function refresh(facts: Facts, { device, revocations, now, policy, screen
   return { ...facts, policy, screening, device: refreshDevice(facts.device, device, { revocations, now }) }
 }
 
-// Of the registry only a revocation counts. A device enrolled, renewed or attested since then was not so at the time.
+// Only revocations are taken from the registry. A device that was enrolled, renewed or attested since then had another
+// state at the time.
 function refreshDevice(
   judged: Facts['device'],
   known: Facts['device'],

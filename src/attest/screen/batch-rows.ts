@@ -47,7 +47,7 @@ export async function findScreeningBatch(tx: Tx, id: string): Promise<ScreeningB
   return row
 }
 
-/** By line. Undefined: no such batch. */
+/** Returns the rejections in the order of their lines; undefined: no such batch. */
 export async function findRejected(tx: Tx, id: string): Promise<Rejection[] | undefined> {
   const [row] = await tx.query<{ rejected: Rejection[] }>('SELECT rejected FROM screening_batches WHERE id = $1', [id])
   return row?.rejected

@@ -74,7 +74,7 @@ export interface ScreeningBatchesDeps {
   waiters: Pick<Waiters, 'settled'>
   now: () => Date
   bulkWork: BulkWork
-  /** Of lines in memory. */
+  /** Memory for lines. */
   linesBudget?: FairBudget
 }
 

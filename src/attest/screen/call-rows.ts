@@ -24,7 +24,7 @@ export interface KnownScores {
 const isBy = (detector: string, version: string) =>
   `CASE detector WHEN ${detector} THEN detector_version = ${version} ELSE false END`
 
-// By then a call has ended, or its process has.
+// After this time a call has ended, or its process has.
 const CALL_LASTS = `interval '60 seconds'`
 
 /** Until the transaction ends, no other one decides about a call for these bytes. */

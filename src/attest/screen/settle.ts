@@ -41,7 +41,7 @@ export interface SettleDeps {
   onScored?: ((tx: Tx, scope: Scope, screenings: readonly ScreeningRow[]) => Promise<void>) | undefined
 }
 
-// As those of captures: see the settling of claims.
+// Same pauses as for captures: see the settling of claims.
 const LOAD_PAUSE_MS = 10
 const SETTLE_PAUSE_MS = 15
 

@@ -31,7 +31,7 @@ export interface Blocks {
   beginCluster(): void
   setTimestamp(ticks: number, offset: number): Finding | undefined
   beginGroup(): void
-  /** Of the block in the group. */
+  /** Sets the duration of the block in the group. */
   setDuration(ticks: number): void
   endGroup(): void
   /** @param head the first bytes of a block, 12 at most; `place` is the position of the whole block. */

@@ -50,7 +50,7 @@ const LONG_HEADER_BYTES = 16
 interface Open {
   type: string
   end: number
-  /** Of a sample entry: the child box that configures the decoder. */
+  /** Child box of a sample entry that configures the decoder. */
   configuration?: string
 }
 

@@ -64,8 +64,8 @@ export function codecOf(name: string, configuration?: Buffer): Codec {
 }
 
 /**
- * Whether decoders keep the frame that begins with this byte as a reference and never show it. Of the codecs of WebM only
- * VP8 has such frames in blocks of their own; VP9 and AV1 store them together with a frame that is shown.
+ * Whether decoders keep the frame that begins with this byte as a reference and never show it. Among WebM's codecs only
+ * VP8 stores such frames in blocks of their own; VP9 and AV1 store them together with a frame that is shown.
  */
 export function isHiddenFrame({ name }: Codec, firstByte: number | undefined): boolean {
   const isVp8 = FAMILIES.get(name.toLowerCase()) === 'vp8'

@@ -189,7 +189,8 @@ function* measureLinks(
   return { verified: chunks.length, mismatch: null, end: link.toString('hex') }
 }
 
-// By position in the list: a different stated index is a separate finding, and the chain covers the actual order.
+// Chunks are compared by position in the list: a different stated index is a separate finding, and the chain covers the
+// actual order.
 function chainedOf({ sha256, bytes, first_pts_us, last_pts_us }: ManifestChunk, index: number): ChainedChunk | null {
   if (sha256 === undefined || bytes === undefined || first_pts_us === undefined || last_pts_us === undefined)
     return null

@@ -1,7 +1,9 @@
 // The measurements of a video against its manifest. They contain no verdicts: the factors hold the limits. However long
 // the video, only these few numbers are kept.
 
-/** As signed; a missing member is a finding. Numbers are integers from 0 to 2^53 - 1, hashes 64 hexadecimal digits. */
+/**
+ * Members as signed; a missing one is a finding. Numbers are integers from 0 to 2^53 - 1, hashes 64 hexadecimal digits.
+ */
 export interface VideoManifest {
   chunk_count?: number | undefined
   total_bytes?: number | undefined
@@ -27,9 +29,9 @@ export interface ManifestChunk {
 export interface ReceivedChunk {
   index: number
   bytes: number
-  /** Of the stored bytes, lower-case hex. */
+  /** Hash of the stored bytes, lower-case hex. */
   sha256: string
-  /** By the server's clock; null where the chunks came as one file. */
+  /** Arrival time by the server's clock; null where the chunks came as one file. */
   arrivedAtMs: number | null
 }
 
@@ -37,7 +39,7 @@ export interface ReceivedChunk {
 export interface ReceivedVideo {
   source: 'upload' | 'stream'
   bytes: number
-  /** By their index. A file is divided by the manifest's sizes, as far as its bytes reach. */
+  /** Chunks in the order of their index. A file is divided by the manifest's sizes, as far as its bytes reach. */
   chunks: readonly ReceivedChunk[]
   /** Bytes that belong to no whole chunk: the file ends within one, or continues after the last. */
   looseBytes: number

@@ -53,7 +53,7 @@ export function createAccess({ verify }: AccessDeps) {
     return { decision: false, context: contextOf({ ...rest, reason: EXECUTED, detail: describeReason(EXECUTED) }) }
   }
 
-  /** Of several evaluations, one that can't be made is denied and does not affect the others. */
+  /** An evaluation that can't be made is denied and does not affect the others of its request. */
   async function decideOne(
     asker: AccessAsker,
     make: () => AccessEvaluation,
@@ -85,7 +85,7 @@ export function createAccess({ verify }: AccessDeps) {
     },
 
     /**
-     * In order. Those after the one that ends a short-circuit semantic are not made.
+     * Makes the evaluations in order, and stops after the one that ends a short-circuit semantic.
      * @param count Counts one evaluation against the rate limit. The request itself has been counted, for the first.
      */
     async evaluateAll(

@@ -37,7 +37,7 @@ export interface ListedApproval<Row extends ListedRow | ShownApproval = ListedRo
   row: Row
   description: string
   votes: VoteRow[]
-  /** Of all who are named in it. */
+  /** Views of all who are named in the approval. */
   actors: ActorsOf
 }
 
@@ -64,7 +64,7 @@ interface Named {
 }
 
 export interface ApprovalQuery extends Omit<ApprovalFilter, 'awaiting'> {
-  /** Those alone that the caller may decide and has not decided. */
+  /** Lists only approvals that the caller may decide and has not decided. */
   awaiting?: 'me' | undefined
   limit: number
   cursor?: string | undefined
@@ -85,7 +85,7 @@ const READS = {
 }
 
 const LIST_ROUTE = 'GET /v1/approvals'
-// Of a letter: enough to know whether the recipient is among them.
+// The writer of a letter reads so many approvers to know whether the recipient is one of them.
 const MAX_APPROVERS = 10_000
 
 export function createApprovals(deps: ApprovalsDeps) {
@@ -249,7 +249,10 @@ export function createApprovals(deps: ApprovalsDeps) {
     challengeAgain: (scope: Scope, challengeId: string): Promise<PasskeyChallenge> =>
       assertions.reissueChallenge(scope, challengeId),
 
-    /** Of the mail queue. No letter for what has ended, and for a person who may not decide it any more. */
+    /**
+     * Writes the letter for the mail queue; returns undefined when the approval has ended or the recipient may not
+     * decide it any more.
+     */
     writeLetter: (async ({ subjectId: id, recipient, scope }) =>
       db.tenant(scope, async (tx) => {
         const row = await findApproval(tx, id)

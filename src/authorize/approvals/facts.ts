@@ -43,7 +43,7 @@ export interface ApprovalFacts {
 export interface MergedDemand {
   /** The largest number of any rule. */
   min_approvals: number
-  /** Of all rules. Beside that, each rule has its own number of its own roles: see `missingVotes`. */
+  /** Roles of all rules together. Each rule also has its own number of votes from its own roles: see `missingVotes`. */
   roles: ApproverRole[]
   /** The shortest of all rules. */
   ttl_seconds: number
@@ -107,7 +107,7 @@ export function coveredRules(approvals: readonly ApprovalFacts[], policy: Compil
 /** A vote for the action by a person who may vote. */
 export interface CountedVote {
   userId: string
-  /** As it is now. */
+  /** The voter's role now. */
   role: string
 }
 

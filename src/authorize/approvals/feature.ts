@@ -14,7 +14,7 @@ import { SEALED_APPROVALS } from './sealed.ts'
 
 export type ApprovalsFeature = ReturnType<typeof approvalsFeature>
 
-// As long as their tokens.
+// Approvals are kept as long as their tokens.
 const APPROVAL_DAYS = 31
 const TELL_EVERY_MS = 2_000
 

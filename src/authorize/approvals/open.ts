@@ -24,7 +24,7 @@ export interface NewApproval {
   id?: string
   jti: string
   origin: ApprovalOrigin
-  /** Those that the action matches and that require an approval; in the order of the policy. */
+  /** Rules that match the action and require an approval, in the order of the policy. */
   rules: readonly CompiledRule[]
   action_description: string
   action_payload: JsonObject
@@ -182,7 +182,7 @@ interface AuthorizedBy {
   id: string
 }
 
-// Of a verification it is not the relying party that asks for it.
+// The requester of an approval that a verification opens is the authorizer of the token, not the relying party.
 async function authorizedBy(
   tx: Tx,
   { principal }: Acting,

@@ -9,7 +9,7 @@ const MAX_DEPTH = 4
 /** Members and elements in all. */
 const MAX_VALUES = 60
 const MAX_ELEMENTS = 10
-/** Of a text, in UTF-16 code units. */
+/** Longest text that the preview shows, in UTF-16 code units. */
 const MAX_TEXT = 80
 const MAX_NAME = 60
 

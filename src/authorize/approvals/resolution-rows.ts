@@ -51,7 +51,7 @@ export function findUntold(limit: number): Statement {
   }
 }
 
-/** Those that have ended and were not told. Rows that another transaction holds are left for the next time. */
+/** Marks ended approvals that were not told yet. Rows that another transaction holds are left for the next time. */
 export async function markTold(tx: Tx, ids: readonly string[]): Promise<Resolved[]> {
   if (ids.length === 0) return []
   return tx.query<Resolved>(

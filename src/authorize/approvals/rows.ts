@@ -47,7 +47,7 @@ export interface ShownApproval extends ApprovalRow {
   sealedDescription: Buffer
 }
 
-/** Of a list. A policy may have a thousand rules, whose descriptions are a megabyte. */
+/** Row of a list. It has only the first rules: a policy may have a thousand, whose descriptions are a megabyte. */
 export interface ListedRow extends Omit<ShownApproval, 'rules'> {
   /** The first ones. */
   rules: Pick<ApprovedRule, 'rule_id' | 'rule_hash'>[]
@@ -77,7 +77,7 @@ const LISTED = `${MEMBERS}, ${STATUS} AS status, sealed_description AS "sealedDe
       WITH ORDINALITY AS first (rule, place)) AS rules`
 
 /**
- * Those of a token, in the order of their origins: at most two.
+ * Returns the approvals of a token in the order of their origins: at most two.
  * @param lock Until the end of the transaction no decision about them commits. Taken after the lock on the token.
  */
 export async function readApprovals(tx: Tx, jti: string, lock: boolean): Promise<ApprovalRow[]> {

@@ -132,8 +132,8 @@ export async function findKeyRoots(tx: Tx, keyIds: readonly string[]): Promise<M
 }
 
 /**
- * Of keys, and of those that have voted on an approval: each with all keys that led to it, by rotation or because one made the
- * other. Who had one of them has had the secret of those that it led to.
+ * Returns the keys, and those that have voted on an approval, each with all keys that led to it, by rotation or because
+ * one created the other. The holder of a key knows the secrets of the keys that it led to.
  */
 export async function findKeyOrigins(
   tx: Tx,

@@ -236,7 +236,7 @@ interface Walked {
   nodes: TreeNode[]
   /** The highest id of the part. */
   lastId: string
-  /** Of the leaf before the part. */
+  /** Id of the leaf before the part. */
   previousId: string
   /** When the newest entry so far was made, by its id; 0 before the first. */
   newest: number

@@ -29,7 +29,7 @@ export interface ShownDecision {
   entry: DecisionEntry
   /** Base64url. */
   entryHash: string
-  /** Of its leaf. */
+  /** Position of the leaf. */
   position: number | null
   actor: ActorView
   subjects: EntrySubjects
@@ -42,7 +42,7 @@ export interface Explanation {
   /** Whether the entry has its hash. */
   isEntryIntact: boolean
   facts: 'intact' | 'changed' | 'none'
-  /** Of facts that are there and intact, or null. */
+  /** Facts that exist and are intact, or null. */
   shownFacts: Json | null
   /** Null where the kind is not repeated, or the facts are not intact. */
   replay: Json | null
@@ -59,7 +59,7 @@ interface DecisionsDeps {
   explainers: Partial<Record<DecisionKind, Explainer>>
 }
 
-/** Of a list, whose answer is made at once: some 15 ms. 100 entries have 200 KB, where few rules match. */
+/** Size of a page of a list, which takes some 15 ms to create. 100 entries have 200 KB where few rules match. */
 const PAGE_BYTES = 512 * 1024
 
 const COMPARED = ['valid', 'reason', 'policy_version', 'rule_results'] as const

@@ -26,7 +26,7 @@ export type LedgerLine =
       frontier: string[]
     }
   | { type: 'entry'; position: number; leaf_hash: string; entry_hash: string; entry: DecisionEntry | string }
-  /** Of an entry that is gone. */
+  /** Leaf of an entry that was deleted. */
   | { type: 'leaf'; position: number; leaf_hash: string; decision_id: string }
   | { type: 'checkpoint'; size: number; root: string; at: string; jws: string }
   | { type: 'end'; size: number }

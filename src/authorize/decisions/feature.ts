@@ -10,7 +10,7 @@ import { decisionRoutes } from './routes.ts'
 export type DecisionsFeature = ReturnType<typeof decisionsFeature>
 
 interface DecisionSettings {
-  /** By kind: how a decision is repeated from its facts. */
+  /** Functions that repeat a decision from its facts, by kind. */
   explainers: Partial<Record<DecisionKind, Explainer>>
 }
 

@@ -9,7 +9,7 @@ import { conditionsOf, type DecisionFilter, type DecisionRow, SUBJECT_COLUMNS } 
 import { findCheckpoints } from '#src/platform/ledger/tree-rows.ts'
 
 export interface PlacedDecision extends DecisionRow {
-  /** Of its leaf; null until it has one. */
+  /** Position of the leaf; null until there is one. */
   position: number | null
 }
 
@@ -59,7 +59,7 @@ export interface LeafRow {
 interface LeafPage {
   from: number
   to: number
-  /** Of entries. */
+  /** Most bytes of entries. */
   maxBytes: number
 }
 

@@ -15,7 +15,7 @@ export const decisionKind = z.enum(DECISION_KIND_NAMES).meta({ id: 'DecisionKind
 
 const text = z.string()
 
-// As it was hashed: it has the names of the actor that were known then.
+// Actor as hashed, with the labels that were known at that time.
 const entryActorView = z
   .object({
     actor_id: text.describe('The API key or user.'),

@@ -21,7 +21,7 @@ export interface OutsideAnswers {
   /** What was asked. */
   needs: readonly PolicyNeed[]
   answers: PolicyAnswers
-  /** By rule. */
+  /** Readings by rule. */
   readings: ReadonlyMap<string, CanaryReading>
   /** A reading tripped: the decision may lock the session or the agent. */
   hasTripped: boolean
@@ -52,7 +52,7 @@ export interface Evaluation {
 
 type CanaryNeed = PolicyNeed & { kind: 'canary' }
 
-// Of a condition that names no age (docs/trace/canaries.md, Conditions of a policy).
+// Age that a condition accepts when it names none (docs/trace/canaries.md, Conditions of a policy).
 const MAX_AGE_SECONDS = 300
 
 export type Ask = ReturnType<typeof createAsk>

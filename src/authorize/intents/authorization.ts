@@ -20,7 +20,7 @@ export interface Authorization {
   preflight: Preflight
 }
 
-/** As callers see it. */
+/** Bindings as callers see them. */
 export interface Bindings extends TokenBindings {
   policy_version: number
 }

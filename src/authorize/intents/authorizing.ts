@@ -55,7 +55,7 @@ export interface AuthorizingDeps extends BoundStateDeps {
 
 export interface AuthorizeOptions {
   key?: IdempotencyKey | undefined
-  /** Of the request: asked for where an input is read. */
+  /** Returns the request's signal; called only where an input is read. */
   signal(): AbortSignal
 }
 

@@ -21,7 +21,7 @@ export interface Charges {
   approvalId: string | undefined
 }
 
-/** Of a valid verification that executes. */
+/** Returns what a valid verification that executes has to charge. */
 export function chargesOf(facts: VerifyFacts): Charges {
   const { token, mandate, schedule, approvals } = facts
   if (token === null) throw new Error('only a token is executed')
@@ -50,7 +50,7 @@ export async function spend(tx: Tx, scope: Scope, { jti, amount, mandate, cycle 
   if (!isClaimed) throw new Error('a cycle was executed while its schedule was locked')
 }
 
-/** As entries of the ledger have it; reports add it up. Of an execution without any of it: nothing. */
+/** Returns the charges as inputs of a ledger entry, which reports add up. An execution without charges has none. */
 export function inputsOfCharges({ amount, currency, mandate, cycle, approvalId }: Charges): Record<string, string> {
   const own = mandate?.levels.at(-1)
   const amounts = { ...(amount !== null && { amount }), ...(currency !== null && { currency }) }

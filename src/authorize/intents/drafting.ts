@@ -37,7 +37,7 @@ export interface Draft {
   outcome: VerifyOutcome
 }
 
-/** Those who approve at the last moment leave this long to use the token, also where its `ttl_seconds` is longer. */
+/** Validity that remains after an approval at the last moment, even where `ttl_seconds` is longer. */
 const AFTER_APPROVAL_SECONDS = 300
 
 /** @param baseUrl Who issues it. */

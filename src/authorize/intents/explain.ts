@@ -11,7 +11,7 @@ import { answersFor, judgeSteps, runPipeline, STEPS, type StepInput, type Verify
 import { describeReason } from './reasons.ts'
 import type { RecordedFacts } from './record.ts'
 
-/** Of a verify entry and of an authorize entry, by kind. */
+/** Explainers of verify and authorize entries, by kind. */
 export const INTENT_EXPLAINERS = { verify: explain, authorize: explain }
 
 /** Results of rules that an explanation shows. */

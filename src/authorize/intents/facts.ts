@@ -28,7 +28,7 @@ export interface VerifyFacts {
   agent: AgentState | null
   device: PolicyFacts['device']
   session: JsonObject
-  /** As stored now for the trace that the request or the token names. */
+  /** Hash of the reading that is stored now for the trace that the request or the token names. */
   reading_hash: string | null
   /** What counts of that trace's reading, for fields `canary.*` of the policy. */
   canary: JsonObject | null
@@ -39,9 +39,9 @@ export interface VerifyFacts {
   /** What the token was issued under; null where it names none, or where it is gone. */
   mandate: MandateFacts | null
   schedule: ScheduleFacts | null
-  /** Of authorize and of verify, one of each at most. */
+  /** Approvals that authorize and verify opened, at most one each. */
   approvals: readonly ApprovalFacts[]
-  /** But for approvals, which depend on the policy too. */
+  /** Outside answers, except approvals, which depend on the policy too. */
   answers: PolicyAnswers
 }
 
@@ -78,7 +78,7 @@ export interface RequestFacts {
   action_payload: JsonObject
   action_hash: string
   payload_hash: string
-  /** Of the evidence that the request brings. */
+  /** Hash of the evidence that the request brings. */
   context_hash: string | null
   context: JsonObject | null
   trace_id: string | null
@@ -146,7 +146,8 @@ function actionTypesOf({ authorized, request }: VerifyFacts): readonly (string |
   return types.length === 0 ? [null] : [...new Set(types)]
 }
 
-// As text: a context that differs only in the order of its members is evaluated twice, with the same result.
+// The comparison is of text: a context that differs only in the order of its members is evaluated twice, with the same
+// result.
 function isSame([first, second]: readonly JsonObject[]): boolean {
   return second === undefined || JSON.stringify(first) === JSON.stringify(second)
 }

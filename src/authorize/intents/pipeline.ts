@@ -214,7 +214,7 @@ function judgeApproval(
   }
 }
 
-// Of the policy alone, which knows of no approvals that wait.
+// Reason of an evaluation of the policy alone, which does not know approvals.
 const REQUIRED = 'approval_required'
 
 /** The rule that stands for the stop of an account. */
@@ -247,7 +247,7 @@ function isPending({ status }: ApprovalFacts): boolean {
   return status === 'pending'
 }
 
-/** Of any approval of the token. */
+/** Judges the approvals of the token. */
 function approvalStep(
   reason: VerifyReason,
   isCause: (approval: ApprovalFacts) => boolean,

@@ -15,7 +15,7 @@ import { type Executor, isRetry } from './execution-keys.ts'
 import { NO_STATE, type RequestFacts, type VerifyFacts } from './facts.ts'
 import { type StateRows, stateFactsOf, type Under } from './state.ts'
 
-/** As far as it is known without a database. */
+/** What is known of a presented token without a database. */
 export interface Presented {
   caller: Caller
   body: VerifyRequest

@@ -7,7 +7,7 @@ import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { Verified } from './settling.ts'
 
-/** Of the header: a receipt is neither a token nor a result of another kind. */
+/** Type in the header: it keeps receipts apart from tokens and from other signed results. */
 const RECEIPT_TYP = 'verify-receipt+jwt'
 
 interface ReceiptDeps {

@@ -139,8 +139,8 @@ function webhookDecisions(
   })
 }
 
-// A policy may have a thousand webhook rules, and leaves stay permanently. Of questions that were never sent, one of each
-// cause is an entry; the rules are in the entry of the verification.
+// A policy may have a thousand webhook rules, and leaves stay permanently. Questions that were never sent get one entry
+// for each cause; the rules are in the entry of the verification.
 function withoutRepeats(answers: [string, RecordedAnswer][]): [string, RecordedAnswer][] {
   const seen = new Set<string>()
   return answers.filter(([, answer]) => {

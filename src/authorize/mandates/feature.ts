@@ -10,7 +10,7 @@ export type MandatesFeature = ReturnType<typeof mandatesFeature>
 
 // The outcome of a token may be reported for 31 days after its expiry, which an approval delays by a week at most.
 const CHARGE_DAYS = 45
-// As long as a mandate may last, and a month's report after it.
+// Longest life of a mandate, and a month's report after it.
 const SPEND_DAYS = 400
 
 /** What people let agents do, and how much of it is left. */

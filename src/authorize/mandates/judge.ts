@@ -107,7 +107,7 @@ export type MandateDetail = {
   expected: Json
   /** null: the action has none, or it can't be read. */
   actual: Json
-  /** Of the budget: decimal text, or how many executions. */
+  /** What remains of the budget: decimal text, or a number of executions. */
   remaining?: string
   /** The level that refuses: the mandate or one of its ancestors. */
   mandate_id: string
@@ -169,7 +169,7 @@ export function currencyOf({ constraints, budget }: Pick<MandateLevel, 'constrai
   return constraints.currency ?? budget?.currency
 }
 
-/** Of decimal text that was checked when it was written. */
+/** Parses decimal text that was checked when it was written. */
 export function unitsOf(text: string): bigint {
   const units = parseAmount(text)
   if (units === undefined) throw new Error('a mandate has an amount that is none')

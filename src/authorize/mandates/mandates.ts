@@ -76,7 +76,7 @@ const DAY_MS = 86_400_000
 const DEFAULT_SPEND_DAYS = 30
 /** Charges are kept for as long (feature.ts). */
 export const MAX_SPEND_DAYS = 45
-/** Of one answer: so many are added up in some tens of milliseconds. */
+/** Charges of one answer; adding up this many takes some tens of milliseconds. */
 const MAX_CHARGES = 25_000
 
 export type Mandates = ReturnType<typeof createMandates>

@@ -58,13 +58,13 @@ export function findWiderBudget(outer: MandateBudget | null, inner: MandateBudge
   return errors
 }
 
-/** Of instruments; null: any. */
+/** Compares instruments; null: any. */
 export function findWiderNames(outer: string[] | null, inner: string[] | null): FieldError[] {
   if (isWithin(outer ?? undefined, inner ?? undefined)) return []
   return [wider('/instruments', 'must name only instruments that are allowed already')]
 }
 
-/** Of times from which actions may run; null: from the grant on. */
+/** Compares the times from which actions may run; null: from the grant on. */
 export function findEarlier(outer: Date | null, inner: Date | null): FieldError[] {
   if (outer === null || inner === null || inner >= outer) return []
   return [wider('/not_before', `must not be before ${outer.toISOString()}`)]

@@ -140,7 +140,7 @@ export function createRootBatches<Item extends RootItem, Result>({
   }
 }
 
-// Of an item that was answered before.
+// Result of an item that was answered before.
 const LEFT = { error: new Error('the item has left its batch') }
 
 function busy(random: () => number): Failure {

@@ -81,7 +81,7 @@ export interface MandateRow {
   lapsesAt: Date | null
   /** The first of the chain's, in the order of `MANDATE_STATUSES`. */
   status: MandateStatus
-  /** By itself. */
+  /** Status of this mandate alone, without its ancestors. */
   ownStatus: MandateStatus
   /** The level that has `status`. */
   statusOf: string

@@ -10,7 +10,7 @@ import { endAfter } from './state.ts'
 
 export interface MandateCharge {
   jti: string
-  /** As read in this transaction under `lock: 'update'`. */
+  /** Facts that this transaction read under `lock: 'update'`. */
   facts: MandateFacts
   /** Decimal text; null where the action has none: then no level has a budget. */
   amount: string | null
@@ -54,8 +54,9 @@ export async function chargeMandate(
   return charged.length === charges.length
 }
 
-// The rows of the select are inserted in its order. The limits are those of the row as it is now, not of the facts. Of a level
-// that has not enough left, neither row changes. One whose limit was narrowed below what is spent still allows an action of 0.
+// The rows of the select are inserted in its order. The limits are those of the row as it is now, not of the facts.
+// When a level has not enough left, neither row changes. A level whose limit was narrowed below what is spent still
+// allows an action of 0.
 const CHARGE = `WITH level AS (
     SELECT given.*, m.budget_limit, m.budget_max_count
     FROM unnest($5::text[], $6::integer[], $7::date[], $8::text[]) AS given (mandate_id, depth, period_start, currency)
@@ -147,7 +148,7 @@ export async function sumByDay(tx: Tx, mandateId: string, { from, to }: { from: 
   )
 }
 
-/** Of tokens whose outcome can't be reported any more. */
+/** Deletes charges of tokens whose outcome can't be reported any more. */
 export const purgeCharges: PurgeStep = async (tx, { environment }, { before, limit }) => {
   const gone = await tx.query(
     `DELETE FROM mandate_charges WHERE ctid = ANY(ARRAY(
@@ -157,7 +158,7 @@ export const purgeCharges: PurgeStep = async (tx, { environment }, { before, lim
   return gone.length
 }
 
-/** Of periods that ended, and of mandates that are gone. The sum of a total stays with its mandate. */
+/** Deletes sums of periods that ended, and of mandates that were deleted. The sum of a total stays with its mandate. */
 export const purgeSpend: PurgeStep = async (tx, _scope, { before, limit }) => {
   const gone = await tx.query(
     `DELETE FROM mandate_spend WHERE ctid = ANY(ARRAY(

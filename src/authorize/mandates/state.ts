@@ -22,7 +22,10 @@ export const MANDATE_STATUSES = [
 /** From these no request returns. */
 export const TERMINAL_STATUSES = ['revoked', 'expired', 'lapsed'] as const satisfies readonly MandateStatus[]
 
-/** Of the row by itself: those of its ancestors count too. @param at An SQL expression. */
+/**
+ * Status of the row alone, without its ancestors.
+ * @param at An SQL expression.
+ */
 export function statusOf(row: string, at = 'clock.at'): string {
   return `CASE
     WHEN ${row}.revoked_at IS NOT NULL THEN 'revoked'

@@ -181,7 +181,7 @@ export function stateFailure(id: string, state: MandateStatus, allowed: readonly
   })
 }
 
-/** Of a change, for the ledger. */
+/** Terms of a change, for the ledger. */
 export function termsFacts(row: MandateRow): { [name: string]: Json } {
   const { agentId, constraints, budget, notBefore, instruments, expiresAt, heartbeat } = termsOf(row)
   return {

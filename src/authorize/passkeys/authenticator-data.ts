@@ -16,7 +16,7 @@ export interface AuthenticatorFacts {
   isBackedUp: boolean
   /** uint32. Authenticators that don't count say 0 always. */
   counter: number
-  /** Of a registration alone. */
+  /** Present in a registration only. */
   credential: NewCredential | undefined
 }
 

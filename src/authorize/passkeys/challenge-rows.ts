@@ -12,7 +12,7 @@ export interface NewPasskeyChallenge {
   agentSessionId: string | null
   deviceId: string | null
   approvalId: string | null
-  /** Whose passkey has to confirm; null: that of any user of the account. */
+  /** User whose passkey has to confirm; null: any user of the account. */
   userId: string | null
 }
 

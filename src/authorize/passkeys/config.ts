@@ -8,12 +8,12 @@ export type PasskeySettings = SettingsOf<typeof passkeysConfig>
 export interface RelyingParty {
   /** A host name. A passkey is valid for one of them only, so that no other site can ask for it. */
   id: string
-  /** Of the pages and apps in which people use their passkeys. */
+  /** Origins of the pages and apps in which people use their passkeys. */
   origins: readonly string[]
 }
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
-// Of an Android app: the SHA-256 of the certificate that signs it.
+// Origin of an Android app: the SHA-256 of the certificate that signs it.
 const ANDROID_APP = /^android:apk-key-hash:[A-Za-z0-9_-]{43}$/
 
 export const passkeysConfig = defineConfig({

@@ -55,7 +55,7 @@ export type RequestOptions = z.output<typeof requestOptions>
 interface Asked {
   rp: RelyingParty
   challenge: Buffer
-  /** Of the user. */
+  /** Passkeys of the user. */
   passkeys: readonly Pick<PasskeyRow, 'credentialId' | 'transports'>[]
   timeoutMs: number
 }

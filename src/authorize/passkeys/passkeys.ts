@@ -133,7 +133,7 @@ export function createPasskeys({ db, now, pager, rp }: PasskeysDeps) {
       return db.tenant(caller, (tx) => once(tx, key, register, ({ id }) => id))
     },
 
-    /** Of the caller, newest first. */
+    /** Lists the caller's passkeys, newest first. */
     async list(caller: Acting, query: ListQuery): Promise<CountedPage<PasskeyRow>> {
       const { owner } = ownOf(caller)
       const filter = createdBetween(query)

@@ -1,5 +1,5 @@
-// The passkeys of users, and the registrations that their sessions have begun. Of the account: each statement of a user's own
-// names the user.
+// The passkeys of users, and the registrations that their sessions have begun. Row level security limits statements to
+// the account, so each statement of a user's own passkeys names the user.
 
 import type { Statement, Tx } from '#src/platform/db/database.ts'
 import { countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
@@ -77,7 +77,7 @@ export async function findPasskey(
   return row
 }
 
-/** Of an active user, for `readTenant`: one row, or none. */
+/** Selects a passkey of an active user, for `readTenant`: one row, or none. */
 export function selectByCredential(accountId: string, credentialId: Buffer): Statement {
   return {
     text: `SELECT ${PASSKEY} FROM passkeys p JOIN users u ON u.account_id = p.account_id AND u.id = p.user_id

@@ -37,7 +37,7 @@ export interface PolicyFinding {
   rule_id: string
   /** Into the document. */
   pointer: string
-  /** Of `shadowed_by` and `conflicts_with`. */
+  /** Second rule of `shadowed_by` and `conflicts_with`. */
   other_rule_id?: string
   detail: string
 }
@@ -229,7 +229,8 @@ function* findingsOf(
 
 const NO_BIOMETRIC = { field: 'token.biometric', op: 'eq', value: false } as const
 
-// Of a rule that covers all the later one requires: wherever the later one refuses, it does so too, and comes first.
+// A rule that covers all that a later one requires shadows it: wherever the later one refuses, the first refuses too,
+// and comes first.
 function* shadowing(work: AnalysisWork, later: Analyzed, other: Analyzed): Pausing<PolicyFinding | undefined> {
   if (later.applying === undefined || other.passing === undefined || later.applying.length === 0) return undefined
   if (yield* canBoth(work, later.applying, other.passing)) return undefined

@@ -43,7 +43,7 @@ export const LIST_SETS: Sets = {
   whenError: { ...EVERYTHING, isMissing: false },
 }
 
-/** Of values that are there. */
+/** Sets of present values. */
 export function setsOf({ op, value }: PolicyCondition): Sets {
   switch (op) {
     case 'exists': {

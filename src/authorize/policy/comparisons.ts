@@ -87,7 +87,7 @@ function compileNumeric(constant: PolicyCondition['value'], holds: (order: numbe
   return (found) => (isNumeric(found) ? holds(compare(found)) : NOT_NUMERIC)
 }
 
-// As `eq` with any of the constants, which are of one type.
+// Same as `eq` with any of the constants, which are of one type.
 function compileMember(constants: readonly Operand[]): Test {
   const [first] = constants
   if (typeof first === 'string') {

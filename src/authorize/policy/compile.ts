@@ -24,7 +24,7 @@ export type CompiledRequirement =
   | { kind: 'webhook'; url: string; timeoutMs: number }
   | ({ kind: 'approval' } & ApprovalDemand)
 
-/** Whose approval a rule demands. */
+/** Approval that a rule demands. */
 export interface ApprovalDemand {
   /** Distinct people. */
   minApprovals: number
@@ -42,8 +42,8 @@ export interface CompiledRule {
   /** The rule's own, in place of the code of its requirement. */
   reason: string | undefined
   /**
-   * Of a rule that requires an approval: SHA-256 of its canonical JSON, in base64url without padding. A changed rule is another
-   * one, which an approval of before does not cover.
+   * SHA-256 of the canonical JSON of a rule that requires an approval, in base64url without padding. A changed rule has
+   * another hash, which earlier approvals don't cover.
    */
   hash: string | undefined
   /** For people. */
@@ -59,14 +59,14 @@ export interface CompiledPolicy {
   defaults: readonly CompiledRule[]
   /** Enabled ones, by priority and id: the order of the document decides nothing. */
   rules: readonly CompiledRule[]
-  /** Those of them that an action of a type can match. */
+  /** Returns the rules that an action of the type can match. */
   rulesFor(actionType: string | null): readonly CompiledRule[]
   shadowRules: readonly CompiledRule[]
   /** A rule requires an answer from outside: of a webhook, or of canaries. */
   asksOutside: boolean
 }
 
-/** Of a rule that names none. */
+/** Approver roles of a rule that names none. */
 export const APPROVER_ROLES: readonly ApproverRole[] = ['owner', 'admin', 'approver']
 
 export const DEFAULT_RULE_IDS = { biometric: 'default:biometric_flag', hardware: 'default:hardware_above' } as const
@@ -96,7 +96,7 @@ export function compilePolicy(document: PolicyDocument): CompiledPolicy {
 
 const OUTSIDE: ReadonlySet<string> = new Set(['webhook', 'canary'] satisfies CompiledRequirement['kind'][])
 
-// As many as a process may be asked about by one account; beyond them a list is made each time.
+// Number of action types of one account whose rules are kept; beyond it each call filters the rules anew.
 const MAX_TYPES = 200
 
 // Most rules of a long policy are about one type of action, and a comparison with it is false for every other type.
@@ -158,7 +158,7 @@ export function defaultRules({ default_rules: defaults }: PolicyDocument): Polic
   return rules
 }
 
-/** By ascending priority, then by id. */
+/** Sorts by ascending priority, then by id. */
 export function compareRules(a: PolicyRule, b: PolicyRule): number {
   return a.priority - b.priority || (a.id < b.id ? -1 : Number(a.id > b.id))
 }

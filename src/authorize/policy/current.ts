@@ -29,7 +29,8 @@ export interface PolicyReader {
   compileNew(document: PolicyDocument): string
 }
 
-// Of all accounts together. A comparison takes some 0.5 KB, and the caches of a regular expression up to 128 KB.
+// Weight of the cached policies of all accounts together. A comparison takes some 0.5 KB, and the caches of a regular
+// expression up to 128 KB.
 const MAX_WEIGHT = 100_000
 const PATTERN_WEIGHT = 200
 

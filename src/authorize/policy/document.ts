@@ -18,7 +18,7 @@ const MAX_LIST = 1_000
 const MAX_COMPARISONS = 10_000
 /** Regular expressions keep caches of their own in memory. */
 const MAX_PATTERNS = 200
-// Of all regular expressions of a document: some 50 ms of compiling.
+// Weight of all regular expressions of a document: some 50 ms of compiling.
 const MAX_WEIGHT = 8_000
 
 export const OPERATORS = [
@@ -232,7 +232,7 @@ export type PolicyRule = z.output<typeof ruleSchema>
 export type PolicyRequirements = z.output<typeof requireSchema>
 export type ApproverRole = NonNullable<NonNullable<PolicyRequirements['approval']>['roles']>[number]
 
-/** Of an account that has written none. */
+/** Policy of an account that has written none. */
 export const DEFAULT_DOCUMENT: PolicyDocument = documentSchema.parse({})
 
 function checkWhole({ rules }: { rules: PolicyRule[] }, context: z.RefinementCtx): void {

@@ -19,7 +19,7 @@ export interface PolicyFacts {
   session: JsonObject
   mandate: JsonObject | null
   schedule: JsonObject | null
-  /** Of the reading that the request or the token names, for fields `canary.*`. */
+  /** Reading that the request or the token names, for fields `canary.*`. */
   canary?: JsonObject | null
   /** ISO 8601 instant. */
   at: string
@@ -47,7 +47,7 @@ export interface NoWebhookAnswer {
   unavailable: string
 }
 
-/** By rule. One that is absent was not asked, and refuses like one that is unavailable. */
+/** Answers by rule. A rule that is absent was not asked, and refuses like an unavailable one. */
 export interface PolicyAnswers {
   /** The word alone: in a simulation. */
   webhooks: Record<string, WebhookAnswer | NoWebhookAnswer | 'unavailable'>
@@ -101,7 +101,7 @@ export type PolicyNeed =
 export interface PolicyEvaluation {
   /** In the published order: the first is the answer. Empty: nothing refuses. */
   refusals: PolicyRefusal[]
-  /** Of rules that matched, in the order of priority and id. */
+  /** Results of rules that matched, in the order of priority and id. */
   results: PolicyRuleResult[]
   /** The questions of matching rules that have no answer yet. */
   needs: PolicyNeed[]

@@ -166,7 +166,7 @@ export function isTimezone(name: string): boolean {
   return true
 }
 
-/** Of one instant; each zone is computed once. */
+/** Clock of one instant; it computes each zone once. */
 export function createZoneClock(at: string): ZoneClock {
   const known = new Map<string, { hour: number; weekday: number }>()
   return (timezone) => {

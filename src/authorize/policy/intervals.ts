@@ -91,7 +91,7 @@ function endsFirst(a: Interval, b: Interval): boolean {
   return b.high === null || (a.high !== null && isStricter(compareNumbers(b.high, a.high), a.isHighOpen))
 }
 
-// Of two bounds the inner one counts; of equal ones the open one.
+// The inner one of two bounds counts; of equal bounds the open one.
 function isStricter(order: number, isOpen: boolean): boolean {
   return order > 0 || (order === 0 && isOpen)
 }

@@ -5,7 +5,7 @@ import { invalidField } from '#src/failure.ts'
 import { canonicalize, type Json, type JsonObject } from '#src/platform/crypto/canonical.ts'
 import { isJsonObject } from '#src/platform/http/params.ts'
 
-/** Of each, as canonical JSON. */
+/** Size of each object as canonical JSON. */
 export const MAX_JSON_BYTES = 64 * 1024
 /** Levels of each. */
 export const MAX_JSON_DEPTH = 32

@@ -91,7 +91,7 @@ export interface ShadowTally {
 
 /** Decisions that one call examines; the next page continues. */
 const MAX_LOOKED = 2_000
-/** Of their entries and facts. Those of a long policy have up to two megabytes. */
+/** Size of the entries and facts. Facts of a long policy have up to two megabytes. */
 const MAX_BYTES = 64 * 1024 * 1024
 /** What a call may evaluate for: a decision takes milliseconds where a draft or the policy of then has 1,000 rules. */
 const MAX_WORK_MS = 2_000

@@ -130,7 +130,7 @@ const UNMET: Record<RequirementKind, string> = {
   approval: 'policy_denied',
 }
 
-/** Of a rule whose condition could not be evaluated. */
+/** Refusal of a rule whose condition could not be evaluated. */
 export function failedBy(requirement: CompiledRequirement): NonNullable<JudgedRequirement['refusal']> {
   const code = UNMET[requirement.kind]
   if (requirement.kind === 'canary') return { code, canarySet: requirement.set, isUnanswered: true }

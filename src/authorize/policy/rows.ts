@@ -20,7 +20,7 @@ type NewVersion = Omit<PolicyVersion, 'createdAt' | 'changedBy'> & { changedBy: 
 const VERSION = `version, document, encode(digest, 'hex') AS digest, rolled_back_to AS "rolledBackTo",
   changed_by AS "changedBy", created_at AS "createdAt"`
 
-/** Of the newest version, without its document; no row while the defaults apply. */
+/** Number and digest of the newest version; no row while the defaults apply. */
 export const CURRENT_DIGEST = oneRow<Pick<PolicyVersion, 'version' | 'digest'>>(
   `SELECT version, encode(digest, 'hex') AS digest FROM policy_versions ORDER BY version DESC LIMIT 1`,
 )

@@ -13,7 +13,7 @@ import type { AnalysisWork, Pausing } from './work.ts'
 /** `notFalse`: true, or an error, which counts as a match. */
 export type Outcome = 'true' | 'false' | 'notTrue' | 'notFalse'
 
-/** By field and zone. */
+/** Value sets by field and zone. */
 export type Term = ReadonlyMap<string, { field: string; timezone: string; set: ValueSet }>
 
 /** undefined: too many terms to say. */
@@ -108,7 +108,7 @@ function* joinTerms(work: AnalysisWork, a: Term, b: Term): Pausing<Term | undefi
   return joined
 }
 
-// Of one constant: numbers are sorted, texts are searched for decimals, which are parsed and sorted.
+// Cost of one constant: numbers are sorted, texts are searched for decimals, which are parsed and sorted.
 const UNITS_OF_NUMBER = 3
 const UNITS_OF_TEXT = 15
 

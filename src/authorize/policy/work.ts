@@ -17,7 +17,7 @@ export type Pausing<Result> = Generator<void, Result>
 const UNITS_AT_ONCE = 5_000
 // Instructions times characters of a pattern take 0.05 µs at worst, and steps of searches less.
 const STEPS_OF_UNIT = 4
-/** Of one pattern on one text, which nothing interrupts: some 3 ms. */
+/** Steps of one pattern on one text, which nothing interrupts: some 3 ms. */
 export const MAX_STEPS_AT_ONCE = 60_000
 
 export function createWork(): AnalysisWork {

@@ -32,7 +32,7 @@ const DAY_MS = 86_400_000
 /** Where the age classes of approvals begin, in seconds: at once, 5 minutes, 1, 4 and 24 hours, 3 days. */
 export const AGE_CLASSES = [0, 300, 3_600, 14_400, 86_400, 259_200] as const
 
-/** As the routes parse it: ISO 8601. */
+/** Range as the routes parse it: ISO 8601. */
 export interface RangeQuery {
   from?: string | undefined
   to?: string | undefined
@@ -79,7 +79,7 @@ export function createReports({ db, pager, now, maxEntries = MAX_ENTRIES, maxSca
 
   return {
     /**
-     * By mandate, period and currency, the newest first.
+     * Returns the spend by mandate, period and currency, the newest first.
      * @throws {Failure} `invalid_request` at `?from` or `?cursor`.
      */
     async spend(

@@ -32,7 +32,7 @@ export async function countUpTo(
 
 export interface SpendRow {
   mandateId: string
-  /** As the budget's period began; '' where the mandate has none. */
+  /** When the budget's period began; '' where the mandate has none. */
   periodStart: string
   /** '' where its executions named no amount. */
   currency: string
@@ -94,7 +94,7 @@ export async function sumSpend(
 
 export interface ApprovalAges {
   counts: { ageClass: number; status: ApprovalStatus; count: number }[]
-  /** Of what persons decided; null without any. */
+  /** Median age of approvals that persons decided; null without any. */
   medianSeconds: number | null
   p95Seconds: number | null
   oldestPending: { approvalId: string; askedAt: Date } | null

@@ -10,7 +10,7 @@ import { purgeStops } from './stop-rows.ts'
 
 export type RevocationsFeature = ReturnType<typeof revocationsFeature>
 
-// As long as the tokens that they ended.
+// Revocations are kept as long as the tokens that they ended.
 const REVOCATION_DAYS = 31
 
 /** Ends tokens before they expire, and stops an account. */

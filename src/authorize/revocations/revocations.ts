@@ -56,7 +56,7 @@ export type ShownRevocation = RevocationRow & { revokedBy: ActorView }
 
 export type Revocations = ReturnType<typeof createRevocations>
 
-/** Of the event and of the ledger. */
+/** Name of the member in the event and in the ledger. */
 const MEMBER = { token: 'jti', session: 'agent_session_id', device: 'device_id' } as const
 
 export function createRevocations({ db, ledger, pager, now, cancelApprovals }: RevocationDeps) {

@@ -110,7 +110,9 @@ function conditionsOf({ environment }: Scope, { scopes, subjectId, from, to }: R
   return { conditions, values }
 }
 
-/** Those that end nothing any more: they have expired, or their token is gone. Others stay, and are not read for it. */
+/**
+ * Deletes revocations without effect: they have expired, or their token was deleted. The query does not read others.
+ */
 export const purgeEndedRevocations: PurgeStep = async (tx, { environment }, { before, limit }) => {
   const ended = await tx.query<{ id: string }>(
     'SELECT id FROM revocations WHERE expires_at < $1 AND created_at < $1 ORDER BY expires_at LIMIT $2',

@@ -18,7 +18,10 @@ export interface StopRow {
 const STOP = `id, reason, stopped_by AS "stoppedBy", stopped_at AS "stoppedAt", resumed_by AS "resumedBy",
   resumed_at AS "resumedAt"`
 
-/** The one in force, else the last one. By the clock of the database: ids have those of processes, which may differ. */
+/**
+ * Returns the stop in force, else the last one. The order is by the database's clock: ids have the clocks of processes,
+ * which may differ.
+ */
 export async function findLastStop(tx: Tx): Promise<StopRow | undefined> {
   const [row] = await tx.query<StopRow>(
     `SELECT ${STOP} FROM stops ORDER BY resumed_at IS NULL DESC, stopped_at DESC, id DESC LIMIT 1`,

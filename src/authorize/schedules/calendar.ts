@@ -45,7 +45,7 @@ export interface Calendar {
 // A decision asks for the cycle several times, and the next one soon after. Some kilobytes each.
 const MAX_CALENDARS = 500
 const calendars = new Map<string, Calendar>()
-// Of one calendar: those of a preview and the current ones.
+// Occurrences kept per calendar: enough for a preview and the current ones.
 const MAX_KNOWN = 64
 
 /** The calendar of a rule that was checked: as `createCalendar`, from a cache. */

@@ -26,7 +26,7 @@ export const MAX_PERIOD_DAYS = 31
 const MAX_SCHEDULES = 200
 const DAY_MS = 86_400_000
 
-/** As the route parses it: ISO 8601. */
+/** Query as the route parses it: ISO 8601. */
 export interface CycleQuery {
   from?: string | undefined
   to?: string | undefined
@@ -38,7 +38,10 @@ export type Cycles = ReturnType<typeof createCycles>
 
 export function createCycles({ db, pager, now }: Pick<Platform, 'db' | 'pager' | 'now'>) {
   return {
-    /** By schedule, the newest first, each in order of time. @throws {Failure} `invalid_request` at `?from` or `?cursor`. */
+    /**
+     * Lists cycles by schedule, the newest schedule first, each in order of time.
+     * @throws {Failure} `invalid_request` at `?from` or `?cursor`.
+     */
     async list(scope: Scope, { limit, cursor, ...query }: CycleQuery): Promise<Page<DueCycle>> {
       const at = now()
       const { from, to } = periodOf(query, at)

@@ -78,7 +78,7 @@ function weekly({ interval, weekStart, weekdays }: Recurrence, anchorDay: number
   }
 }
 
-/** Of months and years: each period has some dates, or none. */
+/** Dates of months and years: each period has some dates, or none. */
 function inPeriods(recurrence: Recurrence, anchorDay: number): Dates {
   const { unit, interval } = recurrence
   const anchor = partsOfDay(anchorDay)

@@ -15,13 +15,13 @@ export interface Recurrence {
   skip: 'omit' | 'backward'
   /** The ISO 8601 weekday on which weeks begin. */
   weekStart: number
-  /** Empty: the anchor's month. Of years only. */
+  /** Months of a year; empty: the anchor's month. Only for `year`. */
   months: number[]
   /** 1 to 31, and -1 (the last) to -31. Empty: the anchor's day where `weekdays` is empty too, else every day. */
   monthDays: number[]
-  /** Empty: every weekday; of weeks: the anchor's. */
+  /** Weekdays; empty: every weekday, or the anchor's where `unit` is `week`. */
   weekdays: WeekdayRule[]
-  /** Of the dates of a period, the first is 1 and the last -1. Empty: all. */
+  /** Positions among the dates of a period: the first is 1 and the last -1. Empty: all. */
   positions: number[]
 }
 

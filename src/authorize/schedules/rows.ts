@@ -9,7 +9,7 @@ import type { AmountType, ScheduleStatus } from './judge.ts'
 
 export interface ScheduleRow {
   id: string
-  /** As it was set: that a schedule is exhausted follows from its cycles. */
+  /** Status as set. Whether a schedule is exhausted follows from its cycles. */
   status: 'active' | 'paused' | 'cancelled'
   counterparty: string
   amountType: AmountType
@@ -29,17 +29,17 @@ export interface ScheduleRow {
   last: { cycle: number; jti: string; at: string } | null
   createdBy: string
   createdAt: Date
-  /** Of pausing, resuming and cancelling; null while there was none. */
+  /** User who last paused, resumed or cancelled the schedule; null when there was no change. */
   changedBy: string | null
   changedAt: Date | null
 }
 
 export interface NewCycle {
   scheduleId: string
-  /** As `scheduleFactsOf` says. */
+  /** Number of the cycle, as in `scheduleFactsOf`. */
   cycle: number
   jti: string
-  /** Of the action; decimal text. */
+  /** Amount of the action; decimal text. */
   amount: string
 }
 
@@ -167,7 +167,7 @@ export interface ScheduleFilter extends TimeRange {
   counterparty?: string | undefined
 }
 
-// As `statusOf`: which schedules have used all their cycles.
+// Which schedules have used all their cycles; same rule as `statusOf`.
 const EXHAUSTED = `CASE WHEN s.consume_missed
   THEN s.ends_at <= clock_timestamp()
     OR EXISTS (SELECT FROM schedule_cycles c WHERE c.schedule_id = s.id AND c.cycle = s.occurrences)

@@ -57,7 +57,8 @@ export type Schedules = ReturnType<typeof createSchedules>
 
 /** How many cycles a preview shows. */
 const PREVIEW_CYCLES = 24
-// A cycle is found from the anchor on. Of a rule with dates of several kinds each month in between costs some nanoseconds.
+// Cycles are counted from the anchor on. With a rule that has dates of several kinds, each month in between costs some
+// nanoseconds.
 const EARLIEST_ANCHOR = Date.UTC(2000, 0, 1)
 const MAX_ANCHOR_YEARS = 10
 
@@ -66,7 +67,10 @@ type ScheduleAction = 'created' | 'paused' | 'resumed' | 'cancelled'
 interface Change {
   action: ScheduleAction
   to: ScheduleRow['status']
-  /** Of which it can be reached; one that has it already stays as it is, where `isRepeatable`. */
+  /**
+   * Statuses from which the change is allowed. A schedule that already has the new status stays as it is, where
+   * `isRepeatable`.
+   */
   from: readonly ScheduleRow['status'][]
   isRepeatable: boolean
 }
@@ -74,7 +78,7 @@ interface Change {
 const CHANGES = {
   pause: { action: 'paused', to: 'paused', from: ['active'], isRepeatable: true },
   cancel: { action: 'cancelled', to: 'cancelled', from: ['active', 'paused'], isRepeatable: true },
-  // Of a schedule that is active, a person would believe that something was paused.
+  // Resuming an active schedule is refused: a person would believe that it had been paused.
   resume: { action: 'resumed', to: 'active', from: ['paused'], isRepeatable: false },
 } as const satisfies Record<string, Change>
 
@@ -205,7 +209,7 @@ export function createSchedules({ db, ledger, pager, now }: Pick<Platform, 'db' 
   }
 }
 
-/** As the ledger and the audit log have them. */
+/** Terms as the ledger and the audit log have them. */
 function termsOf(request: ScheduleRequest): { [name: string]: Json } {
   return {
     counterparty: request.counterparty,

@@ -13,7 +13,7 @@ import type { Schedule, ScheduleRequest, ShownSchedule } from './schedules.ts'
 
 const MAX_OCCURRENCES = 1_000
 const DAY_SECONDS = 86_400
-// Of the longest year.
+// Seconds of the longest year.
 const MAX_WINDOW_SECONDS = 366 * DAY_SECONDS
 const MIN_WINDOW_SECONDS = 60
 

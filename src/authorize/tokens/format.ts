@@ -6,7 +6,7 @@ import { sha256, sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Environment } from '#src/platform/ids.ts'
 
-/** Of the header. A token of another type, signed by the same key, is no intent token. */
+/** Type in the header. A token of another type, signed by the same key, is no intent token. */
 export const INTENT_TYP = 'intent+jwt'
 
 /** Clocks of the service's machines, and of those that verify, may differ by this much. */
@@ -65,12 +65,12 @@ export function hashToken(token: string): Buffer {
   return sha256(token)
 }
 
-/** Of the description's UTF-8 bytes as they are: other spaces or another normalization make another action. */
+/** Hashes the description's UTF-8 bytes as they are: other spaces or another normalization describe another action. */
 export function hashDescription(description: string): string {
   return sha256Base64url(description)
 }
 
-/** Of the canonical JSON (RFC 8785) of `action_payload`, or of the context evidence, which may also be a string. */
+/** Hashes the canonical JSON (RFC 8785) of `action_payload`, or of the context evidence, which may also be a string. */
 export function hashCanonical(value: Json): string {
   return sha256Base64url(canonicalize(value))
 }

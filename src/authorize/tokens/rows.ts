@@ -29,7 +29,7 @@ export interface NewIntent {
   scheduleId: string | null
   audience: string | null
   biometric: BiometricClaim | null
-  /** Whose passkey it is. */
+  /** Owner of the passkey. */
   passkeyUserId: string | null
   policyVersion: number
   statusList: number
@@ -139,7 +139,10 @@ export async function lockIntents(tx: Tx, jtis: readonly string[]): Promise<void
   await tx.query('SELECT 1 FROM intents WHERE jti = ANY($1::text[]) ORDER BY jti FOR NO KEY UPDATE', [jtis])
 }
 
-/** As it is after every other transaction that changes it has ended. Held until the end of this one. */
+/**
+ * Locks the intent until the end of the transaction, and reads it after every other transaction that changes it has
+ * ended.
+ */
 export async function lockIntent(tx: Tx, jti: string): Promise<IntentRow | undefined> {
   const [row] = await tx.query<IntentRow>(`SELECT ${INTENT} FROM intents WHERE jti = $1 FOR NO KEY UPDATE`, [jti])
   return row
@@ -197,7 +200,7 @@ export const clearSealedTokens: PurgeStep = async (tx, _scope, { before, limit }
 }
 
 export const purgeIntents: PurgeStep = async (tx, { environment }, { before, limit }) => {
-  // By their ids, which sort by age: the primary key finds the old ones.
+  // The query selects by id, which sorts by age: the primary key finds the old rows.
   const gone = await tx.query(
     `DELETE FROM intents WHERE jti = ANY(ARRAY(
        SELECT jti FROM intents WHERE jti < $1 AND expires_at < $2 ORDER BY jti LIMIT $3)) RETURNING 1`,

@@ -31,7 +31,7 @@ export interface PolicyWebhookNeed {
 
 /** What every receiver of an evaluation is told, as it is sent. */
 export interface PolicyQuestion {
-  /** Of this evaluation, in the ledger too. The questions of one evaluation share it. */
+  /** Id of this evaluation, in the ledger too. All questions of one evaluation share it. */
   evaluation_id: string
   jti: string
   action_description: string

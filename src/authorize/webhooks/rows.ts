@@ -15,7 +15,7 @@ export interface SealedPolicySecret {
   sealedSecret: Buffer
 }
 
-/** Those that sign, newest first. */
+/** Secrets that sign, newest first. */
 export const LIVE_SECRETS: Statement = {
   text: `SELECT version, sealed_secret AS "sealedSecret" FROM policy_webhook_secrets
     WHERE expires_at IS NULL OR expires_at > now() ORDER BY version DESC`,
@@ -24,7 +24,7 @@ export const LIVE_SECRETS: Statement = {
 
 const SECRET = `version, created_at AS "createdAt", created_by AS "createdBy", expires_at AS "expiresAt"`
 
-/** Those that sign, newest first, without their values. */
+/** Returns the secrets that sign, newest first, without their values. */
 export async function findLiveSecrets(tx: Tx): Promise<PolicySecretRow[]> {
   return tx.query<PolicySecretRow>(
     `SELECT ${SECRET} FROM policy_webhook_secrets

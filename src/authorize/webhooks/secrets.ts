@@ -47,7 +47,10 @@ export type PolicySecrets = ReturnType<typeof createPolicySecrets>
 
 export function createPolicySecrets({ db, sealer }: PolicySecretsDeps) {
   return {
-    /** Those that sign now, newest first. Read for each evaluation: a rotation counts at once in every process. */
+    /**
+     * Returns the secrets that sign now, newest first. Each evaluation reads them, so that a rotation takes effect at
+     * once in every process.
+     */
     async live(scope: Scope): Promise<string[]> {
       const [rows] = await db.readTenant<[SealedPolicySecret]>(scope, [LIVE_SECRETS])
       return rows.map(({ version, sealedSecret }) =>

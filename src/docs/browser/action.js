@@ -34,8 +34,8 @@ export function treeOf(value) {
   return Object.assign(document.createElement('code'), { textContent: Array.isArray(value) ? '[]' : '{}' })
 }
 
-// Characters that hide or mislead are shown by their numbers. Of letters it depends on the word: one of another script among
-// Latin ones is there to look like them, and an accent that stands apart makes another text that looks the same.
+// Characters that hide or mislead are shown by their numbers. The treatment of a letter depends on its word: a letter
+// of another script among Latin ones imitates them, and a separate accent makes another text that looks the same.
 export function visible(text) {
   const shown = document.createDocumentFragment()
   for (const [word] of text.matchAll(WORDS)) {

@@ -36,7 +36,7 @@ const ENDS = {
 let csrfToken
 let user
 let role
-// Of the approval that is shown: a later one ends what waits for it.
+// Number of the approval that is shown: a later approval ends what waits for this one.
 let turn = 0
 let shown
 let mandate

@@ -27,7 +27,7 @@ export type ReasonPlace = (typeof REASON_PLACES)[number]
 export interface ReasonCodeEntry {
   code: string
   places: ReasonPlace[]
-  /** As plain text. */
+  /** Meaning as plain text. */
   meaning: string
   remedy: string
   /** null: it is no factor that counts. */

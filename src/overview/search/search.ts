@@ -9,7 +9,7 @@ import { checkName } from '#src/platform/ids.ts'
 import type { FromProducts } from '../overview.ts'
 import { type FoundRow, findByPrefix } from './rows.ts'
 
-/** Of one type. */
+/** Most results of one type. */
 const MAX_FOUND = 5
 
 interface Place {

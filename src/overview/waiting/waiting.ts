@@ -22,7 +22,7 @@ import {
 } from './rows.ts'
 
 interface Part<Found> {
-  /** Of the route that lists the rows. */
+  /** Route that lists the rows. */
   route: string
   read(tx: Tx, caller: Caller, products: FromProducts): Promise<Found>
 }

@@ -22,8 +22,9 @@ export function ed25519Problem(key: Uint8Array): string | undefined {
   return power(u * v, (P - 1n) / 2n) === 1n ? undefined : 'is not a point of its curve'
 }
 
-// The points whose order divides 8. Of orders 1, 2 and 4: (0, 1), (0, -1) and those with y = 0. A point of order 8 doubles to
-// one with y = 0, so its x^2 is -y^2, which makes the equation of the curve d y^4 + 2 y^2 - 1 = 0.
+// The points whose order divides 8. The points of orders 1, 2 and 4 are (0, 1), (0, -1) and the points with y = 0. A
+// point of order 8 doubles to one with y = 0, so its x^2 is -y^2, which makes the equation of the curve d y^4 + 2 y^2 -
+// 1 = 0.
 function hasSmallOrder(y: bigint, ySquared: bigint): boolean {
   if (y === 0n || y === 1n || y === P - 1n) return true
   return (ySquared * (D * ySquared + 2n) - 1n) % P === 0n

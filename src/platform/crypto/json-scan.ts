@@ -39,7 +39,7 @@ export function scanJson(text: string, options: ScanOptions): void {
   scanText(text, options, Number.POSITIVE_INFINITY).next()
 }
 
-/** As `scanJson`, and parses the value. Yields after every `PIECE` characters, so that others may run. */
+/** Same as `scanJson`, and parses the value. Yields after every `PIECE` characters, so that others may run. */
 export function* parseInPieces(text: string, options: ScanOptions): Generator<void, Json, void> {
   const built = yield* scanText(text, options, PIECE)
   return built ?? (JSON.parse(text) as Json)

@@ -25,7 +25,7 @@ export interface Scan {
   /** So far, as `maxValues` counts them. */
   values: number
   pauseAt: number
-  /** Of the last string so far: whether it has escapes, and U+0000 among them. */
+  /** Whether the last string so far has escapes, and U+0000 among them. */
   isEscaped: boolean
   hasNul: boolean
 }

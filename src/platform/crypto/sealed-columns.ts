@@ -2,9 +2,9 @@
 
 export interface SealedColumn {
   table: string
-  /** Of type bytea. NULL is no value. */
+  /** Column of type bytea. NULL is no value. */
   column: string
-  /** Whose rows they are. `environment`: of an account in one environment, as most. */
+  /** Owner of the rows. `environment`: an account in one environment, which is the usual owner. */
   of: 'deployment' | 'account' | 'environment'
   /** The column that identifies a row, within its account and environment. */
   id: string

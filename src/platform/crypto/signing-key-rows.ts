@@ -21,7 +21,7 @@ export interface StoredSigningKey extends NewSigningKey {
   /** It signs no longer. */
   retired_at: Date | null
   revoked_at: Date | null
-  /** Of a revoked key: signatures from then on may be another's. */
+  /** Set on a revoked key: signatures from then on may be another party's. */
   doubted_since: Date | null
 }
 

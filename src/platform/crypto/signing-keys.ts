@@ -33,7 +33,7 @@ import {
 
 export type KeyFamily = 'token' | 'record'
 
-/** Of a key that may have been in other hands. */
+/** Revocation of a key that another party may have had. */
 export interface KeyRevocation {
   revoked_at: string
   /** Signatures from this time on are doubted. A record states its own time, which a holder of the key can choose. */
@@ -52,7 +52,7 @@ export interface PublishedKey {
   use: 'sig'
   env: Environment
   family: KeyFamily
-  /** Of a record key only: a revoked token key is not published. */
+  /** Present in a revoked record key only: a revoked token key is not published. */
   revoked?: KeyRevocation | undefined
 }
 

@@ -16,7 +16,7 @@ export type SubjectLock = string & { readonly lock: unique symbol }
 
 /** @param id Of the subject; empty for the stop, of which an account has one in each environment. */
 export function subjectLock({ accountId, environment }: Scope, kind: LockedSubject, id: string): SubjectLock {
-  // By SHA-256: with a hash that can be steered, one account could wait for another's locks.
+  // SHA-256 can't be steered: with a weaker hash one account could make another wait for its locks.
   const name = JSON.stringify(['subject', accountId, environment, kind, id])
   return sha256(name).readBigInt64BE().toString() as SubjectLock
 }

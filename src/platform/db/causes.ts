@@ -7,7 +7,7 @@ import pg from 'pg'
 
 export const IN_FAILED_TRANSACTION = '25P02'
 
-/** Of one transaction: gives for each error of a statement the one that says why. */
+/** Returns a function for one transaction, which gives the original error for each error of a statement. */
 export function createCauses(): (error: unknown) => Promise<unknown> {
   let first: unknown
   return async (error) => {

@@ -12,7 +12,7 @@ interface PoolLimits {
 }
 
 interface PoolsOptions {
-  /** Of every pool. */
+  /** Settings of every pool. */
   config: pg.PoolConfig
   /** How often the silence of a connection is counted. */
   periodMs: number
@@ -22,7 +22,8 @@ interface PoolsOptions {
 // Postgres's answer that it ended the statement is on its way meanwhile.
 const MARGIN_MS = 5_000
 export const SILENCE_PERIOD_MS = 5_000
-// Of a connection that is older than the loss of another one: most likely its host is the one that vanished.
+// Limit of silent periods for a connection that is older than the loss of another one: most likely its host has
+// vanished too.
 const SUSPECT_PERIODS = 4
 // The kernel asks a silent peer after this time, and closes the connection after ten unanswered probes of 1 s each.
 const KEEP_ALIVE_DELAY_MS = 10_000

@@ -14,7 +14,7 @@ export interface CutPage<Row> {
 export interface CutSelect {
   /** SQL that selects a column `bytes`, and at most so many rows as a page has. */
   select: string
-  /** Of these rows, without ties. */
+  /** Order of these rows, without ties. */
   order: string
   values: readonly unknown[]
   maxBytes: number

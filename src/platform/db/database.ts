@@ -81,7 +81,7 @@ export interface PoolState {
   waiting: number
 }
 
-/** By the role that they serve. */
+/** States by the role that the pools serve. */
 export type PoolStates = Record<'tenant' | 'system', PoolState>
 
 interface DatabaseOptions {

@@ -93,8 +93,8 @@ async function inOrder(
 }
 
 function createInternals(types: pg.CustomTypesConfig): Driver {
-  // By text. A statement whose columns change fails permanently on its connection ("cached plan must not change result
-  // type"), so a known entry is never wrong.
+  // Prepared statements by their text. A statement whose columns change fails permanently on its connection ("cached
+  // plan must not change result type"), so a known entry is never wrong.
   const known = new WeakMap<pg.PoolClient, Map<string, Prepared>>()
   const preparedFor = (client: pg.PoolClient, statements: readonly Statement[]) => {
     const here = known.get(client)

@@ -25,7 +25,7 @@ interface MigrateOptions {
 export interface Migrated {
   /** The migrations that were applied now. */
   applied: string[]
-  /** Those that the database has beyond this code's: a later version was here. */
+  /** Migrations in the database that this code lacks: a later version ran before. */
   newer: string[]
 }
 

@@ -1,5 +1,6 @@
-// The statements of one transaction. Those of one turn of the event loop go to Postgres as one group: one write here, one
-// wake-up there, and one answer. Nothing is sent after the end of the transaction: it would reach the connection's next user.
+// The statements of one transaction. The statements of one turn of the event loop go to Postgres as one group: one
+// write here, one wake-up there, and one answer. Nothing is sent after the end of the transaction: it would reach the
+// connection's next user.
 
 import type pg from 'pg'
 import { createCauses } from './causes.ts'

@@ -20,14 +20,14 @@ export const DEFAULT_BODY_BYTES = 1024 * 1024
 const MAX_DEPTH = 34
 
 /**
- * Of a body, counted by the commas outside of its strings. A schema reports every wrong value, and half a million findings
- * (a megabyte of `[1,1,1,...]`) block the event loop for 0.8 s.
+ * Most values of a body, counted by the commas outside of its strings. A schema reports every wrong value, and half a
+ * million findings (a megabyte of `[1,1,1,...]`) block the event loop for 0.8 s.
  */
 export const DEFAULT_BODY_VALUES = 2_000
 
 /**
- * Of one object and of one array in a body: each may be a finding. No schema has a hundred members, and the longest
- * list that one accepts, the chunks of a video, has 10,000.
+ * Most members of one object and elements of one array in a body: each may be a finding. No schema has a hundred
+ * members, and the longest accepted list, the chunks of a video, has 10,000.
  */
 const LENGTHS = { maxMembers: 1_000, maxElements: 10_000 }
 
@@ -44,7 +44,7 @@ export interface JsonBodyLimits extends JsonLimits {
 export interface BodyOptions {
   maxBytes: number
   pace: MinimumRate
-  /** Of a body that its reader passes on, nothing. */
+  /** What the caller keeps of the body; a reader that passes a body on keeps nothing. */
   kept?: Kept | undefined
   /** Gets each chunk before the reader: the owner of a chunk may write into it. */
   tap?: { chunk(bytes: Buffer): void; end(): void } | undefined

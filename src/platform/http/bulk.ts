@@ -56,7 +56,7 @@ export interface Rejection {
 
 export interface RejectionReport {
   add(line: number, errors: readonly FieldError[]): void
-  /** By line. */
+  /** Rejections in the order of their lines. */
   rejections(): Rejection[]
   /** The report so far, to continue from in a transaction that may have to start over. */
   copy(): RejectionReport

@@ -25,11 +25,11 @@ export interface KeyRow {
   isAccountBearing: boolean
   plan: Plan
   products: readonly Product[]
-  /** Of the account. */
+  /** Closure of the account. */
   closure?: ClosureTimes | undefined
   expiresAt: Date | undefined
   revokedAt: Date | undefined
-  /** Of the key's account. */
+  /** When the key's account was suspended. */
   suspendedAt: Date | undefined
   /** The products whose routes it may call; undefined: all. */
   narrowedTo?: readonly Product[] | undefined
@@ -47,13 +47,13 @@ export interface SessionRow {
   role: Role
   plan: Plan
   products: readonly Product[]
-  /** Of the account. */
+  /** Closure of the account. */
   closure?: ClosureTimes | undefined
   /** Its link was shown in the answer to the request for it (LOGIN_ECHO): it proves no address, and reaches the sandbox only. */
   isSandboxOnly: boolean
   /** Idle, too old, signed out, or its user is gone. */
   hasEnded: boolean
-  /** Of the user's account. */
+  /** When the user's account was suspended. */
   suspendedAt: Date | undefined
 }
 
@@ -99,7 +99,7 @@ export interface Visit {
     | 'isOpenWhenClosed'
     | 'products'
   >
-  /** Of the path. */
+  /** Parameters of the path. */
   params: Record<string, string>
   /** Called with the principal before its access is decided. Not called for publishable keys, which anybody has. */
   onKnown?: (by: Refused) => void

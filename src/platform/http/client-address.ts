@@ -25,7 +25,7 @@ export function parseAddressRange(text: string): Range {
   }
 }
 
-/** Whether an address is in one of the ranges. Of an IPv4 address mapped to IPv6, the IPv4 address counts. */
+/** Whether an address is in one of the ranges. An IPv4 address mapped to IPv6 counts as its IPv4 address. */
 export function isWithin(address: string, ranges: readonly Range[]): boolean {
   if (isIP(address) === 0) return false
   const parsed = plain(address)
@@ -36,7 +36,7 @@ export function isWithin(address: string, ranges: readonly Range[]): boolean {
 // use; a list never changes, so that an entry is never outdated.
 const parsedLists = new LRUCache<string, readonly Range[]>({ max: 1_000 })
 
-/** As `isWithin`, for ranges as they are stored. */
+/** Same as `isWithin`, for ranges as they are stored. */
 export function isListed(address: string, ranges: readonly string[]): boolean {
   const name = ranges.join(' ')
   let parsed = parsedLists.get(name)

@@ -1,16 +1,16 @@
-// Accounts whose requests are refused: those that the operator suspended, and closed ones. Of a closed account owners read,
-// export everything and undo the closure, until it is erased.
+// Accounts whose requests are refused: those that the operator suspended, and closed ones. Owners of a closed account
+// may read, export everything and undo the closure, until it is erased.
 
 import { Failure } from '#src/failure.ts'
 
-/** Of an account that is closed. */
+/** When an account was closed and when it is erased. */
 export interface ClosureTimes {
   closedAt: Date
   /** 30 days later. After a suspension that ended meanwhile, 30 days after its end. Postgres computes it. */
   erasedAfter: Date
 }
 
-/** As they stand in a row of the account. */
+/** Columns of `accounts`. */
 export interface ClosureColumns {
   closed_at: Date | null
   erased_after: Date | null

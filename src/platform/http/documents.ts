@@ -82,7 +82,7 @@ export function checkVersion(expected: readonly number[] | undefined, { version 
   })
 }
 
-/** Of two concurrent changes of a document the second waits, and sees the effect of the first. */
+/** Serialises changes of a document: the second of two concurrent changes waits and sees the effect of the first. */
 export async function lockDocument(tx: Tx, name: string, { accountId, environment }: Scope): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`${name} ${accountId} ${environment}`])
 }

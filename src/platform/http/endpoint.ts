@@ -26,7 +26,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Caller extends Acting {
   /** false: a publishable key, whose account many callers share. */
   isAccountBearing: boolean
-  /** Of the account. */
+  /** Plan of the account. */
   plan: Plan
   products: readonly Product[]
 }
@@ -147,8 +147,8 @@ interface Access {
   /** Takes the session of an owner also while the account is closed. Reads always do. */
   isOpenWhenClosed?: true
   /**
-   * Whose it is, where keys can be narrowed: those of the product that lists its feature. Undefined for routes of the
-   * account.
+   * Products that the route belongs to, where keys can be narrowed: the product that lists its feature. Undefined for
+   * routes of the account.
    */
   products?: readonly Product[]
   /** What its entry in the audit log says. Tests check that a request to the route writes one. */
@@ -206,7 +206,7 @@ export interface Exchange {
 export type Answer = TextAnswer | StreamAnswer
 
 interface StreamAnswer extends StreamReply {
-  /** Of a caller with a key or a session: asked while the stream is sent. */
+  /** Check of a caller with a key or a session, repeated while the stream is sent. */
   recheck?: Recheck
 }
 

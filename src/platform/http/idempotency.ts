@@ -30,7 +30,7 @@ export interface IdempotencyKey {
   isReplayed: boolean
   /** SHA-256 of method, path and body; undefined while the body has not been read to its end. */
   fingerprint(): Buffer | undefined
-  /** Of a request whose body names the environment of its effect: call it before `once`. */
+  /** Sets the environment of a request whose body names it; call this before `once`. */
   belongsTo(scope: Scope): void
   /** Sets the digest of the body: SHA-256 of its canonical form, or of its bytes where it is streamed. */
   bodyIs(digest: Buffer): void
@@ -112,9 +112,9 @@ export async function once<R>(
 }
 
 /**
- * Before costly work outside of a transaction: `once` refuses a repeat only after it. Of two requests at the same time
- * both may get here, and one of them is answered with what the other stored.
- * @throws {Failure} as `once`, of a repeat.
+ * Refuses a repeat before costly work outside of a transaction: `once` refuses it only afterwards. Two concurrent
+ * requests may both pass; one of them is answered with what the other stored.
+ * @throws {Failure} as `once` for a repeat.
  */
 export async function refuseRepeat(tx: Tx, key: IdempotencyKey): Promise<void> {
   if (await isKnown(tx, key)) throw inProgress()
@@ -216,7 +216,7 @@ async function insertEffect(tx: Tx, key: IdempotencyKey, subject: string | null)
   if (inserted.length === 0) throw inProgress()
 }
 
-// By SHA-256: with a hash that can be steered, one account could block another's keys.
+// SHA-256 can't be steered: with a weaker hash one account could block another's keys.
 function lockOf({ scope, route, digest }: IdempotencyKey): string {
   const name = JSON.stringify(['idempotency', scope.accountId, scope.environment, route, digest.toString('hex')])
   return sha256(name).readBigInt64BE().toString()

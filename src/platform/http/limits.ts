@@ -14,7 +14,7 @@ import type { Caller, Route } from './endpoint.ts'
 export interface Limit {
   /** What it limits, for the caller, the log and the metric. */
   name: LimitName
-  /** Whose bucket it is, among those of this name. */
+  /** Bucket key: the account, key or address. */
   subject: string
   rate: Rate
   /** For the caller, when it is reached. */

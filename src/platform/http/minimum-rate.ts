@@ -6,7 +6,7 @@ import { Failure } from '#src/failure.ts'
 /** A minimum rate instead of a total time-out: 2 GiB may take an hour, 500 bytes may not. */
 export interface MinimumRate {
   windowMs: number
-  /** Of every body in each window. */
+  /** Bytes of every body in each window. */
   minBytes: number
   /** In how many windows a JSON body arrives, which is held in memory, whatever its size. */
   jsonWindows: number

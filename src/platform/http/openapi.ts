@@ -31,7 +31,7 @@ export interface Note {
   examples?: Record<string, unknown>
   /** The content of a raw body, by its content type. */
   bodies?: Record<string, RawContent>
-  /** By status. */
+  /** Notes by status. */
   answers?: Record<number, AnswerNote>
   /** Problems that only the handler knows. */
   problems?: readonly FailureCode[]
@@ -61,7 +61,7 @@ export interface WebhookNote {
   headers: Record<string, string>
   body: z.ZodType
   example: unknown
-  /** By status, or `default`. */
+  /** Answers by status, or `default`. */
   answers: Record<string, string>
 }
 
@@ -70,7 +70,7 @@ export interface Notes {
   summary: string
   description: string
   tags: readonly { name: string; description: string }[]
-  /** By method and path, such as `GET /v1/media/:id`. */
+  /** Notes by method and path, such as `GET /v1/media/:id`. */
   operations: Record<string, Note>
   webhooks: Record<string, WebhookNote>
 }

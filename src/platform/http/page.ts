@@ -236,7 +236,8 @@ export function createPager({ key, previous = [] }: PagerKeys): Pager {
   }
 }
 
-// As a key object: bytes are turned into one at each signature, and a page of results has a cursor in each line.
+// The key is a key object: bytes are turned into one at each signature, and a page of results has a cursor in each
+// line.
 function deriveKey(key: Uint8Array): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'countersign list cursor v1', 32)))
 }

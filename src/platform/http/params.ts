@@ -36,7 +36,7 @@ export function accountIdParams(type: AccountType) {
 
 // Outside these years ISO 8601 needs a sign, and Postgres has no year 0.
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z')
-/** Of times that are told to callers: RFC 3339 has no year 10000. */
+/** Last time that callers are told: RFC 3339 has no year 10000. */
 export const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
 /** A bound of a list, which is compared and never answered: any time of RFC 3339. */

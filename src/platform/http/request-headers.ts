@@ -46,8 +46,8 @@ export function parseByteRange(header: string | undefined, size: number): RangeA
 }
 
 /**
- * RFC 9110 13.1.1: one ETag of a version or several, compared strongly. Undefined: no header, or `*`, which is any version.
- * Of a tag with a digest (`replyVersioned`) the version counts.
+ * RFC 9110 13.1.1: one ETag of a version or several, compared strongly. Undefined: no header, or `*`, which is any
+ * version. Only the version of a tag with a digest (`replyVersioned`) counts.
  * @throws {Failure} `invalid_request`.
  */
 export function parseIfMatch(header: string | undefined): number[] | undefined {

@@ -75,7 +75,7 @@ export function createRouting() {
   }
 }
 
-// Of a declared path and of a request's: the segment after /v1, or the first one.
+// Returns the collection of a declared path or of a request's: the segment after /v1, or the first one.
 function collectionOf(path: string): string {
   const [, first = '', second = ''] = path.split('/', 3)
   return first === 'v1' ? second : first

@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Answer } from './endpoint.ts'
 import { watchAccess } from './watch-access.ts'
 
-// As long as a client needs to notice an early answer; discarding costs only bandwidth.
+// A client needs this long to notice an early answer; discarding costs only bandwidth.
 const LINGER_MS = 30_000
 const LINGER_IDLE_MS = 2_000
 

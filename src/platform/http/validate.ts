@@ -25,7 +25,7 @@ export function parseWith(schema: z.ZodType, value: unknown, place: Place): Pars
   return parsedBy(schema, schema.safeParse(value, { reportInput: true }), place)
 }
 
-/** As `parseWith`, for a body of many values: the schema validates its longest arrays in slices. */
+/** Same as `parseWith`, for a body of many values: the schema validates its longest arrays in slices. */
 export async function parseInSlices(schema: z.ZodType, value: unknown): Promise<Parsed> {
   return parsedBy(schema, await schema.safeParseAsync(value, { reportInput: true }), 'body')
 }

@@ -16,7 +16,7 @@ export interface NewJob<Q extends QueueName> {
   priority?: 'interactive' | 'bulk'
   /** Not before this many milliseconds from now. */
   delayMs?: number
-  /** Of the span that caused the job; by default the span that enqueues it. */
+  /** Span that caused the job; by default the span that enqueues it. */
   traceparent?: string | undefined
 }
 
@@ -62,7 +62,7 @@ export const NEXT = `jobs.run_at - interval '1 minute'`
 export const SUSPENDED_ACCOUNTS = 'ARRAY(SELECT id FROM accounts WHERE suspended_at IS NOT NULL)'
 // Read once per statement, from a table of a few rows.
 const QUEUE_IS_PAUSED = 'EXISTS (SELECT FROM queues WHERE queues.queue = $3 AND queues.paused_at IS NOT NULL)'
-/** As stored. */
+/** Values as stored. */
 export const PRIORITY = { interactive: 0, bulk: 1 } as const
 
 /** Writes jobs in the caller's transaction, so that commit and enqueue can't diverge. Returns their ids, in order. */

@@ -105,7 +105,8 @@ export async function migrateEngine(client: pg.Client, login: string): Promise<v
     GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA ${ENGINE_SCHEMA} TO ${role};
     GRANT TEMPORARY ON DATABASE ${client.escapeIdentifier(client.database ?? '')} TO ${role};
   `)
-  // Those that the login made itself belong to it, and an owner that is no superuser may not grant them.
+  // Sequences that the login created belong to it and need no grant; this role, which is no superuser, could not grant
+  // them.
   const { rows } = await client.query<{ name: string }>(
     `SELECT oid::regclass::text AS name FROM pg_class
      WHERE relkind = 'S' AND relnamespace = $1::regnamespace AND pg_has_role(relowner, 'USAGE')`,
@@ -191,7 +192,7 @@ function postgresEngine(databaseUrl: string, waits: Waits): Engine {
     },
     async inspect(queue) {
       shared ??= connect()
-      // By type this is a different queue from Redis's; the board uses only the methods that both have.
+      // The types differ: this class is not Redis's queue, and the board uses only the methods that both have.
       return ready(new PostgresQueue(queue, { connection: bullPool(shared) }) as unknown as Queue)
     },
     consume(queue, { concurrency, process, onError, onForgotten }) {

@@ -34,7 +34,7 @@ export interface QueueRoom {
   free: number
   window: number
   workers: number
-  /** By lane; lanes with none in flight are absent. */
+  /** Jobs in flight by lane; lanes with none are absent. */
   inFlight: ReadonlyMap<string, number>
   accountsInFlight: ReadonlyMap<string, number>
 }

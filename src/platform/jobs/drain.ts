@@ -25,7 +25,8 @@ export interface Draining {
   stopTimers(): void
 }
 
-// Of the time, at most this is kept for handlers to notice their signal, and to hand back the jobs of those that don't.
+// Most of the stop time that is kept for handlers to notice their signal, and for handing back the jobs of handlers
+// that don't.
 const ENDING_MS = 3_000
 
 // For the engine to end its fetches. A worker that holds no job has nothing else to wait for.

@@ -61,7 +61,7 @@ export function createRedisConnections(url: string, { idleSeconds, answerMs }: W
      */
     consuming: (onError: (error: Error) => void): Redis =>
       connect({ maxRetriesPerRequest: null, socketTimeout: idleSeconds * 1_000 + answerMs }, onError),
-    /** Of a worker's connection, once BullMQ has copied it for its blocking commands. */
+    /** Sets the timeout of a worker's connection, once BullMQ has copied it for its blocking commands. */
     expectAnswers(connection: Redis): void {
       connection.options.socketTimeout = answerMs
     },

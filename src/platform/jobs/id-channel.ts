@@ -15,7 +15,7 @@ const MAX_IDS = 200
 const ID_LENGTH = 36
 const MAX_LENGTH = MAX_IDS * (ID_LENGTH + 1)
 
-/** Of an engine that can't send messages cheaply: NOTIFY would serialise Postgres's commits. */
+/** Channel of an engine that can't send messages cheaply: NOTIFY would serialise Postgres's commits. */
 export const NO_ID_CHANNEL: IdChannel = { publish() {}, subscribe() {} }
 
 interface RedisChannelDeps {

@@ -53,7 +53,7 @@ export function createInternalJobs({ db, password, log, workOf }: InternalJobsDe
     }
   }
 
-  /** Of concurrent redrives of one job one succeeds. */
+  /** Redrives a job. One of several concurrent redrives succeeds. */
   async function redriveJob(id: string): Promise<JsonAnswer> {
     const [job] = UUID.test(id) ? await listJobs(db, { id, limit: 1 }) : []
     if (job === undefined) return refuse(404, 'There is no such job.')

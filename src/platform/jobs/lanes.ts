@@ -27,7 +27,7 @@ export interface DueLane {
 }
 
 const DIRECT = ' direct'
-/** Of jobs that go before those of a lane, and that a hold of the lane does not stop. */
+/** Priority lane: bypasses the hold, shares cap and rate. */
 export const directLaneOf = (lane: string): string => `${lane}${DIRECT}`
 /** The lane whose limits apply to this one. */
 export const limitedBy = (lane: string): string => (lane.endsWith(DIRECT) ? lane.slice(0, -DIRECT.length) : lane)

@@ -115,7 +115,7 @@ export async function listQueues(db: Database): Promise<QueueSummary[]> {
 
 export interface WorkerSummary {
   id: string
-  /** Of its jobs, or what a process without a queue does. */
+  /** Kind of its jobs, or what a process without a queue does. */
   kind: string
   slots: number
   heartbeatAt: Date

@@ -9,7 +9,7 @@ const GROWTH = 1.25
 const GAP_PER_WAITER_MS = 0.025
 const MAX_PER_WAITER_MS = 1
 
-/** Of the interval before the second read; the first comes at the usual time from accept to settle. */
+/** Interval before the second read; the first read comes at the usual time from accept to settle. */
 export const FIRST_INTERVAL_MS = MIN_MS
 
 /** The interval after one of `intervalMs`, while `waiting` jobs are waited for. */

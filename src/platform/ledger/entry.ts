@@ -22,8 +22,8 @@ export interface RuleResult {
 }
 
 /**
- * Results that an entry names of rules that decide, and as many of shadow rules. Of a policy of 1,000 rules there may be 7,000, and
- * a list reads 100 entries.
+ * Results of deciding rules that an entry names, and as many of shadow rules. A policy of 1,000 rules may give 7,000
+ * results, and a list reads 100 entries.
  */
 export const MAX_RULE_RESULTS = 100
 

@@ -18,13 +18,13 @@ export interface RecordedDecision {
   entry: DecisionEntry
   /** Opens its facts, which takes a while where they are long; undefined when it was recorded without any. */
   facts(): Json | undefined
-  /** Of the entry and the sealed facts. */
+  /** Size of the entry and the sealed facts. */
   bytes: number
 }
 
 export interface OpenedFacts {
   facts: Json
-  /** As the entry has it, if nothing was changed. */
+  /** Hash in the entry, if nothing was changed. */
   hash: string
 }
 
@@ -69,7 +69,7 @@ export const SEALED_FACTS: SealedColumn = {
 // The entry is given to strangers, and facts may be few and guessable: with a salt, their hash tells nothing.
 const SALT_BYTES = 16
 const FACTS_LIMITS = { maxBytes: 16 * 1024 * 1024, maxDepth: 1_000 }
-// An entry has a kilobyte or two, and its facts some more. Those of a long policy have up to a megabyte.
+// An entry has a kilobyte or two, and its facts some more. Facts of a long policy have up to a megabyte.
 const PAGE_ROWS = 200
 const PAGE_BYTES = 4 * 1024 * 1024
 

@@ -67,9 +67,9 @@ const EVERY_CHECKPOINT_DAYS = 7
 const HOURLY_CHECKPOINT_DAYS = 90
 
 /**
- * Thins out old checkpoints. Of an hour and of a day the last one stays, which signs what the others signed and more; the
- * newest of a log is the last of its hour and is never deleted. Leaves and nodes stay, so that proofs between any two sizes
- * do, and a checkpoint that somebody kept can still be compared with the log.
+ * Thins out old checkpoints. The last checkpoint of an hour and of a day stays: it signs what the others signed and
+ * more. The newest checkpoint of a log is the last of its hour and is never deleted. Leaves and nodes stay, so that
+ * proofs between any two sizes remain possible, and a checkpoint that a client kept can still be compared with the log.
  */
 export function checkpointRetention({ db }: Pick<LedgerRetentionDeps, 'db'>): TenantRule {
   return {

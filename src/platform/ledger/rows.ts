@@ -84,7 +84,7 @@ export async function findSealedFacts(tx: Tx, decisionId: string): Promise<Buffe
 
 interface Page {
   limit: number
-  /** Of entries and sealed facts together. */
+  /** Size of entries and sealed facts together. */
   maxBytes: number
   /** Exclusive: the last of the page before. */
   after?: string | undefined

@@ -13,16 +13,16 @@ export interface TokenBucket {
 
 export interface BucketState {
   isGranted: boolean
-  /** As far as this process knows: the others use the bucket too. */
+  /** Tokens that remain as far as this process knows: the others use the bucket too. */
   remaining: number
-  /** Until the next token, where none is left. */
+  /** Time until the next token, where none is left. */
   refillMs: number
 }
 
 export interface Limiter {
   /** Takes one token. Not a promise where the answer is known here. Never rejects. */
   take(bucket: TokenBucket): BucketState | Promise<BucketState>
-  /** Of this process's memory. */
+  /** Buckets in this process's memory. */
   size(): number
 }
 
@@ -41,12 +41,12 @@ interface Lease {
 }
 
 interface Entry {
-  /** Of the bucket in this process's memory. */
+  /** Use of the bucket in this process's memory. */
   usedUntilMs: number
   leases: Lease[]
   /** Lent tokens that were not used in their time. */
   unused: number
-  /** Of the shared bucket, when it was last asked. */
+  /** Tokens of the shared bucket when it was last asked. */
   remaining: number
   /** Until then the shared bucket has no token. */
   emptyUntilMs: number

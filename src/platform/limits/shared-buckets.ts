@@ -15,9 +15,9 @@ export interface Wanted {
 }
 
 export interface TakenTokens {
-  /** Of `need`. */
+  /** Tokens granted of `need`. */
   granted: number
-  /** Of `extra`: valid for LEASE_MS from the time of asking. */
+  /** Tokens lent of `extra`, valid for LEASE_MS from the time of asking. */
   lent: number
   remaining: number
   refillMs: number
@@ -40,7 +40,7 @@ interface SharedBucketsOptions {
   prefix: string
   /** Called at each attempt while Redis is away. */
   onAway?: (error: Error) => void
-  /** Of one command. Requests wait for as long when Redis hangs. */
+  /** Time limit of one command. Requests wait this long when Redis hangs. */
   timeoutMs?: number
 }
 
@@ -121,7 +121,7 @@ export function createSharedBuckets({
     if (probing === undefined) probing = setTimeout(() => void probe(), PROBE_MS).unref()
   }
 
-  // By the script itself: a Redis that is full or read-only still answers a PING.
+  // The probe runs the script itself: a Redis that is full or read-only still answers a PING.
   async function probe(): Promise<void> {
     clearTimeout(probing)
     probing = undefined

@@ -6,7 +6,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface OutgoingMail {
-  /** Of the row. The Message-ID is made from it, so that a mail that is sent twice has one. */
+  /** Id of the row. The Message-ID is made from it, so that a mail that is sent twice has one. */
   id: string
   to: string
   subject: string
@@ -118,7 +118,7 @@ function createFileMailer(settings: MailerSettings, directory: string): Mailer {
 function messageOf({ id, to, subject, text, html }: OutgoingMail, { from, host }: MailerSettings) {
   return {
     from,
-    // As an object: a string would be parsed as a list of addresses.
+    // The address is an object: a string would be parsed as a list of addresses.
     to: { name: '', address: to },
     envelope: { from: addressOf(from), to: [to] },
     messageId: `<${id}@${host}>`,
@@ -135,7 +135,7 @@ export function addressOf(from: string): string {
   return /<([^<>]*)>\s*$/.exec(from)?.[1] ?? from
 }
 
-// Of a refused connection or login (EAUTH has 535) the mail is not at fault.
+// Other errors, such as a refused connection or login (EAUTH has 535), are not the mail's fault.
 const ABOUT_THE_MAIL = ['EENVELOPE', 'EMESSAGE']
 
 function resultOf(error: unknown): MailResult {

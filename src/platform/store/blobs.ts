@@ -74,6 +74,6 @@ export interface ReadOptions {
 
 export interface OpenBlob {
   stream: Readable
-  /** Of the whole blob, whatever the range. */
+  /** Size of the whole blob, whatever the range. */
   size: number
 }

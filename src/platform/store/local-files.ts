@@ -112,7 +112,7 @@ export function createLocalFiles(directory: string, maxBytes: number): LocalFile
       }
       for (const name of names) {
         if (!name.startsWith(SPOOLED)) continue
-        // Those without a lock, as a cleaner of temporary files leaves them, go by age.
+        // Files without a lock, as a cleaner of temporary files leaves them, are removed by age.
         const { mtime } = (await stat(join(directory, name)).catch(() => undefined)) ?? {}
         if (mtime !== undefined && mtime < before && (await remove(name))) removed += 1
       }

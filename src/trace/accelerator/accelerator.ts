@@ -9,7 +9,7 @@ import { createFeeder } from './forward.ts'
 import { writeGroupedProduct, writeLayer, writeProduct } from './layer-graphs.ts'
 
 export interface AcceleratorOptions {
-  /** Of the weights as floats, and the kernel's memory beside them. */
+  /** Memory for the weights as floats, and the kernel's memory beside them. */
   maxBytes: number
   load?: ImportPackage | undefined
 }

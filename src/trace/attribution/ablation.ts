@@ -8,7 +8,7 @@ import { differenceOf, type Objective } from './objective.ts'
 import type { NeuronEffect } from './total-effects.ts'
 
 export interface VerifiedNeuron extends NeuronEffect {
-  /** Of the objective, when the neuron is ablated. */
+  /** Change of the objective when the neuron is ablated. */
   predicted: number
   measured: number
 }

@@ -42,7 +42,7 @@ export type GraphNode =
       neuron: number
       activation: number
       effect: number
-      /** Of the effect, what it writes to the output directly, where that is known apart. */
+      /** Part of the effect that the neuron writes to the output directly, where that is known separately. */
       direct?: number
       influence: number
     }
@@ -56,7 +56,7 @@ export interface DirectRow {
   token: number
   logit: number
   embedding: number
-  /** Of each layer. The neurons of an MLP add up to its part. */
+  /** Contribution of each layer. The neurons of an MLP add up to its part. */
   attention: number[]
   mlp: number[]
   /** What no writer adds: of a norm with a bias. */
@@ -66,15 +66,15 @@ export interface DirectRow {
 /** A structured clone of it can travel between processes. */
 export interface AttributionGraph {
   method: AttributionMethod
-  /** Whose arithmetic it is where it is not the kernel's: the bits, and so a hash of them, are others. */
+  /** Runtime that computed the graph, where it is not the kernel: its bits, and so a hash of them, differ. */
   runtime?: string
   layers: number
   tokens: number[]
   /** Control tokens have none. */
   text: string
-  /** Of each token, as it is shown. */
+  /** Text of each token, as it is shown. */
   tokenTexts: string[]
-  /** Of the logits, in the order of their nodes. */
+  /** Texts of the logits, in the order of their nodes. */
   logitTexts: string[]
   objective: Objective
   nodes: GraphNode[]
@@ -84,7 +84,7 @@ export interface AttributionGraph {
   linksFound: number
   /** null: the method is approximate, and nothing adds up. */
   sumCheck: SumCheck | null
-  /** Of the absolute effect of all neurons, the part of those that are not named. */
+  /** Share of the absolute effect of all neurons that belongs to neurons without a node. */
   remainderShare: number
   /** null: the method is approximate, and the inputs of neurons and remainders are not known. */
   scores: GraphScores | null

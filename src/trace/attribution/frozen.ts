@@ -11,7 +11,7 @@ import type { LoadedModel } from '../llama/model.ts'
 export interface FrozenPass {
   model: LoadedModel
   tokens: readonly number[]
-  /** As many as there are tokens. The logits are of the last one. */
+  /** Number of positions: one for each token. The logits belong to the last one. */
   positions: number
   internals: Internals
   logits: Float32Array

@@ -10,7 +10,7 @@ import type { Objective } from './objective.ts'
 import { createMatrixProducts } from './products.ts'
 import { createLargest, type TotalEffects } from './total-effects.ts'
 
-/** As `computeTotalEffects`, where an effect is gradient times activation. */
+/** Same as `computeTotalEffects`, where an effect is gradient times activation. */
 export async function computeGradients(
   pass: FrozenPass,
   objective: Objective,

@@ -7,9 +7,9 @@ export interface DenseGraph {
   features: number
   remainders: number
   embeddings: number
-  /** Of each feature, then of each logit; the columns are the sources. */
+  /** Inputs of each feature, then of each logit; the columns are the sources. */
   rows: readonly Float64Array[]
-  /** Of the logits. */
+  /** Probabilities of the logits. */
   probabilities: readonly number[]
   /** Whether a feature without an edge to it says nothing. Not so where the rows of features are unknown. */
   needsInputs: boolean
@@ -29,9 +29,12 @@ export interface PrunedGraph {
   scores: GraphScores
 }
 
-/** Of a graph whose rows are all known: where those of features are empty, nothing is unexplained and the figures say nothing. */
+/**
+ * Scores of a graph whose rows are all known: where the rows of features are empty, nothing is unexplained and the
+ * figures say nothing.
+ */
 export interface GraphScores {
-  /** Of the influence that ends in embeddings and remainders, the part of the embeddings. */
+  /** Share of the embeddings in the influence that ends in embeddings and remainders. */
   replacementScore: number
   /** The part of the inputs of all nodes, by influence, that does not come from remainders. */
   completenessScore: number
@@ -112,7 +115,7 @@ function chooseEdges(graph: DenseGraph, has: (source: number) => boolean, share:
   const least = thresholdOf(sorted, share)
   const found = countOf(sorted, (score) => score >= least)
   const limit = sorted[Math.min(found, MAX_EDGES) - 1] ?? 0
-  // Of equal scores those of the first rows are kept.
+  // Among equal scores the first rows are kept.
   let equals = Math.min(found, MAX_EDGES) - countOf(sorted, (score) => score > limit)
   const edges: PrunedGraph['edges'] = []
   scoreEdges(graph, influence, has, (row, column, score) => {

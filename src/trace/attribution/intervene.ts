@@ -23,8 +23,8 @@ export interface ChangedToken {
   before: { logit: number; probability: number }
   after: { logit: number; probability: number }
   /**
-   * Of the logit, less the mean change of the tokens that are shown: what all logits gain together changes no
-   * probability, and frozen norms predict it badly.
+   * Predicted change of the logit, less the mean change of the tokens that are shown: what all logits gain together
+   * changes no probability, and frozen norms predict it badly.
    */
   predictedChange: number
   measuredChange: number
@@ -35,7 +35,7 @@ export interface Intervention {
   tokens: ChangedToken[]
   /** The activation of each edited neuron before it was multiplied, and after. */
   edits: (NeuronEdit & { activationBefore: number; activationAfter: number })[]
-  /** As that of a graph. */
+  /** Same as the `runtime` of a graph. */
   runtime?: string
 }
 

@@ -18,7 +18,7 @@ const labelsFile = z.strictObject({
   format: z.literal('countersign-labels'),
   format_version: z.literal(1),
   model_sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Of the texts that were read, and the program that made them. */
+  /** Texts that were read, and the program that made them. */
   corpus: z.strictObject({
     generator: z.string(),
     transcripts: z.number().int(),

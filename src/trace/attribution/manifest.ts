@@ -106,7 +106,7 @@ function serviceMembers(graph: AttributionGraph, { jobId, traceId, model, canary
     model_version_id: model.versionId,
     model_sha256: model.sha256,
     backend: model.backend,
-    // Manifests of two runtimes have two hashes. Those of the kernel alone don't name it.
+    // Manifests of two runtimes have two hashes. A manifest of the kernel alone names no runtime.
     ...(graph.runtime !== undefined && { runtime: graph.runtime }),
     method: graph.method,
     is_approximate: graph.method !== 'exact',

@@ -9,7 +9,7 @@ export interface MatrixProduct {
   x: number
   matrix: number
   y: number
-  /** Of the matrix. Each row of x has `columns` floats, each of y `rows`. */
+  /** Columns of the matrix. Each row of x has `columns` floats, each of y `rows`. */
   columns: number
   rows: number
 }

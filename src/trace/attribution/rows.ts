@@ -146,7 +146,10 @@ interface Placed {
 
 const segmentOf = ({ target, firstRow }: Placed): Segment => ({ firstRow, positions: target.position + 1 })
 
-/** Those that read the highest layer first, so that the ones that a layer has reached come before the others. */
+/**
+ * Sorts targets so that those that read the highest layer come first: the targets that a layer has reached come before
+ * the others.
+ */
 function batchesOf(targets: readonly Target[], maxRows: number): Placed[][] {
   const batches: Placed[][] = []
   let used = maxRows

@@ -16,11 +16,11 @@ export interface NeuronEffect {
 }
 
 export interface TotalEffects {
-  /** Those with the largest absolute effect, in the order of layer, position and neuron. */
+  /** Neurons with the largest absolute effect, in the order of layer, position and neuron. */
   selected: NeuronEffect[]
   /** The part of the absolute effect of all neurons that the others have: 0 to 1. */
   remainderShare: number
-  /** Of the token at each position. */
+  /** Effect of the token at each position. */
   embeddings: number[]
 }
 

@@ -65,7 +65,7 @@ export interface CheckOptions {
   key?: IdempotencyKey | undefined
   /** Set when the account may not have inputs read any more this month. */
   overCap?: Failure | undefined
-  /** Of the request: asked for where an input is read. */
+  /** Returns the request's signal; called only where an input is read. */
   signal(): AbortSignal
 }
 

@@ -29,7 +29,7 @@ export interface CanaryReading {
   readingAt: Date
   /** `canary_hash`. */
   hash: string
-  /** Those that were asked for, by the kill switch's threshold where it names one. */
+  /** Families that were asked for, judged by the kill switch's threshold where it names one. */
   families: JudgedFamily[]
   /** Older than the condition accepts: it refuses as the reading that a token is bound to, and locks nothing. */
   isStale: boolean
@@ -47,7 +47,7 @@ export interface CanaryCondition {
   source?: 'inference' | undefined
 }
 
-/** As JSON, for the facts of a decision. */
+/** A trip as JSON, for the facts of a decision. */
 export interface KillSwitchTrip extends Pick<CheckJudgement, 'mode' | 'families' | 'locks' | 'tripped_families'> {
   trace_id: string
   canary_set: string

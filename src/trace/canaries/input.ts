@@ -68,7 +68,7 @@ export function logUnread(log: Pick<Log, 'info' | 'warn'>, { cause, failure }: U
 export interface InputOptions {
   /** Only a model with one of these sets is asked; any set when absent. */
   sets?: readonly string[]
-  /** Of the request: ends when its client is gone. */
+  /** The request's signal: it ends when the client is gone. */
   signal: AbortSignal
   /** The account's. */
   rule: ReadingRule

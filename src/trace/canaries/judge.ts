@@ -6,11 +6,11 @@ import type { Reading } from './readings.ts'
 export const MODES = ['off', 'monitor', 'block', 'block_and_lock'] as const
 export type KillSwitchMode = (typeof MODES)[number]
 
-/** As stored and as shown. */
+/** A kill switch as stored and as shown. */
 export interface KillSwitch {
   mode: KillSwitchMode
   max_age_s: number
-  /** Of families that are absent, the threshold of the reading counts. */
+  /** Settings of families; a family that is absent keeps the threshold of the reading. */
   families: { family: string; threshold: number; enabled: boolean }[]
   /** Without `agents`: every agent. */
   apply_to: { agents?: string[] | undefined }

@@ -48,11 +48,14 @@ export interface CanaryState {
   /** Whether the trace is of the session or the agent. */
   isOwn: boolean
   /**
-   * As for a condition without a family of its own, by the kill switch's age: the newest trip before the presented reading.
-   * undefined where nothing counts.
+   * Answer to a condition without a family of its own, by the kill switch's age: the newest trip before the presented
+   * reading. Undefined where nothing counts.
    */
   reading: CanaryReading | undefined
-  /** As `read` answers a condition without an input. A trip of the session or the agent comes before the presented reading. */
+  /**
+   * Answers a condition without an input as `read` does. A trip of the session or the agent comes before the presented
+   * reading.
+   */
   readFor(condition: CanaryCondition): CanaryReading | undefined
   /**
    * A trip that refuses whatever reading is presented: of the session, the agent, or the trace that the token is bound to.
@@ -88,9 +91,9 @@ export interface CanaryPort {
   ): Promise<{ traceId: string } | { unread: Unread }>
   readState(tx: Tx, question: CanaryQuestion): Promise<CanaryState>
   /**
-   * Of a decision that a tripped condition denied: emits `trace.canary_tripped` once per token, and locks where the kill
-   * switch says `block_and_lock`. The transaction holds the advisory locks on session and agent; shared ones are enough,
-   * as the index makes one lock of several.
+   * Handles a decision that a tripped condition denied: emits `trace.canary_tripped` once per token, and locks where
+   * the kill switch says `block_and_lock`. The transaction holds the advisory locks on session and agent; shared ones
+   * are enough, as the index makes one lock of several.
    */
   tripAtVerify(tx: Tx, scope: Scope, trip: CanaryTrip): Promise<{ lockId?: string }>
   /** The same for a decision that the kill switch itself refused. @param jti null: at authorize, which issues nothing. */

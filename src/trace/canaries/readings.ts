@@ -20,13 +20,13 @@ export interface Reading {
   score: number
   raw: number | null
   threshold: number
-  /** By its own threshold. */
+  /** Whether the score reaches the probe's own threshold. */
   tripped: boolean
   probe_version: string | null
   layer: number | null
   aggregator: string | null
   n_tokens: number | null
-  /** As the card of the probe says. Absent of a client's readings. */
+  /** Status in the card of the probe. Absent in a client's readings. */
   probe_status?: ProbeStatus
 }
 

@@ -61,7 +61,7 @@ export interface TracedInference {
   textUntil: Date | null
 }
 
-/** Of each token and of each window of a completion. Empty where it was withheld. */
+/** Facts of each token and each window of a completion. Empty where it was withheld. */
 export interface CompletionFacts {
   logProbabilities: number[]
   windows: WindowScores[]
@@ -164,7 +164,7 @@ export async function findCompletionFacts(tx: Tx, id: string): Promise<Completio
   return row?.facts ?? undefined
 }
 
-/** Whose plan says how long traces are kept. */
+/** Owner of traces; the plan says how long they are kept. */
 export interface TraceOwner extends Pick<Scope, 'environment'> {
   plan: Plan
 }

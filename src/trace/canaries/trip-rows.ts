@@ -42,8 +42,8 @@ export const latestTrip = (session: `$${number}`, agent: `$${number}`) =>
   )
 
 /**
- * Traces of a session and its agent that tripped since a time, the latest of each kind. Those that came before a person
- * cleared the lock of their session or agent, or the lock that they made, are not among them.
+ * Returns the traces of a session and its agent that tripped since a time, the latest of each kind. Leaves out trips
+ * from before a person cleared the lock of the session or agent, or the lock that they caused.
  */
 export async function findTrips(
   tx: Pick<Tx, 'query'>,

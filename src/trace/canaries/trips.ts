@@ -15,7 +15,7 @@ export interface Trip extends TripSubject {
   /** Whether the session, or the agent, is to be locked. */
   isLocking: boolean
   reading: { traceId: string | null; hash: string; families: readonly JudgedFamily[] }
-  /** Of a verify. */
+  /** Token of a verify; null at authorize. */
   jti: string | null
   matchedRuleId: string | null
 }

@@ -32,7 +32,7 @@ export interface Pairing {
   uncompared: string[]
   /** The rows of next-token distributions; 0 where the models have different tokens. */
   distributions: number
-  /** Of the whole model; 0 where the two have different sizes. */
+  /** Neurons of the whole model; 0 where the two have different sizes. */
   neurons: number
 }
 
@@ -41,7 +41,7 @@ export interface Measures {
   done: number
   /** Too long for one of the models. */
   skipped: number
-  /** By family. */
+  /** Scores by family. */
   scores: Record<string, { base: number[]; target: number[] }>
   divergence: { sum: number; tokens: number }
   neurons: NeuronMoments

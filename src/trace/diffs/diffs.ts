@@ -29,7 +29,7 @@ import {
   insertDiff,
 } from './rows.ts'
 
-/** Of an account and environment, queued and running: they run one after the other. */
+/** Most queued and running diffs of an account and environment: they run one after the other. */
 export const MAX_OPEN_DIFFS = 20
 const MAX_SEED = 2 ** 31
 

@@ -8,9 +8,9 @@ import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import { chatMessage } from '../canaries/input.ts'
 
-/** Of one set. Twice as many make intervals smaller by a third only. */
+/** Most prompts of one set. Twice as many make intervals smaller by a third only. */
 export const MAX_PROMPTS = 2_000
-/** Of one prompt. */
+/** Most messages of one prompt. */
 export const MAX_MESSAGES = 16
 const MAX_CONTENT_CHARACTERS = 16_000
 export const MAX_SET_BYTES = 4_000_000
@@ -38,7 +38,7 @@ export type EvalPrompt = z.output<typeof evalPrompt>
 
 export interface EvalPrompts {
   name: string
-  /** Of the prompts' canonical JSON (RFC 8785), in hexadecimal. */
+  /** Hash of the prompts' canonical JSON (RFC 8785), in hexadecimal. */
   sha256: string
   prompts: readonly EvalPrompt[]
 }

@@ -22,7 +22,7 @@ import {
   lockEvalSet,
 } from './eval-set-rows.ts'
 
-/** Of an account and environment. */
+/** Most sets of an account and environment. */
 const MAX_EVAL_SETS = 50
 
 export const SEALED_PROMPTS: SealedColumn = {
@@ -125,7 +125,10 @@ export function createEvalSets({ db, sealer, pager, now }: EvalSetsDeps) {
       return { name: found.name, sha256: found.sha256.toString('hex'), prompts }
     },
 
-    /** Of a set that was read: it stays until the transaction ends. @throws {Failure} `not_found`: it was deleted. */
+    /**
+     * Keeps a set that was read until the transaction ends.
+     * @throws {Failure} `not_found`: it was deleted.
+     */
     async hold(tx: Tx, id: string): Promise<void> {
       if (!(await lockEvalSet(tx, id))) throw deleted(id)
     },

@@ -31,7 +31,7 @@ export function completeThresholds(given: GivenThresholds): DiffThresholds {
 export const MIN_PROMPTS = 200
 
 export const DIFF_VERDICTS = ['pass', 'warn', 'drift', 'inconclusive'] as const
-/** Of a family, and of the whole: the worst of its families. */
+/** Verdict on a family, and on the whole: the worst of its families. */
 export type DiffVerdict = (typeof DIFF_VERDICTS)[number]
 
 /** The scores of one family, a pair for each prompt. */

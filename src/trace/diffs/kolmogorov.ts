@@ -4,7 +4,7 @@
 export interface KolmogorovTest {
   /** The largest distance between the two distributions, 0 to 1. */
   statistic: number
-  /** Of a distance at least as large, when both samples come from one distribution. */
+  /** Probability of a distance at least as large, when both samples come from one distribution. */
   p: number
   method: 'exact' | 'asymptotic'
 }

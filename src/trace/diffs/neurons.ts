@@ -46,7 +46,7 @@ export function addActivations(moments: NeuronMoments, base: Float32Array, targe
   add(2, target)
 }
 
-/** Those with the largest effect first; equal ones in the order of the model. */
+/** Returns the neurons with the largest effect first; equal ones in the order of the model. */
 export function topShifted({ neurons, count, values }: NeuronMoments, perLayer: number, limit: number): NeuronShift[] {
   if (count < 2) return []
   const shifts: NeuronShift[] = []

@@ -87,7 +87,7 @@ export async function findReport(
   return row
 }
 
-/** Those that have not ended. */
+/** Counts diffs that have not ended. */
 export async function countOpenDiffs(tx: Tx): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
     `SELECT count(*) AS count FROM model_diffs WHERE state IN ('queued', 'running')`,

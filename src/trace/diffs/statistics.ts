@@ -51,7 +51,7 @@ function countIn(scores: readonly number[]): number[] {
 export interface MeanShift {
   /** The mean of target minus base. */
   mean: number
-  /** Of the bootstrap: the quantiles of the resampled means at half the error on either side. */
+  /** Bounds of the bootstrap: the quantiles of the resampled means at half the error on either side. */
   low: number
   high: number
 }

@@ -204,7 +204,7 @@ function verifiedOf(selected: readonly (Candidate & NeuronEffect)[], positions: 
     .map(({ direct, ...neuron }) => ({ ...neuron, predicted: -direct, measured: -neuron.effect }))
 }
 
-/** Of what the neurons of the last position write to the output directly, the part of those that are not named. */
+/** Share of what the last position's neurons write to the output directly that belongs to neurons without a node. */
 function unnamedShare(direct: DirectParts, candidates: readonly Candidate[], positions: number): number {
   let total = 0
   direct.neurons.forEach(([first], layer) => {

@@ -26,7 +26,7 @@ export interface PassRequest {
   /** Texts of one length. More than one only where the decoder takes several. */
   texts: readonly (readonly number[])[]
   cache?: DecoderCache | undefined
-  /** Of the text with the same index. */
+  /** Edits of the text with the same index. */
   edits?: readonly (readonly ActivationEdit[])[]
   /** Only of a pass over one text, where the writers are known. */
   capture?: boolean

@@ -11,7 +11,7 @@ import type { ResidualWriters } from './writers.ts'
 
 export interface DirectParts {
   rows: DirectRow[]
-  /** Of each layer, for each logit: what the neurons add to it. */
+  /** What the neurons of each layer add to each logit. */
   neurons: Float64Array[][]
   sumCheck: SumCheck
 }

@@ -20,7 +20,7 @@ export interface ExportedFiles {
   builderConfig: Record<string, unknown>
   /** In a file of its own, or in `tokenizerConfig`. */
   chatTemplate: unknown
-  /** Of all files that were read, each with its name. */
+  /** Hash of all files that were read, each with its name. */
   sha256: string
 }
 
@@ -49,8 +49,8 @@ const ELEMENT_BYTES: Readonly<Record<number, number>> = {
   21: 0.5,
   22: 0.5,
 }
-// Operators of others than ONNX run code of their own. Of Microsoft's, those that decoders are exported with; some others
-// read files or call programs.
+// Operators that are not ONNX's run code of their own. From Microsoft's, only those that decoders are exported with are
+// allowed; some others read files or call programs.
 const OPERATORS: Readonly<Record<string, ReadonlySet<string>>> = {
   'com.microsoft': new Set([
     'BiasGelu',
@@ -147,7 +147,7 @@ function takeFrom(
   return { ...tensor, data: { kind: 'raw', bytes: file.subarray(offset, offset + needed) } }
 }
 
-/** Of the model's own folder: its name has no part of a path, and it is no link to elsewhere. */
+/** Reads a file in the model's own folder: its name has no part of a path, and it is no link to elsewhere. */
 function readBeside(folder: string, name: string, maxBytes: number): Buffer {
   if (name === '' || name === '.' || name === '..' || /[/\\\0]/.test(name)) {
     throw modelError('model_file_invalid', 'The model keeps data in a file outside of its folder, which is not read.')

@@ -10,7 +10,7 @@ export interface DecoderInterface {
   /** 1 for each token of the cache and of the text. */
   mask: string | undefined
   positions: string | undefined
-  /** Of decoders that were merged from one with a cache and one without. */
+  /** Input of decoders that were merged from one with a cache and one without. */
   usesCache: string | undefined
   logits: string
   vocabulary: number

@@ -16,7 +16,7 @@ export function* streamOf({ embedding, layers, final }: Written): Generator<Floa
   yield final
 }
 
-/** Of some positions: positions x vocabulary, by the final norm with the scale of the stream itself. */
+/** Returns positions x vocabulary for some positions, by the final norm with the scale of the stream itself. */
 export async function unembed(
   { norm, width, unembedding }: ResidualWriters,
   stream: Float32Array,

@@ -1,5 +1,6 @@
-// What a trace keeps of its texts. By default that is hashes. With `retain: 'text'` the input and the tokens are kept, sealed,
-// for 30 days, and no longer than the trace. The tokens of a withheld completion are never here: the process of the model does not give them away.
+// What a trace keeps of its texts. It keeps hashes by default. With `retain: 'text'` the input and the tokens are kept,
+// sealed, for 30 days, and no longer than the trace. The tokens of a withheld completion are never here: the process of
+// the model does not give them away.
 
 import { z } from 'zod'
 import { canonicalize, type Json, parseJson } from '#src/platform/crypto/canonical.ts'
@@ -13,12 +14,12 @@ import type { ModelInput, ToolCall } from '../models/protocol.ts'
 import { CHAT_ROLES, type ChatSpan } from '../tokenizer/chat.ts'
 
 export interface TraceContent {
-  /** As the model got it. */
+  /** Input as the model got it. */
   input: ModelInput
   promptTokens: number[]
   /** Empty where the completion was withheld. */
   completionTokens: number[]
-  /** The text of each token, so that they can be read when the model is another one. */
+  /** Text of each token, so that they can be read when the model is another one. */
   completionTexts: string[]
   /** The whole text, also of a model whose tokens are not known. Absent where the completion was withheld. */
   completion?: string | undefined

@@ -263,7 +263,7 @@ interface Found {
   facts: CheckFacts
 }
 
-/** By the kill switch as it is now, unless the model withheld by what it was before. */
+/** Judges by the current kill switch, unless the model withheld the completion by the previous one. */
 function judgeRun(trace: TraceRow, context: RunContext, { result, startedWith }: Ran): Found {
   const by = (killSwitch: RunContext['killSwitch']): Found => {
     const facts = checkFactsOf(trace, { ...context, killSwitch })

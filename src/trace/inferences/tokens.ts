@@ -14,7 +14,7 @@ import { loadTraceContent, type TraceContent } from './contents.ts'
 export interface TracedToken {
   index: number
   logProbability: number
-  /** Of the window that ends with this token; null where none does. */
+  /** Readings of the window that ends with this token; null where none does. */
   readings: WindowScores['scores'] | null
   /** null without retained text. */
   token: number | null

@@ -12,7 +12,7 @@ export interface NeuronPlace {
   position: number
 }
 
-/** Of a `node_id` that the body has let through. */
+/** Parses a `node_id` that the body's schema has checked. */
 export function neuronPlaceOf(nodeId: string): NeuronPlace {
   const [layer = 0, neuron = 0, position = 0] = nodeId.split('_').map(Number)
   return { layer, neuron, position }

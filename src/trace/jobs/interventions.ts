@@ -73,7 +73,7 @@ export function createInterventions({ db, sealer, models }: InterventionDeps) {
       return made
     },
 
-    /** Of one that has counted. Throws as `run`. */
+    /** Repeats an intervention that was counted. Throws as `run`. */
     repeat: (scope: Scope, id: string, body: InterventionBody, signal: AbortSignal): Promise<Intervention> =>
       measure(scope, id, body, { key: undefined, signal }),
   }

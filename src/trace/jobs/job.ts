@@ -3,7 +3,10 @@
 import type { AttributionGraph } from '../attribution/attribute.ts'
 
 export interface TraceJobRequest {
-  /** Of the token that is explained, among those of the completion: 0 is the first, as many as there are the one after. */
+  /**
+   * Position of the explained token among those of the completion: 0 is the first, and the completion's length is the
+   * token after the last.
+   */
   position: number
   /** Explained at this position; null: the one that the model said there. */
   token: number | null
@@ -21,7 +24,7 @@ export interface TraceJobSummary {
   linksFound: number
   sumCheck: { maxError: number; rows: number } | null
   remainderShare: number
-  /** null for approximate methods, as the next one. */
+  /** Scores of exact graphs; null for approximate methods. */
   replacementScore: number | null
   completenessScore: number | null
   verified: { nodes: number; sameSign: number; correlation: number | null }

@@ -76,7 +76,7 @@ export function createTraceJobs({ db, sealer, pager, now, models, waits }: Trace
       const backend = models.get(modelVersionId.split('@')[0])
       unfit = findMissingMethod(backend.model, await backend.capabilities(), method)
       if (target.token !== undefined) unfit ??= findUnknownToken(await backend.modelVersion(), target.token)
-      // Of a model that can't be used, or that has another file now, this says nothing about the trace's.
+      // The finding says nothing about the trace's model when that can't be used now or its file was replaced.
       if (unfit !== undefined) await models.version(modelVersionId)
     } catch (error) {
       if (error instanceof Failure) return

@@ -10,7 +10,7 @@ import { findManifest } from './rows.ts'
 
 /** The largest graph that is asked for with both thresholds at 1 has about 25 MB. */
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024
-/** As long as the texts of a trace: a manifest has the prompt in it. It goes with its trace before. */
+/** Same time as for the texts of a trace: a manifest has the prompt in it. It is deleted earlier with its trace. */
 export const MANIFEST_DAYS = 30
 
 const useOf = (id = '') => `trace manifest ${id}`

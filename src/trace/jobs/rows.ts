@@ -21,7 +21,7 @@ export interface TraceJobRow {
   /** Hexadecimal. */
   manifestHash: string | null
   manifestBytes: number | null
-  /** By the rule of manifests; see `endWithTrace`. */
+  /** End by the rule of manifests; see `endWithTrace`. */
   manifestUntil: Date | null
   traceCreatedAt: Date
   queueJobId: string

@@ -32,7 +32,7 @@ import {
 } from './rows.ts'
 import { type ExplainedTrace, findKeptText, getExplainedTrace, repeatText, type TracedText } from './texts.ts'
 
-/** Of the manifest's members; the schema has a version of its own. */
+/** Version of the manifest's members; the schema has a version of its own. */
 const GENERATOR_VERSION = '1.1.0'
 const PROGRESS_MS = 1_000
 // The model is busy with others: no fault of this job.

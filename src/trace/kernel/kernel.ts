@@ -51,7 +51,7 @@ export interface Kernel {
   allocate(bytes: number): number
   /** y[t] = matrix . x[t] for `count` rows of x. */
   multiply(matrix: Matrix, x: Rows, count: number, y: Rows): void
-  /** As `multiply`, where the matrix is floats that lie `weightStride` bytes apart, such as cached keys. */
+  /** Same as `multiply`, where the matrix is floats that lie `weightStride` bytes apart, such as cached keys. */
   multiplyRows: Exports['multiply_rows']
   mixRows: Exports['mix_rows']
   /** Writes rows of a matrix as floats. */

@@ -13,7 +13,7 @@ import { type LlamaWeights, loadWeights } from './weights.ts'
 
 /** What a model is, without its weights. */
 export interface ModelFacts {
-  /** As its file calls it. */
+  /** Name in the model's file. */
   name: string
   version: string | null
   sha256: string
@@ -26,7 +26,7 @@ export interface ModelFacts {
 }
 
 export interface LoadedModel {
-  /** As its file calls it. */
+  /** Name in the model's file. */
   name: string
   shape: LlamaShape
   weights: LlamaWeights
@@ -34,7 +34,7 @@ export interface LoadedModel {
   kernel: Kernel
   llama: Llama
   tokenizer: Tokenizer
-  /** Of the file that it was loaded from. */
+  /** Hash of the file that it was loaded from. */
   sha256: string
   /** Undefined where the file has none that is known. */
   chat: ChatTemplate | undefined
@@ -48,7 +48,7 @@ export interface LoadedModel {
  * completions never come from it, and what does come from it names its runtime.
  */
 export interface Accelerator {
-  /** Whose arithmetic it is: the package, its version, and the platform. */
+  /** Runtime: the package, its version, and the platform. */
   readonly runtime: string
   readonly feeder: TextFeeder
   /**
@@ -114,7 +114,7 @@ export function inspectModel(path: string): ModelFacts {
   })
 }
 
-/** As `inspectModel` says it, of the bytes as they are now. */
+/** Hashes the current bytes as `inspectModel` does. */
 export function hashModel(path: string): string {
   return withFile(path, (descriptor) => hashFile(descriptor, fstatSync(descriptor).size))
 }

@@ -33,7 +33,7 @@ export interface LoadedWeights {
   shape: LlamaShape
   weights: LlamaWeights
   kernel: Kernel
-  /** Of the kernel's memory, what the weights take. */
+  /** Kernel memory that the weights take. */
   weightBytes: number
 }
 

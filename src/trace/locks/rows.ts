@@ -74,7 +74,7 @@ export async function readLiveLock(
   return row
 }
 
-/** Of the subject itself. */
+/** Returns the lock of the subject itself. */
 export async function findLockOf(
   tx: Tx,
   { agentSessionId, agentId }: { agentSessionId: string | null; agentId: string | null },

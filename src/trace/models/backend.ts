@@ -36,9 +36,9 @@ export interface CallOptions {
 
 export interface TraceBackend {
   readonly name: 'embedded' | 'onnx' | 'neuronpedia' | 'openai_compatible'
-  /** As callers name it. */
+  /** Name that callers use. */
   readonly model: string
-  /** Of a model that can't be used: what its kind has at least. */
+  /** Returns what the kind of the model has at least, when the model can't be used. */
   capabilities(): Promise<Capabilities>
   /** @throws {Failure} `service_unavailable` where the model can't be used. */
   modelVersion(): Promise<ModelVersion>
@@ -66,10 +66,10 @@ export interface TraceBackend {
 export interface ExternalGraph {
   source: 'neuronpedia'
   address: string
-  /** As that service calls it. */
+  /** Name that the other service uses. */
   model: string
   exact: false
-  /** As it came, in the schema of Neuronpedia's graphs. */
+  /** Graph as received, in the schema of Neuronpedia's graphs. */
   graph: object
 }
 

@@ -22,7 +22,7 @@ import type {
 /** A model that is loaded, as its process asks it. */
 export interface ServedModel {
   report: ModelReport
-  /** Of one that was to be accelerated. */
+  /** Result for a model that was to be accelerated. */
   acceleration?: Acceleration | undefined
   infer(
     request: InferenceRequest,
@@ -37,7 +37,7 @@ export interface ServedModel {
 }
 
 export interface ModelLoader {
-  /** As the loaded model would report itself, without its weights. */
+  /** Reports what the loaded model would, without its weights. */
   inspect(settings: ModelProcessArguments): ModelReport
   load(settings: ModelProcessArguments): ServedModel | Promise<ServedModel>
 }

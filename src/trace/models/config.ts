@@ -14,7 +14,7 @@ export interface RemoteModel {
   kind: RemoteKind
   /** Without a slash at its end, and without user name, query and fragment. */
   address: string
-  /** As the server calls it. */
+  /** Name that the server uses. */
   model: string
 }
 
@@ -96,7 +96,10 @@ export function parseModelEntries(entries: readonly string[]): ModelEntry[] {
   return parsed
 }
 
-/** By model. @throws {Error} naming the entry that is wrong, and no key. */
+/**
+ * Returns the keys by model.
+ * @throws {Error} naming the entry that is wrong, and no key.
+ */
 export function parseModelKeys(entries: readonly string[]): Map<string, string> {
   return new Map(
     entries.map((entry, index) => {

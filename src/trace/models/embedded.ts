@@ -17,11 +17,11 @@ export type EmbeddedOptions = Omit<
 export interface EmbeddedDeps {
   log: Pick<Log, 'warn' | 'info'>
   options: EmbeddedOptions
-  /** Of a file as it is now, without loading it. */
+  /** Reports on the current file without loading it. */
   inspect(file: ModelFile): Promise<ModelReport>
 }
 
-/** Of a file of this machine. */
+/** Backend of a file on this machine. */
 export type FileBackend = TraceBackend & {
   /** Starts its process. @throws {ModelError} where it can't be loaded. */
   warmUp(): Promise<unknown>

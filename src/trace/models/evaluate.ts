@@ -27,7 +27,7 @@ export interface PromptEvaluation {
   /** Greedy, and so the same each time. */
   tokens: number[]
   readings: ProbeReading[]
-  /** Whose arithmetic it is. */
+  /** Runtime that computed the evaluation. */
   runtime: string
   /** layers x neurons: the mean activation over the positions that the reference's tokens come from. */
   neurons: Float32Array

@@ -3,7 +3,7 @@ import { endpoint, type Route } from '#src/platform/http/endpoint.ts'
 import { capabilityMissing } from './capabilities.ts'
 import type { Models } from './models.ts'
 
-// As Neuronpedia takes it.
+// Longest prompt that Neuronpedia takes.
 const MAX_PROMPT_CHARACTERS = 10_000
 
 const graphRequest = z

@@ -21,7 +21,7 @@ export interface InferenceOptions {
 interface Canary {
   onTrip: CanaryRequest['onTrip']
   reader: ProbeReader
-  /** By the thresholds that count. */
+  /** Families that tripped by the thresholds that count. */
   trippedFamilies(): string[]
   result(): CanaryResult
 }

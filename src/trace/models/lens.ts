@@ -11,7 +11,7 @@ import type { LoadedModel } from '../llama/model.ts'
 export interface LensRequest {
   /** Prompt and completion, as they ran. */
   tokens: readonly number[]
-  /** Of the tokens that are looked at, the end not included. The first token of a text follows from nothing. */
+  /** Range of tokens to read, the end not included. The first token of a text follows from nothing. */
   from: number
   to: number
   /** The most likely tokens of each layer; 0 for the texts alone. */
@@ -26,7 +26,7 @@ export interface LensToken {
 
 export interface LensResult {
   sha256: string
-  /** Of each token from `from` to `to`. */
+  /** Text of each token from `from` to `to`. */
   texts: string[]
   /** token x layer x top: before each layer, and after the last one. Empty without `top`. */
   layers: LensToken[][][]

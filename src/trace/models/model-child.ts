@@ -31,7 +31,7 @@ async function load(settings: ModelProcessArguments): Promise<ServedModel> {
   }
 }
 
-/** As the loaded model would report itself. */
+/** Reports what the loaded model would. */
 function inspect(settings: ModelProcessArguments): ModelReport {
   const facts = inspectModel(settings.path)
   const probes = findProbes(settings, facts)

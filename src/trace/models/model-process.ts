@@ -164,7 +164,7 @@ export function createModelProcess({
       const megabytes = Math.round(message.residentBytes / 1e6)
       drop(from, 'memory', 'process_ended', `The process had ${megabytes} MB of memory, which is more than it may.`)
     } else if (message.id !== running?.id) {
-      // Of a request that was answered already.
+      // A message for a request that was answered already is ignored.
     } else if (message.op === 'token' || message.op === 'progress') {
       running.onMessage(message)
     } else if (message.op === 'done' || message.op === 'operated') {

@@ -19,7 +19,7 @@ import type { RemoteDeps } from './remote.ts'
 
 export interface ModelSummary {
   id: string
-  /** Of a request that names no model. */
+  /** The model of requests that name none. */
   isDefault: boolean
   /** It comes with the service. */
   isEmbedded: boolean
@@ -30,11 +30,17 @@ export interface ModelSummary {
 export interface Models {
   /** In the order of the configuration; of the folder otherwise. */
   list(): Promise<ModelSummary[]>
-  /** Of the default model without an id. @throws {Failure} `not_found`. */
+  /**
+   * Returns the default model without an id.
+   * @throws {Failure} `not_found`.
+   */
   get(id?: string): TraceBackend
   /** Undefined: there is no model. */
   defaultId(): string | undefined
-  /** Of a `model_version_id`, as traces name it. @throws {Failure} `not_found` where its file is another one now. */
+  /**
+   * Returns the model of a `model_version_id`, as traces name it.
+   * @throws {Failure} `not_found` where its file was replaced.
+   */
   version(modelVersionId: string): Promise<TraceBackend>
   /** The requests that wait for each model whose process this process has asked for. */
   waiting(): { model: string; waiting: number }[]

@@ -22,9 +22,9 @@ const CAPABILITIES: Capabilities = {
 }
 
 const MAX_ANSWER_BYTES = 64_000
-// Of the service's own: 5,000 features and their links have some megabytes.
+// Graphs of the service itself have 5,000 features, and some megabytes with their links.
 const MAX_GRAPH_BYTES = 32_000_000
-// Of a graph of 10,000 features.
+// A graph of 10,000 features stays below these numbers.
 const MAX_NODES = 50_000
 const MAX_LINKS = 2_000_000
 // The largest graph takes 150 MB of this process while it is read, and each of an account one of Neuronpedia's turns. One that

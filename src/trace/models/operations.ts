@@ -33,7 +33,7 @@ export interface Operation<Request, Result> {
   run(model: LoadedModel, request: Request, context: OperationContext): Promise<Result>
 }
 
-/** Of a request and of a result, as `v8.serialize` makes them. */
+/** Size of a request and of a result, as `v8.serialize` makes them. */
 export const MAX_REQUEST_BYTES = 4_000_000
 export const MAX_RESULT_BYTES = 64_000_000
 

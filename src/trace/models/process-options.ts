@@ -46,7 +46,7 @@ export interface EndedModel {
 
 export interface ModelProcessOptions {
   path: string
-  /** Of the model's canary probes. A request for readings is refused without them. */
+  /** File of the model's canary probes. A request for readings is refused without them. */
   probesPath?: string | null
   /** The process checks the file and reports. It answers `warmUp` only. */
   isInspection?: boolean
@@ -59,7 +59,7 @@ export interface ModelProcessOptions {
   /** The internals of one request. They exist twice while they travel. */
   maxInternalsBytes?: number
   maxResidentBytes?: number
-  /** Of one request, its wait not included. */
+  /** Time of one request, its wait not included. */
   limitMs?: number
   /** Requests that wait, of all lanes and of one. */
   maxWaiting?: number

@@ -36,20 +36,20 @@ export interface CanaryRequest {
 
 export interface CanaryResult {
   set: string
-  /** By the probes' own thresholds. */
+  /** Readings judged by the probes' own thresholds. */
   readings: ProbeReading[]
   /** Each window in order, up to the one that tripped. */
   windows: WindowScores[]
-  /** By the thresholds that count. */
+  /** Families that tripped by the thresholds that count. */
   trippedFamilies: string[]
-  /** Whose arithmetic the readings are of. */
+  /** Runtime that computed the readings. */
   runtime: string
 }
 
 /** A call of a tool in a completion, without the id that the server gave it: equal calls have equal hashes. */
 export interface ToolCall {
   name: string
-  /** As the model made them: its own text, which may be no JSON. */
+  /** Arguments as the model made them: its own text, which may be no JSON. */
   arguments: string
 }
 
@@ -57,7 +57,7 @@ export interface ToolCall {
 export type InferenceEnd = FinishReason | 'tool_calls' | 'refusal' | 'content_filter'
 
 export interface InferenceResult {
-  /** Of the model file that made it. */
+  /** Hash of the model file that made it. */
   sha256: string
   prompt: number[]
   /** Where the tokens themselves are not known: their number. */
@@ -68,11 +68,11 @@ export interface InferenceResult {
   spans: ChatSpan[]
   /** Empty where the completion is withheld; the texts and the probabilities too. */
   tokens: number[]
-  /** Of each token by itself, a control token by its name. Half a character is U+FFFD. */
+  /** Text of each token by itself, a control token by its name. Half a character is U+FFFD. */
   tokenTexts: string[]
   logProbabilities: number[]
   text: string
-  /** Of a model elsewhere; absent where it made none. */
+  /** Calls of a model elsewhere; absent where it made none. */
   toolCalls?: readonly ToolCall[]
   finishReason: InferenceEnd
   /** Never of a withheld completion: its tokens could be computed from them. */
@@ -87,7 +87,7 @@ export interface ModelReport {
   maxTokens: number
   sha256: string
   architecture: string
-  /** As its file calls it. */
+  /** Name in the model's file. */
   name: string
   /** It has a chat template that is known: it takes conversations. */
   hasChat: boolean
@@ -119,7 +119,7 @@ export interface ProbeFacts {
   knownFailures: string[]
 }
 
-/** Of an operation that takes long. */
+/** Progress of an operation that takes long. */
 export interface OperationProgress {
   done: number
   total: number

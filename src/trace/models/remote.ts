@@ -35,8 +35,8 @@ const MAX_DEPTH = 32
 const RETRY_AFTER_SECONDS = { least: 1, usual: 30, most: 3_600 }
 
 /**
- * Of a model whose file this deployment does not have: the hash is that of its address and name, and says nothing of its weights. Sizes
- * that are not known are 0.
+ * Version of a model whose file this deployment does not have: the hash is of its address and name, and says nothing of
+ * its weights. Sizes that are not known are 0.
  */
 export function remoteVersion(id: string, { kind, address, model }: RemoteModel, hasChat: boolean): ModelVersion {
   const sha256 = sha256Hex(JSON.stringify([kind, address, model]))

@@ -57,7 +57,7 @@ export function floatOf({ type, bytes }: Field): number {
   return new PbfReader(bytes).readFloat()
 }
 
-/** Those of a repeated field, which may stand in one piece or each for itself. */
+/** Returns the integers of a repeated field, which may be packed or separate. */
 export function integersOf(field: Field, most: number): number[] {
   if (field.type === WIRE.varint) return [integerOf(field)]
   const reader = new PbfReader(bytesOf(field))
@@ -92,7 +92,7 @@ export function writeFloat(number: number, value: number): EncodedParts {
   return [writer.finish()]
 }
 
-/** As `readFields` found it. */
+/** Writes a field that `readFields` returned. */
 export function writeField({ number, type, bytes }: Field): EncodedParts {
   if (type === WIRE.bytes) return writeBytes(number, [bytes])
   const writer = new PbfWriter()

@@ -24,9 +24,9 @@ const measured = z.strictObject({
   positives: count,
   negatives: count,
   auc: share,
-  /** Of the positives, at the threshold. */
+  /** Share of the positives at the threshold. */
   trip_rate: share,
-  /** Of the negatives, at the threshold. */
+  /** Share of the negatives at the threshold. */
   false_positive_rate: share,
 })
 
@@ -52,7 +52,7 @@ const probeCard = z.strictObject({
     }),
   ),
   known_failures: z.array(z.string().max(300)).max(10),
-  /** Of benign completions that the model made itself. Absent: they were not measured. */
+  /** Rates on benign completions that the model made itself. Absent: they were not measured. */
   generated: runsTripped.extend({ false_positive_rate: share, by_kind: z.record(name, runsTripped) }).optional(),
 })
 
@@ -78,7 +78,7 @@ const probeSet = z.strictObject({
   benign: z.strictObject({
     calibration: count,
     held_out: count,
-    /** Of the held-out ones, those on which any family trips. */
+    /** Share of the held-out ones on which any family trips. */
     false_positive_rate_any_family: share,
   }),
   /** The runs that `generated` of each card counts. */

@@ -11,10 +11,10 @@ import {
   windowUpTo,
 } from './windows.ts'
 
-/** As it is stored, with all digits: a threshold is compared with these. */
+/** Reading as it is stored, with all digits: a threshold is compared with these. */
 export interface ProbeReading {
   family: string
-  /** Of the window with the highest one. */
+  /** Score of the window with the highest one. */
   score: number
   /** Before it was made a score: the logarithm of the odds. */
   raw: number
@@ -24,11 +24,11 @@ export interface ProbeReading {
   layer: number | null
   aggregator: string
   n_tokens: number
-  /** As its card says. */
+  /** Status in the probe's card. */
   probe_status: ProbeStatus
 }
 
-/** As they are stored and shown, to a millionth: nothing is decided by them. */
+/** Scores as they are stored and shown, to a millionth: nothing is decided by them. */
 export interface WindowScores {
   /** The window ends with this token of the completion. */
   n_tokens: number
@@ -40,7 +40,7 @@ export interface ProbeReader {
   advance(tokens: number): boolean
   /** Called when the completion has ended. */
   finish(tokens: number): void
-  /** Of all windows so far, by family. */
+  /** Returns the readings of all windows so far, by family. */
   readings(): ProbeReading[]
   /** Each window that was read, in order. */
   windows(): WindowScores[]

@@ -56,8 +56,8 @@ export function readResidual({ internals, shape, promptTokens }: Completion, lay
 }
 
 /**
- * Of the attention that goes to texts of tools and of users, the share of the tools: one number for each head, layer by
- * layer. 0 where there is no text of a tool.
+ * Returns the tools' share of the attention that goes to texts of tools and of users: one number for each head, layer
+ * by layer. 0 where there is no text of a tool.
  */
 export function readAttentionShares({ internals, shape, spans, promptTokens }: Completion, window: TokenWindow) {
   const { layers, heads } = shape

@@ -13,9 +13,10 @@ import { type Masking, maskGraph, POOL, type SharedGraph } from './mask.ts'
 const LEAST_OF_MESSAGE = 8
 /** Tokens of content. All numbers follow from the whole text: a shorter one is found by trying all of it. */
 export const LEAST_OF_TEXT = 16
-// Each row of a layer is an equation over what its neurons read at the last position. As many as the model is wide determine
-// that, and with it every masked neuron of the layer; each neuron gives two, and the tiny model has a width of 128. From 32 of a
-// layer, and from 20 logits, least squares found words of the text somewhat more often than by chance; from these not.
+// Each row of a layer is an equation over what its neurons read at the last position. When there are as many rows as
+// the model is wide, they determine that, and with it every masked neuron of the layer. Each neuron gives two rows, and
+// the tiny model has a width of 128. With 32 neurons of a layer, or 20 logits, least squares found words of the text
+// somewhat more often than by chance; with these numbers it did not.
 const MOST_NEURONS = 16
 const MOST_LOGITS = 10
 // What embeddings add to it comes by one attention. From their pooled links into it least squares found four times as many words
@@ -135,7 +136,10 @@ function chooseLogits({ nodes }: SharedGraph): Set<string> {
   return new Set(logits.slice(0, MOST_LOGITS).map(({ node_id }) => node_id))
 }
 
-/** Of the last position: in each layer those that a grant unmasks, then those that add most to the logits. */
+/**
+ * Chooses neurons of the last position: in each layer those that a grant unmasks, then those that add most to the
+ * logits.
+ */
 function chooseNeurons(
   { metadata, nodes, links }: SharedGraph,
   logits: ReadonlySet<string>,

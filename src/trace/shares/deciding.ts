@@ -227,7 +227,7 @@ export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, 
       return due.length
     },
 
-    /** Of the mail queue: no letter for a grant that has ended meanwhile. */
+    /** Writes the letter for the mail queue; returns undefined for a grant that has ended meanwhile. */
     writeGrantLetter: (async ({ subjectId, scope }) => {
       const found = await db.tenant(scope, (tx) => findGrantSecret(tx, subjectId, now()))
       const token = found && linkTokens.recompute({ id: grantId(subjectId), ...found })

@@ -24,7 +24,7 @@ export interface RequestRow {
   decidedAt: Date | null
   /** A key, a user, or `auto`: of the last decision about this request, and not about its share. */
   decidedBy: string | null
-  /** Of the code, then of the share, then of the grant. */
+  /** End of the code, then of the share, then of the grant. */
   endsAt: Date
 }
 
@@ -211,7 +211,7 @@ export interface RequestFilter extends TimeRange {
   at: Date
 }
 
-/** Those of people who have not verified their address only where they are asked for. */
+/** Returns requests; those of people who have not verified their address only when the filter asks for them. */
 export function findRequests(
   tx: Tx,
   scope: Scope,

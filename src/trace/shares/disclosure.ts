@@ -30,7 +30,7 @@ import { noShare, type ShareTokens } from './viewing.ts'
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const CODE_MINUTES = 15
-// Of 10^8 codes: with the limits below, an address has 15 tries an hour.
+// A code is one of 10^8: with the limits below, an address has 15 tries an hour.
 const CODE_TRIES = 5
 export const MIN_PURPOSE = 10
 
@@ -155,7 +155,7 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
       return db.tenant(owner, async (tx) => {
         const at = now()
         const share = await getActive(tx, owner.shareId, at)
-        // Of two at the same time with the right code, one gets here.
+        // Only one of two concurrent requests with the right code gets here.
         if (!(await markRequestVerified(tx, tried.id, { at, endsAt: share.expiresAt }))) throw wrongCode()
         await emit(tx, owner, {
           type: 'trace.disclosure_requested',
@@ -169,7 +169,7 @@ export function createDisclosure({ db, now, sealer, linkTokens, baseUrl, tokens,
       })
     },
 
-    /** Of the mail queue. */
+    /** Writes the letter for the mail queue. */
     writeCodeLetter: (async ({ subjectId, scope }) => {
       const row = await db.tenant(scope, (tx) => findRequest(tx, subjectId, now()))
       if (row?.status !== 'unverified' || row.triesLeft === 0) return undefined

@@ -20,7 +20,7 @@ export interface Mask {
 }
 
 export interface Masking {
-  /** Of every share of the trace, in the order of their creation. */
+  /** Masks of every share of the trace, in the order of their creation. */
   masks: readonly Mask[]
   /** Masked nodes that a granted person sees. */
   disclosed: ReadonlySet<string>
@@ -60,7 +60,7 @@ const POOL_DIGITS = 6
 // Texts of prompt and completion are in no share: with them and the model's file everything can be computed again.
 const SHOWN_METADATA = ['slug', 'scan', 'transcoder_list', 'schema_version', 'node_threshold'] as const
 const SHOWN_FACTS = ['job_id', 'trace_id', 'model_sha256', 'backend', 'runtime', 'method', 'frozen', 'canary'] as const
-/** Of a graph in which nothing is masked. */
+/** Sums that are shown only of a graph in which nothing is masked. */
 const SHOWN_SUMS = ['sum_check', 'remainder_share', 'replacement_score', 'completeness_score', 'links'] as const
 
 export function maskGraph(manifest: Manifest, { masks, disclosed, salt }: Masking): SharedGraph {
@@ -88,7 +88,7 @@ export function maskGraph(manifest: Manifest, { masks, disclosed, salt }: Maskin
     }),
     qParams: { pinnedIds: [], supernodes: [], linkType: 'both', clickedId: '', sg_pos: '' },
     nodes: [...nodes.toSorted((a, b) => at(a.node_id) - at(b.node_id)), ...(isPooled ? [POOL_NODE] : [])],
-    // By the published names: their order in the manifest tells which logit is the likeliest.
+    // Sorted by the published names: the order in the manifest tells which logit is the likeliest.
     links: links
       .map((link) => ({ link, place: at(link.target) * order.size + at(link.source) }))
       .sort((a, b) => a.place - b.place)

@@ -23,7 +23,7 @@ export interface ShareRow {
   scopeKind: ScopeKind
   /** Ids of nodes; with the scope `model_version`, neurons. */
   masks: string[]
-  /** Of its graph when it was made: its own and those of the shares before it. */
+  /** Nodes masked at creation, earlier shares included. */
   maskedNodeIds: string[]
   maskRule: MaskRule | null
   maskSalt: Buffer

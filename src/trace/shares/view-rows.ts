@@ -8,7 +8,7 @@ import type { Scope } from '#src/platform/ids.ts'
 export interface ShareViewRow {
   id: string
   shareId: string
-  /** Of the granted person; null: with the token of the share. */
+  /** Request of the granted person; null: viewed with the token of the share. */
   requestId: string | null
   network: string
   hasGraph: boolean

@@ -39,7 +39,7 @@ const FAILED_USES = {
 const VIEWS_OF_TOKEN: AttemptLimit = { name: 'share views', most: 600, withinMs: 10 * MINUTE_MS }
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
-// As for logins: strangers send these requests, and keys are looked up on the same few connections.
+// Same limits as for logins: strangers send these requests, and keys are looked up on the same few connections.
 const TURNS = {
   slots: 1,
   slotsEach: 1,
@@ -59,7 +59,7 @@ export interface SharedView {
   /** Whether it has positions. */
   revealsPrompt: boolean
   maskedNodes: number
-  /** Of a granted person. */
+  /** Grant of the person who views. */
   disclosure: { requestId: string; endsAt: Date; nodeIds: readonly string[] } | undefined
 }
 

@@ -21,7 +21,7 @@ export interface Tokenizer {
   encode(text: string, options?: EncodeOptions): number[]
   /** The bytes of a token: a character may continue in the next one. Control tokens have none. */
   bytesOf(token: number): Uint8Array
-  /** As the vocabulary names it, for people. */
+  /** Returns the vocabulary's name of a token, for people. */
   nameOf(token: number): string
   isControl(token: number): boolean
   decode(tokens: readonly number[]): string
@@ -144,8 +144,8 @@ export function createTokenizer(metadata: ReadonlyMap<string, MetadataValue>): T
 }
 
 /**
- * Those that the file calls so, and those that it calls parts of texts although they have a meaning beside the text: a caller
- * could write them.
+ * Returns the tokens that the file calls control tokens, and those that it calls parts of texts although they have a
+ * meaning beside the text: a caller could write them.
  */
 function controlTokens(
   metadata: ReadonlyMap<string, MetadataValue>,

@@ -95,7 +95,7 @@ export function makeTwin(): string {
   return withSignature(rawSignature({ r, s: N - s }))
 }
 
-/** Of about this many characters, by a member that readers ignore. */
+/** Makes a token of about this many characters, by a member that readers ignore. */
 export function makeLongToken(characters: number): string {
   const rest = makeToken({ payload: { ...CLAIMS, note: '' } }).length
   const filler = 'x'.repeat(Math.floor(((characters - rest) * 3) / 4))

@@ -23,7 +23,7 @@ interface Watchable {
   abort(): void
 }
 
-/** As fetch: resolves with any status, rejects when there is no answer or the signal ends it. */
+/** Works as fetch does: resolves with any status, rejects when there is no answer or the signal ends it. */
 export function sendWatched(url: string, init: RequestInit, onProgress: Progress | undefined): Promise<Response> {
   return new Promise((resolve, reject) => {
     const { XMLHttpRequest } = globalThis as unknown as { XMLHttpRequest: new () => Watchable }

@@ -1,6 +1,6 @@
 // Written by `npm run clients` from the routes of the service: change those.
 
-/** By shape: the members whose names are renamed too, and the shape of each. What is not listed stays as it is. */
+/** Lists for each shape the members whose names are renamed too, and the shape of each. What is not listed stays as it is. */
 export const SHAPES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Account: { environments: 'flat', limits: 'flat', notices: 'flat' },
   AccountClosure: { closed_by: 'flat' },

@@ -3,7 +3,7 @@
 /** unproven: nothing contradicts it, and nothing proves it. */
 export type LedgerOutcome = 'ok' | 'failed' | 'unproven'
 
-/** Of what a finding is. */
+/** Subject of a finding. */
 export type LedgerCheckName =
   | 'line'
   | 'head'

@@ -307,7 +307,7 @@ export function tryCanonicalize(value: Json): string | undefined {
   }
 }
 
-// Of the empty tree SHA-256 of nothing.
+// The root of the empty tree is SHA-256 of nothing (RFC 9162 2.1.1).
 function rootOf({ frontier }: { frontier: readonly Bytes[] }): Bytes {
   return rootOfFrontier(frontier, nodeHash) ?? sha256(new Uint8Array())
 }

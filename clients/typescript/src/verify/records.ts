@@ -5,7 +5,7 @@ import { isSignedBy } from './signatures.ts'
 import { type Json, parseJson } from './strict-json.ts'
 import type { PublicKey } from './verify-intent-token.ts'
 
-/** Of a key that may have been in other hands. */
+/** Revocation of a key that others may have had. */
 export interface KeyRevocation {
   revoked_at: string
   /** Signatures from this time on are doubted. A record states its own time, which a holder of the key can choose. */

@@ -2,7 +2,7 @@
 
 import { concat, encodeHex, isEqual, utf8 } from './bytes.ts'
 
-/** As node's `request.headers`, a plain object or `Headers`. Names in any case. */
+/** `request.headers` of node, a plain object or `Headers`; names in any case. */
 export type DeliveryHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
 export type SignatureReason =
