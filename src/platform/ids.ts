@@ -1,4 +1,4 @@
-import { type AccountType, type ContentType, SCOPED_TYPES, type ScopedType } from '#src/catalogue/ids.ts'
+import { ACCOUNT_TYPES, type AccountType, type ContentType, SCOPED_TYPES, type ScopedType } from '#src/catalogue/ids.ts'
 import { Failure } from '#src/failure.ts'
 import { takeRandomBytes } from './crypto/random.ts'
 
@@ -51,6 +51,22 @@ export function checkId(id: string, type: ScopedType, environment: Environment):
     throw new Failure('not_found', `There is no such ${SCOPED_TYPES[type]}: the id of one is ${shape}.`)
   }
   return id
+}
+
+/** Refuses an id that names no row of the account. The row of another account is refused the same way. */
+export function noSuch(id: string): Failure {
+  const nouns: Record<string, string> = { ...SCOPED_TYPES, ...ACCOUNT_TYPES }
+  return new Failure('not_found', `There is no ${nouns[id.slice(0, 3)] ?? 'such id'} ${id}.`)
+}
+
+/**
+ * The row that an id names. `checkId` refuses ids of the other environment before.
+ * @throws {Failure} `not_found`.
+ */
+export async function getOwned<Row extends object>(row: Promise<Row | undefined>, id: string): Promise<Row> {
+  const found = await row
+  if (found === undefined) throw noSuch(id)
+  return found
 }
 
 /**

@@ -6,10 +6,12 @@ import {
   accountIdsAfter,
   accountIdsBefore,
   checkId,
+  getOwned,
   idsAfter,
   idsBefore,
   newAccountId,
   newId,
+  noSuch,
   timeOfId,
   uuidv7,
 } from '#src/platform/ids.ts'
@@ -74,6 +76,16 @@ describe('ids', () => {
       expect(word).not.toContain(type === 'med' ? '_' : `${type} `)
       expect(word).not.toBe(type)
     }
+  })
+
+  it('without a row are refused by the name that callers know', async () => {
+    for (const [type, word] of Object.entries(SCOPED_TYPES) as [ScopedType, string][]) {
+      const id = newId(type, 'live')
+      await expect(getOwned(Promise.resolve(undefined), id)).rejects.toMatchObject({ code: 'not_found' })
+      await expect(getOwned(Promise.resolve({ id }), id)).resolves.toEqual({ id })
+      expect(noSuch(id).message).toBe(`There is no ${word} ${id}.`)
+    }
+    expect(noSuch(newAccountId('exp')).message).toContain('no export exp_')
   })
 
   it('are refused in the other environment, of any account, and when they are malformed', () => {

@@ -18,7 +18,7 @@ import {
   type Pager,
 } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { newAccountId, newJobId, type Scope } from '#src/platform/ids.ts'
+import { getOwned, newAccountId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import type { AwaitedRow, PolledWaits } from '#src/platform/polled-waits.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
@@ -62,8 +62,7 @@ export function createExports({ db, store, pager, waits, now, recordRead }: Expo
   async function get(by: Acting, id: string): Promise<ShownExport> {
     checkProven(by)
     return db.tenant(by, async (tx) => {
-      const row = await findExport(tx, id)
-      if (row === undefined) throw new Failure('not_found', `There is no export ${id}.`)
+      const row = await getOwned(findExport(tx, id), id)
       return withRequester(tx, row)
     })
   }

@@ -11,7 +11,7 @@ import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency
 import { type CountedPage, type CountedQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import { LAST_MS } from '#src/platform/http/params.ts'
 import { type Acting, actorOf, type Principal } from '#src/platform/http/principal.ts'
-import { checkId, type Environment } from '#src/platform/ids.ts'
+import { checkId, type Environment, getOwned, noSuch } from '#src/platform/ids.ts'
 import { countKeys, findPredecessor, hasAdminKey, listFilteredKeys, markRotated } from './administration-rows.ts'
 import { auditChanged, auditCreated, auditRotated } from './audit.ts'
 import { type Key, type KeyStatus, toKey, type WORKING } from './key.ts'
@@ -87,7 +87,11 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
           members: { maximum: MAX_ACTIVE_KEYS },
         })
       }
-      const [, , created] = await Promise.all([insertKey(tx, row), auditCreated(tx, acting, row), getRow(tx, row.id)])
+      const [, , created] = await Promise.all([
+        insertKey(tx, row),
+        auditCreated(tx, acting, row),
+        getOwned(findKeyById(tx, row.id), row.id),
+      ])
       return { key: await shown(tx, toKey(created, at)), raw }
     }
     return db.tenant(acting, (tx) => once(tx, idempotencyKey, make, ({ key }) => key.id))
@@ -191,9 +195,9 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
       const [, rotated, created] = await Promise.all([
         insertKey(tx, row),
         markRotated(tx, id, { successorId: row.id, graceExpiresAt }),
-        getRow(tx, row.id),
+        getOwned(findKeyById(tx, row.id), row.id),
       ])
-      if (rotated === undefined) throw notFound(id)
+      if (rotated === undefined) throw noSuch(id)
       const [key, predecessor] = [toKey(created, at), toKey(rotated, at)]
       await Promise.all([
         auditRotated(tx, acting, { before, after: predecessor, successor: key }),
@@ -238,8 +242,7 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
         const beyond = findBeyond(giver, { ...before, ipAllow: set.ipAllow }, acting.environment)
         if (beyond.length > 0) throw refuseKey(beyond, before.scopes)
       }
-      const row = await changeKey(tx, id, set)
-      if (row === undefined) throw notFound(id)
+      const row = await getOwned(changeKey(tx, id, set), id)
       const after = toKey(row, at)
       await auditChanged(tx, acting, before, after)
       return shown(tx, after)
@@ -252,8 +255,7 @@ export function createKeyAdministration({ db, pager, now }: AdministrationDeps) 
     const at = now()
     return db.tenant(acting, async (tx) => {
       const row = await getVisible(tx, acting, id)
-      const predecessor = await findPredecessor(tx, id)
-      if (predecessor === undefined) throw notFound(id)
+      const predecessor = await getOwned(findPredecessor(tx, id), id)
       const [key, before] = await shownPair(tx, toKey(row, at), toKey(predecessor, at))
       return { key, predecessor: before }
     })
@@ -312,15 +314,9 @@ function visibleTo(principal: Principal): string | undefined {
 }
 
 async function getVisible(tx: Tx, { principal }: Acting, id: string): Promise<KeyListRow> {
-  const row = await getRow(tx, id)
+  const row = await getOwned(findKeyById(tx, id), id)
   const creator = visibleTo(principal)
-  if (creator !== undefined && row.created_by !== creator) throw notFound(id)
-  return row
-}
-
-async function getRow(tx: Tx, id: string): Promise<KeyListRow> {
-  const row = await findKeyById(tx, id)
-  if (row === undefined) throw notFound(id)
+  if (creator !== undefined && row.created_by !== creator) throw noSuch(id)
   return row
 }
 
@@ -365,8 +361,4 @@ function hasEnded({ status, id }: Key): Failure {
     detail: `Only a key that works can be changed, and ${id} is ${status}.`,
     members: { current_status: status, allowed: ['active', 'rotating'] },
   })
-}
-
-function notFound(id: string): Failure {
-  return new Failure('not_found', `There is no API key ${id}.`)
 }

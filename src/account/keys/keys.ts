@@ -8,7 +8,7 @@ import type { Database } from '#src/platform/db/database.ts'
 import type { KeyRow } from '#src/platform/http/caller.ts'
 import { isListed } from '#src/platform/http/client-address.ts'
 import { closureOf } from '#src/platform/http/closed.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, type Scope } from '#src/platform/ids.ts'
 import { auditCreated } from './audit.ts'
 import { parseKey } from './format.ts'
 import { type Key, revokedAtOf, statusOf, toKey } from './key.ts'
@@ -70,8 +70,7 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
     const at = now()
     return db.tenant(scope, async (tx) => {
       await lockForRevocation(tx, scope)
-      const found = await findKeyById(tx, id)
-      if (found === undefined) throw new Failure('not_found', 'No such key.')
+      const found = await getOwned(findKeyById(tx, id), id)
       return endKey(tx, operatorOf(scope), found, at)
     })
   }
@@ -79,8 +78,7 @@ export function createKeys({ db, now = () => new Date(), onError = () => {} }: K
   /** @throws {Failure} `not_found`, `environment_mismatch` */
   async function get(scope: Scope, id: string): Promise<Key> {
     checkId(id, 'key', scope.environment)
-    const row = await db.tenant(scope, (tx) => findKeyById(tx, id))
-    if (row === undefined) throw new Failure('not_found', 'No such key.')
+    const row = await db.tenant(scope, (tx) => getOwned(findKeyById(tx, id), id))
     return toKey(row, now())
   }
 

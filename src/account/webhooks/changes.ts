@@ -6,12 +6,12 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { checkVersion } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
-import { checkId } from '#src/platform/ids.ts'
+import { checkId, getOwned } from '#src/platform/ids.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import { rearm } from './circuit-rows.ts'
 import { type EndpointRow, type EndpointStatus, lockEndpoint, replaceSecret, updateEndpoint } from './rows.ts'
 import { newSecret, sealSecret } from './secret.ts'
-import { auditedOf, checkEventTypes, checkUrl, type GivenSettings, notFound } from './settings.ts'
+import { auditedOf, checkEventTypes, checkUrl, type GivenSettings } from './settings.ts'
 import { cancelWaiting, limitDeliveries } from './waiting.ts'
 
 export const GRACE_SECONDS = 86_400
@@ -47,8 +47,7 @@ export function createEndpointChanges({ db, sealer, outbound }: ChangesDeps) {
       if (given.url !== undefined) checkUrl(outbound, scope, given.url)
       if (given.eventTypes !== undefined) checkEventTypes(given.eventTypes)
       const update = async (tx: Tx) => {
-        const before = await lockEndpoint(tx, id)
-        if (before === undefined) throw notFound(id)
+        const before = await getOwned(lockEndpoint(tx, id), id)
         checkVersion(expected, before)
         const status = given.status ?? before.status
         const isDisabling = status === 'disabled' && before.status === 'enabled'
@@ -89,8 +88,7 @@ export function createEndpointChanges({ db, sealer, outbound }: ChangesDeps) {
       const secret = newSecret()
       const sealedSecret = sealSecret(sealer, id, secret)
       const rotate = async (tx: Tx) => {
-        const endpoint = await replaceSecret(tx, id, { sealedSecret, graceSeconds })
-        if (endpoint === undefined) throw notFound(id)
+        const endpoint = await getOwned(replaceSecret(tx, id, { sealedSecret, graceSeconds }), id)
         await recordAudit(tx, scope, {
           action: 'webhook_endpoint.secret_rotated',
           subjectId: id,

@@ -7,7 +7,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, type CountedQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, noSuch, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import {
   type AttemptRow,
@@ -24,7 +24,7 @@ import {
 import { envelopeOf } from './envelope.ts'
 import { MAX_RESENT_ATTEMPTS, sendAgain } from './resend.ts'
 import { hasEndpoint, lockEndpoint } from './rows.ts'
-import { notFound, unknownType } from './settings.ts'
+import { unknownType } from './settings.ts'
 import { admitDirect } from './waiting.ts'
 
 export interface LoggedDelivery extends DeliveryRow {
@@ -93,8 +93,7 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
       checkId(id, 'whd', scope.environment)
       const resend = async (tx: Tx) => {
         // First, as where an endpoint is disabled: locked in the other order, the two deadlock.
-        const endpoint = await lockEndpoint(tx, endpointId)
-        if (endpoint === undefined) throw notFound(endpointId)
+        const endpoint = await getOwned(lockEndpoint(tx, endpointId), endpointId)
         const delivery = await lockDelivery(tx, endpointId, id)
         if (delivery === undefined) throw noDelivery(id, endpointId)
         if (endpoint.status === 'disabled') {
@@ -176,7 +175,7 @@ function checkFilter({ environment }: Scope, { endpointId, eventTypes = [] }: De
 
 // One that was deleted keeps its log.
 async function requireEndpoint(tx: Tx, id: string | undefined): Promise<void> {
-  if (id !== undefined && !(await hasEndpoint(tx, id))) throw notFound(id)
+  if (id !== undefined && !(await hasEndpoint(tx, id))) throw noSuch(id)
 }
 
 function noDelivery(id: string, endpointId: string | undefined): Failure {

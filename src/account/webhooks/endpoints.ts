@@ -7,7 +7,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, type CountedQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, type Scope } from '#src/platform/ids.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import { emitMany } from './emit.ts'
 import {
@@ -21,7 +21,7 @@ import {
   listEndpoints,
 } from './rows.ts'
 import { newSecret, sealSecret } from './secret.ts'
-import { auditedOf, checkEventTypes, checkUrl, DEFAULTS, type GivenSettings, notFound } from './settings.ts'
+import { auditedOf, checkEventTypes, checkUrl, DEFAULTS, type GivenSettings } from './settings.ts'
 import { admitDirect, cancelForDeleted, limitDeliveries } from './waiting.ts'
 
 /** Each event is written once per endpoint that subscribes to it. */
@@ -82,9 +82,7 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
     async get(scope: Scope, id: string): Promise<EndpointRow> {
       checkId(id, 'whe', scope.environment)
-      const endpoint = await db.tenant(scope, (tx) => findEndpoint(tx, id))
-      if (endpoint === undefined) throw notFound(id)
-      return endpoint
+      return db.tenant(scope, (tx) => getOwned(findEndpoint(tx, id), id))
     },
 
     /**
@@ -94,8 +92,7 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
     async remove(scope: Acting, id: string, key?: IdempotencyKey): Promise<void> {
       checkId(id, 'whe', scope.environment)
       const remove = async (tx: Tx) => {
-        const deleted = await deleteEndpoint(tx, id)
-        if (deleted === undefined) throw notFound(id)
+        const deleted = await getOwned(deleteEndpoint(tx, id), id)
         await cancelForDeleted(tx, id)
         await recordAudit(tx, scope, { action: 'webhook_endpoint.deleted', subjectId: id, before: auditedOf(deleted) })
       }
@@ -109,8 +106,7 @@ export function createWebhooks({ db, sealer, outbound, pager, now = () => new Da
     async test(scope: Scope, id: string, key?: IdempotencyKey): Promise<{ eventId: string; deliveryId: string }> {
       checkId(id, 'whe', scope.environment)
       const send = async (tx: Tx) => {
-        const endpoint = await findEndpoint(tx, id)
-        if (endpoint === undefined) throw notFound(id)
+        const endpoint = await getOwned(findEndpoint(tx, id), id)
         await admitDirect(tx, scope)
         const [emitted] = await emitMany(tx, scope, [{ type: 'ping', data: { webhook_endpoint_id: id } }])
         const [deliveryId] = emitted?.deliveryIds ?? []

@@ -8,13 +8,12 @@ import type { ActorView } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, idsBefore, newId, newJobId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, idsBefore, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { enqueue } from '#src/platform/jobs/backlog.ts'
 import type { AwaitedRow, PolledWaits } from '#src/platform/polled-waits.ts'
 import { SLACK_MS } from './recover.ts'
 import { findRecovery, insertRecovery, listRecoveries, type RecoveryRow, type Which } from './recovery-rows.ts'
 import { findEndpoint } from './rows.ts'
-import { notFound } from './settings.ts'
 
 export interface ShownRecovery extends RecoveryRow {
   creator: ActorView
@@ -30,12 +29,6 @@ interface RecoveriesDeps {
 }
 
 export function createRecoveries({ db, pager, waits, now = () => new Date() }: RecoveriesDeps) {
-  async function requireEndpoint(tx: Tx, id: string) {
-    const endpoint = await findEndpoint(tx, id)
-    if (endpoint === undefined) throw notFound(id)
-    return endpoint
-  }
-
   return {
     /**
      * Begins to send again what was made since a time and until now.
@@ -52,7 +45,7 @@ export function createRecoveries({ db, pager, waits, now = () => new Date() }: R
       if (since > now()) throw invalidField('/from', 'out_of_range', 'must not be in the future')
       const id = newId('rcv', scope.environment, now().getTime())
       const begin = async (tx: Tx) => {
-        const endpoint = await requireEndpoint(tx, endpointId)
+        const endpoint = await getOwned(findEndpoint(tx, endpointId), endpointId)
         if (endpoint.status === 'disabled') {
           throw new Failure('conflict', `${endpointId} is disabled (${endpoint.disabledReason}): enable it first.`)
         }
@@ -102,7 +95,7 @@ export function createRecoveries({ db, pager, waits, now = () => new Date() }: R
       const list = { route: `GET /v1/webhook-endpoints/${endpointId}/recoveries`, scope, query }
       return listPage({ db, pager }, list, {
         rows: async (tx, page) => {
-          await requireEndpoint(tx, endpointId)
+          await getOwned(findEndpoint(tx, endpointId), endpointId)
           return listRecoveries(tx, endpointId, page)
         },
         show: shownAll,

@@ -2,7 +2,7 @@
 
 import { EVENT_TYPES, isEventType } from '#src/catalogue/events.ts'
 import { QUEUES } from '#src/catalogue/queues.ts'
-import { Failure, invalidField } from '#src/failure.ts'
+import { type Failure, invalidField } from '#src/failure.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
 import type { EndpointRow, EndpointSettings } from './rows.ts'
@@ -56,8 +56,4 @@ export function auditedOf({ url, eventTypes, status, maxPerSecond, maxConcurrenc
     max_per_second: maxPerSecond,
     max_concurrency: maxConcurrency,
   }
-}
-
-export function notFound(id: string): Failure {
-  return new Failure('not_found', `No webhook endpoint ${id}.`)
 }

@@ -3,12 +3,11 @@
 
 import { randomInt } from 'node:crypto'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, type Scope } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 import { laneOf } from './circuit.ts'
 import { type BucketCount, bucketOf, quantileMs } from './latency.ts'
 import { findEndpoint } from './rows.ts'
-import { notFound } from './settings.ts'
 
 export const STATISTICS_WINDOWS = { '24h': 24, '7d': 7 * 24 } as const
 export type StatisticsWindow = keyof typeof STATISTICS_WINDOWS
@@ -93,7 +92,7 @@ export function createStatistics({ db }: { db: Pick<Database, 'tenant'> }) {
     async get(scope: Scope, id: string, window: StatisticsWindow): Promise<EndpointStatistics> {
       checkId(id, 'whe', scope.environment)
       return db.tenant(scope, async (tx) => {
-        if ((await findEndpoint(tx, id)) === undefined) throw notFound(id)
+        await getOwned(findEndpoint(tx, id), id)
         const [found] = await readStatistics(tx, [id], window)
         if (found === undefined) throw new Error('each endpoint has statistics')
         return found

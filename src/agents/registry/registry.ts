@@ -13,7 +13,7 @@ import { checkVersion } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, type CountedQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, noSuch, type Scope } from '#src/platform/ids.ts'
 import {
   type AgentChange,
   type AgentFilter,
@@ -67,7 +67,7 @@ export function createRegistry({
   /** @throws {Failure} `not_found`. */
   async function getShown(tx: Tx, id: string): Promise<ShownAgent> {
     const [agent] = await shownAll(tx, [await getAgent(tx, id)])
-    if (agent === undefined) throw noAgent(id)
+    if (agent === undefined) throw noSuch(id)
     return agent
   }
 
@@ -196,13 +196,7 @@ export function agentStatusOf({ suspensions }: Pick<AgentRow, 'suspensions'>): A
 
 /** @throws {Failure} `not_found`. */
 export async function getAgent(tx: Tx, id: string): Promise<AgentRow> {
-  const agent = await findAgent(tx, id)
-  if (agent === undefined) throw noAgent(id)
-  return agent
-}
-
-function noAgent(id: string): Failure {
-  return new Failure('not_found', `There is no agent ${id}.`)
+  return getOwned(findAgent(tx, id), id)
 }
 
 /** @throws {Failure} `invalid_state_transition`. */

@@ -18,7 +18,7 @@ import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idem
 import { readElements } from '#src/platform/http/json-array.ts'
 import { type Line, readLines } from '#src/platform/http/ndjson.ts'
 import { type CountedPage, type CountedQuery, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { createSlice } from '#src/platform/slices.ts'
@@ -111,8 +111,7 @@ export function createBatches({
   spoolDirectory = tmpdir(),
 }: BatchesDeps) {
   async function stateOf(tx: Tx, scope: Scope, id: string): Promise<BatchState> {
-    const row = await findBatch(tx, id)
-    if (row === undefined) throw new Failure('not_found', `There is no batch ${id}.`)
+    const row = await getOwned(findBatch(tx, id), id)
     const at = now()
     const counts = await countLines(tx, id, new Date(at.getTime() - RECENT_MS))
     const running = (await countRunning(tx, scope, [id])).get(id) ?? 0
@@ -258,7 +257,7 @@ export function createBatches({
       const list = { route: 'GET /v1/claims/batches/:id/rejected', scope, query: { ...query, id } }
       return listPage({ db, pager }, list, {
         rows: async (tx, { before = '0', limit }) => {
-          if ((await findBatch(tx, id)) === undefined) throw new Failure('not_found', `There is no batch ${id}.`)
+          await getOwned(findBatch(tx, id), id)
           return findRejected(tx, id, { after: Number(before), limit })
         },
         keyOf: ({ place }) => String(place),
@@ -294,8 +293,7 @@ export function createBatches({
       { cursor, showsPending }: { cursor: string | undefined; showsPending: boolean },
     ): Promise<Readable> {
       checkId(id, 'bat', scope.environment)
-      const row = await db.tenant(scope, (tx) => findBatch(tx, id))
-      if (row === undefined) throw new Failure('not_found', `There is no batch ${id}.`)
+      await db.tenant(scope, (tx) => getOwned(findBatch(tx, id), id))
       return Readable.from(readResults({ db, pager, signingKeys }, { scope, batchId: id, cursor, showsPending }))
     },
 

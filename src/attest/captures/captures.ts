@@ -3,7 +3,7 @@ import { findDeviceById } from '#src/attest/devices/rows.ts'
 import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, type Scope } from '#src/platform/ids.ts'
 import { type CaptureSession, findSessions, insertSessions } from './rows.ts'
 
 /**
@@ -56,8 +56,7 @@ export function createCaptures({ db, now, random = randomBytes }: CapturesDeps) 
 
       const insert = async (tx: Tx) => {
         if (deviceId !== null) {
-          const device = await findDeviceById(tx, deviceId)
-          if (device === undefined) throw new Failure('not_found', `No device ${deviceId}.`)
+          const device = await getOwned(findDeviceById(tx, deviceId), deviceId)
           if (device.revokedAt !== null) throw revokedDevice(deviceId, device.revokedAt)
         }
         await insertSessions(tx, scope, sessions, { deviceId, claimReference, issuedAt, expiresAt })

@@ -8,7 +8,7 @@ import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import { parseContentDigest } from '#src/platform/http/request-headers.ts'
 import { checkIdFilter } from '#src/platform/http/validate.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, type Scope } from '#src/platform/ids.ts'
 import type { BlobStore } from '#src/platform/store/blobs.ts'
 import type { Eraser } from '../media/erase.ts'
 import { MAX_VIDEO_BYTES } from '../media/media.ts'
@@ -68,9 +68,8 @@ export function createStreams({ db, store, pager, now }: StreamsDeps) {
   async function admit(upload: ChunkUpload, type: MediaType, expected: string | undefined) {
     const { scope, sessionId, index, contentLength = 0 } = upload
     const [stream, chunk] = await db.tenant(scope, (tx) =>
-      Promise.all([findStream(tx, sessionId), findChunk(tx, sessionId, index)]),
+      Promise.all([getOwned(findStream(tx, sessionId), sessionId), findChunk(tx, sessionId, index)]),
     )
-    if (stream === undefined) throw noSession(sessionId)
     if (chunk === undefined) checkRoom(stream, type, contentLength)
     else if (expected !== undefined && expected !== chunk.sha256) throw otherBytes(chunk)
     return chunk
@@ -101,8 +100,7 @@ export function createStreams({ db, store, pager, now }: StreamsDeps) {
     idempotencyKey?.bodyIs(Buffer.from(sha256, 'hex'))
     if (signal?.aborted) throw new Failure('request_timeout', 'The client went away before it had its answer.')
     const take = async (tx: Tx): Promise<ChunkRow> => {
-      const stream = await lockStream(tx, sessionId)
-      if (stream === undefined) throw noSession(sessionId)
+      const stream = await getOwned(lockStream(tx, sessionId), sessionId)
       const there = await findChunk(tx, sessionId, index)
       if (there !== undefined) {
         if (there.sha256 !== sha256) throw otherBytes(there)
@@ -142,9 +140,8 @@ export function createStreams({ db, store, pager, now }: StreamsDeps) {
   async function find(scope: Scope, sessionId: string): Promise<{ stream: StreamRow; chunks: ChunkRow[] }> {
     checkId(sessionId, 'cap', scope.environment)
     const [stream, chunks] = await db.tenant(scope, (tx) =>
-      Promise.all([findStream(tx, sessionId), findChunks(tx, sessionId)]),
+      Promise.all([getOwned(findStream(tx, sessionId), sessionId), findChunks(tx, sessionId)]),
     )
-    if (stream === undefined) throw noSession(sessionId)
     return { stream, chunks }
   }
 
@@ -254,8 +251,6 @@ function hasHead(head: Uint8Array, isWhole: boolean, type: MediaType | undefined
   const bytes = found ?? 'the beginning of none of the types that are accepted'
   throw invalidField('Content-Type', 'content_type_mismatch', `says ${type}, but the bytes are ${bytes}`)
 }
-
-const noSession = (id: string): Failure => new Failure('not_found', `There is no capture session ${id}.`)
 
 const otherBytes = ({ index, sha256 }: ChunkRow): Failure => {
   const detail = `Chunk ${index} is here already with other bytes: their SHA-256 is ${sha256}.`

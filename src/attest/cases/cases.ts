@@ -18,7 +18,7 @@ import {
   type Pager,
 } from '#src/platform/http/page.ts'
 import { roleOf } from '#src/platform/http/principal.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, type Scope } from '#src/platform/ids.ts'
 import type { CaseSettings } from './config.ts'
 import {
   allowedFrom,
@@ -94,9 +94,7 @@ export type Cases = ReturnType<typeof createCases>
 export function createCases({ db, pager, now, settings }: CasesDeps) {
   async function get(scope: Scope, id: string): Promise<CaseRow> {
     checkId(id, 'cas', scope.environment)
-    const row = await db.tenant(scope, (tx) => findCase(tx, id))
-    if (row === undefined) throw notFound(id)
-    return row
+    return db.tenant(scope, (tx) => getOwned(findCase(tx, id), id))
   }
 
   /** Runs `work` on the locked case, once per idempotency key. */
@@ -109,8 +107,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
     checkId(id, 'cas', caller.environment)
     noteForLog({ case: id })
     const locked = async (tx: Tx) => {
-      const found = await lockCase(tx, id)
-      if (found === undefined) throw notFound(id)
+      const found = await getOwned(lockCase(tx, id), id)
       return work(tx, found)
     }
     return db.tenant(caller, (tx) => once(tx, key, locked, () => id))
@@ -150,8 +147,7 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
       const id = newId('cas', caller.environment, openedAt.getTime())
       noteForLog({ case: id, claim: claimId })
       const insert = async (tx: Tx) => {
-        const claim = await lockClaim(tx, claimId)
-        if (claim === undefined) throw new Failure('not_found', `There is no claim ${claimId}.`)
+        const claim = await getOwned(lockClaim(tx, claimId), claimId)
         if (claim.isClosed) throw erased('/claim_id')
         if (assignee !== null) await checkAssignee(tx, caller, assignee)
         await refuseSecond(tx, claimId)
@@ -173,11 +169,10 @@ export function createCases({ db, pager, now, settings }: CasesDeps) {
       const list = { route: 'GET /v1/cases/:id/entries', scope, query: { ...query, id } }
       return listPage({ db, pager }, list, {
         rows: async (tx, { before, limit }) => {
-          const [row, entries] = await Promise.all([
-            findCase(tx, id),
+          const [, entries] = await Promise.all([
+            getOwned(findCase(tx, id), id),
             findCaseEntries(tx, id, { before: numberOf(before), limit }),
           ])
-          if (row === undefined) throw notFound(id)
           return entries
         },
         keyOf: ({ seq }) => String(seq),
@@ -380,8 +375,4 @@ function placeOf(cursor: string | undefined): { id: string; dueAt: Date | undefi
 
 function changeOf(field: string, from: string | null, to: string | null): Change {
   return { field, from, to }
-}
-
-function notFound(id: string): Failure {
-  return new Failure('not_found', `There is no case ${id}.`)
 }

@@ -9,7 +9,7 @@ import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, type CountedQuery, listPage, type Page, type Pager } from '#src/platform/http/page.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, noSuch, type Scope } from '#src/platform/ids.ts'
 import { revive } from '#src/platform/jobs/backlog.ts'
 import { createEagerDispatch } from '#src/platform/jobs/eager-dispatch.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
@@ -106,7 +106,8 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
 
   async function readAttestation(scope: Scope, id: string): Promise<AttestationRow> {
     const [[row]] = await db.readTenant<[AttestationRow]>(scope, [selectAttestation(id)])
-    return row ?? refuseUnknown(id)
+    if (row === undefined) throw noSuch(id)
+    return row
   }
 
   async function settledOrNow(
@@ -176,12 +177,12 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     async retry(scope: Scope, id: string, key?: IdempotencyKey): Promise<AttestationRow> {
       checkId(id, 'att', scope.environment)
       const retry = async (tx: Tx) => {
-        const found = await getAttestation(tx, id)
+        const found = await getOwned(findAttestation(tx, id), id)
         const isCancelled = found.status === 'cancelled'
         const isQueued = isCancelled ? await resubmit(tx, scope, found, now()) : await revive(tx, found.jobId)
         if (isQueued) await recountLines(tx, scope, 'attest', isCancelled ? [found] : await markQueued(tx, id))
         // Read again: of two concurrent retries the second sees the effect of the first.
-        const current = await getAttestation(tx, id)
+        const current = await getOwned(findAttestation(tx, id), id)
         if (!isQueued) throw notRetryable(current)
         return current
       }
@@ -194,7 +195,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
     async get(scope: Scope, id: string): Promise<ListedClaim> {
       checkId(id, 'clm', scope.environment)
       const [[claim]] = await db.readTenant<[ListedClaim]>(scope, [selectClaim(id)])
-      if (claim === undefined) throw noClaim(id)
+      if (claim === undefined) throw noSuch(id)
       return claim
     },
 
@@ -214,7 +215,7 @@ export function createClaims({ db, storeInline, streams, dispatchSoon, waiters, 
         selectClaim(id),
         selectAttestationsOfClaim(id, { before, limit: query.limit + 1 }),
       ])
-      if (claim === undefined) throw noClaim(id)
+      if (claim === undefined) throw noSuch(id)
       return pager.page(rows, query.limit, (row) => row.id, binding)
     },
 
@@ -243,12 +244,6 @@ function placeOf(cursor: string | undefined): ClaimPlace | undefined {
   return { value, id }
 }
 
-const noClaim = (id: string): Failure => new Failure('not_found', `There is no claim ${id}.`)
-
-async function getAttestation(tx: Tx, id: string): Promise<AttestationRow> {
-  return (await findAttestation(tx, id)) ?? refuseUnknown(id)
-}
-
 /** @throws {Failure} the refusal. */
 function acceptedOf(verdict?: Acceptance): Accepted {
   if (verdict === undefined || 'errors' in verdict) throw refusalOf(verdict?.errors ?? [])
@@ -260,10 +255,6 @@ function isAboutName(verdict: Acceptance): boolean {
   return (
     'errors' in verdict && verdict.errors.some(({ code }) => code === 'duplicate_line' || code === 'external_id_reused')
   )
-}
-
-function refuseUnknown(id: string): never {
-  throw new Failure('not_found', `There is no attestation ${id}.`)
 }
 
 function notRetryable({ status, erasedAt }: AttestationRow): Failure {

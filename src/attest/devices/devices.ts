@@ -15,7 +15,7 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, noSuch, type Scope } from '#src/platform/ids.ts'
 import { type HardwareEvidence, judgeEvidence, NO_TRUST, type Trust, withChallenge } from '../hardware/evidence.ts'
 import type { RevocationSnapshot } from '../hardware/revocations.ts'
 import { type HardwareTier, isProven, type Reason } from '../hardware/verdict.ts'
@@ -158,8 +158,7 @@ export function createDevices({
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
     async get(scope: Scope, id: string): Promise<Device> {
       checkId(id, 'dev', scope.environment)
-      const device = await db.tenant(scope, (tx) => findDeviceById(tx, id))
-      if (device === undefined) throw notFound(id)
+      const device = await db.tenant(scope, (tx) => getOwned(findDeviceById(tx, id), id))
       return withState(device, now(), await trust.revocations())
     },
 
@@ -174,7 +173,7 @@ export function createDevices({
         const before = await findDeviceById(tx, id)
         if (before?.name === name) return before
         const after = await renameDevice(tx, id, name)
-        if (before === undefined || after === undefined) throw notFound(id)
+        if (before === undefined || after === undefined) throw noSuch(id)
         await recordAudit(tx, scope, {
           action: 'device.renamed',
           subjectId: id,
@@ -212,8 +211,7 @@ export function createDevices({
           await endWithDevice(tx, scope, { deviceId: id, reason: request.reason })
           return withState(revoked, at, revocations)
         }
-        const device = await findDeviceById(tx, id)
-        if (device === undefined) throw notFound(id)
+        const device = await getOwned(findDeviceById(tx, id), id)
         if (isSameRevocation(device, request)) return withState(device, at, revocations)
         throw new Failure('invalid_state_transition', {
           detail: `${id} was revoked at ${device.revokedAt?.toISOString()}: a revocation is final and can't be changed.`,
@@ -237,8 +235,7 @@ export function createDevices({
       checkId(id, 'dev', scope.environment)
       const at = now()
       const revocations = await trust.revocations()
-      const before = await db.tenant(scope, (tx) => findDeviceById(tx, id))
-      if (before === undefined) throw notFound(id)
+      const before = await db.tenant(scope, (tx) => getOwned(findDeviceById(tx, id), id))
       const context = { trust, revocations, environment: scope.environment, at }
       const judged = judgeEvidence(request, before.spki, context)
       const replace = async (tx: Tx) => {
@@ -248,8 +245,7 @@ export function createDevices({
         if (!(await replaceVerdict(tx, scope, id, { verdict, at }))) {
           throw new Failure('device_revoked', `${id} is revoked: it accepts no more attestations.`)
         }
-        const row = await findDeviceById(tx, id)
-        if (row === undefined) throw notFound(id)
+        const row = await getOwned(findDeviceById(tx, id), id)
         await recordAudit(tx, scope, {
           action: 'device.evidence_changed',
           subjectId: id,
@@ -273,7 +269,7 @@ export function createDevices({
       const actorOf = ({ actor: person, keyId }: DeviceEntry) => actorIdOf({ person, keyId })
       return listPage({ db, pager }, list, {
         rows: async (tx, page) => {
-          if ((await findDeviceById(tx, id)) === undefined) throw notFound(id)
+          await getOwned(findDeviceById(tx, id), id)
           return findDeviceEntries(tx, id, page)
         },
         show: async (tx, entries) => {
@@ -352,8 +348,4 @@ function readEffectiveAt(text: string, now: Date): Date {
 function isSameRevocation(device: DeviceRow, { reason, effective_at: effectiveAt }: RevokeRequest): boolean {
   const expected = effectiveAt === undefined ? device.revokedAt : new Date(effectiveAt)
   return device.revokeReason === reason && device.revokeEffectiveAt?.getTime() === expected?.getTime()
-}
-
-function notFound(id: string): Failure {
-  return new Failure('not_found', `No device ${id}.`)
 }

@@ -1,9 +1,8 @@
 // The duplicates of a claim's media in both directions: the earlier claims that showed it, and the later ones.
 
-import { Failure } from '#src/failure.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { type CountedPage, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, noSuch, type Scope } from '#src/platform/ids.ts'
 import { type ComparedRow, findCompared, isClaim } from './rows.ts'
 import { MAX_NAMED } from './search.ts'
 
@@ -24,7 +23,7 @@ export function createDuplicateFindings({ db, pager }: { db: Pick<Database, 'ten
             isClaim(tx, claimId),
             findCompared(tx, claimId, { ...page, named: MAX_NAMED }),
           ])
-          if (!isThere) throw new Failure('not_found', `There is no claim ${claimId}.`)
+          if (!isThere) throw noSuch(claimId)
           return rows
         },
         keyOf: ({ attestationId }) => attestationId,

@@ -27,7 +27,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryLocks } from '#src/platform/db/retry.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, type Scope } from '#src/platform/ids.ts'
 import { dropJobs } from '#src/platform/jobs/backlog.ts'
 import type { Log } from '#src/platform/log.ts'
 
@@ -61,8 +61,7 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
     const isOpen = await retryLocks(() =>
       db.tenant(scope, (tx) =>
         again(tx, idempotencyKey, async () => {
-          const claim = await findClaim(tx, id)
-          if (claim === undefined) throw notFound(id)
+          await getOwned(findClaim(tx, id), id)
           const isClosed = await closeClaim(tx, id)
           if (isClosed) await recordAudit(tx, scope, { action: 'claim.erased', subjectId: id })
           return isClosed
@@ -79,9 +78,7 @@ export function createClaimErasure({ db, eraser, log }: ErasureDeps) {
   }
 
   async function find(scope: Scope, id: string): Promise<ListedClaim> {
-    const claim = await db.tenant(scope, (tx) => findClaim(tx, id))
-    if (claim === undefined) throw notFound(id)
-    return claim
+    return db.tenant(scope, (tx) => getOwned(findClaim(tx, id), id))
   }
 
   async function finish(scope: Scope, claimId: string): Promise<{ attestations: number; media: number }> {
@@ -170,10 +167,6 @@ function leftOf(row: Erasable, copies: ReadonlyMap<string, string>): Erasable {
     advisoryFactors: withoutCoordinates(row.advisoryFactors),
     observations: withoutCoordinates(row.observations),
   }
-}
-
-function notFound(id: string): Failure {
-  return new Failure('not_found', `There is no claim ${id}.`)
 }
 
 function underWay(id: string): Failure {

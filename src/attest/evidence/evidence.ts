@@ -11,7 +11,7 @@ import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import type { Pager } from '#src/platform/http/page.ts'
 import { actorOf, hasScope } from '#src/platform/http/principal.ts'
-import { checkId, type Environment, type Scope } from '#src/platform/ids.ts'
+import { checkId, type Environment, noSuch, type Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
 import { endsWithin } from '#src/platform/time-limit.ts'
 import { findClaim } from '../claims/claim-rows.ts'
@@ -214,7 +214,7 @@ async function loadRows(
     findCasesOfClaim(tx, claimId, MAX_CASES),
     findEventsOfClaim(tx, claimId, MAX_EVENTS + 1),
   ])
-  if (claim === undefined) throw new Failure('not_found', `There is no claim ${claimId}.`)
+  if (claim === undefined) throw noSuch(claimId)
   // Whole, because the signature covers every byte.
   const attestations = await findWholeAttestations(tx, claimId, {
     before,

@@ -1,11 +1,10 @@
 // What happened to a claim, as a list: newest first, a page at a time. The packet has a timeline of its own, which is signed.
 
 import { readActors } from '#src/account/users/actors.ts'
-import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type ActorView, actorIdOf } from '#src/platform/http/actor.ts'
 import { type CountedPage, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, type Scope } from '#src/platform/ids.ts'
 import { findClaim } from '../claims/claim-rows.ts'
 
 // In the order of what has one time: rows of one transaction do, and a result precedes its effects.
@@ -53,8 +52,7 @@ export function createTimeline({ db, pager }: TimelineDeps) {
     const list = { route: 'GET /v1/claims/:id/timeline', scope, query: { ...query, claimId } }
     return listPage({ db, pager }, list, {
       rows: async (tx, page) => {
-        const [claim, rows] = await Promise.all([findClaim(tx, claimId), findMoments(tx, claimId, page)])
-        if (claim === undefined) throw new Failure('not_found', `There is no claim ${claimId}.`)
+        const [, rows] = await Promise.all([getOwned(findClaim(tx, claimId), claimId), findMoments(tx, claimId, page)])
         return rows
       },
       keyOf: ({ place }) => place,

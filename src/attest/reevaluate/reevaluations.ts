@@ -3,7 +3,6 @@
 import { type Counts, countMarks } from '#src/attest/causes/mark-rows.ts'
 import { findReevaluation, findReevaluations, type ReevaluationRow } from '#src/attest/causes/rows.ts'
 import { findPastResults, type PastResult } from '#src/attest/claims/result-rows.ts'
-import { Failure } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import {
   type CountedPage,
@@ -13,7 +12,7 @@ import {
   type PageQuery,
   type Pager,
 } from '#src/platform/http/page.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, noSuch, type Scope } from '#src/platform/ids.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { findAttestation } from '../claims/rows.ts'
 import { type DryRun, type DryRunRequest, dryRun } from './dry-run.ts'
@@ -42,7 +41,7 @@ export function createReevaluations({ db, pager, waiters }: ReevaluationsDeps) {
       const row = await findReevaluation(tx, id)
       return row && counted(tx, row)
     })
-    if (found === undefined) throw new Failure('not_found', `There is no re-evaluation ${id}.`)
+    if (found === undefined) throw noSuch(id)
     return found
   }
 
@@ -86,8 +85,7 @@ export function createReevaluations({ db, pager, waiters }: ReevaluationsDeps) {
       const list = { route: `GET /v1/attestations/${id}/results`, scope, query }
       return listPage({ db, pager }, list, {
         rows: async (tx, { before, limit }) => {
-          if ((await findAttestation(tx, id)) === undefined)
-            throw new Failure('not_found', `There is no attestation ${id}.`)
+          await getOwned(findAttestation(tx, id), id)
           return findPastResults(tx, id, { before: numberOf(before), limit })
         },
         keyOf: ({ seq }) => String(seq),

@@ -22,7 +22,7 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { readElements } from '#src/platform/http/json-array.ts'
 import { readLines } from '#src/platform/http/ndjson.ts'
 import { type CountedPage, type CountedQuery, listPage, type PageQuery, type Pager } from '#src/platform/http/page.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, type Scope } from '#src/platform/ids.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import { acceptScreenings, checkLine } from './accept.ts'
@@ -173,14 +173,14 @@ export function createScreeningBatches({
       const awaited = new Set<string>()
       for (;;) {
         const { row, jobId } = await db.tenant(scope, async (tx) => ({
-          row: await getBatch(tx, id),
+          row: await getOwned(findScreeningBatch(tx, id), id),
           jobId: waitSeconds === 0 ? undefined : await findLastQueuedJob(tx, id),
         }))
         // A job that has ended before its line did gave up: its end is written after it.
         if (jobId === undefined || awaited.has(jobId)) return row
         awaited.add(jobId)
         const hasEnded = await waiters.settled(jobId, deadline - performance.now(), signal)
-        if (!hasEnded) return db.tenant(scope, (tx) => getBatch(tx, id))
+        if (!hasEnded) return db.tenant(scope, (tx) => getOwned(findScreeningBatch(tx, id), id))
       }
     },
 
@@ -202,8 +202,7 @@ export function createScreeningBatches({
       const list = { route: `GET /v1/media/screenings/batches/${id}/rejected`, scope, query }
       return listPage({ db, pager }, list, {
         rows: async (tx, { before = '0', limit }) => {
-          const rejected = await findRejected(tx, id)
-          if (rejected === undefined) throw noBatch(id)
+          const rejected = await getOwned(findRejected(tx, id), id)
           return rejected.filter(({ line }) => line > Number(before)).slice(0, limit)
         },
         keyOf: ({ line }) => String(line),
@@ -245,17 +244,9 @@ function undefinedIfTaken(error: unknown): undefined {
   if (error !== ROOM_TAKEN) throw error
 }
 
-async function getBatch(tx: Tx, id: string): Promise<ScreeningBatchRow> {
-  const row = await findScreeningBatch(tx, id)
-  if (row === undefined) throw noBatch(id)
-  return row
-}
-
 async function getSubmittedBatch(tx: Tx, id: string): Promise<SubmittedScreeningBatch> {
-  return { ...(await getBatch(tx, id)), rejected: (await findRejected(tx, id)) ?? [] }
+  return { ...(await getOwned(findScreeningBatch(tx, id), id)), rejected: (await findRejected(tx, id)) ?? [] }
 }
-
-const noBatch = (id: string) => new Failure('not_found', `There is no batch of screenings ${id}.`)
 
 function judgeLine(bytes: Buffer | undefined, scope: Scope): { body: ScreenLine } | { errors: FieldError[] } {
   const parsed = parseLine(bytes, screenLine, LIMITS)

@@ -6,7 +6,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { retryDeadlocks } from '#src/platform/db/retry.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, type CountedQuery, listPage, type Pager } from '#src/platform/http/page.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, noSuch, type Scope } from '#src/platform/ids.ts'
 import { createEagerDispatch } from '#src/platform/jobs/eager-dispatch.ts'
 import type { Waiters } from '#src/platform/jobs/waiters.ts'
 import { type BytesOf, type StoreInline, storeIfInline } from '../media/inline.ts'
@@ -49,7 +49,7 @@ export function createScreenings({ db, storeInline, dispatchSoon, waiters, pager
   // Hundreds of callers may be answered at the same moment.
   async function getScreening(scope: Scope, id: string): Promise<ScreeningRow> {
     const [[row]] = await db.readTenant<[ScreeningRow]>(scope, [selectScreening(id)])
-    if (row === undefined) throw new Failure('not_found', `There is no screening ${id}.`)
+    if (row === undefined) throw noSuch(id)
     return row
   }
 

@@ -7,7 +7,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, listPage, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, type Scope } from '#src/platform/ids.ts'
 import { readCaCertificate } from './certificates.ts'
 import { type CaRow, type CaTable, deleteCa, findCa, findCas, insertCa, lockCas } from './rows.ts'
 
@@ -62,8 +62,6 @@ export function createCaRegistry(
   { db, pager, now }: CaRegistryDeps,
   { table, idType, path, noun, actions }: CaPurpose,
 ) {
-  const notFound = (id: string) => new Failure('not_found', `No ${noun} ${id}.`)
-
   return {
     /**
      * Registers a CA certificate (PEM, or base64 of DER). It need not be self-signed. The same certificate again is the
@@ -112,17 +110,14 @@ export function createCaRegistry(
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
     async get(scope: Scope, id: string): Promise<CaRow> {
       checkId(id, idType, scope.environment)
-      const row = await db.tenant(scope, (tx) => findCa(tx, table, id))
-      if (row === undefined) throw notFound(id)
-      return row
+      return db.tenant(scope, (tx) => getOwned(findCa(tx, table, id), id))
     },
 
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
     async remove(scope: Acting, id: string, key?: IdempotencyKey): Promise<void> {
       checkId(id, idType, scope.environment)
       const remove = async (tx: Tx) => {
-        const gone = await deleteCa(tx, table, id)
-        if (gone === undefined) throw notFound(id)
+        const gone = await getOwned(deleteCa(tx, table, id), id)
         await recordAudit(tx, scope, { action: actions.removed, subjectId: id, before: auditedOf(gone) })
       }
       await db.tenant(scope, (tx) => once(tx, key, remove, () => id))

@@ -12,11 +12,11 @@ import type { ActorsOf } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, listPage, type Pager } from '#src/platform/http/page.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
-import { checkId, checkName, type Scope } from '#src/platform/ids.ts'
+import { checkId, checkName, getOwned, type Scope } from '#src/platform/ids.ts'
 import type { AwaitedRow, PolledWaits } from '#src/platform/polled-waits.ts'
 import type { Assertions, PasskeyChallenge } from '../passkeys/assertions.ts'
 import type { PolicyReader } from '../policy/current.ts'
-import { boundOf, type Deciding, type Decision, noApproval } from './decide.ts'
+import { boundOf, type Deciding, type Decision } from './decide.ts'
 import { countedVotes, type MissingVotes, missingVotes, requiresHumanSession } from './facts.ts'
 import { letterOf } from './letter.ts'
 import {
@@ -147,7 +147,7 @@ export function createApprovals(deps: ApprovalsDeps) {
   })
 
   async function read({ accountId, environment }: Scope, id: string): Promise<WholeApproval> {
-    return (await readTogether({ scope: { accountId, environment }, id })) ?? refuseUnknown(id)
+    return getOwned(readTogether({ scope: { accountId, environment }, id }), id)
   }
 
   async function get(scope: Scope, id: string): Promise<WholeApproval> {
@@ -218,7 +218,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       await deciding.decide(acting, id, given, key)
       waits.tell(id)
       // Before those whom this has woken.
-      return (await db.tenant(acting, (tx) => findWhole(tx, acting, id))) ?? refuseUnknown(id)
+      return db.tenant(acting, (tx) => getOwned(findWhole(tx, acting, id), id))
     },
 
     /**
@@ -228,8 +228,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     async challenge(acting: Acting, id: string, key?: IdempotencyKey): Promise<PasskeyChallenge> {
       checkId(id, 'apr', acting.environment)
       return db.tenant(acting, async (tx) => {
-        const row = await findSettled(tx, id)
-        if (row === undefined) throw noApproval(id)
+        const row = await getOwned(findSettled(tx, id), id)
         if (row.status !== 'pending') {
           throw new Failure('approval_already_decided', {
             detail: `${id} is ${row.status}: there is nothing to confirm.`,
@@ -272,8 +271,4 @@ function actorIdsOf({ requesterId, actorId }: ListedRow | ShownApproval, votes: 
 function personOf({ principal }: Acting): Person {
   if (principal.kind === 'session') return { userId: principal.userId, role: principal.role }
   throw invalidField('?awaiting', 'not_allowed', 'is for sessions: an API key speaks for several people')
-}
-
-function refuseUnknown(id: string): never {
-  throw noApproval(id)
 }

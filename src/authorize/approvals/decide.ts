@@ -7,7 +7,7 @@ import { readClock } from '#src/platform/db/clock.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId } from '#src/platform/ids.ts'
+import { checkId, getOwned } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
 import type { Assertions, CheckedAssertion } from '../passkeys/assertions.ts'
@@ -54,8 +54,7 @@ export function createDeciding({ db, ledger, readPolicy, assertions }: DecidingD
     id: string,
     given: Decision & { checked: CheckedAssertion | undefined },
   ): Promise<void> {
-    const row = await lockApproval(tx, id)
-    if (row === undefined) throw noApproval(id)
+    const row = await getOwned(lockApproval(tx, id), id)
     const { principal } = acting
     const { decision, comment, checked } = given
     const keyId = principal.kind === 'key' ? principal.keyId : undefined
@@ -166,8 +165,7 @@ export function createDeciding({ db, ledger, readPolicy, assertions }: DecidingD
       if (assertion !== undefined) checkId(assertion.challenge_id, 'pkc', acting.environment)
       let checked: CheckedAssertion | undefined
       if (assertion !== undefined) {
-        const row = await db.tenant(acting, (tx) => findApproval(tx, id))
-        if (row === undefined) throw noApproval(id)
+        const row = await db.tenant(acting, (tx) => getOwned(findApproval(tx, id), id))
         checked = await assertions.checkAssertion(acting, assertion, boundOf(row))
       }
       await db.tenant(acting, (tx) =>
@@ -191,10 +189,6 @@ export function boundOf(row: Pick<ApprovalRow, 'id' | 'actionHash' | 'payloadHas
     device_id: row.deviceId,
     approval_id: row.id,
   }
-}
-
-export function noApproval(id: string): Failure {
-  return new Failure('not_found', `There is no approval ${id}.`)
 }
 
 /** @throws {Failure} `invalid_request` at `/approver`. */

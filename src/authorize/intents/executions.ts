@@ -16,7 +16,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { actorOf } from '#src/platform/http/principal.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, type Scope } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
 import { release } from './charging.ts'
 
@@ -41,8 +41,7 @@ export function createExecutions({ db, ledger }: ExecutionsDeps) {
     /** @throws {Failure} `environment_mismatch`; `not_found`, also for a token that was not executed. */
     async get(scope: Scope, jti: string): Promise<Execution> {
       checkId(jti, 'jti', scope.environment)
-      const row = await db.tenant(scope, (tx) => findIntent(tx, jti))
-      if (row === undefined) throw unknown(jti)
+      const row = await db.tenant(scope, (tx) => getOwned(findIntent(tx, jti), jti))
       const execution = executionOf(row)
       if (execution === undefined) throw new Failure('not_found', `No verification has executed ${jti}.`)
       return execution
@@ -58,8 +57,7 @@ export function createExecutions({ db, ledger }: ExecutionsDeps) {
       note({ intent: jti })
       const actor = actorOf(caller.principal)
       const report = async (tx: Tx) => {
-        const row = await lockIntent(tx, jti)
-        if (row === undefined) throw unknown(jti)
+        const row = await getOwned(lockIntent(tx, jti), jti)
         const executedBy = await checkReporter(tx, row, actor.id)
         // What did not happen is not spent. The token stays used.
         const [at, released] = await Promise.all([
@@ -124,8 +122,4 @@ function executionOf(row: IntentRow): Execution | undefined {
   const { jti, executedAt, outcome, outcomeAt, actionHash, payloadHash } = row
   if (executedAt === null) return undefined
   return { jti, status: outcome ?? 'executed', executedAt, outcomeAt, actionHash, payloadHash }
-}
-
-function unknown(jti: string): Failure {
-  return new Failure('not_found', `There is no intent token ${jti}.`)
 }

@@ -12,7 +12,7 @@ import { checkVersion } from '#src/platform/http/documents.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, listPage, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, noSuch, type Scope } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
 import { readAncestors, readMandateFacts } from './facts-rows.ts'
 import type { MandateFacts } from './judge.ts'
@@ -120,7 +120,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
     if (!isInserted) {
       throw invalidField('/expires_at', 'out_of_range', 'must be in the future, and at most 366 days from now')
     }
-    const row = await getMandate(tx, id)
+    const row = await getOwned(findMandate(tx, id), id)
     await record(tx, acting, row, { change: 'granted' })
     return shown(tx, row)
   }
@@ -138,10 +138,9 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
     note({ mandate: id })
     const locked = async (tx: Tx) => {
       const ancestors = locksAncestors ? await readAncestors(tx, id) : undefined
-      const row = await lockMandate(tx, id)
-      if (row === undefined) throw noMandate(id)
+      const row = await getOwned(lockMandate(tx, id), id)
       await work(tx, row, ancestors)
-      return shown(tx, await getMandate(tx, id))
+      return shown(tx, await getOwned(findMandate(tx, id), id))
     }
     return db.tenant(acting, (tx) => once(tx, key, locked, () => id))
   }
@@ -183,7 +182,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
     async get(scope: Scope, id: string): Promise<ShownMandate> {
       checkId(id, 'mnd', scope.environment)
-      return db.tenant(scope, async (tx) => shown(tx, await getMandate(tx, id)))
+      return db.tenant(scope, async (tx) => shown(tx, await getOwned(findMandate(tx, id), id)))
     },
 
     /**
@@ -199,7 +198,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
         throw invalidField('?from', 'out_of_range', `must be at most ${MAX_SPEND_DAYS} days before \`to\``)
       }
       return db.tenant(scope, async (tx) => {
-        await getMandate(tx, id)
+        await getOwned(findMandate(tx, id), id)
         if ((await countCharges(tx, id, { from, to, most: MAX_CHARGES + 1 })) > MAX_CHARGES) {
           throw invalidField('?from', 'range_too_large', `must leave at most ${MAX_CHARGES} charges until \`to\``)
         }
@@ -243,7 +242,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
           checkAgent(agentId, (await readAgents(tx, [agentId])).get(agentId))
         }
         await narrowMandate(tx, id, terms, { restartsHeartbeat: needsActive })
-        await record(tx, acting, await getMandate(tx, id), { change: 'narrowed' })
+        await record(tx, acting, await getOwned(findMandate(tx, id), id), { change: 'narrowed' })
       })
     },
 
@@ -251,7 +250,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
     revoke(acting: Acting, id: string, reason: string, key?: IdempotencyKey): Promise<ShownMandate> {
       return change(acting, { id, key }, async (tx) => {
         if (!(await revokeMandate(tx, id, { id: actorOf(acting.principal).id, reason }))) return
-        await record(tx, acting, await getMandate(tx, id), { change: 'revoked', reason })
+        await record(tx, acting, await getOwned(findMandate(tx, id), id), { change: 'revoked', reason })
       })
     },
 
@@ -265,7 +264,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
         if (row.lastCheckInAt === null) throw new Failure('conflict', `The mandate ${id} has no heartbeat.`)
         const checked = await checkIn(tx, id)
         if (checked === undefined) {
-          const { statusOf, status } = await getMandate(tx, id)
+          const { statusOf, status } = await getOwned(findMandate(tx, id), id)
           throw stateFailure(statusOf, status, ['active', 'suspended'])
         }
         await ledger.record(tx, acting, {
@@ -296,19 +295,8 @@ async function shown(tx: Tx, row: MandateRow): Promise<ShownMandate> {
 
 /** @throws {Failure} `not_found`; `invalid_request` for a retired agent: a suspended one may act again. */
 function checkAgent(id: string, agent: AgentFacts | undefined): void {
-  if (agent === undefined) throw new Failure('not_found', `There is no agent ${id}.`)
+  if (agent === undefined) throw noSuch(id)
   if (agent.causes.includes('retired')) throw invalidField('/agent_id', 'not_allowed', 'is retired: it acts no more')
-}
-
-/** @throws {Failure} `not_found`. */
-async function getMandate(tx: Tx, id: string): Promise<MandateRow> {
-  const row = await findMandate(tx, id)
-  if (row === undefined) throw noMandate(id)
-  return row
-}
-
-function noMandate(id: string): Failure {
-  return new Failure('not_found', `There is no mandate ${id}.`)
 }
 
 // SQLSTATE: the catalogue of time zones is the one of Postgres.

@@ -4,14 +4,14 @@
 
 import { readActors } from '#src/account/users/actors.ts'
 import { emit } from '#src/account/webhooks/emit.ts'
-import { Failure, invalidField } from '#src/failure.ts'
+import { invalidField } from '#src/failure.ts'
 import { lockExclusive, subjectLock } from '#src/platform/db/advisory.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type ActorView, unlabelledActor } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, listPage, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, checkName, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, checkName, getOwned, newId, type Scope } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
 import { approvalFactsOf } from '../approvals/facts.ts'
 import type { ApprovalsFeature } from '../approvals/feature.ts'
@@ -121,8 +121,7 @@ export function createRevocations({ db, ledger, pager, now, cancelApprovals }: R
     async get(scope: Scope, id: string): Promise<ShownRevocation> {
       checkId(id, 'rev', scope.environment)
       return db.tenant(scope, async (tx) => {
-        const row = await findRevocation(tx, id)
-        if (row === undefined) throw new Failure('not_found', `No revocation ${id}.`)
+        const row = await getOwned(findRevocation(tx, id), id)
         return showOne(tx, row)
       })
     },
@@ -142,9 +141,8 @@ export function createRevocations({ db, ledger, pager, now, cancelApprovals }: R
     async status(scope: Scope, jti: string): Promise<IntentStatus> {
       checkId(jti, 'jti', scope.environment)
       const [intent, approvals] = await db.tenant(scope, (tx) =>
-        Promise.all([findIntent(tx, jti), readApprovals(tx, jti, false)]),
+        Promise.all([getOwned(findIntent(tx, jti), jti), readApprovals(tx, jti, false)]),
       )
-      if (intent === undefined) throw noIntent(jti)
       return statusOf(intent, approvals, now())
     },
   }
@@ -194,16 +192,11 @@ function approvalsOf({ scope, subjectId }: NewRevocation): CancelledSubject {
 // A token has no lock of its own: decisions about it hold the lock of its session.
 async function lockOf(tx: Tx, scope: Scope, { scope: kind, subjectId }: NewRevocation) {
   if (kind !== 'token') return subjectLock(scope, kind, subjectId)
-  const intent = await findIntent(tx, subjectId)
-  if (intent === undefined) throw noIntent(subjectId)
+  const intent = await getOwned(findIntent(tx, subjectId), subjectId)
   return subjectLock(scope, 'session', intent.agentSessionId)
 }
 
 function lastsAsLong(known: RevocationRow, { expiresAt }: NewRevocation): boolean {
   if (known.expiresAt === null) return true
   return expiresAt !== null && known.expiresAt >= expiresAt
-}
-
-function noIntent(jti: string): Failure {
-  return new Failure('not_found', `There is no intent token ${jti}.`)
 }

@@ -13,7 +13,7 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, type CountedQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { invalidRequest } from '#src/platform/http/validate.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, type Scope } from '#src/platform/ids.ts'
 import { calendarOf, createCalendar, timezoneProblem } from './calendar.ts'
 import { parseFrequency } from './frequency.ts'
 import { type ScheduleCycle, type ScheduleFacts, scheduleFactsOf, windowOf } from './judge.ts'
@@ -225,9 +225,7 @@ function termsOf(request: ScheduleRequest): { [name: string]: Json } {
 
 /** @throws {Failure} `not_found`. */
 async function getRow(tx: Tx, id: string, lock: 'none' | 'update'): Promise<ScheduleRow> {
-  const row = await readScheduleRow(tx, id, lock)
-  if (row === undefined) throw new Failure('not_found', `There is no schedule ${id}.`)
-  return row
+  return getOwned(readScheduleRow(tx, id, lock), id)
 }
 
 /** What a schema can't check. */

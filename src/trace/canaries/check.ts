@@ -13,7 +13,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { type IdempotencyKey, once, refuseRepeat } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, newId, noSuch, type Scope } from '#src/platform/ids.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { locksOf, type TripSubject } from '../locks/locks.ts'
 import { findLockOf, readLiveLock } from '../locks/rows.ts'
@@ -30,15 +30,7 @@ import {
 import { findKillSwitch } from './kill-switch.ts'
 import { storeReading } from './port.ts'
 import { type ReadingsBody, toReadings } from './readings.ts'
-import {
-  canaryHashOf,
-  findTrace,
-  insertTrace,
-  noTrace,
-  type TraceRow,
-  toCheckedReading,
-  toPresentedReading,
-} from './traces.ts'
+import { canaryHashOf, findTrace, insertTrace, type TraceRow, toCheckedReading, toPresentedReading } from './traces.ts'
 import { findTrips } from './trip-rows.ts'
 import { type RecordTrip, tripOf } from './trips.ts'
 
@@ -94,7 +86,7 @@ export function createChecks({ db, now, ledger, log, readInput, recordTrip, defa
         traceId === undefined ? undefined : findTrace(tx, traceId),
         findKillSwitch(tx),
       ])
-      if (traceId !== undefined && stored === undefined) throw noTrace(traceId)
+      if (traceId !== undefined && stored === undefined) throw noSuch(traceId)
       return { stored, subject: await resolveSubject(tx, request, stored), rule: settings.reading }
     })
     const sent = client === undefined ? undefined : traceOf(acting, client, subject, now())

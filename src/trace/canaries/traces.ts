@@ -2,14 +2,13 @@
 
 import { rowWithActors, type WithActors, withActors } from '#src/account/users/actors.ts'
 import type { Plan } from '#src/catalogue/access.ts'
-import { Failure } from '#src/failure.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import { conditionOfAny, conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { type CountedPage, type CountedQuery, listPage } from '#src/platform/http/page.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, type Scope } from '#src/platform/ids.ts'
 import { retentionDaysOf } from '#src/platform/ledger/retention.ts'
 import { DAY_MS } from '#src/platform/retention.ts'
 import type { SamplingSettings } from '../llama/sampling.ts'
@@ -222,8 +221,7 @@ export function createTraces({ db, pager }: Pick<Platform, 'db' | 'pager'>) {
     async get(scope: Scope, id: string): Promise<ShownTrace> {
       checkId(id, 'trc', scope.environment)
       return db.tenant(scope, async (tx) => {
-        const trace = await findTrace(tx, id)
-        if (trace === undefined) throw noTrace(id)
+        const trace = await getOwned(findTrace(tx, id), id)
         return rowWithActors(tx, trace, ['createdBy'])
       })
     },
@@ -238,10 +236,6 @@ export function createTraces({ db, pager }: Pick<Platform, 'db' | 'pager'>) {
       })
     },
   }
-}
-
-export function noTrace(id: string): Failure {
-  return new Failure('not_found', `There is no trace ${id}.`)
 }
 
 async function findTraces(

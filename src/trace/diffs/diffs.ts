@@ -2,13 +2,13 @@
 
 import { randomInt } from 'node:crypto'
 import { rowWithActors, type WithActors, withActors } from '#src/account/users/actors.ts'
-import { Failure, invalidField } from '#src/failure.ts'
+import { invalidField } from '#src/failure.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import type { WorkStatus } from '#src/platform/http/views.ts'
-import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs, enqueue } from '#src/platform/jobs/backlog.ts'
 import type { AwaitedRow, PolledWaits } from '#src/platform/polled-waits.ts'
 import { isOpen, notReady, refusedCancel, tooManyOpen } from '../jobs/jobs.ts'
@@ -63,7 +63,7 @@ export type Diffs = ReturnType<typeof createDiffs>
 export function createDiffs({ db, pager, now, models, evalSets, waits }: DiffsDeps) {
   async function get(scope: Scope, id: string): Promise<ShownDiff> {
     checkId(id, 'dif', scope.environment)
-    return db.tenant(scope, async (tx) => shown(tx, await getDiff(tx, id)))
+    return db.tenant(scope, async (tx) => shown(tx, await getOwned(findDiff(tx, id), id)))
   }
 
   return {
@@ -100,7 +100,7 @@ export function createDiffs({ db, pager, now, models, evalSets, waits }: DiffsDe
         }
         await insertDiff(tx, by, row)
         await enqueue(tx, 'diff', by, [{ id: row.jobId, payload: { diffId: row.id }, priority: 'bulk' }])
-        return getDiff(tx, row.id)
+        return getOwned(findDiff(tx, row.id), row.id)
       }
       return db.tenant(by, async (tx) => shown(tx, await once(tx, key, insert, ({ id }) => id)))
     },
@@ -131,8 +131,7 @@ export function createDiffs({ db, pager, now, models, evalSets, waits }: DiffsDe
     /** Canonical JSON. @throws {Failure} `not_found`, `environment_mismatch`; `not_ready` while there is none. */
     async report(scope: Scope, id: string): Promise<string> {
       checkId(id, 'dif', scope.environment)
-      const found = await db.tenant(scope, (tx) => findReport(tx, id))
-      if (found === undefined) throw notFound(id)
+      const found = await db.tenant(scope, (tx) => getOwned(findReport(tx, id), id))
       if (found.report === null) throw notReady(`${id} has no report`, found)
       return found.report
     },
@@ -142,7 +141,7 @@ export function createDiffs({ db, pager, now, models, evalSets, waits }: DiffsDe
       checkId(id, 'dif', scope.environment)
       const cancel = async (tx: Tx) => {
         const cancelled = await cancelDiff(tx, id, now())
-        const row = cancelled ?? (await getDiff(tx, id))
+        const row = cancelled ?? (await getOwned(findDiff(tx, id), id))
         if (row.status !== 'cancelled') throw refusedCancel(row)
         if (cancelled !== undefined) {
           // A job that runs finds the row ended at its next checkpoint.
@@ -156,12 +155,4 @@ export function createDiffs({ db, pager, now, models, evalSets, waits }: DiffsDe
   }
 }
 
-async function getDiff(tx: Tx, id: string): Promise<DiffRow> {
-  const row = await findDiff(tx, id)
-  if (row === undefined) throw notFound(id)
-  return row
-}
-
 const shown = (tx: Tx, row: DiffRow): Promise<ShownDiff> => rowWithActors(tx, row, ['createdBy'])
-
-const notFound = (id: string) => new Failure('not_found', `There is no diff ${id}.`)

@@ -9,7 +9,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { listPage, type Page, type Pager } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, noSuch, type Scope } from '#src/platform/ids.ts'
 import { canonicalPrompts, type EvalPrompt, type EvalPrompts, evalPromptsOf, MAX_SET_BYTES } from './eval-prompts.ts'
 import {
   countEvalSets,
@@ -51,8 +51,7 @@ export function createEvalSets({ db, sealer, pager, now }: EvalSetsDeps) {
   async function get(scope: Scope, id: string): Promise<ShownEvalSet> {
     checkId(id, 'evs', scope.environment)
     return db.tenant(scope, async (tx) => {
-      const row = await findEvalSet(tx, id)
-      if (row === undefined) throw new Failure('not_found', `There is no evaluation set ${id}.`)
+      const row = await getOwned(findEvalSet(tx, id), id)
       return rowWithActors(tx, row, ['createdBy'])
     })
   }
@@ -112,7 +111,7 @@ export function createEvalSets({ db, sealer, pager, now }: EvalSetsDeps) {
     async remove(scope: Scope, id: string, key?: IdempotencyKey): Promise<void> {
       checkId(id, 'evs', scope.environment)
       const remove = async (tx: Tx) => {
-        if (!(await deleteEvalSet(tx, id))) throw new Failure('not_found', `There is no evaluation set ${id}.`)
+        if (!(await deleteEvalSet(tx, id))) throw noSuch(id)
       }
       await db.tenant(scope, (tx) => once(tx, key, remove, () => id))
     },

@@ -8,8 +8,9 @@ import { lockShared } from '#src/platform/db/advisory.ts'
 import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
+import { noSuch } from '#src/platform/ids.ts'
 import { type CheckFacts, isBlocking, judgeCheck } from '../canaries/judge.ts'
-import { findTrace, noTrace } from '../canaries/traces.ts'
+import { findTrace } from '../canaries/traces.ts'
 import { locksOf } from '../locks/locks.ts'
 import type { Models } from '../models/models.ts'
 import { completionHashOf, promptHashOf } from './contents.ts'
@@ -50,7 +51,7 @@ export function createRepeat({ db, ledger, models }: RepeatDeps) {
   async function readAnswer(tx: Tx, made: string): Promise<InferenceAnswer> {
     const [traceId = '', decisionId = '', lockId = ''] = made.split(' ')
     const [found, facts] = await Promise.all([findTrace(tx, traceId), ledger.readFacts(tx, decisionId)])
-    if (found === undefined || found.inference === null || facts === undefined) throw noTrace(traceId)
+    if (found === undefined || found.inference === null || facts === undefined) throw noSuch(traceId)
     const trace = { ...found, inference: found.inference }
     const answer: InferenceAnswer = {
       trace,

@@ -4,8 +4,8 @@
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import type { Page } from '#src/platform/http/page.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
-import { type CompletionFacts, findCompletionFacts, findTrace, noTrace, type TraceRow } from '../canaries/traces.ts'
+import { checkId, getOwned, type Scope } from '#src/platform/ids.ts'
+import { type CompletionFacts, findCompletionFacts, findTrace, type TraceRow } from '../canaries/traces.ts'
 import { type LensToken, MAX_LENS_TOKENS } from '../models/lens.ts'
 import type { Models } from '../models/models.ts'
 import type { WindowScores } from '../probes/reader.ts'
@@ -65,8 +65,7 @@ export function createTracedTokens({ db, pager, sealer, models }: TokensDeps) {
       const binding = { route: 'GET /v1/trace/traces/:id/tokens', scope, query: { id, lens: top } }
       const from = Number(pager.decode(cursor, binding) ?? -1) + 1
       const { trace, facts, content } = await db.tenant(scope, async (tx) => {
-        const [trace, facts] = await Promise.all([findTrace(tx, id), findCompletionFacts(tx, id)])
-        if (trace === undefined) throw noTrace(id)
+        const [trace, facts] = await Promise.all([getOwned(findTrace(tx, id), id), findCompletionFacts(tx, id)])
         return { trace, facts: factsOf(trace, facts), content: await loadTraceContent(tx, sealer, id) }
       })
       if (top > 0 && content === undefined) {

@@ -9,7 +9,7 @@ import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency
 import { type CountedPage, createdBetween, type ListQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import type { WorkStatus } from '#src/platform/http/views.ts'
-import { checkId, newId, newJobId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, newJobId, type Scope } from '#src/platform/ids.ts'
 import { cancelJobs, enqueue } from '#src/platform/jobs/backlog.ts'
 import type { AwaitedRow, PolledWaits } from '#src/platform/polled-waits.ts'
 import { toCircuitTracerBytes } from '../attribution/manifest.ts'
@@ -53,9 +53,7 @@ export function createTraceJobs({ db, sealer, pager, now, models, waits }: Trace
   async function find(tx: Tx, scope: Scope, id: string): Promise<TraceJobRow> {
     checkId(id, 'job', scope.environment)
     note({ traceJob: id })
-    const row = await findTraceJob(tx, id)
-    if (row === undefined) throw new Failure('not_found', `There is no attribution job ${id}.`)
-    return row
+    return getOwned(findTraceJob(tx, id), id)
   }
 
   function get(scope: Scope, id: string): Promise<ShownTraceJob> {

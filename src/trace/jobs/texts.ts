@@ -5,7 +5,8 @@
 import { Failure, invalidField } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { findTrace, noTrace, type TracedInference, type TraceRow } from '../canaries/traces.ts'
+import { getOwned } from '#src/platform/ids.ts'
+import { findTrace, type TracedInference, type TraceRow } from '../canaries/traces.ts'
 import { completionHashOf, loadTraceContent, promptHashOf } from '../inferences/contents.ts'
 import type { TraceBackend } from '../models/backend.ts'
 import type { ModelInput } from '../models/protocol.ts'
@@ -25,8 +26,7 @@ export type ExplainedTrace = TraceRow & { inference: TracedInference; modelVersi
  * model say it would tell what it said.
  */
 export async function getExplainedTrace(tx: Tx, id: string): Promise<ExplainedTrace> {
-  const trace = await findTrace(tx, id)
-  if (trace === undefined) throw noTrace(id)
+  const trace = await getOwned(findTrace(tx, id), id)
   const { inference, modelVersionId } = trace
   if (inference === null || modelVersionId === null) {
     throw new Failure('conflict', `${id} has readings alone: no model of the service ran.`)

@@ -11,7 +11,7 @@ import type { Platform } from '#src/platform/feature.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, type CountedQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, newId, type Scope } from '#src/platform/ids.ts'
 import {
   clearLock,
   countLocks,
@@ -91,7 +91,7 @@ export function createLocks({
     /** @throws {Failure} `environment_mismatch`, `not_found`. */
     async get(scope: Scope, id: string): Promise<ShownLock> {
       checkId(id, 'lck', scope.environment)
-      return db.tenant(scope, async (tx) => rowWithActors(tx, await getLock(tx, id), ['clearedBy']))
+      return db.tenant(scope, async (tx) => rowWithActors(tx, await getOwned(findLock(tx, id), id), ['clearedBy']))
     },
 
     /** @throws {Failure} `invalid_request` at `?cursor`. */
@@ -117,11 +117,11 @@ export function createLocks({
       checkId(id, 'lck', acting.environment)
       noteForLog({ lock: id })
       // Whom a lock is on never changes, so it may be read before the locks are taken.
-      const { agentId, agentSessionId } = await db.tenant(acting, (tx) => getLock(tx, id))
+      const { agentId, agentSessionId } = await db.tenant(acting, (tx) => getOwned(findLock(tx, id), id))
       const actor = actorOf(acting.principal)
       const clear = async (tx: Tx) => {
         const at = now()
-        if ((await getLock(tx, id)).status === 'cleared') throw clearedBefore(id)
+        if ((await getOwned(findLock(tx, id), id)).status === 'cleared') throw clearedBefore(id)
         await ledger.record(tx, acting, {
           kind: 'lock_clear',
           at,
@@ -135,7 +135,7 @@ export function createLocks({
         const agentUnsuspended =
           agentId !== null && (await suspensions.resumeAfterLock(tx, acting, agentId, { lockId: id, actor, at }))
         await clearLock(tx, id, { by: actor.id, note, agentUnsuspended, at })
-        return getLock(tx, id)
+        return getOwned(findLock(tx, id), id)
       }
       return db.tenant(acting, async (tx) => {
         await lockExclusive(tx, locksOf(acting, { agentSessionId, agentId }))
@@ -155,12 +155,6 @@ export function lockedFailure(lockIds: readonly string[]): Failure {
         : `The agent session or the agent is held by several locks: a person has to clear each of ${lockIds.join(', ')}.`,
     members: { lock_id: lockId ?? null },
   })
-}
-
-async function getLock(tx: Tx, id: string): Promise<SessionLockRow> {
-  const lock = await findLock(tx, id)
-  if (lock === undefined) throw new Failure('not_found', `There is no session lock ${id}.`)
-  return lock
 }
 
 function clearedBefore(id: string): Failure {

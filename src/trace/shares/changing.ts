@@ -9,11 +9,11 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import type { Acting } from '#src/platform/http/principal.ts'
-import { checkId } from '#src/platform/ids.ts'
+import { checkId, getOwned } from '#src/platform/ids.ts'
 import { checkEnd } from './beside.ts'
 import { moveRequestEnds } from './disclosure-rows.ts'
 import { findShareToChange, type ShareRow, statusOf, updateShare } from './rows.ts'
-import { noShareOfId, type ShownShare } from './shares.ts'
+import type { ShownShare } from './shares.ts'
 
 export interface ShareChange {
   /** null removes it. */
@@ -34,8 +34,7 @@ export function createShareChanges({ db, now }: Pick<Platform, 'db' | 'now'>) {
       noteForLog({ share: id })
       const update = async (tx: Tx): Promise<ShareRow> => {
         const at = now()
-        const before = await findShareToChange(tx, id)
-        if (before === undefined) throw noShareOfId(id)
+        const before = await getOwned(findShareToChange(tx, id), id)
         const { name = before.name, expiresAt = before.expiresAt } = change
         const isMoved = expiresAt.getTime() !== before.expiresAt.getTime()
         if (isMoved) {

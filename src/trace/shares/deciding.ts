@@ -13,7 +13,7 @@ import { type ActorView, unlabelledActor } from '#src/platform/http/actor.ts'
 import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, type Actor, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, type Scope } from '#src/platform/ids.ts'
+import { checkId, getOwned, type Scope } from '#src/platform/ids.ts'
 import {
   countRequests,
   endRequest,
@@ -28,7 +28,6 @@ import {
 } from './disclosure-rows.ts'
 import { grantLetter, openPerson, type Person } from './person.ts'
 import { findSharesById, holdShare, type ShareRow, statusOf, subjectOf } from './rows.ts'
-import { noShareOfId } from './shares.ts'
 
 export const GRANT_SECONDS = 86_400
 const EXPIRED_AT_ONCE = 100
@@ -164,8 +163,7 @@ export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, 
         const at = now()
         const row = await getRequest(tx, requestId, at)
         // Before the row of the request, as a change of the share does.
-        const share = await holdShare(tx, row.shareId)
-        if (share === undefined) throw noShareOfId(row.shareId)
+        const share = await getOwned(holdShare(tx, row.shareId), row.shareId)
         if (statusOf(share, at) !== 'active') throw notIn(row, ['pending'])
         await grantIn(tx, acting, { requestId, share, at, acting, seconds })
         return show(tx, requestId)
@@ -257,9 +255,7 @@ interface GrantWanted {
 }
 
 async function getRequest(tx: Tx, id: string, at: Date): Promise<RequestRow> {
-  const row = await findRequest(tx, id, at)
-  if (row === undefined) throw new Failure('not_found', `There is no disclosure request ${id}.`)
-  return row
+  return getOwned(findRequest(tx, id, at), id)
 }
 
 function notIn({ id, status }: Pick<RequestRow, 'id' | 'status'>, allowed: readonly RequestStatus[]): Failure {

@@ -13,8 +13,8 @@ import type { Platform } from '#src/platform/feature.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, createdBetween, type ListQuery, listPage } from '#src/platform/http/page.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId, newId, type Scope } from '#src/platform/ids.ts'
-import { findTrace, noTrace, type TraceRow } from '../canaries/traces.ts'
+import { checkId, getOwned, newId, type Scope } from '#src/platform/ids.ts'
+import { findTrace, type TraceRow } from '../canaries/traces.ts'
 import {
   checkPrompt,
   checkWanted,
@@ -78,8 +78,10 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
     checkId(wanted.traceId, 'trc', acting.environment)
     if (wanted.jobId !== undefined) checkId(wanted.jobId, 'job', acting.environment)
     checkWanted(wanted, now())
-    const trace = await db.tenant(acting, (tx) => findTrace(tx, wanted.traceId))
-    if (trace === undefined) throw noTrace(wanted.traceId)
+    const trace = await getOwned(
+      db.tenant(acting, (tx) => findTrace(tx, wanted.traceId)),
+      wanted.traceId,
+    )
     if (wanted.scopeKind === 'model_version' && trace.modelVersionId === null) {
       throw invalidField('/scope_kind', 'conflict', 'must be trace: the trace is of no model of the service')
     }
@@ -163,8 +165,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
 
   async function graphOf(scope: Scope, { jobId, traceId }: NewShareRequest): Promise<Manifest | undefined> {
     if (jobId === undefined) return undefined
-    const found = await findManifest(scope, jobId)
-    if (found === undefined) throw new Failure('not_found', `There is no attribution job ${jobId}.`)
+    const found = await getOwned(findManifest(scope, jobId), jobId)
     if (found.traceId !== traceId) throw invalidField('/job_id', 'conflict', 'is a job of another trace')
     if (found.manifest === undefined) throw new Failure('not_found', `The graph of ${jobId} is not kept any more.`)
     return found.manifest
@@ -240,13 +241,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
 }
 
 export async function getShare(tx: Tx, id: string): Promise<ShareRow> {
-  const share = await findShare(tx, id)
-  if (share === undefined) throw noShareOfId(id)
-  return share
-}
-
-export function noShareOfId(id: string): Failure {
-  return new Failure('not_found', `There is no share ${id}.`)
+  return getOwned(findShare(tx, id), id)
 }
 
 const shown = (tx: Tx, share: ShareRow): Promise<ShownShare> => rowWithActors(tx, share, ACTORS)

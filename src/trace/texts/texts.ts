@@ -9,12 +9,11 @@ import type { Tx } from '#src/platform/db/database.ts'
 import type { Platform } from '#src/platform/feature.ts'
 import { again, type IdempotencyKey } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
-import { checkId } from '#src/platform/ids.ts'
+import { checkId, getOwned, noSuch } from '#src/platform/ids.ts'
 import { cancelJobs } from '#src/platform/jobs/backlog.ts'
 import {
   eraseTextUntil,
   findTrace,
-  noTrace,
   type ShownTrace,
   type TracedInference,
   type TraceRow,
@@ -47,7 +46,7 @@ export function createTraceTexts({ db, sealer, now, log, traces }: TraceTextsDep
    */
   async function eraseAll(tx: Tx, acting: Acting, id: string): Promise<boolean> {
     // First, so that erasures of one trace wait for each other.
-    if (!(await eraseTextUntil(tx, id))) throw noTrace(id)
+    if (!(await eraseTextUntil(tx, id))) throw noSuch(id)
     const jobs = await eraseManifestsOf(tx, id, now())
     await cancelJobs(tx, jobs.cancelled)
     const hadContent = await eraseTraceContent(tx, id)
@@ -67,8 +66,7 @@ export function createTraceTexts({ db, sealer, now, log, traces }: TraceTextsDep
     async read(acting: Acting, id: string): Promise<KeptTexts> {
       checkId(id, 'trc', acting.environment)
       return db.tenant(acting, async (tx) => {
-        const [trace, content] = await Promise.all([findTrace(tx, id), loadTraceContent(tx, sealer, id)])
-        if (trace === undefined) throw noTrace(id)
+        const [trace, content] = await Promise.all([getOwned(findTrace(tx, id), id), loadTraceContent(tx, sealer, id)])
         if (trace.inference === null || content === undefined) throw noTexts(id)
         await recordAudit(tx, acting, { action: 'trace_texts.read', subjectId: id })
         return { trace: { ...trace, inference: trace.inference }, content }
@@ -82,8 +80,7 @@ export function createTraceTexts({ db, sealer, now, log, traces }: TraceTextsDep
       const { trace, isErased } = await db.tenant(acting, (tx) =>
         again(tx, key, async () => {
           const isErased = await eraseAll(tx, acting, id)
-          const trace = await findTrace(tx, id)
-          if (trace === undefined) throw noTrace(id)
+          const trace = await getOwned(findTrace(tx, id), id)
           return { trace: await rowWithActors(tx, trace, ['createdBy']), isErased }
         }),
       )
