@@ -14,7 +14,7 @@ const PACKAGE = join(ROOT, 'clients/typescript')
 const PROGRAM = `
 import { verifyIntentTokenOffline } from './dist/countersign.js'
 import { readFileSync } from 'node:fs'
-const { now, jwks, cases: [{ input: { token } }] } = JSON.parse(readFileSync(process.argv[2], 'utf8'))
+const { cases: [{ input: { token, now, jwks } }] } = JSON.parse(readFileSync(process.argv[2], 'utf8'))
 const { valid } = await verifyIntentTokenOffline(token, { keys: jwks, now: () => new Date(now * 1000) })
 console.log(valid)
 `

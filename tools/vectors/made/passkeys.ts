@@ -3,7 +3,8 @@
 
 import { hash } from 'node:crypto'
 import { encode } from 'cborg'
-import { derSignature, makeVectorKey, N, rawSignature, signNumbers } from './token-vectors/sign.ts'
+import type { VectorFile } from '../file.ts'
+import { derSignature, makeVectorKey, N, rawSignature, signNumbers } from './signing.ts'
 
 const RP_ID = 'example.test'
 const ORIGIN = 'https://claims.example.test'
@@ -29,6 +30,8 @@ interface Given {
   /** In place of the JSON of the client data. */
   clientBytes?: Buffer
   signature?: (signature: Signature) => Buffer
+  /** What differs of the passkey that is known. */
+  credential?: Partial<AssertionInput['credential']>
   /** Of the response. */
   id?: Buffer
   rawId?: Buffer
@@ -204,37 +207,53 @@ const CASES: readonly [id: string, answer: string, reason: string, given: Given]
   ['id-raw', 'mismatch', 'two ids', { rawId: CHALLENGE }],
 ]
 
-export function makePasskeyVectors() {
+export interface AssertionInput {
+  rp_id: string
+  origins: string[]
+  /** base64url. */
+  challenge: string
+  /** What is kept of the passkey; `public_key` is a COSE_Key. */
+  credential: { id: string; public_key: string; algorithm: 'ES256'; backup_eligible: boolean }
+  response: ReturnType<typeof responseOf>
+}
+
+export function makeAssertions(): VectorFile<AssertionInput, { answer: string }> {
   const text = (bytes: Buffer) => bytes.toString('base64url')
+  const coordinate = (name: 'x' | 'y') => Buffer.from(KEY.jwk[name] ?? '', 'base64url')
+  const publicKey = new Map<number, unknown>([
+    [1, 2],
+    [3, -7],
+    [-1, 1],
+    [-2, coordinate('x')],
+    [-3, coordinate('y')],
+  ])
+  const credential = {
+    id: text(ID),
+    public_key: text(cbor(publicKey)),
+    algorithm: 'ES256' as const,
+    backup_eligible: false,
+  }
   return {
     family: 'passkeys',
     version: 1,
     source:
-      'Made by test/support/passkey-vectors.ts for this project; no third-party data. The key is SHA-256 of `countersign token vectors: passkeys` modulo the order of P-256, nonces follow RFC 6979. The key is in no deployment.',
+      'Made by tools/vectors for this project; no third-party data. The key is SHA-256 of `countersign token vectors: passkeys` ' +
+      'modulo the order of P-256, nonces follow RFC 6979. The key is in no deployment.',
     about:
-      'What a relying party answers to assertions of one passkey: accepted, or the code of the refusal. The counter is not judged here. Ids never change.',
-    rp_id: RP_ID,
-    origins: [ORIGIN],
-    challenge: text(CHALLENGE),
-    credential: {
-      id: text(ID),
-      public_key: text(
-        Buffer.from(
-          encode(
-            new Map<number, unknown>([
-              [1, 2],
-              [3, -7],
-              [-1, 1],
-              [-2, Buffer.from(KEY.jwk.x ?? '', 'base64url')],
-              [-3, Buffer.from(KEY.jwk.y ?? '', 'base64url')],
-            ]),
-          ),
-        ),
-      ),
-      algorithm: 'ES256',
-      backup_eligible: false,
-    },
-    cases: CASES.map(([id, answer, reason, given]) => ({ id, answer, reason, response: responseOf(given) })),
+      'What a relying party answers to the assertion `response` of the passkey `credential`: accepted, or the code of the ' +
+      'refusal. The counter is not judged here.',
+    cases: CASES.map(([id, answer, reason, given]) => ({
+      id: `passkeys-assertions-${id}`,
+      title: `${answer === 'accepted' ? 'accept' : `refuse as ${answer}`}: ${reason}`,
+      input: {
+        rp_id: RP_ID,
+        origins: [ORIGIN],
+        challenge: text(CHALLENGE),
+        credential: { ...credential, ...given.credential },
+        response: responseOf(given),
+      },
+      expect: { answer },
+    })),
   }
 }
 

@@ -1,7 +1,6 @@
 // Tokens that are refused, grouped by what is wrong with them.
 
-import type { Refused } from './cases.ts'
-import { derSignature, N, rawSignature, signNumbers, toBytes } from './sign.ts'
+import { derSignature, N, rawSignature, signNumbers, toBytes } from './signing.ts'
 import {
   CLAIMS,
   encode,
@@ -16,7 +15,8 @@ import {
   withHeader,
   without,
   withSignature,
-} from './tokens.ts'
+} from './token-parts.ts'
+import type { Refused } from './tokens.ts'
 
 const good = makeToken()
 const [headerText = '', payloadText = '', signatureText = ''] = good.split('.')
