@@ -21,7 +21,7 @@ const AT_LEAST: Record<(typeof FAMILIES)[number], number> = {
   passkeys: 67,
   policy: 324,
   ledger: 470,
-  packets: 0,
+  packets: 230,
 }
 // Families that the TypeScript client implements, and those that it will.
 const IN_TYPESCRIPT = ['tokens', 'canonical']

@@ -18,6 +18,7 @@ const MODULES: Readonly<Record<Runner, readonly (() => Promise<AnswerModule>)[]>
   service: [
     () => import('./answers/service-canonical.ts'),
     () => import('./answers/service-ledger.ts'),
+    () => import('./answers/service-packets.ts'),
     () => import('./answers/service-passkeys.ts'),
     () => import('./answers/service-policy.ts'),
     () => import('./answers/service-tokens.ts'),

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { formatVectors, pathOfVectors, type VectorFile } from './file.ts'
 import { makeCheckpoints, makeEntries } from './made/checkpoints.ts'
 import { makeExports } from './made/exports.ts'
+import { makeDocuments, makePhotos, makeVideos } from './made/packets.ts'
 import { makeAssertions } from './made/passkeys.ts'
 import { makeTokens } from './made/tokens.ts'
 import { makeConsistencyRefused, makeInclusionRefused } from './made/tree-proofs.ts'
@@ -15,6 +16,9 @@ export const MADE: Record<string, () => VectorFile | Promise<VectorFile>> = {
   'ledger/entries': makeEntries,
   'ledger/exports': makeExports,
   'ledger/inclusion-refused': makeInclusionRefused,
+  'packets/documents': makeDocuments,
+  'packets/photos': makePhotos,
+  'packets/videos': makeVideos,
   'passkeys/assertions': makeAssertions,
   'tokens/offline': makeTokens,
 }
