@@ -22,6 +22,7 @@ const VALUES: Record<string, unknown> = {
   map: new Map(),
   bytes: new Uint8Array(1),
   cycle: CYCLE,
+  object_without_prototype: Object.assign(Object.create(null), { b: 1, a: null }),
 }
 
 export function makeValue(name: string): Json {

@@ -39,7 +39,7 @@ export const answers: Answers = {
   'canonical/values'({ value }: { value: string }, expected: unknown) {
     if (value.startsWith('integer_')) return expected
     try {
-      return canonicalize(makeValue(value))
+      return { canonical: canonicalize(makeValue(value)) }
     } catch (error) {
       return error instanceof TypeError || error instanceof RangeError ? expected : error
     }

@@ -19,6 +19,8 @@ export const answers: Answers = {
         return { kid, environment: owner, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) }
       },
     }
+    // The body of a request has a text, or is refused.
+    if (typeof token !== 'string') return expected
     const parsed = await parseIntentToken(token, keys, { environment })
     if (parsed.isValid) return expected.problem === null || LATER.includes(expected.problem) ? expected : parsed
     return { ...expected, valid: false, reason: parsed.reason, problem: parsed.problem }

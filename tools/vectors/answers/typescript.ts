@@ -1,10 +1,13 @@
 // The TypeScript client. It says of a refused text its code, and no place within the value.
 
+import { isDeepStrictEqual } from 'node:util'
 import {
   canonicalize,
   canonicalizeJson,
+  createKeySource,
   type JsonError,
   type PublicKey,
+  parseJson,
   verifyIntentTokenOffline,
 } from '../../../clients/typescript/src/countersign.ts'
 import type { Answers } from '../answers.ts'
@@ -12,16 +15,68 @@ import { makeValue } from '../host-values.ts'
 import type { TokenInput } from '../made/tokens.ts'
 import type { JsonInput, JsonRefusal } from './service-canonical.ts'
 
+interface Served {
+  /** 0: no answer. */
+  status: number
+  body: string
+  /** Spaces behind the body. */
+  repeat_space?: number
+}
+
+interface KeySourceInput {
+  stale_seconds: number
+  steps: { at_seconds: number; find: string[]; served: Served }[]
+}
+
+interface KeySourceExpected {
+  steps: { found: string[]; fetches: number }[]
+}
+
 export const answers: Answers = {
   async 'tokens/offline'({ token, jwks, now, clock_tolerance_seconds, ...options }: TokenInput) {
-    const { valid, reason, problem, claims, notChecked, requiresOnline } = await verifyIntentTokenOffline(token, {
+    const keys = (jwks as unknown as { keys: PublicKey[] }).keys
+    const given = {
       ...options,
       ...(clock_tolerance_seconds !== undefined && { clockToleranceSeconds: clock_tolerance_seconds }),
-      keys: jwks as unknown as { keys: PublicKey[] },
       now: () => new Date(now * 1_000),
-    })
+    }
+    const verdict = await verifyIntentTokenOffline(token, { ...given, keys: { keys } })
+    // As a key source finds it.
+    const find = async (kid: string) => keys.find((key) => key.kid === kid)
+    const found = await verifyIntentTokenOffline(token, { ...given, keys: find })
+    if (!isDeepStrictEqual(found, verdict)) return { verdict, found }
+    const { valid, reason, problem, claims, notChecked, requiresOnline } = verdict
     if (valid && claims?.env !== options.environment) return { claims }
     return { valid, reason, problem, not_checked: notChecked, requires_online: requiresOnline }
+  },
+
+  async 'tokens/key-source'({ stale_seconds, steps }: KeySourceInput) {
+    let [atSeconds, fetches] = [0, 0]
+    let served: Served = { status: 0, body: '' }
+    const source = createKeySource({
+      url: 'https://api.example.com/.well-known/jwks.json',
+      staleSeconds: stale_seconds,
+      now: () => new Date(1_795_176_000_000 + atSeconds * 1_000),
+      async fetch() {
+        fetches += 1
+        const { status, body, repeat_space: spaces = 0 } = served
+        if (status === 0) throw new TypeError('no answer')
+        return new Response(`${body}${' '.repeat(spaces)}`, { status })
+      },
+    })
+    const results: KeySourceExpected['steps'] = []
+    for (const step of steps) {
+      atSeconds = step.at_seconds
+      served = step.served
+      const found = step.find.map((kid) =>
+        source.find(kid).then(
+          (key) => (key === undefined ? 'unknown' : key.kid === kid ? 'found' : 'other'),
+          () => 'unavailable',
+        ),
+      )
+      results.push({ found: await Promise.all(found), fetches })
+    }
+    return { steps: results }
   },
 
   'canonical/accepted'({ json = '' }: JsonInput) {
@@ -32,20 +87,30 @@ export const answers: Answers = {
 
   'canonical/refused'({ json = '', hex }: JsonInput, { pointer, offset }: JsonRefusal) {
     const source = hex === undefined ? json : new Uint8Array(Buffer.from(hex, 'hex'))
-    const code = codeOf(() => canonicalizeJson(source))
+    const [code, written] = [codeOf(() => parseJson(source)), codeOf(() => canonicalizeJson(source))]
+    if (written !== code) return { code, written }
     return { code, pointer, ...(offset !== undefined && { offset }) }
   },
 
   'canonical/values'({ value }: { value: string }) {
-    return { code: codeOf(() => canonicalize(makeValue(value) as never)) }
+    return resultOf(() => canonicalize(makeValue(value) as never))
   },
 }
 
-// The code of the refusal, or the text.
-function codeOf(write: () => string): string {
+// The code of the refusal.
+function codeOf(read: () => unknown): string | undefined {
   try {
-    return write()
+    read()
+    return undefined
   } catch (error) {
     return (error as JsonError).code
+  }
+}
+
+function resultOf(write: () => string): { canonical: string } | { code: string | undefined } {
+  try {
+    return { canonical: write() }
+  } catch (error) {
+    return { code: (error as JsonError).code }
   }
 }

@@ -83,5 +83,7 @@ export const DEVICE_CERTIFICATE = makeCertificate(DEVICE)
 export const AUTHORITY_CERTIFICATE = makeCertificate({ ...AUTHORITY, serial: 86 })
 /** Names the authority as its issuer, which has not signed it. */
 export const FORGED_CERTIFICATE = makeCertificate({ ...DEVICE, by: OTHER_DEVICE_KEY })
+/** Is signed by its own key, and names itself. */
+export const SELF_SIGNED_CERTIFICATE = makeCertificate({ ...DEVICE, issuer: DEVICE.subject, by: DEVICE_KEY })
 /** Names an issuer that is not in the chain. */
 export const UNRELATED_CERTIFICATE = makeCertificate({ ...DEVICE, issuer: 'Other Authority' })

@@ -152,8 +152,14 @@ const REFUSED: Refused[] = [
     padded: ['root has padding', `${CLAIMS.root}=`],
     hex: ['root is hexadecimal', rootOf(LEAVES).toString('hex')],
     number: ['root is a number', 7],
+    list: ['root is a list of one', [CLAIMS.root]],
   }),
-  ...wrong('at', { text: ['at is no time', 'yesterday'], number: ['at is a number', 1_795_176_000] }),
+  ...wrong('at', {
+    text: ['at is no time', 'yesterday'],
+    number: ['at is a number', 1_795_176_000],
+    year: ['at is a number that some readers take for a year', 2026],
+    list: ['at is a list of one', [CLAIMS.at]],
+  }),
 ]
 
 export function makeCheckpoints(): VectorFile<CheckpointInput, CheckpointExpected> {

@@ -69,6 +69,42 @@ function sizeBefore(at: number): Partial<ExportExpected> {
 
 export const FORGED: ExportCase[] = [
   [
+    'parts-after-gap',
+    'a leaf of the first export was taken out: the second one goes on behind a tree that is not known',
+    {
+      lines: [...BEGIN.filter((_, at) => at !== 3), ...REST],
+      findings: failed('order'),
+      expect: { size: 2, entries: 6, ...BROKEN },
+    },
+  ],
+  [
+    'parts-of-other-size',
+    'the second export says that it begins behind eight leaves, with the hashes of four',
+    {
+      lines: [...BEGIN, headOf(4, LEAVES, { from: 8 }), ...REST.slice(1)],
+      findings: failed('order'),
+      expect: { size: 4, ...BROKEN },
+    },
+  ],
+  [
+    'kept-after-line',
+    'the first line can not be read: a kept checkpoint says nothing of what follows',
+    {
+      lines: [null, ...REST],
+      kept: KEPT_FOUR,
+      findings: failed('line'),
+      expect: { size: 4, entries: 3, checkpoints: 1, ...BROKEN },
+    },
+  ],
+  [
+    'checkpoint-of-other-size',
+    'a checkpoint of eight leaves has the root of seven, and is signed',
+    {
+      lines: withLine(CHECKPOINT, { size: 8, jws: signed(LEAVES, { size: 8 }) }),
+      findings: failed('checkpoint', 'checkpoint'),
+    },
+  ],
+  [
     'empty',
     'a file without lines is no export',
     {

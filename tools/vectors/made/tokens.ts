@@ -1,7 +1,7 @@
 // The cases of vectors/tokens/offline.json. Ids never change: a case that is wrong gets a new id.
 
 import type { VectorFile } from '../file.ts'
-import { EXPIRED, FORM, SIGNATURES } from './hostile-tokens.ts'
+import { EXPIRED, FORM, KEY_SETS, SIGNATURES } from './hostile-tokens.ts'
 import {
   CLAIMS,
   HEADER,
@@ -247,6 +247,8 @@ const CLAIM_CASES: Refused[] = [
       ['padded', `${CLAIMS.action_hash}=`],
       ['trailing-bits', `${CLAIMS.action_hash.slice(0, -1)}h`],
       ['hex', 'ab'.repeat(32)],
+      ['in-a-list', [CLAIMS.action_hash]],
+      ['number', 7],
     ],
     payload_hash: [
       ['long', `${CLAIMS.payload_hash}AA`],
@@ -256,7 +258,33 @@ const CLAIM_CASES: Refused[] = [
       ['short', 'x'],
       ['null', null],
     ],
-    reading_hash: [['number', 1]],
+    reading_hash: [
+      ['number', 1],
+      ['in-a-list', [CLAIMS.action_hash]],
+    ],
+    trace_id: [
+      ['empty', ''],
+      ['number', 7],
+    ],
+    agent_id: [
+      ['empty', ''],
+      ['null', null],
+    ],
+    agent_session_id: [['number', 7]],
+    device_id: [['list', ['dev']]],
+    iss: [['empty', '']],
+    approval_id: [
+      ['empty', ''],
+      ['number', 7],
+    ],
+    schedule_id: [
+      ['empty', ''],
+      ['boolean', true],
+    ],
+    cycle: [
+      ['text', '4'],
+      ['negative', -1],
+    ],
     mandate_id: [
       ['null', null],
       ['empty', ''],
@@ -276,11 +304,21 @@ const CLAIM_CASES: Refused[] = [
       ['no-uri', { status_list: { idx: 1 } }],
       ['negative', { status_list: { idx: -1, uri: 'u' } }],
       ['text', { status_list: { idx: '1', uri: 'u' } }],
+      ['null', null],
+      ['list-null', { status_list: null }],
+      ['uri-empty', { status_list: { idx: 1, uri: '' } }],
+      ['uri-number', { status_list: { idx: 1, uri: 7 } }],
     ],
     biometric: [
       ['true', true],
       ['partial', { verified: true }],
       ['text', { verified: 'yes', credential: 'c', uv: true, at: 1 }],
+      ['uv-text', { verified: true, credential: 'c', uv: 'yes', at: 1 }],
+      ['credential-empty', { verified: true, credential: '', uv: true, at: 1 }],
+      ['credential-number', { verified: true, credential: 7, uv: true, at: 1 }],
+      ['at-text', { verified: true, credential: 'c', uv: true, at: '1' }],
+      ['at-missing', { verified: true, credential: 'c', uv: true }],
+      ['null', null],
     ],
   }).flatMap(([name, values]) =>
     values.map(
@@ -309,7 +347,7 @@ export function makeTokens(): VectorFile<TokenInput, TokenExpected> {
       'Made by tools/vectors for this project; no third-party data. Keys are SHA-256 of `countersign token vectors: <name>` ' +
       'modulo the order of P-256, nonces follow RFC 6979. The keys are in no deployment.',
     about:
-      'What an offline verifier answers to `token`, with the keys of `jwks`, at `now` (seconds since 1970) and for `environment`. ' +
+      'What an offline verifier answers to `token` (which is no text in cases for languages without types), with the keys of `jwks`, at `now` (seconds since 1970) and for `environment`. ' +
       '`reason` is the answer for programs, `problem` says for people which check failed first.',
     cases: [
       ...VALID.map(([id, title, input, notChecked = PLAIN, requiresOnline = isOnline(notChecked)]) => ({
@@ -318,7 +356,7 @@ export function makeTokens(): VectorFile<TokenInput, TokenExpected> {
         input: inputOf(input),
         expect: { valid: true, reason: null, problem: null, not_checked: notChecked, requires_online: requiresOnline },
       })),
-      ...[...FORM, ...SIGNATURES, ...CLAIM_CASES, ...EXPIRED].map(([id, title, input, problem]) => ({
+      ...[...FORM, ...KEY_SETS, ...SIGNATURES, ...CLAIM_CASES, ...EXPIRED].map(([id, title, input, problem]) => ({
         id: `tokens-offline-${id.replaceAll('_', '-').toLowerCase()}`,
         title: `refuse as ${problem}: ${title}`,
         input: inputOf(input),

@@ -38,6 +38,13 @@ const [P0 = '', P1 = '', P2 = ''] = INCLUDED.proof
 const LAST: InclusionInput = { ...INCLUDED, index: 6, leaf_hash: hex(countedLeaf(6)), proof: pathOf(6, SEVEN).map(hex) }
 const ONE: InclusionInput = { index: 0, size: 1, leaf_hash: hex(countedLeaf(0)), root: hex(countedLeaf(0)), proof: [] }
 
+// The root above a leaf at the left edge, with P0 on the right of every step.
+function topOf(leaf: Buffer, height: number): Buffer {
+  let top = leaf
+  for (let step = 0; step < height; step += 1) top = hashNode(top, Buffer.from(P0, 'hex'))
+  return top
+}
+
 const NOT_INCLUDED: [id: string, why: string, input: InclusionInput][] = [
   ['truncated-first', 'the first hash of the proof is missing', { ...INCLUDED, proof: [P1, P2] }],
   ['truncated-middle', 'a hash in the midst of the proof is missing', { ...INCLUDED, proof: [P0, P2] }],
@@ -45,6 +52,11 @@ const NOT_INCLUDED: [id: string, why: string, input: InclusionInput][] = [
   ['empty', 'the proof is empty, and the leaf is not the only one', { ...INCLUDED, proof: [] }],
   ['extended', 'a hash follows the proof', { ...INCLUDED, proof: [P0, P1, P2, P2] }],
   ['extended-root', 'the root follows the proof', { ...INCLUDED, proof: [P0, P1, P2, INCLUDED.root] }],
+  [
+    'extended-with-root',
+    'a hash follows the proof, and the root is that of a taller tree',
+    { ...INCLUDED, proof: [P0, P1, P2, P2], root: hex(hashNode(Buffer.from(P2, 'hex'), rootOf(SEVEN))) },
+  ],
   ['extended-front', 'the leaf precedes the proof', { ...INCLUDED, proof: [INCLUDED.leaf_hash, P0, P1, P2] }],
   ['swapped', 'two hashes of the proof changed places', { ...INCLUDED, proof: [P1, P0, P2] }],
   ['reversed', 'the proof begins at the top', { ...INCLUDED, proof: [P2, P1, P0] }],
@@ -69,13 +81,23 @@ const NOT_INCLUDED: [id: string, why: string, input: InclusionInput][] = [
   ['index-minus-one-of-one', 'the index is negative, in a tree of one leaf', { ...ONE, index: -1 }],
   ['index-one-of-one', 'the index is the size, in a tree of one leaf', { ...ONE, index: 1 }],
   ['index-fraction', 'the index is no whole number', { ...INCLUDED, index: 3.5 }],
-  ['index-fraction-of-one', 'the index is no whole number, in a tree of one leaf', { ...ONE, index: 0.5, size: 2 }],
+  ['index-fraction-of-one', 'the index is no whole number, in a tree of one leaf', { ...ONE, index: 0.5 }],
+  [
+    'index-fraction-of-two',
+    'the index is between two leaves',
+    { ...ONE, index: 0.5, size: 2, root: hex(rootOf(countedLeaves(2))), proof: [hex(countedLeaf(1))] },
+  ],
   ['size-four', 'the size is smaller: the proof has a hash too many', { ...INCLUDED, size: 4 }],
   ['size-nine', 'the size is larger: the proof has a hash too few', { ...INCLUDED, size: 9 }],
   ['size-zero', 'an empty tree has no leaf', { ...ONE, size: 0 }],
   ['size-negative', 'the size is negative', { ...ONE, size: -1 }],
   ['size-fraction', 'the size is no whole number', { ...ONE, size: 1.5 }],
   ['size-beyond-safe', 'the size is beyond 2^53: two sizes would be one number', { ...ONE, size: 2 ** 60 }],
+  [
+    'size-beyond-safe-with-path',
+    'the size is beyond 2^53, and the path leads to the root',
+    { ...ONE, size: 2 ** 60, proof: Array.from({ length: 61 }, () => P0), root: hex(topOf(countedLeaf(0), 61)) },
+  ],
   ['one-with-proof', 'a tree of one leaf has an empty proof', { ...ONE, proof: [P0] }],
   [
     'last-as-if-complete',
@@ -118,6 +140,16 @@ const NOT_GROWN: [id: string, why: string, input: ConsistencyInput][] = [
   ['empty', 'the proof is empty, and the sizes differ', { ...GROWN, proof: [] }],
   ['empty-of-power', 'the proof is empty, and the older tree is a complete subtree', { ...POWER, proof: [] }],
   ['extended', 'a hash follows the proof', { ...GROWN, proof: [...GROWN.proof, C0] }],
+  [
+    'extended-with-roots',
+    'a hash follows the proof, and both roots are those of taller trees',
+    {
+      ...GROWN,
+      proof: [...GROWN.proof, C0],
+      first_root: hex(hashNode(Buffer.from(C0, 'hex'), Buffer.from(GROWN.first_root, 'hex'))),
+      second_root: hex(hashNode(Buffer.from(C0, 'hex'), Buffer.from(GROWN.second_root, 'hex'))),
+    },
+  ],
   ['extended-root', 'the newer root follows the proof', { ...GROWN, proof: [...GROWN.proof, GROWN.second_root] }],
   ['swapped', 'two hashes of the proof changed places', { ...GROWN, proof: [C1, C0, C2, C3] }],
   ['swapped-top', 'the last two hashes of the proof changed places', { ...GROWN, proof: [C0, C1, C3, C2] }],
