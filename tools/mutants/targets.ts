@@ -30,7 +30,15 @@ export const TARGETS: readonly Target[] = [
     file: 'src/authorize/passkeys/ceremony.ts',
     answers: 'service-passkeys',
     vectors: ['passkeys/assertions', 'passkeys/w3c'],
-    functions: ['verifyPasskeyAssertion', 'isDerSignature', 'isShortest', 'verifying', 'checkClientData', 'parseObject', 'checkFacts'],
+    functions: [
+      'verifyPasskeyAssertion',
+      'isDerSignature',
+      'isShortest',
+      'verifying',
+      'checkClientData',
+      'parseObject',
+      'checkFacts',
+    ],
   },
   {
     file: 'src/authorize/passkeys/authenticator-data.ts',

@@ -5,6 +5,7 @@ import {
   DEVICE_CERTIFICATE,
   FORGED_CERTIFICATE,
   OTHER_DEVICE_KEY,
+  SELF_SIGNED_CERTIFICATE,
   spkiOf,
   UNRELATED_CERTIFICATE,
 } from './certificates.ts'
@@ -30,6 +31,20 @@ import type { PacketCase } from './packets.ts'
 import { damaged, RECORD_KEYS, signRecord } from './records.ts'
 
 export const RESULTS: PacketCase[] = [
+  [
+    'result-damaged-score',
+    'the signature of the result does not verify, and its points do not add up to the score',
+    withOne(({ result }) => Object.assign(result ?? {}, { result_jws: damaged(result?.result_jws ?? '') }), {
+      result: { risk_score: 30 },
+    }),
+    failed(PART, 'signed result', 'score'),
+  ],
+  [
+    'earlier-null',
+    'what is signed is null',
+    withEarlier({}, { how: { text: 'null' } }),
+    failed(PART, 'earlier result'),
+  ],
   [
     'result-missing',
     'an evaluated attestation has no result',
@@ -168,6 +183,12 @@ export const RESULTS: PacketCase[] = [
 ]
 
 export const STATEMENTS: PacketCase[] = [
+  [
+    'certificate-self-signed',
+    'the certificate of the device is signed by its own key',
+    withCertificates(SELF_SIGNED_CERTIFICATE, AUTHORITY_CERTIFICATE),
+    failed(PART, 'certificate chain'),
+  ],
   [
     'statement-digest',
     'the statement is not the one that was judged',

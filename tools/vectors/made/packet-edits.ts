@@ -19,6 +19,17 @@ export const PART = `attestations/${ATTESTATION}`
 export const SECOND = 'att_test_01m812n8p2ec1th6tjk5cw6cam'
 export const HASH = '0'.repeat(64)
 
+/** The parts of the honest packet, in their order. */
+export const ALL_PARTS = [
+  'about',
+  'claim',
+  PART,
+  'devices/dev_test_01m812n8ggfzkbv1fwd60zgppf',
+  'cases',
+  'timeline',
+  'keys',
+]
+
 export const failed = (part: string, ...checks: string[]): PacketFinding[] =>
   checks.map((check) => [part, check, 'failed'])
 

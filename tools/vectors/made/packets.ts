@@ -2,7 +2,7 @@
 
 import type { SignedPacket } from '#src/attest/evidence/views.ts'
 import type { VectorFile } from '../file.ts'
-import { hexDigest, makePacket, ORIGINAL, signPacket } from './packet-parts.ts'
+import { EARLY, hexDigest, makePacket, ORIGINAL, signPacket } from './packet-parts.ts'
 import { PHOTOS } from './photo-packets.ts'
 import { damaged, RECORD_KEY_SET, RECORD_KEYS, type RecordKey, signRecord } from './records.ts'
 import { VIDEOS } from './video-packets.ts'
@@ -97,7 +97,55 @@ const NO_ATTACHMENT: PacketFinding[] = [
   ['pages', 'seal', 'skipped'],
 ]
 
+const EARLY_PACKET = makePacket()
+EARLY_PACKET.about.issued_at = EARLY
+const EARLY_SIGNED = signPacket(EARLY_PACKET)
+const NO_ABOUT = { ...SIGNED, packet: { ...SIGNED.packet, about: null } }
+
 const DOCUMENTS: PacketCase[] = [
+  [
+    'line-end-other',
+    'another character than a line end follows the seal',
+    document(Buffer.concat([HONEST.subarray(0, -1), Buffer.from('%')])),
+    SEAL,
+  ],
+  [
+    'seal-long',
+    'the seal is longer than any that the service writes',
+    document(pdfOf(SIGNED, { seal: sealed({ note: 'x'.repeat(900) }) })),
+    SEAL,
+  ],
+  ['seal-null', 'what the seal signs is null', document(pdfOf(SIGNED, { seal: sealed({}, { text: 'null' }) })), SEAL],
+  [
+    'seal-key-revoked-later',
+    'the key of the seal was revoked later: nothing else vouches for the time that the packet states',
+    document(
+      pdfOf(EARLY_SIGNED, {
+        seal: sealed({ packet_sha256: EARLY_SIGNED.packet_sha256 }, { key: RECORD_KEYS.revoked }),
+      }),
+    ),
+    [['pages', 'key of the seal', 'unproven']],
+  ],
+  [
+    'about-null',
+    'nothing is said of the packet',
+    document(pdfOf(NO_ABOUT, { seal: sealed() })),
+    [
+      ['file', 'shape', 'failed'],
+      ['packet', 'digest', 'failed'],
+      ['packet', 'stated digest', 'failed'],
+      ['about', 'names', 'failed'],
+      ['about', 'digest', 'failed'],
+    ],
+    false,
+  ],
+  [
+    'attachment-no-stream-with-length',
+    'the attached file has a length, and no content',
+    document(Buffer.from('%PDF-1.7\n/Type /EmbeddedFile /Length 2\n')),
+    NO_ATTACHMENT,
+    false,
+  ],
   ['whole', 'the pages and the packet are those that were sealed', document(HONEST)],
   [
     'page-changed',

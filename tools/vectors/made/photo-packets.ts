@@ -1,21 +1,24 @@
-// Packets of photos: the file, its signature, its parts and its keys.
+// Packets of photos: honest ones, and files that are none.
 
 import type { EvidencePacket } from '#src/attest/evidence/views.ts'
 import { RESULTS, STATEMENTS } from './attestation-packets.ts'
-import { AUTHORITY_CERTIFICATE, DEVICE_CERTIFICATE, FORGED_CERTIFICATE, OTHER_DEVICE_KEY } from './certificates.ts'
 import {
-  afterSigning,
+  AUTHORITY_CERTIFICATE,
+  DEVICE_CERTIFICATE,
+  FORGED_CERTIFICATE,
+  OTHER_DEVICE_KEY,
+  spkiOf,
+} from './certificates.ts'
+import {
   changed,
   earlyPacket,
   failed,
-  HASH,
   NO_CERTIFICATES,
   noResult,
   PART,
   PLAIN_PHOTO,
   plainPhoto,
   REVOKED,
-  respelled,
   SECOND,
   scored,
   signedAfter,
@@ -28,9 +31,65 @@ import {
 } from './packet-edits.ts'
 import { EARLY, makeAttestation, makePacket, signPacket } from './packet-parts.ts'
 import type { PacketCase } from './packets.ts'
-import { damaged, RECORD_KEYS, REVOCATION } from './records.ts'
+import { RECORD_KEYS, REVOCATION } from './records.ts'
+import { CHANGED, SIGNATURES } from './signature-packets.ts'
 
 const HONEST: PacketCase[] = [
+  [
+    'attested-unverified',
+    'the provenance of the claim is the worst of its attestations, one step below verified',
+    {
+      packet: signPacket(
+        makePacket([
+          makeAttestation({ result: { provenance_status: 'attested_unverified' } }),
+          makeAttestation({ id: SECOND }),
+        ]),
+      ),
+    },
+  ],
+  [
+    'statement-null',
+    'a photo whose statement is null',
+    withOne((one) => {
+      plainPhoto(one)
+      one.submission.bundle = null
+    }, PLAIN_PHOTO),
+    [NO_CERTIFICATES],
+  ],
+  [
+    'enrolled-device-second',
+    'the key is that of the second device of the packet',
+    signedAfter((packet) => {
+      const [one] = packet.attestations
+      Object.assign(one ?? {}, { certificates: { ...one?.certificates, source: 'device' } })
+      const other = {
+        device_id: 'dev_test_01m812n8ggfzkbv1fwd60zgppg',
+        spki: spkiOf(OTHER_DEVICE_KEY).toString('base64'),
+      }
+      packet.devices.unshift({ ...packet.devices[0], ...other } as never)
+    }),
+  ],
+  [
+    'enrolled-device-missing',
+    'the key is that of a device that the packet does not hold: there is nothing to compare it with',
+    signedAfter((packet) => {
+      const [one] = packet.attestations
+      Object.assign(one ?? {}, { certificates: { ...one?.certificates, source: 'device' } })
+      packet.devices.pop()
+    }),
+  ],
+  [
+    'revocation-of-other-kid',
+    'the packet names a revocation of a key of another id: it says nothing against the given one',
+    {
+      ...signedAfter(
+        (packet) => packet.keys.push({ ...RECORD_KEYS.revoked.jwk, kid: 'other', revoked: REVOCATION } as never),
+        makePacket([makeAttestation({ signed: REVOKED })]),
+      ),
+      jwks: UNMARKED,
+    },
+    [['keys', 'whose they are', 'skipped']],
+  ],
   ['whole', 'the packet is as the service signed it', { packet: signPacket(makePacket()) }],
   [
     'members-reordered',
@@ -203,6 +262,20 @@ const HONEST: PacketCase[] = [
 ]
 
 const UNREADABLE: PacketCase[] = [
+  [
+    'about-null',
+    'nothing is said of the packet',
+    changed(({ packet }) => Object.assign(packet, { about: null })),
+    [...failed('file', 'shape'), ...failed('packet', 'digest', 'stated digest'), ...failed('about', 'names', 'digest')],
+    false,
+  ],
+  [
+    'keys-no-list',
+    'the keys of the packet are no list',
+    changed(({ packet }) => Object.assign(packet, { keys: 'none' })),
+    [...failed('file', 'shape'), ...failed('packet', 'digest', 'stated digest'), ...failed('keys', 'digest')],
+    false,
+  ],
   ['file-empty', 'the file is empty', { file: '' }, failed('file', 'JSON'), false],
   ['file-cut', 'the file ends too early', { file: '{"object":"evidence_packet"' }, failed('file', 'JSON'), false],
   [
@@ -271,227 +344,6 @@ const UNREADABLE: PacketCase[] = [
     signedAfter((packet) => Reflect.deleteProperty(packet.claim, 'line')),
     failed('file', 'shape'),
     false,
-  ],
-]
-
-const SIGNATURES: PacketCase[] = [
-  [
-    'signature-damaged',
-    'one bit of the signature was changed',
-    changed((signed) => Object.assign(signed, { signature: damaged(signed.signature) })),
-    failed('packet', 'signature'),
-  ],
-  [
-    'signature-no-jws',
-    'the signature is no JWS',
-    changed((signed) => Object.assign(signed, { signature: 'x' })),
-    failed('packet', 'signature'),
-  ],
-  [
-    'signature-spare-bits',
-    'the last character of the signature was changed in bits that decoders ignore',
-    changed((signed) => Object.assign(signed, { signature: respelled(signed.signature) })),
-    failed('packet', 'signature'),
-  ],
-  [
-    'signature-no-json',
-    'what is signed is no JSON',
-    { packet: signPacket(makePacket(), { how: { text: 'packet' } }) },
-    failed('packet', 'signature'),
-  ],
-  [
-    'signature-of-stranger',
-    'the packet is signed by a key in no set',
-    { packet: signPacket(makePacket(), { how: { key: RECORD_KEYS.stranger } }) },
-    failed('packet', 'signature'),
-  ],
-  [
-    'signature-of-token-key',
-    'the packet is signed by a key that signs tokens',
-    { packet: signPacket(makePacket(), { how: { key: RECORD_KEYS.token } }) },
-    failed('packet', 'signature'),
-  ],
-  [
-    'signature-no-object',
-    'what is signed is a list',
-    { packet: signPacket(makePacket(), { how: { text: '[]' } }) },
-    [
-      ...failed('packet', 'digest'),
-      ...failed('about', 'names'),
-      ...['about', 'claim', PART, 'devices/dev_test_01m812n8ggfzkbv1fwd60zgppf', 'cases', 'timeline', 'keys'].flatMap(
-        (part) => failed(part, 'digest'),
-      ),
-    ],
-  ],
-  [
-    'signature-of-result',
-    'what is signed is a result',
-    { packet: signPacket(makePacket(), { typ: 'attest-result+jwt' }) },
-    failed('packet', 'signature'),
-  ],
-  [
-    'signature-of-seal',
-    'what is signed is the seal of a document',
-    { packet: signPacket(makePacket(), { typ: 'evidence-pdf+jwt' }) },
-    failed('packet', 'signature'),
-  ],
-  [
-    'signature-by-live-key',
-    'a packet of the sandbox is signed by a key of live',
-    { packet: signPacket(makePacket(), { how: { key: RECORD_KEYS.live } }) },
-    failed('about', 'names'),
-  ],
-  ...['packet_id', 'claim_id', 'account_id', 'environment', 'issued_at'].map(
-    (name): PacketCase => [
-      `signature-of-other-${name.replace('_', '-')}`,
-      `the signature is that of another ${name}`,
-      { packet: signPacket(makePacket(), { claims: (claims) => ({ ...claims, [name]: 'other' }) }) },
-      failed('about', 'names'),
-    ],
-  ),
-  [
-    'signature-of-other-digest',
-    'the signature is that of another packet',
-    { packet: signPacket(makePacket(), { claims: (claims) => ({ ...claims, packet_sha256: HASH }) }) },
-    failed('packet', 'digest'),
-  ],
-  [
-    'signature-of-fewer-parts',
-    'the signature lacks a part',
-    {
-      packet: signPacket(makePacket(), {
-        claims: ({ parts, ...claims }) => ({
-          ...claims,
-          parts: Object.fromEntries(Object.entries(parts as object).slice(1)),
-        }),
-      }),
-    },
-    failed('about', 'digest'),
-  ],
-  [
-    'signature-of-more-parts',
-    'the signature has a part that the packet has not',
-    {
-      packet: signPacket(makePacket(), {
-        claims: ({ parts, ...claims }) => ({ ...claims, parts: { ...(parts as object), 'devices/other': HASH } }),
-      }),
-    },
-    failed('devices/other', 'digest'),
-  ],
-  [
-    'signature-of-other-part',
-    'a part has another digest',
-    {
-      packet: signPacket(makePacket(), {
-        claims: ({ parts, ...claims }) => ({ ...claims, parts: { ...(parts as object), claim: HASH } }),
-      }),
-    },
-    failed('claim', 'digest'),
-  ],
-  [
-    'signature-without-parts',
-    'the signature has no parts',
-    { packet: signPacket(makePacket(), { claims: ({ parts: _, ...claims }) => claims }) },
-    ['about', 'claim', PART, 'devices/dev_test_01m812n8ggfzkbv1fwd60zgppf', 'cases', 'timeline', 'keys'].flatMap(
-      (part) => failed(part, 'digest'),
-    ),
-  ],
-  [
-    'digest-stated',
-    'the digest beside the signature is another one',
-    changed((signed) => Object.assign(signed, { packet_sha256: HASH })),
-    failed('packet', 'stated digest'),
-  ],
-  [
-    'key-of-packet-revoked',
-    'the packet is of a time at which its key is doubted',
-    { packet: signPacket(makePacket(), { how: REVOKED }) },
-    failed('packet', 'key of the packet'),
-  ],
-  [
-    'key-of-packet-revoked-no-time',
-    'the packet is of a revoked key, and states no time',
-    { packet: signPacket(makePacket(), { how: REVOKED, claims: (claims) => ({ ...claims, issued_at: 7 }) }) },
-    [...failed('about', 'names'), ...failed('packet', 'key of the packet')],
-  ],
-  ...(['x', 'y', 'env', 'family'] as const).map(
-    (name): PacketCase => [
-      `own-key-other-${name}`,
-      `the packet has a key of a given id with another ${name}`,
-      signedAfter(({ keys }) =>
-        Object.assign(keys[0] ?? {}, { [name]: { x: 'A', y: 'A', env: 'live', family: 'token' }[name] }),
-      ),
-      failed('keys', 'whose they are'),
-    ],
-  ),
-  [
-    'own-keys-forged',
-    'the packet and its keys are forged: its own keys prove nothing',
-    {
-      packet: signPacket(
-        { ...makePacket(), keys: [RECORD_KEYS.stranger.jwk] as never },
-        { how: { key: RECORD_KEYS.stranger } },
-      ),
-    },
-    [['keys', 'whose they are', 'skipped'], ...failed('packet', 'signature')],
-  ],
-]
-
-const CHANGED: PacketCase[] = [
-  [
-    'changed-about',
-    'what is said of the packet was changed',
-    changed(({ packet }) => Object.assign(packet.about, { statement: 'All is well.' })),
-    afterSigning('about'),
-  ],
-  [
-    'changed-claim',
-    'the claim was changed',
-    changed(({ packet }) => Object.assign(packet.claim, { line: 'home' })),
-    afterSigning('claim'),
-  ],
-  [
-    'changed-attestation',
-    'an attestation was changed',
-    changed(({ packet }) => Object.assign(packet.attestations[0] ?? {}, { external_id: 'x' })),
-    afterSigning(PART),
-  ],
-  [
-    'changed-device',
-    'a device was changed',
-    changed(({ packet }) => Object.assign(packet.devices[0] ?? {}, { name: 'x' })),
-    afterSigning('devices/dev_test_01m812n8ggfzkbv1fwd60zgppf'),
-  ],
-  [
-    'changed-timeline',
-    'an event was taken out',
-    changed(({ packet }) => packet.timeline.moments.pop()),
-    afterSigning('timeline'),
-  ],
-  ['changed-keys', 'a key was taken out', changed(({ packet }) => packet.keys.pop()), afterSigning('keys')],
-  [
-    'changed-device-removed',
-    'a device was taken out',
-    changed(({ packet }) => packet.devices.pop()),
-    afterSigning('devices/dev_test_01m812n8ggfzkbv1fwd60zgppf'),
-  ],
-  [
-    'changed-attestation-removed',
-    'an attestation was taken out',
-    changed(({ packet }) => packet.attestations.pop(), signPacket(two())),
-    afterSigning(`attestations/${SECOND}`),
-  ],
-  [
-    'changed-attestation-repeated',
-    'an attestation is there twice',
-    changed(({ packet }) => packet.attestations.push(structuredClone(packet.attestations[0] as never))),
-    afterSigning(`${PART} (again, at 1)`),
-  ],
-  [
-    'changed-attestations-swapped',
-    'two attestations changed places',
-    changed(({ packet }) => packet.attestations.reverse(), signPacket(two())),
-    failed('packet', 'digest', 'stated digest'),
   ],
 ]
 

@@ -1,122 +1,76 @@
 // Packets of videos: what the manifest and the original show must be what the result says, and nothing else.
 
-import { RULES_VERSION } from '#src/attest/factors/table.ts'
+import { joinChunks, makeVideoManifest, type VideoChunk } from '../../../capture-kit/video.ts'
+import type { PacketCase } from './packets.ts'
+
 import {
-  joinChunks,
-  makeVideoManifest,
-  recordVideo,
-  type VideoChunk,
-  type VideoManifest,
-} from '../../../capture-kit/video.ts'
-import { ATTESTATION, BUNDLE, hexDigest, makeAttestation, makePacket, type Result, signPacket } from './packet-parts.ts'
-import type { PacketCase, PacketFinding } from './packets.ts'
-
-const PART = `attestations/${ATTESTATION}`
-const NONCE = BUNDLE.session_nonce
-const OTHER_NONCE = 'A'.repeat(43)
-const HASH = '0'.repeat(64)
-const RECORDING = recordVideo({ seed: 7, chunks: 5, chunkMs: 200 })
-const FILE = joinChunks(RECORDING)
-const MANIFEST = makeVideoManifest(NONCE, RECORDING)
-
-/** What the signed result says of the video. */
-interface Said {
-  chain?: Record<string, { count: number; first_index: number }>
-  /** Of the first wrong digest. */
-  digest?: { first_bad_index: number; expected: string; found: string }
-  manifest?: string[]
-  nonce?: string[]
-  times?: string[]
-}
-
-interface Filmed {
-  /** As the device signed it; null: the bundle has none. */
-  manifest?: object | null
-  /** null: the bundle has none. */
-  nonce?: string | null
-  file?: Buffer
-  says?: Said
-  stream?: string
-  rulesVersion?: string
-}
-
-function film(filmed: Filmed = {}): { packet: object; originals: string[] } {
-  const { manifest = MANIFEST, nonce = NONCE, file = FILE, says = {} } = filmed
-  const { session_nonce: _, ...statement } = BUNDLE
-  const bundle = {
-    ...statement,
-    ...(nonce !== null && { session_nonce: nonce }),
-    sensor_hash: hexDigest(file),
-    ...(manifest !== null && { video_manifest: manifest }),
-  }
-  const factors = factorsOf(says)
-  const one = makeAttestation({
-    bundle,
-    mediaType: 'video',
-    media: { sha256: hexDigest(file), size: file.byteLength, content_type: 'video/mp4' },
-    result: {
-      factors,
-      risk_score: factors.reduce((sum, { points }) => sum + points, 0),
-      rules_version: filmed.rulesVersion ?? RULES_VERSION,
-    },
-  })
-  if (filmed.stream !== undefined) one.submission.stream = filmed.stream
-  return { packet: signPacket(makePacket([one])), originals: [file.toString('base64')] }
-}
-
-const withoutOriginal = (filmed: Filmed) => ({ ...film(filmed), originals: null })
-
-function factorsOf({ chain, digest, manifest, nonce, times }: Said): Result['factors'] {
-  const common = { compared: '', expected: '', found: '' }
-  return [
-    ...(nonce ? [{ code: 'session_nonce_mismatch', points: 70, evidence: { ...common, found: nonce } }] : []),
-    ...(chain
-      ? [{ code: 'frame_hash_mismatch', points: 50, evidence: { ...common, ...digest, problems: chain } }]
-      : []),
-    ...(times ? [{ code: 'liveness_check_failed', points: 40, evidence: { ...common, failed: times } }] : []),
-    ...(manifest ? [{ code: 'video_manifest_incomplete', points: 40, evidence: { ...common, found: manifest } }] : []),
-  ] as never
-}
-
-const failed = (...checks: string[]): PacketFinding[] => checks.map((check) => [PART, check, 'failed'])
-const skipped = (...checks: string[]): PacketFinding[] => checks.map((check) => [PART, check, 'skipped'])
-const NO_DIGEST = skipped('video digest')
-const first = { count: 1, first_index: 0 }
-
-/** The manifest with a changed chunk, or with other members. */
-function listed(change: (manifest: VideoManifest) => unknown, of: VideoManifest = MANIFEST): VideoManifest {
-  const copy = structuredClone(of)
-  change(copy)
-  return copy
-}
-const chunk = (index: number, members: object) => listed(({ chunks }) => Object.assign(chunks[index] ?? {}, members))
-/** The manifest of other chunks, whose chain fits. */
-const chained = (change: (chunks: VideoChunk[]) => VideoChunk[]) => makeVideoManifest(NONCE, change([...RECORDING]))
-const shifted = (byUs: number, from = 3) =>
-  chained((chunks) =>
-    chunks.map((one, index) =>
-      index < from ? one : { ...one, firstPtsUs: one.firstPtsUs + byUs, lastPtsUs: one.lastPtsUs + byUs },
-    ),
-  )
-
-const CHANGED = [...RECORDING].with(2, { ...(RECORDING[2] as VideoChunk), data: changedData(2) })
-const CHANGED_FILE = joinChunks(CHANGED)
-const CHANGED_DIGEST = {
-  first_bad_index: 2,
-  expected: MANIFEST.chunks[2]?.sha256 ?? '',
-  found: hexDigest(changedData(2)),
-}
-const TWO_SECONDS = recordVideo({ seed: 7, chunks: 5, chunkMs: 2_000 })
-/** Frames of two seconds, listed as if they were of a fifth of one. */
-const HURRIED = TWO_SECONDS.map((one, index) => ({ ...(RECORDING[index] as VideoChunk), data: one.data }))
-
-function changedData(index: number): Buffer {
-  const data = Buffer.from(RECORDING[index]?.data ?? '')
-  data[data.length - 1] = (data[data.length - 1] ?? 0) ^ 1
-  return data
-}
+  CHANGED_DIGEST,
+  CHANGED_FILE,
+  chained,
+  chunk,
+  FILE,
+  failed,
+  film,
+  first,
+  HASH,
+  HURRIED,
+  listed,
+  MANIFEST,
+  NO_DIGEST,
+  NONCE,
+  OTHER_NONCE,
+  plainVideo,
+  RECORDING,
+  type Said,
+  shifted,
+  skipped,
+  withoutOriginal,
+} from './video-parts.ts'
 
 const HONEST: PacketCase[] = [
+  [
+    'queued',
+    'a video is queued: nothing is said of it yet',
+    film({ edit: (one) => Object.assign(one, { status: 'queued', evaluated_at: null, result: null }) }),
+    skipped('result'),
+  ],
+  ['no-statement', 'a video without a statement of a device', plainVideo(), skipped('certificates')],
+  [
+    'found-streamed-cut-of-same-size',
+    'the service received fewer chunks than listed, which together have the listed size: nothing tells where they begin',
+    film({ stream: 'cap_test_1', says: { manifest: ['chunk_missing'] } }),
+    skipped('video digest', 'video bytes'),
+  ],
+  [
+    'found-container-no-original',
+    'the result says that the container is faulty, which the original would show',
+    withoutOriginal({ says: { times: ['container'] } }),
+    skipped('original', 'video digest', 'video bytes'),
+  ],
+  [
+    'found-nonce-no-text',
+    'the result says that the nonce is missing, as it is a number, and that the chain begins otherwise',
+    film({ nonce: 7, says: { nonce: ['missing', 'other_seed'] } }),
+    NO_DIGEST,
+  ],
+  [
+    'found-end-in-future',
+    'the result says that the recording ends after it was received, and it does',
+    film({ capturedAt: '2026-11-20T12:30:00.000Z', says: { times: ['end'] } }),
+    NO_DIGEST,
+  ],
+  [
+    'time-no-text',
+    'the time of the capture is a number: it can not be compared',
+    film({ capturedAt: 1_800_000_000_000 }),
+    NO_DIGEST,
+  ],
+  [
+    'time-unreadable',
+    'the time of the capture can not be read, and the nonce is missing',
+    film({ capturedAt: 'yesterday', nonce: null, says: { nonce: ['missing', 'other_seed'] } }),
+    NO_DIGEST,
+  ],
   ['whole', 'a video whose manifest fits, with its original', film(), NO_DIGEST],
   [
     'no-original',
@@ -247,6 +201,21 @@ const HONEST: PacketCase[] = [
 ]
 
 const SHOWN: PacketCase[] = [
+  [
+    'streamed-longer',
+    'bytes follow the last chunk of a video that was sent chunk by chunk',
+    film({ stream: 'cap_test_1', file: Buffer.concat([FILE, Buffer.alloc(8)]) }),
+    [...failed('video manifest'), ...skipped('video digest', 'video bytes')],
+  ],
+  [
+    'digest-without-expected',
+    'the result found the digest of a chunk wrong that is not listed, and expected none',
+    film({
+      file: CHANGED_FILE,
+      says: { chain: { digest: { count: 1, first_index: 9 } }, digest: { first_bad_index: 9, found: HASH } },
+    }),
+    failed('video digest', 'video chunks'),
+  ],
   [
     'link',
     'a link does not follow from the one before',
