@@ -1,44 +1,8 @@
-import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type SignatureVerdict, signDelivery, verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
-
-interface Vectors {
-  sign: {
-    name: string
-    body: string
-    event_id: string
-    secrets: string[]
-    now: number
-    headers: Record<string, string>
-  }[]
-  verify: {
-    name: string
-    body?: string
-    body_base64?: string
-    headers: Record<string, string | string[]>
-    secrets: string[]
-    now: number
-    tolerance?: number
-    verdict: SignatureVerdict
-  }[]
-}
-const vectors: Vectors = JSON.parse(
-  readFileSync(new URL('../../../vectors/webhooks/signatures.json', import.meta.url), 'utf8'),
-)
-
-describe('signing', () => {
-  it.each(vectors.sign)('signs $name', ({ body, event_id: eventId, secrets, now, headers }) => {
-    expect(signDelivery({ rawBody: Buffer.from(body), eventId, secrets, nowSeconds: now })).toEqual(headers)
-  })
-})
+import { signDelivery, verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
 
 describe('verifying', () => {
-  it.each(vectors.verify)('$name', ({ body, body_base64: base64, headers, secrets, now, tolerance, verdict }) => {
-    const rawBody = base64 === undefined ? Buffer.from(body ?? '') : Buffer.from(base64, 'base64')
-    expect(verifyWebhookSignature({ rawBody, headers }, secrets, now, tolerance)).toEqual(verdict)
-  })
-
   it('refuses to verify with no secret or with an empty one', () => {
     for (const secrets of [[], [''], ['whsec_x', '']]) {
       expect(() => verifyWebhookSignature({ rawBody: Buffer.from('{}'), headers: {} }, secrets, 0)).toThrow(TypeError)

@@ -1,36 +1,35 @@
-// The vectors of policies, with their facts completed.
+// The vectors of policies, and facts that are complete.
 
-import { readFileSync } from 'node:fs'
-import type { PolicyCondition } from '#src/authorize/policy/document.ts'
 import { documentSchema, type PolicyDocument } from '#src/authorize/policy/document.ts'
 import { NO_ANSWERS, type PolicyAnswers, type PolicyFacts } from '#src/authorize/policy/evaluate.ts'
+import type {
+  ConditionInput,
+  EvaluationExpected,
+  EvaluationInput,
+} from '../../../tools/vectors/answers/service-policy.ts'
+import { readVectors } from '../../../tools/vectors/file.ts'
 
-interface ConditionCase {
-  about: string
-  name: string
-  when: PolicyCondition
-  facts: Partial<PolicyFacts>
-  expect: 'true' | 'false' | 'error'
-  on_missing?: 'match'
+export const CONDITIONS = readVectors<ConditionInput, { outcome: 'true' | 'false' | 'error' }>(
+  'policy/conditions',
+).cases
+export const EVALUATIONS = readVectors<EvaluationInput, EvaluationExpected>('policy/evaluations').cases
+
+const BASE: PolicyFacts = {
+  action_type: null,
+  action_description: '',
+  action_payload: {},
+  context: {},
+  agent: null,
+  device: { id: '', tier: 'none', enrolled: false },
+  session: {},
+  mandate: null,
+  schedule: null,
+  at: '2026-11-22T12:00:00.000Z',
+  token: { biometric: false },
 }
-
-interface EvaluationCase {
-  about: string
-  name: string
-  document: { rules: { id: string }[] }
-  contexts: Partial<PolicyFacts>[]
-  answers: Partial<PolicyAnswers>
-  refusals: [reason: string, ruleId: string][]
-  needs?: [kind: string, ruleId: string][]
-  error_in?: string[]
-  shadow?: [ruleId: string, met: boolean, note: string | null][]
-}
-
-export const CONDITIONS: { base: PolicyFacts; cases: ConditionCase[] } = read('conditions.json')
-export const EVALUATIONS: { cases: EvaluationCase[] } = read('evaluations.json')
 
 export function factsOf(facts: Partial<PolicyFacts> = {}): PolicyFacts {
-  return { ...CONDITIONS.base, ...facts }
+  return { ...BASE, ...facts }
 }
 
 export function answersOf(answers: Partial<PolicyAnswers> = {}): PolicyAnswers {
@@ -39,8 +38,4 @@ export function answersOf(answers: Partial<PolicyAnswers> = {}): PolicyAnswers {
 
 export function documentOf(document: unknown): PolicyDocument {
   return documentSchema.parse(document)
-}
-
-function read<Vectors>(name: string): Vectors {
-  return JSON.parse(readFileSync(new URL(`../../../vectors/policy/${name}`, import.meta.url), 'utf8')) as Vectors
 }

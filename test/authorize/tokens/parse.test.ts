@@ -1,16 +1,12 @@
-// The service reads tokens as the libraries do: both run vectors/tokens. What depends on the time, the audience or the issuer is
-// compared by verify.
+// What a parsed token costs, and which texts are one token. What each text of vectors/tokens is, test/vectors tries.
 
 import { createPublicKey } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { hashToken } from '#src/authorize/tokens/format.ts'
 import { MAX_TOKEN_BYTES, parseIntentToken } from '#src/authorize/tokens/parse.ts'
-import { CASES, vectorsOf } from '../../support/token-vectors/cases.ts'
-import { KEYS, makeToken, makeTwin } from '../../support/token-vectors/tokens.ts'
-
-const FILE = new URL('../../../vectors/tokens/offline.json', import.meta.url)
-const LATER = ['expired', 'not_yet_valid', 'audience', 'issuer']
+import { readVectors } from '../../../tools/vectors/file.ts'
+import { KEYS, makeToken, makeTwin } from '../../../tools/vectors/made/token-parts.ts'
+import type { TokenInput } from '../../../tools/vectors/made/tokens.ts'
 
 let lookups = 0
 const tokenKeys = [KEYS.live, KEYS.next, KEYS.sandbox].map(({ kid, jwk }) => ({
@@ -24,23 +20,6 @@ const keys = {
     return tokenKeys.find((key) => key.kid === kid)
   },
 }
-
-it('vectors/tokens/offline.json is what its script writes; UPDATE=1 writes it', () => {
-  const text = `${JSON.stringify(vectorsOf(), null, 1)}\n`
-  if (process.env.UPDATE !== undefined) writeFileSync(FILE, text)
-  expect(readFileSync(FILE, 'utf8') === text).toBe(true)
-  expect(new Set(CASES.map(({ id }) => id)).size).toBe(CASES.length)
-  expect(CASES.length).toBeGreaterThan(150)
-})
-
-it.each(CASES)('$id: $title', async ({ input: { token, environment = 'live' }, expect: { problem, reason } }) => {
-  const parsed = await parseIntentToken(token, keys, { environment })
-  if (problem === null || LATER.includes(problem)) {
-    expect(parsed).toMatchObject({ isValid: true, claims: { env: environment } })
-  } else {
-    expect(parsed).toEqual({ isValid: false, reason, problem })
-  }
-})
 
 it('the twin of a signature has valid claims and another hash: verify compares the exact string', async () => {
   const [token, twin] = [makeToken(), makeTwin()]
@@ -56,7 +35,7 @@ it('hostile tokens cost at most one look-up, and a megabyte costs none', async (
     expect(await parseIntentToken(token, keys, { environment: 'live' })).toMatchObject({ problem: 'too_long' })
   }
   expect(lookups).toBe(0)
-  for (const { input } of CASES) {
+  for (const { input } of readVectors<TokenInput>('tokens/offline').cases) {
     lookups = 0
     await parseIntentToken(input.token, keys, { environment: 'live' })
     expect(lookups).toBeLessThanOrEqual(1)

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -13,75 +12,24 @@ import {
   type PublicKey,
   verifyIntentTokenOffline,
 } from '../../../clients/typescript/src/verify.ts'
+import { readVectors } from '../../../tools/vectors/file.ts'
+import type { TokenInput } from '../../../tools/vectors/made/tokens.ts'
 
-const read = (path: string) => JSON.parse(readFileSync(new URL(`../../../vectors/${path}`, import.meta.url), 'utf8'))
-
-interface TokenVectors {
-  now: number
-  jwks: { keys: PublicKey[] }
-  cases: {
-    id: string
-    title: string
-    input: {
-      token: string
-      environment?: 'sandbox' | 'live'
-      audience?: string
-      issuer?: string
-      now?: number
-      clock_tolerance_seconds?: number
-    }
-    expect: {
-      valid: boolean
-      reason: string | null
-      problem: string | null
-      not_checked?: string[]
-      requires_online?: boolean
-    }
-  }[]
-}
-
-const tokens: TokenVectors = read('tokens/offline.json')
-const accepted: { cases: { id: string; name: string; input: string; canonical: string }[] } =
-  read('canonical/accepted.json')
-const refused: { cases: { id: string; name: string; input?: string; inputHex?: string; code: string }[] } =
-  read('canonical/refused.json')
+const [vector] = readVectors<TokenInput>('tokens/offline').cases
+if (vector === undefined) throw new Error('there are no vectors of tokens')
+const jwks = vector.input.jwks as unknown as { keys: PublicKey[] }
 
 describe('verifyIntentTokenOffline', () => {
-  it.each(tokens.cases)('$id: $title', async ({ input, expect: expected }) => {
-    const { token, clock_tolerance_seconds: clockToleranceSeconds, now = tokens.now, ...options } = input
-    const { claims, notChecked, requiresOnline, ...verdict } = await verifyIntentTokenOffline(token, {
-      ...options,
-      ...(clockToleranceSeconds !== undefined && { clockToleranceSeconds }),
-      keys: tokens.jwks,
-      now: () => new Date(now * 1_000),
-    })
-    const { not_checked: unchecked = [], requires_online: needsOnline = false, ...answer } = expected
-    expect(verdict).toEqual(answer)
-    expect(notChecked).toEqual(unchecked)
-    expect(requiresOnline).toBe(needsOnline)
-    if (expected.valid) expect(claims).toMatchObject({ env: options.environment ?? 'live' })
-  })
-
   it('answers what is no text, and no token costs more than the longest', async () => {
     const bad: unknown[] = [undefined, null, 7, {}, [], Symbol('x'), 'A'.repeat(1e6), '.'.repeat(1e6)]
     for (const token of bad) {
-      const verdict = await verifyIntentTokenOffline(token as string, { keys: tokens.jwks })
+      const verdict = await verifyIntentTokenOffline(token as string, { keys: jwks })
       expect(verdict).toMatchObject({ valid: false, reason: 'invalid_token', claims: null })
     }
   })
 })
 
 describe('canonicalize', () => {
-  it.each(accepted.cases)('$id: $name', ({ input, canonical }) => {
-    expect(canonicalizeJson(input)).toBe(canonical)
-    expect(canonicalizeJson(canonical)).toBe(canonical)
-  })
-
-  it.each(refused.cases)('$id: $name', ({ input, inputHex, code }) => {
-    const source = inputHex === undefined ? (input ?? '') : new Uint8Array(Buffer.from(inputHex, 'hex'))
-    expect(() => canonicalizeJson(source)).toThrow(expect.objectContaining({ code }))
-  })
-
   it('writes what the service writes, and refuses what it refuses, for the same reason', () => {
     const limits = { maxBytes: 1_000_000, maxDepth: 32 }
     const byService = (text: string) =>
@@ -139,12 +87,12 @@ function outcomeOf(write: () => string): string {
 }
 
 describe('a key source', () => {
-  const [key] = tokens.jwks.keys
+  const [key] = jwks.keys
   const kid = key?.kid ?? ''
 
   function makeSource(options: { staleSeconds?: number } = {}) {
     let at = 1_000_000_000_000
-    const seen = { fetched: 0, isDown: false, keys: tokens.jwks.keys }
+    const seen = { fetched: 0, isDown: false, keys: jwks.keys }
     const source = createKeySource({
       ...options,
       url: 'https://api.example.com/.well-known/jwks.json',

@@ -106,9 +106,9 @@ describe('countersign-verify', () => {
   }
 
   it('checks a token with the key set, as the library does', async () => {
-    const { jwks, cases } = tokens
-    const keys = await write('keys.json', JSON.stringify(jwks))
-    const file = await write('token.jwt', `${cases[0]?.input.token}\n`)
+    const [vector] = tokens.cases
+    const keys = await write('keys.json', JSON.stringify(vector?.input.jwks))
+    const file = await write('token.jwt', `${vector?.input.token}\n`)
     const { code, shown } = await runs(['token', file, '--keys', keys])
     // It has expired since.
     expect({ code, shown }).toMatchObject({ code: 1, shown: { holds: false, reason: 'token_expired' } })

@@ -10,8 +10,9 @@ import { timeOfId } from '#client/verify/removed.ts'
 import { sha256 } from '#client/verify/sha256.ts'
 import { verifyWebhookSignature } from '#client/verify/webhook.ts'
 import { timeOfId as timeByService } from '#src/platform/ids.ts'
-import merkle from '../../../vectors/ledger/merkle.json' with { type: 'json' }
-import signatures from '../../../vectors/webhooks/signatures.json' with { type: 'json' }
+import type { SigningInput } from '../../../tools/vectors/answers/service-webhooks.ts'
+import { readVectors } from '../../../tools/vectors/file.ts'
+import type { InclusionInput } from '../../../tools/vectors/made/tree-proofs.ts'
 
 describe('bytes', () => {
   it('are hashed as Node hashes them, at every length of a block', () => {
@@ -51,44 +52,34 @@ describe('bytes', () => {
 
 describe('the tree', () => {
   const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, 'hex'))
-  const leafOf = (data: Uint8Array) => sha256(Uint8Array.from([0, ...data]))
-  const { leaves, roots, inclusion } = merkle.transparency
+  const trees = readVectors<{ leaves?: string[] }, { root: string }>('ledger/trees').cases
 
-  it('has the roots of the vectors at every size', () => {
-    const frontier: Uint8Array<ArrayBuffer>[] = []
-    for (const [size, leaf] of leaves.entries()) {
-      appendLeaf({ size, frontier }, leafOf(bytes(leaf)), nodeHash)
-      expect(encodeHex(rootOfFrontier(frontier, nodeHash) ?? new Uint8Array())).toBe(roots[size])
-    }
-  })
+  it.each(trees.filter(({ input }) => input.leaves !== undefined))(
+    'has the root of $id',
+    ({ input, expect: { root } }) => {
+      const frontier: Uint8Array<ArrayBuffer>[] = []
+      for (const [size, leaf] of (input.leaves ?? []).entries()) {
+        appendLeaf({ size, frontier }, sha256(Uint8Array.from([0, ...bytes(leaf)])), nodeHash)
+      }
+      expect(encodeHex(rootOfFrontier(frontier, nodeHash) ?? sha256(new Uint8Array()))).toBe(root)
+    },
+  )
 
-  it.each(inclusion)('proves leaf $leaf of $size, and no other', ({ leaf, size, path }) => {
-    const claim = { index: leaf, size, leaf: leafOf(bytes(leaves[leaf] ?? '')), proof: path.map(bytes) }
-    expect(encodeHex(rootOfInclusion(claim, nodeHash) ?? new Uint8Array())).toBe(roots[size - 1])
-    const elsewhere = rootOfInclusion({ ...claim, index: (leaf + 1) % (size + 1) }, nodeHash)
-    expect(encodeHex(elsewhere ?? new Uint8Array())).not.toBe(roots[size - 1])
+  it.each(readVectors<InclusionInput>('ledger/inclusion').cases)('proves $id, and no other leaf', ({ input }) => {
+    const { index, size, leaf_hash, root, proof } = input
+    const claim = { index, size, leaf: bytes(leaf_hash), proof: proof.map(bytes) }
+    expect(encodeHex(rootOfInclusion(claim, nodeHash) ?? new Uint8Array())).toBe(root)
+    const elsewhere = rootOfInclusion({ ...claim, index: (index + 1) % (size + 1) }, nodeHash)
+    expect(encodeHex(elsewhere ?? new Uint8Array())).not.toBe(root)
   })
 })
 
 describe('verifyWebhookSignature', () => {
-  it.each(signatures.verify)('$name', async (vector) => {
-    const { headers, secrets, now, verdict, ...given } = vector as unknown as {
-      headers: Record<string, string>
-      body?: string
-      body_base64?: string
-      secrets: string[]
-      now: number
-      tolerance?: number
-      verdict: object
-    }
-    const rawBody = given.body ?? Uint8Array.from(Buffer.from(given.body_base64 ?? '', 'base64'))
-    const options = { now, ...(given.tolerance !== undefined && { toleranceSeconds: given.tolerance }) }
-    expect(await verifyWebhookSignature(rawBody, headers, secrets, options)).toEqual(verdict)
-  })
-
   it('takes the headers of fetch', async () => {
-    const [{ body, headers, secrets, now } = { body: '', headers: {}, secrets: [], now: 0 }] = signatures.sign
-    expect(await verifyWebhookSignature(body, new Headers(headers), secrets, { now })).toEqual({ valid: true })
+    const [vector] = readVectors<SigningInput, { headers: Record<string, string> }>('webhooks/signing').cases
+    const { body, secrets, now } = vector?.input ?? { body: '', secrets: [], now: 0 }
+    const headers = new Headers(vector?.expect.headers)
+    expect(await verifyWebhookSignature(body, headers, secrets, { now })).toEqual({ valid: true })
   })
 
   it.each([[[]], [['']], [['whsec_a', '']]])(

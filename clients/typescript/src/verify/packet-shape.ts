@@ -15,7 +15,8 @@ export interface Packet {
   claim: {
     reference: string | null
     risk_score: number | null
-    provenance_status: string
+    /** null: no attestation has a result. */
+    provenance_status: string | null
     factor_codes: string[]
   }
   attestations: PacketAttestation[]
@@ -109,7 +110,7 @@ const isWhole = shapeOf({
   claim: shapeOf({
     reference: orNull(isText),
     risk_score: orNull(isNumber),
-    provenance_status: isText,
+    provenance_status: orNull(isText),
     factor_codes: listOf(isText),
   }),
   attestations: listOf(isAttestation),

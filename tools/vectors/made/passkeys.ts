@@ -1,9 +1,10 @@
 // Assertions of one passkey, good and bad, for vectors/passkeys/assertions.json. The key and the nonces follow from names
 // (RFC 6979), so that the file can be made again byte for byte.
 
-import { hash } from 'node:crypto'
+import { createPrivateKey, createPublicKey, hash, sign } from 'node:crypto'
 import { encode } from 'cborg'
-import { derSignature, makeVectorKey, N, rawSignature, signNumbers } from './token-vectors/sign.ts'
+import type { VectorFile } from '../file.ts'
+import { derSignature, makeVectorKey, N, rawSignature, signNumbers } from './signing.ts'
 
 const RP_ID = 'example.test'
 const ORIGIN = 'https://claims.example.test'
@@ -19,6 +20,31 @@ const ED = 0x80
 
 type Signature = ReturnType<typeof signNumbers>
 
+// RFC 8410: a private key of 32 bytes, in PKCS #8.
+const ED25519_KEY = createPrivateKey({
+  key: Buffer.concat([
+    Buffer.from('302e020100300506032b657004220420', 'hex'),
+    hash('sha256', 'countersign passkey vectors: ed25519', 'buffer'),
+  ]),
+  format: 'der',
+  type: 'pkcs8',
+})
+const ED25519 = {
+  public_key: Buffer.from(
+    encode(
+      new Map<number, unknown>([
+        [1, 1],
+        [3, -8],
+        [-1, 6],
+        [-2, Buffer.from(createPublicKey(ED25519_KEY).export({ format: 'jwk' }).x ?? '', 'base64url')],
+      ]),
+    ),
+  ).toString('base64url'),
+  algorithm: 'EdDSA' as const,
+}
+// AAGUID, length of the id, id, COSE key.
+const CREDENTIAL = Buffer.concat([Buffer.alloc(16), Buffer.from([0, 1, 7]), cbor(new Map([[1, 2]]))])
+
 interface Given {
   rpId?: string
   flags?: number
@@ -29,6 +55,12 @@ interface Given {
   /** In place of the JSON of the client data. */
   clientBytes?: Buffer
   signature?: (signature: Signature) => Buffer
+  /** The bytes of the authenticator data that are sent. */
+  cut?: number
+  /** What is signed in place of the true message. */
+  signed?: Buffer
+  /** Members of the known passkey that differ. With EdDSA its key signs. */
+  credential?: Partial<AssertionInput['credential']>
   /** Id in the response. */
   id?: Buffer
   rawId?: Buffer
@@ -128,6 +160,27 @@ const CASES: readonly [id: string, answer: string, reason: string, given: Given]
     'eligible, and not so at its registration',
     { flags: UP | UV | BE },
   ],
+  ['json-null', 'malformed', 'null', { clientBytes: Buffer.from('null') }],
+  ['json-text', 'malformed', 'a string', { clientBytes: Buffer.from('"webauthn.get"') }],
+  ['json-number', 'malformed', 'a number', { clientBytes: Buffer.from('7') }],
+  ['type-missing', 'wrong_type', 'no type', { clientData: { type: undefined } }],
+  ['challenge-missing', 'wrong_challenge', 'no challenge', { clientData: { challenge: undefined } }],
+  ['origin-missing', 'wrong_origin', 'no origin', { clientData: { origin: undefined } }],
+  ['cross-origin-null', 'cross_origin', 'what is neither false nor absent', { clientData: { crossOrigin: null } }],
+  ['data-cut', 'malformed', 'fewer bytes than the counter ends at', { cut: 36 }],
+  [
+    'data-credential',
+    'malformed',
+    'a credential, which only a registration has',
+    { flags: UP | UV | AT, more: CREDENTIAL },
+  ],
+  ['extensions-unflagged', 'malformed', 'extensions without their flag', { more: cbor({ credBlob: true }) }],
+  [
+    'extensions-long',
+    'malformed',
+    'extensions of more than 1,024 bytes',
+    { flags: UP | UV | ED, more: cbor({ credBlob: Buffer.alloc(1_100) }) },
+  ],
   ['data-short', 'malformed', 'no flag says so, and bytes are missing', { flags: UP | UV | AT }],
   ['data-longer', 'malformed', 'a byte after the counter', { more: Buffer.from([0]) }],
   ['extensions-missing', 'malformed', 'a flag without extensions', { flags: UP | UV | ED }],
@@ -176,6 +229,32 @@ const CASES: readonly [id: string, answer: string, reason: string, given: Given]
     'a length in two bytes that fits in one',
     { signature: (numbers) => longForm(derSignature(numbers)) },
   ],
+  [
+    'signature-padded-r',
+    'invalid_signature',
+    'r has a zero more than it needs: another text of the same number',
+    { signature: (numbers) => sequence(padded(derInteger(numbers.r)), derInteger(numbers.s)) },
+  ],
+  [
+    'signature-padded-s',
+    'invalid_signature',
+    's has a zero more than it needs',
+    { signature: (numbers) => sequence(derInteger(numbers.r), padded(derInteger(numbers.s))) },
+  ],
+  [
+    'signature-empty-integer',
+    'invalid_signature',
+    'an integer without bytes',
+    { signature: ({ s }) => sequence(Buffer.from([2, 0]), derInteger(s)) },
+  ],
+  ['signature-one-integer', 'invalid_signature', 'one integer', { signature: ({ r }) => sequence(derInteger(r)) }],
+  ['ed25519', 'accepted', 'a key of Ed25519, whose signatures are no DER', { credential: ED25519 }],
+  [
+    'ed25519-other',
+    'invalid_signature',
+    'a signature of Ed25519 over another message',
+    { credential: ED25519, signed: Buffer.from('other') },
+  ],
   ['signature-zero', 'invalid_signature', 'r and s are 0', { signature: () => derSignature({ r: 0n, s: 0n }) }],
   [
     'signature-order',
@@ -204,37 +283,53 @@ const CASES: readonly [id: string, answer: string, reason: string, given: Given]
   ['id-raw', 'mismatch', 'two ids', { rawId: CHALLENGE }],
 ]
 
-export function makePasskeyVectors() {
+export interface AssertionInput {
+  rp_id: string
+  origins: string[]
+  /** base64url. */
+  challenge: string
+  /** What is kept of the passkey; `public_key` is a COSE_Key. */
+  credential: { id: string; public_key: string; algorithm: 'ES256' | 'EdDSA'; backup_eligible: boolean }
+  response: ReturnType<typeof responseOf>
+}
+
+export function makeAssertions(): VectorFile<AssertionInput, { answer: string }> {
   const text = (bytes: Buffer) => bytes.toString('base64url')
+  const coordinate = (name: 'x' | 'y') => Buffer.from(KEY.jwk[name] ?? '', 'base64url')
+  const publicKey = new Map<number, unknown>([
+    [1, 2],
+    [3, -7],
+    [-1, 1],
+    [-2, coordinate('x')],
+    [-3, coordinate('y')],
+  ])
+  const credential = {
+    id: text(ID),
+    public_key: text(cbor(publicKey)),
+    algorithm: 'ES256' as const,
+    backup_eligible: false,
+  }
   return {
     family: 'passkeys',
     version: 1,
     source:
-      'Made by test/support/passkey-vectors.ts for this project; no third-party data. The key is SHA-256 of `countersign token vectors: passkeys` modulo the order of P-256, nonces follow RFC 6979. The key is in no deployment.',
+      'Made by tools/vectors for this project; no third-party data. The key is SHA-256 of `countersign token vectors: passkeys` ' +
+      'modulo the order of P-256, nonces follow RFC 6979. The key is in no deployment.',
     about:
-      'What a relying party answers to assertions of one passkey: accepted, or the code of the refusal. The counter is not judged here. Ids never change.',
-    rp_id: RP_ID,
-    origins: [ORIGIN],
-    challenge: text(CHALLENGE),
-    credential: {
-      id: text(ID),
-      public_key: text(
-        Buffer.from(
-          encode(
-            new Map<number, unknown>([
-              [1, 2],
-              [3, -7],
-              [-1, 1],
-              [-2, Buffer.from(KEY.jwk.x ?? '', 'base64url')],
-              [-3, Buffer.from(KEY.jwk.y ?? '', 'base64url')],
-            ]),
-          ),
-        ),
-      ),
-      algorithm: 'ES256',
-      backup_eligible: false,
-    },
-    cases: CASES.map(([id, answer, reason, given]) => ({ id, answer, reason, response: responseOf(given) })),
+      'What a relying party answers to the assertion `response` of the passkey `credential`: accepted, or the code of the ' +
+      'refusal. The counter is not judged here.',
+    cases: CASES.map(([id, answer, reason, given]) => ({
+      id: `passkeys-assertions-${id}`,
+      title: `${answer === 'accepted' ? 'accept' : `refuse as ${answer}`}: ${reason}`,
+      input: {
+        rp_id: RP_ID,
+        origins: [ORIGIN],
+        challenge: text(CHALLENGE),
+        credential: { ...credential, ...given.credential },
+        response: responseOf(given),
+      },
+      expect: { answer },
+    })),
   }
 }
 
@@ -244,8 +339,12 @@ function responseOf({ rpId = RP_ID, flags = UP | UV, counter = 7, more = Buffer.
   const head = Buffer.alloc(5)
   head.writeUInt8(flags)
   head.writeUInt32BE(counter, 1)
-  const authenticatorData = Buffer.concat([hash('sha256', rpId, 'buffer'), head, more])
-  const numbers = signNumbers(KEY, Buffer.concat([authenticatorData, hash('sha256', clientData, 'buffer')]))
+  const authenticatorData = Buffer.concat([hash('sha256', rpId, 'buffer'), head, more]).subarray(0, given.cut)
+  const message = given.signed ?? Buffer.concat([authenticatorData, hash('sha256', clientData, 'buffer')])
+  const signature =
+    given.credential?.algorithm === 'EdDSA'
+      ? sign(null, message, ED25519_KEY)
+      : (given.signature ?? derSignature)(signNumbers(KEY, message))
   return {
     id: (given.id ?? ID).toString('base64url'),
     rawId: (given.rawId ?? ID).toString('base64url'),
@@ -253,7 +352,7 @@ function responseOf({ rpId = RP_ID, flags = UP | UV, counter = 7, more = Buffer.
     response: {
       clientDataJSON: clientData.toString('base64url'),
       authenticatorData: authenticatorData.toString('base64url'),
-      signature: (given.signature ?? derSignature)(numbers).toString('base64url'),
+      signature: signature.toString('base64url'),
     },
   }
 }
@@ -269,4 +368,15 @@ function sequence(...parts: Buffer[]): Buffer {
 
 function longForm(der: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x30, 0x81, der.length - 2]), der.subarray(2)])
+}
+
+function derInteger(value: bigint): Buffer {
+  // The second of the two integers.
+  const both = derSignature({ r: 0n, s: value })
+  return both.subarray(5)
+}
+
+function padded(integer: Buffer): Buffer {
+  const body = integer.subarray(2)
+  return Buffer.concat([Buffer.from([2, body.length + 1, 0]), body])
 }

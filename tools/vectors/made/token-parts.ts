@@ -1,7 +1,7 @@
 // The parts that vectors are made of: keys, claims and tokens.
 
 import { createHmac } from 'node:crypto'
-import { makeVectorKey, N, rawSignature, signNumbers, type VectorKey } from './sign.ts'
+import { makeVectorKey, N, rawSignature, signNumbers, type VectorKey } from './signing.ts'
 
 export const KEYS = {
   live: makeVectorKey('live token key', 'live', 'token'),
@@ -10,6 +10,9 @@ export const KEYS = {
   record: makeVectorKey('live record key', 'live', 'record'),
   stranger: makeVectorKey('key in no set', 'live', 'token'),
 }
+
+/** The key set of the cases that bring no other. */
+export const KEY_SET = [KEYS.live, KEYS.next, KEYS.sandbox, KEYS.record].map(({ jwk }) => jwk)
 
 /** 2026-11-20T12:00:00Z. */
 export const NOW = 1_795_176_000

@@ -1,7 +1,6 @@
 // Tokens that are refused, grouped by what is wrong with them.
 
-import type { Refused } from './cases.ts'
-import { derSignature, N, rawSignature, signNumbers, toBytes } from './sign.ts'
+import { derSignature, N, rawSignature, signNumbers, toBytes } from './signing.ts'
 import {
   CLAIMS,
   encode,
@@ -16,7 +15,8 @@ import {
   withHeader,
   without,
   withSignature,
-} from './tokens.ts'
+} from './token-parts.ts'
+import type { Refused } from './tokens.ts'
 
 const good = makeToken()
 const [headerText = '', payloadText = '', signatureText = ''] = good.split('.')
@@ -43,6 +43,8 @@ const extra = (name: string, value: unknown): Refused => [
 ]
 
 export const FORM: Refused[] = [
+  ['segments-null', 'null in place of a text', { token: null as never }, 'segments'],
+  ['segments-number', 'a number in place of a text', { token: 7 as never }, 'segments'],
   ['segments-none', 'an empty text', '', 'segments'],
   ['segments-one', 'one segment', headerText, 'segments'],
   ['segments-two', 'no signature segment', `${headerText}.${payloadText}`, 'segments'],
@@ -177,6 +179,33 @@ export const FORM: Refused[] = [
   ],
 ]
 
+// The key of the token, with other members.
+const withKey = (changes: Record<string, string>) => ({
+  token: good,
+  jwks: { keys: [{ ...KEYS.live.jwk, ...changes }, KEYS.next.jwk] },
+})
+
+export const KEY_SETS: Refused[] = [
+  ['key-set-empty', 'the key set is empty', { token: good, jwks: { keys: [] } }, 'unknown_key'],
+  [
+    'key-set-without-key',
+    'the key set has other keys only, as after an emergency',
+    { token: good, jwks: { keys: [KEYS.next.jwk, KEYS.sandbox.jwk] } },
+    'unknown_key',
+  ],
+  ['key-set-family', 'the key of this kid signs records', withKey({ family: 'record' }), 'unknown_key'],
+  ['key-set-kty', 'the key of this kid is of another type', withKey({ kty: 'RSA' }), 'unknown_key'],
+  ['key-set-crv', 'the key of this kid is on another curve', withKey({ crv: 'P-384' }), 'unknown_key'],
+  [
+    'key-set-other-point',
+    'the key of this kid is another one',
+    withKey({ x: KEYS.next.jwk.x ?? '', y: KEYS.next.jwk.y ?? '' }),
+    'signature',
+  ],
+  ['key-set-kid-case', 'the kid differs in case', withKey({ kid: KEYS.live.kid.toUpperCase() }), 'unknown_key'],
+  ['key-set-env', 'the key of this kid is of the sandbox, and env is live', withKey({ env: 'sandbox' }), 'claims'],
+]
+
 const stranger = { header: { ...HEADER, kid: KEYS.stranger.kid }, key: KEYS.stranger }
 
 export const SIGNATURES: Refused[] = [
@@ -246,6 +275,12 @@ export const SIGNATURES: Refused[] = [
     'signature',
   ],
   ['signature-der', 'a signature in DER', withSignature(derSignature(numbers)), 'signature'],
+  [
+    'signature-short-of-unknown-key',
+    'a signature of 63 bytes: it is refused before the key is looked up',
+    withSignature(raw.subarray(0, 63), { header: { ...HEADER, kid: KEYS.stranger.kid } }),
+    'signature',
+  ],
   ['signature-short', 'a signature of 63 bytes', withSignature(raw.subarray(0, 63)), 'signature'],
   [
     'signature-long',
@@ -282,6 +317,8 @@ export const SIGNATURES: Refused[] = [
   ['signature-r-negated', 'r is negated', withSignature(rawSignature({ r: N - numbers.r, s: numbers.s })), 'signature'],
   ['payload-no-json', 'a payload that is no JSON', makeToken({ payload: 'exp=1795176240' }), 'payload'],
   ['payload-list', 'a payload that is a list', makeToken({ payload: [CLAIMS] }), 'payload'],
+  ['payload-text', 'a payload that is a string', makeToken({ payload: '"exp"' }), 'payload'],
+  ['payload-number', 'a payload that is a number', makeToken({ payload: '1795176240' }), 'payload'],
   ['payload-null', 'a payload that is null', makeToken({ payload: 'null' }), 'payload'],
   [
     'payload-duplicate',

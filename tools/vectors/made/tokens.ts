@@ -1,9 +1,11 @@
 // The cases of vectors/tokens/offline.json. Ids never change: a case that is wrong gets a new id.
 
-import { EXPIRED, FORM, SIGNATURES } from './hostile-cases.ts'
+import type { VectorFile } from '../file.ts'
+import { EXPIRED, FORM, KEY_SETS, SIGNATURES } from './hostile-tokens.ts'
 import {
   CLAIMS,
   HEADER,
+  KEY_SET,
   KEYS,
   makeLongToken,
   makeShortToken,
@@ -12,29 +14,30 @@ import {
   NOW,
   withClaims,
   without,
-} from './tokens.ts'
+} from './token-parts.ts'
 
-export interface TokenCase {
-  id: string
-  title: string
-  input: {
-    token: string
-    environment?: 'sandbox' | 'live'
-    audience?: string
-    issuer?: string
-    now?: number
-    clock_tolerance_seconds?: number
-  }
-  expect: {
-    valid: boolean
-    reason: null | 'invalid_token' | 'token_expired' | 'environment_mismatch'
-    problem: string | null
-    not_checked?: string[]
-    requires_online?: boolean
-  }
+export interface TokenInput {
+  token: string
+  /** The key set. */
+  jwks: { keys: Record<string, string>[] }
+  /** Seconds since 1970. */
+  now: number
+  environment: 'sandbox' | 'live'
+  audience?: string
+  issuer?: string
+  clock_tolerance_seconds?: number
 }
 
-export type Draft = [id: string, title: string, input: TokenCase['input'] | string]
+export interface TokenExpected {
+  valid: boolean
+  reason: null | 'invalid_token' | 'token_expired' | 'environment_mismatch'
+  problem: string | null
+  not_checked: string[]
+  requires_online: boolean
+}
+
+export type Given = Partial<TokenInput> & { token: string }
+export type Draft = [id: string, title: string, input: Given | string]
 export type Refused = [...Draft, problem: string]
 
 const PLAIN = ['action', 'payload', 'audience', 'revocation', 'agent', 'policy', 'execution']
@@ -195,7 +198,7 @@ const VALID: [...Draft, notChecked?: string[], requiresOnline?: boolean][] = [
 
 const ONLINE = ['approval', 'mandate', 'schedule']
 const isOnline = (notChecked: readonly string[]) => notChecked.some((name) => ONLINE.includes(name))
-const REASONS: Record<string, TokenCase['expect']['reason']> = {
+const REASONS: Record<string, TokenExpected['reason']> = {
   expired: 'token_expired',
   environment: 'environment_mismatch',
 }
@@ -244,6 +247,8 @@ const CLAIM_CASES: Refused[] = [
       ['padded', `${CLAIMS.action_hash}=`],
       ['trailing-bits', `${CLAIMS.action_hash.slice(0, -1)}h`],
       ['hex', 'ab'.repeat(32)],
+      ['in-a-list', [CLAIMS.action_hash]],
+      ['number', 7],
     ],
     payload_hash: [
       ['long', `${CLAIMS.payload_hash}AA`],
@@ -253,7 +258,33 @@ const CLAIM_CASES: Refused[] = [
       ['short', 'x'],
       ['null', null],
     ],
-    reading_hash: [['number', 1]],
+    reading_hash: [
+      ['number', 1],
+      ['in-a-list', [CLAIMS.action_hash]],
+    ],
+    trace_id: [
+      ['empty', ''],
+      ['number', 7],
+    ],
+    agent_id: [
+      ['empty', ''],
+      ['null', null],
+    ],
+    agent_session_id: [['number', 7]],
+    device_id: [['list', ['dev']]],
+    iss: [['empty', '']],
+    approval_id: [
+      ['empty', ''],
+      ['number', 7],
+    ],
+    schedule_id: [
+      ['empty', ''],
+      ['boolean', true],
+    ],
+    cycle: [
+      ['text', '4'],
+      ['negative', -1],
+    ],
     mandate_id: [
       ['null', null],
       ['empty', ''],
@@ -273,11 +304,21 @@ const CLAIM_CASES: Refused[] = [
       ['no-uri', { status_list: { idx: 1 } }],
       ['negative', { status_list: { idx: -1, uri: 'u' } }],
       ['text', { status_list: { idx: '1', uri: 'u' } }],
+      ['null', null],
+      ['list-null', { status_list: null }],
+      ['uri-empty', { status_list: { idx: 1, uri: '' } }],
+      ['uri-number', { status_list: { idx: 1, uri: 7 } }],
     ],
     biometric: [
       ['true', true],
       ['partial', { verified: true }],
       ['text', { verified: 'yes', credential: 'c', uv: true, at: 1 }],
+      ['uv-text', { verified: true, credential: 'c', uv: 'yes', at: 1 }],
+      ['credential-empty', { verified: true, credential: '', uv: true, at: 1 }],
+      ['credential-number', { verified: true, credential: 7, uv: true, at: 1 }],
+      ['at-text', { verified: true, credential: 'c', uv: true, at: '1' }],
+      ['at-missing', { verified: true, credential: 'c', uv: true }],
+      ['null', null],
     ],
   }).flatMap(([name, values]) =>
     values.map(
@@ -297,49 +338,41 @@ const CLAIM_CASES: Refused[] = [
   ],
 ]
 
-export const CASES: TokenCase[] = [
-  ...VALID.map(
-    ([id, title, input, notChecked = PLAIN, requiresOnline = isOnline(notChecked)]): TokenCase => ({
-      id,
-      title,
-      input: inputOf(input),
-      expect: {
-        valid: true,
-        reason: null,
-        problem: null,
-        not_checked: notChecked,
-        requires_online: requiresOnline,
-      },
-    }),
-  ),
-  ...[...FORM, ...SIGNATURES, ...CLAIM_CASES, ...EXPIRED].map(
-    ([id, title, input, problem]): TokenCase => ({
-      id,
-      title,
-      input: inputOf(input),
-      expect: { valid: false, reason: REASONS[problem] ?? 'invalid_token', problem },
-    }),
-  ),
-]
-
-function inputOf(input: Draft[2]): TokenCase['input'] {
-  return typeof input === 'string' ? { token: input } : input
-}
-
 /** The file. */
-export function vectorsOf() {
+export function makeTokens(): VectorFile<TokenInput, TokenExpected> {
   return {
     family: 'tokens',
     version: 1,
     source:
-      'Made by test/support/token-vectors for this project; no third-party data. Keys are SHA-256 of `countersign token ' +
-      'vectors: <name>` modulo the order of P-256, nonces follow RFC 6979. The keys are in no deployment.',
+      'Made by tools/vectors for this project; no third-party data. Keys are SHA-256 of `countersign token vectors: <name>` ' +
+      'modulo the order of P-256, nonces follow RFC 6979. The keys are in no deployment.',
     about:
-      'What an offline verifier answers, with the keys of `jwks`, at `now` (seconds since 1970) and for the environment live, ' +
-      'unless `input` says otherwise. `problem` is for people; `reason` is the answer. `not_checked` and `requires_online` are ' +
-      'compared where they stand. Ids never change.',
-    now: NOW,
-    jwks: { keys: [KEYS.live, KEYS.next, KEYS.sandbox, KEYS.record].map(({ jwk }) => jwk) },
-    cases: CASES,
+      'What an offline verifier answers to `token` (which is no text in cases for languages without types), with the keys of `jwks`, at `now` (seconds since 1970) and for `environment`. ' +
+      '`reason` is the answer for programs, `problem` says for people which check failed first.',
+    cases: [
+      ...VALID.map(([id, title, input, notChecked = PLAIN, requiresOnline = isOnline(notChecked)]) => ({
+        id: `tokens-offline-${id.replaceAll('_', '-').toLowerCase()}`,
+        title: `accept: ${title}`,
+        input: inputOf(input),
+        expect: { valid: true, reason: null, problem: null, not_checked: notChecked, requires_online: requiresOnline },
+      })),
+      ...[...FORM, ...KEY_SETS, ...SIGNATURES, ...CLAIM_CASES, ...EXPIRED].map(([id, title, input, problem]) => ({
+        id: `tokens-offline-${id.replaceAll('_', '-').toLowerCase()}`,
+        title: `refuse as ${problem}: ${title}`,
+        input: inputOf(input),
+        expect: {
+          valid: false,
+          reason: REASONS[problem] ?? ('invalid_token' as const),
+          problem,
+          not_checked: [],
+          requires_online: false,
+        },
+      })),
+    ],
   }
+}
+
+function inputOf(input: Draft[2]): TokenInput {
+  const given = typeof input === 'string' ? { token: input } : input
+  return { environment: 'live', now: NOW, jwks: { keys: KEY_SET }, ...given }
 }
