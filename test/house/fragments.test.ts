@@ -28,7 +28,6 @@ const SMALL: Record<string, readonly string[]> = {
     'src/account/webhooks/envelope.ts',
     'src/account/webhooks/latency.ts',
     'src/attest/batches/lines.ts',
-    'src/attest/claims/coordinates.ts',
     'src/attest/reevaluate/refresh.ts',
     'src/attest/video/padding.ts',
     'src/platform/amounts.ts',

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type SignatureVerdict, signDelivery, verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
+import type { SignatureVerdict } from '#client/verify/webhook.ts'
+import { signDelivery, verifyWebhookSignature } from '#src/account/webhooks/signature.ts'
 
 interface Vectors {
   sign: {
