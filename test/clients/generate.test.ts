@@ -92,7 +92,7 @@ describe('names', () => {
       ...(answer.kind === 'json' ? namedIn(answer.shape) : answer.kind === 'bytes' ? [] : namedIn(answer.item)),
     ]),
   ])
-  const renamed = [...types.values()].filter(({ name, isRenamedSomewhere }) => isRenamedSomewhere && met.has(name))
+  const renamed = [...types.values()].filter((one) => (one.isRenamedSomewhere || one.isVerbatim) && met.has(one.name))
 
   it.each(renamed.map(({ name }) => name))(
     'of %s survive both ways, and what belongs to others keeps its own',

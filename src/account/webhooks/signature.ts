@@ -1,18 +1,15 @@
-// Signs deliveries, and checks signatures for receivers. Pure: the time is an argument.
+// Signs deliveries, and checks signatures as receivers do, by the rules of the client library without waiting. Pure: the time is an
+// argument.
 
-import { createHmac, timingSafeEqual } from 'node:crypto'
-
-export const SIGNATURE_HEADER = 'service-signature'
-
-/**
- * Signatures that are too old and too new are both refused: a receiver whose clock is behind must not accept replays
- * for longer.
- */
-export const TOLERANCE_SECONDS = 300
-
-// Two secrets are valid during a rotation; ten signatures leave room for future schemes.
-const MAX_HEADER_LENGTH = 1024
-const MAX_TIMESTAMP_DIGITS = 12
+import { createHmac } from 'node:crypto'
+import {
+  type DeliveryHeaders,
+  judgeSignature,
+  readSignature,
+  SIGNATURE_HEADER,
+  type SignatureVerdict,
+  TOLERANCE_SECONDS,
+} from '#client/verify/webhook.ts'
 
 export interface Delivery {
   /** The exact bytes that are sent. */
@@ -23,16 +20,6 @@ export interface Delivery {
   secrets: readonly string[]
   nowSeconds: number
 }
-
-export type SignatureReason =
-  | 'missing_header'
-  | 'malformed_header'
-  | 'no_v1_signature'
-  | 'timestamp_out_of_tolerance'
-  | 'signature_mismatch'
-  | 'invalid_json'
-
-export type SignatureVerdict = { valid: true } | { valid: false; reason: SignatureReason }
 
 /**
  * The headers that authenticate a delivery: `Service-Signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]`, HMAC-SHA256 over
@@ -51,8 +38,6 @@ export function signDelivery({ rawBody, eventId, secrets, nowSeconds }: Delivery
   }
 }
 
-type DeliveryHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
-
 export interface ReceivedDelivery {
   rawBody: Uint8Array
   /** Names in any case, as in node's `request.headers` or a plain object. */
@@ -70,60 +55,10 @@ export function verifyWebhookSignature(
   nowSeconds: number,
   toleranceSeconds: number = TOLERANCE_SECONDS,
 ): SignatureVerdict {
-  if (secrets.length === 0 || secrets.includes('')) throw new TypeError('verifying needs at least one secret')
-  const given = findHeader(headers)
-  if (given === undefined || given.length === 0) return invalid('missing_header')
-  const [text, ...more] = given
-  // With two headers, proxies and parsers disagree on which one counts.
-  const parsed = text === undefined || more.length > 0 ? undefined : parseSignature(text)
-  if (parsed === undefined) return invalid('malformed_header')
-  if (parsed.signatures.length === 0) return invalid('no_v1_signature')
-  if (Math.abs(nowSeconds - Number(parsed.timestamp)) > toleranceSeconds) return invalid('timestamp_out_of_tolerance')
-
-  // Every pair is compared, so that the time does not reveal which of them matched.
-  let isMatch = false
-  for (const secret of secrets) {
-    const expected = hmac(secret, `${parsed.timestamp}.`, rawBody)
-    for (const signature of parsed.signatures) isMatch = timingSafeEqual(expected, signature) || isMatch
-  }
-  if (!isMatch) return invalid('signature_mismatch')
-  return isJson(rawBody) ? { valid: true } : invalid('invalid_json')
-}
-
-function findHeader(headers: DeliveryHeaders): string[] | undefined {
-  const values: string[] = []
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && name.toLowerCase() === SIGNATURE_HEADER) values.push(...[value].flat())
-  }
-  return values.length === 0 ? undefined : values
-}
-
-// Schemes other than v1 are skipped, so that a new scheme can be sent in addition.
-function parseSignature(text: string): { timestamp: string; signatures: Buffer[] } | undefined {
-  if (text.length > MAX_HEADER_LENGTH) return undefined
-  let timestamp: string | undefined
-  const signatures: Buffer[] = []
-  for (const part of text.split(',')) {
-    const [, name, value] = /^([a-z][a-z0-9]*)=(\S+)$/.exec(part) ?? []
-    if (name === undefined || value === undefined) return undefined
-    if (name === 't') {
-      if (timestamp !== undefined || value.length > MAX_TIMESTAMP_DIGITS || !/^[0-9]+$/.test(value)) return undefined
-      timestamp = value
-    } else if (name === 'v1') {
-      if (!/^[0-9a-f]{64}$/.test(value)) return undefined
-      signatures.push(Buffer.from(value, 'hex'))
-    }
-  }
-  return timestamp === undefined ? undefined : { timestamp, signatures }
-}
-
-function isJson(bytes: Uint8Array): boolean {
-  try {
-    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    return true
-  } catch {
-    return false
-  }
+  const read = readSignature(headers, secrets, { now: nowSeconds, toleranceSeconds })
+  if ('valid' in read) return read
+  const expected = secrets.map((secret) => hmac(secret, read.prefix, rawBody).toString('hex'))
+  return judgeSignature(read, expected, rawBody)
 }
 
 function hmac(key: string, prefix: string, body: Uint8Array): Buffer {
@@ -135,8 +70,4 @@ function hmac(key: string, prefix: string, body: Uint8Array): Buffer {
 function standardHmac(secret: string, prefix: string, body: Uint8Array): Buffer {
   const key = secret.replace(/^whsec_/, '')
   return createHmac('sha256', key, { encoding: 'base64' }).update(prefix).update(body).digest()
-}
-
-function invalid(reason: SignatureReason): SignatureVerdict {
-  return { valid: false, reason }
 }

@@ -45,8 +45,30 @@ export async function verifyWebhookSignature(
   { now = Date.now() / 1_000, toleranceSeconds = TOLERANCE_SECONDS }: SignatureOptions = {},
 ): Promise<SignatureVerdict> {
   const all = typeof secrets === 'string' ? [secrets] : secrets
-  if (all.length === 0 || all.includes('')) throw new TypeError('verifying needs at least one secret')
   const body = typeof rawBody === 'string' ? utf8(rawBody) : rawBody
+  const read = readSignature(headers, all, { now, toleranceSeconds })
+  if ('valid' in read) return read
+  const data = concat(utf8(read.prefix), body)
+  return judgeSignature(read, await Promise.all(all.map((secret) => hmacHex(secret, data))), body)
+}
+
+export interface ReadSignature {
+  /** What is signed before the body. */
+  prefix: string
+  /** Hexadecimal, each of 64 characters. */
+  signatures: readonly string[]
+}
+
+/**
+ * What the header says, or why that is enough to refuse.
+ * @throws {TypeError} without a secret, or with an empty one.
+ */
+export function readSignature(
+  headers: DeliveryHeaders,
+  secrets: readonly string[],
+  { now, toleranceSeconds }: Required<SignatureOptions>,
+): ReadSignature | { valid: false; reason: SignatureReason } {
+  if (secrets.length === 0 || secrets.includes('')) throw new TypeError('verifying needs at least one secret')
   const [text, ...more] = findHeader(headers)
   if (text === undefined) return invalid('missing_header')
   // With two headers, proxies and parsers disagree on which one counts.
@@ -54,12 +76,19 @@ export async function verifyWebhookSignature(
   if (parsed === undefined) return invalid('malformed_header')
   if (parsed.signatures.length === 0) return invalid('no_v1_signature')
   if (Math.abs(now - Number(parsed.timestamp)) > toleranceSeconds) return invalid('timestamp_out_of_tolerance')
+  return { prefix: `${parsed.timestamp}.`, signatures: parsed.signatures }
+}
 
+/** @param expected HMAC-SHA256 of prefix and body by each secret, in hexadecimal. */
+export function judgeSignature(
+  { signatures }: ReadSignature,
+  expected: readonly string[],
+  body: Uint8Array,
+): SignatureVerdict {
   // Every pair is compared, so that the time does not reveal which of them matched.
   let isMatch = false
-  for (const secret of all) {
-    const expected = utf8(await hmacHex(secret, concat(utf8(`${parsed.timestamp}.`), body)))
-    for (const signature of parsed.signatures) isMatch = isEqual(expected, utf8(signature)) || isMatch
+  for (const one of expected) {
+    for (const signature of signatures) isMatch = isEqual(utf8(one), utf8(signature)) || isMatch
   }
   if (!isMatch) return invalid('signature_mismatch')
   return isJson(body) ? { valid: true } : invalid('invalid_json')
@@ -109,6 +138,6 @@ function isJson(bytes: Uint8Array): boolean {
   }
 }
 
-function invalid(reason: SignatureReason): SignatureVerdict {
+function invalid(reason: SignatureReason): { valid: false; reason: SignatureReason } {
   return { valid: false, reason }
 }
