@@ -35,6 +35,7 @@ export interface DocumentOperation {
   'x-kind': 'call' | 'list' | 'upload' | 'download' | 'wait' | 'lines'
   'x-required-scope'?: string
   'x-required-permission'?: string
+  'x-needs-account-key'?: true
   security: readonly Record<string, unknown>[]
   parameters: readonly DocumentParameter[]
   requestBody?: { required: boolean; content: Record<string, Media> }

@@ -144,7 +144,7 @@ export function createTransport(options: ClientOptions): Transport {
       isRepeatable: true,
     }
     const { answer } = await send(request, (response) => response.json(), { timeoutMs })
-    return String((answer as { csrf_token?: unknown }).csrf_token ?? '')
+    return String((answer as { session?: { csrf_token?: unknown } }).session?.csrf_token ?? '')
   }
 
   /** Runs an attempt; what it throws is an error of this library, or the reason of the caller's signal. */
