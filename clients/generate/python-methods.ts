@@ -106,7 +106,7 @@ function groupsText(node: GroupNode, { prefix }: Flavour, notes: ReadonlyMap<str
 }
 
 function methodText(operation: Operation, types: PythonTypes, { isAsync, prefix }: Flavour): string {
-  const { answer, body, summary, description, query, headers } = operation
+  const { answer, summary, description, query, headers } = operation
   const positional = [
     ...operation.arguments.map(({ name, shape }) => `${pythonName(name)}: ${types.annotationOf(shape, 'argument')}`),
     ...bodyArgument(operation, types, prefix),

@@ -60,7 +60,7 @@ export function createPythonTypes({ types }: Api, operations: readonly Operation
     if (shape.kind === 'named') {
       if (found.has(shape.name)) return
       found.add(shape.name)
-      return reach(getType(shape.name, types).shape, found)
+      reach(getType(shape.name, types).shape, found)
     }
     for (const part of partsOf(shape)) reach(part, found)
   }

@@ -12,7 +12,7 @@ from typing import Any, Mapping
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from ._model import Response, attach_response
+from ._model import AnswerModel, Response, attach_response
 from ._uploads import Body
 from .errors import ConnectionError, CountersignError, RateLimitError, ServerError, UnexpectedResponse, error_of
 
@@ -118,8 +118,8 @@ def json_body(value: Any) -> bytes:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
-        # What the service did not say is not said to it either.
-        return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        # What the service did not say in an answer is not said to it either.
+        return value.model_dump(mode="json", by_alias=True, exclude_unset=isinstance(value, AnswerModel))
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, (set, frozenset)) or hasattr(value, "__iter__"):

@@ -15,6 +15,7 @@ from typing import (
     Iterator,
     TypeVar,
     Union,
+    cast,
 )
 
 import anyio.to_thread
@@ -78,8 +79,7 @@ def _held(source: Any) -> tuple[bool, int | None, Callable[[], Chunks]]:
     if hasattr(source, "read"):
         return _held_file(source)
     if callable(source):
-        made: Callable[[], Chunks] = source
-        return True, None, made
+        return True, None, cast("Callable[[], Chunks]", source)
     # A list or tuple of chunks; anything else may be an iterator, which is read once.
     if isinstance(source, (list, tuple)):
         return True, sum(map(len, source)), lambda: source
