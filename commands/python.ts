@@ -3,7 +3,9 @@
 import { environmentOf, findInterpreters, makeEnvironment } from './python/environments.ts'
 
 const { oldest, newest } = findInterpreters()
-for (const interpreter of new Map([oldest, newest].flatMap((one) => (one ? [[one.version, one] as const] : []))).values()) {
+for (const interpreter of new Map(
+  [oldest, newest].flatMap((one) => (one ? [[one.version, one] as const] : [])),
+).values()) {
   try {
     await makeEnvironment(interpreter)
   } catch (error) {

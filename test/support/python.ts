@@ -67,6 +67,8 @@ export interface PythonTask {
   iterates?: boolean
   /** Bodies of answers are given back as they came. */
   keeps_text?: boolean
+  /** Waits between attempts, which are only noted otherwise. */
+  sleeps?: boolean
   abort?: string | undefined
 }
 

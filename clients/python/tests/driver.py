@@ -7,6 +7,7 @@ import base64
 import json
 import sys
 import threading
+import time
 from typing import Any, AsyncIterator, Callable, Iterator
 
 import httpx2
@@ -73,6 +74,8 @@ class Watch:
 
     def sleep(self, seconds: float) -> None:
         self.delays.append(seconds)
+        if self.task.get("sleeps"):
+            time.sleep(seconds)
 
     async def sleep_later(self, seconds: float) -> None:
         self.delays.append(seconds)
@@ -80,7 +83,7 @@ class Watch:
             running = asyncio.current_task()
             assert running is not None
             running.cancel()
-            await asyncio.sleep(0)
+        await asyncio.sleep(seconds if self.task.get("sleeps") else 0)
 
     def options(self) -> dict[str, Any]:
         options = dict(self.task.get("options", {}))

@@ -61,7 +61,11 @@ function whole(answer: ScriptedAnswer, call: keyof typeof CALLS): ScriptedAnswer
   if (call === 'lines') {
     const line = (found: string) => JSON.stringify({ ...lineExampleOf(document, operation), ...JSON.parse(found) })
     const lines = (text ?? '').replaceAll(/\{"line":\d+\}/g, line)
-    return { ...answer, text: lines, ...(answer.declaredBytes && { declaredBytes: answer.declaredBytes + lines.length }) }
+    return {
+      ...answer,
+      text: lines,
+      ...(answer.declaredBytes && { declaredBytes: answer.declaredBytes + lines.length }),
+    }
   }
   if (json === undefined) return answer
   const example = exampleOf(document, operation) as { data?: object[] }
