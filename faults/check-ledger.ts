@@ -1,9 +1,9 @@
 // I6 for the ledger: every decision that was recorded has one leaf, the tree is that of the leaves, every checkpoint is signed
 // and is of the tree as it was; and every event has a position of its own.
 
+import { verifyCheckpoint } from '#client/verify/checkpoint.ts'
 import type { KeySet, PublishedKey } from '#src/platform/crypto/signing-keys.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import { verifyCheckpoint } from '#src/platform/ledger/checkpoint-check.ts'
 import { appendLeaves, EMPTY_TREE, frontierBytes, leafHash, rootOf } from '#src/platform/ledger/merkle.ts'
 import type { Finding } from './check.ts'
 import type { Evidence } from './evidence.ts'

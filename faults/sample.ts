@@ -1,10 +1,10 @@
 // A small run without violations, made by hand: the checker's own tests change it.
 
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { CHECKPOINT_TYP } from '#client/verify/checkpoint.ts'
 import { signDelivery } from '#src/account/webhooks/signature.ts'
 import type { ScopedType } from '#src/catalogue/ids.ts'
 import { type Environment, newAccountId, newId } from '#src/platform/ids.ts'
-import { CHECKPOINT_TYP } from '#src/platform/ledger/checkpoint-check.ts'
 import { appendLeaves, EMPTY_TREE, frontierBytes, leafHash, rootOf } from '#src/platform/ledger/merkle.ts'
 import { scoreOf } from './detector.ts'
 import { type AttestationFact, type EventFact, type Evidence, emptyJournals, type Step } from './evidence.ts'

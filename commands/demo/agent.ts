@@ -5,9 +5,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { createLedgerCheck } from '#client/verify/ledger.ts'
 import { parseJson } from '#src/platform/crypto/canonical.ts'
 import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
-import { createLedgerCheck } from '../ledger/check.ts'
 import { letModelBeStopped } from './canary.ts'
 
 interface AgentOptions {

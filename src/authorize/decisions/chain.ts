@@ -2,12 +2,13 @@
 // the head and checkpoints against the leaves. It finds what was changed below the service. What was replaced as a whole,
 // with all checkpoints, only a checkpoint in other hands tells: see docs/ledger.md.
 
+import { verifyCheckpoint } from '#client/verify/checkpoint.ts'
+import { isRemoved } from '#client/verify/removed.ts'
 import { LONGER_KEPT_KINDS } from '#src/catalogue/decisions.ts'
 import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import { type Scope, timeOfId } from '#src/platform/ids.ts'
-import { verifyCheckpoint } from '#src/platform/ledger/checkpoint-check.ts'
 import { type DecisionEntry, type EntrySubjects, entryHash, subjectsOf } from '#src/platform/ledger/entry.ts'
 import {
   appendLeaves,
@@ -20,7 +21,7 @@ import {
   type TreeState,
 } from '#src/platform/ledger/merkle.ts'
 import { frontierRanges } from '#src/platform/ledger/proofs.ts'
-import { isRemoved, keptSince } from '#src/platform/ledger/retention.ts'
+import { keptSince } from '#src/platform/ledger/retention.ts'
 import { type Checkpoint, findCheckpoints, findHead, hashRanges } from '#src/platform/ledger/tree-rows.ts'
 import { createSlice } from '#src/platform/slices.ts'
 import { findLeaves, findLogged, findNodes, findOldest, findUnlogged, type LeafRow } from './rows.ts'

@@ -1,11 +1,11 @@
 // Reads a token that a stranger presents. What is accepted is one string form: every other text that some library would
 // read as the same token is refused. The work is bounded: at most 16 KiB, one look-up and one signature.
 
+import { readClaims } from '#client/verify/claims.ts'
 import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
 import { verifyEcdsaP256 } from '#src/platform/crypto/ecdsa.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Environment } from '#src/platform/ids.ts'
-import { readClaims } from './claims.ts'
 import { INTENT_TYP, type IntentClaims } from './format.ts'
 
 /** Why a token is refused, in the order of the checks. Callers see `invalid_token`; the vectors name these. */

@@ -1,11 +1,11 @@
 // Signs the state of each log that has grown: a reader who keeps a checkpoint can prove later that the log was changed. Nothing is
 // signed that contradicts the stored tree or the checkpoint before.
 
+import { CHECKPOINT_TYP, type CheckpointClaims } from '#client/verify/checkpoint.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import type { Log } from '#src/platform/log.ts'
-import { CHECKPOINT_TYP, type CheckpointClaims } from './checkpoint-check.ts'
 import { rootOf, treeOf } from './merkle.ts'
 import { frontierRanges } from './proofs.ts'
 import {

@@ -1,7 +1,8 @@
 // The Merkle tree of RFC 6962 section 2.1 (the same as RFC 9162 section 2.1): hashes, growth and the state that growth
-// needs. Pure: the service, its tests and the offline verifier use the same functions.
+// needs. Pure. Growth and roots are the client library's, over a hash that is faster here.
 
 import { createHash, hash } from 'node:crypto'
+import { appendLeaf, frontierLengthOf, rootOfFrontier } from '#client/verify/merkle.ts'
 
 export const HASH_BYTES = 32
 /** Nodes of every eighth height are stored: a proof reads at most 256 nodes of a level on each side. */
@@ -65,17 +66,9 @@ export function appendLeaves(tree: TreeState, leaves: readonly Buffer[]): { tree
   const nodes: TreeNode[] = []
   let size = tree.size
   for (const leaf of leaves) {
-    let top = leaf
-    // Sizes exceed 32 bits, so no bit operators. Each trailing one of the size is a subtree that the leaf completes.
-    let height = 0
-    let rest = size
-    while (rest % 2 === 1) {
-      top = nodeHash(frontier.pop() ?? top, top)
-      rest = (rest - 1) / 2
-      height += 1
-      if (height % LEVEL_HEIGHT === 0) nodes.push({ level: height / LEVEL_HEIGHT, position: rest, hash: top })
-    }
-    frontier.push(top)
+    appendLeaf({ size, frontier }, leaf, nodeHash, (height, position, hash) => {
+      if (height % LEVEL_HEIGHT === 0) nodes.push({ level: height / LEVEL_HEIGHT, position, hash })
+    })
     size += 1
   }
   return { tree: { size, frontier }, nodes }
@@ -83,9 +76,7 @@ export function appendLeaves(tree: TreeState, leaves: readonly Buffer[]): { tree
 
 /** MTH(D[n]); of the empty tree SHA-256 of nothing. */
 export function rootOf({ frontier }: TreeState): Buffer {
-  let root: Buffer | undefined
-  for (const subtree of frontier.toReversed()) root = root === undefined ? subtree : nodeHash(subtree, root)
-  return root ?? hash('sha256', '', 'buffer')
+  return rootOfFrontier(frontier, nodeHash) ?? hash('sha256', '', 'buffer')
 }
 
 export function frontierBytes({ frontier }: TreeState): Buffer {
@@ -95,7 +86,7 @@ export function frontierBytes({ frontier }: TreeState): Buffer {
 /** @throws {RangeError} when the bytes are not the frontier of a tree of this size. */
 export function treeOf(size: number, bytes: Uint8Array): TreeState {
   const frontier = splitHashes(bytes)
-  if (!Number.isSafeInteger(size) || size < 0 || frontier.length !== onesOf(size)) {
+  if (!Number.isSafeInteger(size) || size < 0 || frontier.length !== frontierLengthOf(size)) {
     throw new RangeError(`a tree of ${size} leaves has no frontier of ${bytes.byteLength} bytes`)
   }
   return { size, frontier }
@@ -108,10 +99,4 @@ function splitHashes(bytes: Uint8Array): Buffer[] {
   return Array.from({ length: bytes.byteLength / HASH_BYTES }, (_, index) =>
     all.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
   )
-}
-
-function onesOf(size: number): number {
-  let ones = 0
-  for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2
-  return ones
 }

@@ -1,6 +1,7 @@
 // Inclusion and consistency proofs of RFC 6962 section 2.1: which parts of the tree a proof consists of, their hashes from
 // the stored nodes, and the checks (RFC 9162 sections 2.1.3.2 and 2.1.4.2). Pure.
 
+import { rootOfInclusion, rootsOfConsistency } from '#client/verify/merkle.ts'
 import { LEVEL_WIDTH, nodeHash, rootOfRow } from './merkle.ts'
 
 /** The leaves [start, end), whose hash is one element of a proof. */
@@ -97,22 +98,8 @@ export interface InclusionClaim {
 }
 
 /** RFC 9162 2.1.3.2. */
-export function verifyInclusion({ index, size, leaf, root, proof }: InclusionClaim): boolean {
-  if (!isIn(index, 0, size - 1)) return false
-  let [node, last] = [index, size - 1]
-  let hash = leaf
-  for (const sibling of proof) {
-    if (last === 0) return false
-    if (node % 2 === 1 || node === last) {
-      hash = nodeHash(sibling, hash)
-      while (node % 2 === 0 && node !== 0) [node, last] = [node / 2, Math.floor(last / 2)]
-    } else {
-      hash = nodeHash(hash, sibling)
-    }
-    node = Math.floor(node / 2)
-    last = Math.floor(last / 2)
-  }
-  return last === 0 && hash.equals(root)
+export function verifyInclusion({ root, ...claim }: InclusionClaim): boolean {
+  return rootOfInclusion(claim, nodeHash)?.equals(root) === true
 }
 
 export interface ConsistencyClaim {
@@ -124,28 +111,11 @@ export interface ConsistencyClaim {
 }
 
 /** RFC 9162 2.1.4.2. */
-export function verifyConsistency({ first, firstRoot, second, secondRoot, proof }: ConsistencyClaim): boolean {
-  if (!isIn(first, 1, second)) return false
-  if (first === second) return proof.length === 0 && firstRoot.equals(secondRoot)
-  const path = isPowerOfTwo(first) ? [firstRoot, ...proof] : [...proof]
-  const [seed, ...rest] = path
-  if (seed === undefined) return false
-  let [node, last] = [first - 1, second - 1]
-  while (node % 2 === 1) [node, last] = [Math.floor(node / 2), Math.floor(last / 2)]
-  let [older, newer] = [seed, seed]
-  for (const sibling of rest) {
-    if (last === 0) return false
-    if (node % 2 === 1 || node === last) {
-      older = nodeHash(sibling, older)
-      newer = nodeHash(sibling, newer)
-      while (node % 2 === 0 && node !== 0) [node, last] = [node / 2, Math.floor(last / 2)]
-    } else {
-      newer = nodeHash(newer, sibling)
-    }
-    node = Math.floor(node / 2)
-    last = Math.floor(last / 2)
-  }
-  return last === 0 && older.equals(firstRoot) && newer.equals(secondRoot)
+export function verifyConsistency({ secondRoot, ...claim }: ConsistencyClaim): boolean {
+  const { first, firstRoot, second, proof } = claim
+  if (first === second) return isIn(first, 1, second) && proof.length === 0 && firstRoot.equals(secondRoot)
+  const roots = rootsOfConsistency(claim, nodeHash)
+  return roots?.older.equals(firstRoot) === true && roots.newer.equals(secondRoot)
 }
 
 // Complete subtrees, the largest first. The start of a range of a proof is a multiple of each of them.
@@ -177,10 +147,6 @@ function largestPowerWithin(count: number): number {
   let power = 1
   while (power * 2 <= count) power *= 2
   return power
-}
-
-function isPowerOfTwo(value: number): boolean {
-  return largestPowerWithin(value) === value
 }
 
 function isIn(value: number, least: number, most: number): boolean {

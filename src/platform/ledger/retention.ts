@@ -25,26 +25,6 @@ export function retentionDaysOf(plan: Plan, environment: Scope['environment']): 
   return environment === 'sandbox' ? SANDBOX_LIMITS.retentionDays : PLAN_LIMITS[plan].retentionDays
 }
 
-// The clocks of the processes that make ids differ by less, and the rule runs every hour.
-const SLACK_MS = 2 * HOUR_MS
-
-/**
- * Whether an entry that is gone went by other means than this rule, which deletes from the oldest on: an older entry of an
- * ordinary kind is still there, or it is younger than what any plan deletes. The id of a leaf is not part of its hash: one
- * that claims to be older than an entry which stands before it in the log (`newestBefore`) was changed, as was one without
- * a time. All in milliseconds, by the ids.
- */
-export function isRemoved(gone: {
-  madeAt: number
-  newestBefore: number
-  oldestPresent: number
-  keptSince: number
-}): boolean {
-  const { madeAt, newestBefore, oldestPresent, keptSince } = gone
-  if (Number.isNaN(madeAt) || madeAt + SLACK_MS < newestBefore) return true
-  return madeAt > oldestPresent + SLACK_MS || madeAt > keptSince + SLACK_MS
-}
-
 /** Since when entries are kept whatever the plan, which may have been another one. */
 export function keptSince({ environment }: Pick<Scope, 'environment'>, now: Date): number {
   const shortest = Math.min(...PLANS.map((plan) => retentionDaysOf(plan, environment)))

@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client'
+import { createLedgerCheck, type HeldCheckpoint, type LedgerReport } from '#client/verify/ledger.ts'
 import { type Json, parseJson } from '#src/platform/crypto/canonical.ts'
 import type { SigningKeys } from '#src/platform/crypto/signing-keys.ts'
 import type { Scope } from '#src/platform/ids.ts'
@@ -6,7 +7,6 @@ import { LEDGER_SEQUENCE } from '#src/platform/ledger/append.ts'
 import { createCheckpointer } from '#src/platform/ledger/checkpoints.ts'
 import type { NewDecision } from '#src/platform/ledger/record.ts'
 import { createSequenceMetrics, createSequencer } from '#src/platform/sequence.ts'
-import { createLedgerCheck, type HeldCheckpoint, type LedgerReport } from '../../../commands/ledger/check.ts'
 import { type Sent, startTestService, type TestService } from '../../support/service.ts'
 
 /** What the routes answer, one or the other member. */

@@ -1,7 +1,9 @@
 // Verifies an intent token with the public keys alone: that the service signed it, for this environment, and that it has not
 // expired. What needs the action, or the state that the service keeps, is named in `notChecked`.
 
+import { decodeBase64url as decode } from './bytes.ts'
 import { readClaims } from './claims.ts'
+import { isSignedBy } from './signatures.ts'
 import { type Json, parseJson } from './strict-json.ts'
 
 /** A key of the service's key set (`/.well-known/jwks.json`). */
@@ -139,7 +141,7 @@ async function parse(
   const key = await findKey(keys, kid.kid)
   if (key === undefined) return 'unknown_key'
   const data = new TextEncoder().encode(`${headerText}.${payloadText}`)
-  if (!(await isSigned(key, signature, data))) return 'signature'
+  if (!(await isSignedBy(key, signature, data))) return 'signature'
   const object = parseObject(payload)
   if (object === undefined) return 'payload'
   const claims = readClaims(object)
@@ -171,42 +173,6 @@ async function findKey(keys: OfflineOptions['keys'], kid: string): Promise<Publi
   const found = typeof keys === 'function' ? await keys(kid) : keys.keys.find((key) => key.kid === kid)
   const isForTokens = found?.kid === kid && found.family === 'token' && found.kty === 'EC' && found.crv === 'P-256'
   return isForTokens ? found : undefined
-}
-
-const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
-
-// Web Crypto takes r and s of 32 bytes each, and no DER.
-async function isSigned(
-  { kty, crv, x, y }: PublicKey,
-  signature: Uint8Array<ArrayBuffer>,
-  data: Uint8Array<ArrayBuffer>,
-): Promise<boolean> {
-  const key = await crypto.subtle.importKey('jwk', { kty, crv, x, y }, ECDSA, false, ['verify'])
-  return crypto.subtle.verify(ECDSA, key, signature, data)
-}
-
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-
-// base64url without padding. Bits of the last character that carry nothing must be zero: otherwise several texts are the
-// same bytes.
-function decode(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (text.length % 4 === 1) return undefined
-  const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))
-  let bits = 0
-  let held = 0
-  let at = 0
-  for (const character of text) {
-    const value = ALPHABET.indexOf(character)
-    if (value === -1) return undefined
-    held = (held << 6) | value
-    bits += 6
-    if (bits < 8) continue
-    bits -= 8
-    bytes[at] = (held >> bits) & 0xff
-    at += 1
-    held &= (1 << bits) - 1
-  }
-  return held === 0 ? bytes : undefined
 }
 
 function refused(

@@ -1,16 +1,25 @@
 // Checks the lines of an export of the decision ledger, one after the other: the tree is rebuilt from the leaves, and compared
 // with each checkpoint. The lines are untrusted. One line is in memory, and of the tree its few roots.
 
-import { z } from 'zod'
-import { LONGER_KEPT_KINDS } from '#src/catalogue/decisions.ts'
-import { canonicalize, type Json } from '#src/platform/crypto/canonical.ts'
-import type { KeySet } from '#src/platform/crypto/signing-keys.ts'
-import { timeOfId } from '#src/platform/ids.ts'
-import { type CheckpointClaims, verifyCheckpoint } from '#src/platform/ledger/checkpoint-check.ts'
-import { entryHash } from '#src/platform/ledger/entry.ts'
-import { appendLeaves, leafHash, rootOf, type TreeState, treeOf } from '#src/platform/ledger/merkle.ts'
-import { isRemoved } from '#src/platform/ledger/retention.ts'
-import { createFindings, type LedgerFinding } from './findings.ts'
+import { concat, encodeBase64url, isEqual, utf8 } from './bytes.ts'
+import { canonicalize } from './canonicalize.ts'
+import { type CheckpointClaims, verifyCheckpoint } from './checkpoint.ts'
+import { createFindings, type LedgerFinding } from './ledger-findings.ts'
+import {
+  type CheckpointLine,
+  type EntryLine,
+  type HeadLine,
+  type LeafLine,
+  type LedgerExportLine,
+  readLine,
+} from './ledger-lines.ts'
+import { appendLeaf, frontierLengthOf, rootOfFrontier } from './merkle.ts'
+import type { RecordKeys } from './records.ts'
+import { isRemoved, LONGER_KEPT_KINDS, timeOfId } from './removed.ts'
+import { sha256 } from './sha256.ts'
+import { type Json, parseJson } from './strict-json.ts'
+
+type Bytes = Uint8Array<ArrayBuffer>
 
 export interface HeldCheckpoint {
   /** Where it comes from. */
@@ -32,41 +41,60 @@ export interface LedgerReport {
   checkpoints: number
 }
 
-const HASH = /^[A-Za-z0-9_-]{43}$/
-const hash = z
-  .string()
-  .regex(HASH)
-  .transform((text) => Buffer.from(text, 'base64url'))
-const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
-const lineSchema = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('head'),
-    version: z.literal(1),
-    account_id: z.string(),
-    environment: z.enum(['sandbox', 'live']),
-    from: count,
-    size: count,
-    frontier: z.array(hash).max(64),
-  }),
-  z.object({
-    type: z.literal('entry'),
-    position: count,
-    leaf_hash: hash,
-    entry_hash: hash,
-    entry: z.looseObject({ decision_id: z.string(), kind: z.string(), environment: z.string() }),
-  }),
-  z.object({ type: z.literal('leaf'), position: count, leaf_hash: hash, decision_id: z.string() }),
-  z.object({ type: z.literal('checkpoint'), size: count, root: hash, at: z.string(), jws: z.string() }),
-  z.object({ type: z.literal('end'), size: count }),
-])
-type ParsedLine = z.infer<typeof lineSchema>
-type LineOf<Type extends ParsedLine['type']> = Extract<ParsedLine, { type: Type }>
+const LEAF = Uint8Array.of(0)
+const NODE = Uint8Array.of(1)
+
+/** MTH({d}) of RFC 6962 2.1. */
+export function leafHash(data: Uint8Array): Bytes {
+  return sha256(concat(LEAF, data))
+}
+
+export function nodeHash(left: Uint8Array, right: Uint8Array): Bytes {
+  return sha256(concat(NODE, left, right))
+}
+
+export interface LedgerExportOptions {
+  /** Known to be the service's. Without them no signature is proven. */
+  keys?: RecordKeys | undefined
+  /** Checkpoints that were kept: only they show that a log was replaced as a whole. */
+  checkpoints?: readonly HeldCheckpoint[]
+}
+
+/**
+ * Checks a whole export (GET /v1/decisions/export): that each entry has its hash, that the leaves are complete and in order, and that
+ * every checkpoint is signed and is of exactly the leaves before it. Never throws for what the lines say.
+ * @param lines Values, or texts of one line each.
+ */
+export async function verifyLedgerExport(
+  lines: Iterable<Json> | AsyncIterable<Json>,
+  { keys, checkpoints = [] }: LedgerExportOptions = {},
+): Promise<LedgerReport & { holds: boolean }> {
+  const check = createLedgerCheck(keys, checkpoints)
+  await check.begin()
+  let number = 0
+  for await (const line of lines) {
+    number += 1
+    const value = typeof line === 'string' ? tryParse(line) : line
+    await check.take(value, `line ${number}`)
+  }
+  const report = check.finish()
+  return { ...report, holds: report.findings.every(({ outcome }) => outcome === 'ok') }
+}
+
+// What is no JSON is no line of an export, and is reported as such.
+function tryParse(line: string): Json {
+  try {
+    return parseJson(line, { maxDepth: 64 })
+  } catch {
+    return null
+  }
+}
 
 /** @param keys Known to be the service's; without them no signature is proven. */
-export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldCheckpoint[] = []) {
+export function createLedgerCheck(keys: RecordKeys | undefined, held: readonly HeldCheckpoint[] = []) {
   const findings = createFindings()
-  let head: LineOf<'head'> | undefined
-  let tree: TreeState | undefined
+  let head: HeadLine | undefined
+  let tree: { size: number; frontier: Bytes[] } | undefined
   /** After a gap, positions and roots say nothing more. */
   let isBroken = false
   let hasEnded = false
@@ -86,18 +114,17 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
 
   /** @param place For people: file and line. */
   async function take(value: Json, place: string): Promise<void> {
-    const parsed = lineSchema.safeParse(value)
-    if (!parsed.success) {
+    const line: LedgerExportLine | undefined = readLine(value)
+    if (line === undefined) {
       findings.fail('line', place, 'it is no line of an export, or its entry was changed to something else')
       // It may have been a leaf.
       isBroken = true
       return
     }
-    const line = parsed.data
     if (line.type === 'head') return takeHead(line, place)
     if (head === undefined || tree === undefined) return findings.fail('order', place, 'it comes before the head')
     if (hasEnded) return findings.fail('order', place, 'it comes after the end')
-    if (line.type === 'entry') return takeEntry(line, value, place)
+    if (line.type === 'entry') return takeEntry(line, place)
     if (line.type === 'leaf') return takeGone(line, place)
     if (line.type === 'checkpoint') return takeCheckpoint(line, head, place)
     hasEnded = true
@@ -106,19 +133,15 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
     }
   }
 
-  function takeHead(line: LineOf<'head'>, place: string): void {
-    const frontier = Buffer.concat(line.frontier)
-    let start: TreeState
-    try {
-      start = treeOf(line.from, frontier)
-    } catch {
+  function takeHead(line: HeadLine, place: string): void {
+    if (line.frontier.length !== frontierLengthOf(line.from)) {
       isBroken = true
       findings.fail('head', place, 'the hashes before the first leaf do not fit its position')
       return
     }
     if (head === undefined || tree === undefined) {
       head = line
-      tree = start
+      tree = { size: line.from, frontier: [...line.frontier] }
       compareHeld()
       return
     }
@@ -132,28 +155,27 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
     }
     hasEnded = false
     if (isBroken) return
-    if (line.from !== tree.size || !frontier.equals(Buffer.concat(tree.frontier))) {
+    if (line.from !== tree.size || !isEqual(concat(...line.frontier), concat(...tree.frontier))) {
       isBroken = true
       findings.fail('order', place, `it does not go on behind the ${tree.size} leaves of the part before`)
     }
   }
 
-  function takeEntry({ entry_hash, leaf_hash, position, entry }: LineOf<'entry'>, value: Json, place: string): void {
+  function takeEntry({ entry_hash, leaf_hash, position, entry, raw }: EntryLine, place: string): void {
     counts.entries += 1
-    const text = canonicalize((value as { entry: Json }).entry)
+    const text = tryCanonicalize(raw)
     const where = `${place}, position ${position}, ${entry.decision_id}`
-    if (!entryHash(text).equals(entry_hash))
+    if (text === undefined || !isEqual(sha256(utf8(text)), entry_hash))
       findings.fail('entry', where, 'the entry was changed: it does not have its hash')
     else if (entry.environment !== head?.environment)
       findings.fail('entry', where, `it is of the environment ${entry.environment}`)
-    if (!leafHash(entry_hash).equals(leaf_hash)) findings.fail('leaf', where, 'the leaf is not that of the entry')
-    if (!LONGER_KEPT_KINDS.some((kind) => kind === entry.kind))
-      oldestPresent = Math.min(oldestPresent, timeOfId(entry.decision_id))
+    if (!isEqual(leafHash(entry_hash), leaf_hash)) findings.fail('leaf', where, 'the leaf is not that of the entry')
+    if (!LONGER_KEPT_KINDS.includes(entry.kind)) oldestPresent = Math.min(oldestPresent, timeOfId(entry.decision_id))
     newestPresent = Math.max(newestPresent, timeOfId(entry.decision_id))
     append(position, leaf_hash, where)
   }
 
-  function takeGone({ leaf_hash, position, decision_id: id }: LineOf<'leaf'>, place: string): void {
+  function takeGone({ leaf_hash, position, decision_id: id }: LeafLine, place: string): void {
     counts.gone += 1
     const where = `${place}, position ${position}, ${id}`
     const limits = { newestBefore: newestPresent, oldestPresent, keptSince: Number.POSITIVE_INFINITY }
@@ -167,22 +189,19 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
     append(position, leaf_hash, where)
   }
 
-  function append(position: number, leaf: Buffer, where: string): void {
+  function append(position: number, leaf: Bytes, where: string): void {
     if (isBroken || tree === undefined) return
     if (position !== tree.size) {
       isBroken = true
       findings.fail('order', where, `the leaf at position ${tree.size} is missing or is elsewhere`)
       return
     }
-    tree = appendLeaves(tree, [leaf]).tree
+    appendLeaf(tree, leaf, nodeHash)
+    tree.size += 1
     compareHeld()
   }
 
-  async function takeCheckpoint(
-    line: LineOf<'checkpoint'>,
-    { account_id, environment }: LineOf<'head'>,
-    place: string,
-  ) {
+  async function takeCheckpoint(line: CheckpointLine, { account_id, environment }: HeadLine, place: string) {
     counts.checkpoints += 1
     const where = `${place}, checkpoint of ${line.size}`
     const claims = await claimsOf(where, line.jws)
@@ -191,7 +210,7 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
       (claims.account_id === account_id &&
         claims.env === environment &&
         claims.size === line.size &&
-        claims.root === line.root.toString('base64url') &&
+        claims.root === encodeBase64url(line.root) &&
         claims.at === line.at)
     if (!isOf) findings.fail('checkpoint', where, 'what is signed is not what the line says')
     if (line.at < signedAt) findings.fail('checkpoint', where, `it is older than the one before, of ${signedAt}`)
@@ -201,7 +220,7 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
       findings.fail('checkpoint', where, `it is of ${line.size} leaves, and stands behind ${tree.size}`)
       return
     }
-    if (!rootOf(tree).equals(line.root)) {
+    if (!isEqual(rootOf(tree), line.root)) {
       findings.fail('checkpoint', where, 'it is of other leaves: one up to here was changed, or it is forged')
       return
     }
@@ -229,7 +248,7 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
       const isSame =
         claims.account_id === head.account_id &&
         claims.env === head.environment &&
-        claims.root === rootOf(tree).toString('base64url')
+        claims.root === encodeBase64url(rootOf(tree))
       if (isSame) findings.pass('kept', name, `the log begins with its ${tree.size} leaves`)
       else
         findings.fail(
@@ -263,7 +282,7 @@ export function createLedgerCheck(keys: KeySet | undefined, held: readonly HeldC
       environment: head?.environment,
       from: head?.from ?? 0,
       size,
-      root: tree === undefined || isBroken ? undefined : rootOf(tree).toString('base64url'),
+      root: tree === undefined || isBroken ? undefined : encodeBase64url(rootOf(tree)),
       ...counts,
     }
   }
@@ -276,4 +295,18 @@ const WORDS = {
   unknown_key: 'it is signed with a key that is not among the record keys',
   bad_signature: 'the signature does not verify',
   no_checkpoint: 'what is signed is no checkpoint',
+}
+
+/** undefined for numbers that a lenient parser rounded: then no hash is right. */
+export function tryCanonicalize(value: Json): string | undefined {
+  try {
+    return canonicalize(value)
+  } catch {
+    return undefined
+  }
+}
+
+// Of the empty tree SHA-256 of nothing.
+function rootOf({ frontier }: { frontier: readonly Bytes[] }): Bytes {
+  return rootOfFrontier(frontier, nodeHash) ?? sha256(new Uint8Array())
 }
