@@ -61,7 +61,8 @@ def server() -> Iterator[Server]:
             if self.headers.get("Transfer-Encoding") != "chunked":
                 return self.rfile.read(int(self.headers.get("Content-Length", 0)))
             body = b""
-            while size := int(self.rfile.readline(), 16):
+            # A sender that breaks off leaves an empty line.
+            while size := int(self.rfile.readline() or b"0", 16):
                 body += self.rfile.read(size)
                 self.rfile.readline()
             self.rfile.readline()

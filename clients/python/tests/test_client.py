@@ -50,6 +50,19 @@ def test_one_page_has_the_cursor_of_the_next(server: Server) -> None:
     assert [arrived.path for arrived in server.arrived] == ["/v1/claims", "/v1/claims?cursor=c1"]
 
 
+def test_a_list_ends_where_the_service_says_so(server: Server) -> None:
+    claim = sample_of(models.Claim, Random(1))
+    # Neither a cursor without a further page nor the same one again is followed.
+    last = {"object": "list", "data": [claim], "has_more": False, "next_cursor": "c2"}
+    same = {**last, "has_more": True}
+    with Countersign(base_url=server.url) as client:
+        server.answer = lambda _: Answer(json=last)
+        assert len(list(client.claims.list())) == 1
+        server.answer = lambda _: Answer(json=same)
+        assert len(list(client.claims.list())) == 2
+    assert len(server.arrived) == 3
+
+
 def test_null_is_sent_where_it_means_something(server: Server) -> None:
     server.answer = lambda _: Answer(json=sample_of(models.Case, Random(1)))
     with Countersign(base_url=server.url) as client:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
 import json
 import struct
 import subprocess
 import sys
+from datetime import datetime, timezone
 from random import Random
 from typing import Any
 
 import pytest
 from conftest import Answer, Server
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
 
 from countersign import JsonError, KeySource, canonicalize, canonicalize_json, verify_intent_token_offline, verify_webhook_signature
 
@@ -31,6 +37,35 @@ def test_headers_are_read_in_any_form_and_twice_is_refused() -> None:
     twice = [("Service-Signature", "t=1,v1=" + "0" * 64)] * 2
     assert verify_webhook_signature(b"{}", twice, "whsec_1").reason == "malformed_header"
     assert verify_webhook_signature(b"{}", {}, "whsec_1").reason == "missing_header"
+
+
+def test_a_delivery_that_is_signed_and_no_json_is_refused() -> None:
+    now = datetime.fromtimestamp(1_795_190_400, timezone.utc)
+    for body, reason in ((b"[1]", None), (b"NaN", "invalid_json"), (b"\xff", "invalid_json"), (b"", "invalid_json")):
+        signed = hmac.new(b"whsec_1", b"1795190400." + body, "sha256").hexdigest()
+        headers = {"Service-Signature": f"t=1795190400,v1={signed}"}
+        assert verify_webhook_signature(body, headers, "whsec_1", now=now).reason == reason
+
+
+def base64url(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
+
+
+def test_a_signature_has_64_bytes() -> None:
+    private = ec.generate_private_key(ec.SECP256R1())
+    numbers = private.public_key().public_numbers()
+    point = {"x": base64url(numbers.x.to_bytes(32, "big")), "y": base64url(numbers.y.to_bytes(32, "big"))}
+    key = {**point, "kty": "EC", "crv": "P-256", "kid": "k1", "env": "live", "family": "token"}
+    header = base64url(b'{"alg":"ES256","typ":"intent+jwt","kid":"k1"}')
+    signed = f"{header}.{base64url(b'{}')}"
+    r, s = decode_dss_signature(private.sign(signed.encode(), ec.ECDSA(SHA256())))
+    parts = r.to_bytes(32, "big"), s.to_bytes(32, "big")
+    # Signed, but without claims.
+    good = f"{signed}.{base64url(b''.join(parts))}"
+    assert verify_intent_token_offline(good, keys={"keys": [key]}).problem == "claims"
+    # The same numbers in another form are another token.
+    longer = f"{signed}.{base64url(parts[0] + bytes(1) + parts[1])}"
+    assert verify_intent_token_offline(longer, keys={"keys": [key]}).problem == "signature"
 
 
 @pytest.mark.parametrize(
