@@ -1,6 +1,8 @@
 // Every method of Python against the running service, with the documented example of its request: the service must take it as
 // the operation that it is, and the model must lose nothing of the answer.
 
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EXCEPTIONS } from '../../../clients/exceptions.ts'
 import { readDocument } from '../../../clients/generate/document.ts'
@@ -52,6 +54,21 @@ describePythons('every method', (python, { isNewest, isOnly }) => {
     })
     afterAll(() => driver.close())
 
+    it('happens once where the answer was lost and the change is sent again', async () => {
+      const operation = ordered.find((one) => sdkOf(one) === 'agents.create')
+      const [call] = operation === undefined ? [] : callsOf(operation)
+      if (operation === undefined || call === undefined) throw new Error('the document has no example of an agent')
+      const lossy = await startLossy(service.app.url)
+      const before = await service.count('agents')
+      const options = { api_key: key, base_url: lossy.url }
+      const answered = await driver.run({ ...taskOf(operation, call), flavour, options, keeps_text: true }).outcome
+      await lossy.close()
+      expect(lossy.keys).toHaveLength(2)
+      expect(new Set(lossy.keys).size).toBe(1)
+      expect(outcomeOf(operation, answered, keep)).toBe('ok')
+      expect((await service.count('agents')) - before).toBe(1)
+    })
+
     it.each(ordered.map((operation) => [sdkOf(operation), operation] as const))('%s', async (name, operation) => {
       if (endsSession(operation)) session = (await service.signIn(accountId)).headers
       const results: string[] = []
@@ -78,6 +95,29 @@ describePythons('every method', (python, { isNewest, isOnly }) => {
     })
   })
 })
+
+/** Passes requests on, and ends the connection in place of the first answer. */
+async function startLossy(target: string) {
+  const keys: unknown[] = []
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray())
+    const { authorization = '', 'idempotency-key': key, 'content-type': type = '' } = request.headers
+    keys.push(key)
+    const headers = { authorization, 'idempotency-key': String(key), 'content-type': type }
+    const answer = await fetch(`${target}${request.url}`, { method: request.method ?? '', headers, body })
+    const text = await answer.text()
+    if (keys.length === 1) response.destroy()
+    else response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(text)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as AddressInfo
+  const close = () =>
+    new Promise<void>((done) => {
+      server.close(() => done())
+      server.closeAllConnections()
+    })
+  return { url: `http://127.0.0.1:${port}`, keys, close }
+}
 
 function taskOf(
   operation: Operation,
