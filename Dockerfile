@@ -3,6 +3,7 @@
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY clients/typescript/package.json ./clients/typescript/
 # Each package is checked against its hash in the lock file, and none runs a script. Out of the image stay the embedded Postgres,
 # which production refuses, and what ONNX Runtime brings for other systems and processors. The Node of the lock file replaces the
 # one of the base: what runs has a hash, whatever the tag of the base means today.
@@ -29,6 +30,8 @@ COPY workers ./workers
 COPY commands ./commands
 COPY capture-kit ./capture-kit
 COPY docs ./docs
+# The service imports what it shares with the client library: canonical JSON, proofs, the claims of tokens.
+COPY clients/typescript ./clients/typescript
 COPY src ./src
 # Code belongs to root; the service may write media and the operators' log, and temporary files (TMPDIR).
 RUN mkdir -p /data/blobs /data/admin && chown -R node:node /data

@@ -1,9 +1,9 @@
 // `npm run evidence -- verify`: checks an evidence packet without the service.
 
 import { styleText } from 'node:util'
+import type { CheckFinding } from '#client/verify/packet-findings.ts'
 import { type CheckReport, checkFile } from './evidence/check.ts'
 import { readKeysFile, readPacketFile } from './evidence/files.ts'
-import type { CheckFinding } from './evidence/findings.ts'
 import { fetchKeys } from './evidence/keys.ts'
 import { createMediaFinder } from './evidence/media.ts'
 import { HELP, type Options, readOptions } from './evidence/options.ts'

@@ -1,5 +1,6 @@
 // The generated files of the library for TypeScript.
 
+import { constantsText } from './constants.ts'
 import type { Api } from './operations.ts'
 import { type ShapeTable, tableOf } from './renaming.ts'
 import { methodsText } from './typescript-methods.ts'
@@ -15,6 +16,7 @@ export function writeTypeScript(api: Api): Record<string, string> {
     [`${FOLDER}/types.ts`]: names.declarations(),
     [`${FOLDER}/methods.ts`]: methodsText(api, names, entryOf),
     [`${FOLDER}/shapes.ts`]: shapesText(table),
+    [`${FOLDER}/constants.ts`]: constantsText(),
   }
 }
 

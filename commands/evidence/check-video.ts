@@ -3,6 +3,8 @@
 // original. When chunks arrived, and whether a nonce was used before, only the signed result tells.
 
 import type { Readable } from 'node:stream'
+import { type CheckFinding, finding, skipped } from '#client/verify/packet-findings.ts'
+import { isObject as isRecord } from '#client/verify/records.ts'
 import { manifest as manifestSchema } from '#src/attest/claims/video-manifest.ts'
 import { jsonOf } from '#src/attest/evidence/digests.ts'
 import type { PacketAttestation } from '#src/attest/evidence/views.ts'
@@ -17,7 +19,6 @@ import { examineVideo } from '#src/attest/video/examine.ts'
 import type { ReceivedVideo, VideoFacts, VideoManifest } from '#src/attest/video/facts.ts'
 import { type Pieces, readPieces, sizesOf } from '#src/attest/video/pieces.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
-import { type CheckFinding, finding, isRecord, skipped } from './findings.ts'
 
 /** The original with this digest, when it was given. */
 export type OpenMedia = (media: { sha256: string; size: number; mediaId: string }) => Readable | undefined

@@ -1,7 +1,7 @@
 // The findings by part. Pure.
 
+import type { CheckFinding, CheckOutcome } from '#client/verify/packet-findings.ts'
 import type { CheckReport } from './check.ts'
-import type { CheckFinding, CheckOutcome } from './findings.ts'
 
 export interface PartReport {
   name: string

@@ -181,7 +181,9 @@ describe('a deployment', () => {
     const ignore = read('.dockerignore').split('\n')
     for (const path of copied) expect(ignore).toContain(`!${path}`)
     // Everything that the processes and commands import must be in the image.
-    for (const folder of ['src', 'workers', 'commands', 'migrations', 'capture-kit']) expect(copied).toContain(folder)
+    for (const folder of ['src', 'workers', 'commands', 'migrations', 'capture-kit', 'clients/typescript']) {
+      expect(copied).toContain(folder)
+    }
   })
 
   it('lets the processes that call out reach the internet, and no other', () => {

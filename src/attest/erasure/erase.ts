@@ -1,12 +1,12 @@
 // Erases a claim: photos and positions are deleted, hashes, results and their signatures stay. The first step closes
 // the claim. All later steps are safe to repeat, by the same request sent again or by the clock process.
 
+import { withoutCoordinates } from '#client/verify/coordinates.ts'
 import { recordAudit } from '#src/account/audit/record.ts'
 import { giveBackLines, type MeteredLine } from '#src/account/usage/meter.ts'
 import { takeChunksOf } from '#src/attest/captures/stream-rows.ts'
 import { eraseNotes } from '#src/attest/cases/rows.ts'
 import { findClaim, type ListedClaim } from '#src/attest/claims/claim-rows.ts'
-import { withoutCoordinates } from '#src/attest/claims/coordinates.ts'
 import {
   closeClaim,
   type Erasable,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { withoutCoordinates } from '#src/attest/claims/coordinates.ts'
+import { withoutCoordinates } from '#client/verify/coordinates.ts'
 import { judge } from '#src/attest/factors/judge.ts'
 import { factsOf } from '../factors/vectors.ts'
 

@@ -6,10 +6,9 @@ import { describe, expect, it } from 'vitest'
 import { decodeBase64url, encodeBase64url, encodeHex, isEqual } from '#client/verify/bytes.ts'
 import { nodeHash } from '#client/verify/ledger.ts'
 import { appendLeaf, rootOfFrontier, rootOfInclusion } from '#client/verify/merkle.ts'
-import { LONGER_KEPT_KINDS, timeOfId } from '#client/verify/removed.ts'
+import { timeOfId } from '#client/verify/removed.ts'
 import { sha256 } from '#client/verify/sha256.ts'
 import { verifyWebhookSignature } from '#client/verify/webhook.ts'
-import { LONGER_KEPT_KINDS as KEPT_BY_SERVICE } from '#src/catalogue/decisions.ts'
 import { timeOfId as timeByService } from '#src/platform/ids.ts'
 import merkle from '../../../vectors/ledger/merkle.json' with { type: 'json' }
 import signatures from '../../../vectors/webhooks/signatures.json' with { type: 'json' }
@@ -101,10 +100,6 @@ describe('verifyWebhookSignature', () => {
 })
 
 describe('what the library knows of the service', () => {
-  it('are the kinds of entries that are kept for longer', () => {
-    expect([...LONGER_KEPT_KINDS].sort()).toEqual([...KEPT_BY_SERVICE].sort())
-  })
-
   it.each(['dec_test_01m7x7k0kweezv2g6agvqmrk2v', 'acc_01m7x7k0kweezv2g6agvqmrk2v', 'dec_test_x', ''])(
     'is the time of %s',
     (id) => {

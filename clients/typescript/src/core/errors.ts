@@ -30,7 +30,7 @@ export class CountersignError extends Error {
   readonly detail: string
   /** Every finding about the request at once. */
   readonly errors: readonly FieldError[]
-  /** Tell it to whoever runs the service. */
+  /** Tell it when something goes wrong on the side of the service. */
   readonly requestId: string | undefined
   /** When the service asks to try again. */
   readonly retryAfterMs: number | undefined

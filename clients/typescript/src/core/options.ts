@@ -18,7 +18,7 @@ export interface ClientOptions {
   timeoutMs?: number | undefined
   /** Attempts after the first, 4 when absent. 0 tries once. */
   maxRetries?: number | undefined
-  /** Whoever opens the page can read the key in it. */
+  /** Allows live keys in pages, where their visitors can read them. */
   dangerouslyAllowBrowser?: boolean | undefined
   /** That of the platform when absent. */
   fetch?: Fetch | undefined
@@ -57,7 +57,7 @@ interface Platform {
   Deno?: unknown
 }
 
-/** A page or a worker of one: whoever uses it can read what it holds. */
+/** A page or a worker of one: its visitors can read what it holds. */
 export function isBrowser(): boolean {
   const { window, WorkerGlobalScope, process, Deno } = globalThis as Platform
   if (window?.document !== undefined) return true
@@ -86,7 +86,7 @@ export function checkKey(apiKey: string | undefined, options: ClientOptions): st
   if (!/^[!-~]+$/.test(apiKey)) throw new TypeError('apiKey has characters that no API key has')
   if (LIVE_KEY.test(apiKey) && isBrowser() && options.dangerouslyAllowBrowser !== true) {
     throw new TypeError(
-      'whoever opens this page could read the live key in it: call the service from a server, or set dangerouslyAllowBrowser',
+      'visitors of this page could read the live key in it: call the service from a server, or set dangerouslyAllowBrowser',
     )
   }
   return apiKey

@@ -1,6 +1,7 @@
 // Checks the lines of an export of the decision ledger, one after the other: the tree is rebuilt from the leaves, and compared
 // with each checkpoint. The lines are untrusted. One line is in memory, and of the tree its few roots.
 
+import { LONGER_KEPT_KINDS } from '../generated/constants.ts'
 import { concat, encodeBase64url, isEqual, utf8 } from './bytes.ts'
 import { canonicalize } from './canonicalize.ts'
 import { type CheckpointClaims, verifyCheckpoint } from './checkpoint.ts'
@@ -15,7 +16,7 @@ import {
 } from './ledger-lines.ts'
 import { appendLeaf, frontierLengthOf, rootOfFrontier } from './merkle.ts'
 import type { RecordKeys } from './records.ts'
-import { isRemoved, LONGER_KEPT_KINDS, timeOfId } from './removed.ts'
+import { isRemoved, timeOfId } from './removed.ts'
 import { sha256 } from './sha256.ts'
 import { type Json, parseJson } from './strict-json.ts'
 

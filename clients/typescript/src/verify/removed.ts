@@ -1,13 +1,5 @@
 // Entries of the ledger go when their retention ends, from the oldest on. Whether one that is gone went by other means.
 
-/** Kinds of entries that are kept for longer than the plan's retention. */
-export const LONGER_KEPT_KINDS: readonly string[] = [
-  'clinician_order',
-  'disclosure',
-  'mandate_change',
-  'mandate_heartbeat',
-]
-
 // The clocks of the processes that make ids differ by less, and the rule runs every hour.
 const SLACK_MS = 2 * 3_600_000
 

@@ -1,6 +1,6 @@
 // The result of a check, and the functions that all checks share.
 
-import { type KeySet, type RecordVerdict, verifyRecord } from '#src/platform/crypto/signing-keys.ts'
+import type { RecordProblem, RecordVerdict } from './records.ts'
 
 /** unproven: consistent, but its origin is not proven. skipped: the data for the check is missing. */
 export type CheckOutcome = 'ok' | 'failed' | 'unproven' | 'skipped'
@@ -55,26 +55,10 @@ export function doubtsOf({ part, what, verdict, statedAt, isVouched = false }: D
   ]
 }
 
-/** `verifyRecord`, strict about differences in the text that a decoder ignores. */
-export async function verifyStrictly(jws: string, keys: KeySet): Promise<RecordVerdict> {
-  // RFC 4648 3.5: the last character of a segment has unused bits, and decoders skip unknown characters.
-  const isCanonical = jws.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
-  if (!isCanonical) return { isValid: false, reason: 'malformed' }
-  try {
-    return await verifyRecord(jws, keys)
-  } catch {
-    return { isValid: false, reason: 'malformed' }
-  }
-}
-
-export function wordsOf(reason: 'malformed' | 'unknown_key' | 'bad_signature'): string {
+export function wordsOf(reason: RecordProblem): string {
   return {
     malformed: 'the signature can not be read',
     unknown_key: 'it is signed with a key that is not among the record keys',
     bad_signature: 'the signature does not verify',
   }[reason]
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
