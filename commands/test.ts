@@ -21,6 +21,7 @@ process.on('disconnect', () => {
 
 installRedis()
 await fetchModel()
+await preparePython()
 // The processes that tests start.
 await run([join(ROOT, 'commands/compile-cache.ts')])
 const tally = { passed: 0, failed: 0 }
@@ -115,4 +116,11 @@ async function fetchModel(): Promise<void> {
   say('Fetching the model SmolLM2 (once)...')
   const { code, output } = await runAside([model, 'fetch', 'smollm2'])
   if (code !== 0) say(`${output}SmolLM2 was not fetched: the tests that run it are skipped, and fail where CI is set.`)
+}
+
+// Two minutes of a slow line, once for each lock file of the library.
+async function preparePython(): Promise<void> {
+  if (args.length > 0 && !process.env.CI && !args.some((argument) => argument.includes('clients'))) return
+  const { code, output } = await runAside([join(ROOT, 'commands/python.ts')])
+  if (code !== 0) say(`${output}The library for Python is not tested with every version, which fails where CI is set.`)
 }
