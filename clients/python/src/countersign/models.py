@@ -213,14 +213,14 @@ class ApiKey(AnswerModel):
     prefix: str
     """The first 8 characters of the key."""
     last4: str | None
-    """Its last 4; null for keys from before they were kept."""
+    """Its last 4."""
     scopes: list[literals.GrantableScope | str]
     environment: literals.Environment | str
     plan: literals.Plan | str
     status: literals.ApiKeyStatus | str
     created_at: str
     created_by: Actor | None
-    """null for keys from before this was recorded."""
+    """Who made it."""
     expires_at: str | None
     revoked_at: str | None
     """For a rotated key: when its grace period was over."""
@@ -594,7 +594,7 @@ class AttributionResult(AnswerModel):
     nodes: int
     links: int
     links_found: int | None
-    """As many as the thresholds ask for; 200000 are kept at most. null: of a job before this was counted."""
+    """As many as the thresholds ask for; 200000 are kept at most."""
     sum_check: AttributionSumCheck | None
     """null: the method is approximate."""
     remainder_share: int | float
@@ -1020,7 +1020,7 @@ class Challenge(AnswerModel):
 
 class Change(AnswerModel):
     section: str
-    """Such as Added, Changed or Fixed."""
+    """The product or area, such as Attest or Operate."""
     text: str
     """Markdown."""
 
@@ -2240,7 +2240,7 @@ class KillSwitch(AnswerModel):
     changed_at: str | None
     """null: the defaults."""
     changed_by: Actor | None
-    """null: the defaults, or set when this was not recorded."""
+    """null: the defaults."""
     document: KillSwitchDocument
 
 
@@ -3094,7 +3094,7 @@ class PolicyVersion(AnswerModel):
     changed_at: str | None
     """null: the defaults."""
     changed_by: Actor | None
-    """null: the defaults, or set when this was not recorded."""
+    """null: the defaults."""
     rolled_back_to: int | None
     """The version whose document this one repeats."""
 
@@ -3621,7 +3621,7 @@ class RiskPolicy(AnswerModel):
     changed_at: str | None
     """null: the defaults."""
     changed_by: Actor | None
-    """null: the defaults, or set when this was not recorded."""
+    """null: the defaults."""
     document: RiskPolicyDocument
 
 
@@ -3860,7 +3860,7 @@ class ScreeningSettings(AnswerModel):
     changed_at: str | None
     """null: the defaults."""
     changed_by: Actor | None
-    """null: the defaults, or set when this was not recorded."""
+    """null: the defaults."""
     document: ScreeningSettingsDocument
 
 
@@ -4048,7 +4048,7 @@ class SignedEvidencePacket(AnswerModel):
     packet_sha256: str
     """SHA-256 (hex) of the canonical packet (RFC 8785)."""
     signature: str
-    """A JWS (typ evidence-packet+jwt) over packet_sha256 and the digest of each part: docs/evidence.md."""
+    """A JWS (typ evidence-packet+jwt) over packet_sha256 and the digest of each part: docs/attest/evidence.md."""
 
 
 class Statement(AnswerModel):
@@ -4364,7 +4364,7 @@ class TraceTexts(AnswerModel):
     input: TracedPrompt
     """As the model got it, and as `prompt_hash` covers it: a conversation or a text."""
     completion: str | None
-    """null where it was withheld: then it was never kept. Older traces of models elsewhere have none."""
+    """null where it was withheld: then it was never kept."""
     tool_calls: list[ModelToolCall] | None = None
     """Calls of tools that a model elsewhere made; `completion_hash` covers them. Absent where there are none."""
     finish_reason: literals.FinishReason | str
