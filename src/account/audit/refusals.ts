@@ -11,7 +11,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
 import { actorOf, type Origin, type Refused } from '#src/platform/http/principal.ts'
 import type { Log } from '#src/platform/log.ts'
-import { type AuditedAct, auditEntryOf, recordAudit } from './record.ts'
+import { type AuditedAct, auditEntryOf, recordAudit, type Unproven } from './record.ts'
 import { insertAuditEntries } from './rows.ts'
 
 const WINDOW_MS = 10 * 60_000
@@ -21,7 +21,7 @@ const MAX_ENTRIES = 10
 const MAX_WINDOWS = 20_000
 
 interface Window {
-  by: { accountId: string; environment?: 'sandbox' | 'live' | undefined; kind: 'key' | 'session'; id: string }
+  by: { accountId: string; environment?: 'sandbox' | 'live' | undefined; kind: Unproven['kind']; id: string }
   action: AuditAction
   since: Date
   endsAt: number

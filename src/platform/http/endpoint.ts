@@ -13,6 +13,7 @@ import type { Failure } from '#src/failure.ts'
 import type { Hold } from '#src/platform/fair-budget.ts'
 import type { InlineBytes } from '#src/platform/owned-bytes.ts'
 import type { Visit } from './caller.ts'
+import type { ErrorForm } from './error-form.ts'
 import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import type { MinimumRate } from './minimum-rate.ts'
 import { listItemOf } from './page.ts'
@@ -95,8 +96,14 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   params?: P
   /** Strict: an undeclared parameter is refused by name. */
   query?: Q
+  /** A protocol of others lets clients send parameters that this route does not know: they are ignored. */
+  ignoresUnknownQuery?: true
   /** JSON. A schema that accepts `undefined` makes the body optional. */
   body?: B
+  /** Media types that a JSON body may have. Answers have the first. `application/json` when absent. */
+  jsonTypes?: readonly [string, ...string[]]
+  /** The form of its errors, also of those before its handler. Problems of RFC 9457 when absent. */
+  errorForm?: ErrorForm
   /** The code for a JSON body of another content type. `unsupported_media_type` when absent. */
   wrongContentType?: 'invalid_request'
   /** For JSON and for raw bodies. 1 MiB when absent. */
@@ -130,6 +137,8 @@ interface Access {
   scope?: KeyScope
   /** In place of a scope: every key, whatever its scopes and products. For what a key may know of itself. */
   takesAnyKey?: true
+  /** In place of a scope: tokens of directories (SCIM), and neither keys nor sessions. */
+  takesDirectory?: true
   /** For sessions: which roles (src/catalogue/permissions.ts). */
   permission?: Permission
   /** Refuses the publishable keys with `account_key_required`. */
@@ -300,6 +309,7 @@ interface BuiltSpec {
   method: Method
   sdk: SdkMethod
   query?: ObjectSchema
+  ignoresUnknownQuery?: true
   view: z.ZodType
 }
 
@@ -307,7 +317,7 @@ interface BuiltSpec {
 function buildRoute(spec: BuiltSpec, handler: unknown, replay?: unknown): Route {
   const route = {
     ...spec,
-    ...(spec.query === undefined ? {} : { query: spec.query.strict() }),
+    ...(spec.query === undefined || spec.ignoresUnknownQuery ? {} : { query: spec.query.strict() }),
     tag: tagOf(spec.sdk),
     isIdempotent: replay !== undefined,
     isList: spec.method === 'GET' && listItemOf(spec.view) !== undefined,

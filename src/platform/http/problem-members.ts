@@ -11,6 +11,7 @@ const LIMITS = [
   'account',
   'key',
   'user',
+  'directory',
   'address',
   'emergency',
   'guesses',
