@@ -14,6 +14,8 @@ import type { MailSettings } from './mail/config.ts'
 import { mailFeature } from './mail/feature.ts'
 import type { LetterWriter } from './mail/send.ts'
 import { productsFeature } from './products/feature.ts'
+import { scimFeature } from './scim/feature.ts'
+import { scimTokensFeature } from './scim-tokens/feature.ts'
 import { sessionsFeature } from './sessions/feature.ts'
 import { ssoFeature } from './sso/feature.ts'
 import { teamFeature } from './team/feature.ts'
@@ -54,6 +56,8 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
     withSlot: login.login.withSlot,
     refusals: audit.refusals,
   })
+  const scimTokens = scimTokensFeature(p)
+  const scim = scimFeature(p, { ...sessions, ...team, allowlist })
   const webhooks = webhooksFeature(p, settings, accounts)
   const events = eventsFeature(p)
   const usage = usageFeature(p, { notify: mailNotice })
@@ -68,7 +72,23 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
   const products = productsFeature(p)
   const exports = exportsFeature(p, tables)
   const closure = closureFeature(p, tables)
-  const features = [mail, keys, sessions, login, team, sso, webhooks, events, usage, audit, products, exports, closure]
+  const features = [
+    mail,
+    keys,
+    sessions,
+    login,
+    team,
+    sso,
+    scimTokens,
+    scim,
+    webhooks,
+    events,
+    usage,
+    audit,
+    products,
+    exports,
+    closure,
+  ]
   return {
     features: features.map(({ feature }) => feature),
     accounts,
@@ -77,6 +97,7 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
     keys: keys.keys,
     refusals: audit.refusals,
     sessions: sessions.sessions,
+    directoryTokens: scimTokens.tokens,
     ownSessions: sessions.own,
     allowlist,
     printLink: login.printLink,

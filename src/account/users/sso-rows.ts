@@ -45,3 +45,8 @@ export async function listOwnerAddresses(tx: Tx, accountId: string): Promise<str
   )
   return rows.map(({ email }) => email)
 }
+
+/** @throws a unique violation of `users_email_key` or `users_active_email_key` when the address is a user's. */
+export async function setAddress(tx: Tx, { accountId, userId }: MemberKey, email: string): Promise<void> {
+  await tx.query('UPDATE users SET email = $3 WHERE account_id = $1 AND id = $2', [accountId, userId, email])
+}
