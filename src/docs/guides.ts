@@ -69,7 +69,7 @@ const GROUPS: readonly { title: string; names: readonly string[] }[] = [
     ],
   },
   { title: 'Trace', names: ['trace', 'canaries', 'killswitch', 'attribution', 'diffs', 'shares', 'backends'] },
-  { title: 'Account', names: ['keys', 'account', 'login', 'team', 'plans'] },
+  { title: 'Account', names: ['keys', 'account', 'login', 'team', 'sso', 'scim', 'plans'] },
   { title: 'Webhooks', names: ['webhooks', 'webhook-delivery'] },
   { title: 'Reference', names: ['api', 'overview', 'analytics'] },
   { title: 'Operate', names: ['operate'] },

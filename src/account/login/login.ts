@@ -7,7 +7,7 @@ import type { FailedSignIn, RefusalAudit } from '#src/account/audit/refusals.ts'
 import { type AccountRow, insertAccount } from '#src/account/keys/rows.ts'
 import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
 import type { Sessions, SignedIn } from '#src/account/sessions/sessions.ts'
-import { ssoRequired } from '#src/account/sso/required.ts'
+import { ssoRequired } from '#src/account/sso/problems.ts'
 import {
   findMember,
   findMemberByEmail,

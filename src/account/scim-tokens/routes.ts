@@ -11,7 +11,6 @@ const common = {
   permission: 'sso.write',
   needsAccountKey: true,
   isAccountLevel: true,
-  plan: 'enterprise',
 } as const
 
 const tokenView = z
@@ -40,6 +39,8 @@ export function scimTokenRoutes(tokens: ScimTokens): Route[] {
     endpoint(
       {
         ...common,
+        // After an account has left it, tokens are still listed and revoked.
+        plan: 'enterprise',
         method: 'POST',
         path: '/v1/auth/scim-tokens',
         operationId: 'createScimToken',

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { Failure, type FailureCode } from '#src/failure.ts'
-import type { ErrorForm } from '#src/platform/http/error-form.ts'
+import type { ErrorForm } from '#src/platform/http/respond.ts'
 
 export const SCIM_TYPE = 'application/scim+json'
 const ERROR_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:Error'

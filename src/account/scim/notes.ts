@@ -1,4 +1,5 @@
 import type { Note } from '#src/platform/http/openapi.ts'
+import { providerConfig, resourceTypes, schemas } from './documents.ts'
 import { USER_SCHEMA } from './resource.ts'
 
 const ID = 'usr_01m7x7ennfe7dsmvdzwjp06y9w'
@@ -25,16 +26,23 @@ const DEACTIVATE = {
   schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
   Operations: [{ op: 'replace', path: 'active', value: false }],
 }
-const DOCUMENT: Note = { description: 'A fixed document (RFC 7643).' }
+const BASE = 'https://claims.example.com'
+const of = (example: object): Note => ({
+  description: 'A fixed document (RFC 7643).',
+  answers: { 200: { example } },
+})
 
 export const NOTES: Record<string, Note> = {
-  'GET /v1/scim/v2/ServiceProviderConfig': DOCUMENT,
-  'GET /v1/scim/v2/ResourceTypes': DOCUMENT,
-  'GET /v1/scim/v2/ResourceTypes/:id': DOCUMENT,
-  'GET /v1/scim/v2/Schemas': DOCUMENT,
-  'GET /v1/scim/v2/Schemas/:id': DOCUMENT,
-  'GET /v1/scim/v2/Groups': { description: 'Roles are given by administrators of the account: there are no groups.' },
-  'GET /v1/scim/v2/Groups/:id': { description: 'There is none.' },
+  'GET /v1/scim/v2/ServiceProviderConfig': of(providerConfig(BASE)),
+  'GET /v1/scim/v2/ResourceTypes': of(listOf(...resourceTypes(BASE))),
+  'GET /v1/scim/v2/ResourceTypes/:id': of(resourceTypes(BASE)[0] ?? {}),
+  'GET /v1/scim/v2/Schemas': of(listOf(...schemas(BASE))),
+  'GET /v1/scim/v2/Schemas/:id': of(schemas(BASE)[0] ?? {}),
+  'GET /v1/scim/v2/Groups': {
+    description: 'Roles are given by administrators of the account: there are no groups.',
+    answers: { 200: { example: listOf() } },
+  },
+  'GET /v1/scim/v2/Groups/:id': { ...of({ schemas: [] }), description: 'There is none.' },
   'GET /v1/scim/v2/Users': {
     description:
       'Users of the account whose address is in the verified domain. Terms of a filter compare `id`, `userName`, `externalId`, ' +
@@ -76,12 +84,12 @@ export const NOTES: Record<string, Note> = {
   },
 }
 
-function listOf(user: object) {
+function listOf(...items: object[]) {
   return {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
-    totalResults: 1,
+    totalResults: items.length,
     startIndex: 1,
-    itemsPerPage: 1,
-    Resources: [user],
+    itemsPerPage: items.length,
+    Resources: items,
   }
 }

@@ -139,12 +139,12 @@ export function scimRoutes(directory: Directory, { baseUrl }: { baseUrl: string 
         audits: 'user.deprovisioned',
         summary: 'Remove a user',
         params: userId,
-        view: z.object({}).meta({ id: 'ScimNothing' }),
+        view: z.never(),
         status: [204],
       },
       async ({ caller, params }) => {
         await directory.remove(caller, params.id)
-        return reply(204, {})
+        return reply(204, undefined as never)
       },
     ),
   ]

@@ -97,7 +97,7 @@ function conditionOf(condition: UserCondition, values: unknown[]): string {
   return `${column} = ${place}`
 }
 
-export interface DirectoryRow {
+export interface DirectoryEntry {
   accountId: string
   userId: string
   externalId: string | null
@@ -109,7 +109,7 @@ export interface DirectoryRow {
 }
 
 /** What the directory says of a user. A deleted one is not deleted any more. */
-export async function putDirectoryRow(tx: Tx, row: DirectoryRow): Promise<void> {
+export async function putDirectoryRow(tx: Tx, row: DirectoryEntry): Promise<void> {
   await tx.query(
     `INSERT INTO directory_users (account_id, user_id, external_id, name, display_name, emails, work_email, changed_at)
      VALUES ($1, $2, $3, $4::jsonb, $5, $6::jsonb, $7, $8)

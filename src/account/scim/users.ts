@@ -38,7 +38,7 @@ interface DirectoryDeps {
   members: Pick<Members, 'deprovision' | 'findKeysOf'>
 }
 
-export interface ListQuery {
+export interface UserQuery {
   filter: string | undefined
   /** From 1. */
   startIndex: number
@@ -50,7 +50,7 @@ export type Directory = ReturnType<typeof createDirectory>
 export function createDirectory({ db, now, allowlist, own, members }: DirectoryDeps) {
   async function list(
     caller: Scope,
-    { filter, startIndex, count }: ListQuery,
+    { filter, startIndex, count }: UserQuery,
   ): Promise<{ total: number; users: DirectoryUser[] }> {
     const conditions = filter === undefined ? [] : parseUserFilter(filter)
     const { accountId } = caller

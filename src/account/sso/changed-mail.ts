@@ -1,11 +1,25 @@
 // The mail that tells every owner that the identity provider, or its domain, is another one: who controls it signs in as members.
 
 import type { Letter } from '#src/account/mail/letter.ts'
-import type { LetterWriter } from '#src/account/mail/send.ts'
+import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
 import { listOwnerAddresses } from '#src/account/users/sso-rows.ts'
-import type { Database } from '#src/platform/db/database.ts'
+import type { Database, Tx } from '#src/platform/db/database.ts'
+import type { Scope } from '#src/platform/ids.ts'
 import { quote } from '#src/platform/sanitize.ts'
 import { findConfig, type SsoConfig } from './rows.ts'
+
+/** One mail for each owner. In a tenant transaction, or with the account named in a system one. */
+export async function tellOwners(
+  tx: Tx,
+  scope: Scope,
+  { id, version }: Pick<SsoConfig, 'id' | 'version'>,
+): Promise<void> {
+  const { accountId, environment } = scope
+  for (const recipient of await listOwnerAddresses(tx, accountId)) {
+    const subjectId = `${id}.${version}`
+    await sendMail(tx, { kind: 'sso_changed', recipient, subjectId, scope: { accountId, environment } })
+  }
+}
 
 export function createChangedLetter({ db, baseUrl }: { db: Pick<Database, 'tenant'>; baseUrl: string }): LetterWriter {
   return ({ recipient, scope }) =>
@@ -27,7 +41,7 @@ function letterOf(accountId: string, config: SsoConfig | undefined, baseUrl: str
     ],
     action: { label: 'Sign in and look', url: `${baseUrl}/login/link` },
     notes: [
-      'Whoever controls the identity provider signs in as users beside owners. If you did not expect the change, remove it with DELETE /v1/auth/sso/config.',
+      'A person who controls the identity provider signs in as users beside owners. If you did not expect the change, remove it with DELETE /v1/auth/sso/config.',
       'You get this mail because you are an owner of the account.',
     ],
   }

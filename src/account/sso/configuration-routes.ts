@@ -6,15 +6,16 @@ import { replyVersioned, rowVersion } from '#src/platform/http/versions.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import type { Configuration, ShownConfig } from './configuration.ts'
 import { recordOf } from './domain.ts'
-import { startUrl } from './required.ts'
+import { startUrl } from './problems.ts'
 
 const common = {
   scope: 'admin',
   permission: 'sso.write',
   needsAccountKey: true,
   isAccountLevel: true,
-  plan: 'enterprise',
 } as const
+// After an account has left the plan enterprise, it still reads and removes what it has.
+const changing = { ...common, plan: 'enterprise' } as const
 const MAX_BODY_BYTES = 8_192
 
 const domainStatus = z.enum(['pending', 'verified']).meta({ id: 'SsoDomainStatus' })
@@ -82,7 +83,7 @@ export function configurationRoutes(configuration: Configuration, { baseUrl }: {
     ),
     endpoint(
       {
-        ...common,
+        ...changing,
         method: 'PUT',
         path: '/v1/auth/sso/config',
         operationId: 'putSsoConfig',
@@ -127,7 +128,7 @@ export function configurationRoutes(configuration: Configuration, { baseUrl }: {
     ),
     endpoint(
       {
-        ...common,
+        ...changing,
         method: 'POST',
         path: '/v1/auth/sso/config/verify-domain',
         operationId: 'verifySsoDomain',

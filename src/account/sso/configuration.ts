@@ -3,10 +3,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { recordAudit } from '#src/account/audit/record.ts'
-import { sendMail } from '#src/account/mail/send.ts'
 import { endSessionsOfDomain } from '#src/account/sessions/own-rows.ts'
 import { readActors } from '#src/account/users/actors.ts'
-import { listOwnerAddresses, unlinkSubjects } from '#src/account/users/sso-rows.ts'
+import { unlinkSubjects } from '#src/account/users/sso-rows.ts'
 import { lockTeam } from '#src/account/users/team-rows.ts'
 import { Failure, fieldFailure, invalidField } from '#src/failure.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
@@ -18,6 +17,7 @@ import { type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { newAccountId, type Scope } from '#src/platform/ids.ts'
 import type { TxtLookup } from '#src/platform/net/lookup.ts'
+import { tellOwners } from './changed-mail.ts'
 import { checkDomain, normalizeDomain, recordOf } from './domain.ts'
 import { ProviderError, unavailable } from './problems.ts'
 import type { Providers } from './provider.ts'
@@ -204,19 +204,6 @@ export function createConfiguration({ db, now, sealer, providers, lookupTxt }: C
   }
 
   return { get, put, verifyDomain, remove }
-}
-
-/** One mail for each owner. In a tenant transaction, or with the account named in a system one. */
-export async function tellOwners(
-  tx: Tx,
-  scope: Scope,
-  { id, version }: Pick<SsoConfig, 'id' | 'version'>,
-): Promise<void> {
-  const { accountId, environment } = scope
-  for (const recipient of await listOwnerAddresses(tx, accountId)) {
-    const subjectId = `${id}.${version}`
-    await sendMail(tx, { kind: 'sso_changed', recipient, subjectId, scope: { accountId, environment } })
-  }
 }
 
 function isOtherProvider(

@@ -2,8 +2,8 @@
 
 import { type Failure, invalidField } from '#src/failure.ts'
 import type { FieldErrorCode } from '#src/field-errors.ts'
+import { type AskProvider, addressProblemOf } from './ask-provider.ts'
 import { ProviderError } from './problems.ts'
-import { addressProblemOf, type ProviderFetch } from './provider-fetch.ts'
 
 /** Signatures of ID tokens that count. */
 export const ALGORITHMS = ['RS256', 'ES256'] as const
@@ -28,11 +28,11 @@ const MANY_TENANTS = /\{tenantid\}|^https:\/\/login\.microsoftonline\.com\/(?:co
  * @throws {Failure} `invalid_request` at `/issuer`
  * @throws {ProviderError}
  */
-export async function discover(issuer: string, fetch: ProviderFetch): Promise<ProviderMetadata> {
+export async function discover(issuer: string, ask: AskProvider): Promise<ProviderMetadata> {
   const problem = issuerProblemOf(issuer)
   if (problem !== undefined) throw issuerFailure('invalid_value', problem)
   if (MANY_TENANTS.test(issuer)) throw manyTenants()
-  const answer = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {
+  const answer = await ask(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {
     headers: { accept: 'application/json' },
   })
   if (answer.status !== 200) {

@@ -19,9 +19,8 @@ import type { SessionRow } from '#src/platform/http/caller.ts'
 import type { Acting, Origin } from '#src/platform/http/principal.ts'
 import { normalizeAddress } from '#src/platform/mail-address.ts'
 import { domainOf } from './domain.ts'
-import { refused } from './problems.ts'
+import { accountFailure, refused } from './problems.ts'
 import type { Identity } from './provider.ts'
-import { accountFailure } from './required.ts'
 import { markTested, type SsoStart, shareConfig, type UsableConfig } from './rows.ts'
 
 /** A user whom the first login makes has it, as one whom the directory makes. */

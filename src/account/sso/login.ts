@@ -24,9 +24,8 @@ import type { Acting, Origin } from '#src/platform/http/principal.ts'
 import { openClientSecret } from './configuration.ts'
 import { normalizeDomain } from './domain.ts'
 import { belongsElsewhere, createSettle, type Settled, type SsoSignedIn } from './linking.ts'
-import { LoginRefused, ProviderError, refused, unavailable } from './problems.ts'
+import { checkAccount, LoginRefused, ProviderError, refused, unavailable } from './problems.ts'
 import type { Providers } from './provider.ts'
-import { checkAccount } from './required.ts'
 import {
   findByDomain,
   findConfig,
@@ -116,8 +115,8 @@ export function createSsoLogin(deps: SsoLoginDeps) {
   }
 
   /**
-   * Begins a login that links the user of a session. It alone links an owner: whoever configures the provider could otherwise sign
-   * in as one.
+   * Begins a login that links the user of a session. It alone links an owner: an admin who configures the provider could otherwise
+   * sign in as one.
    * @throws {Failure} `session_required`; `not_found`; and as `start` does.
    */
   async function link(caller: Acting, browser: string | undefined): Promise<StartedLogin> {

@@ -6,10 +6,10 @@ import { LRUCache } from 'lru-cache'
 import type * as Client from 'openid-client'
 import { createFairSemaphore } from '#src/platform/fair-semaphore.ts'
 import type { Outbound } from '#src/platform/net/outbound.ts'
+import { type AskProvider, createAskProvider } from './ask-provider.ts'
 import { discover, type ProviderMetadata, parseObject } from './discovery.ts'
 import { type IdTokenClaims, verifyIdToken } from './id-token.ts'
 import { LoginRefused, ownErrorOf, ProviderError } from './problems.ts'
-import { createProviderFetch, type ProviderFetch } from './provider-fetch.ts'
 
 /** A provider as its account configured it. */
 export interface Provider {
@@ -20,7 +20,7 @@ export interface Provider {
   clientId: string
 }
 
-export interface Exchange {
+export interface CodeExchange {
   clientSecret: string
   redirectUri: string
   code: string
@@ -99,7 +99,7 @@ export function createProviders({ outbound, now, elapsed = () => performance.now
   }
 
   /** Redeems a code. @throws {LoginRefused | ProviderError} */
-  async function exchange(provider: Provider, wanted: Exchange): Promise<Identity> {
+  async function exchange(provider: Provider, wanted: CodeExchange): Promise<Identity> {
     return withSlot(provider.accountId, async () => {
       const found = await find(provider)
       checkIss(found.metadata, wanted.iss)
@@ -109,7 +109,7 @@ export function createProviders({ outbound, now, elapsed = () => performance.now
 
   /** Reads the discovery document anew, for a configuration that is being changed. */
   async function check(provider: Provider): Promise<void> {
-    const read = () => discover(provider.issuer, createProviderFetch(outbound, provider.accountId))
+    const read = () => discover(provider.issuer, createAskProvider(outbound, provider.accountId))
     await withSlot(provider.accountId, read)
   }
 
@@ -119,23 +119,23 @@ export function createProviders({ outbound, now, elapsed = () => performance.now
     const name = `${provider.accountId} ${provider.generation}`
     const known = kept.get(name)
     if (known !== undefined && elapsed() - known.madeAt < METADATA_MS) return known
-    const metadata = await discover(provider.issuer, createProviderFetch(outbound, provider.accountId))
+    const metadata = await discover(provider.issuer, createAskProvider(outbound, provider.accountId))
     const made: Kept = { metadata, keys: undefined, readAt: 0, lookedAt: undefined, madeAt: elapsed() }
     kept.set(name, made)
     return made
   }
 
-  async function redeem(provider: Provider, found: Kept, wanted: Exchange): Promise<Identity> {
+  async function redeem(provider: Provider, found: Kept, wanted: CodeExchange): Promise<Identity> {
     const { metadata } = found
     let token: Record<string, unknown> | undefined
-    const fetch = createProviderFetch(outbound, provider.accountId, (url, body) => {
+    const ask = createAskProvider(outbound, provider.accountId, (url, body) => {
       if (url === metadata.token_endpoint) token = parseObject(body.toString())
     })
     library ??= await import('openid-client')
     const client = library
     const configuration = configurationOf(client, metadata, provider, wanted.clientSecret)
-    configuration[client.customFetch] = fetch as Client.CustomFetch
-    const keys = await readKeys(found, fetch, KEYS_MS)
+    configuration[client.customFetch] = ask as Client.CustomFetch
+    const keys = await readKeys(found, ask, KEYS_MS)
     client.setJwksCache(configuration, {
       jwks: keys as Client.ExportedJWKSCache['jwks'],
       uat: Math.floor(Date.now() / 1_000),
@@ -158,34 +158,34 @@ export function createProviders({ outbound, now, elapsed = () => performance.now
     return identityOf(claims, async () => {
       const accessToken = token?.access_token
       if (metadata.userinfo_endpoint === undefined || typeof accessToken !== 'string') return undefined
-      return readUserInfo(metadata.userinfo_endpoint, accessToken, fetch)
+      return readUserInfo(metadata.userinfo_endpoint, accessToken, ask)
     })
   }
 
   async function verify(provider: Provider, found: Kept, idToken: string, nonce: string): Promise<IdTokenClaims> {
-    const fetch = createProviderFetch(outbound, provider.accountId)
+    const ask = createAskProvider(outbound, provider.accountId)
     const expected = { issuer: provider.issuer, clientId: provider.clientId, nonce, at: now() }
-    const keys = await readKeys(found, fetch, KEYS_MS)
+    const keys = await readKeys(found, ask, KEYS_MS)
     try {
       return await verifyIdToken(idToken, keys, expected)
     } catch (error) {
       if (!(error instanceof LoginRefused && error.refusal === 'key_unknown')) throw error
-      const others = await lookAgain(found, fetch)
+      const others = await lookAgain(found, ask)
       return verifyIdToken(idToken, others, expected)
     }
   }
 
   /** The key set as it is now, which may have a new key; the kept one, where another token had it read lately. */
-  async function lookAgain(found: Kept, fetch: ProviderFetch): Promise<JSONWebKeySet> {
+  async function lookAgain(found: Kept, ask: AskProvider): Promise<JSONWebKeySet> {
     const isAllowed = found.lookedAt === undefined || elapsed() - found.lookedAt >= LOOK_AGAIN_MS
     if (isAllowed) found.lookedAt = elapsed()
-    return readKeys(found, fetch, isAllowed ? 0 : KEYS_MS)
+    return readKeys(found, ask, isAllowed ? 0 : KEYS_MS)
   }
 
   /** The key set that was kept, unless it is older than this. */
-  async function readKeys(found: Kept, fetch: ProviderFetch, maxAgeMs: number): Promise<JSONWebKeySet> {
+  async function readKeys(found: Kept, ask: AskProvider, maxAgeMs: number): Promise<JSONWebKeySet> {
     if (found.keys !== undefined && elapsed() - found.readAt < maxAgeMs) return found.keys
-    const answer = await fetch(found.metadata.jwks_uri, { headers: { accept: 'application/json' } })
+    const answer = await ask(found.metadata.jwks_uri, { headers: { accept: 'application/json' } })
     if (answer.status !== 200) throw new ProviderError('invalid_answer', `its key set has the status ${answer.status}`)
     const { keys } = parseObject(await answer.text())
     if (!Array.isArray(keys)) throw new ProviderError('invalid_answer', 'its key set has no keys')
@@ -209,7 +209,7 @@ function configurationOf(
   const configuration = new client.Configuration(server, clientId, {}, authentication)
   // Without it signatures of ID tokens are not checked: they came by TLS.
   client.enableNonRepudiationChecks(configuration)
-  // http is refused by our own fetch, but for a provider on this machine.
+  // http is refused by our own ask, but for a provider on this machine.
   client.allowInsecureRequests(configuration)
   return configuration
 }
@@ -275,9 +275,9 @@ async function identityOf(
 async function readUserInfo(
   url: string,
   accessToken: string,
-  fetch: ProviderFetch,
+  ask: AskProvider,
 ): Promise<Record<string, unknown> | undefined> {
-  const answer = await fetch(url, { headers: { accept: 'application/json', authorization: `Bearer ${accessToken}` } })
+  const answer = await ask(url, { headers: { accept: 'application/json', authorization: `Bearer ${accessToken}` } })
   if (answer.status !== 200) return undefined
   const text = await answer.text()
   // A signed answer is not read.

@@ -4,7 +4,7 @@ import { recordAudit } from '#src/account/audit/record.ts'
 import { lockTeam } from '#src/account/users/team-rows.ts'
 import type { Database } from '#src/platform/db/database.ts'
 import type { TxtLookup } from '#src/platform/net/lookup.ts'
-import { tellOwners } from './configuration.ts'
+import { tellOwners } from './changed-mail.ts'
 import { checkDomain } from './domain.ts'
 import { findUnchecked, lockConfig, noteCheck, type SsoConfig } from './rows.ts'
 

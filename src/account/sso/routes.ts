@@ -100,7 +100,6 @@ export function ssoRoutes({ login, own, cookies }: SsoRoutesDeps): Route[] {
         sdk: { none: 'For browsers: the answer is bound to a cookie' },
         effect: 'write',
         kind: 'call',
-        plan: 'enterprise',
         summary: 'Begin a login that links your user to the identity provider. Owners are linked in no other way.',
         view: startedView,
         status: [200],

@@ -17,7 +17,7 @@ import { endRequests } from '#src/account/login/request-limits.ts'
 import { lockAddress } from '#src/account/login/rows.ts'
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { Sessions, SignedIn } from '#src/account/sessions/sessions.ts'
-import { ssoRequired } from '#src/account/sso/required.ts'
+import { ssoRequired } from '#src/account/sso/problems.ts'
 import { findMember, findMemberByEmail, noteSignIn } from '#src/account/users/rows.ts'
 import {
   findTeamMemberByEmail,

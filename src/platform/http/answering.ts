@@ -9,9 +9,8 @@ import type { Log } from '#src/platform/log.ts'
 import type { Metrics } from '#src/platform/metrics.ts'
 import { attributesOf, failSpan, inServerSpan, traceresponseOf } from '#src/platform/trace.ts'
 import type { Answer } from './endpoint.ts'
-import { type ErrorForm, formatted } from './error-form.ts'
 import { represent } from './represent.ts'
-import { commonHeaders, echoOf, toFailure } from './respond.ts'
+import { commonHeaders, type ErrorForm, echoOf, formatted, toFailure } from './respond.ts'
 import { send } from './send.ts'
 
 /** The path of requests that no route answers: the paths that strangers request are unbounded. */

@@ -27,9 +27,9 @@ export type Principal =
   | { kind: 'directory'; tokenId: string }
 
 /** The principal of a route that takes keys or sessions. */
-export type Credential = Exclude<Principal, { kind: 'directory' }>
+export type KeyOrSession = Exclude<Principal, { kind: 'directory' }>
 
-export function credentialOf(principal: Principal): Credential {
+export function credentialOf(principal: Principal): KeyOrSession {
   if (principal.kind === 'directory') throw new Error('a directory calls the routes of SCIM only')
   return principal
 }

@@ -53,7 +53,7 @@ describe('a configuration', () => {
       json: { code: 'insufficient_role' },
     })
     const lesser = await service.makeTeam('growth')
-    expect(await service.send(lesser.owner, 'GET', '/v1/auth/sso/config')).toMatchObject({
+    expect(await service.configure(lesser.owner, provider, 'lesser.example')).toMatchObject({
       json: { code: 'plan_required' },
     })
     expect(await service.send(owner, 'DELETE', '/v1/auth/sso/config')).toMatchObject({ json: { deleted: true } })

@@ -4,8 +4,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { endpoint, publicEndpoint, reply } from '#src/platform/http/endpoint.ts'
-import type { ErrorForm } from '#src/platform/http/error-form.ts'
 import { describeRoutes } from '#src/platform/http/openapi.ts'
+import type { ErrorForm } from '#src/platform/http/respond.ts'
 import { call, startApp, type TestApp } from '../../support/http.ts'
 
 const form: ErrorForm = {
@@ -38,7 +38,8 @@ const routes = [
       view,
       status: [201],
     },
-    async ({ body, query: { count } }) => reply(201, { name: body.name, count: count ?? null }, { Location: '/v1/things/1' }),
+    async ({ body, query: { count } }) =>
+      reply(201, { name: body.name, count: count ?? null }, { Location: '/v1/things/1' }),
   ),
   endpoint(
     {

@@ -15,14 +15,14 @@ interface FetchOptions {
   body?: unknown
 }
 
-export type ProviderFetch = (url: string, options?: FetchOptions) => Promise<Response>
+export type AskProvider = (url: string, options?: FetchOptions) => Promise<Response>
 
 /** @param onAnswer Is told each answer before openid-client reads it. */
-export function createProviderFetch(
+export function createAskProvider(
   outbound: Pick<Outbound, 'send'>,
   account: string,
   onAnswer: (url: string, body: Buffer) => void = () => {},
-): ProviderFetch {
+): AskProvider {
   return async (url, { method = 'GET', headers = {}, body } = {}) => {
     const problem = addressProblemOf(url)
     if (problem !== undefined) throw new ProviderError('refused_address', problem)
