@@ -17,6 +17,8 @@ export interface RealProvider {
   issuer: string
   clientId: string
   clientSecret: string
+  /** Who signs in at the provider next, such as in a browser. */
+  expect(person: Person): void
   /** Signs a person in at the provider, and returns where it leads back. */
   signIn(authorizeUrl: string, person: Person): Promise<URL>
   close(): Promise<void>
@@ -70,13 +72,17 @@ export async function startRealProvider({ redirectUri, algorithm = 'RS256' }: Pr
     const login = { accountId: next?.sub }
     void provider.interactionFinished(req, res, { login }, { mergeWithLastSubmission: false })
   })
+  const expectPerson = (person: Person) => {
+    people.set(person.sub, person)
+    next = person
+  }
   return {
     issuer,
     clientId,
     clientSecret,
+    expect: expectPerson,
     async signIn(authorizeUrl, person) {
-      people.set(person.sub, person)
-      next = person
+      expectPerson(person)
       return follow(authorizeUrl, redirectUri)
     },
     close: () => closed(server),

@@ -66,7 +66,7 @@ export async function startSsoService(env: NodeJS.ProcessEnv = {}): Promise<SsoS
   const self: SsoService = {
     ...service,
     records,
-    redirectUri: `${BASE_URL}/login/sso`,
+    redirectUri: `${service.services.platform.baseUrl}/login/sso`,
     configure: (owner, { issuer, clientId = 'client', clientSecret = 'a secret of this test' }, domain, more = {}) =>
       service.send(owner, 'PUT', '/v1/auth/sso/config', {
         issuer,
