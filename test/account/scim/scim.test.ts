@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newAccountId } from '#src/platform/ids.ts'
 import { browserOf } from '../login/service.ts'
 import { type Directory, type ScimService, startScimService, USER } from './service.ts'
 
@@ -110,9 +111,16 @@ describe('a user of a directory', () => {
     expect(answer.json.role).toBe('analyst')
     const { id: keyId } = await service.makeKey(directory.accountId)
     await service.test.owner('UPDATE api_keys SET created_by = $2 WHERE id = $1', [keyId, id])
+    await service.test.owner(
+      `INSERT INTO passkeys (account_id, id, user_id, name, credential_id, public_key, algorithm, counter, aaguid, transports,
+         is_backup_eligible, is_backed_up, created_at)
+       VALUES ($1, $2, $3, 'phone', '\\x01', '\\x02', 'ES256', 0, gen_random_uuid(), '{}', false, false, now())`,
+      [directory.accountId, newAccountId('psk'), id],
+    )
     await service.request(email)
     const link = await service.tokenFor(email)
     expect((await directory.patch(id, { op: 'Replace', path: 'active', value: 'False' })).json.active).toBe(false)
+    expect(await service.test.owner('SELECT 1 FROM passkeys WHERE user_id = $1', [id])).toEqual([])
     expect((await service.send(headers, 'GET', '/v1/auth/session')).status).toBe(401)
     expect((await service.use(link)).status).toBe(400)
     const [entry] = await service.test.owner(
