@@ -189,7 +189,7 @@ async function measureDirectory(
   ]
 }
 
-/** Logins and reads of one account, while people of another wait for a provider that does not answer. */
+/** The floor: the same logins and reads of one account, without people of another who wait for a provider that does not answer. */
 async function measureHanging(
   stage: Stage,
   web: Process,

@@ -68,17 +68,21 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       created_by: user,
       created_at: new Date(),
     })
-    await insertOfAccount('sso_configs', {
-      id: newAccountId('sso'),
-      issuer: 'https://login.example.com',
-      client_id: 'client',
-      sealed_client_secret: bytes(40),
-      client_secret_last4: 'abcd',
-      domain: 'login.example.com',
-      domain_token: 'token',
-      changed_at: new Date(),
-      changed_by: user,
-    })
+    // One of an account, whatever the environment.
+    const [config] = await tx.adhoc('SELECT 1 FROM sso_configs')
+    if (config === undefined) {
+      await insertOfAccount('sso_configs', {
+        id: newAccountId('sso'),
+        issuer: 'https://login.example.com',
+        client_id: 'client',
+        sealed_client_secret: bytes(40),
+        client_secret_last4: 'abcd',
+        domain: 'login.example.com',
+        domain_token: 'token',
+        changed_at: new Date(),
+        changed_by: user,
+      })
+    }
     await insertOfAccount('sso_starts', {
       id: newAccountId('sso'),
       state_hash: bytes(),
