@@ -253,14 +253,13 @@ describe('enforcement', () => {
   it('and a link that is used at the same moment leave no session', async () => {
     const org = await service.connect(provider)
     await signInOnce(org)
-    const members = await Promise.all(
-      Array.from({ length: 6 }, async (_, index) => {
-        const email = `racer${index}@${org.domain}`
-        await service.addUser(org.accountId, { email, role: 'analyst' })
-        await service.request(email)
-        return { email, token: await service.tokenFor(email) }
-      }),
-    )
+    const members: { email: string; token: string }[] = []
+    for (let index = 0; index < 6; index += 1) {
+      const email = `racer${index}@${org.domain}`
+      await service.addUser(org.accountId, { email, role: 'analyst' })
+      await service.request(email)
+      members.push({ email, token: await service.tokenFor(email) })
+    }
     const put = () =>
       service.send(org.owner, 'PUT', '/v1/auth/sso/config', {
         issuer: provider.issuer,

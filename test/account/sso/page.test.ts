@@ -33,7 +33,8 @@ describe.skipIf(!hasBrowser)('a browser (skipped where there is no Chromium)', {
     await provider?.close()
     door?.close()
   })
-  const message = `document.getElementById('message').textContent`
+  // Between two pages there is none.
+  const message = `(document.getElementById('message')?.textContent ?? '')`
   const visible = (id: string) => browser.see(`document.getElementById('${id}')?.hidden === false`)
 
   it('walks from the page of links to the provider and back, and leaves no code in its address', async () => {
