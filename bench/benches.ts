@@ -76,6 +76,14 @@ export const BENCHES = {
     bar: '≥ 0.75',
     run: async (options) => (await import('./keys.ts')).runKeys(options),
   },
+  sso: {
+    measures:
+      'a login by single sign-on without the time of the provider; 1,000 users pushed by SCIM with the limits of production; a page of 200 out of 10,000 users; logins and reads beside a provider that hangs',
+    floor: 'nothing; itself without the provider that hangs',
+    bar: 'p50 ≤ 150 ms; ≤ 60 s; p50 ≤ 50 ms; p99 ≤ 50 ms more',
+    parts: ['login', 'scim', 'hanging'],
+    run: async (options) => (await import('./sso.ts')).runSso(options),
+  },
   timing: {
     measures:
       'the time of a 401 with keys that the service knows (they are revoked), and of a request for a login link with the address of a user',

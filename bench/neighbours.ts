@@ -21,7 +21,7 @@ import { type Process, processorMs, startProcess } from './processes.ts'
 import { openStage, type Stage } from './stage.ts'
 
 /**
- * Length of a phase. Calm and attacked ones are equally long, so that both have the same mix of requests. With three rounds of fourteen
+ * Length of a phase. Calm and attacked ones are equally long, so that both have the same mix of requests. With three rounds of fifteen
  * scenarios a run takes some 20 minutes, and a scenario has 1,300 samples under attack.
  */
 const PHASE_SECONDS = 12
@@ -105,6 +105,7 @@ export async function runNeighbours(options: Options): Promise<Verdict[]> {
       WEB_PORT: String(port),
       ATTACKER_KEY: enemy.key,
       PUBLISHABLE_KEY: enemy.publishableKey,
+      ATTACKER_LIVE_KEY: enemy.liveKey,
       WAITING_IDS: JSON.stringify(waitingIds),
     })
     stack.defer(() => attacker.stop())
@@ -290,7 +291,9 @@ async function addEnemies(stage: Stage) {
     scopes: ['all'],
     isAccountBearing: false,
   })
-  return { accountId: own.accountId, key: own.key, publishableKey: key, accounts: [own.accountId, shared.id] }
+  const live = { accountId: own.accountId, environment: 'live' } as const
+  const { key: liveKey } = await createKeys({ db: stage.db }).create(live, { name: 'live', scopes: ['admin'] })
+  return { accountId: own.accountId, key: own.key, publishableKey: key, liveKey, accounts: [own.accountId, shared.id] }
 }
 
 /** Claims of the attacker, and attestations that wait for jobs of another day. Returns the ids of some. */

@@ -9,7 +9,13 @@ import { Failure } from '#src/failure.ts'
 import { note } from '#src/platform/context.ts'
 import { createFairBudget } from '#src/platform/fair-budget.ts'
 import { createAnswering, UNMATCHED } from '#src/platform/http/answering.ts'
-import { createAuthenticator, type FindKey, type FindSession, type Visit } from '#src/platform/http/caller.ts'
+import {
+  createAuthenticator,
+  type FindDirectory,
+  type FindKey,
+  type FindSession,
+  type Visit,
+} from '#src/platform/http/caller.ts'
 import { addressBlock, createClientAddress } from '#src/platform/http/client-address.ts'
 import type { Caller, FindOverCap, Route } from '#src/platform/http/endpoint.ts'
 import type { FindEffect, KeepStatus } from '#src/platform/http/idempotency.ts'
@@ -17,7 +23,14 @@ import type { RequestLimits } from '#src/platform/http/limits.ts'
 import { DEFAULT_MINIMUM_RATE, type MinimumRate } from '#src/platform/http/minimum-rate.ts'
 import { describeRoutes, type Notes } from '#src/platform/http/openapi.ts'
 import type { Refused } from '#src/platform/http/principal.ts'
-import { type AnswerRoute, createRouting, inOrder, refuseUnmatched, shapeOf } from '#src/platform/http/routing.ts'
+import {
+  type AnswerRoute,
+  collectionOf,
+  createRouting,
+  inOrder,
+  refuseUnmatched,
+  shapeOf,
+} from '#src/platform/http/routing.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import type { Log } from '#src/platform/log.ts'
 import type { Metrics } from '#src/platform/metrics.ts'
@@ -30,6 +43,7 @@ export interface AppDeps {
   notes?: Notes
   findKey: FindKey
   findSession?: FindSession
+  findDirectory?: FindDirectory | undefined
   cookies: SessionCookies
   /** Addresses and ranges of the proxies whose X-Forwarded-For counts. */
   trustedProxies?: readonly string[]
@@ -64,6 +78,7 @@ export function createApp(deps: AppDeps): Koa {
   const identify = createAuthenticator({
     findKey: deps.findKey,
     findSession: deps.findSession,
+    findDirectory: deps.findDirectory,
     cookies: deps.cookies,
     clientAddress,
     ...(limits === undefined ? {} : { countGuess: limits.countGuess }),
@@ -111,22 +126,27 @@ export function createApp(deps: AppDeps): Koa {
           pace,
           openHold: (caller) => budget.open(caller?.accountId ?? addressBlock(clientAddress(req))),
         })
-      if (route.audits === undefined || recordRefusal === undefined) return answer(ctx, route.path, handle)
-      return answer(ctx, route.path, async (requestId, headers) => {
+      if (route.audits === undefined || recordRefusal === undefined) {
+        return answer(ctx, route.path, handle, route.errorForm)
+      }
+      const record = async (requestId: string, headers: Record<string, string>) => {
         try {
           return await handle(requestId, headers)
         } catch (error) {
           if (known !== undefined && isRefusedAct(error)) await recordRefusal(known, route, error.code)
           throw error
         }
-      })
+      }
+      return answer(ctx, route.path, record, route.errorForm)
     }
     routing.add(route, run)
   }
 
   const app = new Koa()
   app.use(routing.middleware)
-  app.use((ctx) => answer(ctx, UNMATCHED, async () => refuseUnmatched(ctx, baseUrl)))
+  // Addresses below a collection of another protocol have errors in its form, whether a route answers them or not.
+  const forms = new Map(routes.map(({ path, errorForm }) => [collectionOf(path), errorForm]))
+  app.use((ctx) => answer(ctx, UNMATCHED, async () => refuseUnmatched(ctx, baseUrl), forms.get(collectionOf(ctx.path))))
   app.on('error', (error: Error) => log.debug({ err: error }, 'connection error'))
   return app
 }

@@ -23,6 +23,8 @@ export const FAILURES = {
   account_suspended: { status: 403, title: 'Account suspended', retry: 'never' },
   beta_access_required: { status: 403, title: 'Beta access required', retry: 'never' },
   plan_required: { status: 403, title: 'Another plan required', retry: 'never' },
+  sso_required: { status: 403, title: 'Single sign-on required', retry: 'never' },
+  sso_login_refused: { status: 403, title: 'Single sign-on refused', retry: 'never' },
   role_limit: { status: 403, title: 'Beyond your role', retry: 'never' },
   approver_not_eligible: { status: 403, title: 'Approver not eligible', retry: 'never' },
   environment_mismatch: { status: 403, title: 'Environment mismatch', retry: 'never' },
@@ -60,6 +62,7 @@ export const FAILURES = {
   precondition_required: { status: 428, title: 'Precondition required', retry: 'never' },
   rate_limited: { status: 429, title: 'Too many requests', retry: 'later' },
   internal_error: { status: 500, title: 'Internal error', retry: 'later' },
+  provider_unavailable: { status: 502, title: 'Identity provider unavailable', retry: 'later' },
   service_unavailable: { status: 503, title: 'Service unavailable', retry: 'later' },
 } as const satisfies Record<string, { status: number; title: string; retry: Retry }>
 

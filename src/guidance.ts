@@ -158,6 +158,30 @@ const GUIDANCE = {
     repeat: NO,
     example: { detail: 'This deployment lets only listed addresses sign in.' },
   },
+  sso_required: {
+    happened: 'The organization of this address lets its users sign in by single sign-on only.',
+    remedy: 'Open `start_url` in a browser. Owners sign in with mailed links, too.',
+    repeat: NO,
+    example: {
+      detail: 'Users of acme.example sign in by single sign-on.',
+      members: { start_url: 'https://claims.example.com/v1/auth/sso/start?domain=acme.example' },
+    },
+  },
+  sso_login_refused: {
+    happened: 'The identity provider answered, and its answer signs nobody in; `cause` says why.',
+    remedy: 'The guide Single sign-on lists every cause with what to do. The administrator finds it in the audit log.',
+    repeat: 'Not this code and state: begin again with GET /v1/auth/sso/start.',
+    example: {
+      detail: 'The identity provider gave an address outside of the domain acme.example.',
+      members: { cause: 'domain_mismatch' },
+    },
+  },
+  provider_unavailable: {
+    happened: 'The identity provider did not answer, or not as OpenID Connect demands; `cause` says what happened.',
+    remedy: 'Begin again with GET /v1/auth/sso/start. If it persists, ask the administrator of the identity provider.',
+    repeat: 'Not this code and state: begin again. A configuration can be sent again.',
+    example: { detail: 'The identity provider did not answer within 5 seconds.', members: { cause: 'timeout' } },
+  },
   plan_required: {
     happened: 'The account’s plan does not include this.',
     remedy: 'Ask the operator of the service for the plan that `required_plan` names.',

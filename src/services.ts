@@ -20,6 +20,7 @@ import { createDispatcher } from './platform/jobs/dispatch.ts'
 import { createWaiters } from './platform/jobs/waiters.ts'
 import { createLedger } from './platform/ledger/record.ts'
 import type { Log } from './platform/log.ts'
+import { createTxtLookup } from './platform/net/lookup.ts'
 import { createOutbound } from './platform/net/outbound.ts'
 import { parseStoreAddress } from './platform/store/address.ts'
 import { openStore } from './platform/store/open.ts'
@@ -122,6 +123,7 @@ function createPlatform({
     waiters: closing('waiters', createWaiters({ db, reports: engine.settled })),
     bulkWork: createBulkWork({ connections: config.DATABASE_POOL }),
     outbound: closing('outbound calls', createOutbound({ allow: config.OUTBOUND_ALLOW })),
+    lookupTxt: createTxtLookup(),
     sealer,
     ledger: createLedger({ db, sealer }),
     signingKeys: createSigningKeys({ db, sealer, now }),

@@ -25,6 +25,7 @@ export const startWeb: Start = async ({
     notes: notesOf(features),
     findKey: account.keys.find,
     findSession: account.sessions.find,
+    findDirectory: account.directoryTokens.find,
     cookies,
     trustedProxies: config.TRUSTED_PROXIES,
     limits: await startRateLimits(config, platform),

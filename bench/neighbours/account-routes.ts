@@ -4,6 +4,7 @@ export const PLAIN_READS = [
   '/docs/events',
   '/docs/roles',
   '/login/link',
+  '/login/sso',
   '/login/invite',
   '/passkeys',
   '/approve',
@@ -35,10 +36,33 @@ export const PLAIN_READS = [
 ]
 
 /**
- * Routes that the honest tenant does not call: they take a signed-in user or a live key, end what they are about, send
+ * Routes that the honest tenant does not call: they take a signed-in user, a directory or a live key, end what they are about, send
  * mail, or redirect; those of the ledger that need decisions, and those of approvals that need people.
  */
 export const NOT_CALLED: readonly string[] = [
+  'DELETE /v1/auth/scim-tokens/:id',
+  'DELETE /v1/auth/sso/config',
+  'DELETE /v1/scim/v2/Users/:id',
+  'GET /v1/auth/scim-tokens',
+  'GET /v1/auth/sso/config',
+  'GET /v1/auth/sso/start',
+  'GET /v1/scim/v2/Groups',
+  'GET /v1/scim/v2/Groups/:id',
+  'GET /v1/scim/v2/ResourceTypes',
+  'GET /v1/scim/v2/ResourceTypes/:id',
+  'GET /v1/scim/v2/Schemas',
+  'GET /v1/scim/v2/Schemas/:id',
+  'GET /v1/scim/v2/ServiceProviderConfig',
+  'GET /v1/scim/v2/Users',
+  'GET /v1/scim/v2/Users/:id',
+  'PATCH /v1/scim/v2/Users/:id',
+  'POST /v1/auth/scim-tokens',
+  'POST /v1/auth/sso/callback',
+  'POST /v1/auth/sso/config/verify-domain',
+  'POST /v1/auth/sso/link',
+  'POST /v1/scim/v2/Users',
+  'PUT /v1/auth/sso/config',
+  'PUT /v1/scim/v2/Users/:id',
   'DELETE /v1/account/closure',
   'DELETE /v1/auth/session',
   'DELETE /v1/auth/sessions',

@@ -16,6 +16,7 @@ const NONE: Tally = { sent: 0, outcomes: {}, slowestMs: 0, seconds: 0 }
 const target = openTarget(`http://127.0.0.1:${setting('WEB_PORT')}`, {
   key: setting('ATTACKER_KEY'),
   publishableKey: setting('PUBLISHABLE_KEY'),
+  liveKey: setting('ATTACKER_LIVE_KEY'),
   waitingIds: JSON.parse(setting('WAITING_IDS')),
 })
 const prepared = new Map<ScenarioName, Attack>()

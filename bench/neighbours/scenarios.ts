@@ -89,6 +89,11 @@ export const SCENARIOS = {
     hasPublishable: true,
   },
   hanging: { says: 'events and pings to 40 endpoints that never answer', atOnce: 4, perSecond: 20 },
+  providers: {
+    says: 'an identity provider that never answers, configured and asked by sixteen requests at once',
+    atOnce: 16,
+    perSecond: 40,
+  },
 } as const satisfies Record<AttackName | 'nothing', Scenario>
 
 export type ScenarioName = keyof typeof SCENARIOS

@@ -14,7 +14,10 @@ import type { MailSettings } from './mail/config.ts'
 import { mailFeature } from './mail/feature.ts'
 import type { LetterWriter } from './mail/send.ts'
 import { productsFeature } from './products/feature.ts'
+import { scimFeature } from './scim/feature.ts'
+import { scimTokensFeature } from './scim-tokens/feature.ts'
 import { sessionsFeature } from './sessions/feature.ts'
+import { ssoFeature } from './sso/feature.ts'
 import { teamFeature } from './team/feature.ts'
 import type { EndWithUser } from './team/members.ts'
 import { usageFeature } from './usage/feature.ts'
@@ -47,6 +50,14 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
   const login = loginFeature(p, settings, { ...sessions, refusals: audit.refusals })
   const { allowlist } = login
   const team = teamFeature(p, { ...sessions, allowlist, withSlot: login.login.withSlot, tables, endWithUser })
+  const sso = ssoFeature(p, {
+    ...sessions,
+    allowlist,
+    withSlot: login.login.withSlot,
+    refusals: audit.refusals,
+  })
+  const scimTokens = scimTokensFeature(p)
+  const scim = scimFeature(p, { ...sessions, ...team, allowlist })
   const webhooks = webhooksFeature(p, settings, accounts)
   const events = eventsFeature(p)
   const usage = usageFeature(p, { notify: mailNotice })
@@ -54,13 +65,30 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
     login_link: login.login.writeLetter,
     invite: team.invites.writeLetter,
     usage_notice: createNoticeLetter(p),
+    sso_changed: sso.writeLetter,
     webhook_endpoint_disabled: createDisabledLetter(p),
     ...writers,
   })
   const products = productsFeature(p)
   const exports = exportsFeature(p, tables)
   const closure = closureFeature(p, tables)
-  const features = [mail, keys, sessions, login, team, webhooks, events, usage, audit, products, exports, closure]
+  const features = [
+    mail,
+    keys,
+    sessions,
+    login,
+    team,
+    sso,
+    scimTokens,
+    scim,
+    webhooks,
+    events,
+    usage,
+    audit,
+    products,
+    exports,
+    closure,
+  ]
   return {
     features: features.map(({ feature }) => feature),
     accounts,
@@ -69,6 +97,7 @@ export function createAccount(p: Platform, settings: AccountSettings, { tables, 
     keys: keys.keys,
     refusals: audit.refusals,
     sessions: sessions.sessions,
+    directoryTokens: scimTokens.tokens,
     ownSessions: sessions.own,
     allowlist,
     printLink: login.printLink,

@@ -47,6 +47,8 @@ export const ACCOUNT_TYPES = {
   usr: 'user',
   uss: 'user session',
   inv: 'invite',
+  sso: 'single sign-on',
+  sct: 'token of a directory',
   lnk: 'login link',
   mai: 'mail',
   psk: 'passkey',

@@ -152,6 +152,11 @@ export const PERMISSIONS = {
     isScoped: false,
   },
   'team.write': { allows: 'invite, change and remove members', roles: ['admin'], isScoped: false },
+  'sso.write': {
+    allows: 'connect an identity provider, and make and revoke tokens of directories',
+    roles: ['admin'],
+    isScoped: false,
+  },
   'audit.read': { allows: 'read the audit log', roles: ['admin'], isScoped: false },
   'account.export': { allows: 'export everything of the account', roles: [], isScoped: false },
   'account.close': { allows: 'close the account', roles: [], isScoped: false },

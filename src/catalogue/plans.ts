@@ -47,6 +47,9 @@ export const PLAN_LIMITS = {
  */
 export const SESSION_RATE = { perSecond: 20, burst: 100 } as const satisfies Rate
 
+/** Rate of each token of a directory, within the rate of its account. */
+export const DIRECTORY_RATE = { perSecond: 50, burst: 100 } as const satisfies Rate
+
 /**
  * Rate of each key and each user for the routes that stop something; other requests don't count against it. The burst
  * is enough to revoke a fleet of phones in minutes.

@@ -21,6 +21,7 @@ const SOURCES = {
   'login.js': new URL('./browser/login.js', import.meta.url),
   'passkeys.js': new URL('./browser/passkeys.js', import.meta.url),
   'share.js': new URL('./browser/share.js', import.meta.url),
+  'sso.js': new URL('./browser/sso.js', import.meta.url),
   'search.js': new URL('./browser/search.js', import.meta.url),
   'minisearch.js': fileURLToPath(import.meta.resolve('minisearch')),
   'stemmer.js': fileURLToPath(import.meta.resolve('stemmer')),

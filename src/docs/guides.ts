@@ -73,7 +73,7 @@ export const GUIDES: Record<string, readonly string[]> = {
     'reports',
   ],
   trace: ['trace', 'canaries', 'killswitch', 'attribution', 'diffs', 'shares', 'backends'],
-  account: ['keys', 'account', 'login', 'team', 'plans'],
+  account: ['keys', 'account', 'login', 'team', 'sso', 'scim', 'plans'],
   webhooks: ['webhooks', 'webhook-delivery'],
   reference: ['api', 'overview', 'analytics'],
   operate: [

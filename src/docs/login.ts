@@ -21,6 +21,7 @@ export function loginPage(script: string): DocsPage {
 <p>This service shows its links instead of mailing them alone. A session from such a link reaches sandbox data only.</p>
 <p><button type="submit">Sign in with the link</button></p>
 </form>
+<p id="sso"><a class="button" href="sso">Sign in with your organization</a></p>
 <p id="back" hidden><a href="../approve">Back to the approval</a></p>
 <form id="leave" hidden>
 <p><button type="submit">Sign out</button></p>
@@ -29,6 +30,32 @@ export function loginPage(script: string): DocsPage {
 </div>
 `
   return { path: '/login/link', title: 'Sign in', body, isWide: true, scripts: [{ src: script, isModule: true }] }
+}
+
+/** `/login/sso`: begins single sign-on, and finishes it when the identity provider leads back here. */
+export function ssoPage(script: string): DocsPage {
+  const body = html`<div class="home login">
+<h1>Sign in with your organization</h1>
+<noscript><p class="lead">This page needs scripts: it takes what signs you in out of the address.</p></noscript>
+<p class="lead" id="message" role="status" aria-live="polite" hidden></p>
+<form id="begin" hidden>
+<p><label for="domain">Your e-mail address, or its domain</label></p>
+<p><input type="text" id="domain" name="domain" autocomplete="email" maxlength="254" required> <button type="submit">Go on</button></p>
+</form>
+<form id="link" hidden>
+<p>You are signed in. With this button your user is linked to the identity provider of your organization: you sign in there first.</p>
+<p><button type="submit">Link my user</button></p>
+</form>
+<p id="signin" hidden><a href="link">Sign in or out</a></p>
+</div>
+`
+  return {
+    path: '/login/sso',
+    title: 'Sign in with your organization',
+    body,
+    isWide: true,
+    scripts: [{ src: script, isModule: true }],
+  }
 }
 
 /** `/login/invite`: the same for the link of an invite. */

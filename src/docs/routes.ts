@@ -8,7 +8,7 @@ import { eventsPage } from './event-types.ts'
 import { createGuides } from './guides.ts'
 import { homePage } from './home.ts'
 import { type DocsPage, renderPage } from './layout.ts'
-import { invitePage, loginPage, passkeysPage } from './login.ts'
+import { invitePage, loginPage, passkeysPage, ssoPage } from './login.ts'
 import { decisionsPage, errorsPage, guidePage, overviewPage, referencePage } from './pages.ts'
 import { type Prepared, prepare } from './prepared.ts'
 import { rolesPage } from './roles.ts'
@@ -121,6 +121,23 @@ export function docsRoutes({ routes, notes, baseUrl }: DocsDeps): Route[] {
         reason: 'A person who signs in has no session yet',
       },
       (exchange) => show(exchange, '/login/link', () => loginPage(`../docs/assets/${assets.nameOf('login.js')}`)),
+    ),
+    page(
+      {
+        path: '/login/sso',
+        operationId: 'showSso',
+        summary: 'The page of single sign-on, to which identity providers lead back',
+        reason: 'A person who signs in has no session yet',
+      },
+      // The address has a code and a state until the script removes them.
+      async (exchange) => {
+        const script = `../docs/assets/${assets.nameOf('sso.js')}`
+        const answer = await show(exchange, '/login/sso', () => ssoPage(script))
+        return {
+          ...answer,
+          headers: { ...answer.headers, 'Referrer-Policy': 'no-referrer', 'Cache-Control': 'no-store' },
+        }
+      },
     ),
     page(
       {

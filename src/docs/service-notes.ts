@@ -125,6 +125,10 @@ export const SERVICE_NOTES: Record<string, Note> = {
       302: { description: 'To /login/link.', headers: { Location: '`login/link`, relative to this address.' } },
     },
   },
+  'GET /login/sso': {
+    description:
+      'Identity providers lead back here with a code and a state, which the page removes from the address and sends in a body.',
+  },
   'GET /login/link': {
     description:
       'Where the link of a mail leads. Opening it uses nothing up; the page sends the token when a person confirms.',

@@ -23,6 +23,7 @@ import type { Dispatcher } from './jobs/dispatch.ts'
 import type { Waiters } from './jobs/waiters.ts'
 import type { Ledger } from './ledger/record.ts'
 import type { Log } from './log.ts'
+import type { TxtLookup } from './net/lookup.ts'
 import type { Outbound } from './net/outbound.ts'
 import type { RetentionRule } from './retention.ts'
 import type { Sequence } from './sequence.ts'
@@ -40,6 +41,7 @@ export interface Platform {
   /** For transactions of many rows. */
   bulkWork: BulkWork
   outbound: Outbound
+  lookupTxt: TxtLookup
   sealer: Sealer
   ledger: Ledger
   signingKeys: SigningKeys

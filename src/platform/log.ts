@@ -35,7 +35,7 @@ const SECRET_NAMES = [
 ]
 // ...and by their patterns, in messages and stacks: API keys, webhook secrets (~1 is a slash in a JSON pointer), passwords
 // in connection strings.
-const KEY_PATTERNS = /(svc_(?:live|test)_|whsec_)[\w+/=~-]{6,}/gi
+const KEY_PATTERNS = /(svc_(?:live|test|scim)_|whsec_)[\w+/=~-]{6,}/gi
 // The tokens of links and sessions are 256 random bits in base64url, 43 characters; the signature of a signed token has
 // 86. A capital tells them from ids and names. An escape of JSON may stand before one, and is no part of it.
 const TOKEN_PATTERN = /(?<=^|[^\w-]|\\[bfnrt]|\\u[\da-f]{4})(?<!\\(?=[bfnrtu]))(?=[\w-]{0,42}[A-Z])[\w-]{43,}/g

@@ -18,6 +18,7 @@ const NAMES = [
   'latency',
   'deliver',
   'keys',
+  'sso',
   'timing',
   'policy',
   'duplicates',
@@ -30,6 +31,7 @@ const NAMES = [
 ] as const
 // The floor of these is the service itself under other conditions, or the engine alone, in the benchmark's own process.
 const FLOOR_WITHIN: readonly string[] = [
+  'sso',
   'backlog',
   'backlog-depth',
   'fairness',

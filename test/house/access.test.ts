@@ -11,7 +11,7 @@ import { makeServices, routesOf } from '../support/services.ts'
 // parameter, which is refused right after access was granted: no handler runs, and no database is needed.
 
 const services = makeServices()
-const routes = routesOf(services).filter((route) => route.public === undefined)
+const routes = routesOf(services).filter((route) => route.public === undefined && route.takesDirectory !== true)
 const keys = new Map<string, KeyRow>()
 const sessions = new Map<string, SessionRow>()
 let app: TestApp
@@ -79,7 +79,7 @@ const changesAccount = (route: Route) => {
   return route.isAccountLevel === true && !isOpen
 }
 
-describe('every route that is not public', () => {
+describe('every route that is for keys or sessions', () => {
   it('refuses requests without a credential, and credentials that no longer count', async () => {
     // At once: an answer to a refused key takes its time.
     const checkRefusals = async (route: Route) => {

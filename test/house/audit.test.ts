@@ -13,6 +13,7 @@ afterAll(() => services.close())
 
 /** Administrative routes without an entry, each with the reason. */
 const UNAUDITED: Record<string, string> = {
+  'POST /v1/auth/sso/link': 'it changes nothing; the login that links is recorded',
   'POST /v1/admin/devices/challenges': 'a challenge changes nothing; the enrollment that answers it is recorded',
   'POST /v1/passkeys/registration-options': 'a challenge changes nothing; the registration that answers it is recorded',
   'POST /v1/account/risk-policy/dry-run': 'it changes nothing',

@@ -29,6 +29,8 @@ const OTHERS = [
 ]
 // Every file that calls addresses outside of the deployment, and the process that runs it.
 const CALLING_OUT: Record<string, string> = {
+  'src/account/sso/ask-provider.ts': 'web',
+  'src/account/sso/provider.ts': 'web',
   'src/account/webhooks/deliver.ts': 'deliver',
   'src/account/webhooks/metrics.ts': 'deliver',
   'src/attest/hardware/lists.ts': 'clock',

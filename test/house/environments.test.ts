@@ -35,6 +35,7 @@ const OURS: Record<string, ScopedType> = {
 // Named like ids, but of the caller's own form, or of something that has no environment. `app_attest_key_id`: of Apple. `actor_id` and
 // `subject_id`: filters of the audit log, whose entries are of both. Nodes are of a graph, rules of a policy.
 const FOREIGN = [
+  'client_id',
   'masked_node_ids',
   'node_id',
   'external_id',
@@ -47,7 +48,7 @@ const FOREIGN = [
 const BY_LINE = ['POST /v1/claims/batches', 'POST /v1/media/screenings/batches', 'POST /v1/admin/devices/attestations']
 
 const services = makeServices()
-const routes = routesOf(services).filter((route) => route.public === undefined)
+const routes = routesOf(services).filter((route) => route.public === undefined && route.takesDirectory !== true)
 const notes = notesOf(services.features).operations
 const keys = new Map<string, KeyRow>()
 let app: TestApp

@@ -52,8 +52,8 @@ it('an id of another account is not found, by key and by session', async () => {
   const notes = notesOf(features).operations
   // Models are those of the installation.
   const routes = routesOf({ features }).filter(
-    ({ public: isPublic, path }) =>
-      isPublic === undefined && /:id\b/.test(path) && !path.startsWith('/v1/trace/models'),
+    ({ public: isPublic, path, takesDirectory }) =>
+      isPublic === undefined && takesDirectory !== true && /:id\b/.test(path) && !path.startsWith('/v1/trace/models'),
   )
   expect(routes.length).toBeGreaterThan(30)
   const asked: string[] = []

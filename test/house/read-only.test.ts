@@ -58,7 +58,9 @@ async function makeReader(
 
 /** A digest of every table, without the entries of the audit log that reading writes. */
 async function snapshot(): Promise<Record<string, string>> {
-  const reading = routesOf(service.services).filter(({ effect }) => effect === 'read')
+  const reading = routesOf(service.services).filter(
+    ({ effect, takesDirectory }) => effect === 'read' && takesDirectory !== true,
+  )
   const acts: AuditAction[] = ['act.refused', ...reading.flatMap(({ audits }) => audits ?? [])]
   const tables = await service.test.owner<{ name: string }>(
     `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`,

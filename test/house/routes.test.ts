@@ -135,6 +135,13 @@ const SCOPES: Record<string, string> = {
   'GET /v1/account/reevaluations': 'admin',
   'GET /v1/account/reevaluations/:id': 'admin',
   'GET /v1/attestations/:id/results': 'attest',
+  'GET /v1/auth/sso/config': 'admin',
+  'PUT /v1/auth/sso/config': 'admin',
+  'DELETE /v1/auth/sso/config': 'admin',
+  'POST /v1/auth/sso/config/verify-domain': 'admin',
+  'POST /v1/auth/scim-tokens': 'admin',
+  'GET /v1/auth/scim-tokens': 'admin',
+  'DELETE /v1/auth/scim-tokens/:id': 'admin',
   'POST /v1/account/keys': 'admin',
   'GET /v1/account/keys': 'admin',
   'GET /v1/account/keys/:id': 'admin',
@@ -262,6 +269,7 @@ const SESSIONS_ONLY: string[] = [
   'PATCH /v1/passkeys/:id',
   'POST /v1/account/closure',
   'POST /v1/account/export',
+  'POST /v1/auth/sso/link',
   'POST /v1/passkeys/register',
   'POST /v1/passkeys/registration-options',
   'PUT /v1/account/plan',
@@ -286,8 +294,10 @@ const PUBLIC = [
   'GET /login',
   'GET /login/invite',
   'GET /login/link',
+  'GET /login/sso',
   'GET /passkeys',
   'GET /share',
+  'GET /v1/auth/sso/start',
   'GET /v1/changelog',
   'GET /v1/event-types',
   'GET /v1/event-types/:type',
@@ -298,6 +308,7 @@ const PUBLIC = [
   'GET /v1/trace/shares/view',
   'POST /v1/auth/magic-link',
   'POST /v1/auth/magic-link/verify',
+  'POST /v1/auth/sso/callback',
   'POST /v1/org/invites/accept',
   'POST /v1/trace/shares/:id/disclosure-requests',
   'POST /v1/trace/shares/:id/disclosure-requests/:request_id/verify',
@@ -314,13 +325,18 @@ describe('the routes', () => {
   const scoped = () => routes.filter(({ scope }) => scope !== undefined)
   afterAll(() => services.close())
 
-  it('have exactly one scope each, or take any key, or sessions only, or are public for a stated reason', () => {
+  it('have exactly one scope each, or take any key, sessions or directories only, or are public for a stated reason', () => {
     const open = routes.filter((route) => route.public !== undefined)
     const ofAnyKey = routes.filter(({ takesAnyKey }) => takesAnyKey === true)
     const ofSessions = routes.filter(
       (route) => route.scope === undefined && route.permission !== undefined && route.takesAnyKey !== true,
     )
-    expect(scoped().length + open.length + ofSessions.length + ofAnyKey.length).toBe(routes.length)
+    const ofDirectories = routes.filter(({ takesDirectory }) => takesDirectory === true)
+    expect(scoped().length + open.length + ofSessions.length + ofAnyKey.length + ofDirectories.length).toBe(
+      routes.length,
+    )
+    // Tokens of directories call SCIM, and nothing else does.
+    expect(ofDirectories).toEqual(routes.filter(({ path }) => path.startsWith('/v1/scim/')))
     expect(ofAnyKey.map((route) => `${route.method} ${route.path}`)).toEqual(ANY_KEY)
     expect(ofSessions.map((route) => `${route.method} ${route.path}`).sort()).toEqual(SESSIONS_ONLY)
     expect(Object.fromEntries(scoped().map((route) => [`${route.method} ${route.path}`, route.scope]))).toEqual(SCOPES)
@@ -350,7 +366,8 @@ describe('the routes', () => {
   it('support Idempotency-Key wherever they change something', async () => {
     const { paths } = await describeRoutes(routes, { baseUrl: 'http://localhost' })
     for (const { method, path, isIdempotent, ...route } of routes) {
-      if (route.public !== undefined) continue
+      // Directories send no such header.
+      if (route.public !== undefined || route.takesDirectory === true) continue
       expect(isIdempotent, `${method} ${path}`).toBe(method !== 'GET')
       const operation = paths[path.replaceAll(/:([A-Za-z_]+)/g, '{$1}')]?.[method.toLowerCase()]
       expect(JSON.stringify(operation).includes('IdempotencyKey"'), `${method} ${path}`).toBe(method !== 'GET')

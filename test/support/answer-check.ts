@@ -10,6 +10,7 @@ import type { Note } from '#src/platform/http/openapi.ts'
 import { describeSuccesses } from '#src/platform/http/openapi-content.ts'
 import { problemView } from '#src/platform/http/openapi-problems.ts'
 import type { Components } from '#src/platform/http/openapi-schema.ts'
+import type { ErrorForm } from '#src/platform/http/respond.ts'
 import { problemOf } from '#src/platform/http/respond.ts'
 
 const DOCUMENT = 'https://api.example.test/v1/openapi.json'
@@ -65,7 +66,7 @@ export function createAnswerCheck(route: Route, note: Note): AnswerCheck {
           watchLines(answer, (line) => findWrong(validatorOf(answer.status, type), line), onLine)
         return undefined
       }
-      const isJson = type === 'application/json' && typeof answer.text === 'string'
+      const isJson = /^application\/(?:[a-z]+\+)?json$/.test(type) && typeof answer.text === 'string'
       return isJson ? findWrong(validatorOf(answer.status, type), String(answer.text)) : undefined
     },
   }
@@ -93,7 +94,8 @@ function watchLines(
 const strictProblems = new Map<string, z.ZodType>()
 
 /** What is wrong with a problem: a member that its code does not have, or a code of a finding that is not in the list. */
-export function findWrongProblem(failure: Failure): string | undefined {
+export function findWrongProblem(failure: Failure, form?: ErrorForm): string | undefined {
+  if (form !== undefined) return form.view.safeParse(form.show(failure, failure.message)).error?.issues[0]?.message
   const schema = strictProblems.get(failure.code) ?? z.strictObject(problemView(failure.code).shape)
   strictProblems.set(failure.code, schema)
   const { text } = problemOf(failure, { baseUrl: 'https://api.example.test', requestId: 'req_1' })

@@ -33,7 +33,7 @@ export interface AttackTarget extends Target {
 /** The service as the attacker reaches it. */
 export function openTarget(
   url: string,
-  { key, publishableKey, waitingIds = [] }: Pick<Target, 'key' | 'publishableKey'> & Partial<Target>,
+  { key, publishableKey, liveKey, waitingIds = [] }: Pick<Target, 'key' | 'publishableKey'> & Partial<Target>,
 ): AttackTarget {
   const timeouts = { headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS }
   const pool = new Pool(url, { connections: MAX_CONNECTIONS, pipelining: 1, ...timeouts })
@@ -41,6 +41,7 @@ export function openTarget(
   return {
     key,
     publishableKey,
+    liveKey,
     waitingIds,
     async ask({ method = 'GET', path, key: own = key, headers = {}, body = null }) {
       const answer = await pool.request({

@@ -24,6 +24,8 @@ interface Outgoing {
 export interface Target {
   key: string
   publishableKey: string
+  /** Key of the attacker's account, with the scope admin. */
+  liveKey?: string | undefined
   /** Attestations of the attacker whose jobs do not end today. */
   waitingIds: readonly string[]
   ask(outgoing: Outgoing): Promise<{ status: number; body: Buffer }>
@@ -266,6 +268,14 @@ export const ATTACKS = {
     const server = createHttpServer(() => {})
     const ids = await makeEndpoints(target, `http://127.0.0.1:${await listening(server)}`, HANGING_ENDPOINTS)
     return { send: (n) => target.ask({ method: 'POST', path: `/v1/webhook-endpoints/${ids[n % ids.length]}/test` }) }
+  },
+
+  async providers(target: Target): Promise<Attack> {
+    const issuer = `http://127.0.0.1:${await listening(createHttpServer(() => {}))}`
+    const config = { issuer, client_id: 'client', client_secret: 'a secret', domain: 'attacker.example' }
+    const body = jsonOf(config)
+    const key = target.liveKey ?? target.key
+    return { send: () => target.ask({ method: 'PUT', path: '/v1/auth/sso/config', key, headers: JSON_BODY, body }) }
   },
 }
 

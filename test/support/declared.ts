@@ -67,7 +67,7 @@ export function watchDeclared(routes: readonly Route[]): Declared {
           } catch (error) {
             const failure = toFailure(error)
             const { code, status, message } = failure
-            const wrong = findWrongProblem(failure)
+            const wrong = findWrongProblem(failure, route.errorForm)
             if (wrong !== undefined) found.add(`${name} answers ${code} with ${wrong}`)
             if (!isSentence(message)) found.add(`${name} answers ${code} with no sentence: ${message}`)
             if (!codes.has(code)) found.add(`${name} answers ${status} ${code}`)
@@ -85,7 +85,7 @@ function isSentence(detail: string): boolean {
 }
 
 function unshown({ example, examples = { example } }: AnswerNote = {}, answer: Answer): string[] {
-  if (!('text' in answer) || typeof answer.text !== 'string') return []
+  if (!('text' in answer) || typeof answer.text !== 'string' || answer.text === '') return []
   const told: unknown = JSON.parse(answer.text)
   const missing = Object.values(examples)
     .filter((one) => one !== undefined && statusOf(one) === statusOf(told))

@@ -61,7 +61,7 @@ export async function createDocumentedCalls(
       .flatMap((methods) => Object.values(methods))
       .map((source) => [source.operationId, source]),
   )
-  /** By their names in answers: arguments of paths have the same. */
+  /** Values by their names in answers: arguments of paths have the same. */
   const ids = new Map<string, string[]>()
 
   /** Bodies in place of the documented ones, which have no real certificates and photos. */

@@ -121,8 +121,9 @@ function parametersOf(document: InterfaceDocument): { name: string; schema: Sche
   )
 }
 
-// Others' words: of RFC 9068 keys, of AuthZEN, of WebAuthn, and of an actor, whose type says what the id names.
-const OTHERS = /^(?:Actor|Access|Evaluat|Passkey(?:Creation|Request)|WebAuthn|PublicKey|SearchResult)/
+// Others' words: of RFC 9068 keys, of AuthZEN, of OAuth, of SCIM, of WebAuthn, and of an actor, whose type says what the id names.
+const OTHERS =
+  /^(?:Actor|FinishSsoRequest|Scim(?!Token)|Access|Evaluat|Passkey(?:Creation|Request)|WebAuthn|PublicKey|SearchResult)/
 
 function namesOf(pattern: RegExp): (document: InterfaceDocument) => string[] {
   return (document) => [
@@ -239,7 +240,7 @@ function typeText(schema: unknown): string {
 const CLOSED =
   /^(?:status|\w+_status|roles?|scopes?|required_scope|products?|plan|environment|event_types?|finish_reason|reason_codes?|factor_codes)$/
 // The words of others, or of the caller.
-const OPEN = /^\w+Problem\/1\.current_status$|\.(?:required_)?scopes?_\w+$/
+const OPEN = /^ScimError\.status$|^\w+Problem\/1\.current_status$|\.(?:required_)?scopes?_\w+$/
 
 function openWords(document: InterfaceDocument): string[] {
   return [...membersOf(document), ...parametersOf(document)]
@@ -331,7 +332,7 @@ function effectsAndKinds(document: InterfaceDocument): string[] {
 function isKind(kind: string, operation: Operation): boolean {
   const bodies = Object.keys(operation.requestBody?.content ?? {})
   const { content = {} } = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))?.[1] ?? {}
-  const schema = content['application/json']?.schema
+  const schema = Object.entries(content).find(([type]) => /^application\/(?:[a-z]+\+)?json$/.test(type))?.[1].schema
   const isList = schema !== undefined && 'application/x-ndjson' in content
   const isUpload = bodies.some((type) => type !== 'application/json')
   const isStream = schema === undefined && Object.keys(content).length > 0

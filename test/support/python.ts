@@ -61,7 +61,7 @@ export interface PythonTask {
   stream?: readonly unknown[]
   kwargs?: Record<string, unknown>
   options: Record<string, unknown>
-  /** Of every request, such as the cookie of a session. */
+  /** Header of every request, such as the cookie of a session. */
   headers?: Record<string, string>
   /** All items of a list in place of its first page. */
   iterates?: boolean

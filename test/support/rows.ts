@@ -61,6 +61,37 @@ export async function fillEveryTable({ db }: Pick<TestDatabase, 'db'>, scope: Sc
       actor_kind: 'session',
       actor_id: user,
     })
+    await insertOfAccount('scim_tokens', {
+      id: newAccountId('sct'),
+      token_hash: bytes(),
+      last4: 'abcd',
+      created_by: user,
+      created_at: new Date(),
+    })
+    // One of an account, whatever the environment.
+    const [config] = await tx.adhoc('SELECT 1 FROM sso_configs')
+    if (config === undefined) {
+      await insertOfAccount('sso_configs', {
+        id: newAccountId('sso'),
+        issuer: 'https://login.example.com',
+        client_id: 'client',
+        sealed_client_secret: bytes(40),
+        client_secret_last4: 'abcd',
+        domain: 'login.example.com',
+        domain_token: 'token',
+        changed_at: new Date(),
+        changed_by: user,
+      })
+    }
+    await insertOfAccount('sso_starts', {
+      id: newAccountId('sso'),
+      state_hash: bytes(),
+      browser_hash: bytes(),
+      sealed_secrets: bytes(40),
+      generation: 1,
+      expires_at: new Date(Date.now() + 600_000),
+    })
+    await insertOfAccount('directory_users', { user_id: user, changed_at: new Date() })
     await insertOfAccount('invites', {
       id: newAccountId('inv'),
       email: 'b@example.com',

@@ -95,6 +95,7 @@ export async function startTestService({
     // Also keys that have a row.
     findKey: async (raw, address) => (await findKey(raw, address)) ?? services.account.keys.find(raw, address),
     findSession: services.account.sessions.find,
+    findDirectory: services.account.directoryTokens.find,
     cookies: services.platform.cookies,
     findOverCap: services.account.usage.caps.check,
     recordRefusal: services.account.refusals.recordAct,

@@ -100,7 +100,7 @@ export function createAuditLog({ db, pager, now, exportRows = EXPORT_ROWS }: Aud
 }
 
 function isSandboxReader({ principal, environment }: Acting): boolean {
-  return principal.kind === 'key' ? environment === 'sandbox' : principal.isSandboxOnly
+  return principal.kind === 'session' ? principal.isSandboxOnly : environment === 'sandbox'
 }
 
 async function shownAll(tx: Tx, rows: readonly AuditEntry[]): Promise<ShownEntry[]> {

@@ -5,7 +5,7 @@ import type { AuditAction } from '#src/catalogue/audit.ts'
 import { currentSubject } from '#src/platform/context.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Origin, Refused } from '#src/platform/http/principal.ts'
+import { actorOf, type Origin, type Refused } from '#src/platform/http/principal.ts'
 import { newAccountId } from '#src/platform/ids.ts'
 import { insertAuditEntries, type NewAuditEntry } from './rows.ts'
 
@@ -27,12 +27,15 @@ export interface Unattended {
   kind: 'operator' | 'service'
 }
 
-/** A principal known by its id alone: the user of a link that failed, or the principal of counted refusals. */
+/**
+ * A principal known by its id alone: the user of a link that failed, or the principal of counted refusals. `service`: a person
+ * who signs in and is no user.
+ */
 export interface Unproven {
   isUnproven: true
   accountId: string
   environment?: 'sandbox' | 'live' | undefined
-  kind: 'key' | 'session'
+  kind: 'key' | 'session' | 'directory' | 'service'
   id: string
   origin?: Origin | undefined
 }
@@ -68,8 +71,7 @@ function actorOfEntry(by: Recorded) {
   if ('isUnproven' in by) return { actorKind: by.kind, actorId: by.id, origin: by.origin }
   if ('kind' in by) return { actorKind: by.kind, actorId: by.kind, origin: undefined }
   const { principal, origin } = by
-  const actorId = principal.kind === 'key' ? principal.keyId : principal.userId
-  return { actorKind: principal.kind, actorId, origin }
+  return { actorKind: principal.kind, actorId: actorOf(principal).id, origin }
 }
 
 function textOf(value: Json | undefined): string | null {

@@ -11,7 +11,7 @@ import type { Database, Tx } from '#src/platform/db/database.ts'
 import type { Route } from '#src/platform/http/endpoint.ts'
 import { actorOf, type Origin, type Refused } from '#src/platform/http/principal.ts'
 import type { Log } from '#src/platform/log.ts'
-import { type AuditedAct, auditEntryOf, recordAudit } from './record.ts'
+import { type AuditedAct, auditEntryOf, recordAudit, type Unproven } from './record.ts'
 import { insertAuditEntries } from './rows.ts'
 
 const WINDOW_MS = 10 * 60_000
@@ -21,7 +21,7 @@ const MAX_ENTRIES = 10
 const MAX_WINDOWS = 20_000
 
 interface Window {
-  by: { accountId: string; environment?: 'sandbox' | 'live' | undefined; kind: 'key' | 'session'; id: string }
+  by: { accountId: string; environment?: 'sandbox' | 'live' | undefined; kind: Unproven['kind']; id: string }
   action: AuditAction
   since: Date
   endsAt: number
@@ -44,7 +44,15 @@ export interface FailedSignIn {
   origin: Origin
   route: string
   code: string
-  reason: 'link_ended' | 'user_removed' | 'address_not_allowed'
+  reason: 'link_ended' | 'user_removed' | 'address_not_allowed' | 'sso_required'
+}
+
+export interface RefusedSso {
+  accountId: string
+  userId?: string | undefined
+  origin: Origin
+  code: string
+  cause: string | null
 }
 
 export type RefusalAudit = ReturnType<typeof createRefusalAudit>
@@ -112,6 +120,17 @@ export function createRefusalAudit({ db, now, log, windowMs = WINDOW_MS }: Refus
       if (!takeEntry(by, 'user.sign_in_refused')) return
       const after = { route, code, reason }
       const act = { action: 'user.sign_in_refused' as const, after, isScoped: false }
+      await recordAudit(tx, { ...by, origin, isUnproven: true }, act)
+    },
+
+    /** Records a single sign-on that the account refused. `userId`: of the member whom it would have signed in. */
+    async recordSso(tx: Tx, { accountId, userId, origin, code, cause }: RefusedSso): Promise<void> {
+      const by =
+        userId === undefined
+          ? { accountId, kind: 'service' as const, id: 'service' }
+          : { accountId, kind: 'session' as const, id: userId }
+      if (!takeEntry(by, 'sso.login_refused')) return
+      const act = { action: 'sso.login_refused' as const, after: { code, cause }, isScoped: false }
       await recordAudit(tx, { ...by, origin, isUnproven: true }, act)
     },
 

@@ -3,7 +3,7 @@ import type { Tx } from '#src/platform/db/database.ts'
 import { conditionOfAny, conditionsOfRange, countOf, type TimeRange } from '#src/platform/db/id-ranges.ts'
 import type { Environment } from '#src/platform/ids.ts'
 
-export type ActorKind = 'key' | 'session' | 'operator' | 'service'
+export type ActorKind = 'key' | 'session' | 'directory' | 'operator' | 'service'
 
 export interface NewAuditEntry {
   accountId: string

@@ -219,7 +219,7 @@ function wantedTypes(
 ): string[] | undefined {
   for (const type of given ?? []) if (!isEventType(type)) throw unknownType('?event_type', type)
   const isReadable = (type: EventType) =>
-    principal.kind === 'key' ||
+    principal.kind !== 'session' ||
     [EVENT_TYPES[type].permission, 'webhooks.read' as const].some((permission) =>
       rolesWith(permission, environment).includes(principal.role),
     )

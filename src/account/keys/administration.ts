@@ -10,7 +10,7 @@ import { checkVersion } from '#src/platform/http/documents.ts'
 import { again, type IdempotencyKey, once } from '#src/platform/http/idempotency.ts'
 import { type CountedPage, type CountedQuery, listPage, type Pager } from '#src/platform/http/page.ts'
 import { LAST_MS } from '#src/platform/http/params.ts'
-import { type Acting, actorOf, type Principal } from '#src/platform/http/principal.ts'
+import { type Acting, actorOf, credentialOf, type Principal } from '#src/platform/http/principal.ts'
 import { checkId, type Environment, getOwned, noSuch } from '#src/platform/ids.ts'
 import { countKeys, findPredecessor, hasAdminKey, listFilteredKeys, markRotated } from './administration-rows.ts'
 import { auditChanged, auditCreated, auditRotated } from './audit.ts'
@@ -291,7 +291,7 @@ async function shownPair(tx: Tx, key: Key, other: Key): Promise<[ShownKey, Shown
  */
 export function actingInEnvironment(acting: Acting, environment: Environment = acting.environment): Acting {
   if (environment === acting.environment) return acting
-  const { principal } = acting
+  const principal = credentialOf(acting.principal)
   if (principal.kind === 'key') {
     throw new Failure(
       'environment_mismatch',
@@ -320,7 +320,8 @@ async function getVisible(tx: Tx, { principal }: Acting, id: string): Promise<Ke
   return row
 }
 
-async function findGiver(tx: Tx, principal: Principal, at: Date): Promise<Giver> {
+async function findGiver(tx: Tx, by: Principal, at: Date): Promise<Giver> {
+  const principal = credentialOf(by)
   if (principal.kind === 'session') return { kind: 'session', role: principal.role }
   return getKeyGiver(tx, principal.keyId, at)
 }

@@ -1,6 +1,7 @@
 // Which limit a request counts against, from the plan table.
 
 import {
+  DIRECTORY_RATE,
   EMERGENCY_ACCOUNT_RATE,
   EMERGENCY_RATE,
   PLAN_LIMITS,
@@ -29,6 +30,7 @@ export function createLimitOf({ isDevelopment, factor }: LimitSettings): LimitOf
     emergency: scaled(EMERGENCY_RATE),
     emergencyOfAccount: scaled(EMERGENCY_ACCOUNT_RATE),
     session: scaled(SESSION_RATE),
+    directory: scaled(DIRECTORY_RATE),
     key: scaled(SANDBOX_LIMITS.rate),
     sandbox: scaled(SANDBOX_LIMITS.accountRate),
     publishable: scaled(publishable),
@@ -55,6 +57,10 @@ export function createLimitOf({ isDevelopment, factor }: LimitSettings): LimitOf
     }
     // A page of the dashboard asks for a dozen pictures at once, and traffic by keys must not lock its users out.
     if (principal.kind === 'session') return limit('user', subject, rates.session, 'Each user sends')
+    if (principal.kind === 'directory') {
+      const own = limit('directory', subject, rates.directory, 'Each token of a directory sends')
+      return { ...own, within: limit('account', accountId, rates[plan], `On the plan ${plan} an account sends`) }
+    }
     if (!caller.isAccountBearing) {
       return limit('address', subject, rates.publishable, 'With the publishable sandbox keys each address sends')
     }
@@ -69,6 +75,7 @@ export function createLimitOf({ isDevelopment, factor }: LimitSettings): LimitOf
 
 function subjectOf({ principal, isAccountBearing, origin }: Caller): string {
   if (principal.kind === 'session') return principal.userId
+  if (principal.kind === 'directory') return principal.tokenId
   // Strangers share the publishable keys.
   return isAccountBearing ? principal.keyId : addressBlock(origin?.ip ?? '')
 }

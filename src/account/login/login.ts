@@ -7,7 +7,15 @@ import type { FailedSignIn, RefusalAudit } from '#src/account/audit/refusals.ts'
 import { type AccountRow, insertAccount } from '#src/account/keys/rows.ts'
 import { type LetterWriter, sendMail } from '#src/account/mail/send.ts'
 import type { Sessions, SignedIn } from '#src/account/sessions/sessions.ts'
-import { findMember, findMemberByEmail, insertOwner, type Member, noteSignIn } from '#src/account/users/rows.ts'
+import { ssoRequired } from '#src/account/sso/problems.ts'
+import {
+  findMember,
+  findMemberByEmail,
+  insertOwner,
+  type KnownAddress,
+  type Member,
+  noteSignIn,
+} from '#src/account/users/rows.ts'
 import { PRODUCTS } from '#src/catalogue/access.ts'
 import { Failure, invalidField } from '#src/failure.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
@@ -52,6 +60,8 @@ const TURNS = {
   refusal: { detail: 'Too many people sign in or are invited at this moment. Try again.', retryAfterSeconds: 2 },
 }
 
+// Error codes of refused links.
+const CODES = { beta: 'beta_access_required', sso: 'sso_required', invalid: 'invalid_link' } as const
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 const USE_ROUTE = 'POST /v1/auth/magic-link/verify'
 // Longest name of an account, in characters.
@@ -96,6 +106,7 @@ type Use =
   | { kind: 'used'; used: UsedLink }
   | { kind: 'limited'; refused: AttemptRefusal }
   | { kind: 'beta'; failed: Refusal | undefined }
+  | { kind: 'sso'; failed: Refusal | undefined; domain: string }
   | { kind: 'invalid'; failed?: Refusal | undefined }
 
 /** A user whom the link would have signed in, and why it did not. Addresses without a user are in no log. */
@@ -159,7 +170,7 @@ export function createLogin(deps: LoginDeps) {
 
   /**
    * Signs in with a link, which can't be used again, whatever comes of it. Ends the session that the browser had.
-   * @throws {Failure} `rate_limited`, `beta_access_required`; `invalid_request` at `/token` for a link that is unknown,
+   * @throws {Failure} `rate_limited`, `beta_access_required`, `sso_required`; `invalid_request` at `/token` for a link that is unknown,
    * used, voided or too old, and for a person who may not sign in.
    */
   async function use(token: string, origin: Origin, currentSecret?: string): Promise<UsedLink> {
@@ -169,6 +180,7 @@ export function createLogin(deps: LoginDeps) {
     if (outcome.kind === 'used') return outcome.used
     if (outcome.kind === 'limited') throw tooManyAttempts(outcome.refused)
     if (outcome.kind === 'beta') throw refuseUnlisted()
+    if (outcome.kind === 'sso') throw ssoRequired(baseUrl, outcome.domain)
     throw invalidField(
       '/token',
       'invalid_link',
@@ -188,10 +200,9 @@ export function createLogin(deps: LoginDeps) {
     return use
   }
 
-  function record(tx: Tx, { member, reason }: Refusal, kind: 'beta' | 'invalid', origin: Origin): Promise<void> {
+  function record(tx: Tx, { member, reason }: Refusal, kind: keyof typeof CODES, origin: Origin): Promise<void> {
     const { accountId, userId } = member
-    const code = kind === 'beta' ? 'beta_access_required' : 'invalid_link'
-    return refusals.recordSignIn(tx, { accountId, userId, origin, route: USE_ROUTE, code, reason })
+    return refusals.recordSignIn(tx, { accountId, userId, origin, route: USE_ROUTE, code: CODES[kind], reason })
   }
 
   async function signInBy(tx: Tx, { token, origin, currentSecret }: UseRequest, at: Date): Promise<Use> {
@@ -203,11 +214,14 @@ export function createLogin(deps: LoginDeps) {
     const refusalOf = (found: Member | undefined, reason: Refusal['reason']): Refusal | undefined =>
       found === undefined || isOver(found.erasedAfter, at) ? undefined : { member: found, reason }
     if (link === undefined) {
-      return { kind: 'invalid', failed: refusalOf(await findMemberByEmail(tx, email), 'link_ended') }
+      return { kind: 'invalid', failed: refusalOf((await findMemberByEmail(tx, email)).member, 'link_ended') }
     }
     await endRequests(tx, email, at)
-    const known = await memberOf(tx, link)
+    const { member: known, enforcedDomain } = await addressOf(tx, link)
     if (!allowlist.isAllowed(email)) return { kind: 'beta', failed: refusalOf(known, 'address_not_allowed') }
+    if (enforcedDomain !== undefined) {
+      return { kind: 'sso', domain: enforcedDomain, failed: refusalOf(known, 'sso_required') }
+    }
     const member = known ?? (isSignupOpen && link.userId === null ? await createOwner(tx, email) : undefined)
     if (member === undefined || !mayEnter(member, at)) {
       return { kind: 'invalid', failed: refusalOf(known, 'user_removed') }
@@ -236,8 +250,8 @@ export function createLogin(deps: LoginDeps) {
     const link = await db.system('mail login link', async (tx) => {
       const at = now()
       const open = await findOpenLink(tx, subjectId, at)
-      const member = await findMemberByEmail(tx, recipient)
-      const mayUse = member === undefined ? isSignupOpen : mayEnter(member, at)
+      const { member, enforcedDomain } = await findMemberByEmail(tx, recipient)
+      const mayUse = enforcedDomain === undefined && (member === undefined ? isSignupOpen : mayEnter(member, at))
       return open !== undefined && mayUse ? open : undefined
     })
     const token = link === undefined ? undefined : linkTokens.recompute(link)
@@ -257,8 +271,10 @@ function mayEnter({ isRemoved, erasedAfter }: Member, at: Date): boolean {
   return !isRemoved && !isOver(erasedAfter, at)
 }
 
-async function memberOf(tx: Tx, { email, accountId, userId }: LinkRow): Promise<Member | undefined> {
-  return accountId === null || userId === null ? findMemberByEmail(tx, email) : findMember(tx, accountId, userId)
+// The operator's own link signs in whatever an organization demands.
+async function addressOf(tx: Tx, { email, accountId, userId }: LinkRow): Promise<KnownAddress> {
+  if (accountId === null || userId === null) return findMemberByEmail(tx, email)
+  return { member: await findMember(tx, accountId, userId), enforcedDomain: undefined }
 }
 
 async function createOwner(tx: Tx, email: string): Promise<Member> {

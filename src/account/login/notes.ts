@@ -19,6 +19,6 @@ export const NOTES: Record<string, Note> = {
       'work is `invalid_request` at `/token`, whatever the reason. `Idempotency-Key` is ignored: a token works once.',
     examples: { 'A token': { token: 'q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s' } },
     answers: { 200: { example: SESSION } },
-    problems: ['csrf_token_invalid', 'session_expired', 'beta_access_required', 'rate_limited'],
+    problems: ['csrf_token_invalid', 'session_expired', 'beta_access_required', 'sso_required', 'rate_limited'],
   },
 }

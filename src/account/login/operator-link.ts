@@ -69,7 +69,7 @@ export function createPrintLink({ db, now, linkTokens, allowlist, baseUrl }: Ope
 }
 
 async function memberFor(tx: Tx, email: string, accountId: string | undefined, now: Date): Promise<Member> {
-  const known = await findMemberByEmail(tx, email)
+  const { member: known } = await findMemberByEmail(tx, email)
   if (known !== undefined && !known.isRemoved) {
     if (accountId === undefined || accountId === known.accountId) return refuseOver(known, now)
     throw new Error(`${email} is a user of ${known.accountId}.`)

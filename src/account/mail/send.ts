@@ -16,6 +16,7 @@ export const MAIL_KINDS = [
   'passkey_changed',
   'approval',
   'webhook_endpoint_disabled',
+  'sso_changed',
   'disclosure_code',
   'disclosure_grant',
 ] as const

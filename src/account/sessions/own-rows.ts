@@ -165,6 +165,22 @@ export async function endAll(
   return rows.filter(({ wasOpen }) => wasOpen).length
 }
 
+/** Ends the sessions of the users of a domain that were signed in otherwise than by single sign-on, without those of owners. */
+export async function endSessionsOfDomain(
+  tx: Tx,
+  { accountId, domain }: { accountId: string; domain: string },
+  at: Date,
+): Promise<number> {
+  const rows = await tx.query(
+    `UPDATE user_sessions AS s SET ended_at = $3 FROM users u
+     WHERE s.account_id = $1 AND s.ended_at IS NULL AND s.expires_at > $3 AND s.method <> 'sso'
+       AND u.account_id = s.account_id AND u.id = s.user_id AND u.role <> 'owner' AND split_part(u.email, '@', 2) = $2
+     RETURNING 1`,
+    [accountId, domain, at],
+  )
+  return rows.length
+}
+
 /** Tenant role. Returns the absolute end, or undefined where the session has ended. */
 export async function replaceSessionSecret(
   tx: Tx,

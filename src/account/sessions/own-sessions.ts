@@ -14,7 +14,7 @@ import {
   listPage,
   type Pager,
 } from '#src/platform/http/page.ts'
-import type { Acting } from '#src/platform/http/principal.ts'
+import { type Acting, credentialOf } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import {
   countOpen,
@@ -51,7 +51,8 @@ export function createOwnSessions({ db, pager, now }: OwnSessionsDeps) {
   }
 
   /** The account that a credential opens, and its session if it is one. @throws {Failure} `session_expired` */
-  async function describeCredential({ principal, ...scope }: Acting) {
+  async function describeCredential({ principal: by, ...scope }: Acting) {
+    const principal = credentialOf(by)
     return db.tenant(scope, async (tx) => {
       if (principal.kind === 'key') return { account: await findOwnAccount(tx), session: undefined }
       const session = await findSessionFacts(tx, scope.accountId, principal.sessionId)

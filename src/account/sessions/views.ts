@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { GRANTABLE_SCOPES, PLANS, PRODUCTS, ROLES } from '#src/catalogue/access.ts'
 import { PERMISSION_NAMES, permissionsOf } from '#src/catalogue/permissions.ts'
 import type { Caller } from '#src/platform/http/endpoint.ts'
+import { credentialOf } from '#src/platform/http/principal.ts'
 import type { SessionCookies } from '#src/platform/http/session-cookie.ts'
 import { timestampView } from '#src/platform/http/views.ts'
 import type { OwnAccount, OwnSessionRow, SessionFacts } from './own-rows.ts'
@@ -85,7 +86,7 @@ export function toCredentialView(
 ): z.input<typeof credentialView> {
   const key = principal.kind === 'key' ? principal : undefined
   return {
-    type: principal.kind,
+    type: credentialOf(principal).kind,
     account: { account_id: accountId, name, plan, products },
     environment,
     api_key_id: key?.keyId ?? null,

@@ -17,6 +17,7 @@ import { endRequests } from '#src/account/login/request-limits.ts'
 import { lockAddress } from '#src/account/login/rows.ts'
 import type { OwnSessions } from '#src/account/sessions/own-sessions.ts'
 import type { Sessions, SignedIn } from '#src/account/sessions/sessions.ts'
+import { ssoRequired } from '#src/account/sso/problems.ts'
 import { findMember, findMemberByEmail, noteSignIn } from '#src/account/users/rows.ts'
 import {
   findTeamMemberByEmail,
@@ -56,6 +57,8 @@ interface AcceptDeps {
   allowlist: Allowlist
   withSlot: Login['withSlot']
   leaveOwn: LeaveOwnAccount
+  /** Without a trailing slash. */
+  baseUrl: string
 }
 
 export interface AcceptedInvite {
@@ -67,14 +70,14 @@ type Acceptance = { accepted: AcceptedInvite } | { limited: AttemptRefusal } | {
 
 export type Accept = ReturnType<typeof createAccept>
 
-export function createAccept({ db, now, sessions, own, allowlist, withSlot, leaveOwn }: AcceptDeps) {
+export function createAccept({ db, now, sessions, own, allowlist, withSlot, leaveOwn, baseUrl }: AcceptDeps) {
   const attempts = createAttempts()
   /**
    * Makes the caller a member with the role of the invite, and signs in. Ends the session that the browser had.
    * @param currentSecret Of the session cookie, if there is one.
    * @param closesOwn The person confirms that their own account is closed: called with the session that does it.
    * @throws {Failure} `rate_limited`; `invalid_request` at `/token` for an invite that is unknown, used, revoked, replaced
-   * or too old, or whose sender is a key that has ended; `beta_access_required`; `plan_required`; `conflict` where the account
+   * or too old, or whose sender is a key that has ended; `beta_access_required`; `plan_required`; `sso_required`; `conflict` where the account
    * is closed, the session is another person's, or the address a member's: of another account, it says how to leave that.
    */
   return async (
@@ -121,11 +124,12 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
     if (!(await isSenderValid(tx, invite, at))) return { refused: invalidInvite() }
     const sender = signedIn && (await findMember(tx, signedIn.accountId, signedIn.userId))
     const known = await findTeamMemberByEmail(tx, accountId, email)
-    const elsewhere = await findMemberByEmail(tx, email)
+    const { member: elsewhere, enforcedDomain } = await findMemberByEmail(tx, email)
     const account = await findAccount(tx, accountId)
     if (isOver(account?.erased_after, at)) return { refused: invalidInvite() }
     const refused = refusalOf({ invite, sender, known, plan: account?.plan, isClosed: account?.closed_at != null })
     if (refused !== undefined) return { refused }
+    if (enforcedDomain !== undefined) return { refused: ssoRequired(baseUrl, enforcedDomain) }
     if (elsewhere !== undefined && !elsewhere.isRemoved) {
       const { isConfirmed } = request
       const held = await leaveOwn(tx, { member: elsewhere, signedIn, isConfirmed, origin })

@@ -11,7 +11,7 @@ import type { Role } from '#src/catalogue/access.ts'
 import { rolesWith } from '#src/catalogue/permissions.ts'
 import { Failure } from '#src/failure.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Acting } from '#src/platform/http/principal.ts'
+import { type Acting, credentialOf } from '#src/platform/http/principal.ts'
 import type { Invite } from './rows.ts'
 
 /** Who changes a team. isFresh: the session has just begun. */
@@ -20,7 +20,8 @@ export type TeamGiver = { kind: 'session'; role: Role; isFresh: boolean } | KeyG
 /**
  * @throws {Failure} `session_expired`, `insufficient_role`; of a key `invalid_api_key`, `api_key_revoked`, `api_key_expired`.
  */
-export async function getAuthority(tx: Tx, { accountId, principal }: Acting, at: Date): Promise<TeamGiver> {
+export async function getAuthority(tx: Tx, { accountId, ...by }: Acting, at: Date): Promise<TeamGiver> {
+  const principal = credentialOf(by.principal)
   if (principal.kind === 'key') return getKeyGiver(tx, principal.keyId, at)
   const user = { accountId, userId: principal.userId }
   const [member, signedIn] = await Promise.all([findTeamMember(tx, user), findSignedIn(tx, user, principal.sessionId)])

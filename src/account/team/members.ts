@@ -1,5 +1,5 @@
 // Who belongs to an account, with which role. A removed member keeps a tombstone: links and single sign-on refuse the
-// address, and only an invite makes it a member again. Their sessions end in the transaction of the removal; a login
+// address, and only an invite or the directory makes it a member again. Their sessions end in the transaction of the removal; a login
 // link from before is refused because of the tombstone, and accepting an invite voids it.
 
 import { recordAudit } from '#src/account/audit/record.ts'
@@ -135,23 +135,25 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
    * @throws {Failure} `not_found`; `last_owner`; and as `changeRole` does.
    */
   async function remove(caller: Acting, userId: string, key: IdempotencyKey | undefined): Promise<Removal> {
+    const keys = await findKeysOf(caller, userId)
     const remove = async (tx: Tx) => {
       await lockTeam(tx, caller.accountId)
       const authority = await getAuthority(tx, caller, now())
       const found = await getMember(tx, { accountId: caller.accountId, userId })
       checkOwnership(authority, [found.role])
-      return deprovision(tx, caller, found)
+      return deprovision(tx, caller, found, keys)
     }
     return withKeys(caller, userId, (tx) => once(tx, key, remove, () => userId))
   }
 
   /** The user of the session leaves, whatever the role. @throws {Failure} `last_owner`; `session_required`, `session_expired`. */
   async function leave(caller: Acting, userId: string, key: IdempotencyKey | undefined): Promise<Removal> {
+    const keys = await findKeysOf(caller, userId)
     const leave = async (tx: Tx) => {
       await lockTeam(tx, caller.accountId)
       const found = await getMember(tx, { accountId: caller.accountId, userId })
       if (found.role === 'owner') await checkFreshSession(tx, caller, now(), 'An owner leaves')
-      return deprovision(tx, caller, found)
+      return deprovision(tx, caller, found, keys)
     }
     return withKeys(caller, userId, (tx) => once(tx, key, leave, () => userId))
   }
@@ -167,10 +169,13 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
     return db.tenant(caller, (tx) => getMember(tx, { accountId: caller.accountId, userId }))
   }
 
-  return { list, get, find, changeRole, remove, leave, deprovision }
+  return { list, get, find, changeRole, remove, leave, deprovision, findKeysOf }
 
-  /** Under the lock of the team, in a tenant transaction: everything that ends with a membership ends here. */
-  async function deprovision(tx: Tx, by: Acting, found: TeamMember): Promise<Removed> {
+  /**
+   * Under the lock of the team, in a tenant transaction: everything that ends with a membership ends here.
+   * @param keys Ids of the keys that the user made, which go on working: of `findKeysOf`, before the transaction.
+   */
+  async function deprovision(tx: Tx, by: Acting, found: TeamMember, keys: readonly string[]): Promise<Removed> {
     const { accountId } = by
     const user = { accountId, userId: found.id }
     if (found.deprovisionedAt !== null) return { member: found, sessionsEnded: 0, invitesRevoked: [] }
@@ -185,7 +190,7 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
       action: 'user.deprovisioned',
       subjectId: found.id,
       before: { role: found.role },
-      after: { sessions_ended: sessionsEnded, invites_revoked: invitesRevoked },
+      after: { sessions_ended: sessionsEnded, invites_revoked: invitesRevoked, keys_created: [...keys] },
       isScoped: false,
     })
     return { member: { ...found, deprovisionedAt: at }, sessionsEnded, invitesRevoked }
@@ -198,10 +203,15 @@ export function createMembers({ db, now, pager, own, endWithUser }: MembersDeps)
     work: (tx: Tx) => Promise<R>,
   ): Promise<R & Pick<Removal, 'keysCreated'>> {
     const changed = await db.tenant(caller, work)
+    return { ...changed, keysCreated: await findKeysOf(caller, userId) }
+  }
+
+  /** Ids of the keys that a user made, or that such keys made, and that work. */
+  async function findKeysOf({ accountId }: Pick<Scope, 'accountId'>, creatorId: string): Promise<string[]> {
     const keys = await db.readSystem<{ id: string }>('keys of a changed user', () =>
-      selectKeysMadeBy({ accountId: caller.accountId, creatorId: userId }, now()),
+      selectKeysMadeBy({ accountId, creatorId }, now()),
     )
-    return { ...changed, keysCreated: keys.map(({ id }) => id) }
+    return keys.map(({ id }) => id)
   }
 }
 

@@ -100,6 +100,7 @@ export const NOTES: Record<string, Note> = {
       'plan_required',
       'rate_limited',
       'conflict',
+      'sso_required',
     ],
   },
   'GET /v1/org/users': {

@@ -28,14 +28,34 @@ const MEMBER = `u.account_id AS "accountId", u.id AS "userId", u.email, u.role,
 
 // System role: only the address of a person who signs in tells the account.
 
-/** The member with an address. A removed one only where no account has it as a member: its row keeps the address out. */
-export async function findMemberByEmail(tx: Tx, email: string): Promise<Member | undefined> {
-  const [row] = await tx.query<Member>(
+/** What is known of an address that signs in. */
+export interface KnownAddress {
+  /** A removed member only where no account has the address as a member: its row keeps the address out. */
+  member: Member | undefined
+  /** The domain of an organization whose users sign in by single sign-on only, where the person of the address is such a user. */
+  enforcedDomain: string | undefined
+}
+
+/**
+ * The member with an address, and whether the organization of its domain demands single sign-on. Until the end of the
+ * transaction no organization begins to demand it. Owners, and members of another account than that of the domain, are exempt.
+ */
+export async function findMemberByEmail(tx: Tx, email: string): Promise<KnownAddress> {
+  // Locked and read in one: a change that commits while this waits is seen.
+  const [config] = await tx.query<{ accountId: string; domain: string; isEnforced: boolean }>(
+    `SELECT c.account_id AS "accountId", c.domain, c.is_enforced AND a.plan = 'enterprise' AS "isEnforced"
+     FROM sso_configs c JOIN accounts a ON a.id = c.account_id
+     WHERE c.domain = split_part($1, '@', 2) AND c.verified_at IS NOT NULL FOR SHARE OF c`,
+    [email],
+  )
+  const [member] = await tx.query<Member>(
     `SELECT ${MEMBER} FROM users u JOIN accounts a ON a.id = u.account_id
      WHERE u.email = $1 ORDER BY u.deprovisioned_at IS NOT NULL LIMIT 1`,
     [email],
   )
-  return row
+  const active = member?.isRemoved === false ? member : undefined
+  const isExempt = active !== undefined && (active.role === 'owner' || active.accountId !== config?.accountId)
+  return { member, enforcedDomain: config?.isEnforced === true && !isExempt ? config.domain : undefined }
 }
 
 export async function findMember(tx: Tx, accountId: string, userId: string): Promise<Member | undefined> {

@@ -119,10 +119,11 @@ export async function insertTeamMember(
   return userId
 }
 
-/** Makes a removed member active again. @throws as `insertTeamMember` does. */
+/** Makes a removed member active again, without the link to the identity provider. @throws as `insertTeamMember` does. */
 export async function reactivateMember(tx: Tx, { accountId, userId }: MemberKey, role: Role): Promise<void> {
   await tx.query(
-    `UPDATE users SET deprovisioned_at = NULL, reactivated_at = now(), role = $3 WHERE account_id = $1 AND id = $2`,
+    `UPDATE users SET deprovisioned_at = NULL, reactivated_at = now(), sso_subject = NULL, role = $3
+     WHERE account_id = $1 AND id = $2`,
     [accountId, userId, role],
   )
 }

@@ -7,7 +7,7 @@ import { canonicalize, type Json, type JsonObject } from '#src/platform/crypto/c
 import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import type { Sealer } from '#src/platform/crypto/seal.ts'
 import type { Tx } from '#src/platform/db/database.ts'
-import { type Acting, actorOf } from '#src/platform/http/principal.ts'
+import { type Acting, actorOf, credentialOf } from '#src/platform/http/principal.ts'
 import { newId } from '#src/platform/ids.ts'
 import type { Ledger } from '#src/platform/ledger/record.ts'
 import type { CompiledRule } from '../policy/compile.ts'
@@ -188,7 +188,7 @@ async function authorizedBy(
   { principal }: Acting,
   { origin, jti }: Pick<NewApproval, 'origin' | 'jti'>,
 ): Promise<AuthorizedBy> {
-  if (origin === 'authorize') return { kind: principal.kind, id: actorOf(principal).id }
+  if (origin === 'authorize') return { kind: credentialOf(principal).kind, id: actorOf(principal).id }
   const intent = await findIntent(tx, jti)
   if (intent === undefined) throw new Error('an approval is asked for a token that is not there')
   return { kind: intent.actorKind, id: intent.actorId }

@@ -9,7 +9,7 @@ import { isEqualBytes } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
 import { type ActorsOf, type ActorView, unlabelledActor } from '#src/platform/http/actor.ts'
 import { type CountedPage, createdBetween, type ListQuery, type Pager } from '#src/platform/http/page.ts'
-import { type Acting, hasScope, type Principal } from '#src/platform/http/principal.ts'
+import { type Acting, credentialOf, hasScope, type Principal } from '#src/platform/http/principal.ts'
 import { checkId, type Scope } from '#src/platform/ids.ts'
 import { type DecisionEntry, type EntrySubjects, entryHash, subjectsOf } from '#src/platform/ledger/entry.ts'
 import type { Ledger, OpenedFacts } from '#src/platform/ledger/record.ts'
@@ -145,7 +145,8 @@ export function createDecisions({ db, pager, ledger, explainers }: DecisionsDeps
 }
 
 /** A key without `admin` reads what it made itself. Whatever else there is, is unknown to it. */
-function visibleTo(principal: Principal, row: PlacedDecision | undefined): PlacedDecision | undefined {
+function visibleTo(by: Principal, row: PlacedDecision | undefined): PlacedDecision | undefined {
+  const principal = credentialOf(by)
   if (row === undefined || principal.kind === 'session' || hasScope(principal, 'admin')) return row
   const { actor } = JSON.parse(row.entry) as DecisionEntry
   return actor !== 'service' && actor.api_key_id === principal.keyId ? row : undefined

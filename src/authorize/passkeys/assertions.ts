@@ -9,7 +9,7 @@ import type { FieldErrorCode } from '#src/field-errors.ts'
 import { canonicalize } from '#src/platform/crypto/canonical.ts'
 import { sha256 } from '#src/platform/crypto/digest.ts'
 import type { Database, Tx } from '#src/platform/db/database.ts'
-import type { Acting } from '#src/platform/http/principal.ts'
+import { type Acting, credentialOf } from '#src/platform/http/principal.ts'
 import { checkId, newId, type Scope } from '#src/platform/ids.ts'
 import type { PasskeyAssertion } from './bodies.ts'
 import { verifyPasskeyAssertion } from './ceremony.ts'
@@ -124,7 +124,7 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
         selectByCredential(caller.accountId, Buffer.from(response.id, 'base64url')),
       ])
       checkChallenge(challenge, bound)
-      const { principal } = caller
+      const principal = credentialOf(caller.principal)
       const isOwn = (userId: string | null) =>
         principal.kind === 'key' || userId === null || userId === principal.userId
       if (!isOwn(challenge.userId)) throw unusable('mismatch', 'was issued to another user')

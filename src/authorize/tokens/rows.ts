@@ -2,7 +2,7 @@
 // read followed by a write.
 
 import type { Tx } from '#src/platform/db/database.ts'
-import type { Acting } from '#src/platform/http/principal.ts'
+import { type Acting, actorOf } from '#src/platform/http/principal.ts'
 import { idsBefore } from '#src/platform/ids.ts'
 import type { PurgeStep } from '#src/platform/retention.ts'
 import type { BiometricClaim } from './format.ts'
@@ -70,7 +70,7 @@ export async function insertIntent(
   { accountId, environment, principal }: Acting,
   row: NewIntent,
 ): Promise<void> {
-  const actorId = principal.kind === 'key' ? principal.keyId : principal.userId
+  const actorId = actorOf(principal).id
   await tx.query(
     `INSERT INTO intents (account_id, environment, jti, token_sha256, action_hash, payload_hash, context_hash, trace_id,
        reading_hash, agent_id, agent_session_id, device_id, mandate_id, schedule_id, audience, biometric, policy_version,

@@ -10,7 +10,7 @@ import type { Metrics } from '#src/platform/metrics.ts'
 import { attributesOf, failSpan, inServerSpan, traceresponseOf } from '#src/platform/trace.ts'
 import type { Answer } from './endpoint.ts'
 import { represent } from './represent.ts'
-import { commonHeaders, echoOf, problemOf, toFailure } from './respond.ts'
+import { commonHeaders, type ErrorForm, echoOf, formatted, toFailure } from './respond.ts'
 import { send } from './send.ts'
 
 /** The path of requests that no route answers: the paths that strangers request are unbounded. */
@@ -31,15 +31,19 @@ interface Routed {
   path: string
   requestId: string
   produce: Produce
+  form: ErrorForm | undefined
 }
 
-/** Answers one request with what `produce` returns or throws. `path` is the route's, as declared, or UNMATCHED. */
-export type AnswerWith = (ctx: Context, path: string, produce: Produce) => Promise<void>
+/**
+ * Answers one request with what `produce` returns or throws. `path` is the route's, as declared, or UNMATCHED. `form`: the form
+ * of errors, that of problems when absent.
+ */
+export type AnswerWith = (ctx: Context, path: string, produce: Produce, form?: ErrorForm) => Promise<void>
 
 export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): AnswerWith {
   const isSecure = baseUrl.startsWith('https:')
   const logRefusal = createRefusalLog(log)
-  return (ctx, path, produce) => {
+  return (ctx, path, produce, form) => {
     const subject = { requestId: newAccountId('req'), route: `${ctx.method} ${path}` }
     const describe = () => ({
       // The route's path as declared. The paths that strangers request are unbounded, so they name no span.
@@ -49,12 +53,12 @@ export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): Answe
     })
     return within(subject, () =>
       inServerSpan(ctx.get('traceparent'), describe, (span) =>
-        answer(ctx, span, { path, requestId: subject.requestId, produce }),
+        answer(ctx, span, { path, requestId: subject.requestId, produce, form }),
       ),
     )
   }
 
-  async function answer(ctx: Context, span: Span, { path, requestId, produce }: Routed): Promise<void> {
+  async function answer(ctx: Context, span: Span, { path, requestId, produce, form }: Routed): Promise<void> {
     const { req, res } = ctx
     const startedAt = performance.now()
     const traceresponse = traceresponseOf(span)
@@ -68,7 +72,7 @@ export function createAnswering({ baseUrl, log, metrics }: AnsweringDeps): Answe
       const failure = toFailure(error)
       logRefusal(failure)
       span.setAttribute('countersign.code', failure.code)
-      return problemOf(failure, { baseUrl, requestId })
+      return formatted(failure, form, { baseUrl, requestId })
     }
     // The client left. An error that the handler then throws is not ours, and the answer has no reader.
     const leave = (error: unknown): Answer => {

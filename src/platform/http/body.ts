@@ -13,6 +13,9 @@ import { createRateJudge, type Kept, type MinimumRate } from './minimum-rate.ts'
 
 export const DEFAULT_BODY_BYTES = 1024 * 1024
 
+/** Media types of JSON bodies and answers, where a route names no others. */
+export const JSON_TYPES: readonly [string, ...string[]] = ['application/json']
+
 /**
  * RFC 8259 9 lets a parser limit depth. The deepest member, the payload of an action, may have 32 levels; a recursive
  * reader would overflow at some thousands.

@@ -57,6 +57,21 @@ export interface SessionRow {
   suspendedAt: Date | undefined
 }
 
+/** What the database knows of a directory's token, revoked or not. */
+export interface DirectoryRow {
+  tokenId: string
+  accountId: string
+  plan: Plan
+  products: readonly Product[]
+  /** Closure of the account. */
+  closure?: ClosureTimes | undefined
+  suspendedAt: Date | undefined
+  isRevoked: boolean
+}
+
+/** @param token Of the Authorization header. */
+export type FindDirectory = (token: string) => Promise<DirectoryRow | undefined>
+
 /** @param secret Of the session cookie. */
 export type FindSession = (secret: string) => Promise<SessionRow | undefined>
 
@@ -75,6 +90,8 @@ interface AuthenticatorDeps {
   findKey: FindKey
   /** Without it no session is known. */
   findSession?: FindSession | undefined
+  /** Without it no token of a directory is known. */
+  findDirectory?: FindDirectory | undefined
   cookies: SessionCookies
   clientAddress: (req: IncomingMessage) => string
   /** Counts an unknown key or session. Throws `rate_limited` when the address has sent too many. */
@@ -91,6 +108,7 @@ export interface Visit {
     | 'effect'
     | 'scope'
     | 'takesAnyKey'
+    | 'takesDirectory'
     | 'permission'
     | 'isAccountLevel'
     | 'needsAccountKey'
@@ -113,6 +131,7 @@ export interface Visit {
 export function createAuthenticator({
   findKey,
   findSession = async () => undefined,
+  findDirectory = async () => undefined,
   cookies,
   clientAddress,
   countGuess = async () => {},
@@ -120,6 +139,7 @@ export function createAuthenticator({
 }: AuthenticatorDeps) {
   return async (visit: Visit): Promise<Caller> => {
     const { req } = visit
+    if (visit.route.takesDirectory === true) return byDirectory(visit)
     // A key is sent on purpose, a cookie by the browser.
     const hasKey = req.headers.authorization !== undefined || req.headers['x-api-key'] !== undefined
     const secret = hasKey ? undefined : cookies.read(req)
@@ -159,6 +179,40 @@ export function createAuthenticator({
       products,
       origin,
     }
+  }
+
+  async function byDirectory(visit: Visit): Promise<Caller> {
+    const { req, onKnown } = visit
+    const origin = { ip: clientAddress(req), userAgent: req.headers['user-agent'] ?? null }
+    const [sent, ...others] = req.headersDistinct.authorization ?? []
+    const token = others.length === 0 ? BEARER.exec(sent?.trim() ?? '')?.[1] : undefined
+    if (token === undefined) {
+      throw unauthenticated('Send the token of your directory: "Authorization: Bearer <TOKEN>".')
+    }
+    const row = await failsNoEarlier(REFUSED_AFTER_MS, async () => {
+      const found = token.length > MAX_KEY_LENGTH ? undefined : await findDirectory(token)
+      if (found === undefined) await countGuess(origin.ip)
+      if (found === undefined || found.isRevoked) {
+        throw new Failure('invalid_api_key', 'This is not the token of a directory, or it was revoked.')
+      }
+      return found
+    })
+    const { accountId, tokenId, plan, products } = row
+    const principal = { kind: 'directory', tokenId } as const
+    onKnown?.({ accountId, principal, origin })
+    checkSuspension(row)
+    checkOpen(row.closure, { isAllowed: false, now: now() })
+    const caller = {
+      accountId,
+      environment: 'live',
+      principal,
+      isAccountBearing: true,
+      plan,
+      products,
+      origin,
+    } as const
+    authorize(visit, caller)
+    return caller
   }
 
   async function bySession(visit: Visit, secret: string, origin: Origin): Promise<Caller> {
@@ -228,6 +282,7 @@ function authorize({ route, params }: Pick<Visit, 'route' | 'params'>, caller: C
   checkEnvironment(route, caller, params)
   const { principal } = caller
   if (principal.kind === 'session') checkRole(route, principal.role, caller)
+  else if (principal.kind === 'directory') checkDirectory(route)
   else if (route.takesAnyKey !== true) checkScope(route, principal)
   if (route.needsAccountKey === true && !caller.isAccountBearing) {
     throw new Failure(
@@ -249,6 +304,10 @@ export function mayCall(route: Visit['route'], caller: Caller): boolean {
   }
 }
 
+function checkDirectory(route: Visit['route']): void {
+  if (route.takesDirectory !== true) throw new Error('the token of a directory is read by routes of directories only')
+}
+
 function checkScope(route: Visit['route'], principal: Extract<Caller['principal'], { kind: 'key' }>): void {
   if (route.scope === undefined) {
     throw new Failure('session_required', 'This takes a session of a signed-in user, and no API key.')
@@ -267,6 +326,7 @@ function checkScope(route: Visit['route'], principal: Extract<Caller['principal'
 
 function checkEnvironment(route: Visit['route'], { environment, principal }: Caller, params: Record<string, string>) {
   const word = environment === 'live' ? 'live' : 'test'
+  if (principal.kind === 'directory') return
   const isSession = principal.kind === 'session'
   for (const value of Object.values(params)) {
     const named = wordOf(value)

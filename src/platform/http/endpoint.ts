@@ -17,6 +17,7 @@ import type { FindEffect, IdempotencyKey, KeepStatus } from './idempotency.ts'
 import type { MinimumRate } from './minimum-rate.ts'
 import { type CountedPage, listItemOf, listOf } from './page.ts'
 import type { Acting, Origin } from './principal.ts'
+import type { ErrorForm } from './respond.ts'
 import { runRoute } from './run.ts'
 import type { Recheck } from './watch-access.ts'
 
@@ -95,8 +96,14 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
   params?: P
   /** Strict: an undeclared parameter is refused by name. */
   query?: Q
+  /** A protocol of others lets clients send parameters that this route does not know: they are ignored. */
+  ignoresUnknownQuery?: true
   /** JSON. A schema that accepts `undefined` makes the body optional. */
   body?: B
+  /** Media types that a JSON body may have. Answers have the first. `application/json` when absent. */
+  jsonTypes?: readonly [string, ...string[]]
+  /** The form of its errors, also of those before its handler. Problems of RFC 9457 when absent. */
+  errorForm?: ErrorForm
   /** The code for a JSON body of another content type. `unsupported_media_type` when absent. */
   wrongContentType?: 'invalid_request'
   /** For JSON and for raw bodies. 1 MiB when absent. */
@@ -130,6 +137,8 @@ interface Access {
   scope?: KeyScope
   /** In place of a scope: every key, whatever its scopes and products. For what a key may know of itself. */
   takesAnyKey?: true
+  /** In place of a scope: tokens of directories (SCIM), and neither keys nor sessions. */
+  takesDirectory?: true
   /** For sessions: which roles (src/catalogue/permissions.ts). */
   permission?: Permission
   /** Refuses the publishable keys with `account_key_required`. */
@@ -353,6 +362,7 @@ interface BuiltSpec {
   method: Method
   sdk: SdkMethod
   query?: ObjectSchema
+  ignoresUnknownQuery?: true
   view: z.ZodType
 }
 
@@ -360,7 +370,7 @@ interface BuiltSpec {
 function buildRoute(spec: BuiltSpec, handler: unknown, replay?: unknown): Route {
   const route = {
     ...spec,
-    ...(spec.query === undefined ? {} : { query: spec.query.strict() }),
+    ...(spec.query === undefined || spec.ignoresUnknownQuery ? {} : { query: spec.query.strict() }),
     tag: tagOf(spec.sdk),
     isIdempotent: replay !== undefined,
     isList: spec.method === 'GET' && listItemOf(spec.view) !== undefined,

@@ -23,7 +23,7 @@ export interface Limit {
   within?: Limit
 }
 
-export type LimitName = 'account' | 'key' | 'user' | 'address' | 'emergency'
+export type LimitName = 'account' | 'key' | 'user' | 'directory' | 'address' | 'emergency'
 export type LimitOf = (caller: Caller, route: Pick<Route, 'isEmergency'>) => Limit
 
 export interface RequestLimits {

@@ -1,5 +1,6 @@
 // The requests and answers of an operation, for the OpenAPI document.
 
+import { JSON_TYPES } from './body.ts'
 import type { Route } from './endpoint.ts'
 import { NDJSON_TYPE } from './ndjson.ts'
 import type { Note, RawContent } from './openapi.ts'
@@ -108,9 +109,10 @@ function shared(name: keyof typeof PARAMETERS, description?: string): Schema {
   return description === undefined ? { $ref: `#/components/parameters/${name}` } : { ...PARAMETERS[name], description }
 }
 
-/** Every route that is not public takes sessions, unless it has a scope and no permission. */
+/** Every route that is not public takes sessions, unless it has a scope and no permission, or is for directories. */
 function takesSession(route: Route): boolean {
-  return route.public === undefined && (route.permission !== undefined || route.scope === undefined)
+  const { permission, scope, takesDirectory } = route
+  return route.public === undefined && takesDirectory !== true && (permission !== undefined || scope === undefined)
 }
 
 export function headerParameters(headers: Record<string, string> = {}, required: readonly string[] = []): Schema[] {
@@ -138,7 +140,8 @@ export function describeRequestBody(route: Route, { name, schemas, note }: Opera
   if (route.body === undefined) return {}
   const schema = hoist(route.body, 'input', { name: `${name}Request`, schemas })
   const isRequired = !route.body.safeParse(undefined).success
-  const content = { 'application/json': { schema, ...describeExamples(note?.examples) } }
+  const described = { schema, ...describeExamples(note?.examples) }
+  const content = Object.fromEntries((route.jsonTypes ?? JSON_TYPES).map((type) => [type, described]))
   return { requestBody: { required: isRequired, content } }
 }
 
@@ -147,9 +150,9 @@ export function describeSuccesses(route: Route, { name, schemas, note }: Operati
   const described = route.status.map((status) => {
     const answer = note?.answers?.[status]
     const content: Schema = {}
-    if (schema !== undefined) {
+    if (schema !== undefined && status !== 204) {
       const example = answer?.example === undefined ? {} : { example: answer.example }
-      content['application/json'] = { schema, ...example, ...describeExamples(answer?.examples) }
+      content[(route.jsonTypes ?? JSON_TYPES)[0]] = { schema, ...example, ...describeExamples(answer?.examples) }
     }
     if (route.streams !== undefined) {
       content[route.streams.contentType] =

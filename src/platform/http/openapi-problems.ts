@@ -9,6 +9,7 @@ import { headerOf, RATE_LIMIT_HEADERS } from './openapi-content.ts'
 import { type Components, hoist, type Schema } from './openapi-schema.ts'
 import { PROBLEM_MEMBERS } from './problem-members.ts'
 import { fieldErrorView } from './rejection.ts'
+import type { ErrorForm } from './respond.ts'
 import { problemOf, problemType } from './respond.ts'
 import { extended } from './views.ts'
 
@@ -29,11 +30,14 @@ export function problemCodes(route: Route, more: readonly FailureCode[] = []): F
   const add = (...some: readonly FailureCode[]) => {
     for (const code of some) codes.add(code)
   }
-  if (route.public === undefined) add(...KEY_ERRORS, 'ip_not_allowed', 'account_suspended', 'rate_limited')
+  if (route.takesDirectory === true)
+    add('authentication_required', 'invalid_api_key', 'account_suspended', 'rate_limited')
+  else if (route.public === undefined) add(...KEY_ERRORS, 'ip_not_allowed', 'account_suspended', 'rate_limited')
   if (route.scope !== undefined) {
     add('insufficient_scope')
     if (route.effect !== 'read') add('key_read_only')
-  } else if (route.public === undefined && route.takesAnyKey !== true) add('session_required')
+  } else if (route.public === undefined && route.takesAnyKey !== true && route.takesDirectory !== true)
+    add('session_required')
   if (route.permission !== undefined) {
     add('session_expired', 'insufficient_role', 'plan_required', 'environment_mismatch')
     if (route.method !== 'GET') add('csrf_token_invalid')
@@ -56,12 +60,13 @@ export function problemCodes(route: Route, more: readonly FailureCode[] = []): F
 export function problemReferences(
   codes: readonly FailureCode[],
   components: ProblemComponents,
-  baseUrl: string,
+  { baseUrl, form }: { baseUrl: string; form: ErrorForm | undefined },
 ): Schema {
   const statuses = [...new Set(codes.map((code) => FAILURES[code].status))].sort((a, b) => a - b)
   return Object.fromEntries(
     statuses.map((status) => {
       const named = codes.filter((code) => FAILURES[code].status === status)
+      if (form !== undefined) return [String(status), formResponse(named, form, components)]
       const name = responseName(named)
       components.responses[name] ??= problemResponse(named, components, baseUrl)
       return [String(status), { $ref: `#/components/responses/${name}` }]
@@ -92,6 +97,16 @@ function problemResponse(codes: readonly FailureCode[], { schemas }: ProblemComp
     ? { headers: { 'Retry-After': headerOf('RetryAfter'), ...RATE_LIMIT_HEADERS } }
     : {}
   return { description, ...headers, content: { 'application/problem+json': { schema } } }
+}
+
+// In the form of another protocol the codes don't show: they are in the description.
+function formResponse(codes: readonly FailureCode[], form: ErrorForm, { schemas }: ProblemComponents): Schema {
+  const schema = hoist(form.view, 'output', { name: 'ProtocolError', schemas })
+  const headers = codes.includes('rate_limited')
+    ? { headers: { 'Retry-After': headerOf('RetryAfter'), ...RATE_LIMIT_HEADERS } }
+    : {}
+  const titles = codes.map((code) => FAILURES[code].title).join(', ')
+  return { description: titles, ...headers, content: { [form.contentType]: { schema } } }
 }
 
 function addProblemSchema(code: FailureCode, schemas: Components, baseUrl: string): void {

@@ -77,6 +77,7 @@ export interface Notes {
 
 const KEY_SECURITY = [{ bearer: [] }, { apiKey: [] }]
 const SESSION_SECURITY = [{ session: [] }]
+const DIRECTORY_SECURITY = [{ directory: [] }]
 const PARAMETER = /:([A-Za-z0-9_]+)/g
 const BASE_URL = '{base_url}'
 const NO_NOTES: Notes = { summary: '', description: '', tags: [], operations: {}, webhooks: {} }
@@ -131,6 +132,11 @@ export async function describeRoutes(
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer <API_KEY>' },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'X-API-Key: <API_KEY>' },
+        directory: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The token of a directory, made with POST /v1/auth/scim-tokens: Authorization: Bearer <TOKEN>',
+        },
         session: {
           type: 'apiKey',
           in: 'cookie',
@@ -157,7 +163,11 @@ function describeRoute(route: Route, { components, note, baseUrl }: Place): Sche
   const access =
     route.public === undefined
       ? {
-          security: [...(takesKeys(route) ? KEY_SECURITY : []), ...(route.permission ? SESSION_SECURITY : [])],
+          security: [
+            ...(takesKeys(route) ? KEY_SECURITY : []),
+            ...(route.permission ? SESSION_SECURITY : []),
+            ...(route.takesDirectory ? DIRECTORY_SECURITY : []),
+          ],
           ...(route.scope !== undefined && { 'x-required-scope': route.scope }),
           ...(route.permission !== undefined && { 'x-required-permission': route.permission }),
           ...(route.needsAccountKey && { 'x-needs-account-key': true }),
@@ -176,7 +186,7 @@ function describeRoute(route: Route, { components, note, baseUrl }: Place): Sche
     ...describeRequestBody(route, place),
     responses: {
       ...describeSuccesses(route, place),
-      ...problemReferences(problemCodes(route, note?.problems), components, baseUrl),
+      ...problemReferences(problemCodes(route, note?.problems), components, { baseUrl, form: route.errorForm }),
     },
   }
 }
@@ -186,8 +196,9 @@ function takesKeys({ scope, takesAnyKey }: Route): boolean {
 }
 
 function describeAccess(route: Route, description: string | undefined): string {
-  const { scope, permission, needsAccountKey, isEmergency, takesAnyKey, public: reason } = route
-  const otherKeys = takesAnyKey === true ? 'Any API key.' : 'No API key: a session only.'
+  const { scope, permission, needsAccountKey, isEmergency, takesAnyKey, takesDirectory, public: reason } = route
+  const others = takesDirectory === true ? 'A token of a directory only.' : 'No API key: a session only.'
+  const otherKeys = takesAnyKey === true ? 'Any API key.' : others
   const ofKey = scope && `Scope \`${scope}\`${needsAccountKey ? ', with a key of your own account' : ''}.`
   const ofSession = permission && `Sessions: ${describeRoles(permission)}.`
   const ofPlan = route.plan && `Plan ${route.plan}.`

@@ -1,4 +1,4 @@
-// Who makes a request: an API key, or a user's session. Everything that asks who acts, or what they may do, asks here.
+// Who makes a request: an API key, a user's session, or the directory of an organization. Everything that asks who acts, or what they may do, asks here.
 
 import type { GrantableScope, KeyScope, Product, Role } from '#src/catalogue/access.ts'
 import { Failure } from '#src/failure.ts'
@@ -23,6 +23,16 @@ export type Principal =
       /** Its link proved no address: it changes nothing of the live environment or of the whole account. */
       isSandboxOnly: boolean
     }
+  /** The directory of an organization, which calls the routes of SCIM and no others. */
+  | { kind: 'directory'; tokenId: string }
+
+/** The principal of a route that takes keys or sessions. */
+export type KeyOrSession = Exclude<Principal, { kind: 'directory' }>
+
+export function credentialOf(principal: Principal): KeyOrSession {
+  if (principal.kind === 'directory') throw new Error('a directory calls the routes of SCIM only')
+  return principal
+}
 
 /** From where a request came, for the audit log. */
 export interface Origin {
@@ -42,7 +52,7 @@ export type Refused = Omit<Acting, 'environment'> & { environment?: Acting['envi
 
 /** The principal as histories, versions, events and logs name it. */
 export interface Actor<Person extends string | null = string | null> {
-  /** The key or the user. The id contains no personal data, so events and logs may have it. */
+  /** The key or the user, or `directory`. The id contains no personal data, so events and logs may have it. */
   id: string
   /** The user of a session. With a key: the person whom its caller names, null where it names none. */
   person: Person
@@ -55,11 +65,13 @@ export function actorOf(principal: Principal, named: string): Actor<string>
 export function actorOf(principal: Principal, named?: string): Actor
 export function actorOf(principal: Principal, named?: string): Actor {
   if (principal.kind === 'session') return { id: principal.userId, person: principal.userId, keyId: null }
+  if (principal.kind === 'directory') return { id: 'directory', person: null, keyId: null }
   return { id: principal.keyId, person: named ?? null, keyId: principal.keyId }
 }
 
 /** Specification, Accounts and users: API keys act with owner authority within their scopes. */
 export function roleOf(principal: Principal): Role {
+  if (principal.kind === 'directory') throw new Error('a directory has no role')
   return principal.kind === 'key' ? 'owner' : principal.role
 }
 

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { GRANTABLE_SCOPES, PLANS, PRODUCTS, ROLES } from '#src/catalogue/access.ts'
+import { PROVIDER_PROBLEMS, SSO_REFUSALS } from '#src/catalogue/sso.ts'
 import type { FailureCode } from '#src/failure.ts'
 import { rejectedLineView } from './rejection.ts'
 import { timestampView } from './views.ts'
@@ -11,6 +12,7 @@ const LIMITS = [
   'account',
   'key',
   'user',
+  'directory',
   'address',
   'emergency',
   'guesses',
@@ -48,6 +50,11 @@ export const PROBLEM_MEMBERS: Partial<Record<FailureCode, z.core.$ZodLooseShape>
       .describe('The roles that may do it.'),
   },
   plan_required: { required_plan: z.enum(PLANS).meta({ id: 'Plan' }) },
+  sso_required: { start_url: z.url().describe('Where the person signs in: open it in a browser.') },
+  sso_login_refused: {
+    cause: z.enum(SSO_REFUSALS).meta({ id: 'SsoRefusal' }).describe('See the guide Single sign-on.'),
+  },
+  provider_unavailable: { cause: z.enum(PROVIDER_PROBLEMS).meta({ id: 'ProviderProblem' }) },
   approver_not_eligible: { cause: z.enum(CAUSES).meta({ id: 'IneligibilityCause' }) },
   invalid_state_transition: {
     allowed: z

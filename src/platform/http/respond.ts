@@ -1,6 +1,7 @@
 // Turns every error into one format: RFC 9457 problem+json with a stable code. `detail` is for the caller; causes and
 // stacks stay in the log.
 
+import type { z } from 'zod'
 import { FAILURES, Failure, type FailureCode, type FieldError } from '#src/failure.ts'
 import { redactTokens } from '#src/platform/log.ts'
 import { isLockTimeout, isUnavailable } from '#src/platform/unavailable.ts'
@@ -63,6 +64,31 @@ export function problemOf(failure: Failure, { baseUrl, requestId }: { baseUrl: s
       request_id: requestId,
       ...(failure.errors === undefined ? {} : { errors: failure.errors.map(quotingNoSecret) }),
     }),
+  }
+}
+
+/** The form of an error's body, where a protocol of others prescribes another one than RFC 9457. */
+export interface ErrorForm {
+  contentType: string
+  /** Shape of the body, for the OpenAPI document. */
+  view: z.ZodType
+  /** The body. `detail` is the sentence for the caller, without secrets. */
+  show(failure: Failure, detail: string): object
+}
+
+/** An error as the caller gets it. Status and headers are the same in every form. */
+export function formatted(
+  failure: Failure,
+  form: ErrorForm | undefined,
+  place: { baseUrl: string; requestId: string },
+): Problem {
+  const problem = problemOf(failure, place)
+  if (form === undefined) return problem
+  const { detail }: { detail: string } = JSON.parse(problem.text)
+  return {
+    ...problem,
+    headers: { ...problem.headers, 'Content-Type': form.contentType },
+    text: JSON.stringify(form.show(failure, detail)),
   }
 }
 

@@ -75,8 +75,8 @@ export function createRouting() {
   }
 }
 
-// Returns the collection of a declared path or of a request's: the segment after /v1, or the first one.
-function collectionOf(path: string): string {
+/** The collection of a declared path or of a request's: the segment after /v1, or the first one. */
+export function collectionOf(path: string): string {
   const [, first = '', second = ''] = path.split('/', 3)
   return first === 'v1' ? second : first
 }

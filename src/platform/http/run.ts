@@ -8,7 +8,15 @@ import type { Json } from '#src/platform/crypto/canonical.ts'
 import type { Hold } from '#src/platform/fair-budget.ts'
 import { failpoint } from '#src/platform/jobs/failpoint.ts'
 import { decodeBase64, freeInline } from '#src/platform/owned-bytes.ts'
-import { checkContentType, DEFAULT_BODY_BYTES, DEFAULT_BODY_VALUES, hasBody, openBody, readJson } from './body.ts'
+import {
+  checkContentType,
+  DEFAULT_BODY_BYTES,
+  DEFAULT_BODY_VALUES,
+  hasBody,
+  JSON_TYPES,
+  openBody,
+  readJson,
+} from './body.ts'
 import {
   type Answer,
   type Caller,
@@ -27,7 +35,6 @@ import type { Page } from './page.ts'
 import { invalidRequest, type Parsed, parseInSlices, parseQuery, parseWith, pointerOf } from './validate.ts'
 import { watchAccess } from './watch-access.ts'
 
-const JSON_TYPES = ['application/json']
 // How old the decision about access may be when a handler starts, and when the answer of one that waited is sent.
 const ACCESS_AGE_MS = 2_000
 
@@ -82,7 +89,7 @@ async function runAdmitted(
   { caller, overCap, recheck }: Admitted,
 ): Promise<Answer> {
   const params = parseParams(route, exchange.params)
-  const query = parseQuery(route.query, exchange.search)
+  const query = parseQuery(route.query, exchange.search, { ignoresUnknown: route.ignoresUnknownQuery === true })
   const key = readIdempotencyKey(route, exchange, caller)
 
   if (route.rawBody !== undefined) {
@@ -290,7 +297,7 @@ async function readBody(route: Route, { req, res, pace }: Exchange, hold: Hold):
   const none = { json: undefined, isLarge: false }
   if (route.body === undefined) return { ...none, body: { ok: true, value: undefined } }
   if (!hasBody(req)) return { ...none, body: parseWith(route.body, undefined, 'body') }
-  checkContentType(req, JSON_TYPES, route.wrongContentType)
+  checkContentType(req, route.jsonTypes ?? JSON_TYPES, route.wrongContentType)
   const longStrings = route.inlineBytes === undefined ? undefined : createLongStrings()
   const { value, isLarge } = await readJson(req, res, {
     maxBytes: maxBytesOf(route),
@@ -321,13 +328,15 @@ function answerOf(route: Route, returned: unknown): Answer {
     ? returned
     : { status: route.status[0] ?? 200, body: returned, headers: undefined, cookies: undefined }
   if (!route.status.includes(status)) throw new Error(`${route.method} ${route.path} does not declare status ${status}`)
+  const given = { ...cachingOf(route, status), ...headers }
+  // RFC 9110 15.3.5: a 204 has no body.
+  if (status === 204) return { status, headers: given, text: '', ...(cookies === undefined ? {} : { cookies }) }
   return {
     status,
     headers: {
-      'Content-Type': 'application/json',
+      'Content-Type': (route.jsonTypes ?? JSON_TYPES)[0],
       ...(route.isList && { Vary: 'Accept' }),
-      ...cachingOf(route, status),
-      ...headers,
+      ...given,
     },
     text: JSON.stringify(viewedBy(route, body)),
     ...(cookies === undefined ? {} : { cookies }),

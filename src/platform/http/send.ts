@@ -23,9 +23,9 @@ export async function send(req: IncomingMessage, res: ServerResponse, answer: An
   }
   if ('stream' in answer) return sendStream(req, res, answer)
   const { headers } = answer
-  // RFC 9110 15.4.5: a 304 has no body and so no length.
+  // RFC 9110 8.6 and 15.4.5: a 204 and a 304 have no body and so no length.
   if (answer.cookies !== undefined) res.setHeader('Set-Cookie', answer.cookies)
-  if (answer.status !== 304) headers['Content-Length'] = String(Buffer.byteLength(answer.text))
+  if (answer.status !== 304 && answer.status !== 204) headers['Content-Length'] = String(Buffer.byteLength(answer.text))
   // A small body is in the same TCP segment as its head, and is only parsed after this turn of the event loop.
   if (isUnread(req)) await setImmediate()
   if (!isUnread(req)) {

@@ -50,6 +50,7 @@ export function createSessionCookies({
   const prefix = isSecure ? '__Host-' : ''
   const sessionCookie = `${prefix}svc_session`
   const browserCookie = `${prefix}svc_browser`
+  const ssoCookie = `${prefix}svc_sso`
   const attributes = `Path=/; SameSite=Lax${isSecure ? '; Secure' : ''}`
   const ownOrigin = new URL(baseUrl).origin
 
@@ -76,6 +77,17 @@ export function createSessionCookies({
         `${sessionCookie}=${secret}; ${attributes}; Max-Age=${maxAgeSeconds}; HttpOnly`,
         `${CSRF_COOKIE}=${tokenOf(id)}; ${attributes}; Max-Age=${maxAgeSeconds}`,
       ]
+    },
+
+    /** The secret of a browser that began single sign-on. */
+    readSso(req: Pick<IncomingMessage, 'headers'>): string | undefined {
+      const value = onlyValue(req, ssoCookie)
+      return value !== undefined && SECRET.test(value) ? value : undefined
+    },
+
+    /** Values of Set-Cookie for a browser that begins single sign-on. */
+    issueSso(secret: string, maxAgeSeconds: number): string[] {
+      return [`${ssoCookie}=${secret}; ${attributes}; Max-Age=${maxAgeSeconds}; HttpOnly`]
     },
 
     /** Values of Set-Cookie that sign a browser out. */

@@ -36,16 +36,22 @@ function parsedBy(schema: z.ZodType, result: z.ZodSafeParseResult<unknown>, plac
 }
 
 /**
- * Parses a query string by a strict schema. A repeated parameter is refused unless its schema is an array: proxies and
+ * Parses a query string by a strict schema, or with `ignoresUnknown` by the parameters that the schema declares. A repeated parameter is refused unless its schema is an array: proxies and
  * servers disagree on which one counts.
  */
-export function parseQuery(schema: z.ZodObject | undefined, search: string): Parsed {
-  if (search === '' && schema === undefined) return { ok: true, value: {} }
+export function parseQuery(
+  schema: z.ZodObject | undefined,
+  search: string,
+  { ignoresUnknown = false }: { ignoresUnknown?: boolean } = {},
+): Parsed {
+  if (schema === undefined && (ignoresUnknown || search === '')) return { ok: true, value: {} }
   const values: Record<string, string | string[]> = {}
   const errors: FieldError[] = []
   for (const part of search.split('&')) {
     if (part === '') continue
-    const error = addPair(values, splitPair(part), schema)
+    const pair = splitPair(part)
+    if (ignoresUnknown && (pair[0] === undefined || !Object.hasOwn(schema?.shape ?? {}, pair[0]))) continue
+    const error = addPair(values, pair, schema)
     if (error !== undefined) errors.push(error)
     if (errors.length >= MAX_ERRORS) return { ok: false, errors }
   }

@@ -26,6 +26,14 @@ export function createLookup({ servers }: { servers?: string[] } = {}): Lookup {
   }
 }
 
+/** The TXT records of a name, each as its chunks. Rejects when there is none, with the code of node:dns. */
+export type TxtLookup = (name: string) => Promise<string[][]>
+
+export function createTxtLookup(): TxtLookup {
+  const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES })
+  return (name) => resolver.resolveTxt(name)
+}
+
 const UNANSWERED = new Set(['ESERVFAIL', 'EREFUSED', 'ETIMEOUT', 'ECONNREFUSED'])
 
 /**

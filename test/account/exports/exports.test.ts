@@ -111,6 +111,7 @@ it('an archive has every row of both environments without secrets, the media, an
     'passkey_challenges',
     'passkey_registrations',
     'reevaluation_marks',
+    'sso_starts',
     'trace_contents',
     'trace_manifests',
   ])

@@ -64,6 +64,7 @@ function makeWork(settings: Partial<MailerSettings> = {}, writer: LetterWriter =
         login_link: writer,
         invite: writer,
         usage_notice: writer,
+        sso_changed: writer,
         passkey_changed: writer,
         approval: writer,
         webhook_endpoint_disabled: writer,

@@ -26,8 +26,11 @@ export interface TeamService extends LoginService {
   makeKey(accountId: string, wanted?: Partial<NewKey>): Promise<{ id: string; key: string }>
 }
 
-export async function startTeamService(env: NodeJS.ProcessEnv = {}): Promise<TeamService> {
-  const service = await startLoginService({ SIGNUP: 'open', ...env })
+export async function startTeamService(
+  env: NodeJS.ProcessEnv = {},
+  options: Parameters<typeof startLoginService>[1] = {},
+): Promise<TeamService> {
+  const service = await startLoginService({ SIGNUP: 'open', ...env }, options)
   let addresses = 0
   let clients = 0
   const self: TeamService = {

@@ -8,6 +8,7 @@ import {
   type PolicyWebhookResult,
 } from '#src/authorize/webhooks/policy-webhooks.ts'
 import { createPolicySecrets } from '#src/authorize/webhooks/secrets.ts'
+import { actorOf as actorOfPrincipal } from '#src/platform/http/principal.ts'
 import type { Scope } from '#src/platform/ids.ts'
 import { createLog } from '#src/platform/log.ts'
 import { createOutbound, type OutboundOptions } from '#src/platform/net/outbound.ts'
@@ -380,5 +381,5 @@ describe('the outcomes', () => {
 })
 
 function actorOf({ principal }: TestCaller): string {
-  return principal.kind === 'key' ? principal.keyId : principal.userId
+  return actorOfPrincipal(principal).id
 }

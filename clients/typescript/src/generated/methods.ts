@@ -88,6 +88,7 @@ import type {
   CreateTraceShareRequest,
   CreateWebhookEndpointRequest,
   CreatedApiKey,
+  CreatedScimToken,
   CreatedTraceShare,
   CreatedWebhookEndpoint,
   Credential,
@@ -100,6 +101,7 @@ import type {
   DeletedEventConsumer,
   DeletedPasskey,
   DeletedRootCa,
+  DeletedSsoConfig,
   DeletedWebhookEndpoint,
   Delivery,
   DeliveryLine,
@@ -223,6 +225,7 @@ import type {
   ListRootCasQuery,
   ListScheduleCyclesQuery,
   ListSchedulesQuery,
+  ListScimTokensQuery,
   ListScreeningBatchesQuery,
   ListScreeningsQuery,
   ListSessionLocksQuery,
@@ -312,6 +315,8 @@ import type {
   Schedule,
   ScheduleList,
   SchedulePreview,
+  ScimToken,
+  ScimTokenList,
   ScreenMediaRequest,
   Screening,
   ScreeningBatch,
@@ -331,6 +336,7 @@ import type {
   SharedView,
   SignedEvidencePacket,
   SimulatePolicyRequest,
+  SsoConfig,
   Statement,
   StatementList,
   StopIntentsRequest,
@@ -358,6 +364,7 @@ import type {
   UpdateCaseRequest,
   UpdateDeviceRequest,
   UpdateSecretRequest,
+  UpdateSsoConfigRequest,
   UpdateTraceShareRequest,
   UpdateWebhookEndpointRequest,
   Usage,
@@ -1194,6 +1201,42 @@ export class AuthMagicLinksMethods extends Group {
   }
 }
 
+export class AuthScimTokensMethods extends Group {
+  /**
+   * Make a token for the directory of the organization.
+   *
+   * The token is shown once. It calls /v1/scim/v2 and nothing else. Two of an account are live at a time, so that one
+   * replaces the other without an interruption.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin. Plan enterprise.
+   */
+  create(options?: CallOptions): Call<CreatedScimToken> {
+    return this.callJson<CreatedScimToken>('POST', '/v1/auth/scim-tokens', { answer: 'CreatedScimToken' }, options)
+  }
+
+  /**
+   * Revoke a token of a directory: its next request is refused.
+   *
+   * Revoking a revoked token changes nothing.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin. A rate limit of its own, for emergencies.
+   */
+  delete(scimTokenId: string, options?: CallOptions): Call<ScimToken> {
+    return this.callJson<ScimToken>('DELETE', path`/v1/auth/scim-tokens/${scimTokenId}`, { answer: 'ScimToken' }, options)
+  }
+
+  /**
+   * List the tokens of directories, newest first.
+   *
+   * Revoked ones too.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin.
+   */
+  list(args?: ListScimTokensQuery, options?: CallOptions): Pages<ScimToken, ScimTokenList> {
+    return this.callPages<ScimToken, ScimTokenList>('/v1/auth/scim-tokens', { args, answer: 'ScimToken' }, options)
+  }
+}
+
 export class AuthSessionMethods extends Group {
   /**
    * Sign out: end the session of this browser.
@@ -1256,16 +1299,73 @@ export class AuthSessionsMethods extends Group {
   }
 }
 
+export class AuthSsoMethods extends Group {
+  /**
+   * Remove the identity provider: users sign in by mailed links again.
+   *
+   * Sessions go on. Users are no longer linked to the provider; all owners are told by mail.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin.
+   */
+  delete(options?: CallOptions): Call<DeletedSsoConfig> {
+    return this.callJson<DeletedSsoConfig>('DELETE', '/v1/auth/sso/config', { answer: 'flat' }, options)
+  }
+
+  /**
+   * The identity provider of the account.
+   *
+   * The client secret is not shown again. The guide Single sign-on has the fields of each provider.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin.
+   */
+  retrieve(options?: CallOptions): Call<SsoConfig> {
+    return this.callJson<SsoConfig>('GET', '/v1/auth/sso/config', { answer: 'SsoConfig' }, options)
+  }
+
+  /**
+   * Connect an identity provider, or change it.
+   *
+   * The discovery document of the issuer is read at once, and must name this issuer. A change of issuer, client or
+   * domain ends `tested_at` and `enforce_sso`, and all owners are told by mail; another issuer or client is another
+   * provider, to which no user is linked. `enforce_sso` needs a first login (`not_ready` before).
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin. Plan enterprise.
+   */
+  update(args: UpdateSsoConfigRequest & {
+      /** Optional. The `ETag` that was read, or the version in quotes, such as `"3"`: with another one, 412. */
+      ifMatch?: string | undefined
+    }, options?: CallOptions): Call<SsoConfig> {
+    return this.callJson<SsoConfig>('PUT', '/v1/auth/sso/config', { args, headers: { ifMatch: 'If-Match' }, body: 'flat', answer: 'SsoConfig' }, options)
+  }
+
+  /**
+   * Look for the TXT record that proves the domain.
+   *
+   * Looks for the TXT record `domain_record`; `not_ready` says what is missing. The record is looked up daily from then
+   * on: three days without it end the verification. A domain has one organization; claims that are not verified block
+   * nobody.
+   *
+   * Scope `admin`, with a key of your own account. Sessions: owner, admin. Plan enterprise.
+   */
+  verifyDomain(options?: CallOptions): Call<SsoConfig> {
+    return this.callJson<SsoConfig>('POST', '/v1/auth/sso/config/verify-domain', { answer: 'SsoConfig' }, options)
+  }
+}
+
 export class AuthMethods extends Group {
   readonly magicLinks: AuthMagicLinksMethods
+  readonly scimTokens: AuthScimTokensMethods
   readonly session: AuthSessionMethods
   readonly sessions: AuthSessionsMethods
+  readonly sso: AuthSsoMethods
 
   constructor(transport: Transport) {
     super(transport)
     this.magicLinks = new AuthMagicLinksMethods(transport)
+    this.scimTokens = new AuthScimTokensMethods(transport)
     this.session = new AuthSessionMethods(transport)
     this.sessions = new AuthSessionsMethods(transport)
+    this.sso = new AuthSsoMethods(transport)
   }
 
 }

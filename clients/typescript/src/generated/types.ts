@@ -742,7 +742,7 @@ export interface AttributionVerification {
   correlation: number | null
 }
 
-export type AuditAction = 'act.refused' | 'account.created' | 'account.renamed' | 'account.suspended' | 'account.unsuspended' | 'account.exported' | 'account.export_read' | 'account.closed' | 'account.reopened' | 'plan.changed' | 'products.changed' | 'key.created' | 'key.changed' | 'key.rotated' | 'key.revoked' | 'user.signed_in' | 'user.signed_out' | 'user.sign_in_refused' | 'login_link.printed' | 'user.invited' | 'invite.resent' | 'invite.revoked' | 'invite.accepted' | 'user.role_changed' | 'user.deprovisioned' | 'passkey.registered' | 'passkey.renamed' | 'passkey.removed' | 'passkey.counter_refused' | 'webhook_endpoint.created' | 'webhook_endpoint.changed' | 'webhook_endpoint.secret_rotated' | 'webhook_endpoint.deleted' | 'webhook_endpoint.recovered' | 'webhook_delivery.redelivered' | 'webhook_deliveries.exported' | 'event_consumer.deleted' | 'policy_webhook_secret.rotated' | 'risk_policy.changed' | 'policy.changed' | 'policy.rolled_back' | 'schedule.created' | 'schedule.paused' | 'schedule.resumed' | 'schedule.cancelled' | 'agent.retired' | 'screening_settings.changed' | 'kill_switch.changed' | 'share.created' | 'share.changed' | 'share.revoked' | 'disclosure.granted' | 'disclosure.denied' | 'disclosure.revoked' | 'device.enrolled' | 'device.renamed' | 'device.revoked' | 'device.evidence_changed' | 'root_ca.added' | 'root_ca.removed' | 'c2pa_anchor.added' | 'c2pa_anchor.removed' | 'claim.erased' | 'media.read' | 'evidence.read' | 'trace_texts.read' | 'trace_texts.erased' | 'decision_facts.read' | 'ledger.exported' | 'audit.exported' | 'signing_key.rotated' | 'signing_key.revoked'
+export type AuditAction = 'act.refused' | 'account.created' | 'account.renamed' | 'account.suspended' | 'account.unsuspended' | 'account.exported' | 'account.export_read' | 'account.closed' | 'account.reopened' | 'plan.changed' | 'products.changed' | 'key.created' | 'key.changed' | 'key.rotated' | 'key.revoked' | 'user.signed_in' | 'user.signed_out' | 'user.sign_in_refused' | 'sso.configured' | 'sso.domain_verified' | 'sso.domain_ended' | 'sso.removed' | 'sso.login_refused' | 'sso.linked' | 'scim_token.created' | 'scim_token.revoked' | 'login_link.printed' | 'user.invited' | 'invite.resent' | 'invite.revoked' | 'invite.accepted' | 'user.provisioned' | 'user.updated' | 'user.role_changed' | 'user.deprovisioned' | 'passkey.registered' | 'passkey.renamed' | 'passkey.removed' | 'passkey.counter_refused' | 'webhook_endpoint.created' | 'webhook_endpoint.changed' | 'webhook_endpoint.secret_rotated' | 'webhook_endpoint.deleted' | 'webhook_endpoint.recovered' | 'webhook_delivery.redelivered' | 'webhook_deliveries.exported' | 'event_consumer.deleted' | 'policy_webhook_secret.rotated' | 'risk_policy.changed' | 'policy.changed' | 'policy.rolled_back' | 'schedule.created' | 'schedule.paused' | 'schedule.resumed' | 'schedule.cancelled' | 'agent.retired' | 'screening_settings.changed' | 'kill_switch.changed' | 'share.created' | 'share.changed' | 'share.revoked' | 'disclosure.granted' | 'disclosure.denied' | 'disclosure.revoked' | 'device.enrolled' | 'device.renamed' | 'device.revoked' | 'device.evidence_changed' | 'root_ca.added' | 'root_ca.removed' | 'c2pa_anchor.added' | 'c2pa_anchor.removed' | 'claim.erased' | 'media.read' | 'evidence.read' | 'trace_texts.read' | 'trace_texts.erased' | 'decision_facts.read' | 'ledger.exported' | 'audit.exported' | 'signing_key.rotated' | 'signing_key.revoked'
 
 export interface AuditEntry {
   auditEntryId: string
@@ -1701,6 +1701,13 @@ export interface CreatedApiKey extends ApiKey {
   secretShown?: false
 }
 
+export interface CreatedScimToken extends ScimToken {
+  /** Shown once. */
+  token?: string
+  /** A replay of the request, without the token. */
+  secretShown?: false
+}
+
 export interface CreatedTraceShare extends TraceShare {
   /** Of the share. In this answer only. */
   token?: string
@@ -1876,6 +1883,11 @@ export interface DeletedPasskey {
 
 export interface DeletedRootCa {
   rootCaId: string
+  deleted: true
+}
+
+export interface DeletedSsoConfig {
+  ssoConfigId: string
   deleted: true
 }
 
@@ -2519,7 +2531,7 @@ export interface FieldError {
 }
 
 /** Stable, for programs. */
-export type FieldErrorCode = 'account_key_required' | 'account_not_empty' | 'account_stopped' | 'account_suspended' | 'address_not_public' | 'agent_held_by_lock' | 'agent_session_ended' | 'agent_session_revoked' | 'agent_suspended' | 'api_key_expired' | 'api_key_revoked' | 'app_environment' | 'app_unknown' | 'approval_already_decided' | 'approver_not_eligible' | 'assignee_required' | 'authentication_required' | 'backend_capability_missing' | 'backup_eligibility_changed' | 'bad_signature' | 'being_erased' | 'beta_access_required' | 'boot_not_verified' | 'canary_tripped' | 'cap_reached' | 'case_already_open' | 'case_open' | 'chain_broken' | 'chain_too_short' | 'challenge_expired' | 'challenge_mismatch' | 'challenge_unknown' | 'challenge_used' | 'chunk_differs' | 'claim_erased' | 'confirmation_required' | 'conflict' | 'conflicting' | 'conflicting_keys' | 'consumer_moved' | 'content_type_mismatch' | 'counter_not_zero' | 'counter_went_back' | 'cross_origin' | 'csrf_token_invalid' | 'device_revoked' | 'device_unlocked' | 'digest_mismatch' | 'duplicate' | 'duplicate_key' | 'duplicate_line' | 'empty_body' | 'ends_with_answer' | 'environment_mismatch' | 'events_expired' | 'expired' | 'extension_elsewhere' | 'extension_malformed' | 'extension_missing' | 'external_id_reused' | 'external_id_used' | 'fewer_operations' | 'fragment_not_allowed' | 'host_not_allowed' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'in_future' | 'in_the_past' | 'input_refused' | 'insufficient_role' | 'insufficient_scope' | 'internal_error' | 'invalid_amount' | 'invalid_api_key' | 'invalid_base64' | 'invalid_character' | 'invalid_code' | 'invalid_condition' | 'invalid_currency' | 'invalid_cursor' | 'invalid_digest' | 'invalid_encoding' | 'invalid_format' | 'invalid_id' | 'invalid_json' | 'invalid_key' | 'invalid_link' | 'invalid_pattern' | 'invalid_pointer' | 'invalid_request' | 'invalid_signature' | 'invalid_state_transition' | 'invalid_type' | 'invalid_utf8' | 'invalid_value' | 'ip_not_allowed' | 'is_a_ca' | 'issuer_level_differs' | 'issuer_name_differs' | 'issuer_not_ca' | 'key_id_mismatch' | 'key_mismatch' | 'key_not_generated' | 'key_read_only' | 'key_usage' | 'last_admin_key' | 'last_owner' | 'leave_first' | 'levels_differ' | 'limit_reached' | 'lone_surrogate' | 'lower_rate' | 'malformed' | 'matches_nothing' | 'method_not_allowed' | 'mismatch' | 'ml_dsa_key' | 'monthly_cap_exceeded' | 'name_mismatch' | 'no_chunks' | 'nonce_mismatch' | 'nonce_used' | 'not_a_ca' | 'not_a_certificate' | 'not_a_url' | 'not_allowed' | 'not_alone' | 'not_an_occurrence' | 'not_found' | 'not_lower' | 'not_multiple_of' | 'not_ready' | 'not_supported' | 'not_yet_valid' | 'note_required' | 'number_out_of_range' | 'other_agent' | 'other_users' | 'out_of_range' | 'owner_only' | 'path_length' | 'payload_too_large' | 'plan_required' | 'port_not_allowed' | 'precondition_failed' | 'precondition_required' | 'private_key' | 'provenance_not_verified' | 'range_not_satisfiable' | 'range_too_large' | 'rate_limited' | 'reason_not_allowed' | 'refused_address' | 'remote_media_refused' | 'request_timeout' | 'required' | 'revocation_unknown' | 'revoked' | 'risk_not_flagged' | 'role_limit' | 'role_not_allowed' | 'root_missing' | 'root_of_trust_missing' | 'root_unknown' | 'scheme_not_allowed' | 'second_adjuster_required' | 'service_unavailable' | 'session_canary_locked' | 'session_expired' | 'session_required' | 'shorter_retention' | 'signature_not_invalid' | 'software_only' | 'stale' | 'still_arriving' | 'text_not_kept' | 'too_deep' | 'too_few' | 'too_large' | 'too_long' | 'too_many' | 'too_many_pixels' | 'too_many_values' | 'too_short' | 'transition_not_allowed' | 'unexpected' | 'unknown' | 'unknown_ca' | 'unknown_challenge' | 'unknown_event_type' | 'unknown_field' | 'unknown_node' | 'unknown_passkey' | 'unknown_policy_field' | 'unknown_timezone' | 'unreadable_media' | 'unsupported' | 'unsupported_attestation' | 'unsupported_key' | 'unsupported_media_type' | 'used' | 'user_not_present' | 'user_not_verified' | 'userinfo_not_allowed' | 'weak_key' | 'wider' | 'wrong_challenge' | 'wrong_media_type' | 'wrong_origin' | 'wrong_rp_id' | 'wrong_type'
+export type FieldErrorCode = 'account_key_required' | 'account_not_empty' | 'account_stopped' | 'account_suspended' | 'address_elsewhere' | 'address_not_public' | 'agent_held_by_lock' | 'agent_session_ended' | 'agent_session_revoked' | 'agent_suspended' | 'api_key_expired' | 'api_key_revoked' | 'app_environment' | 'app_unknown' | 'approval_already_decided' | 'approver_not_eligible' | 'assignee_required' | 'authentication_required' | 'backend_capability_missing' | 'backup_eligibility_changed' | 'bad_signature' | 'being_erased' | 'beta_access_required' | 'boot_not_verified' | 'canary_tripped' | 'cap_reached' | 'case_already_open' | 'case_open' | 'chain_broken' | 'chain_too_short' | 'challenge_expired' | 'challenge_mismatch' | 'challenge_unknown' | 'challenge_used' | 'chunk_differs' | 'claim_erased' | 'confirmation_required' | 'conflict' | 'conflicting' | 'conflicting_keys' | 'consumer_moved' | 'content_type_mismatch' | 'counter_not_zero' | 'counter_went_back' | 'cross_origin' | 'csrf_token_invalid' | 'device_revoked' | 'device_unlocked' | 'digest_mismatch' | 'domain_elsewhere' | 'duplicate' | 'duplicate_key' | 'duplicate_line' | 'empty_body' | 'ends_with_answer' | 'environment_mismatch' | 'events_expired' | 'expired' | 'extension_elsewhere' | 'extension_malformed' | 'extension_missing' | 'external_id_reused' | 'external_id_used' | 'fewer_operations' | 'fragment_not_allowed' | 'host_not_allowed' | 'idempotency_in_progress' | 'idempotency_key_reused' | 'in_future' | 'in_the_past' | 'input_refused' | 'insufficient_role' | 'insufficient_scope' | 'internal_error' | 'invalid_amount' | 'invalid_api_key' | 'invalid_base64' | 'invalid_character' | 'invalid_code' | 'invalid_condition' | 'invalid_currency' | 'invalid_cursor' | 'invalid_digest' | 'invalid_encoding' | 'invalid_format' | 'invalid_id' | 'invalid_json' | 'invalid_key' | 'invalid_link' | 'invalid_pattern' | 'invalid_pointer' | 'invalid_request' | 'invalid_signature' | 'invalid_state_transition' | 'invalid_type' | 'invalid_utf8' | 'invalid_value' | 'ip_not_allowed' | 'is_a_ca' | 'issuer_level_differs' | 'issuer_mismatch' | 'issuer_name_differs' | 'issuer_not_ca' | 'key_id_mismatch' | 'key_mismatch' | 'key_not_generated' | 'key_read_only' | 'key_usage' | 'last_admin_key' | 'last_owner' | 'leave_first' | 'levels_differ' | 'limit_reached' | 'lone_surrogate' | 'lower_rate' | 'malformed' | 'many_tenants' | 'matches_nothing' | 'method_not_allowed' | 'mismatch' | 'ml_dsa_key' | 'monthly_cap_exceeded' | 'name_mismatch' | 'no_chunks' | 'nonce_mismatch' | 'nonce_used' | 'not_a_ca' | 'not_a_certificate' | 'not_a_url' | 'not_allowed' | 'not_alone' | 'not_an_occurrence' | 'not_found' | 'not_lower' | 'not_multiple_of' | 'not_ready' | 'not_supported' | 'not_yet_valid' | 'note_required' | 'number_out_of_range' | 'other_agent' | 'other_subject' | 'other_users' | 'out_of_range' | 'owner_only' | 'path_length' | 'payload_too_large' | 'pkce_unsupported' | 'plan_required' | 'port_not_allowed' | 'precondition_failed' | 'precondition_required' | 'private_key' | 'provenance_not_verified' | 'provider_unavailable' | 'range_not_satisfiable' | 'range_too_large' | 'rate_limited' | 'reason_not_allowed' | 'refused_address' | 'remote_media_refused' | 'request_timeout' | 'required' | 'revocation_unknown' | 'revoked' | 'risk_not_flagged' | 'role_limit' | 'role_not_allowed' | 'root_missing' | 'root_of_trust_missing' | 'root_unknown' | 'scheme_not_allowed' | 'second_adjuster_required' | 'service_unavailable' | 'session_canary_locked' | 'session_expired' | 'session_required' | 'shorter_retention' | 'signature_not_invalid' | 'signing_unsupported' | 'software_only' | 'sso_login_refused' | 'sso_required' | 'stale' | 'still_arriving' | 'text_not_kept' | 'too_deep' | 'too_few' | 'too_large' | 'too_long' | 'too_many' | 'too_many_pixels' | 'too_many_values' | 'too_short' | 'transition_not_allowed' | 'unexpected' | 'unknown' | 'unknown_ca' | 'unknown_challenge' | 'unknown_event_type' | 'unknown_field' | 'unknown_node' | 'unknown_passkey' | 'unknown_policy_field' | 'unknown_timezone' | 'unreadable_media' | 'unsupported' | 'unsupported_attestation' | 'unsupported_key' | 'unsupported_media_type' | 'used' | 'user_not_present' | 'user_not_verified' | 'userinfo_not_allowed' | 'weak_key' | 'wider' | 'wrong_challenge' | 'wrong_media_type' | 'wrong_origin' | 'wrong_rp_id' | 'wrong_type'
 
 export type FinishReason = 'stop' | 'length' | 'canary_tripped' | 'tool_calls' | 'refusal' | 'content_filter'
 
@@ -3833,7 +3845,7 @@ export interface PendingDeliveries {
   oldestCreatedAt: string | null
 }
 
-export type Permission = 'claims.read' | 'claims.submit' | 'claims.erase' | 'cases.read' | 'cases.write' | 'screening.read' | 'screening.use' | 'devices.read' | 'devices.write' | 'agents.read' | 'agents.write' | 'agents.suspend' | 'traces.read' | 'traces.write' | 'shares.write' | 'disclosures.read' | 'disclosures.decide' | 'texts.read' | 'texts.erase' | 'locks.read' | 'locks.write' | 'decisions.read' | 'decisions.facts' | 'policy.read' | 'policy.write' | 'intents.read' | 'intents.write' | 'intents.stop' | 'approvals.read' | 'approvals.decide' | 'passkeys.own' | 'mandates.read' | 'mandates.write' | 'schedules.read' | 'schedules.write' | 'webhooks.read' | 'webhooks.write' | 'events.read' | 'keys.manage' | 'account.read' | 'account.write' | 'usage.read' | 'plan.write' | 'products.write' | 'team.read' | 'team.write' | 'audit.read' | 'account.export' | 'account.close' | 'session.own'
+export type Permission = 'claims.read' | 'claims.submit' | 'claims.erase' | 'cases.read' | 'cases.write' | 'screening.read' | 'screening.use' | 'devices.read' | 'devices.write' | 'agents.read' | 'agents.write' | 'agents.suspend' | 'traces.read' | 'traces.write' | 'shares.write' | 'disclosures.read' | 'disclosures.decide' | 'texts.read' | 'texts.erase' | 'locks.read' | 'locks.write' | 'decisions.read' | 'decisions.facts' | 'policy.read' | 'policy.write' | 'intents.read' | 'intents.write' | 'intents.stop' | 'approvals.read' | 'approvals.decide' | 'passkeys.own' | 'mandates.read' | 'mandates.write' | 'schedules.read' | 'schedules.write' | 'webhooks.read' | 'webhooks.write' | 'events.read' | 'keys.manage' | 'account.read' | 'account.write' | 'usage.read' | 'plan.write' | 'products.write' | 'team.read' | 'team.write' | 'sso.write' | 'audit.read' | 'account.export' | 'account.close' | 'session.own'
 
 export interface PingData {
   webhook_endpoint_id: string
@@ -4806,6 +4818,29 @@ export interface SchedulePreview {
 
 export type ScheduleStatus = 'active' | 'paused' | 'exhausted' | 'cancelled'
 
+export interface ScimToken {
+  scimTokenId: string
+  last4: string
+  status: Open<ScimTokenStatus>
+  createdAt: string
+  createdBy: Actor
+  /** Exact to a minute. */
+  lastUsedAt: string | null
+  revokedAt: string | null
+}
+
+export interface ScimTokenList {
+  object: 'list'
+  data: ScimToken[]
+  hasMore: boolean
+  /** `cursor` of the next page; null on the last. */
+  nextCursor: string | null
+  /** With `include=total_count`. It counts no further than its maximum. */
+  totalCount?: number
+}
+
+export type ScimTokenStatus = 'active' | 'revoked'
+
 export interface ScoreBins {
   edges: number[]
   base: number[]
@@ -5192,6 +5227,37 @@ export interface SimulatedWebhookAnswer {
   decision: PolicyWebhookDecision
   reason?: string | undefined
 }
+
+export interface SsoConfig {
+  ssoConfigId: string
+  issuer: string
+  clientId: string
+  clientSecretLast4: string
+  /** For the registration of this client at the identity provider. */
+  redirectUri: string
+  /** Where people begin to sign in. */
+  startUrl: string
+  domain: string
+  domainStatus: Open<SsoDomainStatus>
+  domainRecord: SsoDomainRecord
+  domainVerifiedAt: string | null
+  domainCheckedAt: string | null
+  /** The first login with this issuer, client and domain. */
+  testedAt: string | null
+  enforceSso: boolean
+  /** Counts the changes of what can be changed by `PATCH`. It is in the `ETag`. */
+  version: number
+  changedAt: string
+  changedBy: Actor
+}
+
+/** The TXT record that proves the domain. It has to stay. */
+export interface SsoDomainRecord {
+  name: string
+  value: string
+}
+
+export type SsoDomainStatus = 'pending' | 'verified'
 
 export interface Statement {
   /** In UTC, such as 2026-11. */
@@ -5689,6 +5755,18 @@ export interface UpdateDeviceRequest {
 export interface UpdateSecretRequest {
   /** For how long the secret before signs as well. Default: `86400`. */
   graceSeconds?: number | undefined
+}
+
+export interface UpdateSsoConfigRequest {
+  /** As in its discovery document, to the last slash. */
+  issuer: string
+  clientId: string
+  /** Kept when absent, where issuer and client stay. */
+  clientSecret?: string | undefined
+  /** Of the e-mail addresses of the organization. */
+  domain: string
+  /** Users of the domain sign in by single sign-on only, without owners. false when absent. */
+  enforceSso?: boolean | undefined
 }
 
 export interface UpdateTraceShareRequest {
@@ -6212,6 +6290,19 @@ export interface ListApprovalsQuery {
 export interface GetApprovalQuery {
   /** Seconds to wait while it is pending. */
   wait?: number | undefined
+}
+
+/** The arguments of auth.scimTokens.list. */
+export interface ListScimTokensQuery {
+  /** How many to answer; 20 when absent. */
+  limit?: number | undefined
+  /** next_cursor of the page before. */
+  cursor?: string | undefined
+  /** Created at or after. */
+  createdGte?: string | undefined
+  /** Created before. */
+  createdLt?: string | undefined
+  include?: 'total_count' | undefined
 }
 
 /** The arguments of auth.sessions.list. */
