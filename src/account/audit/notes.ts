@@ -26,22 +26,24 @@ const read = {
 export const NOTES: Record<string, Note> = {
   'GET /v1/account/audit': {
     description:
-      'Who did what, when and from where. An entry is written in the transaction of the act, and the entry of a read ' +
-      'before its first byte is sent. Reads of the same photo or video by the same key or user within a minute are one ' +
-      'entry; each download of an export is one. Refused acts (`act.refused`) and failed sign-ins of users (`user.sign_in_refused`) are entries, ten ' +
-      'of one key or user in ten minutes, and the others counted in one. A sandbox key reads the entries of the sandbox. Entries are kept for 30 days, a year or seven years, by ' +
-      'plan. See [the account]({base_url}/docs/account).',
+      'An entry says who did what, when and from where. It is written in the transaction of the act, and the entry of ' +
+      'a read before its first byte is sent. Reads of the same photo or video by the same key or user within a minute ' +
+      'are one entry; each download of an export is one. Refused acts (`act.refused`) and failed sign-ins of users ' +
+      '(`user.sign_in_refused`) are entries: ten of one key or user in ten minutes, and one that counts the others. A ' +
+      'sandbox key reads the entries of the sandbox. Entries are kept for 30 days, a year or seven years, by plan. ' +
+      'See [the account]({base_url}/docs/account).',
     answers: { 200: { example: listed(entry) } },
     problems: ['environment_mismatch'],
   },
   'GET /v1/account/audit/:id': {
-    description: 'As in the list.',
+    description: 'The entry is the same as in the list.',
     answers: { 200: { example: entry } },
     problems: ['environment_mismatch'],
   },
   'GET /v1/account/audit/export': {
     description:
-      'One entry per line, with the same filters, up to the time of the request. The export is recorded too.',
+      'The export has one entry per line, takes the same filters, and ends at the time of the request. The export is ' +
+      'recorded too.',
     answers: {
       200: {
         stream: {

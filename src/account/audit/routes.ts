@@ -13,8 +13,8 @@ const action = z.enum(Object.keys(AUDIT_ACTIONS) as [AuditAction, ...AuditAction
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const filters = {
   action: several(action).optional(),
-  actor_id: z.string().max(64).optional().describe('A key or a user.'),
-  subject_id: z.string().max(64).optional().describe('What was changed or read.'),
+  actor_id: z.string().max(64).optional().describe('Id of the key or user that acted.'),
+  subject_id: z.string().max(64).optional().describe('Id of the object that was changed or read.'),
   environment: environment.optional(),
   created_gte: listQuery.created_gte,
   created_lt: listQuery.created_lt,
@@ -56,7 +56,7 @@ export function auditRoutes(log: AuditLog): Route[] {
         sdk: 'account.audit.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Administrative acts, and reads of photos, videos and evidence packets, newest first',
+        summary: 'List administrative acts, and reads of photos, videos and evidence packets, newest first',
         query: z.object({ ...listQuery, ...filters }),
         view: listOf(auditEntryView),
         status: [200],

@@ -26,14 +26,15 @@ const filters = {
     .max(200)
     .optional()
     .describe(
-      'What the events are about: a claim, case, attestation, screening, agent session, agent, intent token, device, trace or diff.',
+      'Id of the subject of the events: a claim, case, attestation, screening, agent session, agent, intent token, ' +
+        'device, trace or diff.',
     ),
 }
 const nameParams = z.object({
   name: z
     .string()
     .regex(new RegExp(`^${NAME}$`), 'must be 1 to 64 of a-z, 0-9, "_", "." and "-", a letter or a digit first')
-    .meta({ description: 'What you call it.' }),
+    .meta({ description: 'Name that you choose.' }),
 })
 const position = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const positionQuery = z
@@ -92,7 +93,7 @@ export function eventRoutes(events: Events, consumers: Consumers): Route[] {
         sdk: 'events.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Events, newest first',
+        summary: 'List events, newest first',
         query: z.object({ ...listQuery, ...orderQuery, ...filters }),
         view: eventListView,
         status: [200],
@@ -107,13 +108,21 @@ export function eventRoutes(events: Events, consumers: Consumers): Route[] {
         sdk: 'events.pull',
         effect: 'read',
         kind: 'wait',
-        summary: 'The events after a position, oldest first',
+        summary: 'Pull the events after a position, oldest first',
         query: z.object({
-          after: positionQuery.optional().describe('The oldest event that is there comes first when absent.'),
-          consumer: z.string().max(64).optional().describe('In place of `after`: the position of this consumer.'),
+          after: positionQuery
+            .optional()
+            .describe('Position to read after; when absent, the oldest stored event comes first.'),
+          consumer: z
+            .string()
+            .max(64)
+            .optional()
+            .describe('Reads from the position of this consumer, in place of `after`.'),
           event_type: filters.event_type,
           limit: listQuery.limit,
-          wait: waitQuery.optional().describe('Seconds to wait for an event where there is none; as `Prefer: wait=`.'),
+          wait: waitQuery
+            .optional()
+            .describe('Seconds to wait for an event where there is none; same as `Prefer: wait=`.'),
         }),
         view: pullView,
         status: [200],

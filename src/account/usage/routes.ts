@@ -84,7 +84,7 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
             .string()
             .regex(/^20[0-9]{2}-(?:0[1-9]|1[0-2])$/, 'must be a month, such as 2026-11')
             .optional()
-            .meta({ description: 'In UTC; the current one when absent.' }),
+            .meta({ description: 'Month in UTC; the current one when absent.' }),
         }),
         view: usageView,
         status: [200],

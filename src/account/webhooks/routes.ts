@@ -60,7 +60,7 @@ export function webhookRoutes(webhooks: Webhooks, statistics: Statistics): Route
         query: z.object({
           ...listQuery,
           status: several(endpointStatus).optional(),
-          window: windowView.optional().describe('With it each endpoint has its `statistics`.'),
+          window: windowView.optional().describe('Adds `statistics` to each endpoint.'),
         }),
         view: listOf(endpointView),
         status: [200],

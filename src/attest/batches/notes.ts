@@ -46,7 +46,7 @@ export const NOTES: Record<string, Note> = {
       'application/json': { schema: z.array(batchLine).min(1), examples: { 'One capture': [capture] } },
     },
     answers: {
-      202: { headers: { Location: 'Where to read its progress.' }, example: { ...batch, rejected: [rejectedLine] } },
+      202: { headers: { Location: 'Address of its progress.' }, example: { ...batch, rejected: [rejectedLine] } },
     },
   },
   'GET /v1/claims/batches': {

@@ -82,7 +82,7 @@ export function batchRoutes(batches: Batches): Route[] {
         effect: 'read',
         kind: 'wait',
         params: idParams('bat'),
-        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait until it has ended.') }),
         waits: true,
         summary: 'The progress of a batch, and its findings so far',
         scope: 'attest',

@@ -76,7 +76,7 @@ export function claimRoutes(claims: Claims, { jwks }: Pick<SigningKeys, 'jwks'>)
         summary: 'One attestation, with its result once it is evaluated',
         scope: 'attest',
         permission: 'claims.read',
-        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait until it has ended.') }),
         waits: true,
         view: attestationView,
         status: [200],

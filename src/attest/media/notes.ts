@@ -26,10 +26,13 @@ export const NOTES: Record<string, Note> = {
       'If-Range': 'An ETag: the range only counts while it is the same.',
     },
     answers: {
-      200: { description: 'All of it.', headers: { 'Accept-Ranges': '`bytes`.' } },
+      200: { description: 'The whole archive.', headers: { 'Accept-Ranges': '`bytes`.' } },
       206: {
-        description: 'The range.',
-        headers: { 'Accept-Ranges': '`bytes`.', 'Content-Range': 'Which part of how many bytes this is.' },
+        description: 'The requested range.',
+        headers: {
+          'Accept-Ranges': '`bytes`.',
+          'Content-Range': 'The range of this answer, and the size of the whole.',
+        },
       },
     },
     problems: ['range_not_satisfiable'],

@@ -22,7 +22,7 @@ const dryRunRequest = z.strictObject({
     .max(MAX_CHANGES)
     .default(100)
     .describe('Maximum number of changed claims in the answer.'),
-  cursor: z.string().max(1_024).optional().describe('next_cursor of the page before.'),
+  cursor: z.string().max(1_024).optional().describe('`next_cursor` of the page before.'),
 })
 
 const standing = z
@@ -110,7 +110,7 @@ export function dryRunRoutes(reevaluations: Reevaluations): Route[] {
         sdk: 'account.riskPolicy.dryRun',
         effect: 'read',
         kind: 'call',
-        summary: 'How many past claims another risk policy would change, and which: nothing is changed',
+        summary: 'Preview which past claims another risk policy would change; nothing is changed',
         body: dryRunRequest,
         view: dryRunView,
         status: [200],

@@ -136,7 +136,7 @@ export const NOTES: Record<string, Note> = {
     answers: {
       202: {
         description: 'What can be screened is queued.',
-        headers: { Location: 'Where to read its progress.' },
+        headers: { Location: 'Address of its progress.' },
         example: { ...batch, rejected: [rejectedLine] },
       },
     },
@@ -165,13 +165,14 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/account/screening': {
     description:
-      'For each of the two models: from `review` on a review is recommended, from `likely` on there is an advisory ' +
-      'factor. `version` 0 is the defaults. To change them, change `document` and send it back, with the ETag as `If-Match`.',
+      'Each of the two models has two thresholds: a score of at least `review` recommends a review, and a score of at ' +
+      'least `likely` raises an advisory factor. `version` 0 is the defaults. To change the thresholds, change ' +
+      '`document` and send it back, with the ETag as `If-Match`.',
     answers: { 200: { description: 'The settings.', example: settings } },
   },
   'PUT /v1/account/screening': {
     description:
-      'They count for screenings that end from then on; ended screenings keep their result. The same document again ' +
+      'The thresholds apply to screenings that end later; ended screenings keep their result. The same document again ' +
       'changes nothing. Without `If-Match` the answer is 428, and with the ETag of another version 412.',
     headers: { 'If-Match': 'Required. The ETag of the version to replace, such as `"2"`, or `*` for any.' },
     examples: { stricter: { document: { thresholds: { ...thresholds, genai: { review: 0.4, likely: 0.7 } } } } },

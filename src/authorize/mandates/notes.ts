@@ -85,8 +85,8 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/mandates': {
     description:
-      'A mandate must match all filters, of `status` any value that is given. `status` is that of the mandate with its ancestors, by the clock: nothing has to ' +
-      'run for a mandate to expire or to be suspended.',
+      'A mandate must match all filters, and any of the given values of `status`. `status` is that of the mandate ' +
+      'with its ancestors, by the clock: nothing has to run for a mandate to expire or to be suspended.',
     answers: { 200: { example: listed(mandate) } },
     problems: ['environment_mismatch', 'not_found'],
   },

@@ -133,13 +133,14 @@ const replay = {
 export const NOTES: Record<string, Note> = {
   'GET /v1/policy': {
     description:
-      'Per account and environment. `version` 0 is the defaults, which count until a policy is set. To change it, change ' +
-      '`document` and send it back, with the ETag as `If-Match`. See the [guide]({base_url}/docs/policy).',
+      'Each environment of an account has its own policy. `version` 0 is the defaults, which apply until a policy is ' +
+      'set. To change it, change `document` and send it back, with the ETag as `If-Match`. See the ' +
+      '[guide]({base_url}/docs/policy).',
     answers: { 200: { example: current } },
   },
   'PUT /v1/policy': {
     description:
-      'Makes a new version, which counts for every decision from now on; the same document again makes none. ' +
+      'Makes a new version, which applies to every later decision; the same document again makes none. ' +
       'Without `If-Match` the answer is 428, and with the ETag of another version 412. Unknown members and fields are ' +
       'refused: they could be constraints. Try the document first: `/validate`, `/analyze`, `/simulate` and `/replay`.',
     headers: { 'If-Match': `Required. ${ETAG}` },
@@ -239,7 +240,7 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: { ...list, data: [{ ...version, name: 'default', rules: 1 }] } } },
   },
   'GET /v1/policy/versions/:version': {
-    description: '0 is the defaults.',
+    description: 'Version 0 is the defaults.',
     answers: { 200: { example: current } },
     problems: ['not_found'],
   },

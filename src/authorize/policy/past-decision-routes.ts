@@ -16,7 +16,7 @@ const replayRequest = z.strictObject({
   from: timestamp.describe('Decisions made at or after.'),
   to: timestamp.describe('Decisions made before.'),
   limit: whole.min(1).max(500).default(100).describe('Maximum number of changed decisions in the answer.'),
-  cursor: text.max(1_024).optional().describe('next_cursor of the page before.'),
+  cursor: text.max(1_024).optional().describe('`next_cursor` of the page before.'),
 })
 type ReplayBody = z.output<typeof replayRequest>
 

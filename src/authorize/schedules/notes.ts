@@ -68,7 +68,8 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/schedules': {
     description:
-      'A schedule must match all filters, of `status` any value that is given. `exhausted` are those that have used all their occurrences.',
+      'A schedule must match all filters, and any of the given values of `status`. `exhausted` are those that have ' +
+      'used all their occurrences.',
     answers: { 200: { example: listed(created) } },
   },
   'GET /v1/schedules/cycles': {

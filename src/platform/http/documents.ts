@@ -45,7 +45,7 @@ export function toDocumentView<Document>(stored: StoredDocument<Document>) {
 
 /** For a path with `:version`. */
 export const versionParams = z.object({
-  version: z.string().meta({ description: 'Its number.', pattern: '^[0-9]{1,9}$' }),
+  version: z.string().meta({ description: 'Number of the version.', pattern: '^[0-9]{1,9}$' }),
 })
 
 /** @throws {Failure} `not_found`. */

@@ -18,13 +18,13 @@ export const listQuery = {
     .default(20)
     // A query is text; a client generator should see the number in it.
     .meta({
-      description: 'How many to answer; 20 when absent.',
+      description: 'Most items of a page; 20 when absent.',
       type: 'integer',
       minimum: 1,
       maximum: 100,
       pattern: undefined,
     }),
-  cursor: z.string().max(1024).optional().meta({ description: 'next_cursor of the page before.' }),
+  cursor: z.string().max(1024).optional().meta({ description: '`next_cursor` of the page before.' }),
   created_gte: boundTime.optional().meta({ description: 'Created at or after.' }),
   created_lt: boundTime.optional().meta({ description: 'Created before.' }),
   include: z.enum(['total_count']).optional(),

@@ -118,7 +118,7 @@ export const NOTES: Record<string, Note> = {
       },
     },
     answers: {
-      202: { description: 'It is queued.', headers: { Location: 'Where to read its progress.' }, example: queued },
+      202: { description: 'It is queued.', headers: { Location: 'Address of its progress.' }, example: queued },
     },
     problems: ['not_found', 'environment_mismatch', 'backend_capability_missing'],
   },

@@ -113,7 +113,7 @@ export function diffRoutes(diffs: Diffs): Route[] {
         effect: 'read',
         kind: 'wait',
         params: idParams('dif'),
-        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait until it has ended.') }),
         waits: true,
         summary: 'The status, progress and verdict of one diff',
         view: diffView,

@@ -85,7 +85,7 @@ export const NOTES: Record<string, Note> = {
     answers: {
       202: {
         description: 'It waits for the model.',
-        headers: { Location: 'Where to read its progress.' },
+        headers: { Location: 'Address of its progress.' },
         example: queued,
       },
     },

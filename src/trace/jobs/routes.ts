@@ -76,7 +76,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         permission: 'traces.read',
         summary: 'The status and progress of an attribution job',
         params: idParams('job'),
-        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait until it has ended.') }),
         waits: true,
         view: jobView,
         status: [200],
