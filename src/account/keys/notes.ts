@@ -110,8 +110,9 @@ export const NOTES: Record<string, Note> = {
   },
   'PATCH /v1/account/keys/:id': {
     description:
-      'What the body leaves out stays. Other addresses count from the next request with the key on, and setting them takes the same authority as creating ' +
-      `such a key. Scopes, products, end and \`read_only\` never change: create another key. ${OWN}`,
+      'Members that are absent keep their values. New addresses take effect with the next request of the key. Setting ' +
+      'them ' +
+      `needs the same authority as creating such a key. Scopes, products, end and \`read_only\` never change: create another key. ${OWN}`,
     examples: {
       'Another name': { name: 'intake, new office' },
       'Another address': { ip_allow: ['203.0.113.0/24'] },

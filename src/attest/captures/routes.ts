@@ -28,7 +28,7 @@ export function captureRoutes(captures: Captures): Route[] {
         sdk: 'claims.captures.create',
         effect: 'write',
         kind: 'call',
-        summary: 'Issue nonces for future captures: each binds one capture to the ten minutes after its issue',
+        summary: 'Issue nonces for future captures: each nonce binds one capture to the ten minutes after its issue',
         scope: 'attest',
         permission: 'claims.submit',
         body: z.strictObject({

@@ -115,7 +115,7 @@ export function caseRoutes(cases: Cases): Route[] {
         sdk: 'cases.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Cases, newest first or by due date',
+        summary: 'List cases, newest first or by due date',
         query: z.object({
           ...listQuery,
           ...orderQuery,
@@ -123,7 +123,7 @@ export function caseRoutes(cases: Cases): Route[] {
             .enum(CASE_ORDERS)
             .meta({ id: 'CaseOrder' })
             .default('created')
-            .describe('`created` when absent; by `due` the list has open cases only.'),
+            .describe('`created` when absent. With `due` the list has open cases only.'),
           assignee: assigneeFilter.optional(),
           status: several(statusView).optional(),
           priority: several(priorityView).optional(),
@@ -166,7 +166,7 @@ export function caseRoutes(cases: Cases): Route[] {
         sdk: 'cases.counts.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'Number of cases by status',
+        summary: 'Count cases by status',
         query: z.object({ assignee: assigneeFilter.optional() }),
         view: countsView,
         status: [200],
@@ -187,7 +187,7 @@ export function caseRoutes(cases: Cases): Route[] {
         effect: 'read',
         kind: 'call',
         params: idParams('cas'),
-        summary: 'One case',
+        summary: 'Read one case',
         view: caseView,
         status: [200],
       },
@@ -204,7 +204,7 @@ export function caseRoutes(cases: Cases): Route[] {
         effect: 'read',
         kind: 'list',
         params: idParams('cas'),
-        summary: 'The history of a case, newest first',
+        summary: 'Read the history of a case, newest first',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
         view: listOf(entryView),
         status: [200],

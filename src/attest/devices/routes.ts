@@ -140,7 +140,7 @@ function registryRoutes(devices: Devices): Route[] {
         sdk: 'devices.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Devices, newest first or by their expiry',
+        summary: 'List devices, newest first or by their expiry',
         scope: 'admin',
         permission: 'devices.read',
         query: z.strictObject({
@@ -150,11 +150,14 @@ function registryRoutes(devices: Devices): Route[] {
             .enum(DEVICE_ORDERS)
             .meta({ id: 'DeviceOrder' })
             .default('created')
-            .describe('`created` when absent. By `expires`, `order=asc` begins with what expires first.'),
+            .describe(
+              '`created` when absent. With `expires` and `order=asc` the list begins with the device that expires ' +
+                'first.',
+            ),
           status: several(deviceStatusView).optional(),
           hardware_tier: hardwareTierView.optional(),
-          expires_gte: boundTime.optional().meta({ description: 'The certificate expires at or after.' }),
-          expires_lt: boundTime.optional().meta({ description: 'The certificate expires before.' }),
+          expires_gte: boundTime.optional().meta({ description: 'The certificate expires at or after this time.' }),
+          expires_lt: boundTime.optional().meta({ description: 'The certificate expires before this time.' }),
         }),
         view: listOf(deviceView),
         status: [200],
@@ -173,7 +176,7 @@ function registryRoutes(devices: Devices): Route[] {
         effect: 'read',
         kind: 'call',
         params: idParams('dev'),
-        summary: 'One device',
+        summary: 'Read one device',
         scope: 'admin',
         permission: 'devices.read',
         view: deviceView,

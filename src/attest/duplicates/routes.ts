@@ -46,7 +46,7 @@ export function duplicateRoutes(findings: DuplicateFindings): Route[] {
         effect: 'read',
         kind: 'list',
         params: idParams('clm'),
-        summary: 'Other claims that show the same pictures',
+        summary: 'List other claims that show the same pictures',
         scope: 'verify',
         permission: 'claims.read',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),

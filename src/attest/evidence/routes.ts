@@ -19,7 +19,7 @@ const limit = z
   .transform(Number)
   .default(MAX_ATTESTATIONS)
   .meta({
-    description: 'How many attestations at most, newest first; 100 when absent.',
+    description: 'Most attestations, newest first; 100 when absent.',
     type: 'integer',
     minimum: 1,
     maximum: MAX_ATTESTATIONS,
@@ -49,7 +49,7 @@ export function evidenceRoutes(evidence: EvidenceExport, timeline: ReturnType<ty
         effect: 'read',
         kind: 'list',
         params: idParams('clm'),
-        summary: 'What happened to a claim, newest first',
+        summary: 'Read what happened to a claim, newest first',
         scope: 'verify',
         permission: 'claims.read',
         query: z.object({ limit: listQuery.limit, cursor: listQuery.cursor }),
@@ -77,7 +77,7 @@ export function evidenceRoutes(evidence: EvidenceExport, timeline: ReturnType<ty
         effect: 'read',
         kind: 'call',
         params: idParams('clm'),
-        summary: 'Everything known about a claim in one signed packet, as JSON or as a PDF that contains it',
+        summary: 'Export everything known about a claim in one signed packet, as JSON or as a PDF that contains it',
         scope: 'verify',
         permission: 'claims.read',
         audits: 'evidence.read',

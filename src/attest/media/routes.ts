@@ -111,7 +111,7 @@ export function mediaRoutes(media: MediaDomain, recordRead: ReadAudit): Route[] 
         effect: 'read',
         kind: 'call',
         params: idParams('med'),
-        summary: 'What is known of a photo or a video: its type, size and dimensions, and the claims that show it.',
+        summary: 'Read the type, size and dimensions of a photo or a video, and the claims that show it.',
         scope: 'verify',
         permission: 'claims.read',
         view: detailsView,

@@ -62,13 +62,13 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: { ...list, data: [reevaluation] } } },
   },
   'GET /v1/account/reevaluations/:id': {
-    description: '`wait` keeps the request open until it has ended, for that many seconds at most.',
+    description: '`wait` keeps the request open until the re-evaluation has ended, for that many seconds at most.',
     answers: { 200: { example: reevaluation } },
   },
   'GET /v1/attestations/:id/results': {
     description:
-      'Empty as long as the first result stands. The one that counts is the attestation’s own; the factors of the ' +
-      'others are in their `result_jws`.',
+      'The list is empty while the first result is valid. The current result is in the attestation; the factors of ' +
+      'earlier results are in their `result_jws`.',
     answers: {
       200: {
         example: {

@@ -42,8 +42,8 @@ export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route
       deletedView: deletedViewOf('root_ca_id', 'DeletedRootCa'),
       toDeleted: (id) => ({ root_ca_id: id, deleted: true as const }),
       register: 'Register a CA certificate (PEM, or base64 of DER) that device certificates may lead to',
-      list: 'Root CAs, newest first',
-      get: 'One root CA',
+      list: 'List root CAs, newest first',
+      get: 'Read one root CA',
       remove: 'Stop trusting a root CA. Devices stay; new captures that lead to it raise cert_unknown_ca.',
     }),
     ...registryRoutes(c2paAnchors, C2PA_ANCHORS, {
@@ -54,9 +54,9 @@ export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route
       deletedView: deletedViewOf('c2pa_anchor_id', 'DeletedC2paAnchor'),
       toDeleted: (id) => ({ c2pa_anchor_id: id, deleted: true as const }),
       register: 'Trust a CA certificate (PEM, or base64 of DER) that signers of C2PA manifests may lead to',
-      list: 'Anchors of C2PA manifests, newest first',
-      get: 'One anchor of C2PA manifests',
-      remove: 'Stop trusting an anchor of C2PA manifests, for what is judged from then on',
+      list: 'List anchors of C2PA manifests, newest first',
+      get: 'Read one anchor of C2PA manifests',
+      remove: 'Stop trusting an anchor of C2PA manifests in later evaluations',
     }),
   ]
 }

@@ -80,7 +80,7 @@ function readRoutes(mandates: Mandates): Route[] {
           from: timestamp
             .optional()
             .describe(`At or after; 30 days before \`to\` when absent, at most ${MAX_SPEND_DAYS}.`),
-          to: timestamp.optional().describe('Before; now when absent.'),
+          to: timestamp.optional().describe('End, exclusive; now when absent.'),
         }),
         view: dailySpendView,
         status: [200],

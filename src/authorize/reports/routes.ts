@@ -20,7 +20,7 @@ const range = {
   from: timestamp
     .optional()
     .describe(`At or after; ${DEFAULT_DAYS} days before \`to\` when absent, at most ${MAX_DAYS}.`),
-  to: timestamp.optional().describe('Before; now when absent.'),
+  to: timestamp.optional().describe('End, exclusive; now when absent.'),
 }
 const page = { limit: listQuery.limit, cursor: listQuery.cursor }
 const amount = z.string().describe('A decimal, exact.')

@@ -25,8 +25,8 @@ export const listQuery = {
       pattern: undefined,
     }),
   cursor: z.string().max(1024).optional().meta({ description: '`next_cursor` of the page before.' }),
-  created_gte: boundTime.optional().meta({ description: 'Created at or after.' }),
-  created_lt: boundTime.optional().meta({ description: 'Created before.' }),
+  created_gte: boundTime.optional().meta({ description: 'Created at or after this time.' }),
+  created_lt: boundTime.optional().meta({ description: 'Created before this time.' }),
   include: z.enum(['total_count']).optional(),
 }
 

@@ -16,7 +16,7 @@ export const periodQuery = {
   from: timestamp
     .optional()
     .describe(`At or after; ${DEFAULT_PERIOD_DAYS} days before \`to\` when absent, at most ${MAX_PERIOD_DAYS}.`),
-  to: timestamp.optional().describe('Before; now when absent.'),
+  to: timestamp.optional().describe('End, exclusive; now when absent.'),
 }
 
 /** Spread into its answer. */
