@@ -83,7 +83,7 @@ export const EVENT_TYPES = {
     permission: 'disclosures.read',
     summary: 'A disclosure request was granted.',
   },
-  ping: { products: [], permission: 'webhooks.read', summary: 'The test of a webhook endpoint.' },
+  ping: { products: [], permission: 'webhooks.read', summary: 'A webhook endpoint was tested.' },
 } as const satisfies Record<string, EventTypeEntry>
 
 export type EventType = keyof typeof EVENT_TYPES

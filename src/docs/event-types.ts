@@ -61,7 +61,7 @@ export function eventTypeRoutes(notes: Pick<Notes, 'webhooks'>): Route[] {
         sdk: 'events.types.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Every type of event, with its schema and an example',
+        summary: 'List every type of event, with its schema and an example',
         view: listOf(eventTypeView),
       },
       async () =>
@@ -80,8 +80,8 @@ export function eventTypeRoutes(notes: Pick<Notes, 'webhooks'>): Route[] {
         sdk: 'events.types.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One type of event',
-        params: z.object({ type: z.string().meta({ description: 'Such as `claim.escalated`.' }) }),
+        summary: 'Read one type of event',
+        params: z.object({ type: z.string().meta({ description: 'Name of the type, such as `claim.escalated`.' }) }),
         view: eventTypeView,
       },
       async ({ params }) => {

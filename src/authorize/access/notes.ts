@@ -42,8 +42,7 @@ const KEY =
 
 const single: Note = {
   description: `The verification of a token in the form of the AuthZEN Authorization API 1.0: see [AuthZEN](/docs/authzen). It
-is as \`POST /v1/intent/verify\` with \`execute: false\`, and is recorded and counted as one. \`decision\` is \`valid\`; \`context\` has the
-other members of that answer. An action that was executed before is denied with \`token_already_executed\` or
+works like \`POST /v1/intent/verify\` with \`execute: false\`, and is recorded and counted as a verification. \`decision\` is \`valid\`; \`context\` has the other members of the verification. An action that was executed before is denied with \`token_already_executed\` or
 \`schedule_already_executed\`, unless the caller is the one that executed it and sends the same Idempotency-Key: then it is permitted with
 \`already_executed\` in \`context\`.
 
@@ -54,8 +53,8 @@ Unknown members are ignored. \`X-Request-ID\` is returned as it came.`,
   problems: ['environment_mismatch'],
 }
 const several: Note = {
-  description: `Up to 20 evaluations, each as \`POST /v1/access/evaluation\`, answered in their order. What an evaluation lacks
-(\`subject\`, \`action\`, \`resource\`, \`context\`) is that of the request, as a whole. With \`deny_on_first_deny\` and
+  description: `Up to 20 evaluations, each as \`POST /v1/access/evaluation\`, answered in their order. A member that an evaluation lacks
+(\`subject\`, \`action\`, \`resource\`, \`context\`) is taken as a whole from the request. With \`deny_on_first_deny\` and
 \`permit_on_first_permit\` the answers end with the one that decides. Without \`evaluations\` the request is one evaluation.`,
   headers: { 'Idempotency-Key': KEY },
   examples: {
@@ -73,7 +72,7 @@ const several: Note = {
 /** The same at a path of the standard. */
 const atStandardPath = (note: Note, path: string): Note => ({
   ...note,
-  description: `\`POST ${path}\` at the path that the standard names. Another content type than \`application/json\` is 400 here.`,
+  description: `\`POST ${path}\` at the path that the standard names. A content type other than \`application/json\` is 400 here.`,
 })
 
 export const NOTES: Record<string, Note> = {

@@ -127,7 +127,7 @@ export function accessRoutes({ evaluate, evaluateAll }: Access, baseUrl: string)
         sdk: { none: 'Gateways read it as the AuthZEN standard says' },
         effect: 'read',
         kind: 'call',
-        summary: 'Where the AuthZEN Authorization API is',
+        summary: 'Read where the AuthZEN Authorization API is',
         public: 'Gateways read it before they have a key',
         view: z.object({
           policy_decision_point: z.string(),

@@ -41,14 +41,14 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         sdk: 'approvals.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Approvals, newest first',
+        summary: 'List approvals, newest first',
         query: z.object({
           ...listQuery,
           status: several(approvalStatusView).optional(),
           awaiting: z
             .literal('me')
             .optional()
-            .describe('Pending ones that the signed-in person may decide and has not decided.'),
+            .describe('`me`: pending approvals that the signed-in person may decide and has not decided.'),
           jti: z.string().max(64).optional(),
           agent_session_id: z.string().max(200).optional(),
         }),
@@ -71,7 +71,7 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         sdk: 'approvals.retrieve',
         effect: 'read',
         kind: 'wait',
-        summary: 'One approval with its whole action; with `wait`, when it has ended',
+        summary: 'Read one approval with its whole action; with `wait`, when it has ended',
         params: idParams('apr'),
         query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait while it is pending.') }),
         view: approvalView,
@@ -89,7 +89,7 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         sdk: 'approvals.challenges.create',
         effect: 'write',
         kind: 'call',
-        summary: 'A challenge for the passkey of a person who approves',
+        summary: 'Ask for a challenge for the passkey of a person who approves',
         params: idParams('apr'),
         view: challengeView,
         status: [200],

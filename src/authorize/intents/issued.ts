@@ -91,7 +91,7 @@ export function issuedRoute(issued: ReturnType<typeof createIssued>): Route {
       sdk: 'intent.list',
       effect: 'read',
       kind: 'list',
-      summary: 'Issued tokens, newest first',
+      summary: 'List issued tokens, newest first',
       scope: 'intent',
       permission: 'intents.read',
       query: z.object({

@@ -102,7 +102,7 @@ export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): 
         sdk: 'passkeys.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One of your passkeys',
+        summary: 'Read one of your passkeys',
         params,
         view: passkeyView,
         status: [200],

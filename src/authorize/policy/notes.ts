@@ -153,8 +153,8 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/policy/validate': {
     description:
-      'Whether PUT would accept the document. Pointers begin at the document. `findings` names deny rules of a valid document ' +
-      'that a missing field turns off; they are accepted.',
+      'Checks whether PUT would accept the document. Pointers begin at the document. `findings` names deny rules of a ' +
+      'valid document that a missing field turns off; such rules are accepted.',
     examples: { 'A rule for large wires': { document } },
     answers: {
       200: {
@@ -168,17 +168,18 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/policy/analyze': {
     description:
-      'A finding that says always or never is proven, whatever the facts; that there is none proves nothing. ' +
-      '`ineffective_when_missing` is about deny rules, `unknown_policy_field` about documents that were stored before. No ' +
-      'webhook is called: `webhook_unreachable` is about its address, and `webhook_without_secret` means that the account has ' +
-      'no secret to sign questions with, so that each of them goes unanswered and refuses.',
+      'A finding that says always or never is proven for all facts; the absence of findings proves nothing. ' +
+      '`ineffective_when_missing` is about deny rules, `unknown_policy_field` about documents that were stored ' +
+      'earlier. No webhook is called: `webhook_unreachable` is about its address, and `webhook_without_secret` means ' +
+      'that the account has no secret to sign questions with, so that every question goes unanswered and its rule ' +
+      'refuses.',
     examples: { 'The stored policy': {}, 'A document': { document } },
     answers: { 200: { example: { findings: [finding], complete: true } } },
   },
   'POST /v1/policy/simulate': {
     description:
-      'Evaluates the stored policy, one of its versions or a document that is sent, and asks no webhook and no canary: `needs` says ' +
-      'what verify would ask, and `answers` can say what they would answer.',
+      'Evaluates the stored policy, one of its versions or the document in the body. It calls no webhook and reads no ' +
+      'canary: `needs` says what verify would ask, and you may send the replies in `answers`.',
     examples: {
       'A wire': {
         input: {
@@ -202,15 +203,17 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/policy/replay': {
     description:
-      'Evaluates the document over the facts that verify recorded. A page examines at most 2,000 decisions, and fewer where ' +
-      'they or the document are long; ask for the next one while `has_more`, and add the numbers up. Answers of webhooks and canaries are those of then.',
+      'Evaluates the document over the facts that verify recorded. A page examines at most 2,000 decisions, and fewer ' +
+      'where decisions or the document are long. Ask for the next page while `has_more`, and add up the numbers. ' +
+      'Webhooks and canaries answer as they did at the time.',
     examples: { 'Three weeks': { document, from, to, limit: 100 } },
     answers: { 200: { example: replay } },
   },
   'GET /v1/policy/shadow-report': {
     description:
-      'From the rule results on record. A page examines at most 2,000 decisions, and fewer where they are long: ask for the next ' +
-      'one while `has_more`, and add the numbers of each rule up. As lines, a rule has one for each page.',
+      'Reads the recorded rule results. A page examines at most 2,000 decisions, and fewer where decisions are long. ' +
+      'Ask for the next page while `has_more`, and add up the numbers of each rule. As NDJSON, a rule has one line ' +
+      'for each page.',
     answers: {
       200: {
         example: {
@@ -245,7 +248,7 @@ export const NOTES: Record<string, Note> = {
     problems: ['not_found'],
   },
   'POST /v1/policy/rollback': {
-    description: 'The earlier document becomes a version of its own: the history stays as it was.',
+    description: 'The earlier document becomes a new version; earlier versions stay.',
     headers: { 'If-Match': `Optional. ${ETAG}` },
     examples: { 'To version 2': { version: 2 } },
     answers: { 200: { example: { ...current, version: 4, rolled_back_to: 2 } } },

@@ -87,7 +87,7 @@ export function pastDecisionRoutes(past: PastDecisions, { now }: { now: () => Da
         sdk: 'policy.replay',
         effect: 'read',
         kind: 'call',
-        summary: 'Which past verifications another policy would answer otherwise',
+        summary: 'Find past verifications that another policy would answer differently',
         body: replayRequest,
         view: replayView,
         status: [200],
@@ -105,11 +105,14 @@ export function pastDecisionRoutes(past: PastDecisions, { now }: { now: () => Da
         sdk: 'policy.shadowReport.list',
         effect: 'read',
         kind: 'list',
-        summary: 'What the shadow rules would have done, and where they differ from the answers',
+        summary: 'Report what the shadow rules would have done, and where they differ from the answers',
         query: z.object({
-          from: timestamp.optional().describe('Decisions made at or after; default: a week before `to`.'),
-          to: timestamp.optional().describe('Decisions made before; default: now.'),
-          cursor: text.max(1_024).optional().describe('next_cursor of the page before; send its from and to again.'),
+          from: timestamp.optional().describe('Decisions made at or after this time; default: a week before `to`.'),
+          to: timestamp.optional().describe('Decisions made before this time; default: now.'),
+          cursor: text
+            .max(1_024)
+            .optional()
+            .describe('`next_cursor` of the page before; send the same `from` and `to` again.'),
         }),
         view: shadowReportView,
         status: [200],

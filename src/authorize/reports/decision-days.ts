@@ -67,7 +67,7 @@ export function decisionDayRoutes({ db, now, maxCounted = MAX_COUNTED }: Decisio
         scope: 'admin',
         permission: 'decisions.read',
         needsAccountKey: true,
-        summary: 'Verifications by day and reason',
+        summary: 'Count verifications by day and reason',
         query: z.object(periodQuery),
         view: decisionAnalyticsView,
         status: [200],

@@ -19,7 +19,7 @@ const PATH = '/v1/analytics'
 const range = {
   from: timestamp
     .optional()
-    .describe(`At or after; ${DEFAULT_DAYS} days before \`to\` when absent, at most ${MAX_DAYS}.`),
+    .describe(`Start, inclusive; ${DEFAULT_DAYS} days before \`to\` when absent, at most ${MAX_DAYS}.`),
   to: timestamp.optional().describe('End, exclusive; now when absent.'),
 }
 const page = { limit: listQuery.limit, cursor: listQuery.cursor }
@@ -103,7 +103,7 @@ export function reportRoutes(reports: Reports): Route[] {
         sdk: 'analytics.mandateSpend.list',
         effect: 'read',
         kind: 'list',
-        summary: 'What was spent under mandates, by period of their budgets',
+        summary: 'Report what was spent under mandates, by period of their budgets',
         query: z.object({ ...page, ...range, mandate_id: z.string().min(1).max(64).optional() }),
         view: listOf(spendView),
         status: [200],
@@ -122,7 +122,7 @@ export function reportRoutes(reports: Reports): Route[] {
         sdk: 'analytics.approvals.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'Approvals by their age, and how long people took',
+        summary: 'Count approvals by their age, and how long people took',
         query: z.object(range),
         view: approvalsView,
         status: [200],
@@ -139,7 +139,7 @@ export function reportRoutes(reports: Reports): Route[] {
         sdk: 'analytics.unexecuted.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Tokens that were issued and never executed, newest first',
+        summary: 'List tokens that were issued and never executed, newest first',
         query: z.object({ ...page, ...range }),
         view: listOf(unexecutedView),
         status: [200],

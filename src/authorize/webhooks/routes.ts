@@ -50,7 +50,7 @@ export function policySecretRoutes(secrets: PolicySecrets): Route[] {
         sdk: 'policy.webhookSecret.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'When the secret that signs questions to policy webhooks was rotated.',
+        summary: 'Read when the secret that signs questions to policy webhooks was rotated.',
         view: stateView,
         status: [200],
       },

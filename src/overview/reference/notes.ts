@@ -4,8 +4,8 @@ import type { Note } from '#src/platform/http/openapi.ts'
 export const NOTES: Record<string, Note> = {
   'GET /v1/reason-codes': {
     description:
-      'All of them in one page, in the order in which they are answered. Rules of a policy may answer with reasons of their ' +
-      'own, which are not here. The same texts are in [the guide]({base_url}/docs/reasons).',
+      'The list is one page, in the order of precedence. Rules of a policy may answer with reasons of their own, ' +
+      'which are not listed. The same texts are in [the guide]({base_url}/docs/reasons).',
     answers: {
       200: {
         example: listed({
@@ -19,7 +19,8 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/changelog': {
-    description: 'The changelog of this service as data. With `If-None-Match` the answer is 304 until it has changed.',
+    description:
+      'The changelog of this service as data. With `If-None-Match` the answer is 304 until the changelog has changed.',
     answers: {
       200: {
         example: listed({

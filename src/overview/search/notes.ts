@@ -5,9 +5,9 @@ export const NOTES: Record<string, Note> = {
   'GET /v1/search': {
     description:
       'Finds objects of one environment whose id, claim reference or external id begins with the text, members of the ' +
-      'account by their e-mail address, and agents by their name, in any case. It shows only what the caller may read ' +
-      'by the routes of that type. An id is searched from its type on, such as `clm_`. See ' +
-      '[the overview]({base_url}/docs/overview#search).',
+      'account by their e-mail address, and agents by their name, in any case. It shows only objects that the caller ' +
+      'may read by the routes of that type. A search for an id begins with its type, such as `clm_`. See [the ' +
+      'overview]({base_url}/docs/overview#search).',
     answers: {
       200: {
         example: {

@@ -102,7 +102,7 @@ export function waitingRoutes(waiting: OverviewCounts): Route[] {
         takesAnyKey: true,
         needsAccountKey: true,
         permission: 'account.read',
-        summary: 'What waits for you: counts of all products',
+        summary: 'Count the work that waits for you, in all products',
         view: overviewView,
         status: [200],
       },

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
 export const periodQuery = {
   from: timestamp
     .optional()
-    .describe(`At or after; ${DEFAULT_PERIOD_DAYS} days before \`to\` when absent, at most ${MAX_PERIOD_DAYS}.`),
+    .describe(`Start, inclusive; ${DEFAULT_PERIOD_DAYS} days before \`to\` when absent, at most ${MAX_PERIOD_DAYS}.`),
   to: timestamp.optional().describe('End, exclusive; now when absent.'),
 }
 

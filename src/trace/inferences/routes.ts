@@ -79,7 +79,7 @@ export function inferenceRoutes({ inferences, repeat, tokens }: InferenceRoutesD
         effect: 'write',
         kind: 'call',
         permission: 'traces.write',
-        summary: 'Run a model, with its canaries read',
+        summary: 'Run a model, and read its canaries',
         meters: 'inference',
         body: inferenceBody,
         maxBodyBytes: MAX_BODY_BYTES,
@@ -100,7 +100,7 @@ export function inferenceRoutes({ inferences, repeat, tokens }: InferenceRoutesD
         effect: 'read',
         kind: 'list',
         permission: 'traces.read',
-        summary: 'The tokens of a completion, in their order',
+        summary: 'List the tokens of a completion, in their order',
         params: idParams('trc'),
         query: z.object({
           limit: listQuery.limit,
@@ -111,7 +111,7 @@ export function inferenceRoutes({ inferences, repeat, tokens }: InferenceRoutesD
             .transform(Number)
             .optional()
             .meta({
-              description: 'Shows so many tokens of each layer. Needs retained text, and a limit of at most 20.',
+              description: 'Number of tokens to show of each layer. Needs retained text, and a limit of at most 20.',
               type: 'integer',
               minimum: 1,
               maximum: MAX_LENS_TOP,

@@ -74,9 +74,10 @@ const cancelled = { ...queued, status: 'cancelled', finished_at: '2026-11-20T15:
 export const NOTES: Record<string, Note> = {
   'POST /v1/trace/jobs': {
     description:
-      'Explains one token of a completion. A trace that keeps hashes alone needs its `input` again, which is compared with ' +
-      '`prompt_hash`; the model completes it again, which is compared with `completion_hash`. What a withheld completion says is ' +
-      'never explained. A method that the model has not is refused, and `errors` names those that it has. Counts when it succeeds. See [attribution]({base_url}/docs/attribution).',
+      'Explains one token of a completion. A trace that keeps hashes alone needs its `input` again, which is compared ' +
+      'with `prompt_hash`; the model completes it again, which is compared with `completion_hash`. A withheld ' +
+      'completion is never explained. A method that the model does not support is refused, and `errors` names the ' +
+      'supported ones. The job counts when it succeeds. See [attribution]({base_url}/docs/attribution).',
     examples: {
       'The first token': asked,
       'Another token, fewer nodes': { ...asked, target: { position: 4, token: 312 }, max_feature_nodes: 128 },
@@ -84,7 +85,7 @@ export const NOTES: Record<string, Note> = {
     },
     answers: {
       202: {
-        description: 'It waits for the model.',
+        description: 'The job waits for the model.',
         headers: { Location: 'Address of its progress.' },
         example: queued,
       },
@@ -92,19 +93,21 @@ export const NOTES: Record<string, Note> = {
     problems: ['backend_capability_missing', 'conflict', 'environment_mismatch', 'not_found', 'rate_limited'],
   },
   'GET /v1/trace/jobs': {
-    description: 'Of one trace with `trace_id`; one that is no id of a trace is `not_found`.',
+    description: '`trace_id` lists the jobs of one trace; a value that is no id of a trace is `not_found`.',
     answers: { 200: { example: listed(succeeded) } },
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/trace/jobs/:id': {
-    description: '`failed` and `cancelled` jobs have no manifest; `failure.code` says why. `wait` waits for its end.',
+    description:
+      '`failed` and `cancelled` jobs have no manifest; `failure.code` says why. `wait` waits for the end of the job.',
     answers: { 200: { example: succeeded } },
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/trace/jobs/:id/manifest': {
     description:
-      '`not_ready` until the job has succeeded. Kept for 30 days and no longer than its trace, as texts are: it has the prompt in it. The SHA-256 of the body ' +
-      'is `manifest_hash`, unless `compat` is asked for.',
+      'The answer is `not_ready` until the job has succeeded. Like texts, the manifest is kept for 30 days and no ' +
+      'longer than its trace, because it contains the prompt. The SHA-256 of the body is `manifest_hash`, unless ' +
+      '`compat` is asked for.',
     answers: {
       200: {
         stream: {
@@ -117,15 +120,17 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/trace/jobs/:id/cancel': {
     description:
-      'No event is sent. One that was cancelled is answered as it is; one that has succeeded or failed is 409 `invalid_state_transition`.',
+      'No event is sent. A cancelled job stays as it is; a job that has succeeded or failed is 409 ' +
+      '`invalid_state_transition`.',
     answers: { 200: { example: cancelled } },
     problems: ['environment_mismatch', 'invalid_state_transition', 'not_found'],
   },
   'POST /v1/trace/traces/:id/interventions': {
     description:
-      'The model reads the trace again with the activations of some neurons multiplied by factors, all at once. Each change of a ' +
-      'logit stands beside the one that the frozen model predicts. Nothing is recorded; it counts as an `inference`. A repeat with the ' +
-      'same Idempotency-Key has the model measure again, and does not count.',
+      'The model reads the trace again with the activations of some neurons multiplied by factors, all at once. The ' +
+      'answer has each change of a logit beside the change that the frozen model predicts. Nothing is recorded; the ' +
+      'request counts as an `inference`. A repeat with the same Idempotency-Key has the model measure again, and does ' +
+      'not count.',
     examples: {
       'Ablate one, double another': {
         edits: [

@@ -52,7 +52,7 @@ export function lockRoutes(locks: Locks): Route[] {
         sdk: 'trace.locks.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Session locks',
+        summary: 'List session locks',
         query: z.object({
           ...listQuery,
           ...orderQuery,
@@ -87,7 +87,7 @@ export function lockRoutes(locks: Locks): Route[] {
         sdk: 'trace.locks.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One session lock',
+        summary: 'Read one session lock',
         params: idParams('lck'),
         view: lockView,
         status: [200],

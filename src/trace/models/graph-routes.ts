@@ -33,7 +33,7 @@ export function graphRoutes(models: Models): Route[] {
         sdk: 'trace.graphs.create',
         effect: 'write',
         kind: 'call',
-        summary: 'Have another service make an attribution graph, and pass it on as it is',
+        summary: 'Have another service make an attribution graph, and return it unchanged',
         scope: 'intent',
         permission: 'traces.write',
         needsAccountKey: true,

@@ -41,7 +41,7 @@ export function traceTextRoutes(texts: TraceTexts): Route[] {
         sdk: 'trace.texts.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'What a model was given and what it said, where the texts are kept',
+        summary: 'Read the texts of a trace, where they are kept',
         scope: 'escalate',
         permission: 'texts.read',
         audits: 'trace_texts.read',
