@@ -36,8 +36,9 @@ export const INTENT_GUIDANCE = {
   },
   approver_not_eligible: {
     happened:
-      'The person may not decide this approval; `cause` says why: `role`, `separation_of_duties` (who asked for the action, or ' +
-      'answers for its agent), `not_a_member`, or `same_key` for an API key that authorized the action.',
+      'The person may not decide this approval; `cause` says why: `role`, `separation_of_duties` (the person asked ' +
+      'for the action, or answers for its agent), `not_a_member`, or `same_key` for an API key that authorized the ' +
+      'action.',
     remedy: 'Have another person decide it. `roles` of the approval says who may.',
     repeat: NO,
     example: {

@@ -30,10 +30,10 @@ const eventTypeView = z
   .object({
     type: eventType,
     summary: z.string(),
-    products: z.array(product).describe('Accounts that use any of these get the event. Empty: every account.'),
+    products: z.array(product).describe('Accounts that use any of these products get the event. Empty: every account.'),
     is_sent: z
       .boolean()
-      .describe('false: this version of the service sends none, and you may subscribe to it already.'),
+      .describe('false: this version of the service does not send the type yet; you may already subscribe to it.'),
     data_schema: jsonSchema.nullable().describe('JSON Schema (2020-12) of `data`. Members may be added to it.'),
     envelope_schema: jsonSchema.nullable().describe('JSON Schema (2020-12) of the whole body.'),
     example: anyEventView.nullable().describe('A whole body.'),

@@ -64,7 +64,10 @@ const pullView = z
     object: z.literal('event_pull'),
     data: z.array(eventView),
     has_more: z.boolean().describe('Whether there are further events after these.'),
-    after: z.number().int().describe('The position after which it read: `expected_position` of its report.'),
+    after: z
+      .number()
+      .int()
+      .describe('Position after which the events were read: send it as `expected_position` of the report.'),
     next_after: z.number().int().describe('`after` of the next request.'),
     latest: z.number().int().describe('The position of the newest event, of any type.'),
   })
@@ -74,12 +77,12 @@ const consumerView = z
     name: z.string(),
     position: z.number().int(),
     latest: z.number().int().describe('The position of the newest event.'),
-    lag: z.number().int().describe('Events that are there and after its position.'),
-    missed: z.number().int().describe('Events after its position that were deleted after 30 days.'),
+    lag: z.number().int().describe('Number of stored events after the position.'),
+    missed: z.number().int().describe('Number of events after the position that were deleted after 30 days.'),
     oldest_unread_created_at: timestampView.nullable(),
     created_at: timestampView,
-    acknowledged_at: timestampView.nullable().describe('When its position was last reported.'),
-    version: rowVersion.describe('Counts the reports of its position. It is in the `ETag`.'),
+    acknowledged_at: timestampView.nullable().describe('When the position was last reported.'),
+    version: rowVersion.describe('Counts the reports of its position. The `ETag` has it.'),
   })
   .meta({ id: 'EventConsumer' })
 
@@ -204,12 +207,14 @@ function consumerRoutes(consumers: Consumers): Route[] {
             position: position
               .optional()
               .describe(
-                'One that the consumer was given, such as `next_after`. When absent, a new consumer begins with the oldest event that is there.',
+                'Position that the consumer received, such as `next_after`. When absent, a new consumer begins with ' +
+                  'the oldest stored event.',
               ),
             expected_position: position
               .optional()
               .describe(
-                '`after` of the answer: 409 `consumer_moved` where another process has moved the consumer meanwhile.',
+                '`after` of the answer that was processed. The report is 409 `consumer_moved` where another process ' +
+                  'has moved the consumer meanwhile.',
               ),
           })
           .optional(),
@@ -236,7 +241,7 @@ function consumerRoutes(consumers: Consumers): Route[] {
         summary: 'Delete a consumer. Its events stay.',
         params: nameParams,
         view: z
-          .object({ event_consumer_id: z.string().describe('Its name.'), deleted: z.literal(true) })
+          .object({ event_consumer_id: z.string().describe('Name of the consumer.'), deleted: z.literal(true) })
           .meta({ id: 'DeletedEventConsumer' }),
         status: [200],
       },

@@ -38,8 +38,8 @@ export function loginRoutes({ login, own, cookies }: LoginRoutesDeps): Route[] {
         view: z
           .object({
             status: z.literal('sent'),
-            link: z.string().optional().meta({ description: 'Only where LOGIN_ECHO is on.' }),
-            token: z.string().optional().meta({ description: 'Only where LOGIN_ECHO is on.' }),
+            link: z.string().optional().meta({ description: 'Present only where LOGIN_ECHO is on.' }),
+            token: z.string().optional().meta({ description: 'Present only where LOGIN_ECHO is on.' }),
           })
           .meta({ id: 'MagicLinkRequested' }),
         status: [200],

@@ -36,11 +36,12 @@ const ofRecovery = z.object({ id: idParam('whe'), recovery_id: idParam('rcv') })
 
 const recoverBody = z
   .strictObject({
-    from: timestamp.describe('What was made at or after this time.'),
+    from: timestamp.describe('Start: deliveries or events created at or after this time.'),
     which: recoveryKind
       .default('failed')
       .describe(
-        '`failed`: deliveries whose attempts are spent. `missing`: events of the last 30 days that the endpoint never took, also those from before it was registered.',
+        '`failed`: deliveries whose attempts all failed. `missing`: events of the last 30 days that the endpoint ' +
+          'never accepted, including events from before it was registered.',
       ),
   })
   .meta({ id: 'RecoverWebhookEndpointRequest' })

@@ -36,7 +36,7 @@ const metadata = jsonObject
   .meta({ propertyNames: { type: 'string', minLength: 1, maxLength: MAX_NAME_CHARACTERS } })
 const name = visibleText(200)
 const owner = visibleText(254).describe('Who answers for the agent: an e-mail address, a team, an id.')
-const publicKey = publicKeyJwk.nullable().describe('P-256 or Ed25519, as JWK.')
+const publicKey = publicKeyJwk.nullable().describe('P-256 or Ed25519 key as JWK.')
 
 const createRequest = z.strictObject({
   name,
@@ -49,7 +49,7 @@ const updateRequest = z
     name: name.optional(),
     owner: owner.optional(),
     public_key: publicKey.optional(),
-    metadata: metadata.optional().describe('Replaces all of it.'),
+    metadata: metadata.optional().describe('The object replaces the stored one.'),
   })
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
 const openRequest = z.strictObject({ metadata: metadata.optional() }).optional()

@@ -33,13 +33,13 @@ export function captureRoutes(captures: Captures): Route[] {
         permission: 'claims.submit',
         body: z.strictObject({
           count: z.number().int().min(1).max(MAX_SESSIONS),
-          device_id: z.string().max(64).optional().describe('The only device that may use them.'),
+          device_id: z.string().max(64).optional().describe('The only device that may use the nonces.'),
           claim_reference: z
             .string()
             .min(1)
             .max(255)
             .optional()
-            .describe('The insurer’s claim number: only submissions of that claim may use them.'),
+            .describe('The insurer’s claim number: only submissions of that claim may use the nonces.'),
         }),
         view: sessionsView,
         status: [200],

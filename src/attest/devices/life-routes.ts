@@ -53,7 +53,7 @@ const countsView = z
     expiring_soon: z.number().int().describe('Enrolled devices whose certificate expires within 30 days.'),
     by_hardware_tier: z
       .record(hardwareTierView, z.number().int())
-      .describe('All devices by the tier that counts, the list of revoked keys included.'),
+      .describe('All devices by their current tier, which takes the list of revoked keys into account.'),
   })
   .meta({ id: 'DeviceCounts' })
 

@@ -221,10 +221,12 @@ function registryRoutes(devices: Devices): Route[] {
         audits: 'device.revoked',
         body: z.strictObject({
           reason: visibleText(500),
-          actor: visibleText(200).optional().describe('Who revokes it, for its history.'),
+          actor: visibleText(200).optional().describe('Who revokes the device, for its history.'),
           effective_at: timestamp
             .optional()
-            .describe('From when on its captures are not trusted. Now when absent; may be in the past.'),
+            .describe(
+              'Captures accepted from this time on are not trusted. Now when absent; the time may be in the past.',
+            ),
         }),
         view: deviceView,
         status: [200],

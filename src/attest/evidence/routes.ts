@@ -30,11 +30,13 @@ const momentView = z
   .object({
     at: timestampView,
     kind: z.enum(MOMENT_KINDS).meta({ id: 'ClaimMomentKind' }),
-    subject_id: z.string().describe('The claim, attestation, case or screening that it is about.'),
-    by: actorView.nullable().describe('Who did it, of entries of cases; null for the others.'),
+    subject_id: z.string().describe('Id of the claim, attestation, case or screening that the entry is about.'),
+    by: actorView.nullable().describe('Who acted, in entries of cases; null in other entries.'),
     details: z
       .record(z.string(), z.unknown())
-      .describe('By kind: the data of the event, the result, or the change of the case. Notes are at the case.'),
+      .describe(
+        'Details by kind: the data of the event, the result, or the change of the case. The case has the notes.',
+      ),
   })
   .meta({ id: 'ClaimMoment' })
 

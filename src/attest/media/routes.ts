@@ -29,8 +29,8 @@ const detailsView = extended(
   mediaView,
   {
     uploaded_at: timestampView.describe('When the same bytes were last uploaded.'),
-    claim_ids: z.array(z.string()).max(MAX_CLAIMS).describe('The claims whose captures show it, newest first.'),
-    has_more_claims: z.boolean().describe(`More than ${MAX_CLAIMS} claims show it.`),
+    claim_ids: z.array(z.string()).max(MAX_CLAIMS).describe('Claims whose captures show the media, newest first.'),
+    has_more_claims: z.boolean().describe(`true: more than ${MAX_CLAIMS} claims show the media.`),
   },
   { id: 'MediaDetails' },
 )

@@ -13,8 +13,8 @@ const MAX_CHANGES = 500
 const time = timestamp.optional()
 const dryRunRequest = z.strictObject({
   document: policyDocument,
-  created_gte: time.describe('Claims created at or after.'),
-  created_lt: time.describe('Claims created before.'),
+  created_gte: time.describe('Claims created at or after this time.'),
+  created_lt: time.describe('Claims created before this time.'),
   limit: z
     .number()
     .int()
@@ -47,13 +47,14 @@ const claimChange = z
 const dryRunView = extended(
   listOf(claimChange),
   {
-    looked: z.number().int().describe('Claims that this page has examined.'),
-    would_change: z.number().int().describe('Those of them that would change: all are in `data`.'),
+    looked: z.number().int().describe('Number of claims that this page has examined.'),
+    would_change: z.number().int().describe('Number of claims that would change: all are in `data`.'),
     unknown: z
       .number()
       .int()
       .describe(
-        'Those of them that can’t be told without judging them again: judged by older rules, or very many captures.',
+        'Number of claims without a result, because they need a new evaluation: older rules judged them, or they have ' +
+          'very many captures.',
       ),
   },
   { id: 'RiskPolicyDryRun' },

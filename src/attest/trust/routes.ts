@@ -17,7 +17,7 @@ const requestOf = (noun: string) =>
         .string()
         .min(1)
         .max(64 * 1024)
-        .describe('PEM, or base64 of DER.'),
+        .describe('Certificate as PEM, or base64 of DER.'),
     })
     .meta({ id: `Create${noun}Request` })
 const deletedViewOf = <Name extends string>(name: Name, id: string) =>

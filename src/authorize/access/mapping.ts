@@ -54,7 +54,8 @@ export const evaluationsRequest = z
     resource: parts.resource.optional(),
     context: parts.context,
     evaluations: z.array(jsonObject).max(MAX_EVALUATIONS).optional().meta({
-      description: 'Each as an EvaluateAccessRequest. A member that it lacks is that of the request.',
+      description:
+        'Evaluations, each as an EvaluateAccessRequest. A member that an evaluation lacks is taken from the request.',
     }),
     options: optionsSchema.optional(),
   })

@@ -12,17 +12,17 @@ import { approvalStatusView, approvalSummaryView, approvalView, toApprovalView, 
 const MAX_COMMENT = 1_000
 const comment = visibleText(MAX_COMMENT)
 const approver = z
-  .strictObject({ email: z.string().min(3).max(254).describe('Of a member who may decide.') })
+  .strictObject({ email: z.string().min(3).max(254).describe('Address of a member who may decide.') })
   .meta({ id: 'NamedApprover' })
   .optional()
-  .describe('For whom an API key decides. Required with a key, and not for sessions.')
+  .describe('Person for whom an API key decides. Required with a key, and not for sessions.')
 
 const approveBody = z
   .strictObject({
     comment: comment.optional(),
     passkey_assertion: passkeyAssertion
       .optional()
-      .describe('Over a challenge of POST /v1/approvals/{id}/challenge. Required where `require_passkey` is true.'),
+      .describe('Signs a challenge of POST /v1/approvals/{id}/challenge. Required where `require_passkey` is true.'),
     approver,
   })
   .optional()

@@ -57,8 +57,8 @@ const filters = {
 
 const checkRequest = z
   .strictObject({
-    from: z.number().int().min(0).max(1e15).default(0).describe('The first position; `next` of the part before.'),
-    limit: z.number().int().min(256).max(MAX_PART).default(MAX_PART).describe('Leaves of this part.'),
+    from: z.number().int().min(0).max(1e15).default(0).describe('The first position: `next` of the previous part.'),
+    limit: z.number().int().min(256).max(MAX_PART).default(MAX_PART).describe('Number of leaves in this part.'),
   })
   .default({ from: 0, limit: MAX_PART })
   .meta({ id: 'CheckLedgerRequest' })

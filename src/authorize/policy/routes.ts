@@ -23,12 +23,14 @@ const validationView = z
     errors: z.array(fieldErrorView),
     findings: z
       .array(findingView)
-      .describe('Deny rules of a valid document that a missing field turns off. analyze finds these and more.'),
+      .describe('Deny rules of a valid document that a missing field turns off. `analyze` finds these and more.'),
   })
   .meta({ id: 'PolicyValidation' })
 
 const validateBody = z.strictObject({
-  document: jsonObject.describe('What PUT /v1/policy takes. Pointers of errors and findings are of the document.'),
+  document: jsonObject.describe(
+    'Document as for PUT /v1/policy. Pointers of errors and findings begin at the document.',
+  ),
 })
 
 const replaceBody = z.strictObject({ document: documentSchema })

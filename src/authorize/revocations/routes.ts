@@ -15,23 +15,25 @@ const scope = z.enum(['token', 'session', 'device']).meta({ id: 'RevokedScope' }
 export const revokedScopeView = scope
 export const intentStatusView = z.enum(INTENT_STATUSES).meta({
   id: 'IntentTokenStatus',
-  description: 'revoked: also after its exp; expired: also where its approval has ended, or was given too long ago.',
+  description:
+    'revoked: stays so after `exp`. expired: also when the approval has ended without permission, or was given too ' +
+    'long ago.',
 })
 // Sessions and devices have names that callers chose, and a revocation must reach any of them: they are compared as they are,
 // not trimmed, and need not be visible.
 const name = z.string().min(1).max(200)
-const reason = visibleText(500).describe('For people: it is in the event, and in the ledger only sealed.')
+const reason = visibleText(500).describe('Reason for people. The event has it; in the ledger it is sealed.')
 
 const revokeBody = z
   .strictObject({
     scope,
-    jti: name.optional().describe('Of a token.'),
+    jti: name.optional().describe('Id of the token.'),
     agent_session_id: name.optional(),
     device_id: name.optional(),
     reason,
     expires_at: timestamp
       .optional()
-      .describe('Until when a session or device gets no new tokens. Never again when absent.'),
+      .describe('A session or device gets no new tokens until this time; when absent, it never gets new tokens.'),
   })
   .meta({ id: 'RevokeIntentsRequest' })
 
@@ -46,7 +48,7 @@ const revocationView = z
     device_id: z.string().nullable(),
     reason: z.string(),
     revoked_by: actorView,
-    tokens_revoked: z.number().int().describe('Unexpired tokens that ended with it.'),
+    tokens_revoked: z.number().int().describe('Number of unexpired tokens that the revocation ended.'),
     created_at: timestampView,
     expires_at: timestampView.nullable(),
   })

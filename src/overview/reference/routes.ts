@@ -10,27 +10,30 @@ const common = { method: 'GET', effect: 'read', kind: 'list' } as const
 
 const reasonCodeView = z
   .object({
-    code: z.string().describe('It never changes its meaning. New ones are added.'),
+    code: z.string().describe('Code; it never changes its meaning. New codes are added.'),
     places: z
       .array(z.enum(REASON_PLACES).meta({ id: 'ReasonPlace' }))
       .describe(
-        'Where it appears. verify: the `reason` of a verification; clinician_order: an order of a clinician; factor: a risk ' +
-          'factor, which adds points; advisory: a finding that never does; case: the reason of a case; finish_reason: of a ' +
-          'completion; ledger: an entry of the decision ledger.',
+        'Places where the code appears. verify: the `reason` of a verification; clinician_order: an order of a ' +
+          'clinician; factor: a risk factor, which adds points; advisory: a finding that never does; case: the reason ' +
+          'of a case; finish_reason: the end of a completion; ledger: an entry of the decision ledger.',
       ),
     meaning: z.string(),
-    points: z.number().int().nullable().describe('What a factor adds to the risk score; null: nothing.'),
-    remedy: z.string().describe('What to do about it.'),
+    points: z.number().int().nullable().describe('Points that a factor adds to the risk score; null: none.'),
+    remedy: z.string().describe('What to do about the code.'),
   })
   .meta({ id: 'ReasonCode' })
 
 const changeView = z
-  .object({ section: z.string().describe('Such as Added, Changed or Fixed.'), text: z.string().describe('Markdown.') })
+  .object({
+    section: z.string().describe('Name of the section, such as Added, Changed or Fixed.'),
+    text: z.string().describe('Markdown.'),
+  })
   .meta({ id: 'Change' })
 const versionView = z
   .object({
-    version: z.string().describe('Such as 1.2.0; `unreleased` for what no version has yet.'),
-    date: z.iso.date().nullable().describe('null: not released.'),
+    version: z.string().describe('Version such as 1.2.0; `unreleased` for changes that no version has yet.'),
+    date: z.iso.date().nullable().describe('Release date; null: not released.'),
     changes: z.array(changeView),
   })
   .meta({ id: 'ChangelogVersion' })

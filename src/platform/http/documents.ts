@@ -24,10 +24,12 @@ export interface StoredDocument<Document> {
 
 /** What is known of a version besides its document. */
 export const versionMembers = {
-  version: z.number().int().describe('0: the defaults, before anything was set.'),
+  version: z.number().int().describe('Version; 0: the defaults, before a change.'),
   digest: z.string().describe('SHA-256 of the canonical JSON (RFC 8785) of the document, hex.'),
-  changed_at: timestampView.nullable().describe('null: the defaults.'),
-  changed_by: actorView.nullable().describe('null: the defaults, or set when this was not recorded.'),
+  changed_at: timestampView.nullable().describe('When it was last changed; null: the defaults.'),
+  changed_by: actorView
+    .nullable()
+    .describe('Who changed it last; null: the defaults, or an old change without a record.'),
 }
 
 /** The members of an envelope. @param document The schema of requests. */

@@ -21,8 +21,8 @@ export const periodQuery = {
 
 /** Spread into its answer. */
 export const periodView = {
-  from: timestampView.describe('The beginning of the period that was read.'),
-  to: timestampView.describe('The end of the period that was read, exclusive.'),
+  from: timestampView.describe('Start of the period that was read.'),
+  to: timestampView.describe('End of the period that was read, exclusive.'),
 }
 
 export interface Period {

@@ -37,7 +37,7 @@ export const inferenceInput = z
   })
   .meta({
     id: 'ReadText',
-    description: 'A text is the message of a user. The kill switch says which model reads it, and how far.',
+    description: 'A text is the message of a user. The kill switch names the model that reads it, and how far.',
   })
 
 export type InferenceInput = z.output<typeof inferenceInput>

@@ -17,7 +17,7 @@ const evalSetView = z
     eval_set_id: z.string(),
     name: z.string(),
     prompts: z.number().int(),
-    sha256: z.string().describe('Of the prompts’ canonical JSON (RFC 8785), in hexadecimal.'),
+    sha256: z.string().describe('SHA-256 of the prompts’ canonical JSON (RFC 8785), in hexadecimal.'),
     created_by: actorView,
     created_at: timestampView,
   })

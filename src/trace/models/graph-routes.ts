@@ -13,12 +13,12 @@ const graphRequest = z
 const graphView = z
   .object({
     source: z.enum(['neuronpedia']),
-    model: z.string().describe('As that service calls it.'),
-    exact: z.literal(false).describe('It is of a replacement model, and no attribution of this service.'),
+    model: z.string().describe('Model name at that service.'),
+    exact: z.literal(false).describe('false: the graph is of a replacement model, and no attribution of this service.'),
     graph: z
       .custom<object>((value) => typeof value === 'object' && value !== null)
       .meta({ type: 'object', additionalProperties: true, verbatim: true })
-      .describe('As it came, in the schema of Neuronpedia’s graphs.'),
+      .describe('Graph as received, in the schema of Neuronpedia’s graphs.'),
   })
   .meta({ id: 'ExternalGraph' })
 

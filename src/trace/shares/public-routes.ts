@@ -15,7 +15,7 @@ const MAX_PURPOSE = 1_000
 const purposeBody = z
   .strictObject({
     // The handler finds what is too short: both are refused at once.
-    email: z.string().max(1_000).meta({ minLength: 3, description: 'A code is mailed to it.' }),
+    email: z.string().max(1_000).meta({ minLength: 3, description: 'Address; a code is mailed to it.' }),
     purpose: z
       .string()
       .max(MAX_PURPOSE)

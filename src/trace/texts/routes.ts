@@ -15,14 +15,17 @@ const textsView = z
     input: z
       .object({ messages: z.array(messageView).optional(), text: z.string().optional() })
       .meta({ id: 'TracedPrompt' })
-      .describe('As the model got it, and as `prompt_hash` covers it: a conversation or a text.'),
+      .describe('Input as the model got it, and as `prompt_hash` covers it: a conversation or a text.'),
     completion: z
       .string()
       .nullable()
-      .describe('null where it was withheld: then it was never kept. Older traces of models elsewhere have none.'),
+      .describe(
+        'Completion; null where it was withheld, because it is never stored. Older traces of models elsewhere have ' +
+          'none.',
+      ),
     tool_calls: toolCallsView.optional(),
     finish_reason: finishReasonView,
-    text_until: timestampView.nullable().describe('Until when the texts are kept.'),
+    text_until: timestampView.nullable().describe('End of the time for which the texts are kept.'),
   })
   .meta({ id: 'TraceTexts' })
 
