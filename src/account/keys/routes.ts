@@ -135,7 +135,7 @@ const changeBody = z
       .max(MAX_RANGES)
       .nullable()
       .optional()
-      .describe('It replaces all of them. null: the key is accepted from every address.'),
+      .describe('The list replaces the stored one. null: the key is accepted from every address.'),
   })
   .refine((body) => Object.keys(body).length > 0, 'must change something')
   .meta({ id: 'UpdateApiKeyRequest' })

@@ -63,7 +63,7 @@ const heartbeat = z
       .max(2_592_000)
       .optional()
       .describe(
-        'How long after a missed check-in the next one makes the mandate active again. When absent: ' +
+        'Seconds after a missed check-in during which a check-in makes the mandate active again. When absent: ' +
           `${DEFAULT_WINDOW_SECONDS} in a new heartbeat, and as it is in a change.`,
       ),
   })

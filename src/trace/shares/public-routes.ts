@@ -21,7 +21,7 @@ const purposeBody = z
       .max(MAX_PURPOSE)
       .meta({
         minLength: MIN_PURPOSE,
-        description: `Why, for the people who decide: at least ${MIN_PURPOSE} visible characters.`,
+        description: `Purpose, for the people who decide: at least ${MIN_PURPOSE} visible characters.`,
       }),
   })
   .meta({ id: 'RequestDisclosureRequest' })
