@@ -42,7 +42,7 @@ export const INTENT_GUIDANCE = {
     remedy: 'Have another person decide it. `roles` of the approval says who may.',
     repeat: NO,
     example: {
-      detail: 'Who asked for the action, or answers for its agent, does not decide it: duties are separated.',
+      detail: 'The person who asked for the action, or answers for its agent, may not decide it: duties are separated.',
       members: { cause: 'separation_of_duties' },
     },
   },

@@ -74,7 +74,7 @@ const GUIDANCE = {
       'deployment has its own keys. A lost key can not be recovered: create another and revoke the lost one.',
     repeat: NO,
     example: {
-      detail: 'This API key is not known here. Compare it with where you got it: each deployment has keys of its own.',
+      detail: 'The service does not know this API key. Compare it with its source: each deployment has its own keys.',
     },
   },
   api_key_revoked: {
@@ -245,7 +245,7 @@ const GUIDANCE = {
       'nothing is missing; a consumer has to be deleted and made again.',
     repeat: NO,
     example: {
-      detail: 'Events after position 120 were deleted after 30 days. What is left begins after 4310.',
+      detail: 'Events after position 120 were deleted after 30 days. The remaining events begin after 4310.',
       members: { resume_after: 4310 },
     },
   },

@@ -43,7 +43,7 @@ export function checkId(id: string, type: ScopedType, environment: Environment):
   if (word !== undefined && word !== WORD[environment]) {
     throw new Failure(
       'environment_mismatch',
-      `The id is of the ${word} environment, and this key is of the other: use a key that begins with svc_${word}_.`,
+      `The id is of the ${word} environment, and this key is not: use a key that begins with svc_${word}_.`,
     )
   }
   if (match?.[1] !== type || word === undefined) {

@@ -120,7 +120,7 @@ export function createClosure({ db, now, log }: ClosureDeps) {
     if (closedAt === null) throw new Failure('conflict', 'The account is not closed.')
     // A suspended account is never erased, whatever the time.
     if (erasedAt !== null || (isOver(erasedAfter, now()) && suspendedAt === null)) {
-      throw new Failure('conflict', 'The time to undo the closure is over: the account is being erased, or was.')
+      throw new Failure('conflict', 'The time to undo the closure is over: the account is being erased or is erased.')
     }
     return { row: await setClosed(tx, null, null), closedAt }
   }

@@ -134,5 +134,5 @@ async function getConsumer(tx: Tx, name: string): Promise<ConsumerRow> {
 }
 
 function noConsumer(name: string): Failure {
-  return new Failure('not_found', `No event consumer ${name.slice(0, 64)}.`)
+  return new Failure('not_found', `There is no event consumer ${name.slice(0, 64)}.`)
 }

@@ -308,8 +308,8 @@ export function actingInEnvironment(acting: Acting, environment: Environment = a
   if (principal.isSandboxOnly) {
     throw new Failure(
       'environment_mismatch',
-      'The link of this session was shown and not mailed, so it creates no live keys: sign in with a mailed link, or with one that ' +
-        'the operator prints.',
+      'The link of this session was shown and not mailed, so this session creates no live keys: sign in with a mailed ' +
+        'link, or with one that the operator prints.',
     )
   }
   return { ...acting, environment }

@@ -124,7 +124,7 @@ export function createLogin(deps: LoginDeps) {
     origin: Origin,
     { host, browserOf }: { host?: string | undefined; browserOf: (email: string, at: Date) => string | undefined },
   ): Promise<LinkRequested> {
-    if (!deps.areLinksMailed) throw new Failure('not_found', 'Nobody signs in by mailed links here.')
+    if (!deps.areLinksMailed) throw new Failure('not_found', 'This deployment has no mailed login links.')
     const email = readAddress(given)
     const at = now()
     const isEchoed = deps.isEchoed && isOwnHost(host, ownNames)
@@ -172,7 +172,7 @@ export function createLogin(deps: LoginDeps) {
     throw invalidField(
       '/token',
       'invalid_link',
-      'is not a link that works: it or another one was used, or it is too old',
+      'is not a valid link: this link or another one was used, or it has expired',
     )
   }
 

@@ -59,11 +59,11 @@ export async function isSenderValid(
 export function checkOwnership(giver: TeamGiver, roles: readonly Role[]): void {
   if (!roles.includes('owner')) return
   if (giver.kind === 'key') {
-    throw new Failure('session_required', 'The role owner is granted and taken by signed-in owners, and by no API key.')
+    throw new Failure('session_required', 'Only signed-in owners grant or remove the role owner; an API key can not.')
   }
   if (giver.role === 'owner' && giver.isFresh) return
   if (giver.role === 'owner') throw staleSession('The role owner is granted and taken')
-  throw new Failure('role_limit', `Only an owner grants or takes the role owner; your role is ${giver.role}.`)
+  throw new Failure('role_limit', `Only an owner grants or removes the role owner; your role is ${giver.role}.`)
 }
 
 /**

@@ -110,7 +110,7 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
         if ((await findEvent(tx, delivery.eventId)) === undefined) {
           throw new Failure(
             'conflict',
-            `The event ${delivery.eventId} is no longer kept: its body can't be sent again.`,
+            `The event ${delivery.eventId} is no longer kept: the delivery can't be sent again.`,
           )
         }
         if (delivery.attempts >= MAX_RESENT_ATTEMPTS) {

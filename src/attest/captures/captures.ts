@@ -57,7 +57,7 @@ export function createCaptures({ db, now, random = randomBytes }: CapturesDeps) 
       const insert = async (tx: Tx) => {
         if (deviceId !== null) {
           const device = await findDeviceById(tx, deviceId)
-          if (device === undefined) throw new Failure('not_found', `No device ${deviceId}.`)
+          if (device === undefined) throw new Failure('not_found', `There is no device ${deviceId}.`)
           if (device.revokedAt !== null) throw revokedDevice(deviceId, device.revokedAt)
         }
         await insertSessions(tx, scope, sessions, { deviceId, claimReference, issuedAt, expiresAt })

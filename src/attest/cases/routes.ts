@@ -42,7 +42,7 @@ const transitionRequest = z
   .superRefine((wish, context) => {
     const { to, reason_code: reasonCode = null, note: said = null } = wish
     if (!isNoteTooShort({ to, reasonCode, note: said })) return
-    const message = reasonCode === 'other' ? OTHER_NEEDS_NOTE : `To become ${to} it needs a note.`
+    const message = reasonCode === 'other' ? OTHER_NEEDS_NOTE : `To become ${to}, the case needs a note.`
     context.addIssue({ code: 'custom', path: ['note'], message, params: { minimum: MIN_NOTE_LENGTH } })
   })
 const noteRequest = z.strictObject({ actor: named, note })
@@ -300,7 +300,7 @@ function assigneeOf(wanted: string | undefined, { principal }: Caller): string |
   if (wanted === 'none') return null
   if (wanted !== 'me') return wanted
   if (principal.kind === 'session') return principal.userId
-  throw invalidField('?assignee', 'not_allowed', 'is me only for the session of a user: an API key is no person')
+  throw invalidField('?assignee', 'not_allowed', 'may be me only in a user’s session: an API key is no person')
 }
 
 function timeOf(text: string | undefined): Date | undefined {

@@ -188,10 +188,10 @@ export function checkSubmission(
     refuse('/bundle/video_manifest', 'unexpected', 'belongs to a video')
   }
   if (body.bundle !== undefined && body.signature === undefined) {
-    refuse('/signature', 'required', 'a bundle comes with its signature')
+    refuse('/signature', 'required', 'is required with a bundle')
   }
   if (body.bundle === undefined && body.signature !== undefined) {
-    refuse('/bundle', 'required', 'a signature comes with the bundle that it signs')
+    refuse('/bundle', 'required', 'is required with a signature')
   }
   if (body.bundle && Date.parse(body.bundle.captured_at) > nowMs + MAX_FUTURE_MS) {
     refuse('/bundle/captured_at', 'in_future', 'lies more than 5 minutes in the future')
@@ -204,14 +204,14 @@ export function checkSubmission(
   } else if ('capture_session_id' in body.media) {
     errors.push(...findingsOfId(body.media.capture_session_id, 'cap', '/media/capture_session_id', environment))
     if (body.media_type !== 'video')
-      refuse('/media/capture_session_id', 'wrong_media_type', 'is of a video, not of an image')
+      refuse('/media/capture_session_id', 'wrong_media_type', 'belongs to a video, not to an image')
   } else {
     const kind = /^\s*(image|video)\//i.exec(body.media.content_type)?.[1]?.toLowerCase()
     if (kind !== undefined && kind !== body.media_type) {
       refuse(
         '/media/content_type',
         'wrong_media_type',
-        `is that of ${ARTICLE[kind]}, not of ${ARTICLE[body.media_type]}`,
+        `belongs to ${ARTICLE[kind]}, not to ${ARTICLE[body.media_type]}`,
       )
     }
   }

@@ -358,5 +358,5 @@ function isSameRevocation(device: DeviceRow, { reason, effective_at: effectiveAt
 }
 
 function notFound(id: string): Failure {
-  return new Failure('not_found', `No device ${id}.`)
+  return new Failure('not_found', `There is no device ${id}.`)
 }

@@ -54,7 +54,7 @@ export function verifyAppAttestation(input: AppleInput): EvidenceVerdict {
   }
   const keyId = sha256(pointOf(leaf))
   if (!isEqualBytes(credential.id, keyId) || (input.keyId !== undefined && !isEqualBytes(input.keyId, keyId))) {
-    return unproven(FORMAT, reason('key_id_mismatch', 'its key has another name'))
+    return unproven(FORMAT, reason('key_id_mismatch', 'its key has another identifier'))
   }
   if (authData.counter !== 0) {
     return unproven(FORMAT, reason('counter_not_zero', `its counter is ${authData.counter}, a new key’s is 0`))

@@ -15,7 +15,7 @@ const address = z
   .strictObject({ url: z.string().max(2_048) })
   .refine(() => false, {
     path: ['url'],
-    message: 'is not fetched: upload the media with POST /v1/media, or send them as data',
+    message: 'is an address, which is not fetched: upload the media with POST /v1/media, or send them as data',
     params: { code: 'remote_media_refused' },
   })
   .meta({ id: 'MediaAddress', description: 'Always refused: media are not fetched from addresses.' })

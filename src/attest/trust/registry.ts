@@ -62,7 +62,7 @@ export function createCaRegistry(
   { db, pager, now }: CaRegistryDeps,
   { table, idType, path, noun, actions }: CaPurpose,
 ) {
-  const notFound = (id: string) => new Failure('not_found', `No ${noun} ${id}.`)
+  const notFound = (id: string) => new Failure('not_found', `There is no ${noun} ${id}.`)
 
   return {
     /**

@@ -81,12 +81,12 @@ export const authorizeRequest = z
   })
   .superRefine(({ mandate_id: mandate, schedule_id: schedule }, issues) => {
     if (mandate === undefined || schedule === undefined) return
-    const message = 'must not stand beside mandate_id: a token is issued under a mandate or a schedule'
+    const message = 'must not be combined with mandate_id: a token is issued under a mandate or a schedule'
     issues.addIssue({ code: 'custom', path: ['schedule_id'], message, params: { code: 'mismatch' } })
   })
   .superRefine(({ trace_id: trace, inference_input: input }, issues) => {
     if (trace === undefined || input === undefined) return
-    const message = 'must not stand beside trace_id: a token is bound to one trace'
+    const message = 'must not be combined with trace_id: a token is bound to one trace'
     issues.addIssue({ code: 'custom', path: ['inference_input'], message, params: { code: 'mismatch' } })
   })
 

@@ -43,6 +43,6 @@ export function withKeyReuse(error: unknown): unknown {
 function keyReused(): Failure {
   return new Failure(
     'idempotency_key_reused',
-    'This Idempotency-Key has executed another token, or this one for another action. Choose a new key.',
+    'This Idempotency-Key has executed another token, or this token for another action. Choose a new key.',
   )
 }

@@ -103,7 +103,7 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
       return db.tenant(scope, async (tx) => {
         const row = await findChallenge(tx, id)
         if (row === undefined)
-          throw new Failure('not_found', 'The challenge of this Idempotency-Key is not kept any more.')
+          throw new Failure('not_found', 'The challenge of this Idempotency-Key is no longer stored.')
         return describe(tx, scope, row)
       })
     },
@@ -131,10 +131,11 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
       // One answer for an unknown passkey, one of another account and one of another user: it must not say which ids exist.
       const isFitting =
         passkey !== undefined && isOwn(passkey.userId) && (challenge.userId ?? passkey.userId) === passkey.userId
-      if (!isFitting) throw invalidField(`${RESPONSE}/id`, 'unknown_passkey', 'is no passkey that can confirm this')
+      if (!isFitting)
+        throw invalidField(`${RESPONSE}/id`, 'unknown_passkey', 'is not a passkey that can confirm this action')
       const handle = response.response.userHandle ?? undefined
       if (handle !== undefined && Buffer.from(handle, 'base64url').toString() !== passkey.userId) {
-        throw invalidField(`${RESPONSE}/response/userHandle`, 'mismatch', 'must be that of the passkey’s user')
+        throw invalidField(`${RESPONSE}/response/userHandle`, 'mismatch', 'must be the id of the passkey’s user')
       }
       const { counter, isBackedUp } = await verifyPasskeyAssertion(response, passkey, {
         rp,

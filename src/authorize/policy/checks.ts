@@ -78,7 +78,7 @@ function namedPath({ condition, quantifier, path }: Part): { path: string; point
 
 function checkList(path: string, pointer: (string | number)[], context: Context): void {
   const kind = findField(path)?.kind
-  if (kind !== undefined && kind !== 'any') refuse(context, pointer, 'invalid_value', `is a ${kind}, and no list`)
+  if (kind !== undefined && kind !== 'any') refuse(context, pointer, 'invalid_value', `is a ${kind}, not a list`)
   else if (kind === undefined && !mayNameElement(path)) refusePath(context, pointer, problemOfPath(path))
 }
 
@@ -87,7 +87,7 @@ function checkAlias(alias: string, { path, aliases }: Part, context: Context): v
   if (RESERVED_NAMES.includes(alias)) {
     refuse(context, pointer, 'invalid_value', 'must not be the first name of a field of policies')
   } else if (aliases.includes(alias)) {
-    refuse(context, pointer, 'duplicate', 'is what a quantifier around this one calls its elements')
+    refuse(context, pointer, 'duplicate', 'is already the name of elements in an enclosing quantifier')
   } else if (!mayNameElement(alias)) {
     refuse(context, pointer, 'invalid_value', 'must not be a name that the language reserves')
   }

@@ -122,7 +122,7 @@ export function createRevocations({ db, ledger, pager, now, cancelApprovals }: R
       checkId(id, 'rev', scope.environment)
       return db.tenant(scope, async (tx) => {
         const row = await findRevocation(tx, id)
-        if (row === undefined) throw new Failure('not_found', `No revocation ${id}.`)
+        if (row === undefined) throw new Failure('not_found', `There is no revocation ${id}.`)
         return showOne(tx, row)
       })
     },

@@ -250,10 +250,7 @@ function toRevocation(body: z.output<typeof revokeBody>, caller: Caller): NewRev
   }
   // Their sessions and devices are those of every visitor, and the examples of the documentation use them.
   if (kind !== 'token' && !caller.isAccountBearing) {
-    throw new Failure(
-      'account_key_required',
-      'The publishable keys revoke tokens only: use a key of an account of your own.',
-    )
+    throw new Failure('account_key_required', 'Publishable keys revoke tokens only: use a key of your own account.')
   }
   return { scope: kind, subjectId: body[MEMBERS[kind]] ?? '', reason: text, expiresAt: timeOf(end) ?? null }
 }

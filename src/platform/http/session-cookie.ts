@@ -113,7 +113,7 @@ export function createSessionCookies({
       const sent = req.headersDistinct[CSRF_HEADER] ?? []
       if (sent.length === 0) throw new Failure('csrf_token_invalid', 'The header X-CSRF-Token is missing.')
       if (sent.length > 1 || !tokens.verify(sessionId, sent[0] ?? '')) {
-        throw new Failure('csrf_token_invalid', 'The header X-CSRF-Token is not the token of this session.')
+        throw new Failure('csrf_token_invalid', 'The header X-CSRF-Token does not have the token of this session.')
       }
     },
 
@@ -127,7 +127,7 @@ export function createSessionCookies({
       // A page may stand behind another name than BASE_URL (localhost and 127.0.0.1): then Origin agrees with Host.
       const isOwn = origin === undefined || origin === ownOrigin || URL.parse(origin)?.host === host
       if (!isOwn || (site !== undefined && site !== 'same-origin' && site !== 'none')) {
-        throw new Failure('csrf_token_invalid', 'This request comes from a page of another origin.')
+        throw new Failure('csrf_token_invalid', 'The request comes from a page of another origin.')
       }
     },
   }
