@@ -62,7 +62,7 @@ const modeConfig = defineConfig({
   },
 })
 
-// In the order of docs/operate.md.
+// Parts in the order of docs/operate.md.
 const PARTS = [
   modeConfig,
   databaseConfig,

@@ -10,7 +10,7 @@ interface ServiceRouteDeps {
   jwks: () => Promise<{ keys: object[] }>
   /** Writes the OpenAPI document. */
   describe: () => Promise<object>
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   baseUrl: string
 }
 

@@ -20,7 +20,7 @@ export interface Group {
 
 export interface Guides {
   groups(): readonly Group[]
-  /** In the order of the groups. */
+  /** Returns the guides in the order of the groups. */
   all(): readonly Guide[]
   decisions(): readonly Guide[]
   find(name: string): Guide | undefined
@@ -32,7 +32,7 @@ const ROOT = new URL('../../', import.meta.url)
 const WRITTEN_URL = 'http://localhost:8080'
 const DECISIONS = 'decisions/'
 
-// In reading order. Each document is in one group.
+// Groups in reading order. Each document is in one group.
 const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   {
     title: 'Attest',

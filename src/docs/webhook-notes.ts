@@ -30,7 +30,7 @@ const ANSWERS = {
     'The delivery is sent again: 10 attempts within about three days. Retry-After lengthens a wait, up to an hour.',
 }
 
-/** In the order of the catalogue. */
+/** Notes in the order of the catalogue. */
 export function webhookNotes(events: EventNotes): Record<string, WebhookNote> {
   return Object.fromEntries(
     (Object.keys(EVENT_DATA) as EmittedType[]).flatMap((type) => {

@@ -54,7 +54,7 @@ export function checkId(id: string, type: ScopedType, environment: Environment):
 }
 
 /**
- * Checks a name that callers choose and that may be an id of ours, such as a device or an agent session.
+ * Checks a name that callers choose and that may be an id of this service, such as a device or an agent session.
  * @throws {Failure} `environment_mismatch` when it is an id of the other environment.
  */
 export function checkName(name: string, environment: Environment): string {

@@ -1,5 +1,5 @@
-// Closing an account. At once its keys and its other users are refused and its jobs wait; its owners may still read,
-// export, and undo the closure. After 30 days the process clock erases it (erase.ts).
+// Closing an account. From then on its keys and its other users are refused and its jobs wait; its owners may still
+// read, export, and undo the closure. After 30 days the process clock erases it (erase.ts).
 
 import { recordAudit } from '#src/account/audit/record.ts'
 import { checkFreshSession } from '#src/account/sessions/own-sessions.ts'

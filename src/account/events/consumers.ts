@@ -116,7 +116,7 @@ async function moveTo(
   })
 }
 
-// What was deleted before it was read counts as given: nobody can read it any more.
+// Events that were deleted before the consumer read them count as given: they can't be read any more.
 function checkGiven({ name, given, purged, position }: ConsumerRow, wanted: number | undefined): void {
   const last = Math.max(given, purged, position)
   if (wanted === undefined || wanted <= last) return

@@ -62,7 +62,8 @@ export type KeyAdministration = ReturnType<typeof createKeyAdministration>
 
 export function createKeyAdministration({ db, pager, now }: AdministrationDeps) {
   /**
-   * In the environment of `acting`. A key that names no end, no addresses and no products gives its own.
+   * Creates a key in the environment of `acting`. A request without end, addresses or products takes those of the
+   * calling key.
    * @returns the key, and its raw form, which can't be shown again.
    * @throws {Failure} `invalid_request`; `role_limit`, `insufficient_scope`; `limit_reached` beyond `MAX_ACTIVE_KEYS`.
    */

@@ -39,7 +39,7 @@ const FAILED_USES = {
   site: { name: 'login use site', most: 100, withinMs: 60 * 60_000 },
 } as const satisfies Record<string, AttemptLimit>
 
-// One lane for all: neither a lane nor its place in the queue tells whether an address has an account.
+// All mails share one lane: neither a lane nor its place in the queue tells whether an address has an account.
 const LANE = 'login'
 
 // Strangers send these requests, and keys and sessions are looked up on the same few connections: one of them is the
@@ -64,7 +64,7 @@ interface LoginDeps {
   refusals: Pick<RefusalAudit, 'recordSignIn'>
   linkTokens: LinkTokens
   allowlist: Allowlist
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   baseUrl: string
   areLinksMailed: boolean
   isEchoed: boolean
@@ -98,7 +98,7 @@ type Use =
   | { kind: 'beta'; failed: Refusal | undefined }
   | { kind: 'invalid'; failed?: Refusal | undefined }
 
-/** A user whom the link would have signed in, and why it did not. Addresses without a user are in no log. */
+/** A user whom the link should have signed in, and why it did not. Addresses without a user are not logged. */
 interface Refusal {
   member: Member
   reason: FailedSignIn['reason']
@@ -152,7 +152,8 @@ export function createLogin(deps: LoginDeps) {
     if ('limited' in outcome) throw tooManyAttempts(outcome.limited)
     if (outcome.isRefused) throw refuseUnlisted()
     if (!isEchoed) return {}
-    // A link that is shown must work. It hides nothing: where links are shown, anybody can sign in as anybody.
+    // A link that is shown must work. Where links are shown, every caller can sign in as any user, so there is nothing
+    // to hide.
     if (outcome.unmailed !== undefined) throw tooManyAttempts(outcome.unmailed)
     return { link: loginUrl(baseUrl, made.token), token: made.token }
   }

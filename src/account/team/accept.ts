@@ -199,7 +199,7 @@ interface Known {
   isClosed: boolean
 }
 
-// One answer for every reason: a token that was guessed learns nothing.
+// Every reason has the same answer: a guessed token learns nothing.
 function invalidInvite(): Failure {
   return invalidField(
     '/token',

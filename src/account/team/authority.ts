@@ -67,8 +67,8 @@ export function checkOwnership(giver: TeamGiver, roles: readonly Role[]): void {
 }
 
 /**
- * Nobody gives more than they have. Users who change a team have every permission besides the role owner; a key has what it
- * may do itself.
+ * A giver grants at most its own rights. Users who change a team have every permission except the role owner; a key has
+ * its own permissions.
  * @param before The role that the user has: an admin has what every other role has, so nothing is given to one.
  * @throws {Failure} `session_required`, `role_limit`
  */

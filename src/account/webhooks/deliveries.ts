@@ -45,7 +45,7 @@ interface DeliveriesDeps {
   now?: () => Date
 }
 
-// With the bodies of all attempts (MAX_RESENT_ATTEMPTS, and one round more): some 20 MB at most.
+// Rows of a page with the bodies of all attempts (MAX_RESENT_ATTEMPTS, and one round more): some 20 MB at most.
 const EXPORT_ROWS = 20
 
 export function createDeliveries({ db, pager, now = () => new Date() }: DeliveriesDeps) {
@@ -74,7 +74,7 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
     },
 
     /**
-     * One, with the headers and bodies of its attempts. @param endpointId undefined: of any endpoint.
+     * Reads a delivery with the headers and bodies of its attempts. @param endpointId undefined: of any endpoint.
      * @throws {Failure} `environment_mismatch`, `not_found`.
      */
     async get(scope: Scope, endpointId: string | undefined, id: string): Promise<FullDelivery> {
@@ -181,7 +181,7 @@ function checkFilter({ environment }: Scope, { endpointId, eventTypes = [] }: De
   for (const type of eventTypes) if (!isEventType(type)) throw unknownType('?event_type', type)
 }
 
-// One that was deleted keeps its log.
+// A deleted endpoint keeps its log.
 async function requireEndpoint(tx: Tx, id: string | undefined): Promise<void> {
   if (id !== undefined && !(await hasEndpoint(tx, id))) throw notFound(id)
 }

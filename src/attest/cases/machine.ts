@@ -140,14 +140,14 @@ export function allowedFrom(state: CaseState): CaseState[] {
   return STATES.filter((to) => TRANSITIONS.some((one) => one.to === to && one.from.includes(state)))
 }
 
-/** What a case can become now, for whom has this role, and what that takes. */
+/** What a case can become now for a user with this role, and what the change requires. */
 export interface Option {
   to: CaseState
   /** Reason codes that fit the claim; empty: no reason is given. */
   reasonCodes: CaseReasonCode[]
   needsNote: boolean
   needsAssignee: boolean
-  /** With the reason suspected_fraud. */
+  /** Set for the reason suspected_fraud. */
   needsSecondPerson: boolean
 }
 

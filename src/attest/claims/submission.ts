@@ -17,7 +17,7 @@ export const MAX_BODY_VALUES = 72_000
 // Without its media and its video chunks, a submission is at most as long as a line of a batch: a page of evidence has
 // a hundred.
 const MAX_SUBMISSION_BYTES = 64 * 1024
-// How far a phone's clock may be ahead of ours.
+// How far a phone's clock may be ahead of the server's.
 const MAX_FUTURE_MS = 5 * 60_000
 
 // jsonb can't hold U+0000, and no name or number needs it.

@@ -197,7 +197,7 @@ async function replaceAll(
       result.devices.push({ line, deviceId, provenTier: one.verdict.provenTier })
     }
   }
-  // One entry for all: the history of each device names it and the caller.
+  // One entry covers all devices: the history of each device names it and the caller.
   if (count > 0) await recordAudit(tx, acting, { action: 'device.evidence_changed', after: { devices: count } })
   result.devices.sort((a, b) => a.line - b.line)
   return result

@@ -30,8 +30,8 @@ export async function insertFingerprints(tx: Tx, scope: Scope, evaluated: readon
   // Sent together. A job without a row does nothing.
   await Promise.all([
     tx.query(
-      // One primary key lookup each: with an array the planner scans all attestations of the account. The array stands
-      // in a subquery: see settleAll of the backlog.
+      // Each row is one primary key lookup: with an array the planner scans all attestations of the account. The array
+      // stands in a subquery: see settleAll of the backlog.
       `INSERT INTO fingerprints (account_id, environment, attestation_id, claim_id, media_id, leased_until)
        SELECT $1, $2, judged.id, claim_id, media_id, 'infinity' FROM unnest((SELECT $3::text[])) AS judged (id)
        CROSS JOIN LATERAL (SELECT claim_id, media_id, erased_at FROM attestations WHERE id = judged.id LIMIT 1) AS known

@@ -133,7 +133,7 @@ interface Attestation {
   intermediate: Certificate
   authData: NonNullable<ReturnType<typeof readAttestedData>>
   authDataBytes: Buffer
-  /** From the certificate: SHA-256 of authenticator data and clientDataHash. */
+  /** Nonce in the certificate: SHA-256 of authenticator data and clientDataHash. */
   nonce: Buffer
 }
 
@@ -207,7 +207,7 @@ function decodeMap(bytes: Uint8Array, maxBytes: number): Map<unknown, unknown> |
     const value: unknown = decode(bytes, STRICT_CBOR)
     return value instanceof Map ? value : undefined
   } catch {
-    return undefined // Whatever it throws (also for nesting beyond the stack), these bytes are no object of ours.
+    return undefined // Whatever the parser throws (also for nesting beyond the stack), these bytes are no App Attest object.
   }
 }
 

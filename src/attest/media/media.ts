@@ -188,7 +188,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
 
     /**
      * Opens the picture that `findThumbnail` finds.
-     * @throws {Failure} `not_found` with the reason when there is none.
+     * @throws {Failure} `not_found` with the reason when there is no picture.
      */
     async thumbnail(scope: Scope, media: Media): Promise<OpenBlob> {
       const found = await findThumbnail(scope, media)

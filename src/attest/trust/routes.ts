@@ -62,7 +62,7 @@ export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route
 }
 
 interface Presentation<V extends z.ZodObject, D extends z.ZodObject> {
-  /** In the client libraries. */
+  /** Group in the client libraries. */
   group: 'devices.roots' | 'media.c2paAnchors'
   view: V
   toView(row: CaRow): z.input<V>

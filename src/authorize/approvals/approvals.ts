@@ -213,7 +213,10 @@ export function createApprovals(deps: ApprovalsDeps) {
       })
     },
 
-    /** What waits for a person, as the list has it; of a key all that are pending. At most `most`. */
+    /**
+     * Counts the approvals that wait for a person, as the list has them; for a key, all pending ones. Counts at most
+     * `most`.
+     */
     async countAwaiting(tx: Tx, acting: Acting, most: number): Promise<number> {
       const filter: ApprovalFilter =
         acting.principal.kind === 'session'
@@ -226,7 +229,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     async decide(acting: Acting, id: string, given: Decision, key?: IdempotencyKey): Promise<WholeApproval> {
       await deciding.decide(acting, id, given, key)
       waits.tell(id)
-      // Before those whom this has woken.
+      // Runs before the waiters that this call woke.
       return (await db.tenant(acting, (tx) => findWhole(tx, acting, id))) ?? refuseUnknown(id)
     },
 

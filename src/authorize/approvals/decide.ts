@@ -34,7 +34,7 @@ export interface Decision {
   /** For people. */
   comment: string | null
   assertion?: PasskeyAssertion | undefined
-  /** For whom a key speaks; a session speaks for its user. */
+  /** Member for whom a key decides; a session decides for its user. */
   approverEmail?: string | undefined
 }
 

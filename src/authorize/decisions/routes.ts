@@ -189,7 +189,7 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
     endpoint(
       {
         ...common,
-        // Its own decisions with `verify`; all of them with `admin` as well.
+        // A key with `verify` reads its own decisions; a key with `admin` as well reads all.
         scope: 'verify',
         method: 'GET',
         path: `${PATH}/:id`,

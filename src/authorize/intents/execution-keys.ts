@@ -5,7 +5,7 @@
 import type { Executed, VerifiedIntent } from '#src/authorize/tokens/rows.ts'
 import { Failure } from '#src/failure.ts'
 
-/** Who executes: the principal, and the digest of its Idempotency-Key if it sent one. */
+/** Executing principal, and the digest of its Idempotency-Key if it sent one. */
 export interface Executor {
   by: string
   key: string | null

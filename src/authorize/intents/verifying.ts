@@ -158,9 +158,9 @@ export function createVerifying(deps: VerifyingDeps) {
 
   /**
    * Reads and judges, and writes nothing.
-   * @param isLocked By `lockTogether`.
-   * @throws UNASKED if phase 1 was left out and was needed, or where the action would pass for want of a reading that nobody
-   * asked for.
+   * @param isLocked Whether `lockTogether` holds the rows.
+   * @throws UNASKED if phase 1 was left out and was needed, or where the action would pass for want of a reading that
+   * nobody asked for.
    */
   async function judge(
     tx: Tx,
@@ -194,7 +194,7 @@ export function createVerifying(deps: VerifyingDeps) {
     return { facts, outcome, policy, asked: answered, row }
   }
 
-  /** A token that is none of ours, as far as can be told without its row. */
+  /** Refuses a token with no matching row. */
   function refuseUnknown(presented: Presented, problem: string): Promise<Verified> {
     const facts = unknownFacts(presented.request, now().toISOString(), problem)
     const outcome: VerifyOutcome = { ...INVALID }

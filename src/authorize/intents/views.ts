@@ -201,7 +201,7 @@ export function toVerifyView(
     evaluated_at: facts.at,
     ...(valid && already_executed && { already_executed }),
     ...details,
-    // Not for those to whom the token was not issued.
+    // A caller whom the token was not issued to does not see these members.
     ...(reason !== 'invalid_token' && leftOf(facts, isExecuted)),
     ...(receipt !== undefined && { receipt }),
   }

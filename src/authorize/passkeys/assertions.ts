@@ -66,7 +66,7 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
     { accountId }: Scope,
     { id, challenge, userId, expiresAt }: Pick<PasskeyChallengeRow, 'id' | 'challenge' | 'userId' | 'expiresAt'>,
   ): Promise<PasskeyChallenge> {
-    // Without a user, browsers offer the passkeys that they know: every passkey of ours is discoverable.
+    // Without a user, browsers offer the passkeys that they know: every registered passkey is discoverable.
     const passkeys = userId === null ? [] : await findPasskeysOf(tx, { accountId, userId })
     return {
       challenge_id: id,
@@ -128,7 +128,8 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
       const isOwn = (userId: string | null) =>
         principal.kind === 'key' || userId === null || userId === principal.userId
       if (!isOwn(challenge.userId)) throw unusable('mismatch', 'was issued to another user')
-      // One answer for an unknown passkey, one of another account and one of another user: it must not say which ids exist.
+      // An unknown passkey, one of another account and one of another user have the same answer: it must not say which
+      // ids exist.
       const isFitting =
         passkey !== undefined && isOwn(passkey.userId) && (challenge.userId ?? passkey.userId) === passkey.userId
       if (!isFitting)

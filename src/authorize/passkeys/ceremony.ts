@@ -40,7 +40,7 @@ export interface KnownCredential {
 }
 
 export interface Asserted {
-  /** To be compared with the one before. */
+  /** Signature counter, which is compared with the previous one. */
   counter: number
   isBackedUp: boolean
 }

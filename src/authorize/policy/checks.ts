@@ -15,7 +15,7 @@ const NUMERIC: readonly (Operator | undefined)[] = ['gt', 'gte', 'lt', 'lte']
 const LISTS: readonly (Operator | undefined)[] = ['in', 'not_in']
 const TEXTS: readonly (Operator | undefined)[] = ['starts_with', 'matches']
 
-/** One level of a condition: its operands are checked by themselves. */
+/** Checks one level of a condition; its operands are checked separately. */
 export function checkCondition(condition: PolicyCondition, context: Context): void {
   const { all, any, not, field, op, value, timezone } = condition
   const forms = [all, any, not, field].filter((one) => one !== undefined).length
@@ -52,7 +52,7 @@ export function checkRule(
   }
   for (const part of partsOf(rule.when, ['when'])) {
     const { path, pointer } = namedPath(part)
-    // Others were checked with their own level.
+    // Other paths were checked with their own level.
     if (mayNameElement(path)) refusePath(context, pointer, problemOfPath(path, part.aliases))
     if (part.quantifier !== undefined) checkAlias(part.quantifier.as, part, context)
   }

@@ -92,7 +92,7 @@ async function applyAll(
   const config = { directory: MIGRATIONS, loadExtensions: ['.ts'], tableName: 'migrations' }
   // knex keeps its own lock row, which a killed migration leaves set. Only our lock counts.
   await knex.migrate.forceFreeMigrationsLock(config)
-  // Nobody uses a new database yet, and one step takes a third of the time of seventy.
+  // No process uses a new database yet, and one step takes a third of the time of seventy.
   const step = () => (isNew ? knex.migrate.latest(config) : knex.migrate.up(config)) as Promise<[number, string[]]>
   const applied: string[] = []
   for (let isBlocked = false; ; ) {

@@ -101,7 +101,7 @@ export interface Visit {
   >
   /** Parameters of the path. */
   params: Record<string, string>
-  /** Called with the principal before its access is decided. Not called for publishable keys, which anybody has. */
+  /** Called with the principal before its access is decided. Not called for publishable keys, which are public. */
   onKnown?: (by: Refused) => void
 }
 

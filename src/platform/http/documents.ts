@@ -1,5 +1,6 @@
 // Settings that an account writes as one document, such as its policy. An answer has the document in an envelope, and a
-// change sends it back whole: with the version that it replaces, so that nobody undoes a change that they have not read.
+// change sends it back whole: with the version that it replaces, so that a caller never undoes a change that it has not
+// read.
 
 import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
@@ -13,7 +14,7 @@ import { parseIfMatch } from './request-headers.ts'
 import { asWritten, timestampView } from './views.ts'
 
 export interface StoredDocument<Document> {
-  /** 0: the defaults, which nobody has set. */
+  /** 0: the defaults, before any change. */
   version: number
   /** SHA-256 of the document's canonical JSON (RFC 8785), hex. */
   digest: string

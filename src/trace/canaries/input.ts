@@ -55,7 +55,7 @@ export const UNREAD_CAUSES = [
 /** Why an input has no reading. */
 export interface Unread {
   cause: (typeof UNREAD_CAUSES)[number]
-  /** For callers to whom that is an error. */
+  /** Failure for callers that treat a missing reading as an error. */
   failure: Failure
 }
 

@@ -36,7 +36,7 @@ const completed = {
   decision_id: IDS.decision,
 }
 
-/** Without texts. */
+/** Example without texts. */
 export const TRACED_INFERENCE = {
   trace_id: IDS.trace,
   source: 'server',

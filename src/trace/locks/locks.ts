@@ -24,7 +24,7 @@ import {
   type SessionLockRow,
 } from './rows.ts'
 
-/** Whom a trip concerns: the lock is on the session where there is one, else on the agent. */
+/** Subject of a trip: the lock is on the session where there is one, else on the agent. */
 export interface TripSubject {
   agentSessionId: string | null
   /** The registered agent, also where the session is locked: it is suspended with it. */
@@ -118,7 +118,7 @@ export function createLocks({
     async clear(acting: Acting, id: string, note: string | null, key?: IdempotencyKey): Promise<SessionLockRow> {
       checkId(id, 'lck', acting.environment)
       noteForLog({ lock: id })
-      // Whom a lock is on never changes, so it may be read before the locks are taken.
+      // The subject of a lock never changes, so it may be read before the locks are taken.
       const { agentId, agentSessionId } = await db.tenant(acting, (tx) => getLock(tx, id))
       const actor = actorOf(acting.principal)
       const clear = async (tx: Tx) => {
