@@ -6,7 +6,7 @@ const NO = 'No. The same request fails the same way.'
 
 export const CONFLICT_GUIDANCE = {
   conflict: {
-    happened: 'The request contradicts the present state: the detail says how.',
+    happened: 'The request contradicts the current state: the detail says how.',
     remedy: 'Read the present state, then send another request, or none.',
     repeat: NO,
     example: { detail: 'The account is closed already.' },

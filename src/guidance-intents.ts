@@ -36,12 +36,13 @@ export const INTENT_GUIDANCE = {
   },
   approver_not_eligible: {
     happened:
-      'The person may not decide this approval; `cause` says why: `role`, `separation_of_duties` (who asked for the action, or ' +
-      'answers for its agent), `not_a_member`, or `same_key` for an API key that authorized the action.',
+      'The person may not decide this approval; `cause` says why: `role`, `separation_of_duties` (the person asked ' +
+      'for the action, or answers for its agent), `not_a_member`, or `same_key` for an API key that authorized the ' +
+      'action.',
     remedy: 'Have another person decide it. `roles` of the approval says who may.',
     repeat: NO,
     example: {
-      detail: 'Who asked for the action, or answers for its agent, does not decide it: duties are separated.',
+      detail: 'The person who asked for the action, or answers for its agent, may not decide it: duties are separated.',
       members: { cause: 'separation_of_duties' },
     },
   },

@@ -74,7 +74,7 @@ const GUIDANCE = {
       'deployment has its own keys. A lost key can not be recovered: create another and revoke the lost one.',
     repeat: NO,
     example: {
-      detail: 'This API key is not known here. Compare it with where you got it: each deployment has keys of its own.',
+      detail: 'The service does not know this API key. Compare it with its source: each deployment has its own keys.',
     },
   },
   api_key_revoked: {
@@ -189,7 +189,7 @@ const GUIDANCE = {
     example: { detail: 'This needs the plan enterprise.', members: { required_plan: 'enterprise' } },
   },
   role_limit: {
-    happened: 'The user or the API key may do this, but not to this extent: nobody grants more than they have.',
+    happened: 'The user or the API key may do this, but not to this extent: a caller grants at most its own rights.',
     remedy:
       'Ask an owner of the account. `detail` says what the role may grant, or in what a new key would go beyond the key ' +
       'that makes it: its end, or its addresses. A user who is signed in invites to roles that can do more than an API key.',
@@ -269,19 +269,20 @@ const GUIDANCE = {
       'nothing is missing; a consumer has to be deleted and made again.',
     repeat: NO,
     example: {
-      detail: 'Events after position 120 were deleted after 30 days. What is left begins after 4310.',
+      detail: 'Events after position 120 were deleted after 30 days. The remaining events begin after 4310.',
       members: { resume_after: 4310 },
     },
   },
   precondition_failed: {
-    happened: '`If-Match` names another version than the current one: it was changed since it was read.',
+    happened: '`If-Match` does not name the current version: the object was changed since it was read.',
     remedy: 'Read it again, apply the change to the current version, and send the ETag of that version.',
     repeat: NO,
     example: { detail: 'The risk policy is at version 4: read it again before you replace it.' },
   },
   precondition_required: {
     happened:
-      'The request replaces a document and has no `If-Match`: it could overwrite a change that nobody has read.',
+      'The request replaces a document and has no `If-Match`: it could overwrite a change that its author has not ' +
+      'read.',
     remedy: 'Read the document, apply the change to it, and send its ETag in the header If-Match.',
     repeat: NO,
     example: { detail: 'Send the ETag of the version that you have read in If-Match.' },

@@ -100,7 +100,7 @@ export async function runProcess(
     const workDeadline = deadline - Math.min(CLOSING_MS, deadlineMs / 4)
     const workMs = () => workDeadline - performance.now()
     const step = <Result>(what: string, run: () => Promise<Result>) => timeStep(log, what, run)
-    // Others wait for this end, and a lowered priority would draw it out on a busy machine.
+    // Other processes wait for this end, and a lowered priority would delay it on a busy machine.
     restoreProcessPriority()
     try {
       // Still accepting: a load balancer must notice first, or it sends requests to a closed port.

@@ -10,7 +10,7 @@ interface ServiceRouteDeps {
   jwks: () => Promise<{ keys: object[] }>
   /** Writes the OpenAPI document. */
   describe: () => Promise<object>
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   baseUrl: string
 }
 
@@ -60,7 +60,7 @@ function jwksRoutes(jwks: ServiceRouteDeps['jwks']): Route[] {
         sdk: { none: 'Verifiers of tokens and results read it by themselves' },
         effect: 'read',
         kind: 'call',
-        summary: 'Public keys that verify our tokens and signed results (RFC 7517)',
+        summary: 'Read the public keys that verify our tokens and signed results (RFC 7517)',
         public: 'Every holder of a token or a result must be able to check it',
         view: jwksView,
         status: [200],
@@ -98,7 +98,7 @@ function configurationRoute(baseUrl: string): Route {
       sdk: { none: 'Verifiers of tokens read it by themselves' },
       effect: 'read',
       kind: 'call',
-      summary: 'Where keys, tokens and their status are found',
+      summary: 'Read where keys, tokens and their status are found',
       public: 'Verifiers configure themselves with it before they have a key',
       view: z
         .object({
@@ -131,7 +131,7 @@ function openapiRoute(describe: ServiceRouteDeps['describe']): Route {
       sdk: { none: 'Generators of code read it' },
       effect: 'read',
       kind: 'call',
-      summary: 'This interface as an OpenAPI 3.1 document',
+      summary: 'Read this interface as an OpenAPI 3.1 document',
       public: 'Client generators have no key',
       view: z.looseObject({ openapi: z.string() }),
       status: [200],

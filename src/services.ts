@@ -30,7 +30,7 @@ import { createProducts } from './products.ts'
 interface ServiceDeps {
   config: Config
   log: Log
-  /** Where parts register their metrics. */
+  /** Registry of the parts' metrics. */
   registry?: Registry
   /** All of the process's connections serve system transactions: a dispatcher's queues must not wait for each other. */
   worksWithoutTenants?: boolean

@@ -37,4 +37,4 @@ export const advisoryView = z
   .meta({ id: 'AdvisoryFactor', description: 'A finding that never counts toward the risk score.' })
 export const observationView = z
   .object({ code: z.string(), evidence })
-  .meta({ id: 'Observation', description: 'What was seen beside the factors.' })
+  .meta({ id: 'Observation', description: 'A further observation beside the factors.' })

@@ -101,7 +101,7 @@ function resolve(payload: JsonObject, pointer: string): Json | undefined {
   return value
 }
 
-// An inherited member, such as `constructor`, is none of the payload's.
+// An inherited member, such as `constructor`, does not count as a member of the payload.
 function own(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }

@@ -83,7 +83,7 @@ export const EVENT_TYPES = {
     permission: 'disclosures.read',
     summary: 'A disclosure request was granted.',
   },
-  ping: { products: [], permission: 'webhooks.read', summary: 'The test of a webhook endpoint.' },
+  ping: { products: [], permission: 'webhooks.read', summary: 'A webhook endpoint was tested.' },
 } as const satisfies Record<string, EventTypeEntry>
 
 export type EventType = keyof typeof EVENT_TYPES
@@ -248,7 +248,7 @@ export const EVENT_DATA = {
       status: workEnd,
       method: attributionMethod,
       model_version_id: z.string(),
-      backend: modelBackend.nullable().describe('null: the model is gone.'),
+      backend: modelBackend.nullable().describe('Backend; null: the model no longer exists.'),
       manifest_hash: z.string().nullable(),
       failure_code: attributionFailure.nullable(),
     })
@@ -264,7 +264,7 @@ export const EVENT_DATA = {
       agent_id: z.string().nullable(),
       agent_session_id: z.string().nullable(),
       lock_id: z.string().nullable(),
-      jti: z.string().nullable().describe('The token of a verify, as `matched_rule_id` is its rule.'),
+      jti: z.string().nullable().describe('Token of a verify; `matched_rule_id` is its rule.'),
       matched_rule_id: z.string().nullable(),
     })
     .meta({ id: 'TraceCanaryTrippedData' }),
@@ -296,7 +296,7 @@ export const EVENT_DATA = {
       trace_id: z.string(),
       model_version_id: z.string().nullable(),
       expires_at: time,
-      decided_by: actorView.describe('The service where the share discloses by itself.'),
+      decided_by: actorView.describe('Who decided; the service where the share has the mode `auto`.'),
     })
     .meta({ id: 'TraceDisclosureGrantedData' }),
   'approval.requested': z
@@ -356,7 +356,7 @@ export const EVENT_VIEWS = Object.fromEntries(
 /** An event of any type. */
 export const anyEventView = z
   .discriminatedUnion('type', Object.values(EVENT_VIEWS) as [ReturnType<typeof eventOf>])
-  .meta({ id: 'Event', description: '`type` tells the shape of `data`. Types may be added.' })
+  .meta({ id: 'Event', description: '`type` determines the shape of `data`. New types may be added.' })
 
 export function isEventType(name: string): name is EventType {
   return Object.hasOwn(EVENT_TYPES, name)
@@ -369,7 +369,7 @@ function eventOf(type: string, data: z.ZodObject) {
     .join('')
   return z
     .object({
-      event_id: z.string().describe('Stable across retries of one event.'),
+      event_id: z.string().describe('Id of the event, stable across retries.'),
       type: z.literal(type),
       created_at: time,
       environment,
@@ -382,7 +382,8 @@ function eventOf(type: string, data: z.ZodObject) {
         .nullable()
         .optional()
         .describe(
-          'Its place in the order of events, by the pull API alone. null: it has just happened, and gets one within seconds.',
+          'Position in the order of events; only the pull API has it. null: the event is new, and gets a position ' +
+            'within seconds.',
         ),
     })
     .meta({ id: `${name}Event` })

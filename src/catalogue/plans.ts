@@ -14,7 +14,7 @@ interface PlanRow {
   /** Successful metered operations in the live environment, in a month (UTC). The sandbox is not metered. */
   monthly: {
     operations: number
-    /** Beyond them: `monthly_cap_exceeded`. Otherwise a notice only. */
+    /** true: more operations are refused with `monthly_cap_exceeded`; false: there is a notice only. */
     isHard: boolean
   }
   /** Retention of live deliveries, audit entries and the ledger. */

@@ -2,7 +2,7 @@
 // their meaning. Which codes exist is decided by the features that give them: a test compares.
 
 export interface ReasonText {
-  /** In Markdown, with links as in docs/. */
+  /** Markdown, with links as in docs/. */
   meaning: string
   remedy: string
 }

@@ -4,52 +4,62 @@
 export const SDK_GROUPS = {
   intent: {
     tag: 'Intents',
-    description: 'Tokens for what a person authorized an agent to do, their revocation and the stop of all.',
+    description:
+      'Tokens for actions that a person authorized an agent to run, their revocation, and the stop of all agents.',
   },
   approvals: {
     tag: 'Approvals',
-    description: 'The actions of agents that people have to approve, and what they decided.',
+    description: 'Actions of agents that people have to approve, and their decisions.',
   },
-  passkeys: { tag: 'Passkeys', description: 'What people confirm actions with: their faces, fingers and devices.' },
+  passkeys: {
+    tag: 'Passkeys',
+    description: 'Credentials with which people confirm actions: by face, finger or device.',
+  },
   mandates: {
     tag: 'Mandates',
-    description: 'What people let agents do: constraints, budgets, check-ins and delegation.',
+    description: 'Permissions that people grant to agents: constraints, budgets, check-ins and delegation.',
   },
-  schedules: { tag: 'Schedules', description: 'What an agent may pay to one counterparty, once in each cycle.' },
-  agents: { tag: 'Agents', description: 'Software that acts for somebody: its sessions, and its suspension.' },
+  schedules: {
+    tag: 'Schedules',
+    description: 'Payments that an agent may make to one counterparty, once in each cycle.',
+  },
+  agents: {
+    tag: 'Agents',
+    description: 'Software that acts on another party’s behalf: registration, sessions and suspension.',
+  },
   policy: {
     tag: 'Policy',
     description:
-      'Which actions may run and under which conditions: rules in versions, and the secret of policy webhooks.',
+      'Rules that say which actions may run under which conditions, in versions, and the secret of policy webhooks.',
   },
   decisions: {
     tag: 'Decisions',
-    description: 'Every decision on record, its explanation, and proofs that nothing was changed or left out.',
+    description: 'Every recorded decision, its explanation, and proofs that no entry was changed or left out.',
   },
   claims: {
     tag: 'Claims',
-    description: 'Signed captures, one or thousands at once, what was found, and the combined result for each claim.',
+    description: 'Signed captures, one or thousands at once, their findings, and the combined result for each claim.',
   },
-  cases: { tag: 'Cases', description: 'What adjusters decide about claims, why, and by when.' },
-  media: { tag: 'Media', description: 'Uploading and downloading photos and videos, and the anchors of C2PA.' },
-  screenings: { tag: 'Screenings', description: 'Scores of a detector of synthetic media for an image.' },
-  devices: { tag: 'Devices', description: 'Which devices may sign, and which authorities certify them.' },
+  cases: { tag: 'Cases', description: 'Decisions of adjusters about claims, with reasons and due dates.' },
+  media: { tag: 'Media', description: 'Uploads and downloads of photos and videos, and the anchors of C2PA.' },
+  screenings: { tag: 'Screenings', description: 'Scores that a detector of synthetic media gives an image.' },
+  devices: { tag: 'Devices', description: 'Devices that may sign, and the authorities that certify them.' },
   trace: {
     tag: 'Trace',
     description:
       'Language models, their inferences and what is inside them; canaries, the kill switch and session locks; diffs; shares.',
   },
-  webhooks: { tag: 'Webhooks', description: 'Where events are sent, and the log of each delivery.' },
+  webhooks: { tag: 'Webhooks', description: 'Endpoints that receive events, and the log of each delivery.' },
   events: {
     tag: 'Events',
-    description: 'What happened, in order, for receivers that take no webhooks; and the types of events.',
+    description: 'Events in order, for receivers that take no webhooks, and the types of events.',
   },
   account: {
     tag: 'Account',
     description: 'The account, its API keys, requirements for captures, products, usage and audit log.',
   },
   org: { tag: 'Organization', description: 'The users of an account, their roles, and invites.' },
-  auth: { tag: 'Sign-in', description: 'How people sign in, and their sessions. Programs use API keys.' },
+  auth: { tag: 'Sign-in', description: 'Sign-in of people, and their sessions. Programs use API keys.' },
   analytics: {
     tag: 'Analytics',
     description:
@@ -58,7 +68,8 @@ export const SDK_GROUPS = {
   },
   overview: {
     tag: 'Overview',
-    description: 'What waits for you, a search over everything, every reason code, and what changed in this interface.',
+    description:
+      'Work that waits for you, a search over all objects, every reason code, and the changes of this interface.',
   },
 } as const satisfies Record<string, { tag: string; description: string }>
 

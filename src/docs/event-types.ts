@@ -30,10 +30,10 @@ const eventTypeView = z
   .object({
     type: eventType,
     summary: z.string(),
-    products: z.array(product).describe('Accounts that use any of these get the event. Empty: every account.'),
+    products: z.array(product).describe('Accounts that use any of these products get the event. Empty: every account.'),
     is_sent: z
       .boolean()
-      .describe('false: this version of the service sends none, and you may subscribe to it already.'),
+      .describe('false: this version of the service does not send the type yet; you may already subscribe to it.'),
     data_schema: jsonSchema.nullable().describe('JSON Schema (2020-12) of `data`. Members may be added to it.'),
     envelope_schema: jsonSchema.nullable().describe('JSON Schema (2020-12) of the whole body.'),
     example: anyEventView.nullable().describe('A whole body.'),
@@ -61,7 +61,7 @@ export function eventTypeRoutes(notes: Pick<Notes, 'webhooks'>): Route[] {
         sdk: 'events.types.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Every type of event, with its schema and an example',
+        summary: 'List every type of event, with its schema and an example',
         view: listOf(eventTypeView),
       },
       async () => reply(200, wholeList(all().map(toView)), PUBLIC_DATA),
@@ -75,8 +75,8 @@ export function eventTypeRoutes(notes: Pick<Notes, 'webhooks'>): Route[] {
         sdk: 'events.types.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One type of event',
-        params: z.object({ type: z.string().meta({ description: 'Such as `claim.escalated`.' }) }),
+        summary: 'Read one type of event',
+        params: z.object({ type: z.string().meta({ description: 'Name of the type, such as `claim.escalated`.' }) }),
         view: eventTypeView,
       },
       async ({ params }) => {

@@ -20,7 +20,7 @@ export interface Group {
 
 export interface Guides {
   groups(): readonly Group[]
-  /** In the order of the groups. */
+  /** Returns the guides in the order of the groups. */
   all(): readonly Guide[]
   decisions(): readonly Guide[]
   find(name: string): Guide | undefined

@@ -54,7 +54,10 @@ export function decisionsPage(guides: Guides): DocsPage {
   return { path: '/docs/decisions', title: 'Decisions', body }
 }
 
-/** `/docs/api-reference`. Until the script has drawn it, and where there is none, a table of all operations. */
+/**
+ * `/docs/api-reference`. Shows a table of all operations until the script has drawn the page, and where scripts are
+ * off.
+ */
 export function referencePage(
   routes: readonly Route[],
   { notes, styles, scripts }: { notes: Notes } & Required<Pick<DocsPage, 'styles' | 'scripts'>>,

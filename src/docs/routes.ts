@@ -28,7 +28,7 @@ interface DocsDeps {
   /** The whole route table, read after all routes are in it. */
   routes: () => readonly Route[]
   notes: Notes
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   baseUrl: string
 }
 

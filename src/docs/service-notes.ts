@@ -35,7 +35,7 @@ const pingData = {
 }
 const PING_TYPE = {
   type: 'ping',
-  summary: 'The test of a webhook endpoint.',
+  summary: 'A webhook endpoint was tested.',
   products: [],
   is_sent: true,
   data_schema: pingData,
@@ -52,19 +52,19 @@ const PING_TYPE = {
 
 export const SERVICE_NOTES: Record<string, Note> = {
   'GET /health': {
-    description: 'It does not check the database or the queues: the internal port does.',
+    description: 'This route does not check the database or the queues: the internal port does.',
     answers: { 200: { example: { status: 'ok' } } },
   },
   'GET /.well-known/jwks.json': {
     description:
-      'Keys of `family` `record` verify `result_jws`, and stay published permanently. Cache them for 5 minutes. One with ' +
-      '`revoked` may have been in other hands, and its holder can sign anything, with any time in it. A revoked key of ' +
-      'family `token` is not published.',
+      'Keys of `family` `record` verify `result_jws`, and stay published permanently. Cache the keys for 5 minutes. ' +
+      'Another party may have had a key with `revoked`, and can sign any text with any time. A revoked key of family ' +
+      '`token` is not published.',
     answers: { 200: { example: keys } },
   },
-  'GET /v1/jwks': { description: 'The same as /.well-known/jwks.json.', answers: { 200: { example: keys } } },
+  'GET /v1/jwks': { description: 'Same as /.well-known/jwks.json.', answers: { 200: { example: keys } } },
   'GET /.well-known/svc-configuration': {
-    description: 'For verifiers that are given the address of the service alone. Members are only added.',
+    description: 'Verifiers that know only the address of the service read it. Members are only added.',
     answers: {
       200: {
         example: {
@@ -85,17 +85,17 @@ export const SERVICE_NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/openapi.json': {
-    description: 'Generated from the routes of this service.',
+    description: 'The document is generated from the routes of this service.',
     answers: { 200: { example: { openapi: '3.1.1' } } },
   },
   'GET /v1/event-types': {
-    description: 'All of them, on one page. Payloads are checked against these schemas before they are stored.',
+    description: 'The list is one page. Payloads are checked against these schemas before they are stored.',
     answers: {
       200: { example: { object: 'list', data: [PING_TYPE], has_more: false, next_cursor: null } },
     },
   },
   'GET /v1/event-types/:type': {
-    description: 'Also of a type that this version of the service does not send.',
+    description: 'Types that this version of the service does not send yet are included.',
     answers: { 200: { example: PING_TYPE } },
     problems: ['not_found'],
   },

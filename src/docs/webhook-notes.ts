@@ -9,27 +9,28 @@ const HEADERS = {
   'Service-Signature':
     '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole signing secret. During a ' +
     'rotation there are several `v1`. Refuse a `t` more than 300 seconds away.',
-  'Service-Event-Id': 'As `event_id`: the same in each repeat.',
-  'Service-Event-Type': 'As `type`.',
-  'Service-Delivery-Id': 'Of this event to this endpoint.',
-  'Service-Delivery-Attempt': 'From 1. It goes on counting when the delivery is sent again.',
+  'Service-Event-Id': 'Same as `event_id`, in each repeat too.',
+  'Service-Event-Type': 'Same as `type`.',
+  'Service-Delivery-Id': 'Id of the delivery of this event to this endpoint.',
+  'Service-Delivery-Attempt': 'Number of the attempt, from 1. It keeps counting when the delivery is sent again.',
   'Webhook-Id': 'Standard Webhooks: the event id.',
   'Webhook-Timestamp': 'Standard Webhooks: unix seconds.',
   'Webhook-Signature': 'Standard Webhooks: `v1,<base64>`.',
 }
 
 const DESCRIPTION =
-  'Verify the signature over the raw body before you parse it. The same event may come twice (with the same ' +
-  '`event_id`) and events may come in another order than they happened in. Events hold ids and judgements, and ' +
-  'nothing personal: the `actor` of a case is the key that was used.'
+  'Verify the signature over the raw body before you parse it. The same event may arrive twice (with the same ' +
+  '`event_id`), and events may arrive out of order. Events hold ids and judgements, and nothing personal: the `actor` ' +
+  'of a case is the key that was used.'
 
 const ANSWERS = {
   '2XX': 'Accepted. Answer within 15 seconds, and do the work afterwards.',
   '410': 'The endpoint is disabled at once.',
-  default: 'It is sent again: 10 attempts within about three days. Retry-After lengthens a wait, up to an hour.',
+  default:
+    'The delivery is sent again: 10 attempts within about three days. Retry-After lengthens a wait, up to an hour.',
 }
 
-/** In the order of the catalogue. */
+/** Notes in the order of the catalogue. */
 export function webhookNotes(events: EventNotes): Record<string, WebhookNote> {
   return Object.fromEntries(
     (Object.keys(EVENT_DATA) as EmittedType[]).flatMap((type) => {

@@ -22,10 +22,7 @@ export function formatAmount(units: bigint): string {
   return `${units < 0n ? '-' : ''}${size / UNITS}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/**
- * Returns a numeric that Postgres wrote with all four decimals.
- * @throws when it is no amount.
- */
+/** Returns the decimal of a numeric that Postgres wrote with all four decimals. @throws when it is no amount. */
 export function decimalOf(numeric: string): string {
   const units = parseAmount(numeric)
   if (units === undefined) throw new Error('a stored amount is none')

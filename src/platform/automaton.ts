@@ -33,7 +33,7 @@ const [ALT, ALT_MATCH, CAPTURE, EMPTY_WIDTH, MATCH, NOP, RUNE, RUNE_ANY_NOT_NL] 
 // Conditions of assertions: the EMPTY_ constants of re2js.
 const [BEGIN_LINE, END_LINE, BEGIN_TEXT, END_TEXT, WORD_BOUNDARY, NO_WORD_BOUNDARY] = [1, 2, 4, 8, 16, 32]
 
-/** Before the first character and behind the last. */
+/** Stands for the place before the first character and behind the last. */
 const NONE = -1
 const NEWLINE = 10
 const ASCII = 128
@@ -46,7 +46,7 @@ const MAX_TURN = 2 ** 30
 /** The search that begins at a character. */
 interface Start {
   isMatch: boolean
-  /** Where its threads go on behind the character. */
+  /** Where the threads continue behind the character. */
   outs: Int32Array
   steps: number
 }

@@ -95,7 +95,7 @@ interface TransactionBatcherOptions<Item, Result> {
    * more than one only for statements that wait for none, or where all wait for the same lock.
    */
   maxRunning?: number
-  /** How long a batch waits for the one that runs before it runs beside it. Without it, at once. */
+  /** How long a batch waits for the running one before it runs beside it; by default it does not wait. */
   patienceMs?: number
 }
 

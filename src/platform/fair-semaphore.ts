@@ -75,7 +75,7 @@ export function createFairSemaphore({
   }
 
   return async (owner, work) => {
-    // A work that may start passes no other of its owner: where a slot is free for them, none of them waits.
+    // Starting a work passes no other work of its owner: where the owner has a free slot, none of its works waits.
     if (mayStart(owner)) count(owner, 1)
     else await waitForSlot(owner)
     try {

@@ -43,7 +43,7 @@ export function checkId(id: string, type: ScopedType, environment: Environment):
   if (word !== undefined && word !== WORD[environment]) {
     throw new Failure(
       'environment_mismatch',
-      `The id is of the ${word} environment, and this key is of the other: use a key that begins with svc_${word}_.`,
+      `The id is of the ${word} environment, and this key is not: use a key that begins with svc_${word}_.`,
     )
   }
   if (match?.[1] !== type || word === undefined) {
@@ -70,7 +70,7 @@ export async function getOwned<Row extends object>(row: Promise<Row | undefined>
 }
 
 /**
- * Checks a name that callers choose and that may be an id of ours, such as a device or an agent session.
+ * Checks a name that callers choose and that may be an id of this service, such as a device or an agent session.
  * @throws {Failure} `environment_mismatch` when it is an id of the other environment.
  */
 export function checkName(name: string, environment: Environment): string {

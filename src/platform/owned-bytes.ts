@@ -7,8 +7,9 @@
 const FREED_BYTES = 16 * 1024
 
 /**
- * Frees the memory of bytes that nobody reads any more: their length is 0 afterwards. Bytes that share their memory with
- * others are left to the collector. To be called when no write of them is under way: a thread would read freed memory.
+ * Frees the memory of bytes that are not read any more: their length is 0 afterwards. Bytes that share their memory
+ * with others are left to the collector. To be called when no write of them is under way: a thread would read freed
+ * memory.
  */
 export function freeBytes({ buffer, byteLength }: Uint8Array): void {
   if (byteLength >= FREED_BYTES && buffer.byteLength === byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0)
@@ -29,7 +30,7 @@ export interface InlineBytes {
   pieces: readonly Uint8Array[]
 }
 
-/** Frees bytes that nobody has used, and that nobody will. */
+/** Frees bytes that were not used and will not be. */
 export function freeInline(unused: Iterable<InlineBytes>): void {
   for (const { pieces } of unused) for (const piece of pieces) freeBytes(piece)
 }

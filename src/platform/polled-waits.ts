@@ -27,7 +27,7 @@ export interface PolledWaits<Subject extends AwaitedRow> {
    * room to wait at all.
    */
   ended(subject: Subject, timeoutMs: number, signal?: AbortSignal): Promise<boolean>
-  /** After the commit that changed it. */
+  /** Called after the commit that changed the row. */
   tell(id: string): void
   close(): void
 }

@@ -21,7 +21,7 @@ export interface Sequence {
    * Returns for how many seconds each row has waited.
    */
   append(tx: Tx, scopes: readonly Scope[], maxRows: number): Promise<number[]>
-  /** One row: for how many `seconds` the oldest row waits, or null. */
+  /** Returns one row: for how many `seconds` the oldest row waits, or null. */
   findOldest(): Statement
 }
 

@@ -2,7 +2,7 @@
 // back the one that it took first, so that no few accounts can take all: n accounts that want all of them get 1/n each.
 
 const MAX_WAITING = 1_000
-// The rest is free without anybody being sent away.
+// The remaining places are free without refusing any caller.
 const MAX_OF_ACCOUNT = 900
 
 export interface WaitingPlaces {

@@ -121,7 +121,7 @@ function filterOf(by: Acting, query: AuditQuery): AuditFilter {
   if (isLimited && query.environment === 'live') {
     throw new Failure(
       'environment_mismatch',
-      'This reads what concerns the sandbox only: use a live key, or sign in with a mailed link.',
+      'This credential reads entries of the sandbox only: use a live key, or sign in with a mailed link.',
     )
   }
   return {

@@ -35,13 +35,14 @@ export const NOTES: Record<string, Note> = {
     problems: ['environment_mismatch'],
   },
   'GET /v1/account/audit/:id': {
-    description: 'As in the list.',
+    description: 'The entry is the same as in the list.',
     answers: { 200: { example: entry } },
     problems: ['environment_mismatch'],
   },
   'GET /v1/account/audit/export': {
     description:
-      'One entry per line, with the same filters, up to the time of the request. The export is recorded too.',
+      'The export has one entry per line, takes the same filters, and ends at the time of the request. The export is ' +
+      'recorded too.',
     answers: {
       200: {
         stream: {

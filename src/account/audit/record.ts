@@ -20,7 +20,7 @@ export interface AuditedAct {
   isScoped?: boolean
 }
 
-/** An act of nobody who signed in: the operator's command, or the service by itself. */
+/** Actor of an act without a sign-in: the operator's command, or the service itself. */
 export interface Unattended {
   accountId: string
   environment?: 'sandbox' | 'live' | undefined
@@ -42,7 +42,7 @@ export interface Unproven {
 
 type Recorded = Refused | Unattended | Unproven
 
-/** Adds an entry. In a tenant transaction of the account, or a system one. */
+/** Adds an entry. The transaction is the account's tenant transaction or a system one. */
 export async function recordAudit(tx: Tx, by: Recorded, act: AuditedAct): Promise<void> {
   await insertAuditEntries(tx, [auditEntryOf(by, act)])
 }

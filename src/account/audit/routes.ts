@@ -13,8 +13,8 @@ const action = z.enum(Object.keys(AUDIT_ACTIONS) as [AuditAction, ...AuditAction
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const filters = {
   action: several(action).optional(),
-  actor_id: z.string().max(64).optional().describe('A key or a user.'),
-  subject_id: z.string().max(64).optional().describe('What was changed or read.'),
+  actor_id: z.string().max(64).optional().describe('Id of the key or user that acted.'),
+  subject_id: z.string().max(64).optional().describe('Id of the object that was changed or read.'),
   environment: environment.optional(),
   created_gte: listQuery.created_gte,
   created_lt: listQuery.created_lt,
@@ -30,11 +30,14 @@ export const auditEntryView = z
     from: z
       .object({ ip: z.string().nullable(), user_agent: z.string().nullable() })
       .meta({ id: 'AuditOrigin' })
-      .describe('Members that are not known are null: all of an act of the service itself, or of an operator.'),
+      .describe(
+        'Origin of the act. Unknown members are null; all are null for an act of the service itself or of an ' +
+          'operator.',
+      ),
     request_id: z.string().nullable(),
     subject_id: z.string().nullable(),
     before: z.unknown().nullable(),
-    after: z.unknown().nullable().describe('Of a read: what was read.'),
+    after: z.unknown().nullable().describe('State after the act. For a read: what was read.'),
   })
   .meta({ id: 'AuditEntry' })
 

@@ -1,5 +1,5 @@
-// Closing an account. At once its keys and its other users are refused and its jobs wait; its owners may still read,
-// export, and undo the closure. After 30 days the process clock erases it (erase.ts).
+// Closing an account. From then on its keys and its other users are refused and its jobs wait; its owners may still
+// read, export, and undo the closure. After 30 days the process clock erases it (erase.ts).
 
 import { recordAudit } from '#src/account/audit/record.ts'
 import { checkFreshSession } from '#src/account/sessions/own-sessions.ts'
@@ -120,7 +120,7 @@ export function createClosure({ db, now, log }: ClosureDeps) {
     if (closedAt === null) throw new Failure('conflict', 'The account is not closed.')
     // A suspended account is never erased, whatever the time.
     if (erasedAt !== null || (isOver(erasedAfter, now()) && suspendedAt === null)) {
-      throw new Failure('conflict', 'The time to undo the closure is over: the account is being erased, or was.')
+      throw new Failure('conflict', 'The time to undo the closure is over: the account is being erased or is erased.')
     }
     return { row: await setClosed(tx, null, null), closedAt }
   }

@@ -25,7 +25,8 @@ export const NOTES: Record<string, Note> = {
   },
   'DELETE /v1/account/closure': {
     description:
-      'Within 30 days, with a session that began less than 10 minutes ago. Keys and sessions work again, and what waited goes on.',
+      'Possible within 30 days, with a session that began less than 10 minutes ago. Keys and sessions work again, and ' +
+      'waiting jobs and deliveries continue.',
     answers: { 200: { example: open } },
     problems: ['conflict'],
   },

@@ -9,7 +9,7 @@ const closureView = z
     account_id: z.string(),
     closed_at: timestampView.nullable().describe('null: the account is open.'),
     closed_by: actorView.nullable(),
-    erased_after: timestampView.nullable().describe('Until then the closure can be undone.'),
+    erased_after: timestampView.nullable().describe('The closure can be undone until then.'),
   })
   .meta({ id: 'AccountClosure' })
 

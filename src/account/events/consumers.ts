@@ -114,7 +114,7 @@ async function moveTo(
   })
 }
 
-// What was deleted before it was read counts as given: nobody can read it any more.
+// Events that were deleted before the consumer read them count as given: they can't be read any more.
 function checkGiven({ name, given, purged, position }: ConsumerRow, wanted: number | undefined): void {
   const last = Math.max(given, purged, position)
   if (wanted === undefined || wanted <= last) return
@@ -132,5 +132,5 @@ async function getConsumer(tx: Tx, name: string): Promise<ConsumerRow> {
 }
 
 function noConsumer(name: string): Failure {
-  return new Failure('not_found', `No event consumer ${name.slice(0, 64)}.`)
+  return new Failure('not_found', `There is no event consumer ${name.slice(0, 64)}.`)
 }

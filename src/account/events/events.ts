@@ -165,14 +165,15 @@ export function createEvents({ db, pager, waits }: EventsDeps) {
       checkId(id, 'evt', caller.environment)
       const event = await db.tenant(caller, (tx) => findEvent(tx, id))
       const isOurs = event !== undefined && (wantedTypes(caller, undefined)?.includes(event.type) ?? true)
-      if (!isOurs) throw new Failure('not_found', `No event ${id}: events are kept for 30 days.`)
+      if (!isOurs) throw new Failure('not_found', `There is no event ${id}: events are kept for 30 days.`)
       return { ...envelopeOf(caller, event), position: event.position }
     },
   }
 
   async function getPlace(scope: Scope, name: string): Promise<Place> {
     const [[place]] = await db.readTenant<[Place]>(scope, [selectPlace(name)])
-    if (place === undefined) throw new Failure('not_found', `No event consumer ${name}: PUT it first.`)
+    if (place === undefined)
+      throw new Failure('not_found', `There is no event consumer ${name}: create it with PUT first.`)
     return place
   }
 }
@@ -190,7 +191,7 @@ export function checkPosition(pointer: string, position: number | undefined, { h
   }
   if (position < purged) {
     throw new Failure('events_expired', {
-      detail: `Events after position ${position} were deleted after 30 days. What is left begins after ${purged}.`,
+      detail: `Events after position ${position} were deleted after 30 days. The remaining events begin after ${purged}.`,
       members: { resume_after: purged },
     })
   }

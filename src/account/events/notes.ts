@@ -25,26 +25,28 @@ const consumer = {
 }
 
 const EXPIRED =
-  'Where events after the position were deleted (they are kept for 30 days), 410 `events_expired` says so. '
+  'The answer is 410 `events_expired` where events after the position were deleted (they are kept for 30 days). '
 
 export const NOTES: Record<string, Note> = {
   'GET /v1/events': {
     description:
-      'The events of the last 30 days, for pages: to process each of them once, pull them. A user gets the events of what their ' +
-      'role may read. `subject_id` finds the events of one claim, case, agent session, token and so on; of those that an event names, ' +
-      'its claim and the narrowest other one count. An event is listed within seconds.',
+      'Lists the events of the last 30 days, for pages. To process each event once, pull the events. A user gets the ' +
+      'events that their role may read. `subject_id` finds the events of one claim, case, agent session, token and so ' +
+      'on; it matches the claim of an event and the narrowest other object that the event names. An event is listed ' +
+      'within seconds.',
     answers: { 200: { example: listed(event) } },
     problems: ['environment_mismatch'],
   },
   'GET /v1/events/pull': {
     description:
-      'The same events as by webhook, for receivers that can not be called. An event gets its position within two seconds of its ' +
-      'commit, and no event ever appears before one that was shown: go on with `next_after`, and nothing is missed or repeated. ' +
+      'Returns the same events as webhooks do, for receivers that can not be called. An event gets its position ' +
+      'within two seconds of its commit, and no event ever appears before one that was shown. Continue with ' +
+      '`next_after`: no event is missed or repeated. ' +
       EXPIRED +
-      'With `wait` (or `Prefer: wait=N`), the answer comes with the first event, or when the seconds are over.',
+      'With `wait` (or `Prefer: wait=N`), the service answers at the first event, or when the seconds are over.',
     answers: {
       200: {
-        headers: { 'Preference-Applied': 'What was applied of the header Prefer.' },
+        headers: { 'Preference-Applied': 'The part of the header Prefer that was applied.' },
         example: {
           object: 'event_pull',
           data: [event],
@@ -58,11 +60,11 @@ export const NOTES: Record<string, Note> = {
     problems: ['events_expired', 'not_found'],
   },
   'GET /v1/events/:id': {
-    description: 'As it was delivered, for 30 days.',
+    description: 'The event is the same as in its deliveries, and is kept for 30 days.',
     answers: { 200: { example: event } },
   },
   'GET /v1/event-consumers': {
-    description: 'How far each has come, and how many events are left for it.',
+    description: 'Each consumer shows its position, and how many events are left for it.',
     answers: { 200: { example: listed(consumer) } },
   },
   'GET /v1/event-consumers/:name': {
@@ -71,8 +73,9 @@ export const NOTES: Record<string, Note> = {
   },
   'PUT /v1/event-consumers/:name': {
     description:
-      'Report a position when the events up to it are processed. It only moves forward: a lower one is 409 `consumer_moved` with ' +
-      'the current `position`, and so is a wrong `expected_position`. A position that the consumer was not given is refused. To read again from an earlier position, read with `after`, ' +
+      'Report a position when the events up to it are processed. A position only moves forward: a lower one is 409 ' +
+      '`consumer_moved` with the current `position`, and so is a wrong `expected_position`. A position that the ' +
+      'consumer never received is refused. To read again from an earlier position, read with `after`, ' +
       `or delete the consumer. ${EXPIRED}`,
     examples: {
       'A new consumer': {},
@@ -84,7 +87,7 @@ export const NOTES: Record<string, Note> = {
     problems: ['consumer_moved', 'limit_reached', 'not_found', 'events_expired', 'precondition_failed'],
   },
   'DELETE /v1/event-consumers/:name': {
-    description: 'One of the same name may be made again, at any position.',
+    description: 'A consumer of the same name may be created again, at any position.',
     answers: { 200: { example: { event_consumer_id: 'claims-desk', deleted: true } } },
   },
 }

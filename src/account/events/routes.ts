@@ -26,14 +26,15 @@ const filters = {
     .max(200)
     .optional()
     .describe(
-      'What the events are about: a claim, case, attestation, screening, agent session, agent, intent token, device, trace or diff.',
+      'Id of the subject of the events: a claim, case, attestation, screening, agent session, agent, intent token, ' +
+        'device, trace or diff.',
     ),
 }
 const nameParams = z.object({
   name: z
     .string()
     .regex(new RegExp(`^${NAME}$`), 'must be 1 to 64 of a-z, 0-9, "_", "." and "-", a letter or a digit first')
-    .meta({ description: 'What you call it.' }),
+    .meta({ description: 'Name that you choose.' }),
 })
 const position = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 const positionQuery = z
@@ -63,7 +64,10 @@ const pullView = z
     object: z.literal('event_pull'),
     data: z.array(eventView),
     has_more: z.boolean().describe('Whether there are further events after these.'),
-    after: z.number().int().describe('The position after which it read: `expected_position` of its report.'),
+    after: z
+      .number()
+      .int()
+      .describe('Position after which the events were read: send it as `expected_position` of the report.'),
     next_after: z.number().int().describe('`after` of the next request.'),
     latest: z.number().int().describe('The position of the newest event, of any type.'),
   })
@@ -73,12 +77,12 @@ const consumerView = z
     name: z.string(),
     position: z.number().int(),
     latest: z.number().int().describe('The position of the newest event.'),
-    lag: z.number().int().describe('Events that are there and after its position.'),
-    missed: z.number().int().describe('Events after its position that were deleted after 30 days.'),
+    lag: z.number().int().describe('Number of stored events after the position.'),
+    missed: z.number().int().describe('Number of events after the position that were deleted after 30 days.'),
     oldest_unread_created_at: timestampView.nullable(),
     created_at: timestampView,
-    acknowledged_at: timestampView.nullable().describe('When its position was last reported.'),
-    version: rowVersion.describe('Counts the reports of its position. It is in the `ETag`.'),
+    acknowledged_at: timestampView.nullable().describe('When the position was last reported.'),
+    version: rowVersion.describe('Counts the reports of its position. The `ETag` has it.'),
   })
   .meta({ id: 'EventConsumer' })
 
@@ -92,7 +96,7 @@ export function eventRoutes(events: Events, consumers: Consumers): Route[] {
         sdk: 'events.list',
         effect: 'read',
         kind: 'list',
-        summary: 'Events, newest first',
+        summary: 'List events, newest first',
         query: z.object({ ...listQuery, ...orderQuery, ...filters }),
         view: eventListView,
         status: [200],
@@ -107,13 +111,21 @@ export function eventRoutes(events: Events, consumers: Consumers): Route[] {
         sdk: 'events.pull',
         effect: 'read',
         kind: 'wait',
-        summary: 'The events after a position, oldest first',
+        summary: 'Pull the events after a position, oldest first',
         query: z.object({
-          after: positionQuery.optional().describe('The oldest event that is there comes first when absent.'),
-          consumer: z.string().max(64).optional().describe('In place of `after`: the position of this consumer.'),
+          after: positionQuery
+            .optional()
+            .describe('Position to read after; when absent, the oldest stored event comes first.'),
+          consumer: z
+            .string()
+            .max(64)
+            .optional()
+            .describe('Reads from the position of this consumer, in place of `after`.'),
           event_type: filters.event_type,
           limit: listQuery.limit,
-          wait: waitQuery.optional().describe('Seconds to wait for an event where there is none; as `Prefer: wait=`.'),
+          wait: waitQuery
+            .optional()
+            .describe('Seconds to wait for an event where there is none; same as `Prefer: wait=`.'),
         }),
         view: pullView,
         status: [200],
@@ -190,12 +202,14 @@ function consumerRoutes(consumers: Consumers): Route[] {
             position: position
               .optional()
               .describe(
-                'One that the consumer was given, such as `next_after`. When absent, a new consumer begins with the oldest event that is there.',
+                'Position that the consumer received, such as `next_after`. When absent, a new consumer begins with ' +
+                  'the oldest stored event.',
               ),
             expected_position: position
               .optional()
               .describe(
-                '`after` of the answer: 409 `consumer_moved` where another process has moved the consumer meanwhile.',
+                '`after` of the answer that was processed. The report is 409 `consumer_moved` where another process ' +
+                  'has moved the consumer meanwhile.',
               ),
           })
           .optional(),
@@ -222,7 +236,7 @@ function consumerRoutes(consumers: Consumers): Route[] {
         summary: 'Delete a consumer. Its events stay.',
         params: nameParams,
         view: z
-          .object({ event_consumer_id: z.string().describe('Its name.'), deleted: z.literal(true) })
+          .object({ event_consumer_id: z.string().describe('Name of the consumer.'), deleted: z.literal(true) })
           .meta({ id: 'DeletedEventConsumer' }),
         status: [200],
       },

@@ -35,36 +35,42 @@ export const NOTES: Record<string, Note> = {
     examples: { 'With photos and videos': { include_media: true } },
     answers: {
       202: {
-        description: 'It is being made.',
-        headers: { Location: 'Where to read its progress.' },
+        description: 'The archive is being made.',
+        headers: { Location: 'Address of its progress.' },
         example: queued,
       },
     },
     problems: ['conflict', 'environment_mismatch', 'not_found'],
   },
   'GET /v1/account/exports': {
-    description: 'Also those that failed or have expired.',
+    description: 'The list includes exports that failed or have expired.',
     answers: { 200: { example: listed(ready) } },
     problems: ['environment_mismatch'],
   },
   'GET /v1/account/exports/:id': {
-    description: '`succeeded`: it can be downloaded until `expires_at`, for 7 days. `wait` waits for its end.',
+    description:
+      '`succeeded` means that the archive can be downloaded until `expires_at`, for 7 days. `wait` waits for the end ' +
+      'of the export.',
     answers: { 200: { example: ready } },
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/account/exports/:id/download': {
     description:
-      'Takes a session that began less than 10 minutes ago, as requesting it. `not_ready` until it is made, and a `conflict` after it has expired. Each download is in the audit log: a range that does not ' +
-      'begin with the first byte continues one.',
+      'Takes a session that began less than 10 minutes ago, as requesting the export does. The answer is `not_ready` ' +
+      'until the archive is made, and `conflict` after it has expired. Each download is in the audit log: a range ' +
+      'that does not begin with the first byte continues one.',
     headers: {
       Range: 'One range of bytes, such as `bytes=0-1048575`.',
-      'If-Range': 'The ETag of the archive: another one gets the whole archive.',
+      'If-Range': 'The ETag of the archive. With another ETag the answer is the whole archive.',
     },
     answers: {
-      200: { description: 'All of it.', headers: { 'Accept-Ranges': '`bytes`.' } },
+      200: { description: 'The whole archive.', headers: { 'Accept-Ranges': '`bytes`.' } },
       206: {
-        description: 'The range.',
-        headers: { 'Accept-Ranges': '`bytes`.', 'Content-Range': 'Which part of how many bytes this is.' },
+        description: 'The requested range.',
+        headers: {
+          'Accept-Ranges': '`bytes`.',
+          'Content-Range': 'The range of this answer, and the size of the whole.',
+        },
       },
     },
     problems: ['not_ready', 'conflict', 'environment_mismatch', 'not_found', 'range_not_satisfiable'],

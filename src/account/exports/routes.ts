@@ -80,7 +80,7 @@ export function exportRoutes(exports: AccountExports): Route[] {
         effect: 'read',
         kind: 'wait',
         params,
-        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait until it has ended.') }),
         waits: true,
         summary: 'The status and progress of one export',
         view: exportView,

@@ -58,7 +58,8 @@ export type KeyAdministration = ReturnType<typeof createKeyAdministration>
 
 export function createKeyAdministration({ db, pager, now }: AdministrationDeps) {
   /**
-   * In the environment of `acting`. A key that names no end, no addresses and no products gives its own.
+   * Creates a key in the environment of `acting`. A request without end, addresses or products takes those of the
+   * calling key.
    * @returns the key, and its raw form, which can't be shown again.
    * @throws {Failure} `invalid_request`; `role_limit`, `insufficient_scope`; `limit_reached` beyond `MAX_ACTIVE_KEYS`.
    */
@@ -301,8 +302,8 @@ export function actingInEnvironment(acting: Acting, environment: Environment = a
   if (principal.isSandboxOnly) {
     throw new Failure(
       'environment_mismatch',
-      'The link of this session was shown and not mailed, so it creates no live keys: sign in with a mailed link, or with one that ' +
-        'the operator prints.',
+      'The link of this session was shown and not mailed, so this session creates no live keys: sign in with a mailed ' +
+        'link, or with one that the operator prints.',
     )
   }
   return { ...acting, environment }

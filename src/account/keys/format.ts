@@ -27,7 +27,7 @@ export function makeRawKey(environment: Environment): string {
   return `svc_${WORD[environment]}_${random}${checksumOf(random)}`
 }
 
-/** The parts of a raw key, or undefined when it can't be one of ours. */
+/** Returns the parts of a raw key, or undefined when the text can't be a key of this service. */
 export function parseKey(raw: string): KeyParts | undefined {
   const match = KEY.exec(raw)
   const body = match?.[2]

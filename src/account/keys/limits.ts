@@ -43,7 +43,7 @@ const GRANTED_WITH: Partial<Record<Role, readonly KeyScope[]>> = {
  */
 export async function getKeyGiver(tx: Tx, keyId: string, at: Date): Promise<KeyGiver> {
   const row = await findKeyById(tx, keyId)
-  if (row === undefined) throw new Failure('invalid_api_key', 'This API key is not known here.')
+  if (row === undefined) throw new Failure('invalid_api_key', 'The service does not know this API key.')
   const { revokedAt, status } = toKey(row, at)
   if (revokedAt !== null) {
     throw new Failure('api_key_revoked', `This API key was revoked at ${revokedAt.toISOString()}.`)
@@ -89,7 +89,7 @@ export function refuseKey(errors: FieldError[], scopes: readonly GrantableScope[
 function beyondRole(role: Role, { scopes }: Grant, environment: Environment): FieldError[] {
   const given = environment === 'live' ? GIVEN_IN_LIVE[role] : undefined
   if (given === undefined) return []
-  const detail = `can't be given: a ${role} gives live keys only ${given.join(', ')}`
+  const detail = `can't be granted: a ${role} grants live keys only ${given.join(', ')}`
   return scopes.flatMap((name, index) =>
     given.includes(name) ? [] : [{ pointer: `/scopes/${index}`, code: 'role_limit', detail }],
   )
@@ -98,14 +98,14 @@ function beyondRole(role: Role, { scopes }: Grant, environment: Environment): Fi
 function beyondKey(own: Grant, grant: Grant): FieldError[] {
   const errors = grant.scopes.flatMap((name, index) => {
     if (own.scopes.includes(name) || own.scopes.includes('all')) return []
-    const detail = `can't be given: the calling key lacks "${name}", and has ${own.scopes.join(', ')}`
+    const detail = `can't be granted: the calling key lacks "${name}", and has ${own.scopes.join(', ')}`
     return [{ pointer: `/scopes/${index}`, code: 'insufficient_scope' as FieldErrorCode, detail }]
   })
   const refuse = (pointer: string, detail: string, code: FieldErrorCode = 'role_limit') =>
     void errors.push({ pointer, code, detail })
   const { expiresAt: end, ipAllow: ranges, products } = own
   if (products !== null && !(grant.products?.every((name) => products.includes(name)) ?? false)) {
-    refuse('/products', `must be within those of the calling key: ${products.join(', ')}`, 'insufficient_scope')
+    refuse('/products', `must be products of the calling key: ${products.join(', ')}`, 'insufficient_scope')
   }
   if (end !== null && (grant.expiresAt === null || grant.expiresAt > end)) {
     refuse('/expires_at', `must not be after the end of the calling key, ${end.toISOString()}`)

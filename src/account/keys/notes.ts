@@ -66,7 +66,7 @@ const last = {
 const OWN = 'A user with the role developer sees and changes only keys that they created.'
 const revocation: Note = {
   description:
-    `The next request with it is \`api_key_revoked\`, in every process. Pending invites that it sent are revoked (\`invites_revoked\`). Keys that it created go on ` +
+    `The next request with the key is \`api_key_revoked\`, in every process. Pending invites that it sent are revoked (\`invites_revoked\`). Keys that it created go on ` +
     `working, and \`keys_created\` names them. Revoking it again changes nothing. \`warnings\` says when no key with the scope \`admin\` is left. ${OWN}`,
   answers: { 200: { examples: { Revoked: revoked, 'The last key with the scope admin': last } } },
 }
@@ -101,17 +101,18 @@ export const NOTES: Record<string, Note> = {
     problems: ['environment_mismatch', 'insufficient_scope', 'role_limit', 'limit_reached'],
   },
   'GET /v1/account/keys': {
-    description: `Those of the calling key's environment, or of Service-Environment. \`status=working\` lists all that are accepted: active and rotating ones. ${OWN}`,
+    description: `Lists the keys of the calling key's environment, or of Service-Environment. \`status=working\` lists all that are accepted: active and rotating ones. ${OWN}`,
     answers: { 200: { example: listed(key) } },
   },
   'GET /v1/account/keys/:id': {
-    description: `Never with the raw key. ${OWN}`,
+    description: `The answer never contains the raw key. ${OWN}`,
     answers: { 200: { examples: { Active: key, 'Rotated, both work': rotating } } },
   },
   'PATCH /v1/account/keys/:id': {
     description:
-      'What the body leaves out stays. Other addresses count from the next request with the key on, and setting them takes the same authority as creating ' +
-      `such a key. Scopes, products, end and \`read_only\` never change: create another key. ${OWN}`,
+      'Members that are absent keep their values. New addresses take effect with the next request of the key. Setting ' +
+      'them ' +
+      `needs the same authority as creating such a key. Scopes, products, end and \`read_only\` never change: create another key. ${OWN}`,
     examples: {
       'Another name': { name: 'intake, new office' },
       'Another address': { ip_allow: ['203.0.113.0/24'] },

@@ -29,7 +29,10 @@ export async function lockForRevocation(tx: Tx, scope: Scope): Promise<void> {
   await lockKeys(tx, scope)
 }
 
-/** Under the locks of `lockForRevocation`, with its audit entry. A key that was revoked before stays as it is. */
+/**
+ * Ends a key, with its audit entry; the caller holds the locks of `lockForRevocation`. A key that was revoked before
+ * stays as it is.
+ */
 export async function endKey(tx: Tx, by: Acting | Unattended, found: KeyListRow, at: Date): Promise<RevokedKey> {
   const { accountId } = by
   const { id } = found

@@ -22,10 +22,11 @@ const status = z.enum(KEY_STATUSES).meta({
 
 const statusFilter = z.enum([...KEY_STATUSES, WORKING]).meta({
   id: 'ApiKeyStatusFilter',
-  description: 'working: active or rotating, all that are accepted.',
+  description: 'working: all keys that are accepted, active or rotating.',
 })
 
-const readOnly = 'It reads, within its scopes, and changes nothing but the positions of its event consumers.'
+const readOnly =
+  'The key only reads, within its scopes, and changes nothing except the positions of its event consumers.'
 
 const keyView = z
   .object({
@@ -40,14 +41,16 @@ const keyView = z
     created_at: timestampView,
     created_by: actorView.nullable().describe('Who made it.'),
     expires_at: timestampView.nullable(),
-    revoked_at: timestampView.nullable().describe('For a rotated key: when its grace period was over.'),
-    last_used_at: timestampView.nullable().describe('Exact to a minute.'),
-    grace_expires_at: timestampView.nullable().describe('For a rotated key: until when it is accepted.'),
-    ip_allow: z.array(z.string()).nullable().meta({ description: 'null: accepted from every address.' }),
+    revoked_at: timestampView
+      .nullable()
+      .describe('When the key was revoked. For a rotated key this is the end of its grace period.'),
+    last_used_at: timestampView.nullable().describe('Last use of the key, exact to a minute.'),
+    grace_expires_at: timestampView.nullable().describe('Set on a rotated key, which is accepted until then.'),
+    ip_allow: z.array(z.string()).nullable().meta({ description: 'null: the key is accepted from every address.' }),
     products: z
       .array(product)
       .nullable()
-      .meta({ description: 'Whose routes it may call, within its scopes; null: those of every product.' }),
+      .meta({ description: 'Products whose routes the key may call, within its scopes; null: every product.' }),
     read_only: z.boolean().describe(readOnly),
     replaced_by_api_key_id: z.string().nullable().describe('The key that a rotation made.'),
     replaces_api_key_id: z.string().nullable().describe('The key whose rotation made this one.'),
@@ -98,7 +101,9 @@ const createBody = (now: () => Date) =>
     name,
     scopes: z.array(scope).min(1).max(GRANTABLE_SCOPES.length),
     environment: environment.optional().meta({
-      description: 'That of the calling key. A session may choose; without it, that of Service-Environment.',
+      description:
+        'Environment of the key: the same as the calling key’s. A session may choose; when absent, ' +
+        'Service-Environment applies.',
     }),
     expires_at: timestamp
       .refine((text) => !(new Date(text) <= now()), {
@@ -113,7 +118,8 @@ const createBody = (now: () => Date) =>
       .optional()
       .meta({ description: 'Addresses and ranges from which the key is accepted: `203.0.113.7`, `2001:db8::/32`.' }),
     products: z.array(product).min(1).max(PRODUCTS.length).optional().meta({
-      description: 'Narrows the key to the routes of these products. Without it, to those of the calling key.',
+      description:
+        'Narrows the key to the routes of these products. When absent, the key gets the products of the calling key.',
     }),
     read_only: z.boolean().optional().describe(`${readOnly} \`false\` when absent.`),
   })
@@ -126,7 +132,7 @@ const changeBody = z
       .max(MAX_RANGES)
       .nullable()
       .optional()
-      .describe('It replaces all of them. null: accepted from every address.'),
+      .describe('The list replaces the stored one. null: the key is accepted from every address.'),
   })
   .refine((body) => Object.keys(body).length > 0, 'must change something')
   .meta({ id: 'UpdateApiKeyRequest' })

@@ -173,7 +173,7 @@ export async function listNewestAccounts(
   )
 }
 
-/** In the order of the ids, starting above `after`. */
+/** Lists accounts in the order of their ids, from the one above `after`. */
 export async function listAccounts(
   tx: Tx,
   { after, limit }: { after: string; limit: number },

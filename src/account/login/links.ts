@@ -10,7 +10,7 @@ interface NewLink {
   at: Date
   method: LinkRow['method']
   isEchoed?: boolean
-  /** Whom it signs in, where that is decided already. */
+  /** User whom the link signs in, where that is decided already. */
   member?: { accountId: string; userId: string }
   minutes?: number
 }

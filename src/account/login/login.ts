@@ -47,7 +47,7 @@ const FAILED_USES = {
   site: { name: 'login use site', most: 100, withinMs: 60 * 60_000 },
 } as const satisfies Record<string, AttemptLimit>
 
-// One lane for all: neither a lane nor its place in the queue tells whether an address has an account.
+// All mails share one lane: neither a lane nor its place in the queue tells whether an address has an account.
 const LANE = 'login'
 
 // Strangers send these requests, and keys and sessions are looked up on the same few connections: one of them is the
@@ -74,7 +74,7 @@ interface LoginDeps {
   refusals: Pick<RefusalAudit, 'recordSignIn'>
   linkTokens: LinkTokens
   allowlist: Allowlist
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   baseUrl: string
   areLinksMailed: boolean
   isEchoed: boolean
@@ -109,7 +109,7 @@ type Use =
   | { kind: 'sso'; failed: Refusal | undefined; domain: string }
   | { kind: 'invalid'; failed?: Refusal | undefined }
 
-/** A user whom the link would have signed in, and why it did not. Addresses without a user are in no log. */
+/** A user whom the link should have signed in, and why it did not. Addresses without a user are not logged. */
 interface Refusal {
   member: Member
   reason: FailedSignIn['reason']
@@ -135,7 +135,7 @@ export function createLogin(deps: LoginDeps) {
     origin: Origin,
     { host, browserOf }: { host?: string | undefined; browserOf: (email: string, at: Date) => string | undefined },
   ): Promise<LinkRequested> {
-    if (!deps.areLinksMailed) throw new Failure('not_found', 'Nobody signs in by mailed links here.')
+    if (!deps.areLinksMailed) throw new Failure('not_found', 'This deployment has no mailed login links.')
     const email = readAddress(given)
     const at = now()
     const isEchoed = deps.isEchoed && isOwnHost(host, ownNames)
@@ -163,7 +163,8 @@ export function createLogin(deps: LoginDeps) {
     if ('limited' in outcome) throw tooManyAttempts(outcome.limited)
     if (outcome.isRefused) throw refuseUnlisted()
     if (!isEchoed) return {}
-    // A link that is shown must work. It hides nothing: where links are shown, anybody can sign in as anybody.
+    // A link that is shown must work. Where links are shown, every caller can sign in as any user, so there is nothing
+    // to hide.
     if (outcome.unmailed !== undefined) throw tooManyAttempts(outcome.unmailed)
     return { link: loginUrl(baseUrl, made.token), token: made.token }
   }
@@ -184,7 +185,7 @@ export function createLogin(deps: LoginDeps) {
     throw invalidField(
       '/token',
       'invalid_link',
-      'is not a link that works: it or another one was used, or it is too old',
+      'is not a valid link: this link or another one was used, or it has expired',
     )
   }
 

@@ -4,10 +4,11 @@ import type { Note } from '#src/platform/http/openapi.ts'
 export const NOTES: Record<string, Note> = {
   'POST /v1/auth/magic-link': {
     description:
-      'A link works once, for 10 minutes, beside earlier ones of the address; the first that is used voids the others. A ' +
-      'mail is sent to known addresses, and to unknown ones where people may sign up; the answer does not show which. A ' +
-      'network, and a browser that signed in to the address before, may ask five times in 15 minutes for it. Beyond other ' +
-      'limits (see the guide Login) the answer is the same, and no mail is sent. `Idempotency-Key` is ignored.',
+      'A link works once, for 10 minutes, beside earlier ones of the address; the first that is used voids the ' +
+      'others. A mail is sent to known addresses, and to unknown addresses where people may sign up; the answer does ' +
+      'not show which. A network, and a browser that signed in to the address before, may ask five times in 15 ' +
+      'minutes for it. Beyond other limits (see the guide Login) the answer is the same, and no mail is sent. ' +
+      '`Idempotency-Key` is ignored.',
     examples: { 'An address': { email: 'mika@example.com' } },
     answers: { 200: { example: { status: 'sent', link: 'https://claims.example.com/login/link#…', token: '…' } } },
     problems: ['not_found', 'csrf_token_invalid', 'beta_access_required', 'rate_limited'],

@@ -1,7 +1,7 @@
-// Limits on requests for login links. Only a limit that counts every request alike answers 429. The others leave a request
-// without a mail: the answer is the same, and so are the statements, because what they decide depends on whether the
-// address has an account. None of them counts by that either: otherwise a person could tell from the mails to an address
-// of their own whether a request for another address was counted.
+// Limits on requests for login links. Only a limit that counts every request alike answers 429. The others leave a
+// request without a mail: the answer is the same, and so are the statements, because what they decide depends on
+// whether the address has an account. These limits don't count by it either: otherwise a person could tell from the
+// mails to their own address whether a request for another address was counted.
 
 import type { Tx } from '#src/platform/db/database.ts'
 import { isOver } from '#src/platform/http/closed.ts'

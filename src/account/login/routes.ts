@@ -17,7 +17,7 @@ const MAX_BODY_BYTES = 4_096
 export const tokenBody = z.strictObject({ token: z.string().min(1).max(200) })
 
 export function loginRoutes({ login, own, cookies }: LoginRoutesDeps): Route[] {
-  // A page of another site must not sign a visitor in, as itself or as somebody else.
+  // A page of another site must not sign a visitor in as a user of its choice.
   const refuseForeign = ({ header }: Pick<PublicRequest<unknown, unknown, unknown>, 'header'>) =>
     cookies.checkOrigin({
       headers: { origin: header('origin'), host: header('host'), 'sec-fetch-site': header('sec-fetch-site') },
@@ -38,8 +38,8 @@ export function loginRoutes({ login, own, cookies }: LoginRoutesDeps): Route[] {
         view: z
           .object({
             status: z.literal('sent'),
-            link: z.string().optional().meta({ description: 'Only where LOGIN_ECHO is on.' }),
-            token: z.string().optional().meta({ description: 'Only where LOGIN_ECHO is on.' }),
+            link: z.string().optional().meta({ description: 'Present only where LOGIN_ECHO is on.' }),
+            token: z.string().optional().meta({ description: 'Present only where LOGIN_ECHO is on.' }),
           })
           .meta({ id: 'MagicLinkRequested' }),
         status: [200],

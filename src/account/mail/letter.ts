@@ -2,7 +2,7 @@
 
 export interface Letter {
   subject: string
-  /** Before the link. */
+  /** Paragraphs before the link. */
   paragraphs: readonly string[]
   action: { label: string; url: string }
   /** After the link: how long it works, and what to do with an unexpected mail. */

@@ -12,7 +12,7 @@ export interface MailRow {
   status: MailStatus
 }
 
-/** In a system transaction, or in a tenant one of the scope. */
+/** The transaction is a system one, or a tenant one of the scope. */
 export async function insertMail(
   tx: Tx,
   { accountId, environment }: Scope,

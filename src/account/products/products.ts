@@ -28,7 +28,7 @@ export function createAccountProducts({ db }: { db: Pick<Database, 'tenant'> }) 
       key?: IdempotencyKey,
       expected?: readonly number[],
     ): Promise<ShownProducts> {
-      // One order, so that the same products are the same row.
+      // A fixed order, so that the same products give the same row.
       const products = PRODUCTS.filter((product) => wanted.includes(product))
       const replace = async (tx: Tx) => {
         const before = await lockDetails(tx)

@@ -47,8 +47,9 @@ const OPEN_SESSION = {
 export const NOTES: Record<string, Note> = {
   'GET /v1/auth/session': {
     description:
-      'With any key, whatever its scopes, and with a session. Programs ask it first: which account and environment, and what the ' +
-      'key may do. A session ends 12 hours after it began, and after an hour without a request.',
+      'Takes any key, whatever its scopes, and a session. Programs call it first to learn the account, the ' +
+      'environment and what the key may do. A session ends 12 hours after it began, and after an hour without a ' +
+      'request.',
     answers: { 200: { examples: { 'A key': KEY, 'A session': { ...KEY, ...OF_SESSION } } } },
   },
   'DELETE /v1/auth/session': {
@@ -56,11 +57,11 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: { session_id: ID, ended: true } } },
   },
   'GET /v1/auth/sessions': {
-    description: 'Of the signed-in user alone, in every browser.',
+    description: 'Lists sessions of the signed-in user only, in every browser.',
     answers: { 200: { example: listed(OPEN_SESSION) } },
   },
   'DELETE /v1/auth/sessions': {
-    description: 'For a lost device, or after a link went to somebody else.',
+    description: 'Use this for a lost device, or after another person got a link.',
     answers: { 200: { example: { ended: 2 } } },
   },
   'DELETE /v1/auth/sessions/:id': {

@@ -69,7 +69,6 @@ interface Whose {
 
 export interface SignedInUser {
   email: string
-  /** When the session began. */
   startedAt: Date
 }
 

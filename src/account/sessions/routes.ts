@@ -32,7 +32,8 @@ export function sessionRoutes({ own, cookies }: SessionRoutesDeps): Route[] {
         kind: 'call',
         takesAnyKey: true,
         summary:
-          'What this credential is: of a key its scopes and limits, of a session the user, what they may do, and the CSRF token.',
+          'Describe this credential: the scopes and limits of a key, or the user, permissions and CSRF token of a ' +
+          'session.',
         view: credentialView,
         status: [200],
       },

@@ -52,7 +52,7 @@ export function createSessions({ db, now, onError = () => {} }: SessionsDeps) {
   const lookUp = createLookup<SessionLookupRow>(db, 'session look-up', selectBySecrets)
   const touching = new Map<string, Promise<void>>()
 
-  /** In the transaction that consumes what the person proved themselves by. */
+  /** Runs in the transaction that consumes the person's proof, such as a login link. */
   async function create(tx: Tx, wanted: SignIn): Promise<SignedIn> {
     const id = newAccountId('uss')
     const secret = randomBytes(32).toString('base64url')

@@ -28,17 +28,21 @@ export const sessionView = z
     role,
     method,
     environments: z.array(environment).meta({
-      description: 'What Service-Environment may name: only the sandbox when the link was shown and not mailed.',
+      description:
+        'Environments that Service-Environment may name: only the sandbox when the link was shown and not mailed.',
     }),
     permissions: z
       .object({ sandbox: z.array(permission), live: z.array(permission) })
       .meta({ id: 'SessionPermissions', description: 'What this session may do, by environment.' }),
     csrf_token: z
       .string()
-      .meta({ description: 'For the header X-CSRF-Token of every request that changes something.' }),
+      .meta({ description: 'Value of the header X-CSRF-Token for every request that changes something.' }),
     created_at: timestampView,
-    expires_at: timestampView.describe('It ends then at the latest.'),
-    idle_timeout_seconds: z.number().int().meta({ description: 'It ends after this long without a request.' }),
+    expires_at: timestampView.describe('Latest end of the session.'),
+    idle_timeout_seconds: z
+      .number()
+      .int()
+      .meta({ description: 'The session ends after this many seconds without a request.' }),
   })
   .meta({ id: 'Session' })
 
@@ -67,15 +71,17 @@ export const credentialView = z
   .object({
     type: z.enum(['key', 'session']).meta({ id: 'CredentialType' }),
     account: accountBase,
-    environment: environment.describe('For a session: the one that Service-Environment names, or sandbox.'),
-    api_key_id: z.string().nullable().describe('null: a session.'),
+    environment: environment.describe(
+      'Environment of the key. For a session: the one that Service-Environment names, or sandbox.',
+    ),
+    api_key_id: z.string().nullable().describe('null: the credential is a session.'),
     scopes: z
       .array(z.enum(GRANTABLE_SCOPES).meta({ id: 'GrantableScope' }))
       .nullable()
-      .describe('null: a session, whose `permissions` count.'),
+      .describe('null: the credential is a session, and its `permissions` apply.'),
     products: z.array(product).nullable().describe('The products to which a key is narrowed; null: every product.'),
-    read_only: z.boolean().describe('The key changes nothing but the positions of its event consumers.'),
-    session: sessionView.nullable().describe('null: a key.'),
+    read_only: z.boolean().describe('The key changes nothing except the positions of its event consumers.'),
+    session: sessionView.nullable().describe('null: the credential is a key.'),
   })
   .meta({ id: 'Credential' })
 
@@ -104,10 +110,10 @@ export const openSessionView = z
     method,
     sandbox_only: z.boolean(),
     current: z.boolean().meta({ description: 'The session of this request.' }),
-    ip: z.string().nullable().meta({ description: 'From where it was signed in.' }),
+    ip: z.string().nullable().meta({ description: 'Address of the sign-in.' }),
     user_agent: z.string().nullable(),
     created_at: timestampView,
-    last_seen_at: timestampView.describe('Exact to a minute.'),
+    last_seen_at: timestampView.describe('Time exact to a minute.'),
     expires_at: timestampView,
   })
   .meta({ id: 'OpenSession' })

@@ -176,7 +176,7 @@ export function createAccept({ db, now, sessions, own, allowlist, withSlot, leav
 
   function refusalOf({ invite, sender, known, plan, isClosed }: Known): Failure | undefined {
     if (sender !== undefined && sender.email !== invite.email) {
-      return new Failure('conflict', 'You are signed in with another address than that of the invite: sign out first.')
+      return new Failure('conflict', 'You are signed in with another address than the invite names: sign out first.')
     }
     if (!allowlist.isAllowed(invite.email)) return refuseUnlisted()
     if (known !== undefined && known.deprovisionedAt === null) {
@@ -203,12 +203,12 @@ interface Known {
   isClosed: boolean
 }
 
-// One answer for every reason: a token that was guessed learns nothing.
+// Every reason has the same answer: a guessed token learns nothing.
 function invalidInvite(): Failure {
   return invalidField(
     '/token',
     'invalid_link',
-    'is not an invite that works: it was used, revoked or sent again, is too old, or was sent by an API key that has ended',
+    'is not a valid invite: it was used, revoked or sent again, has expired, or was sent by an API key that has ended',
   )
 }
 
@@ -216,13 +216,13 @@ function invalidInvite(): Failure {
 function closedAccount(): Failure {
   return new Failure(
     'conflict',
-    'The account of this invite is closed. The invite works again when its owner, or the operator, undoes that.',
+    'The account of this invite is closed. The invite works again when an owner or the operator undoes the closure.',
   )
 }
 
 function lackingPlan(): Failure {
   return new Failure('plan_required', {
-    detail: 'Members beside the owner need the plan enterprise, which this account does not have.',
+    detail: 'Members other than the owner need the plan enterprise, which this account does not have.',
     members: { required_plan: 'enterprise' },
   })
 }

@@ -60,16 +60,16 @@ export async function isSenderValid(
 export function checkOwnership(giver: TeamGiver, roles: readonly Role[]): void {
   if (!roles.includes('owner')) return
   if (giver.kind === 'key') {
-    throw new Failure('session_required', 'The role owner is granted and taken by signed-in owners, and by no API key.')
+    throw new Failure('session_required', 'Only signed-in owners grant or remove the role owner; an API key can not.')
   }
   if (giver.role === 'owner' && giver.isFresh) return
   if (giver.role === 'owner') throw staleSession('The role owner is granted and taken')
-  throw new Failure('role_limit', `Only an owner grants or takes the role owner; your role is ${giver.role}.`)
+  throw new Failure('role_limit', `Only an owner grants or removes the role owner; your role is ${giver.role}.`)
 }
 
 /**
- * Nobody gives more than they have. Users who change a team have every permission besides the role owner; a key has what it
- * may do itself.
+ * A giver grants at most its own rights. Users who change a team have every permission except the role owner; a key has
+ * its own permissions.
  * @param before The role that the user has: an admin has what every other role has, so nothing is given to one.
  * @throws {Failure} `session_required`, `role_limit`
  */

@@ -63,7 +63,7 @@ export interface InvitesDeps {
   pager: Pager
   linkTokens: LinkTokens
   allowlist: Allowlist
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   baseUrl: string
   withSlot: Login['withSlot']
 }
@@ -221,8 +221,8 @@ export function createInvites({ db, now, pager, linkTokens, allowlist, baseUrl, 
     ]
     const at = now()
     attempts.check(counted, at)
-    // One after the other, together with logins: keys are looked up on the same few connections, and the counts of one account
-    // wait for each other's row.
+    // Invites and logins are counted one after the other: keys are looked up on the same few connections, and the
+    // counts of one account wait for each other's row.
     const inTurn = <R>(count: (tx: Tx) => Promise<R>) => withSlot(accountId, () => db.system('count invite', count))
     const refused = await inTurn((tx) => attempts.count(tx, counted, at))
     if (refused !== undefined) throw tooManyAttempts(refused)

@@ -55,11 +55,11 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: listed(INVITE) } },
   },
   'GET /v1/org/invites/:id': {
-    description: 'Ended invites are there for 30 days after the day on which they would have expired.',
+    description: 'Ended invites are kept for 30 days after the day on which they would have expired.',
     answers: { 200: { example: INVITE } },
   },
   'POST /v1/org/invites/:id/resend': {
-    description: `For a pending or an expired invite. It works for 7 days from then on, and is that of the new sender. ${KEYS_GRANT}`,
+    description: `Works for a pending or an expired invite. The new link works for 7 days, and the invite belongs to its new sender. ${KEYS_GRANT}`,
     answers: { 200: { example: INVITE } },
     problems: [
       'not_found',
@@ -104,7 +104,8 @@ export const NOTES: Record<string, Note> = {
     ],
   },
   'GET /v1/org/users': {
-    description: 'A removed user stays listed: the address can’t come back by itself, and the audit log names the id.',
+    description:
+      'A removed user stays listed: a removed address returns only by an invite, and the audit log names the id.',
     answers: { 200: { example: listed(MEMBER) } },
   },
   'GET /v1/org/users/:id': {

@@ -21,7 +21,7 @@ export interface Invite {
   sentAt: Date
   expiresAt: Date
   acceptedAt: Date | null
-  /** Whom accepting made a member. */
+  /** User who became a member by accepting. */
   userId: string | null
   revokedAt: Date | null
 }

@@ -18,12 +18,12 @@ export const inviteView = z
     email: z.string(),
     role,
     status: inviteStatusView,
-    invited_by: actorView.describe('Sent its newest mail.'),
+    invited_by: actorView.describe('User or key that sent the newest mail.'),
     created_at: time,
-    sent_at: time.meta({ description: 'When its newest mail was requested.' }),
+    sent_at: time.meta({ description: 'When the newest mail was requested.' }),
     expires_at: time,
     accepted_at: time.nullable(),
-    user_id: z.string().nullable().meta({ description: 'Whom accepting made a member.' }),
+    user_id: z.string().nullable().meta({ description: 'User that became a member by accepting.' }),
     revoked_at: time.nullable(),
   })
   .meta({ id: 'Invite' })
@@ -55,7 +55,7 @@ export const memberView = z
     deprovisioned_at: time.nullable(),
   })
   .meta({ id: 'User' })
-const sessionsEnded = z.number().int().meta({ description: 'How many of the user’s sessions ended with it.' })
+const sessionsEnded = z.number().int().meta({ description: 'Number of the user’s sessions that ended.' })
 
 const keysCreated = z.array(z.string()).meta({
   description:
@@ -78,7 +78,7 @@ export const removalView = extended(
 
 export const roleChangeView = extended(
   removalView,
-  { previous_role: role.nullable().describe('null where this request changed nothing.') },
+  { previous_role: role.nullable().describe('Previous role; null where this request changed nothing.') },
   { id: 'UserRoleChange' },
 )
 

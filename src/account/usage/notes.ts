@@ -40,11 +40,11 @@ const operations = METERED_NAMES.map((operation) => ({ operation, units: UNITS[o
 
 export const NOTES: Record<string, Note> = {
   'GET /v1/account': {
-    description: 'With any key that has the scope, of either environment, or a session of any role.',
+    description: 'Takes any key that has the scope, of either environment, or a session of any role.',
     answers: { 200: { example: account } },
   },
   'PATCH /v1/account': {
-    description: 'With a live key, or a session. The name is what people see; the id of the account stays.',
+    description: 'Takes a live key, or a session. People see the name; the id of the account stays.',
     examples: { 'Another name': { name: 'Example Insurance Group' } },
     answers: { 200: { example: { ...account, name: 'Example Insurance Group', version: 4 } } },
     headers: IF_MATCH,
@@ -52,8 +52,9 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/account/usage': {
     description:
-      'Successful operations of the live environment, as of now. The sandbox is not metered. What was given back (a line ' +
-      'of a batch that could not be evaluated, or was cancelled before) is subtracted on the day on which it was given back.',
+      'Counts successful operations of the live environment up to now. The sandbox is not metered. An operation that ' +
+      'is given back (a line of a batch that can not be evaluated, or is cancelled before) is subtracted on the day ' +
+      'on which it is given back.',
     answers: {
       200: {
         example: {
@@ -84,8 +85,8 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/account/invoices': {
     description:
-      'Units per metered operation, computed from the usage. There are no amounts: prices are agreed with the operator of the ' +
-      'service. The statement of the current month is `open`.',
+      'A statement has units per metered operation, computed from the usage. It has no amounts: prices are agreed ' +
+      'with the operator of the service. The statement of the current month is `open`.',
     answers: {
       200: {
         example: listed({

@@ -7,7 +7,7 @@ import type { Database } from '#src/platform/db/database.ts'
 import type { Notify } from './fold.ts'
 import { findNotice, findTold, type NoticeRow } from './notice-rows.ts'
 
-/** One mail for each owner and admin. An account without users is told by GET /v1/account only. */
+/** Each owner and admin gets one mail. An account without users is told by GET /v1/account only. */
 export const mailNotice: Notify = async (tx, { accountId, month, kind }) => {
   const scope = { accountId, environment: 'live' } as const
   for (const { email: recipient } of await findTold(tx)) {

@@ -24,7 +24,7 @@ export function selectNotices(accountId: string): Statement {
   }
 }
 
-/** Marks the notices of the account that nobody was told of. Returns them. */
+/** Marks the notices of the account that were not mailed yet, and returns them. */
 export async function markNoticesTold(tx: Tx): Promise<NoticeRow[]> {
   return tx.query<NoticeRow>(
     `UPDATE account_notices SET notified_at = now() WHERE notified_at IS NULL RETURNING ${NOTICE}`,

@@ -118,7 +118,7 @@ function unconfirmed(effects: readonly FieldError[]): Failure {
     detail: 'must be true for a smaller plan',
   }
   return new Failure('conflict', {
-    detail: 'A smaller plan must be confirmed with confirm: true. errors says what it brings.',
+    detail: 'A smaller plan must be confirmed with confirm: true. errors says what it changes.',
     errors: [confirm, ...effects],
   })
 }

@@ -58,7 +58,7 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
         permission: 'account.write',
         audits: 'account.renamed',
         summary: 'Rename the account',
-        body: z.strictObject({ name: visibleText(200).describe('For people, in mails and pages.') }),
+        body: z.strictObject({ name: visibleText(200).describe('Name for people, in mails and pages.') }),
         view: accountView,
         status: [200],
       },
@@ -84,7 +84,7 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
             .string()
             .regex(/^20[0-9]{2}-(?:0[1-9]|1[0-2])$/, 'must be a month, such as 2026-11')
             .optional()
-            .meta({ description: 'In UTC; the current one when absent.' }),
+            .meta({ description: 'Month in UTC; the current one when absent.' }),
         }),
         view: usageView,
         status: [200],
@@ -121,7 +121,10 @@ export function usageRoutes(usage: Usage, changes: PlanChanges): Route[] {
         summary: 'Change to a smaller plan',
         body: z.strictObject({
           plan: planName,
-          confirm: z.boolean().optional().describe('Without it the answer says what the change brings.'),
+          confirm: z
+            .boolean()
+            .optional()
+            .describe('Confirms the change. When absent, the answer says what the change brings.'),
         }),
         view: planView,
         status: [200],

@@ -37,7 +37,7 @@ export interface MonthUse {
   month: string
   resetsAt: Date
   used: number
-  /** Undefined for a month that has ended: the plan of then is not known. */
+  /** Undefined for a month that has ended: the plan of that month is not known. */
   allowance: { plan: Plan; cap: number; isHardCap: boolean; remaining: number; percent: number } | undefined
   operations: OperationUse[]
 }

@@ -14,9 +14,9 @@ import type { MonthStatement, MonthUse } from './usage.ts'
 /** The instance of the sign-in: one shape may not have two of one name. */
 export const planName = plan
 const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
-const month = z.string().describe('In UTC, such as 2026-11.')
+const month = z.string().describe('Month in UTC, such as 2026-11.')
 const operation = z.enum(METERED_NAMES).meta({ id: 'MeteredOperation' })
-const units = z.number().int().describe('Negative where more was given back than counted.')
+const units = z.number().int().describe('Operations of the month; negative when more were given back than counted.')
 
 const limits = z
   .object({
@@ -25,7 +25,9 @@ const limits = z
     monthly_operations: z.number().int().describe('Metered operations of the live environment in a month (UTC).'),
     is_hard_cap: z
       .boolean()
-      .describe('Beyond them `monthly_cap_exceeded` is answered; otherwise there are notices only.'),
+      .describe(
+        'true: requests beyond the number are refused with `monthly_cap_exceeded`; false: there are notices only.',
+      ),
     retention_days: z.number().int(),
   })
   .meta({ id: 'PlanLimits' })
@@ -33,7 +35,7 @@ const limits = z
 const noticeKind = z.enum(NOTICE_KINDS).meta({ id: 'AccountNoticeKind' })
 const notice = z
   .object({
-    kind: noticeKind.describe('80 % or 100 % of the monthly operations were used.'),
+    kind: noticeKind.describe('Threshold that was reached: 80 % or 100 % of the monthly operations.'),
     month,
     plan: planName,
     cap: z.number().int(),
@@ -49,11 +51,11 @@ export const accountView = extended(
   {
     created_at: timestampView,
     closed_at: timestampView.nullable().describe('null: the account is open.'),
-    erased_after: timestampView.nullable().describe('For a closed account: until then the closure can be undone.'),
+    erased_after: timestampView.nullable().describe('Set on a closed account, whose closure can be undone until then.'),
     environments: z.array(accountEnvironment),
     limits,
-    notices: z.array(notice).describe('Of this month, oldest first.'),
-    version: rowVersion.describe('Counts the changes of its name, plan and products. It is in the `ETag`.'),
+    notices: z.array(notice).describe('Notices of this month, oldest first.'),
+    version: rowVersion.describe('Counts the changes of name, plan and products. The `ETag` has it.'),
   },
   { id: 'Account' },
 )
@@ -64,14 +66,14 @@ export const monthUse = z
     environment: z.literal('live').describe('The sandbox is not metered.'),
     resets_at: timestampView.describe('When the next month begins.'),
     used: units,
-    cap: z.number().int().nullable().describe('Of the current plan; null for a month that has ended.'),
+    cap: z.number().int().nullable().describe('Cap of the current plan; null for a month that has ended.'),
     is_hard_cap: z.boolean().nullable(),
     remaining: z.number().int().nullable(),
     percent: z.number().nullable(),
   })
   .meta({ id: 'MonthUse' })
 
-const dayUse = z.object({ day: z.string().describe('In UTC, such as 2026-11-20.'), units }).meta({ id: 'UsageDay' })
+const dayUse = z.object({ day: z.string().describe('Day in UTC, such as 2026-11-20.'), units }).meta({ id: 'UsageDay' })
 const operationUse = z.object({ operation, units, days: z.array(dayUse) }).meta({ id: 'OperationUse' })
 
 export const usageView = extended(monthUse, { operations: z.array(operationUse) }, { id: 'Usage' })
@@ -82,7 +84,7 @@ const offeredPlan = z
     plan: planName,
     limits,
     change: planChange.describe(
-      'Who can change to it: the owner, to a smaller plan; the operator of the service, to a larger one.',
+      'Who can change to this plan: the owner to a smaller plan, the operator of the service to a larger plan.',
     ),
   })
   .meta({ id: 'OfferedPlan' })
@@ -94,7 +96,7 @@ export const planView = z
 const payment = z
   .object({
     status: z.enum(PAYMENT_STATUSES).meta({ id: 'PaymentStatus' }),
-    url: z.url().nullable().describe('Where a person pays, or sees that it was paid.'),
+    url: z.url().nullable().describe('Page where a person pays, or sees that the statement was paid.'),
   })
   .meta({ id: 'StatementPayment' })
 const statementStatus = z.enum(['open', 'final']).meta({ id: 'StatementStatus' })
@@ -104,11 +106,11 @@ export const statementView = z
   .object({
     month,
     from: timestampView,
-    to: timestampView.describe('Exclusive.'),
+    to: timestampView.describe('End, exclusive.'),
     status: statementStatus.describe('A statement no longer changes one hour after its month has ended.'),
     operations: z.array(statementLine),
     total_units: units,
-    payment_processor: z.string().describe('`none`: nothing is collected.'),
+    payment_processor: z.string().describe('`none`: no payment is collected.'),
     payment: payment.nullable(),
   })
   .meta({ id: 'Statement' })

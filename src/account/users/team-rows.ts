@@ -81,7 +81,7 @@ export async function countTeamMembers(tx: Tx, filter: MemberFilter): Promise<nu
   return row?.count ?? 0
 }
 
-/** Under the lock of the team. */
+/** The caller holds the lock of the team. */
 export async function hasOtherOwner(tx: Tx, { accountId, userId }: MemberKey): Promise<boolean> {
   const rows = await tx.query(
     `SELECT 1 FROM users WHERE account_id = $1 AND id <> $2 AND role = 'owner' AND deprovisioned_at IS NULL LIMIT 1`,

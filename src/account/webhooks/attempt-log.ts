@@ -74,7 +74,7 @@ export function logOf(
 
 // A receiver may quote what it was sent, or its own configuration: the signing secret, keys. The log is read by more people.
 function redactBody(body: Buffer): Buffer {
-  // One character for each byte, so that bytes of any encoding stay as they are.
+  // Latin1 has one character for each byte, so that bytes of any encoding stay as they are.
   return Buffer.from(redactSecrets(body.toString('latin1')), 'latin1')
 }
 

@@ -10,7 +10,7 @@ import type { AttemptOutcome } from './statistics.ts'
 
 export interface Begun {
   deliveryId: string
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   attempt: number
   /** The same since the delivery was last sent again: the schedule counts from there. */
   attemptOfRound: number
@@ -25,7 +25,7 @@ export interface Begun {
   eventId: string
   type: string
   createdAt: Date
-  /** With each event's first delivery here; null in the others. */
+  /** Data of the event, with its first delivery here; null in its other deliveries. */
   data: unknown
   /**
    * Whether a success changes the endpoint's row: it has failures to reset, or a time that is a minute old. Otherwise

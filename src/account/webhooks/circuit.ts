@@ -19,7 +19,7 @@ const MAX_RETRY_AFTER_MS = 60 * MINUTE
 const JITTER = 0.1
 
 export interface CircuitState {
-  /** In a row, with the one just recorded, within the window. */
+  /** Consecutive failures within the window, the one just recorded included. */
   failures: number
   isOpen: boolean
   /** Times that it opened since the last success. */

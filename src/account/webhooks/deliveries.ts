@@ -44,7 +44,7 @@ interface DeliveriesDeps {
   now?: () => Date
 }
 
-// With the bodies of all attempts (MAX_RESENT_ATTEMPTS, and one round more): some 20 MB at most.
+// Rows of a page with the bodies of all attempts (MAX_RESENT_ATTEMPTS, and one round more): some 20 MB at most.
 const EXPORT_ROWS = 20
 
 export function createDeliveries({ db, pager, now = () => new Date() }: DeliveriesDeps) {
@@ -67,7 +67,7 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
     },
 
     /**
-     * One, with the headers and bodies of its attempts. @param endpointId undefined: of any endpoint.
+     * Reads a delivery with the headers and bodies of its attempts. @param endpointId undefined: of any endpoint.
      * @throws {Failure} `environment_mismatch`, `not_found`.
      */
     async get(scope: Scope, endpointId: string | undefined, id: string): Promise<FullDelivery> {
@@ -102,7 +102,7 @@ export function createDeliveries({ db, pager, now = () => new Date() }: Deliveri
         if ((await findEvent(tx, delivery.eventId)) === undefined) {
           throw new Failure(
             'conflict',
-            `The event ${delivery.eventId} is no longer kept: its body can't be sent again.`,
+            `The event ${delivery.eventId} is no longer kept: the delivery can't be sent again.`,
           )
         }
         if (delivery.attempts >= MAX_RESENT_ATTEMPTS) {
@@ -173,7 +173,7 @@ function checkFilter({ environment }: Scope, { endpointId, eventTypes = [] }: De
   for (const type of eventTypes) if (!isEventType(type)) throw unknownType('?event_type', type)
 }
 
-// One that was deleted keeps its log.
+// A deleted endpoint keeps its log.
 async function requireEndpoint(tx: Tx, id: string | undefined): Promise<void> {
   if (id !== undefined && !(await hasEndpoint(tx, id))) throw noSuch(id)
 }

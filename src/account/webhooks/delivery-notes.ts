@@ -73,18 +73,19 @@ const LINE = `${JSON.stringify({ ...delivery, attempts: [fullAttempt] })}\n`
 
 export const DELIVERY_NOTES: Record<string, Note> = {
   'GET /v1/webhook-endpoints/:id/deliveries': {
-    description: 'What was sent, what was answered, how long each phase took, and when the next attempt is due.',
+    description:
+      'Each attempt shows what was sent, what was answered, how long each phase took, and when the next attempt is due.',
     answers: { 200: { example: listed({ ...delivery, attempts: [attempt] }) } },
   },
   'GET /v1/webhook-deliveries': {
-    description: 'As the list of one endpoint. `status=failed` lists the deliveries whose attempts are spent.',
+    description: 'Same as the list of one endpoint. `status=failed` lists the deliveries whose attempts are spent.',
     answers: { 200: { example: listed({ ...delivery, attempts: [attempt] }) } },
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/webhook-deliveries/export': {
     description:
-      'One line per delivery, with all of its attempts. Deliveries that are made after the request are not in it. The ' +
-      'export is recorded in the audit log before it begins.',
+      'The export has one line per delivery, with all of its attempts. It leaves out deliveries that are created ' +
+      'after the request. The export is recorded in the audit log before it begins.',
     answers: {
       200: {
         stream: { schema: lineView, isLines: true, examples: { 'One delivery': LINE } },
@@ -94,40 +95,40 @@ export const DELIVERY_NOTES: Record<string, Note> = {
   },
   'GET /v1/webhook-deliveries/:delivery_id': {
     description:
-      'By its id alone. With the headers as they were sent, signatures included, and the answer: its ' +
-      'headers, and the first 16 KiB of its body. `body` is null when the event has gone, after 30 days.',
+      'Finds the delivery by its id alone. Each attempt has the headers as sent, signatures included, and the answer: ' +
+      'its headers, and the first 16 KiB of its body. `body` is null after 30 days, when the event is deleted.',
     answers: { 200: { example: fullDelivery } },
   },
   'GET /v1/webhook-endpoints/:id/deliveries/:delivery_id': {
     description:
-      'With the headers as they were sent, signatures included, and the answer: its headers, and the first 16 KiB of ' +
-      'its body. `body` is null when the event has gone, after 30 days.',
+      'Each attempt has the headers as sent, signatures included, and the answer: its headers, and the first 16 KiB ' +
+      'of its body. `body` is null after 30 days, when the event is deleted.',
     answers: { 200: { example: fullDelivery } },
   },
   'POST /v1/webhook-endpoints/:id/deliveries/:delivery_id/redeliver': {
     description:
-      'The same event, with the same `event_id`, in a new round of attempts. It goes first, also while the circuit of ' +
-      'the endpoint is open.',
-    answers: { 202: { description: 'On its way.', example: fullDelivery } },
+      'Sends the same event, with the same `event_id`, in a new round of attempts. The delivery goes before others, ' +
+      'also while the circuit of the endpoint is open.',
+    answers: { 202: { description: 'The delivery is queued.', example: fullDelivery } },
     problems: ['conflict'],
   },
   'POST /v1/webhook-endpoints/:id/recover': {
     description:
-      'A walk in the background, without an upper limit; it goes on after a crash. What it sends goes behind new ' +
-      'deliveries, and keeps to the limits of the endpoint.',
+      'The recovery runs in the background, has no upper limit and continues after a crash. Its deliveries go behind ' +
+      'new ones, within the limits of the endpoint.',
     examples: {
       'After an outage': { from: recovery.from, which: 'failed' },
       'Everything that it lacks': { from: recovery.from, which: 'missing' },
     },
-    answers: { 202: { description: 'It runs.', example: recovery } },
+    answers: { 202: { description: 'The recovery runs.', example: recovery } },
     problems: ['conflict'],
   },
   'GET /v1/webhook-endpoints/:id/recoveries': {
-    description: 'With their progress.',
+    description: 'Each recovery shows its progress.',
     answers: { 200: { example: listed(recovery) } },
   },
   'GET /v1/webhook-endpoints/:id/recoveries/:recovery_id': {
-    description: '`cancelled`: the endpoint was disabled or deleted meanwhile.',
+    description: 'The status `cancelled` means that the endpoint was disabled or deleted meanwhile.',
     answers: { 200: { example: recovery } },
   },
 }

@@ -36,11 +36,12 @@ const ofRecovery = z.object({ id: idParam('whe'), recovery_id: idParam('rcv') })
 
 const recoverBody = z
   .strictObject({
-    from: timestamp.describe('What was made at or after this time.'),
+    from: timestamp.describe('Start: deliveries or events created at or after this time.'),
     which: recoveryKind
       .default('failed')
       .describe(
-        '`failed`: deliveries whose attempts are spent. `missing`: events of the last 30 days that the endpoint never took, also those from before it was registered.',
+        '`failed`: deliveries whose attempts all failed. `missing`: events of the last 30 days that the endpoint ' +
+          'never accepted, including events from before it was registered.',
       ),
   })
   .meta({ id: 'RecoverWebhookEndpointRequest' })
@@ -134,7 +135,7 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         effect: 'write',
         kind: 'call',
         params: ofDelivery,
-        summary: 'Send one delivery again now, whatever became of it.',
+        summary: 'Send one delivery again now, whatever its status.',
         audits: 'webhook_delivery.redelivered',
         view: fullDeliveryView,
         status: [202],
@@ -154,7 +155,7 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         effect: 'write',
         kind: 'call',
         params: idParams('whe'),
-        summary: 'Send again, in the background, what the endpoint did not take since a time.',
+        summary: 'Send again, in the background, all deliveries since a time that the endpoint did not accept.',
         audits: 'webhook_endpoint.recovered',
         body: recoverBody,
         view: recoveryView,
@@ -191,7 +192,7 @@ export function deliveryRoutes(deliveries: Deliveries, recoveries: Recoveries): 
         kind: 'wait',
         params: ofRecovery,
         summary: 'Read one recovery with its progress.',
-        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait until it has ended.') }),
         waits: true,
         view: recoveryView,
         status: [200],

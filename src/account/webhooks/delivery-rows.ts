@@ -97,7 +97,10 @@ export async function lockDelivery(tx: Tx, endpointId: string, id: string): Prom
   return row
 }
 
-/** In order. The attempt in flight is on the delivery's own row; so is one that was interrupted, until the next begins. */
+/**
+ * Returns the attempts in order. The attempt in flight is on the delivery's own row; so is an interrupted attempt,
+ * until the next begins.
+ */
 export async function findAttempts(
   tx: Tx,
   deliveryIds: readonly string[],

@@ -11,16 +11,16 @@ import type { ShownRecovery } from './recoveries.ts'
 
 export const deliveryStatus = z.enum(['pending', 'delivered', 'failed', 'cancelled']).meta({
   id: 'DeliveryStatus',
-  description: 'failed: its attempts are spent. cancelled: its endpoint was disabled or deleted.',
+  description: 'failed: all attempts failed. cancelled: the endpoint was disabled or deleted.',
 })
 
 const milliseconds = (what: string) => z.number().int().nullable().meta({ description: what })
 const timing = z
   .object({
-    dns_ms: milliseconds('null: the URL names an address.'),
-    connect_ms: milliseconds('null, like `tls_ms`: an open connection was used again.'),
-    tls_ms: milliseconds('The TLS handshake.'),
-    first_byte_ms: milliseconds('From the request to the head of the answer.'),
+    dns_ms: milliseconds('Time of the DNS lookup; null: the URL names an address.'),
+    connect_ms: milliseconds('Time to connect; null, like `tls_ms`: an open connection was reused.'),
+    tls_ms: milliseconds('Time of the TLS handshake.'),
+    first_byte_ms: milliseconds('Time from the request to the head of the answer.'),
   })
   .meta({ id: 'DeliveryTiming' })
 
@@ -28,13 +28,15 @@ const attemptView = z
   .object({
     attempt: z.number().int(),
     started_at: timestampView,
-    finished_at: timestampView.nullable().describe('null: running, or its process ended before the answer.'),
+    finished_at: timestampView
+      .nullable()
+      .describe('End of the attempt; null: it is running, or its process ended before the answer.'),
     response_status: z.number().int().nullable(),
     error: z.string().nullable(),
     error_detail: z
       .string()
       .nullable()
-      .describe('For people: the address that was refused, the problem of the certificate.'),
+      .describe('Detail for people: the address that was refused, the problem of the certificate.'),
     duration_ms: z.number().int().nullable(),
     timing: timing.nullable(),
   })
@@ -44,14 +46,14 @@ const attemptView = z
 const headers = z.record(z.string(), z.string()).meta({ verbatim: true })
 const requestView = z.object({ url: z.string(), headers }).meta({
   id: 'DeliveryCall',
-  description: 'As it was sent, with its signatures. The body is that of the delivery.',
+  description: 'Request as sent, with its signatures. The body is in the delivery.',
 })
 const responseView = z
   .object({
     headers,
-    body: z.string().describe('Its first 16 KiB: text, or base64 where it is no UTF-8.'),
+    body: z.string().describe('The first 16 KiB of the body: text, or base64 where it is no UTF-8.'),
     body_encoding: z.enum(['utf8', 'base64']).meta({ id: 'DeliveryBodyEncoding' }),
-    is_truncated: z.boolean().describe('Headers, or the rest of the body, were left out.'),
+    is_truncated: z.boolean().describe('true: headers, or the rest of the body, were left out.'),
   })
   .meta({ id: 'DeliveryAnswer' })
 
@@ -72,7 +74,9 @@ const deliveryShape = {
   event_type: eventType,
   status: deliveryStatus,
   created_at: timestampView,
-  next_attempt_at: timestampView.nullable().describe('Later while the circuit of its endpoint is open.'),
+  next_attempt_at: timestampView
+    .nullable()
+    .describe('Time of the next attempt; later while the circuit of the endpoint is open.'),
   delivered_at: timestampView.nullable(),
   failed_at: timestampView.nullable(),
 }
@@ -83,7 +87,7 @@ export const lineView = z.object({ ...deliveryShape, attempts: z.array(fullAttem
 
 export const fullDeliveryView = extended(
   lineView,
-  { body: z.string().nullable().describe('The exact text that is signed and sent; null when the event has gone.') },
+  { body: z.string().nullable().describe('The exact text that is signed and sent; null when the event is deleted.') },
   { id: 'FullDelivery' },
 )
 
@@ -95,12 +99,12 @@ export const recoveryView = z
     recovery_id: z.string(),
     webhook_endpoint_id: z.string(),
     which: recoveryKind,
-    from: timestampView.describe('It sends what was made at or after this time,'),
-    to: timestampView.describe('and before this one.'),
+    from: timestampView.describe('Start: the recovery sends deliveries or events created at or after this time.'),
+    to: timestampView.describe('End of the range, exclusive.'),
     status: workStatusView.describe('cancelled: the endpoint was disabled or deleted meanwhile.'),
     failure: workFailureView('RecoveryFailure', ['internal_error']).nullable(),
-    examined: z.number().int().describe('Deliveries or events that it has looked at.'),
-    sent: z.number().int().describe('Deliveries that it sends again, or for the first time.'),
+    examined: z.number().int().describe('Number of deliveries or events examined so far.'),
+    sent: z.number().int().describe('Number of deliveries that are sent again, or for the first time.'),
     created_by: actorView,
     created_at: timestampView,
     updated_at: timestampView,

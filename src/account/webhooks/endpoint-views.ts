@@ -20,7 +20,7 @@ export const endpointStatus = z.enum(['enabled', 'disabled']).meta({ id: 'Webhoo
 const settings = {
   url: z.string(),
   event_types: z.array(subscription).min(1).max(64),
-  description: z.string().trim().max(500).describe('For people.'),
+  description: z.string().trim().max(500).describe('Description for people.'),
   metadata: z
     .record(
       // Not `__proto__`, which would be dropped.
@@ -31,15 +31,15 @@ const settings = {
       message: `must not have more than ${MAX_METADATA} members`,
       params: { code: 'too_long' },
     })
-    .describe('Your own names and values. It replaces all of it.'),
+    .describe('Your own names and values. The object replaces the stored one.'),
   max_per_second: z
     .number()
     .int()
     .min(1)
     .max(MAX_PER_SECOND)
     .nullable()
-    .describe('Deliveries a second at most; null for no limit of its own.'),
-  max_concurrency: z.number().int().min(1).max(MAX_CONCURRENCY).describe('Deliveries at the same time at most.'),
+    .describe('Most deliveries per second; null: no limit of the endpoint.'),
+  max_concurrency: z.number().int().min(1).max(MAX_CONCURRENCY).describe('Most concurrent deliveries.'),
 }
 const { description, metadata, max_per_second, max_concurrency } = settings
 const optional = {
@@ -57,7 +57,7 @@ export const updateBody = z
     url: settings.url.optional(),
     event_types: settings.event_types.optional(),
     ...optional,
-    status: endpointStatus.optional().describe('`enabled` arms a disabled endpoint again.'),
+    status: endpointStatus.optional().describe('`enabled` enables a disabled endpoint again.'),
   })
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
   .meta({ id: 'UpdateWebhookEndpointRequest' })
@@ -71,7 +71,7 @@ export const rotateBody = z
       .min(0)
       .max(MAX_GRACE_SECONDS)
       .default(GRACE_SECONDS)
-      .describe('For how long the secret before signs as well.'),
+      .describe('Seconds during which the previous secret signs as well.'),
   })
   .meta({ id: 'UpdateSecretRequest' })
   .optional()
@@ -80,12 +80,12 @@ const circuitView = z
   .object({
     status: z.enum(['closed', 'open', 'half_open']).meta({ id: 'WebhookCircuitStatus' }),
     opened_at: timestampView.nullable(),
-    probe_at: timestampView.nullable().describe('When one delivery is tried next.'),
+    probe_at: timestampView.nullable().describe('When the next delivery is tried.'),
   })
   .meta({
     id: 'WebhookCircuit',
     description:
-      'open: after failures in a row, deliveries are parked, without spending attempts. half_open: one is tried.',
+      'open: after consecutive failures, deliveries are parked and use no attempts. half_open: one delivery is tried.',
   })
 
 export const WINDOWS = Object.keys(STATISTICS_WINDOWS) as StatisticsWindow[]
@@ -96,7 +96,7 @@ const quantiles = z.object({ p50: milliseconds, p99: milliseconds }).meta({ id: 
 const pendingView = z
   .object({
     count: z.number().int(),
-    is_exact: z.boolean().describe('false: there are more than `count`, and there may be older ones.'),
+    is_exact: z.boolean().describe('false: there are more deliveries than `count`, and there may be older ones.'),
     oldest_created_at: timestampView.nullable(),
   })
   .meta({ id: 'PendingDeliveries' })
@@ -105,12 +105,12 @@ export const statisticsView = z
   .object({
     webhook_endpoint_id: z.string(),
     window: windowView,
-    from: timestampView.describe('The begin of a whole hour.'),
+    from: timestampView.describe('Start of a whole hour.'),
     to: timestampView,
     attempts: z.number().int(),
     delivered: z.number().int(),
-    failed: z.number().int().describe('Attempts without a 2xx.'),
-    success_rate: z.number().nullable().describe('delivered / attempts; null without attempts.'),
+    failed: z.number().int().describe('Number of attempts without a 2xx.'),
+    success_rate: z.number().nullable().describe('`delivered` divided by attempts; null without attempts.'),
     arrival_ms: quantiles,
     response_ms: quantiles,
     pending: pendingView,
@@ -131,17 +131,19 @@ export const endpointView = z
       .enum(DISABLED_REASONS)
       .meta({ id: 'WebhookDisabledReason' })
       .nullable()
-      .describe('gone: it answered 410. failing: for five days. manual: a person or a key did it.'),
+      .describe(
+        'gone: the endpoint answered 410. failing: it failed for five days. manual: a person or a key disabled it.',
+      ),
     disabled_at: timestampView.nullable(),
     circuit: circuitView,
-    last_success_at: timestampView.nullable().describe('Exact to a minute.'),
+    last_success_at: timestampView.nullable().describe('Time exact to a minute.'),
     created_at: timestampView,
     secret_rotated_at: timestampView.nullable(),
     previous_secret_expires_at: timestampView
       .nullable()
-      .describe('Until when the secret before this one signs as well; null when there is none.'),
+      .describe('When the previous secret stops signing; null when there is none.'),
     version: rowVersion,
-    statistics: statisticsView.optional().describe('In the list with `window`.'),
+    statistics: statisticsView.optional().describe('Delivery statistics, in the list with `window`.'),
   })
   .meta({ id: 'WebhookEndpoint' })
 

@@ -10,7 +10,7 @@ export interface BucketCount {
   count: number
 }
 
-/** From 0, for 1 ms and less. */
+/** Bucket number; 0 is for 1 ms and less. */
 export function bucketOf(durationMs: number): number {
   if (!(durationMs > 1)) return 0
   return Math.min(LAST_BUCKET, Math.ceil(Math.log2(durationMs) * PER_OCTAVE))

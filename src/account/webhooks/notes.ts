@@ -68,11 +68,14 @@ export const NOTES: Record<string, Note> = {
       },
     },
   },
-  'GET /v1/webhook-endpoints/:id': { description: 'Without its secret.', answers: { 200: { example: endpoint } } },
+  'GET /v1/webhook-endpoints/:id': {
+    description: 'The answer does not contain the secret.',
+    answers: { 200: { example: endpoint } },
+  },
   'PATCH /v1/webhook-endpoints/:id': {
     description:
-      'What the request leaves out stays; `metadata` is replaced as a whole. Disabling cancels the deliveries that wait. ' +
-      'An endpoint that is enabled again gets the events from then on.',
+      'Members that are absent keep their values; `metadata` is replaced as a whole. Disabling cancels waiting ' +
+      'deliveries. An endpoint that is enabled again gets later events only.',
     examples: {
       'Another address': { url: 'https://claims.example.com/hooks/v2' },
       'Enable it again': { status: 'enabled' },
@@ -84,9 +87,9 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/webhook-endpoints/:id/stats': {
     description:
-      'Over 24 hours or 7 days: the current hour and the whole ones before it. `arrival_ms` is the time from the event to the ' +
-      '2xx, waits between attempts included; `response_ms` that of each call. Both are exact to 10 %. Attempts are counted when ' +
-      'they end, so that the answer comes as fast for millions of them.',
+      'Covers 24 hours or 7 days: the current hour and the whole hours before it. `arrival_ms` is the time from the ' +
+      'event to the 2xx, waits between attempts included; `response_ms` is the time of each call. Both are exact to ' +
+      '10 %. Attempts are counted when they end, so that the answer is as fast for millions of attempts.',
     answers: {
       200: {
         example: statistics,
@@ -95,8 +98,8 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/webhook-endpoints/:id/rotate-secret': {
     description:
-      'The secret until now signs beside the new one for `grace_seconds` (0 to 604800, 86400 when absent); ' +
-      'a secret before that no longer signs. With 0 only the new one does, at once.',
+      'The current secret signs beside the new one for `grace_seconds` (0 to 604800, 86400 when absent); older ' +
+      'secrets no longer sign. With 0 only the new secret signs, at once.',
     examples: { 'A day of overlap': { grace_seconds: 86_400 }, 'At once': { grace_seconds: 0 } },
     answers: {
       200: {
@@ -117,7 +120,7 @@ export const NOTES: Record<string, Note> = {
     description: 'The ping goes to this endpoint only, whatever it subscribed to.',
     answers: {
       202: {
-        description: 'On its way.',
+        description: 'The ping is queued.',
         example: { webhook_endpoint_id: IDS.endpoint, event_id: IDS.event, delivery_id: IDS.delivery },
       },
     },

@@ -58,7 +58,7 @@ export function createRecoveries({ db, pager, waits, now = () => new Date() }: R
         const createdBy = actorOf(scope.principal).id
         const recovery = await insertRecovery(tx, scope, { id, endpointId, which, since, cursor, jobId, createdBy })
         if (recovery === undefined) {
-          throw new Failure('conflict', `A recovery of what is ${which} runs already for ${endpointId}.`)
+          throw new Failure('conflict', `A recovery of ${which} deliveries already runs for ${endpointId}.`)
         }
         await enqueue(tx, 'deliver', scope, [
           { id: jobId, payload: { recoveryId: id }, lane: `${endpointId} recovery` },
@@ -106,7 +106,7 @@ export function createRecoveries({ db, pager, waits, now = () => new Date() }: R
   async function read(scope: Scope, endpointId: string, id: string): Promise<ShownRecovery> {
     return db.tenant(scope, async (tx) => {
       const row = await findRecovery(tx, endpointId, id)
-      if (row === undefined) throw new Failure('not_found', `No recovery ${id} of this endpoint.`)
+      if (row === undefined) throw new Failure('not_found', `There is no recovery ${id} of this endpoint.`)
       return withCreator(tx, row)
     })
   }

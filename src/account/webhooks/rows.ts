@@ -21,7 +21,7 @@ export interface EndpointRow {
   disabledAt: Date | null
   /** Since when its deliveries are parked; null while its circuit is closed. */
   circuitOpenedAt: Date | null
-  /** When one delivery probes it. */
+  /** When the next delivery probes the endpoint. */
   circuitUntil: Date | null
   description: string
   metadata: Record<string, string>
@@ -184,7 +184,7 @@ export async function countEndpoints(tx: Tx, filter: EndpointFilter): Promise<nu
   return row?.count ?? 0
 }
 
-/** Its deliveries keep their log. Returns it as it was; undefined when there is none. */
+/** Returns the endpoint as it was; undefined when it does not exist. Its deliveries keep their log. */
 export async function deleteEndpoint(tx: Tx, id: string): Promise<EndpointRow | undefined> {
   const [row] = await tx.query<EndpointRow>(
     `UPDATE webhook_endpoints SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING ${ENDPOINT}`,

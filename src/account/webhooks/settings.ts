@@ -33,7 +33,8 @@ export function checkEventTypes(types: readonly string[]): void {
   types.forEach((type, index) => {
     const pointer = `/event_types/${index}`
     if (type === '*') {
-      if (types.length > 1) throw invalidField(pointer, 'not_alone', 'is "*", which stands for all: name it alone')
+      if (types.length > 1)
+        throw invalidField(pointer, 'not_alone', 'is "*", which stands for all types: send it alone')
     } else if (!isEventType(type)) {
       throw unknownType(pointer, type, [...Object.keys(EVENT_TYPES), '"*" for all'])
     } else if (types.indexOf(type) < index) {

@@ -52,8 +52,8 @@ const open = {
 export const NOTES: Record<string, Note> = {
   'POST /v1/agents': {
     description:
-      'Software that acts for somebody. Tokens, sessions and locks name it by `agent_id`. `public_key` says who it is ' +
-      'to others: the service keeps it and signs nothing with it.',
+      'An agent is software that acts on another party’s behalf. Tokens, sessions and locks name the agent by ' +
+      '`agent_id`. `public_key` identifies it to others: the service stores the key and signs nothing with it.',
     examples: {
       'With a key of its own': {
         name: 'Travel desk',
@@ -65,11 +65,12 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: active } },
   },
   'GET /v1/agents': {
-    description: 'An agent must match all filters, of `status` any value that is given. `owner` is compared exactly.',
+    description:
+      'An agent must match all filters, and any of the given values of `status`. `owner` is compared exactly.',
     answers: { 200: { example: listed(active) } },
   },
   'GET /v1/agents/:id': {
-    description: '`suspensions` shows why an agent is suspended: each cause is lifted by itself.',
+    description: '`suspensions` shows why an agent is suspended: each cause is lifted separately.',
     answers: { 200: { example: { ...active, status: 'suspended', suspensions: [byLock, byHand] } } },
   },
   'PATCH /v1/agents/:id': {
@@ -87,23 +88,24 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/agents/:id/suspend': {
     description:
-      'From its commit on, every verify of a token of the agent answers `agent_suspended`, in every process. An agent ' +
+      'From the commit on, every verify of a token of the agent answers `agent_suspended`, in every process. An agent ' +
       'that is suspended manually, or retired, stays as it is. Other requests do not count against the rate limit of this one.',
     examples: { 'Stop it': { reason: byHand.reason } },
     answers: { 200: { example: { ...active, status: 'suspended', suspensions: [byHand] } } },
   },
   'POST /v1/agents/:id/unsuspend': {
     description:
-      'Lifts the manual suspension. While a session lock holds the agent it is 409 `agent_held_by_lock` with `lock_id`, and ' +
-      'nothing changes: clear the lock. An agent that is active or retired is 409 `invalid_state_transition`.',
+      'Lifts the manual suspension. While a session lock holds the agent, the answer is 409 `agent_held_by_lock` with ' +
+      '`lock_id`, and nothing changes: clear the lock. An agent that is active or retired is 409 ' +
+      '`invalid_state_transition`.',
     answers: { 200: { example: active } },
     problems: ['agent_held_by_lock', 'invalid_state_transition'],
   },
   'POST /v1/agents/:id/retire': {
     description:
-      'The end of its life, which is permanent: from its commit on, every verify of a token of the agent, under whichever mandate, answers ' +
-      '`agent_suspended`, its open sessions have ended, it gets no tokens, sessions or mandates, and it can not be changed or ' +
-      'unsuspended. What it did stays on record. It needs `escalate`. A retired agent stays as it is.',
+      'Retiring is permanent. From the commit on, every verify of a token of the agent, under any mandate, answers ' +
+      '`agent_suspended`, and its open sessions have ended. The agent gets no tokens, sessions or mandates, and can ' +
+      'not be changed or unsuspended. Its records stay. It needs `escalate`. A retired agent stays as it is.',
     examples: { 'Replaced by another one': { reason: 'Its tasks were taken over.' } },
     answers: {
       200: {
@@ -121,8 +123,8 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/agents/:id/sessions': {
     description:
-      'One run of the agent. Its id goes into authorize, verify and check as `agent_session_id`, and says whose ' +
-      'session it is. An agent that is suspended or retired opens none.',
+      'A session is one run of the agent. Send its id to authorize, verify and check as `agent_session_id`: it names ' +
+      'the agent too. An agent that is suspended or retired opens no session.',
     examples: { 'A run': { metadata: { run: '2026-11-20/7' } } },
     answers: { 200: { example: open } },
     problems: ['agent_suspended'],

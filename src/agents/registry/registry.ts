@@ -34,7 +34,7 @@ export interface AgentListQuery {
   include?: 'total_count' | undefined
 }
 
-/** With the views of those who acted. */
+/** An agent with the views of its actors. */
 export type ShownAgent = AgentRow & { actors: ActorsOf }
 
 /** Writes an entry of the audit log, in the transaction of the act. */

@@ -36,7 +36,7 @@ const metadata = jsonObject
   .meta({ propertyNames: { type: 'string', minLength: 1, maxLength: MAX_NAME_CHARACTERS } })
 const name = visibleText(200)
 const owner = visibleText(254).describe('Who answers for the agent: an e-mail address, a team, an id.')
-const publicKey = publicKeyJwk.nullable().describe('P-256 or Ed25519, as JWK.')
+const publicKey = publicKeyJwk.nullable().describe('P-256 or Ed25519 key as JWK.')
 
 const createRequest = z.strictObject({
   name,
@@ -49,7 +49,7 @@ const updateRequest = z
     name: name.optional(),
     owner: owner.optional(),
     public_key: publicKey.optional(),
-    metadata: metadata.optional().describe('Replaces all of it.'),
+    metadata: metadata.optional().describe('The object replaces the stored one.'),
   })
   .refine((request) => Object.values(request).some((value) => value !== undefined), 'must change something')
 const openRequest = z.strictObject({ metadata: metadata.optional() }).optional()
@@ -121,7 +121,7 @@ function registryRoutes(registry: Registry): Route[] {
         sdk: 'agents.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One agent, with the causes of its suspension',
+        summary: 'Read one agent, with the causes of its suspension',
         params: idParams('agt'),
         view: agentView,
         status: [200],
@@ -137,7 +137,7 @@ function registryRoutes(registry: Registry): Route[] {
         sdk: 'agents.update',
         effect: 'write',
         kind: 'call',
-        summary: 'Change what is registered of an agent',
+        summary: 'Change the registered data of an agent',
         params: idParams('agt'),
         body: updateRequest,
         view: agentView,
@@ -274,7 +274,7 @@ function sessionRoutes(sessions: AgentSessions): Route[] {
         sdk: 'agents.sessions.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One session of an agent',
+        summary: 'Read one session of an agent',
         params: sessionParams,
         view: agentSessionView,
         status: [200],

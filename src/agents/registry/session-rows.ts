@@ -37,9 +37,9 @@ export async function readAgentSession(tx: Tx, id: string): Promise<AgentSession
 }
 
 /**
- * Checks the name of a session that a caller sent: an id of ours is of the caller's environment, any other text is a
- * session of the caller's own.
- * @throws {Failure} `environment_mismatch`; `not_found` for what begins like an id of ours and is none.
+ * Checks the name of a session that a caller sent: an id of this service must be of the caller's environment, and any
+ * other text is a session of the caller's own.
+ * @throws {Failure} `environment_mismatch`; `not_found` for a text that begins like an id of this service and is none.
  */
 export function checkSessionName(name: string, environment: Environment): string {
   return name.startsWith('ses_') ? checkId(name, 'ses', environment) : name

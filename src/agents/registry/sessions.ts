@@ -25,7 +25,7 @@ import {
 
 export type AgentSessions = ReturnType<typeof createAgentSessions>
 
-/** With the views of those who opened and ended it. */
+/** A session with the views of the actors who opened and ended it. */
 export type ShownSession = AgentSessionRow & { actors: ActorsOf }
 
 export function createAgentSessions({

@@ -15,7 +15,7 @@ export const sessionStatusView = z.enum(SESSION_STATUSES).meta({ id: 'AgentSessi
 const suspensionView = z
   .object({
     cause: z.enum(['manual', 'lock']).meta({ id: 'SuspensionCause' }),
-    lock_id: z.string().nullable().describe('With the cause `lock`: clear this lock to lift it.'),
+    lock_id: z.string().nullable().describe('Set with the cause `lock`: clear this lock to lift the suspension.'),
     reason: z.string().nullable(),
     suspended_by: actorView,
     suspended_at: time,
@@ -30,12 +30,12 @@ export const agentView = z
     status: agentStatusView,
     suspensions: z
       .array(suspensionView)
-      .describe('The causes that hold. The agent is active when there are none, unless it is retired.'),
-    retired_at: time.nullable().describe('It is permanent.'),
+      .describe('Current causes. The agent is active when the list is empty, unless it is retired.'),
+    retired_at: time.nullable().describe('When the agent was retired, which is permanent.'),
     retired_by: actorView.nullable(),
     retired_reason: z.string().nullable(),
     public_key: asWritten(publicKeyJwk).nullable(),
-    public_key_thumbprint: z.string().nullable().describe('RFC 7638, SHA-256.'),
+    public_key_thumbprint: z.string().nullable().describe('SHA-256 thumbprint of RFC 7638.'),
     metadata: jsonObject,
     version: rowVersion,
     created_by: actorView,

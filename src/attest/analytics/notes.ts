@@ -7,7 +7,7 @@ const few = (most: number) => most.toLocaleString('en')
 
 export const NOTES: Record<string, Note> = {
   'GET /v1/analytics/claims': {
-    description: `Counts the claims that came in, by day and by the risk status that they have now. A period of more than ${few(MAX_CLAIMS)} claims is refused with \`range_too_large\`: ask for a shorter one. ${guide}`,
+    description: `Counts new claims by day and by their current risk status. A period of more than ${few(MAX_CLAIMS)} claims is refused with \`range_too_large\`: ask for a shorter one. ${guide}`,
     answers: {
       200: {
         example: {
@@ -21,7 +21,7 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/analytics/factors': {
-    description: `Counts the cases that ended in the period by their outcome, and for each factor and advisory code how many of their claims have it: a factor that stands at as many legitimate claims as fraudulent ones tells nothing. A case that was opened again has not ended. A period of more than ${few(MAX_CASES)} cases is refused with \`range_too_large\`. ${guide}`,
+    description: `Counts the cases that ended in the period by their outcome, and for each factor and advisory code how many of their claims have it: a factor of as many legitimate as fraudulent claims says nothing. A reopened case has not ended. A period of more than ${few(MAX_CASES)} cases is refused with \`range_too_large\`. ${guide}`,
     answers: {
       200: {
         example: {

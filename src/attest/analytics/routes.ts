@@ -10,7 +10,7 @@ const count = z.number().int()
 
 const claimDayView = z
   .object({
-    day: z.iso.date().describe('In UTC.'),
+    day: z.iso.date().describe('Day in UTC.'),
     total: count,
     pending: count,
     passed: count,
@@ -31,8 +31,8 @@ const caseOutcomesView = z.object(outcomes).meta({ id: 'CaseOutcomeCounts' })
 const factorOutcomeView = z
   .object({
     code: z.union([factorCodeView, advisoryCodeView]),
-    points: z.number().int().nullable().describe('null: an advisory code, which never counts.'),
-    cases: caseOutcomesView.describe('The ended cases whose claim has the code.'),
+    points: z.number().int().nullable().describe('Points of the code; null: an advisory code, which never counts.'),
+    cases: caseOutcomesView.describe('Number of ended cases whose claim has the code.'),
   })
   .meta({ id: 'FactorOutcomes' })
 const factorAnalyticsView = z
@@ -53,7 +53,7 @@ export function analyticsRoutes(analytics: Analytics): Route[] {
         sdk: 'analytics.claims.retrieve',
         scope: 'verify',
         permission: 'claims.read',
-        summary: 'Claims by day and risk status',
+        summary: 'Count claims by day and risk status',
         query: z.object(periodQuery),
         view: claimAnalyticsView,
         status: [200],
@@ -71,7 +71,7 @@ export function analyticsRoutes(analytics: Analytics): Route[] {
         sdk: 'analytics.factors.retrieve',
         scope: 'escalate',
         permission: 'cases.read',
-        summary: 'Factors by the outcome of cases',
+        summary: 'Count factors by the outcome of cases',
         query: z.object(periodQuery),
         view: factorAnalyticsView,
         status: [200],

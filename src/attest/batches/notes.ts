@@ -35,8 +35,8 @@ const line = { ...capture, external_id: 'app-7/0002' }
 export const NOTES: Record<string, Note> = {
   'POST /v1/claims/batches': {
     description:
-      'Each value is a body of POST /v1/claims/attest whose media are uploaded already. 64 KiB a line, 256 MiB in ' +
-      'all, 20 MiB as an array. A bad line does not affect the others; an incomplete body leaves nothing.',
+      'Each value is a body of POST /v1/claims/attest whose media are uploaded already. A line may have 64 KiB, the ' +
+      'body 256 MiB, and an array 20 MiB. A bad line does not affect the others; an incomplete body stores nothing.',
     bodies: {
       'application/x-ndjson': {
         schema: batchLine,
@@ -46,27 +46,28 @@ export const NOTES: Record<string, Note> = {
       'application/json': { schema: z.array(batchLine).min(1), examples: { 'One capture': [capture] } },
     },
     answers: {
-      202: { headers: { Location: 'Where to read its progress.' }, example: { ...batch, rejected: [rejectedLine] } },
+      202: { headers: { Location: 'Address of its progress.' }, example: { ...batch, rejected: [rejectedLine] } },
     },
   },
   'GET /v1/claims/batches': {
-    description: 'Summaries; one batch shows its risks, its rate and when it will end.',
+    description: 'The list has summaries. Read one batch for its risks, its rate and its expected end.',
     answers: { 200: { example: listed(summary) } },
   },
   'GET /v1/claims/batches/:id': {
     description:
-      'The batch is done when `settled` is `accepted`. With `wait` the answer comes then, or when the time is over.',
+      'The batch is done when `settled` equals `accepted`. With `wait` the service answers then, or when the time is ' +
+      'over.',
     answers: { 200: { example: batch } },
   },
   'GET /v1/claims/batches/:id/rejected': {
-    description: 'As the answer to the upload had them.',
+    description: 'The lines are the same as in the answer to the upload.',
     answers: { 200: { example: listed(rejectedLine) } },
   },
   'GET /v1/claims/batches/:id/results': {
     description:
-      'Up to the first line that has not ended; `include=pending` goes on. Each line has a `cursor` to resume ' +
-      'after it. The last one is `{"object": "cursor", "next_cursor": ..., "is_complete": ...}`: without it the ' +
-      'download is not whole.',
+      'The download ends before the first line that has not ended; with `include=pending` it continues. Each line has ' +
+      'a `cursor` to resume after it. The last line is `{"object": "cursor", "next_cursor": ..., "is_complete": ' +
+      '...}`: without it the download is incomplete.',
     answers: {
       200: {
         stream: {
@@ -85,9 +86,9 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/claims/batches/:id/cancel': {
     description:
-      'Running evaluations are finished. `cancelled` counts the lines that this call cancelled. A capture that was ' +
-      'cancelled before its evaluation counts as never submitted: its `external_id` and its session nonce are ' +
-      'free, and it may be submitted or tried again.',
+      'Running evaluations continue to their end. `cancelled` counts the lines that this call cancelled. A capture ' +
+      'that was cancelled before its evaluation counts as never submitted: its `external_id` and its session nonce ' +
+      'are free, and it may be submitted or retried.',
     answers: {
       200: {
         example: {

@@ -28,7 +28,7 @@ export function batchRoutes(batches: Batches): Route[] {
         sdk: 'claims.batches.create',
         effect: 'write',
         kind: 'upload',
-        summary: 'Submit up to 10,000 captures, one JSON value per line or one array; their media are uploaded before',
+        summary: 'Submit up to 10,000 captures, one JSON value per line or one array; upload their media before',
         scope: 'attest',
         permission: 'claims.submit',
         meters: 'attest',
@@ -68,9 +68,9 @@ export function batchRoutes(batches: Batches): Route[] {
         effect: 'read',
         kind: 'wait',
         params: idParams('bat'),
-        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait until it has ended.') }),
         waits: true,
-        summary: 'The progress of a batch, and its findings so far',
+        summary: 'Read the progress of a batch, and its findings so far',
         scope: 'attest',
         permission: 'claims.read',
         view: batchView,
@@ -85,7 +85,7 @@ export function batchRoutes(batches: Batches): Route[] {
         operationId: 'listRejectedLines',
         sdk: 'claims.batches.listRejected',
         params: idParams('bat'),
-        summary: 'The lines of a batch that were refused, by line',
+        summary: 'List the refused lines of a batch, in the order of the input',
         scope: 'attest',
         permission: 'claims.read',
         query: pageQuery,
@@ -103,12 +103,16 @@ export function batchRoutes(batches: Batches): Route[] {
         kind: 'lines',
         params: idParams('bat'),
         summary:
-          'The results, one per accepted line in the order of the input; the last line has the cursor to continue',
+          'Download the results, one per accepted line in the order of the input; the last line has the cursor to ' +
+          'continue',
         scope: 'attest',
         permission: 'claims.read',
         query: z.object({
           cursor: listQuery.cursor,
-          include: z.enum(['pending']).optional().meta({ description: 'Also lines that are still queued.' }),
+          include: z
+            .enum(['pending'])
+            .optional()
+            .meta({ description: '`pending` includes lines that are still queued.' }),
         }),
         view: z.never(),
         status: [200],

@@ -13,14 +13,12 @@ const iso = timestampView
 export const batchSummary = z
   .object({
     batch_id: z.string(),
-    status: workStatusView.describe('`cancelled`: it was, and what had started has ended too.'),
+    status: workStatusView.describe('`cancelled`: the batch was cancelled, and all started lines have ended.'),
     failure: z.null().describe('A line that fails says why in its own attestation.'),
     accepted: count,
     counts: workCountsView.describe('Accepted lines by status; their sum is `accepted`.'),
     rejected_count: count,
-    repeated_count: count.describe(
-      'Accepted lines that had been submitted before: they stand for the same attestation.',
-    ),
+    repeated_count: count.describe('Accepted lines that were submitted before: they return the same attestation.'),
     created_at: iso,
     cancelled_at: iso.nullable(),
   })
@@ -31,7 +29,10 @@ export const batchView = extended(
   {
     settled: count.describe('Lines that have ended: succeeded, failed or cancelled. At `accepted`, the batch is done.'),
     risk_histogram: z.object({ passed: count, review: count, failed: count }).meta({ id: 'RiskHistogram' }),
-    rate_per_second: z.number().nullable().describe('Evaluations of the last half minute; null when there were none.'),
+    rate_per_second: z
+      .number()
+      .nullable()
+      .describe('Evaluations per second in the last half minute; null when there were none.'),
     estimated_finish_at: iso.nullable(),
   },
   { id: 'Batch' },
@@ -39,13 +40,13 @@ export const batchView = extended(
 
 export const submittedView = extended(
   batchView,
-  { rejected: z.array(rejectedLineView).describe('Later at `GET /v1/claims/batches/{id}/rejected`.') },
+  { rejected: z.array(rejectedLineView).describe('Refused lines, later at `GET /v1/claims/batches/{id}/rejected`.') },
   { id: 'SubmittedBatch' },
 )
 
 export const cancelView = extended(
   batchView,
-  { cancelled: count.describe('Lines that this call has cancelled.') },
+  { cancelled: count.describe('Number of lines that this call cancelled.') },
   { id: 'CancelledBatch' },
 )
 
@@ -54,7 +55,7 @@ export const resultLine = extended(
   attestationView,
   {
     line: count,
-    cursor: z.string().describe('Resumes after this line.'),
+    cursor: z.string().describe('Cursor that resumes after this line.'),
     is_repeat: z.boolean(),
   },
   { id: 'BatchResult' },
@@ -64,7 +65,10 @@ export const resultLine = extended(
 export const resultEnd = z
   .object({
     object: z.literal('cursor'),
-    next_cursor: z.string().nullable().describe('Goes on with the first line that had not ended; null when all have.'),
+    next_cursor: z
+      .string()
+      .nullable()
+      .describe('Cursor that continues with the first line that had not ended; null when all lines have ended.'),
     is_complete: z.boolean(),
   })
   .meta({ id: 'BatchResultsEnd' })

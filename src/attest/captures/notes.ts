@@ -51,23 +51,23 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/claims/attest/sessions': {
     description:
-      'By status, device or time of issue. A session is listed for 31 days after it expired; nonces are shown when they ' +
-      'are issued only.',
+      'Filters by status, device or time of issue. A session is listed for 31 days after it expired; nonces are shown ' +
+      'only when they are issued.',
     answers: { 200: { example: { object: 'list', data: [session], has_more: false, next_cursor: null } } },
     problems: ['environment_mismatch'],
   },
   'GET /v1/claims/attest/sessions/:id': {
     description:
-      'For a phone that lost its connection or was restarted: `next_index` is the next chunk to send, `received` ' +
-      'has the indices that have arrived, as runs. The nonce is not shown again.',
+      'A phone calls this after a lost connection or a restart: `next_index` is the next chunk to send, and ' +
+      '`received` has the indices that have arrived, as runs. The nonce is not shown again.',
     answers: { 200: { example: streamed } },
   },
   'PUT /v1/claims/attest/sessions/:id/chunks/:index': {
     description:
-      'The raw bytes of one chunk, 64 MiB at most, in any order; chunk 0 begins the file. The same bytes again are ' +
-      'the same chunk and keep its arrival, other bytes are 409. Send `Content-Digest` to have a damaged transfer ' +
-      'refused. After the session is submitted (`media: {"capture_session_id": ...}`), no more are accepted. Unsubmitted ' +
-      'chunks are deleted after 7 days.',
+      'The body is the raw bytes of one chunk, 64 MiB at most. Chunks may come in any order; chunk 0 begins the file. ' +
+      'Sending the same bytes again keeps the chunk and its arrival time; other bytes are 409. Send `Content-Digest` ' +
+      'to have a damaged transfer refused. After the session is submitted (`media: {"capture_session_id": ...}`), no ' +
+      'more chunks are accepted. Unsubmitted chunks are deleted after 7 days.',
     headers: { 'Content-Digest': '`sha-256=:<base64>:` (RFC 9530) of the chunk.' },
     answers: { 200: { example: chunk } },
     problems: ['conflict', 'invalid_state_transition'],

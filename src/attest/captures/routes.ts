@@ -28,18 +28,18 @@ export function captureRoutes(captures: Captures): Route[] {
         sdk: 'claims.captures.create',
         effect: 'write',
         kind: 'call',
-        summary: 'Issue nonces for future captures: each binds one capture to the ten minutes after its issue',
+        summary: 'Issue nonces for future captures: each nonce binds one capture to the ten minutes after its issue',
         scope: 'attest',
         permission: 'claims.submit',
         body: z.strictObject({
           count: z.number().int().min(1).max(MAX_SESSIONS),
-          device_id: z.string().max(64).optional().describe('The only device that may use them.'),
+          device_id: z.string().max(64).optional().describe('The only device that may use the nonces.'),
           claim_reference: z
             .string()
             .min(1)
             .max(255)
             .optional()
-            .describe('The insurer’s claim number: only submissions of that claim may use them.'),
+            .describe('The insurer’s claim number: only submissions of that claim may use the nonces.'),
         }),
         view: sessionsView,
         status: [200],

@@ -105,7 +105,7 @@ export async function freeNonces(tx: Tx, uses: readonly { nonce: string; attesta
   ])
 }
 
-/** In no order. */
+/** Returns the sessions in no order. */
 export async function findSessions(tx: Tx, ids: readonly string[]): Promise<CaptureSession[]> {
   return tx.query<CaptureSession>(`SELECT ${SESSION} FROM capture_sessions WHERE id = ANY($1::text[])`, [ids])
 }
@@ -115,7 +115,7 @@ export async function findSessionsOf(tx: Tx, nonces: readonly string[]): Promise
   const issued = [...new Set(nonces.filter(isNonce))]
   if (issued.length === 0) return []
   return tx.query<CaptureSession>(
-    // One index lookup each, as in lockFree.
+    // Each session is one index lookup, as in lockFree.
     `SELECT ${SESSION} FROM unnest($1::text[]) AS wanted (sought)
      CROSS JOIN LATERAL (SELECT * FROM capture_sessions WHERE nonce = wanted.sought LIMIT 1) AS sessions`,
     [issued],

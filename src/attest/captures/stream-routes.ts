@@ -15,7 +15,7 @@ const chunkView = z
     sha256: z.string(),
     bytes: z.number().int(),
     arrived_at: timestampView.describe(
-      'By the server’s clock. A chunk that is sent again keeps the time of its first arrival.',
+      'Arrival by the server’s clock. A chunk that is sent again keeps the time of its first arrival.',
     ),
   })
   .meta({ id: 'Chunk' })
@@ -32,7 +32,7 @@ const sessionView = z
     expires_at: timestampView,
     attestation_id: z.string().nullable().describe('The capture that used its nonce.'),
     media_id: z.string().nullable().describe('The video that was made of its chunks.'),
-    content_type: mediaTypeView.nullable().describe('As the first chunk said it.'),
+    content_type: mediaTypeView.nullable().describe('Content type of the first chunk.'),
     chunk_count: z.number().int(),
     total_bytes: z.number().int(),
   })
@@ -44,7 +44,7 @@ const streamView = extended(
     next_index: z.number().int().describe('The first index that has not arrived.'),
     received: z
       .array(z.object({ first: z.number().int(), last: z.number().int() }).meta({ id: 'ChunkRun' }))
-      .describe('Runs of indices.'),
+      .describe('Runs of indices that have arrived.'),
   },
   { id: 'CaptureStream' },
 )
@@ -88,7 +88,7 @@ export function streamRoutes(streams: Streams): Route[] {
         effect: 'read',
         kind: 'call',
         params: idParams('cap'),
-        summary: 'The chunks of a streamed capture that have arrived',
+        summary: 'Read which chunks of a streamed capture have arrived',
         scope: 'attest',
         permission: 'claims.read',
         view: streamView,

@@ -45,7 +45,7 @@ export async function findStream(tx: Tx, id: string): Promise<StreamRow | undefi
 }
 
 export interface StreamFilter extends TimeRange {
-  /** Neither submitted nor assembled; false: one of both. */
+  /** true: neither submitted nor assembled; false: one of both. */
   isOpen?: boolean | undefined
   deviceId?: string | undefined
 }

@@ -193,7 +193,7 @@ export function createStreams({ db, store, pager, now }: StreamsDeps) {
       return media
     }
     throw new Failure('not_ready', {
-      detail: 'Chunks of this session are still arriving: submit it when the last one was answered.',
+      detail: 'Chunks of this session are still arriving: submit it after the last chunk is answered.',
       errors: [{ pointer: '/media/capture_session_id', code: 'still_arriving', detail: 'takes chunks at this moment' }],
     })
   }
@@ -223,7 +223,7 @@ function checkRoom(stream: StreamRow, type: MediaType, bytes: number): void {
     })
   }
   if (stream.contentType !== null && stream.contentType !== type) {
-    throw invalidField('Content-Type', 'content_type_mismatch', `must be ${stream.contentType}, as of the first chunk`)
+    throw invalidField('Content-Type', 'content_type_mismatch', `must be ${stream.contentType}, as for the first chunk`)
   }
   if (stream.chunkCount >= MAX_CHUNKS)
     throw new Failure('payload_too_large', `A stream has ${MAX_CHUNKS} chunks at most.`)
@@ -248,23 +248,23 @@ function hasHead(head: Uint8Array, isWhole: boolean, type: MediaType | undefined
   const found = sniffType(head)
   if (found === undefined && !isWhole && head.byteLength < SNIFF_BYTES) return false
   if (found === type) return true
-  const bytes = found ?? 'the beginning of none of the types that are accepted'
+  const bytes = found ?? 'the beginning of no accepted type'
   throw invalidField('Content-Type', 'content_type_mismatch', `says ${type}, but the bytes are ${bytes}`)
 }
 
 const otherBytes = ({ index, sha256 }: ChunkRow): Failure => {
-  const detail = `Chunk ${index} is here already with other bytes: their SHA-256 is ${sha256}.`
+  const detail = `Chunk ${index} is already stored with other bytes: their SHA-256 is ${sha256}.`
   return new Failure('conflict', { detail, errors: [{ pointer: '', code: 'chunk_differs', detail }] })
 }
 
 const wrongDigest = (sha256: string): Failure =>
-  invalidField('Content-Digest', 'digest_mismatch', `is not of the bytes that arrived: their SHA-256 is ${sha256}`)
+  invalidField('Content-Digest', 'digest_mismatch', `does not match the received bytes: their SHA-256 is ${sha256}`)
 
 const beingErased = (): Failure =>
-  new Failure('service_unavailable', 'The same bytes were being erased when they came again. Try again.')
+  new Failure('service_unavailable', 'The same bytes were being erased when they arrived. Try again.')
 
 const nothingArrived = (): Failure =>
-  invalidField('/media/capture_session_id', 'no_chunks', 'names a session of which no chunk has arrived')
+  invalidField('/media/capture_session_id', 'no_chunks', 'names a session without chunks')
 
 const gone = (): Failure => {
   const detail = 'The chunks of this session were erased.'

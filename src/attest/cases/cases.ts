@@ -344,14 +344,14 @@ async function refuseSecond(tx: Tx, claimId: string): Promise<void> {
 function refuseStale(row: CaseRow, version: number | undefined): void {
   if (version === undefined || version === row.version) return
   throw new Failure('invalid_state_transition', {
-    detail: `The case is at version ${row.version} and ${row.state} by now: read it again.`,
-    errors: [{ pointer: '/version', code: 'stale', detail: `is ${row.version} by now` }],
+    detail: `The case is now at version ${row.version} and ${row.state}: read it again.`,
+    errors: [{ pointer: '/version', code: 'stale', detail: `is now ${row.version}` }],
     members: { allowed: allowedFrom(row.state), current_status: row.state, version: row.version },
   })
 }
 
 function erased(pointer: string): Failure {
-  const detail = 'The claim was erased: nothing more is written about it.'
+  const detail = 'The claim was erased: it takes no more entries.'
   return new Failure('claim_erased', { detail, errors: [{ pointer, code: 'claim_erased', detail }] })
 }
 

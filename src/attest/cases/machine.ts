@@ -101,10 +101,13 @@ export function judgeTransition(subject: CaseSubject, wish: Wish, { claim, isFou
   const { reasons, needs, roles } = transition
   if (!isReasonOf(reasons, reasonCode)) return refuse('reason_not_allowed', describeReasons(to, reasons))
   if (isNoteMissing(wish, needs === 'note')) {
-    return refuse('note_required', reasonCode === 'other' ? OTHER_NEEDS_NOTE : `To become ${to} it needs a note.`)
+    return refuse(
+      'note_required',
+      reasonCode === 'other' ? OTHER_NEEDS_NOTE : `To become ${to}, the case needs a note.`,
+    )
   }
   if (roles !== undefined && !roles.includes(role)) {
-    return refuse('role_not_allowed', `It needs the role ${roles.join(' or ')}.`)
+    return refuse('role_not_allowed', `The transition needs the role ${roles.join(' or ')}.`)
   }
   if (needs === 'assignee' && subject.assignee === null) {
     return refuse('assignee_required', 'The case needs an assignee before it is reviewed.')
@@ -114,7 +117,10 @@ export function judgeTransition(subject: CaseSubject, wish: Wish, { claim, isFou
   if (to === 'denied' && reasonCode === 'suspected_fraud' && isFourEyes) {
     if (subject.fraudActor === null) return { kind: 'proposed' }
     if (subject.fraudActor === actor) {
-      return refuse('second_adjuster_required', `${actor} has named the fraud: the denial needs another person.`)
+      return refuse(
+        'second_adjuster_required',
+        `${actor} proposed the denial for suspected fraud: another person must confirm it.`,
+      )
     }
   }
   return { kind: 'applied' }
@@ -134,14 +140,14 @@ export function allowedFrom(state: CaseState): CaseState[] {
   return STATES.filter((to) => TRANSITIONS.some((one) => one.to === to && one.from.includes(state)))
 }
 
-/** What a case can become now, for whom has this role, and what that takes. */
+/** What a case can become now for a user with this role, and what the change requires. */
 export interface Option {
   to: CaseState
   /** Reason codes that fit the claim; empty: no reason is given. */
   reasonCodes: CaseReasonCode[]
   needsNote: boolean
   needsAssignee: boolean
-  /** With the reason suspected_fraud. */
+  /** Set for the reason suspected_fraud. */
   needsSecondPerson: boolean
 }
 
@@ -214,8 +220,8 @@ function isReasonOf(reasons: readonly CaseReasonCode[], reasonCode: CaseReasonCo
 
 function describeReasons(to: CaseState, reasons: readonly CaseReasonCode[]): string {
   return reasons.length === 0
-    ? `To become ${to} it takes no reason.`
-    : `To become ${to} it takes ${reasons.join(', ')}.`
+    ? `To become ${to}, the case takes no reason.`
+    : `To become ${to}, the case takes one of these reasons: ${reasons.join(', ')}.`
 }
 
 function refuse(code: Refusal, detail: string): Ruling {

@@ -82,8 +82,8 @@ const entry = {
 export const NOTES: Record<string, Note> = {
   'POST /v1/cases': {
     description:
-      'A claim that becomes `failed` gets a case automatically; this is for other claims. A claim has one open ' +
-      'case at most: a second is 409 with `case_id`.',
+      'A claim that becomes `failed` gets a case automatically; use this route for other claims. A claim has at most ' +
+      'one open case: opening a second is 409 with `case_id`.',
     examples: {
       'For a claim in review': {
         claim_id: IDS.claim,
@@ -97,10 +97,10 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/cases': {
     description:
-      'A case must match all filters; of several values of one filter, any. `order_by=due` with `order=asc` begins with ' +
-      'what is due first. `overdue=true`: cases whose due date has passed. `due_lt`: cases due before a time; a paused ' +
-      'case counts with its date if the pause ended now. `claim_changed=true`: closed cases whose claim has a ' +
-      'different standing since then.',
+      'A case must match all filters, and any of several values of one filter. `order_by=due` with `order=asc` begins ' +
+      'with the case that is due first. `overdue=true` lists cases whose due date has passed. `due_lt` lists cases ' +
+      'that are due before a time; for a paused case this is the date that it would have if the pause ended now. ' +
+      '`claim_changed=true` lists closed cases whose claim has changed its standing since.',
     answers: { 200: { example: listed(opened) } },
     problems: ['environment_mismatch'],
   },
@@ -125,7 +125,8 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/cases/:id': {
-    description: '`allowed` says what it can become. Its history is at `GET /v1/cases/{id}/entries`.',
+    description:
+      '`allowed` has the statuses that the case can change to. Its history is at `GET /v1/cases/{id}/entries`.',
     answers: { 200: { example: opened } },
   },
   'GET /v1/cases/:id/entries': {
@@ -134,10 +135,10 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/cases/:id/transitions': {
     description:
-      'A transition that is not in the table, or whose reason does not hold, is 409 `invalid_state_transition` ' +
-      'with the `allowed` statuses. Send the `version` that you read: if the case was changed meanwhile it is 409 ' +
-      'too. A denial for `suspected_fraud` takes two: the first is answered 202 and changes no status, the second, ' +
-      'by another `actor`, denies.',
+      'A transition that is not in the table, or whose reason does not hold, is 409 `invalid_state_transition` with ' +
+      'the `allowed` statuses. Send the `version` that you read: if the case was changed meanwhile, the answer is 409 ' +
+      'too. A denial for `suspected_fraud` takes two people: the first request is answered 202 and changes no status, ' +
+      'and the second, by another `actor`, denies the case.',
     examples: {
       'Take a case': {
         to: 'in_review',
@@ -158,7 +159,7 @@ export const NOTES: Record<string, Note> = {
     problems: ['invalid_state_transition', 'case_already_open', 'claim_erased'],
   },
   'POST /v1/cases/:id/notes': {
-    description: 'To a closed case too. Erasing the claim deletes the notes, and none is accepted afterwards.',
+    description: 'A closed case takes notes too. Erasing the claim deletes the notes, and no more are accepted.',
     examples: { 'What was said': { actor: 'a.adjuster@example.com', note: 'Called back, will send the invoice.' } },
     answers: { 200: { example: { ...reviewed, version: 3 } } },
     problems: ['claim_erased'],

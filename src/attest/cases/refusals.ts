@@ -19,8 +19,8 @@ const POINTERS: Record<Refusal, string> = {
 }
 
 /**
- * @param named The person whom the request names. A session acts for its own user, whatever the request says.
- * @throws {Failure} `invalid_request` at `/actor` for a key that names nobody: a key belongs to no person.
+ * @param named User id given in the request. A session acts for its own user, whatever the request says.
+ * @throws {Failure} `invalid_request` at `/actor` for a key that names no person: a key belongs to no person.
  */
 export function checkedActorOf(principal: Principal, named: string | undefined): Actor<string> {
   if (principal.kind === 'session') return actorOf(principal, principal.userId)

@@ -42,7 +42,7 @@ const transitionRequest = z
   .superRefine((wish, context) => {
     const { to, reason_code: reasonCode = null, note: said = null } = wish
     if (!isNoteTooShort({ to, reasonCode, note: said })) return
-    const message = reasonCode === 'other' ? OTHER_NEEDS_NOTE : `To become ${to} it needs a note.`
+    const message = reasonCode === 'other' ? OTHER_NEEDS_NOTE : `To become ${to}, the case needs a note.`
     context.addIssue({ code: 'custom', path: ['note'], message, params: { minimum: MIN_NOTE_LENGTH } })
   })
 const noteRequest = z.strictObject({ actor: named, note })
@@ -120,7 +120,7 @@ export function caseRoutes(cases: Cases): Route[] {
             .enum(CASE_ORDERS)
             .meta({ id: 'CaseOrder' })
             .default('created')
-            .describe('`created` when absent; by `due` the list has open cases only.'),
+            .describe('`created` when absent. With `due` the list has open cases only.'),
           assignee: assigneeFilter.optional(),
           status: several(statusView).optional(),
           priority: several(priorityView).optional(),
@@ -161,7 +161,7 @@ export function caseRoutes(cases: Cases): Route[] {
         sdk: 'cases.counts.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'Number of cases by status',
+        summary: 'Count cases by status',
         query: z.object({ assignee: assigneeFilter.optional() }),
         view: countsView,
         status: [200],
@@ -182,7 +182,7 @@ export function caseRoutes(cases: Cases): Route[] {
         effect: 'read',
         kind: 'call',
         params: idParams('cas'),
-        summary: 'One case',
+        summary: 'Read one case',
         view: caseView,
         status: [200],
       },
@@ -291,7 +291,7 @@ function assigneeOf(wanted: string | undefined, { principal }: Caller): string |
   if (wanted === 'none') return null
   if (wanted !== 'me') return wanted
   if (principal.kind === 'session') return principal.userId
-  throw invalidField('?assignee', 'not_allowed', 'is me only for the session of a user: an API key is no person')
+  throw invalidField('?assignee', 'not_allowed', 'may be me only in a user’s session: an API key is no person')
 }
 
 function timeOf(text: string | undefined): Date | undefined {

@@ -4,9 +4,12 @@
 import type { CaseState } from './machine.ts'
 
 export interface SlaSettings {
-  /** From opening to the beginning of the review. Monday to Friday in UTC; holidays differ by place and don't count. */
+  /**
+   * Time from opening to the beginning of the review. Business days are Monday to Friday in UTC; holidays differ by
+   * place and don't count.
+   */
   reviewBusinessDays: number
-  /** From opening, or reopening, to the decision. Calendar days, the unit of prompt-payment rules. */
+  /** Time from opening, or reopening, to the decision, in calendar days, the unit of prompt-payment rules. */
   decisionDays: number
 }
 

@@ -17,11 +17,15 @@ export const priorityView = z.enum(PRIORITIES).meta({ id: 'CasePriority' })
 const optionView = z
   .object({
     to: statusView,
-    reason_codes: z.array(reasonView).describe('One of them is given; empty: none is.'),
-    needs_note: z.boolean().describe('Whatever the reason. `other` always needs one.'),
+    reason_codes: z.array(reasonView).describe('Allowed reason codes: give one of them; empty: give none.'),
+    needs_note: z
+      .boolean()
+      .describe('true: a note is required whatever the reason. The reason `other` always needs a note.'),
     needs_assignee: z
       .boolean()
-      .describe('The case has no assignee: an API key names one, a session without one assigns its own user.'),
+      .describe(
+        'The case has no assignee: an API key names an assignee; a session that names none assigns its own user.',
+      ),
     needs_second_person: z.boolean().describe('`suspected_fraud` takes two persons: the first proposes it.'),
   })
   .meta({ id: 'CaseOption' })
@@ -31,36 +35,40 @@ export const caseView = z
     case_id: z.string(),
     claim_id: z.string(),
     claim_reference: z.string().nullable(),
-    risk_status: claimRiskStatusView.describe('Of the claim.'),
-    risk_score: z.number().int().nullable().describe('Of the claim.'),
+    risk_status: claimRiskStatusView.describe('Risk status of the claim.'),
+    risk_score: z.number().int().nullable().describe('Risk score of the claim.'),
     status: statusView,
-    reason_code: reasonView.nullable().describe('Of the last transition.'),
+    reason_code: reasonView.nullable().describe('Reason of the last transition.'),
     assignee: z.string().nullable().describe('The `user_id` of a member, or the label that an API key gave.'),
     assignee_label: z.string().nullable().describe('The e-mail address of the member, or the label.'),
     priority: priorityView,
     due_at: iso
       .nullable()
-      .describe('Of the review while the case is open, then of the decision; null once it is closed.'),
+      .describe('Due date of the review while the case is open, then of the decision; null once the case is closed.'),
     overdue: z.boolean(),
     sla: z
       .object({
         review_due_at: iso,
-        decision_due_at: iso.describe('While paused: when it would be due if the pause ended now.'),
+        decision_due_at: iso.describe(
+          'Due date of the decision. While the case is paused: the date if the pause ended now.',
+        ),
         paused_at: iso.nullable(),
       })
       .meta({ id: 'CaseSla' }),
     fraud_suspected_by: actorView
       .nullable()
-      .describe('The first who named suspected_fraud. With four eyes another person must deny the case for it.'),
-    allowed: z.array(optionView).describe('What the case can become now, for its claim and for who asks.'),
-    version: z.number().int().describe('One more with each entry of the history.'),
+      .describe('First person who named suspected_fraud. With four eyes, another person must deny the case for it.'),
+    allowed: z
+      .array(optionView)
+      .describe('Statuses that the case can change to now, for its claim and for the caller.'),
+    version: z.number().int().describe('Grows by one with each entry of the history.'),
     created_at: iso,
     updated_at: iso,
     closed_at: iso.nullable(),
     claim_changed_at: iso
       .nullable()
       .describe(
-        'Of a closed case: when its claim came to stand otherwise than when it was closed. null once it is reopened.',
+        'When the claim of a closed case changed its standing after the closing. null once the case is reopened.',
       ),
   })
   .meta({ id: 'Case' })
@@ -69,7 +77,7 @@ export type CaseView = z.input<typeof caseView>
 
 export const entryView = z
   .object({
-    version: z.number().int().describe('Of the case, which this entry made.'),
+    version: z.number().int().describe('Version of the case that this entry created.'),
     kind: z.enum(['opened', 'escalated', 'proposed', 'transitioned', 'noted', 'changed']).meta({ id: 'CaseEntryKind' }),
     at: iso,
     by: actorView,

@@ -32,7 +32,7 @@ export interface Accepted {
   row?: AttestationRow
 }
 
-/** In the order of the submissions: the accepted attestation, or the reasons for the refusal. */
+/** Results in the order of the submissions: the accepted attestation, or the reasons for the refusal. */
 export type Acceptance = { accepted: Accepted } | { errors: FieldError[] }
 
 /** A submission with the rows that it becomes. */

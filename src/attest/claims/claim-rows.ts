@@ -84,7 +84,7 @@ export async function findByReferences(
 ): Promise<{ id: string; reference: string; isClosed: boolean }[]> {
   if (references.length === 0) return []
   return tx.query(
-    // One index lookup per reference: see findByExternalIds.
+    // Each reference is one index lookup: see findByExternalIds.
     `SELECT id, reference, erasing_since IS NOT NULL AS "isClosed" FROM unnest($1::text[]) AS wanted (name)
      CROSS JOIN LATERAL (SELECT * FROM claims WHERE reference = wanted.name LIMIT 1) AS claims`,
     [references],
@@ -231,9 +231,9 @@ function claimConditions({ environment }: Scope, filter: ClaimFilter): { where: 
     if (value !== undefined) where.push(condition(`$${values.push(value)}`))
   }
   add((p) => `reference = ${p}`, filter.reference)
-  // From the few attestations to their claims: with a join, a planner without statistics scans all claims instead.
-  // Not so for a device, which may have any number of attestations, those that it signed under another name included.
-  // Each of the two conditions has its index.
+  // The query goes from the few attestations to their claims: with a join, a planner without statistics scans all
+  // claims instead. A device is different: it may have any number of attestations, including those that it signed under
+  // another name. Each of the two conditions has its index.
   add((p) => `id = (SELECT claim_id FROM attestations WHERE external_id = ${p})`, filter.externalId)
   add((p) => `id = ANY(ARRAY(SELECT claim_id FROM attestations WHERE batch_id = ${p}))`, filter.batchId)
   add(

@@ -10,7 +10,7 @@ import type { Submission } from './submission.ts'
 import type { SubmittedRow } from './submission-rows.ts'
 import { type CaptureContext, certificatesOf, deviceFacts } from './verify-capture.ts'
 
-/** One context per submission, in order. */
+/** Returns one context per submission, in order. */
 export async function loadContext(tx: Tx, submitted: readonly SubmittedRow[]): Promise<CaptureContext[]> {
   const named = submitted.flatMap(({ submission: { bundle } }) => bundle?.device_id ?? [])
   const nonces = submitted.flatMap(({ submission: { bundle } }) => bundle?.session_nonce ?? [])

@@ -3,12 +3,12 @@ import type { EventNotes } from '#src/platform/feature.ts'
 import type { Note } from '#src/platform/http/openapi.ts'
 
 const PREFER =
-  '`wait=N`: how many seconds to wait for the evaluation, 0 to 30; 10 when absent (RFC 7240). The answer ' +
-  'says in Preference-Applied what was applied.'
-const WAITED = { 'Preference-Applied': 'What was applied of Prefer.' }
+  '`wait=N`: seconds to wait for the evaluation, 0 to 30; 10 when absent (RFC 7240). Preference-Applied in the answer ' +
+  'says what was applied.'
+const WAITED = { 'Preference-Applied': 'The part of Prefer that was applied.' }
 const QUEUED = {
   description: 'Accepted, but not evaluated yet. Read Location after Retry-After seconds.',
-  headers: { Location: 'Where the result will be.', 'Retry-After': 'Seconds.' },
+  headers: { Location: 'Address of the result.', 'Retry-After': 'Seconds.' },
 }
 
 export const capture = {
@@ -139,33 +139,34 @@ export const NOTES: Record<string, Note> = {
     headers: { Prefer: PREFER },
     examples: { 'A photo that was uploaded before': capture, 'A video that was streamed': streamedCapture },
     answers: {
-      200: { description: 'Evaluated in time: the result.', headers: WAITED, example: evaluated },
+      200: { description: 'The result: the evaluation ended in time.', headers: WAITED, example: evaluated },
       202: { ...QUEUED, headers: { ...QUEUED.headers, ...WAITED }, example: queued },
     },
     problems: ['not_found', 'environment_mismatch', 'claim_erased', 'external_id_reused', 'not_ready'],
   },
   'GET /v1/attestations/:id': {
-    description: 'With `wait` the answer comes when the evaluation has ended, or when the time is over.',
+    description: 'With `wait` the service answers when the evaluation has ended, or when the time is over.',
     answers: {
       200: {
-        headers: { 'Retry-After': 'Seconds, while it is `queued`.' },
+        headers: { 'Retry-After': 'Seconds until the next read, while the attestation is `queued`.' },
         example: evaluated,
       },
     },
   },
   'POST /v1/attestations/:id/retry': {
     description:
-      'For an attestation whose `status` is `failed` (`failure.detail` says why) or `cancelled`: the latter is submitted ' +
-      'again, as of now. Others are 409, and so is a cancelled capture that was submitted again meanwhile.',
+      'Takes an attestation whose `status` is `failed` (`failure.detail` says why) or `cancelled`. A cancelled ' +
+      'capture counts as submitted now. Other statuses are 409, and so is a cancelled capture that was submitted ' +
+      'again meanwhile.',
     answers: { 202: { example: queued } },
     problems: ['invalid_state_transition', 'external_id_reused', 'claim_erased', 'conflict'],
   },
   'GET /v1/claims': {
     description:
-      'All captures with one `claim.reference` are one claim. It has the highest score, the worst provenance and ' +
-      'all codes of them. A claim must match all filters. `device_id` finds captures that name the device and those that ' +
-      'its key signed. `order_by=updated` puts the claim that changed last first; one that changes while the pages are read ' +
-      'may appear twice.',
+      'All captures with one `claim.reference` are one claim. The claim has the highest score, the worst provenance ' +
+      'and all codes of its captures. A claim must match all filters. `device_id` finds claims with captures that ' +
+      'name the device or are signed by its key. `order_by=updated` puts the claim that changed last first; a claim ' +
+      'that changes while the pages are read may appear twice.',
     answers: { 200: { example: { object: 'list', data: [claim], has_more: false, next_cursor: null } } },
     problems: ['environment_mismatch'],
   },
@@ -174,7 +175,7 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: claim } },
   },
   'GET /v1/claims/:id/attestations': {
-    description: 'Each attestation comes with what was submitted, so that its signature can be checked again.',
+    description: 'Each attestation has its submission, so that you can check the signature again.',
     answers: { 200: { example: listed({ ...evaluated, submission }) } },
   },
 }

@@ -29,8 +29,8 @@ export async function resubmit(
   if (submitted === undefined) return false
   const { submission } = submitted
   const isOpen = await restateClaim(tx, statedClaim(claimId, submission))
-  if (!isOpen) throw refusal('claim_erased', 'claim_erased', 'Its claim was erased and takes no captures.')
-  if ((await holdMedia(tx, [mediaId])).length === 0) throw refusal('conflict', 'not_found', 'Its media are gone.')
+  if (!isOpen) throw refusal('claim_erased', 'claim_erased', 'The claim was erased and takes no captures.')
+  if ((await holdMedia(tx, [mediaId])).length === 0) throw refusal('conflict', 'not_found', 'The media were deleted.')
   const jobId = newJobId()
   if (!(await queueCancelled(tx, id, jobId).catch(refuseTakenName))) return false
   await enqueue(tx, 'attest', scope, [{ id: jobId, payload: { attestationId: id }, priority: 'interactive' }])
@@ -39,7 +39,7 @@ export async function resubmit(
   await consumeNonces(tx, [{ nonce, attestationId: id }], now)
   const [session] = await findSessionsOf(tx, [nonce])
   if (session !== undefined && session.consumedBy !== id) {
-    throw refusal('conflict', 'nonce_used', `Its nonce was used since by ${session.consumedBy}.`)
+    throw refusal('conflict', 'nonce_used', `${session.consumedBy} used the nonce meanwhile.`)
   }
   return true
 }
@@ -47,7 +47,7 @@ export async function resubmit(
 function refuseTakenName(error: unknown): never {
   const isTaken = error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION
   throw isTaken
-    ? refusal('external_id_reused', 'external_id_reused', 'Its external_id now names another submission.')
+    ? refusal('external_id_reused', 'external_id_reused', 'The external_id now names another submission.')
     : error
 }
 

@@ -140,7 +140,7 @@ export interface KnownSubmission {
 export async function findByExternalIds(tx: Tx, externalIds: readonly string[]): Promise<KnownSubmission[]> {
   if (externalIds.length === 0) return []
   return tx.query<KnownSubmission>(
-    // One index lookup per name. A planner without statistics knows nothing of an array and scans all rows of the
+    // Each name is one index lookup. A planner without statistics knows nothing of an array and scans all rows of the
     // account: ten thousand lines, each thousand slower than the one before, took 30 s.
     `SELECT id, claim_id AS "claimId", job_id AS "jobId", external_id AS "externalId", content_digest AS "contentDigest"
      FROM unnest($1::text[]) AS wanted (name)
@@ -185,8 +185,8 @@ interface WrittenResult {
  * or cancelled.
  */
 export async function insertResults(tx: Tx, results: readonly NewResult[]): Promise<Map<string, WrittenResult>> {
-  // One primary key lookup each, pipelined. A join with an array scans all attestations of the account once there are
-  // many.
+  // Each row is one primary key lookup, pipelined. A join with an array scans all attestations of the account once
+  // there are many.
   const written = await Promise.all(results.map((result) => insertResult(tx, result)))
   return new Map(written.flat().map((one) => [one.id, one]))
 }

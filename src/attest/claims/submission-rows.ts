@@ -43,7 +43,7 @@ export interface SubmittedRow {
   claimLossLng: number | null
 }
 
-/** In no order. */
+/** Returns the rows in no order. */
 export async function findSubmitted(tx: Tx, ids: readonly string[]): Promise<SubmittedRow[]> {
   const rows = await tx.query<SubmittedRow & StoredSubmission>(
     // LIMIT keeps the join order: one row, then its two related rows. With plain joins, a planner without statistics

@@ -73,7 +73,7 @@ export async function prepareSubmission(body: BatchLine): Promise<void> {
   if (slice.isOver()) await slice.next()
 }
 
-// With its members in the same order.
+// Returns the submission with its members in the same order.
 function relisted(submission: Submission, chunks: [] | undefined): Submission {
   const { bundle } = submission
   if (bundle === undefined) return submission

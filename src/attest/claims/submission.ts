@@ -17,7 +17,7 @@ export const MAX_BODY_VALUES = 72_000
 // Without its media and its video chunks, a submission is at most as long as a line of a batch: a page of evidence has
 // a hundred.
 const MAX_SUBMISSION_BYTES = 64 * 1024
-// How far a phone's clock may be ahead of ours.
+// How far a phone's clock may be ahead of the server's.
 const MAX_FUTURE_MS = 5 * 60_000
 
 // jsonb can't hold U+0000, and no name or number needs it.
@@ -65,16 +65,16 @@ const bundle = z
           .min(0)
           .max(1e7)
           .describe(
-            'Required: by how many metres the position may be off, as the system says (68 % of fixes). Above 20,000 it is no fix.',
+            'Required. Accuracy in metres that the system reports (68 % of fixes). A value above 20,000 is no fix.',
           ),
         mock: z
           .boolean()
           .optional()
-          .describe('Whether the system says that the position came from a mock provider. Left out: false.'),
+          .describe('Whether the system says that the position came from a mock provider. false when absent.'),
       })
       .meta({ id: 'CapturePosition' })
       .nullish()
-      .describe('Left out where there is no fix. Else lat, lng and accuracy_m are required, mock is not.'),
+      .describe('Absent where there is no fix. Otherwise lat, lng and accuracy_m are required, and mock is optional.'),
     biometric: z
       .strictObject({
         gated: z.boolean(),
@@ -95,7 +95,7 @@ const bundle = z
       .meta({ id: 'CaptureEvidence' })
       .optional()
       .describe(
-        'Kept as signed, and not evaluated: evidence belongs to the enrollment of the device (POST /v1/admin/devices).',
+        'Stored as signed and not evaluated: send evidence with the enrollment of the device (POST /v1/admin/devices).',
       ),
   })
   .meta({ id: 'CaptureBundle', verbatim: true })
@@ -103,7 +103,9 @@ const bundle = z
 const signature = z.strictObject({ alg: z.literal('ES256'), value: base64url }).meta({ id: 'CaptureSignature' })
 
 const common = {
-  external_id: text(255).optional().describe('Names this submission: the same content again is the same attestation.'),
+  external_id: text(255)
+    .optional()
+    .describe('Name of this submission: sending the same content again returns the same attestation.'),
   claim: claim.optional(),
   media_type: z.enum(['image', 'video']).meta({ id: 'MediaType' }),
   bundle: bundle.optional(),
@@ -120,7 +122,7 @@ const inlineMedia = z
 const streamReference = z
   .strictObject({
     capture_session_id: text(64).describe(
-      'A capture session: the chunks that were sent to it are the media, and it is closed.',
+      'Capture session whose chunks are the media. The submission closes the session.',
     ),
   })
   .meta({ id: 'StreamReference' })
@@ -186,10 +188,10 @@ export function checkSubmission(
     refuse('/bundle/video_manifest', 'unexpected', 'belongs to a video')
   }
   if (body.bundle !== undefined && body.signature === undefined) {
-    refuse('/signature', 'required', 'a bundle comes with its signature')
+    refuse('/signature', 'required', 'is required with a bundle')
   }
   if (body.bundle === undefined && body.signature !== undefined) {
-    refuse('/bundle', 'required', 'a signature comes with the bundle that it signs')
+    refuse('/bundle', 'required', 'is required with a signature')
   }
   if (body.bundle && Date.parse(body.bundle.captured_at) > nowMs + MAX_FUTURE_MS) {
     refuse('/bundle/captured_at', 'in_future', 'lies more than 5 minutes in the future')
@@ -202,14 +204,14 @@ export function checkSubmission(
   } else if ('capture_session_id' in body.media) {
     errors.push(...findingsOfId(body.media.capture_session_id, 'cap', '/media/capture_session_id', environment))
     if (body.media_type !== 'video')
-      refuse('/media/capture_session_id', 'wrong_media_type', 'is of a video, not of an image')
+      refuse('/media/capture_session_id', 'wrong_media_type', 'belongs to a video, not to an image')
   } else {
     const kind = /^\s*(image|video)\//i.exec(body.media.content_type)?.[1]?.toLowerCase()
     if (kind !== undefined && kind !== body.media_type) {
       refuse(
         '/media/content_type',
         'wrong_media_type',
-        `is that of ${ARTICLE[kind]}, not of ${ARTICLE[body.media_type]}`,
+        `belongs to ${ARTICLE[kind]}, not to ${ARTICLE[body.media_type]}`,
       )
     }
   }

@@ -28,7 +28,7 @@ export interface VerifyDeps extends Omit<LoadFactsDeps, 'db'> {
 }
 
 // The cause stays with the job, for operators: it may name files, addresses and queries.
-const FAILURE = 'It could not be evaluated, through no fault that was found in it. It can be tried again.'
+const FAILURE = 'The evaluation failed for a reason outside of the capture. You can retry it.'
 
 /** The handler of the attest queue. */
 export function createVerify({ signRecord, random = Math.random, openCase, ...deps }: VerifyDeps): Work<'attest'> {

@@ -12,12 +12,12 @@ const whole = z.number().int().min(0)
 const us = whole.max(Number.MAX_SAFE_INTEGER)
 
 const chunk = z.strictObject({
-  index: whole.max(0xffffffff).optional().describe('From 0.'),
+  index: whole.max(0xffffffff).optional().describe('Index from 0.'),
   sha256: digest.optional(),
   bytes: whole.max(MAX_VIDEO_BYTES).optional(),
   frames: whole.max(0xffffffff).optional(),
-  first_pts_us: us.optional().describe('Microseconds.'),
-  last_pts_us: us.optional().describe('The end, exclusive: where the next chunk begins.'),
+  first_pts_us: us.optional().describe('Start in microseconds.'),
+  last_pts_us: us.optional().describe('End in microseconds, exclusive: the next chunk begins there.'),
   link: digest.optional(),
 })
 
@@ -81,13 +81,7 @@ export const manifest = z
     total_bytes: us.optional(),
     duration_us: us.optional(),
     codec: z.string().min(1).max(64).optional(),
-    timescale: z
-      .number()
-      .int()
-      .min(1)
-      .max(0xffffffff)
-      .optional()
-      .describe('Units of the container’s time in a second.'),
+    timescale: z.number().int().min(1).max(0xffffffff).optional().describe('Units of the container’s time per second.'),
     // Evaluated, not refused, like the nonce that it must equal.
     chain_seed: z.string().min(1).max(256).optional().describe('The session’s nonce.'),
     chunks: chunks.optional(),

@@ -25,7 +25,7 @@ export const attestationView = z
   .object({
     attestation_id: z.string(),
     claim_id: z.string(),
-    status: workStatusView.describe('`succeeded`: it is evaluated, whatever the result.'),
+    status: workStatusView.describe('`succeeded` means that the evaluation ended, whatever the result.'),
     external_id: z.string().nullable(),
     batch_id: z.string().nullable(),
     media_id: z.string(),
@@ -40,13 +40,13 @@ export const attestationView = z
     hardware_tier: hardwareTierView.optional(),
     evaluated_at: iso.optional(),
     rules_version: z.string().optional(),
-    policy_version: z.number().int().optional().describe('Of the risk policy that it was judged by; 0: the defaults.'),
+    policy_version: z.number().int().optional().describe('Version of the risk policy that judged it; 0: the defaults.'),
     result_jws: z.string().optional().describe('The result, signed: verify it against /.well-known/jwks.json.'),
-    signing_key_revoked: keyRevocationView.optional().describe('Of the key that signed `result_jws`.'),
+    signing_key_revoked: keyRevocationView.optional().describe('Revocation of the key that signed `result_jws`.'),
     failure: workFailureView('AttestationFailure', ['evaluation_failed'])
       .nullable()
       .describe('Why the evaluation failed; POST …/retry starts it again.'),
-    erased_at: iso.optional().describe('When its media and positions were erased; the signed result stays.'),
+    erased_at: iso.optional().describe('When the media and positions were erased; the signed result stays.'),
   })
   .meta({ id: 'Attestation' })
 
@@ -110,7 +110,7 @@ export const claimView = z
     provenance_status: provenanceStatusView.nullable(),
     factor_codes: z.array(factorCodeView),
     advisory_codes: z.array(advisoryCodeView),
-    case_id: z.string().nullable().describe('Its open case.'),
+    case_id: z.string().nullable().describe('The open case of the claim.'),
     created_at: iso,
     updated_at: iso,
     erased_at: iso.nullable(),
@@ -154,7 +154,7 @@ export const evidenceView = extended(
       })
       .meta({
         id: 'Submission',
-        description: 'As it was sent: the bundle is what the signature covers.',
+        description: 'Submission as sent: the signature covers the bundle.',
         verbatim: true,
       }),
   },

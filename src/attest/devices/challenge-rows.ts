@@ -29,7 +29,7 @@ export async function insertChallenges(
   )
 }
 
-/** In no order. */
+/** Returns the challenges in no order. */
 export async function findChallenges(tx: Tx, ids: readonly string[]): Promise<ChallengeRow[]> {
   return tx.query<ChallengeRow>(`SELECT ${CHALLENGE} FROM device_challenges WHERE id = ANY($1::text[])`, [ids])
 }

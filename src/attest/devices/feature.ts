@@ -9,7 +9,7 @@ import { deviceRoutes } from './routes.ts'
 
 export type DevicesFeature = ReturnType<typeof devicesFeature>
 
-// After they expired: long enough to investigate an enrollment that failed.
+// Days after their expiry: long enough to investigate an enrollment that failed.
 const CHALLENGE_DAYS = 31
 
 /** The registry of capture devices, and the challenges that hardware evidence answers. */

@@ -20,16 +20,18 @@ const androidView = z
     security_level: listed('AndroidSecurityLevel', SECURITY_LEVELS),
     attestation_version: z.number(),
     keymint_version: z.number(),
-    provisioning: listed('AndroidProvisioning', PROVISIONINGS).describe('How the vendor’s key came into the device.'),
+    provisioning: listed('AndroidProvisioning', PROVISIONINGS).describe(
+      'How the vendor’s key was provisioned in the device.',
+    ),
     boot_state: listed('AndroidBootState', BOOT_STATES).nullable(),
     device_locked: z.boolean().nullable(),
     os_version: z.number().nullable(),
     os_patch_level: z.string().nullable(),
     vendor_patch_level: z.string().nullable(),
     boot_patch_level: z.string().nullable(),
-    os_patch_age_days: z.number().nullable().describe('When the evidence was verified.'),
+    os_patch_age_days: z.number().nullable().describe('Age when the evidence was verified.'),
     user_authentication: listed('UserAuthentication', USER_GATES).describe(
-      'How the hardware says the key is unlocked. `either`: it does not say by which of the two.',
+      'How the key is unlocked, according to the hardware. `either`: the hardware does not tell which of the two.',
     ),
     auth_timeout_seconds: z.number().nullable(),
     packages: z.array(z.object({ name: z.string().nullable(), version: z.number() }).meta({ id: 'AndroidPackage' })),
@@ -53,7 +55,7 @@ export const hardwareView = z
   .object({
     format: z.enum(['android-key', 'apple-appattest']).meta({ id: 'EvidenceFormat' }),
     proven_tier: hardwareTierView.describe(
-      'What the evidence proves; hardware_tier takes the list of revoked keys into account too.',
+      'Tier that the evidence proves; hardware_tier also takes the list of revoked keys into account.',
     ),
     reasons: z
       .array(z.object({ code: reasonCode, detail: z.string() }).meta({ id: 'HardwareReason' }))
@@ -68,9 +70,9 @@ export const hardwareView = z
           .meta({ id: 'HardwareRevocationStatus' }),
         list_fetched_at: timestampView.nullable(),
         serial: z.string().nullable(),
-        listed_as: z.string().nullable().describe('The word of the vendor’s list.'),
+        listed_as: z.string().nullable().describe('Status in the vendor’s list.'),
       })
-      .meta({ id: 'HardwareRevocation', description: 'By the vendor’s list as last fetched.' }),
+      .meta({ id: 'HardwareRevocation', description: 'Revocation by the vendor’s list as last fetched.' }),
   })
   .meta({ id: 'Hardware' })
 

@@ -28,7 +28,7 @@ interface NewEntries {
   kind: string
   reason?: string
   detail: string
-  /** The person whom the request names. */
+  /** User id given in the request. */
   named?: string | undefined
 }
 

@@ -135,7 +135,7 @@ async function enrollAll(
   at: Date,
 ): Promise<Map<string, EnrolledKey>> {
   const enrolled = new Map<string, EnrolledKey>()
-  // One order of keys across all statements: otherwise two imports of one fleet could deadlock.
+  // All statements use one order of keys: otherwise two imports of one fleet could deadlock.
   devices.sort((a, b) => Buffer.compare(a.spkiDigest, b.spkiDigest))
   // A part of 250 chains is about 1 MB when sent; ten thousand at once would be held three times in memory.
   for await (const part of inParts([devices])) {
@@ -143,7 +143,7 @@ async function enrollAll(
     for (const row of rows) enrolled.set(keyOf(row), row)
   }
   const count = [...enrolled.values()].filter(({ isChanged }) => isChanged).length
-  // One entry for all: the history of each device names it and the caller.
+  // One entry covers all devices: the history of each device names it and the caller.
   if (count > 0) await recordAudit(tx, scope, { action: 'device.enrolled', after: { devices: count } })
   return enrolled
 }

@@ -11,7 +11,8 @@ const line = {
 export const LIFE_NOTES: Record<string, Note> = {
   'GET /v1/admin/devices/counts': {
     description:
-      'Of the account and environment. `expired` devices count as not enrolled; renew those that are about to be.',
+      'Counts the devices of the account and environment. `expired` devices count as not enrolled; renew certificates ' +
+      'before they expire.',
     answers: {
       200: {
         example: {
@@ -26,8 +27,9 @@ export const LIFE_NOTES: Record<string, Note> = {
   },
   'GET /v1/admin/devices/:id/history': {
     description:
-      'Enrolled, renewed by a newer certificate, attested by newer evidence, revoked: by which key, and by whom if ' +
-      'the caller said so. A device expires automatically at `expires_at` of its last enrolment or renewal.',
+      'An entry says that the device was enrolled, renewed by a newer certificate, attested by newer evidence or ' +
+      'revoked, by which key, and by whom if the caller said so. A device expires automatically at `expires_at` of ' +
+      'its last enrolment or renewal.',
     answers: {
       200: {
         example: {

@@ -53,7 +53,7 @@ const countsView = z
     expiring_soon: z.number().int().describe('Enrolled devices whose certificate expires within 30 days.'),
     by_hardware_tier: z
       .record(hardwareTierView, z.number().int())
-      .describe('All devices by the tier that counts, the list of revoked keys included.'),
+      .describe('All devices by their current tier, which takes the list of revoked keys into account.'),
   })
   .meta({ id: 'DeviceCounts' })
 
@@ -67,7 +67,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
         sdk: 'devices.counts.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'Number of devices by status and hardware tier',
+        summary: 'Count devices by status and hardware tier',
         scope: 'admin',
         permission: 'devices.read',
         view: countsView,
@@ -91,7 +91,7 @@ export function deviceLifeRoutes(devices: Devices): Route[] {
         operationId: 'getDeviceHistory',
         sdk: 'devices.history.list',
         params: idParams('dev'),
-        summary: 'The history of one device, newest first',
+        summary: 'Read the history of one device, newest first',
         scope: 'admin',
         permission: 'devices.read',
         query: pageQuery,

@@ -53,9 +53,9 @@ const provenDevice = {
 export const NOTES: Record<string, Note> = {
   'POST /v1/admin/devices': {
     description:
-      '`certificate_chain` is base64 of DER, leaf first, without the root. The same key again is the same device. ' +
-      '`attestation` is evidence of the key’s hardware: what does not verify leaves a device of tier `none` that ' +
-      'says why.',
+      '`certificate_chain` is base64 of DER, leaf first, without the root. Sending the same key again returns the ' +
+      'same device. `attestation` is evidence of the key’s hardware: when it does not verify, the device has the tier ' +
+      '`none` and says why.',
     // Shortened: no certificate is that small.
     examples: { 'One device': { name: 'Phone 1', certificate_chain: ['MIIB'] } },
     answers: { 200: { example: device } },
@@ -63,8 +63,8 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/admin/devices/batches': {
     description:
-      'Each line is a body of `POST /v1/admin/devices`. Bad lines are reported and do not affect the others; with a ' +
-      'publishable key 1,000 lines. An interrupted upload stores nothing.',
+      'Each line is a body of `POST /v1/admin/devices`. Bad lines are reported and do not affect the others. A ' +
+      'publishable key may send 1,000 lines. An interrupted upload stores nothing.',
     bodies: {
       'application/x-ndjson': {
         schema: enrollRequest,
@@ -117,7 +117,7 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/admin/devices/:id/attestation': {
     description:
-      'Newer evidence replaces the stored one, whether the tier rises or falls. Evidence that is not about this ' +
+      'Newer evidence replaces the stored evidence, whether the tier rises or falls. Evidence that is not about this ' +
       'device is refused and changes nothing; the errors say why.',
     // Shortened: no certificate is that small.
     examples: {
@@ -129,13 +129,13 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/admin/devices': {
     description:
-      'A device must match all filters; of several statuses, any. `expired`: the certificate has expired, and the device ' +
-      'counts as not enrolled. `status=enrolled` with `expires_lt`, `order_by=expires` and `order=asc` are those to renew, ' +
-      'the most urgent first.',
+      'A device must match all filters, and any of several statuses. `expired` means that the certificate has expired ' +
+      'and the device counts as not enrolled. `status=enrolled` with `expires_lt`, `order_by=expires` and `order=asc` ' +
+      'lists the devices to renew, the most urgent first.',
     answers: { 200: { example: listed(device) } },
   },
   'GET /v1/admin/devices/:id': {
-    description: 'With its certificate and what the server knows of its hardware.',
+    description: 'The answer has the certificate, and what the service knows of the hardware.',
     answers: { 200: { example: provenDevice } },
   },
   'PATCH /v1/admin/devices/:id': {
@@ -145,9 +145,9 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/admin/devices/:id/revoke': {
     description:
-      'New captures of the device raise `device_revoked` from now on, whatever their time. Those that were ' +
-      'accepted at or after `effective_at` are re-evaluated: see `GET /v1/account/reevaluations`. Its key can not ' +
-      'be enrolled again. A repeat changes nothing.',
+      'Later captures of the device raise `device_revoked`, whatever their time. Captures that were accepted at or ' +
+      'after `effective_at` are re-evaluated: see `GET /v1/account/reevaluations`. Its key can not be enrolled again. ' +
+      'A repeat changes nothing.',
     examples: { 'A lost phone': { reason: 'Lost on the way home', effective_at: '2026-11-20T18:00:00Z' } },
     answers: {
       200: {

@@ -139,7 +139,7 @@ export function reasonsOf({ format }: HardwareEvidence, reasons: readonly Reason
 // The upper estimate of a line's memory besides its evidence.
 const BYTES_PER_LINE = 1024
 const CHUNK = 500
-const TWICE = 'is in an earlier line already, which counts'
+const TWICE = 'repeats an earlier line, which counts'
 
 function chunksOf<Item>(items: readonly Item[]): Item[][] {
   return Array.from({ length: Math.ceil(items.length / CHUNK) }, (_, index) =>
@@ -197,7 +197,7 @@ async function replaceAll(
       result.devices.push({ line, deviceId, provenTier: one.verdict.provenTier })
     }
   }
-  // One entry for all: the history of each device names it and the caller.
+  // One entry covers all devices: the history of each device names it and the caller.
   if (count > 0) await recordAudit(tx, acting, { action: 'device.evidence_changed', after: { devices: count } })
   result.devices.sort((a, b) => a.line - b.line)
   return result

@@ -147,7 +147,10 @@ function registryRoutes(devices: Devices): Route[] {
             .enum(DEVICE_ORDERS)
             .meta({ id: 'DeviceOrder' })
             .default('created')
-            .describe('`created` when absent. By `expires`, `order=asc` begins with what expires first.'),
+            .describe(
+              '`created` when absent. With `expires` and `order=asc` the list begins with the device that expires ' +
+                'first.',
+            ),
           status: several(deviceStatusView).optional(),
           hardware_tier: hardwareTierView.optional(),
           expires_gte: boundTime.optional().meta({ description: 'The certificate expires at or after.' }),
@@ -167,7 +170,7 @@ function registryRoutes(devices: Devices): Route[] {
         effect: 'read',
         kind: 'call',
         params: idParams('dev'),
-        summary: 'One device',
+        summary: 'Read one device',
         scope: 'admin',
         permission: 'devices.read',
         view: deviceView,
@@ -212,10 +215,12 @@ function registryRoutes(devices: Devices): Route[] {
         audits: 'device.revoked',
         body: z.strictObject({
           reason: visibleText(500),
-          actor: visibleText(200).optional().describe('Who revokes it, for its history.'),
+          actor: visibleText(200).optional().describe('Who revokes the device, for its history.'),
           effective_at: timestamp
             .optional()
-            .describe('From when on its captures are not trusted. Now when absent; may be in the past.'),
+            .describe(
+              'Captures accepted from this time on are not trusted. Now when absent; the time may be in the past.',
+            ),
         }),
         view: deviceView,
         status: [200],

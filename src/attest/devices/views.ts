@@ -20,7 +20,7 @@ export const deviceView = z
     certificate: certificateView,
     spki_sha256: z.string(),
     enrolled_at: timestampView,
-    expires_at: timestampView.describe('When its certificate expires: from then on it counts as not enrolled.'),
+    expires_at: timestampView.describe('When the certificate expires. From then on the device counts as not enrolled.'),
     revoked_at: timestampView.nullable(),
     revoke_effective_at: timestampView.nullable(),
     revoke_reason: z.string().nullable(),

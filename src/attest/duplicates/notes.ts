@@ -21,8 +21,9 @@ const compared = {
 export const NOTES: Record<string, Note> = {
   'GET /v1/claims/:id/duplicates': {
     description:
-      'Other claims of the account that show the same bytes, or a picture whose 64-bit perceptual hash differs in ' +
-      'six bits or less and whose greys are the same block by block. The search runs after the evaluation: `pending` says that it has not run yet.',
+      'Lists other claims of the account that show the same bytes, or a picture whose 64-bit perceptual hash differs ' +
+      'in six bits or less and whose greys are the same block by block. The search runs after the evaluation: ' +
+      '`pending` means that it has not run yet.',
     answers: { 200: { example: { object: 'list', data: [compared], has_more: false, next_cursor: null } } },
   },
 }

@@ -11,7 +11,7 @@ const other = z
     claim_id: z.string(),
     attestation_id: z.string(),
     kind: z.enum(['duplicate_media', 'similar_media']).meta({ id: 'DuplicateKind' }),
-    distance_bits: z.number().int().describe('Of 64; 0 for the same bytes too.'),
+    distance_bits: z.number().int().describe('Differing bits of 64; 0 for identical bytes too.'),
   })
   .meta({ id: 'DuplicateMatch' })
 
@@ -22,16 +22,18 @@ const findingsView = z
     status: z
       .enum(['pending', 'compared', 'not_comparable'])
       .meta({ id: 'DuplicateStatus' })
-      .describe('pending: not compared yet, or compared anew because an earlier result came late.'),
+      .describe('pending: the picture is not compared yet, or is compared anew because an earlier result came late.'),
     not_comparable: z
       .string()
       .nullable()
-      .describe('Why there is no perceptual hash; the same bytes are found without one.'),
+      .describe('Why there is no perceptual hash; identical bytes are found without a hash.'),
     earlier: z
       .array(other)
       .describe('Earlier claims with the same or a similar picture, nearest first: ten of each kind.'),
-    earlier_more: z.number().int().describe('Earlier claims that are not among them.'),
-    later: z.array(other).describe('Claims that showed it later and name this attestation, oldest first, ten at most.'),
+    earlier_more: z.number().int().describe('Number of earlier claims that are not listed.'),
+    later: z
+      .array(other)
+      .describe('Claims that showed the picture later and name this attestation, oldest first, ten at most.'),
   })
   .meta({ id: 'DuplicateFindings' })
 
@@ -43,7 +45,7 @@ export function duplicateRoutes(findings: DuplicateFindings): Route[] {
         operationId: 'listDuplicates',
         sdk: 'claims.duplicates.list',
         params: idParams('clm'),
-        summary: 'Other claims that show the same pictures',
+        summary: 'List other claims that show the same pictures',
         scope: 'verify',
         permission: 'claims.read',
         query: pageQuery,

@@ -171,7 +171,7 @@ function leftOf(row: Erasable, copies: ReadonlyMap<string, string>): Erasable {
 
 function underWay(id: string): Failure {
   return new Failure('service_unavailable', {
-    detail: `The erasure of ${id} is under way. Ask again: the answer is 200 when everything is gone.`,
+    detail: `The erasure of ${id} is in progress. Repeat the request: the answer is 200 when all bytes are deleted.`,
     headers: { 'Retry-After': '5' },
   })
 }

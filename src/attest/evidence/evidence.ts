@@ -54,7 +54,7 @@ const DOCUMENTS = { slots: 8, slotsEach: 1, maxWaitingEach: 5, maxWaiting: 40 }
 // For all pictures of one document. A picture that is not decoded by then is left out, and the document says so.
 const PICTURES_MS = 20_000
 
-/** WebP, or why there is none; `gone`: the media were erased meanwhile. */
+/** WebP, or why there is no picture; `gone`: the media were erased meanwhile. */
 export type ThumbnailRead = Uint8Array | NoThumbnail['why'] | 'gone'
 
 export interface EvidenceDeps {
@@ -96,7 +96,8 @@ export function createEvidence(deps: EvidenceDeps) {
     const binding = { route: 'GET /v1/claims/:id/evidence', scope: caller, query: { id: claimId } }
     const before = pager.decode(request.cursor, binding)
     const [keys, revocations] = await Promise.all([deps.jwks(), deps.revocations()])
-    // One snapshot: the claim and its attestations must not contradict each other, and reading must not block others.
+    // All rows are read in one snapshot: the claim and its attestations must not contradict each other, and reading
+    // must not block others.
     const rows = await db.tenant(caller, (tx) => loadRows(tx, claimId, { before, limit: request.limit }), {
       isSnapshot: true,
     })

@@ -5,8 +5,8 @@ import { EXAMPLE_PACKET } from './packet-example.ts'
 export const NOTES: Record<string, Note> = {
   'GET /v1/claims/:id/timeline': {
     description:
-      'Captures and their results, earlier ones too, the steps of its cases, and the events about the claim. Events are ' +
-      'kept for a limited time, so old ones may be missing.',
+      'The timeline has captures and their results, earlier results too, the steps of cases, and the events about the ' +
+      'claim. Events are kept for a limited time, so old ones may be missing.',
     answers: {
       200: {
         example: listed({
@@ -21,11 +21,11 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/claims/:id/evidence': {
     description:
-      'What was submitted, what was found, the certificates of the devices, what people decided and when: signed ' +
-      'as a whole and part by part, so that it can be checked offline with `npm run evidence -- verify FILE`. As a ' +
-      'PDF it is a document to read, with the same packet as an attachment. 100 attestations at most, newest ' +
-      'first; `next_cursor` leads to older ones. What adjusters noted is withheld from keys without the scope ' +
-      '`escalate`. Each export is logged.',
+      'The packet has the submissions, the findings, the certificates of the devices, and what people decided and ' +
+      'when. It is signed as a whole and part by part, so that `npm run evidence -- verify FILE` can check it ' +
+      'offline. The PDF is a document to read, with the same packet as an attachment. A packet has at most 100 ' +
+      'attestations, newest first; `next_cursor` leads to older ones. Keys without the scope `escalate` get no notes ' +
+      'of adjusters. Each export is logged.',
     headers: { Accept: '`application/pdf` for the document; `application/json` when absent.' },
     answers: { 200: { example: EXAMPLE_PACKET } },
   },

@@ -19,7 +19,7 @@ const limit = z
   .transform(Number)
   .default(MAX_ATTESTATIONS)
   .meta({
-    description: 'How many attestations at most, newest first; 100 when absent.',
+    description: 'Most attestations, newest first; 100 when absent.',
     type: 'integer',
     minimum: 1,
     maximum: MAX_ATTESTATIONS,
@@ -30,11 +30,13 @@ const momentView = z
   .object({
     at: timestampView,
     kind: z.enum(MOMENT_KINDS).meta({ id: 'ClaimMomentKind' }),
-    subject_id: z.string().describe('The claim, attestation, case or screening that it is about.'),
-    by: actorView.nullable().describe('Who did it, of entries of cases; null for the others.'),
+    subject_id: z.string().describe('Id of the claim, attestation, case or screening that the entry is about.'),
+    by: actorView.nullable().describe('Who acted, in entries of cases; null in other entries.'),
     details: z
       .record(z.string(), z.unknown())
-      .describe('By kind: the data of the event, the result, or the change of the case. Notes are at the case.'),
+      .describe(
+        'Details by kind: the data of the event, the result, or the change of the case. The case has the notes.',
+      ),
   })
   .meta({ id: 'ClaimMoment' })
 
@@ -46,7 +48,7 @@ export function evidenceRoutes(evidence: EvidenceExport, timeline: ReturnType<ty
         operationId: 'listClaimTimeline',
         sdk: 'claims.timeline.list',
         params: idParams('clm'),
-        summary: 'What happened to a claim, newest first',
+        summary: 'Read what happened to a claim, newest first',
         scope: 'verify',
         permission: 'claims.read',
         query: pageQuery,
@@ -64,7 +66,7 @@ export function evidenceRoutes(evidence: EvidenceExport, timeline: ReturnType<ty
         effect: 'read',
         kind: 'call',
         params: idParams('clm'),
-        summary: 'Everything known about a claim in one signed packet, as JSON or as a PDF that contains it',
+        summary: 'Export everything known about a claim in one signed packet, as JSON or as a PDF that contains it',
         scope: 'verify',
         permission: 'claims.read',
         audits: 'evidence.read',

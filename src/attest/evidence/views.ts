@@ -10,7 +10,7 @@ const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const sha256 = z.string().describe('SHA-256, lower-case hex.')
 
 const certificate = z.object({
-  der: z.string().describe('base64 of DER.'),
+  der: z.string().describe('Certificate as base64 of DER.'),
   subject: z.string(),
   issuer: z.string(),
   serial: z.string(),
@@ -28,7 +28,7 @@ const attestation = z
     status: z.enum(['queued', 'evaluated', 'failed', 'cancelled']).meta({ id: 'PacketAttestationStatus' }),
     accepted_at: iso,
     evaluated_at: iso.nullable(),
-    erased_at: iso.nullable().describe('When its media and positions were erased.'),
+    erased_at: iso.nullable().describe('When the media and positions were erased.'),
     media: z.object({
       media_id: z.string(),
       sha256,
@@ -47,25 +47,27 @@ const attestation = z
         signature: z.object({ alg: z.string(), value: z.string() }).optional(),
         stream: z.string().optional().describe('The capture session that the media were streamed to.'),
       })
-      .describe('As it was sent; after an erasure, what is left.'),
+      .describe('Submission as sent; after an erasure, the remaining members.'),
     bundle_sha256: z
       .string()
       .nullable()
-      .describe('base64url SHA-256 of the canonical bundle (RFC 8785), as the signed result has it.'),
+      .describe('base64url SHA-256 of the canonical bundle (RFC 8785), as in the signed result.'),
     key: z
-      .object({ source: z.enum(['certificate', 'device']), spki: z.string().describe('base64 of DER.') })
+      .object({ source: z.enum(['certificate', 'device']), spki: z.string().describe('Public key as base64 of DER.') })
       .nullable()
       .describe('The key that checks the bundle’s signature.'),
     certificates: z.object({
-      source: z.enum(['submission', 'device', 'none']).describe('device: none was sent, these are enrolled.'),
+      source: z
+        .enum(['submission', 'device', 'none'])
+        .describe('device: no certificates were sent, and these are the enrolled ones.'),
       chain: z.array(certificate),
     }),
     distance: z
       .object({ metres: z.number(), accuracy_metres: z.number(), mock: z.boolean() })
       .nullable()
       .describe(
-        'From the position of the bundle to where the loss was: of the claim’s first-stated place and this submission’s ' +
-          'own, the farther.',
+        'Distance from the position of the bundle to the place of the loss. The claim’s first-stated place or the ' +
+          'place of this submission counts, whichever is farther.',
       ),
     result: attestationView
       .pick({ observations: true })
@@ -79,12 +81,12 @@ const attestation = z
         advisory_factors: attestationView.shape.advisory_factors.unwrap(),
         observations: attestationView.shape.observations.unwrap(),
         result_jws: z.string(),
-        signing_key_revoked: keyRevocationView.optional().describe('Of the key that signed `result_jws`.'),
+        signing_key_revoked: keyRevocationView.optional().describe('Revocation of the key that signed `result_jws`.'),
       })
       .nullable(),
     found_later: attestationView.shape.observations
       .unwrap()
-      .describe('Found after the result was signed: the same or a similar picture in other claims.'),
+      .describe('Findings after the result was signed: the same or a similar picture in other claims.'),
     earlier_results: z
       .array(
         z.object({
@@ -97,7 +99,7 @@ const attestation = z
           signing_key_revoked: keyRevocationView.optional(),
         }),
       )
-      .describe('Results that later ones replaced, oldest first: the five newest of them.'),
+      .describe('The five newest results that later results replaced, oldest first.'),
     failure: z.string().nullable(),
   })
   .meta({ id: 'PacketAttestation', verbatim: true })
@@ -109,9 +111,12 @@ const entry = entryView
     actor: z
       .string()
       .nullable()
-      .describe('With an API key as the caller stated it, with a session its user; null for the service itself.'),
+      .describe(
+        'Who acted. With an API key, the name that the caller stated; with a session, its user; null for the service ' +
+          'itself.',
+      ),
     api_key_id: z.string().nullable(),
-    note_withheld: z.boolean().describe('There is a note; the key has no scope escalate.'),
+    note_withheld: z.boolean().describe('true: there is a note, which a key without the scope escalate does not see.'),
   })
   .meta({ id: 'PacketCaseEntry', verbatim: true })
 
@@ -129,16 +134,16 @@ const caseRecord = caseView
     closed_at: true,
   })
   .extend({
-    fraud_suspected_by: z.string().nullable().describe('The first who named suspected_fraud.'),
+    fraud_suspected_by: z.string().nullable().describe('First person who named suspected_fraud.'),
     history: z.array(entry).describe('Oldest first.'),
-    history_omitted: z.number().int().describe('Entries before the first that is here.'),
+    history_omitted: z.number().int().describe('Number of earlier entries that are left out.'),
   })
   .meta({ id: 'PacketCase', verbatim: true })
 
 const moment = z.object({
   at: iso,
   kind: z.string(),
-  subject: z.string().describe('The id that it is about.'),
+  subject: z.string().describe('Id of the subject.'),
   detail: z.record(z.string(), z.unknown()),
 })
 

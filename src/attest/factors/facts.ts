@@ -101,7 +101,7 @@ export interface Facts extends MediaFacts {
   } | null
   /** Null, or left out: the media is no video. */
   video?: VideoFacts | null
-  /** The factors of the latest screening with a score for these bytes; left out: there is none. */
+  /** Factors of the latest screening with a score for these bytes; absent without such a screening. */
   screening?: readonly { code: 'ai_generated_likely' | 'deepfake_likely'; evidence: Evidence }[]
   /** The place of the loss: from the submission, otherwise from its claim. */
   lossLocation: Position | null

@@ -75,8 +75,8 @@ function isInTime(capturedAt: Date, issuedAt: Date | null, expiresAt: Date | nul
   return at >= issuedAt.getTime() - CLOCK_SKEW_MS && at <= expiresAt.getTime() + CLOCK_SKEW_MS
 }
 
-// The device whose key signed. A bundle may name any device, so a name alone makes nobody the device that a nonce was
-// issued for.
+// Device whose key signed. A bundle may name any device, so a name alone does not prove that the nonce was issued for
+// it.
 function signerOf({ device }: CapturedFacts): string | null {
   return device === null || device.state === 'not_enrolled' ? null : device.id
 }

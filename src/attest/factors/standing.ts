@@ -15,7 +15,7 @@ export interface ClaimBefore {
 }
 
 export interface Movement {
-  /** One of the two axes, or the score, is another one: an event, and a line in the claim's case. */
+  /** One of the two axes, or the score, changed: this causes an event and a line in the claim's case. */
   isStandingChanged: boolean
   /** Or its codes are: the row is written. */
   isRowChanged: boolean

@@ -82,7 +82,7 @@ function readDescription(extension: Buffer): KeyDescription | undefined {
 function bindingReasons({ leaf }: AndroidChain, { challenge }: KeyDescription, input: AndroidInput): Reason[] {
   const reasons: Reason[] = []
   if (!isEqualBytes(leaf.spkiDigest, sha256(input.spki))) {
-    reasons.push(reason('key_mismatch', 'is about another key than the certificate’s'))
+    reasons.push(reason('key_mismatch', 'is about another key than the key of the certificate'))
   }
   if (!isEqualBytes(challenge, input.challenge)) {
     reasons.push(reason('challenge_mismatch', 'answers another challenge'))

@@ -54,7 +54,7 @@ export function verifyAppAttestation(input: AppleInput): EvidenceVerdict {
   }
   const keyId = sha256(pointOf(leaf))
   if (!isEqualBytes(credential.id, keyId) || (input.keyId !== undefined && !isEqualBytes(input.keyId, keyId))) {
-    return unproven(FORMAT, reason('key_id_mismatch', 'its key has another name'))
+    return unproven(FORMAT, reason('key_id_mismatch', 'its key has another identifier'))
   }
   if (authData.counter !== 0) {
     return unproven(FORMAT, reason('counter_not_zero', `its counter is ${authData.counter}, a new key’s is 0`))
@@ -133,7 +133,7 @@ interface Attestation {
   intermediate: Certificate
   authData: NonNullable<ReturnType<typeof readAttestedData>>
   authDataBytes: Buffer
-  /** From the certificate: SHA-256 of authenticator data and clientDataHash. */
+  /** Nonce in the certificate: SHA-256 of authenticator data and clientDataHash. */
   nonce: Buffer
 }
 
@@ -207,7 +207,7 @@ function decodeMap(bytes: Uint8Array, maxBytes: number): Map<unknown, unknown> |
     const value: unknown = decode(bytes, STRICT_CBOR)
     return value instanceof Map ? value : undefined
   } catch {
-    return undefined // Whatever it throws (also for nesting beyond the stack), these bytes are no object of ours.
+    return undefined // Whatever the parser throws (also for nesting beyond the stack), these bytes are no App Attest object.
   }
 }
 

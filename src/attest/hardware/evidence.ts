@@ -15,7 +15,7 @@ const encoded = z.base64().max(Math.ceil(MAX_OBJECT_BYTES / 3) * 4)
 const challenge = z
   .string()
   .regex(/^[A-Za-z0-9_-]{43}$/, 'must be a challenge of POST /v1/admin/devices/challenges')
-  .describe('Ours, unused, in its time.')
+  .describe('A challenge of this service, unused and not expired.')
 
 export const evidenceRequest = z
   .discriminatedUnion('format', [
@@ -27,7 +27,10 @@ export const evidenceRequest = z
           .array(encoded)
           .min(1)
           .max(8)
-          .describe('DER in base64: the key’s certificate first, the root last, as the key store answers them.'),
+          .describe(
+            'Certificates as DER in base64: the key’s certificate first, the root last, as the key store returns ' +
+              'them.',
+          ),
       })
       .meta({ id: 'AndroidEvidence' }),
     z

@@ -6,7 +6,7 @@ import { readTagged, type Tagged } from './tagged.ts'
 
 export const KEY_DESCRIPTION_OID = '1.3.6.1.4.1.11129.2.1.17'
 
-// In the order of their numbers, as those of the boot states.
+// Levels in the order of their numbers, like the boot states.
 export const SECURITY_LEVELS = ['software', 'tee', 'strongbox'] as const
 export type SecurityLevel = (typeof SECURITY_LEVELS)[number]
 

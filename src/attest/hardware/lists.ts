@@ -23,7 +23,7 @@ const TIMEOUT_MS = 30_000
 // The list has about 300 KB.
 const MAX_BYTES = 16 * 1024 * 1024
 
-/** Returns the current list, or why there is none. */
+/** Returns the current list, or why it is missing. */
 export type ReadRevocations = () => Promise<RevocationSnapshot>
 
 /** @param url the list's address; undefined when this deployment uses none. */

@@ -89,7 +89,7 @@ export interface AndroidFacts {
   osPatchLevel: string | null
   vendorPatchLevel: string | null
   bootPatchLevel: string | null
-  /** At the time of the verification. */
+  /** Age at the time of the verification. */
   osPatchAgeDays: number | null
   userGate: UserGate
   authTimeoutSeconds: number | null
@@ -103,7 +103,7 @@ export interface AndroidFacts {
 export interface AppleFacts {
   format: 'apple-appattest'
   environment: (typeof APP_ENVIRONMENTS)[number]
-  /** Team and bundle identifier; null when it is none of the expected apps, of which only the digest is known. */
+  /** Team and bundle identifier; null for an app that is not expected, of which only the digest is known. */
   appId: string | null
   /** Base64 of SHA-256 of the App Attest key. */
   keyId: string

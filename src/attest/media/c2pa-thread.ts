@@ -115,7 +115,7 @@ async function readManifest(bytes: Uint8Array, { signers, authorities }: C2paReq
   }
 }
 
-/** The reader's own JSON, or why there is none. */
+/** Returns the reader's own JSON, or why it has none. */
 async function readJson(bytes: Uint8Array, trust: object, verify = {}): Promise<string | C2paFacts> {
   try {
     // The library ignores the type and detects the format from the bytes.

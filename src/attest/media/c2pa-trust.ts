@@ -1,5 +1,5 @@
-// Whom C2PA manifests are trusted by: signers, from the deployment's file or the public list, and those that an account adds;
-// time-stamp authorities, from the public list.
+// Trust anchors of C2PA manifests: signers, from the deployment's file or the public list, and those that an account
+// adds; time-stamp authorities, from the public list.
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'

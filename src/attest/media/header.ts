@@ -152,7 +152,7 @@ function packedOf(type: string, body: Uint8Array): Uint8Array | undefined {
 // Deflate expands a byte to at most this many: the longest match of 258 bytes takes two bits.
 const MAX_RATIO = 1_032
 
-/** At most one more than `most`; for a damaged stream the bytes inflated until the damage. */
+/** Returns at most one byte more than `most`; for a damaged stream, the bytes inflated until the damage. */
 function inflatedBytes(packed: Uint8Array, most: number): number {
   try {
     return inflateSync(packed, { maxOutputLength: Math.max(1, most) }).length

@@ -188,7 +188,7 @@ export function createMedia({ db, store, inspector, decoder, now = () => new Dat
 
     /**
      * Opens the picture that `findThumbnail` finds.
-     * @throws {Failure} `not_found` with the reason when there is none.
+     * @throws {Failure} `not_found` with the reason when there is no picture.
      */
     async thumbnail(scope: Scope, media: Media): Promise<OpenBlob> {
       const found = await findThumbnail(scope, media)
@@ -220,7 +220,7 @@ function hasType(type: MediaType, head: Uint8Array, isWhole: boolean): boolean {
   if (head.byteLength === 0) throw badBody('empty_body', 'The body is empty: send the bytes of one image or video.')
   const found = sniffType(head)
   if (found === undefined && !isWhole && head.byteLength < SNIFF_BYTES) return false
-  if (found !== type) throw wrongType(type, found ?? 'none of the types that are accepted')
+  if (found !== type) throw wrongType(type, found ?? 'no accepted type')
   return true
 }
 
@@ -239,7 +239,7 @@ const isBusy = ({ code }: { code: InspectionCode }): boolean => code === 'busy' 
 
 const tryAgain = (detail: string): Failure => new Failure('service_unavailable', `${detail} Try again.`)
 
-const beingErased = (): Failure => tryAgain('The same bytes were being erased when they came again.')
+const beingErased = (): Failure => tryAgain('The same bytes were being erased when they arrived.')
 
 /** A finding about the whole body: the empty JSON pointer. */
 const badBody = (code: FieldErrorCode, detail: string): Failure =>
@@ -252,7 +252,7 @@ const wrongType = (declared: MediaType, found: string): Failure =>
   invalidField('Content-Type', 'content_type_mismatch', `says ${declared}, but the bytes are ${found}`)
 
 const wrongDigest = (sha256: string): Failure =>
-  invalidField('Content-Digest', 'digest_mismatch', `is not of the bytes that arrived: their SHA-256 is ${sha256}`)
+  invalidField('Content-Digest', 'digest_mismatch', `does not match the received bytes: their SHA-256 is ${sha256}`)
 
 // Hashing 15 MB at once would block the event loop for 40 ms.
 async function* inTurns(data: InlineBytes): AsyncGenerator<Uint8Array> {

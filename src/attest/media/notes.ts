@@ -14,30 +14,33 @@ const media = {
 export const NOTES: Record<string, Note> = {
   'POST /v1/media': {
     description:
-      'The raw bytes as the body. The content type is detected from the bytes and must agree. Uploading the same ' +
-      'bytes again answers the same `media_id`. Unreferenced media are deleted after 7 days.',
-    headers: { 'Content-Digest': '`sha-256=:<base64>:` (RFC 9530): compared with what arrives.' },
+      'The body is the raw bytes. The content type is detected from the bytes and must agree with the header. ' +
+      'Uploading the same bytes again answers the same `media_id`. Unreferenced media are deleted after 7 days.',
+    headers: { 'Content-Digest': '`sha-256=:<base64>:` (RFC 9530): compared with the received bytes.' },
     answers: { 200: { example: media } },
   },
   'GET /v1/media/:id': {
-    description: 'Byte for byte as it was uploaded, as an attachment. Its ETag is the SHA-256 in hex.',
+    description: 'Returns the uploaded bytes unchanged, as an attachment. The ETag is the SHA-256 in hex.',
     headers: {
       Range: '`bytes=0-1023`: one range (RFC 9110 14.2).',
-      'If-Range': 'An ETag: the range only counts while it is the same.',
+      'If-Range': 'An ETag: the range applies only while the ETag is the same.',
     },
     answers: {
-      200: { description: 'All of it.', headers: { 'Accept-Ranges': '`bytes`.' } },
+      200: { description: 'The whole archive.', headers: { 'Accept-Ranges': '`bytes`.' } },
       206: {
-        description: 'The range.',
-        headers: { 'Accept-Ranges': '`bytes`.', 'Content-Range': 'Which part of how many bytes this is.' },
+        description: 'The requested range.',
+        headers: {
+          'Accept-Ranges': '`bytes`.',
+          'Content-Range': 'The range of this answer, and the size of the whole.',
+        },
       },
     },
     problems: ['range_not_satisfiable'],
   },
   'GET /v1/media/:id/metadata': {
     description:
-      'What is shown of it without its bytes. `width` and `height` are as stored in the file, before any rotation, and ' +
-      'null for a video.',
+      'The answer contains no bytes of the media. `width` and `height` are as stored in the file, before any ' +
+      'rotation, and null for a video.',
     answers: {
       200: {
         example: {
@@ -51,7 +54,8 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/media/:id/thumbnail': {
     description:
-      'Made at the first request. 404 where the pixels can not be read here (HEIC), or not within 8 s and 768 MB. An ' +
-      'account has one picture decoded at a time: with 64 more waiting it is 503 with `Retry-After`.',
+      'The picture is made at the first request. The answer is 404 where the service can not read the pixels (HEIC), ' +
+      'or not within 8 s and 768 MB. The service decodes one picture of an account at a time: while 64 more wait, the ' +
+      'answer is 503 with `Retry-After`.',
   },
 }

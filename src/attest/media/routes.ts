@@ -29,8 +29,8 @@ const detailsView = extended(
   mediaView,
   {
     uploaded_at: timestampView.describe('When the same bytes were last uploaded.'),
-    claim_ids: z.array(z.string()).max(MAX_CLAIMS).describe('The claims whose captures show it, newest first.'),
-    has_more_claims: z.boolean().describe(`More than ${MAX_CLAIMS} claims show it.`),
+    claim_ids: z.array(z.string()).max(MAX_CLAIMS).describe('Claims whose captures show the media, newest first.'),
+    has_more_claims: z.boolean().describe(`true: more than ${MAX_CLAIMS} claims show the media.`),
   },
   { id: 'MediaDetails' },
 )
@@ -111,7 +111,7 @@ export function mediaRoutes(media: MediaDomain, recordRead: ReadAudit): Route[] 
         effect: 'read',
         kind: 'call',
         params: idParams('med'),
-        summary: 'What is known of a photo or a video: its type, size and dimensions, and the claims that show it.',
+        summary: 'Read the type, size and dimensions of a photo or a video, and the claims that show it.',
         scope: 'verify',
         permission: 'claims.read',
         view: detailsView,

@@ -57,7 +57,7 @@ export async function findMedia(tx: Tx, id: string): Promise<Media | undefined> 
   return row === undefined ? undefined : toMedia(row)
 }
 
-/** When the same bytes came last. */
+/** Returns when the same bytes were last uploaded. */
 export async function findUploadedAt(tx: Tx, id: string): Promise<Date | undefined> {
   const [row] = await tx.query<{ at: Date }>('SELECT uploaded_at AS at FROM media WHERE id = $1', [id])
   return row?.at
@@ -73,7 +73,7 @@ export async function findClaimsOfMedia(tx: Tx, id: string, limit: number): Prom
   return rows.map((row) => row.id)
 }
 
-/** Without erased ones, in no order. */
+/** Returns media that are not erased, in no order. */
 export async function findMediaByIds(tx: Tx, ids: readonly string[]): Promise<Media[]> {
   const rows = await tx.query<Row>(`SELECT ${COLUMNS} FROM media WHERE id = ANY($1) AND state = 'stored'`, [ids])
   return rows.map(toMedia)

@@ -96,7 +96,7 @@ export function createThumbnails({ store, decoder }: ThumbnailsDeps) {
 
 const UNREADABLE = 'Its pixels can’t be read here.'
 const NO_PIXELS: NoThumbnail = { why: 'unreadable', detail: UNREADABLE }
-const GONE: NoThumbnail = { why: 'unreadable', detail: 'Its bytes are gone.' }
+const GONE: NoThumbnail = { why: 'unreadable', detail: 'Its bytes were deleted.' }
 
 // The image library is built without an HEVC decoder, so a HEIC file can be described but not decoded.
 const hasPixels = ({ contentType }: Media): boolean =>

@@ -23,13 +23,13 @@ const list = { object: 'list', has_more: false, next_cursor: null }
 export const NOTES: Record<string, Note> = {
   'GET /v1/account/risk-policy': {
     description:
-      'Per account and environment. `version` 0 is the defaults, which count until a policy is set. To change it, change ' +
-      '`document` and send it back, with the ETag as `If-Match`.',
+      'Each environment of an account has its own policy. `version` 0 is the defaults, which apply until a policy is ' +
+      'set. To change it, change `document` and send it back, with the ETag as `If-Match`.',
     answers: { 200: { example: current } },
   },
   'PUT /v1/account/risk-policy': {
     description:
-      'Makes a new version, which counts for every result from now on; the same document again makes none. ' +
+      'Makes a new version, which applies to every later result; the same document again makes none. ' +
       'Without `If-Match` the answer is 428, and with the ETag of another version 412. Results that the new policy judges ' +
       'differently are re-evaluated at bulk priority: `GET /v1/account/reevaluations` shows the progress. Try a ' +
       'dry run first.',
@@ -43,7 +43,7 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: { ...list, data: [current] } } },
   },
   'GET /v1/account/risk-policy/versions/:version': {
-    description: '0 is the defaults.',
+    description: 'Version 0 is the defaults.',
     answers: { 200: { example: current } },
     problems: ['not_found'],
   },

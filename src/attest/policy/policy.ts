@@ -12,22 +12,22 @@ const threshold = z.number().int().min(0).max(1_000)
 /** The policy as it is sent, stored and answered. */
 export const policyDocument = z
   .strictObject({
-    require_attestation: z.boolean().describe('A photo without a signed bundle is noted.'),
-    require_biometric: z.boolean().describe('A capture that no biometric gated is noted.'),
-    require_gps: z.boolean().describe('A capture without a GPS fix is noted.'),
+    require_attestation: z.boolean().describe('true: a photo without a signed bundle is noted.'),
+    require_biometric: z.boolean().describe('true: a capture that no biometric gated is noted.'),
+    require_gps: z.boolean().describe('true: a capture without a GPS fix is noted.'),
     require_session_nonce: z
       .boolean()
       .default(false)
-      .describe('A bundle without a nonce raises session_nonce_mismatch, as it always does for video.'),
+      .describe('true: a bundle without a nonce raises session_nonce_mismatch, as it always does for video.'),
     thresholds: z
       .strictObject({ review: threshold, failed: threshold })
       .meta({ id: 'RiskThresholds', verbatim: true })
-      .describe('From which score on a claim is for review, and from which on it has failed.'),
+      .describe('Least score of a claim for review, and least score of a failed claim.'),
     geofence_m: z
       .number()
       .min(0)
       .max(MAX_GEOFENCE_METRES)
-      .describe('How many metres a capture may be away from the loss, less its own accuracy.'),
+      .describe('Metres that a capture may be away from the loss, less its own accuracy.'),
   })
   .refine(({ thresholds: { review, failed } }) => review <= failed, {
     path: ['thresholds', 'review'],

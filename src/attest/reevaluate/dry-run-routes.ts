@@ -13,8 +13,8 @@ const MAX_CHANGES = 500
 const time = timestamp.optional()
 const dryRunRequest = z.strictObject({
   document: policyDocument,
-  created_gte: time.describe('Claims created at or after.'),
-  created_lt: time.describe('Claims created before.'),
+  created_gte: time.describe('Claims created at or after this time.'),
+  created_lt: time.describe('Claims created before this time.'),
   limit: z
     .number()
     .int()
@@ -22,7 +22,7 @@ const dryRunRequest = z.strictObject({
     .max(MAX_CHANGES)
     .default(100)
     .describe('Maximum number of changed claims in the answer.'),
-  cursor: z.string().max(1_024).optional().describe('next_cursor of the page before.'),
+  cursor: z.string().max(1_024).optional().describe('`next_cursor` of the page before.'),
 })
 
 const standing = z
@@ -47,13 +47,14 @@ const claimChange = z
 const dryRunView = extended(
   listOf(claimChange),
   {
-    looked: z.number().int().describe('Claims that this page has examined.'),
-    would_change: z.number().int().describe('Those of them that would change: all are in `data`.'),
+    looked: z.number().int().describe('Number of claims that this page has examined.'),
+    would_change: z.number().int().describe('Number of claims that would change: all are in `data`.'),
     unknown: z
       .number()
       .int()
       .describe(
-        'Those of them that can’t be told without judging them again: judged by older rules, or very many captures.',
+        'Number of claims without a result, because they need a new evaluation: older rules judged them, or they have ' +
+          'very many captures.',
       ),
   },
   { id: 'RiskPolicyDryRun' },
@@ -110,7 +111,7 @@ export function dryRunRoutes(reevaluations: Reevaluations): Route[] {
         sdk: 'account.riskPolicy.dryRun',
         effect: 'read',
         kind: 'call',
-        summary: 'How many past claims another risk policy would change, and which: nothing is changed',
+        summary: 'Preview which past claims another risk policy would change; nothing is changed',
         body: dryRunRequest,
         view: dryRunView,
         status: [200],

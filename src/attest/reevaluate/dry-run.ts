@@ -81,7 +81,7 @@ interface Looked {
   results: Stored[]
 }
 
-// One statement, so that a claim and its results are of one snapshot.
+// One statement reads a claim and its results from one snapshot.
 async function loadClaims(
   tx: Tx,
   { environment }: Scope,

@@ -27,7 +27,7 @@ const list = { object: 'list', has_more: false, next_cursor: null }
 export const NOTES: Record<string, Note> = {
   'POST /v1/account/risk-policy/dry-run': {
     description:
-      'Judges stored facts by the policy that is sent, and lists each claim that would change with its standing ' +
+      'Judges stored facts by the policy in the body, and lists each claim that would change with its standing ' +
       'before and after. Nothing is written, and no event is sent. A page examines 2,000 claims at most, and may ' +
       'have fewer changes than `limit` and more to come: follow `next_cursor` to the end and add up `looked` and ' +
       '`would_change`.',
@@ -57,18 +57,18 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/account/reevaluations': {
     description:
-      'One per cause: a revoked device, a new list of revoked attestation keys, another risk policy, a late ' +
-      'screening. They are kept for a month; the results that they replaced stay.',
+      'Each cause has one re-evaluation: a revoked device, a new list of revoked attestation keys, another risk ' +
+      'policy, a late screening. Re-evaluations are kept for a month; the results that they replaced stay.',
     answers: { 200: { example: { ...list, data: [reevaluation] } } },
   },
   'GET /v1/account/reevaluations/:id': {
-    description: '`wait` keeps the request open until it has ended, for that many seconds at most.',
+    description: '`wait` keeps the request open until the re-evaluation has ended, for that many seconds at most.',
     answers: { 200: { example: reevaluation } },
   },
   'GET /v1/attestations/:id/results': {
     description:
-      'Empty as long as the first result stands. The one that counts is the attestation’s own; the factors of the ' +
-      'others are in their `result_jws`.',
+      'The list is empty while the first result is valid. The current result is in the attestation; the factors of ' +
+      'earlier results are in their `result_jws`.',
     answers: {
       200: {
         example: {

@@ -23,22 +23,20 @@ const reevaluationView = z
     device_id: z.string().optional(),
     policy_version: z.number().int().optional(),
     media_sha256: z.string().optional(),
-    status: workStatusView.describe(
-      'succeeded: every attestation that it affects was re-evaluated, or counts as failed.',
-    ),
+    status: workStatusView.describe('succeeded: every affected attestation was re-evaluated, or counts as failed.'),
     failure: workFailureView('ReevaluationFailure', ['attempts_exhausted'])
       .nullable()
-      .describe('With `failed`: `attempts_exhausted`. The search ended, and an operator can start it again.'),
+      .describe('Set with `failed`: `attempts_exhausted`. The search ended, and an operator can start it again.'),
     searched_at: timestampView
       .nullable()
-      .describe('When all affected attestations were found; null while they are searched, and `touched` grows.'),
-    looked: count.describe('Attestations examined so far.'),
-    touched: count.describe('Those of them that are re-evaluated: the sum of the five below.'),
+      .describe('When all affected attestations were found; null while the search runs and `touched` grows.'),
+    looked: count.describe('Number of attestations examined so far.'),
+    touched: count.describe('Number of attestations that are re-evaluated: the sum of the following five.'),
     pending: count,
     changed: count,
     unchanged: count,
-    skipped: count.describe('Neither the facts nor the media are stored any more.'),
-    failed: count.describe('Not tried again automatically: an operator can redrive them.'),
+    skipped: count.describe('Attestations whose facts and media are no longer stored.'),
+    failed: count.describe('Attestations that are not retried automatically: an operator can redrive them.'),
     created_at: timestampView,
     finished_at: timestampView.nullable(),
   })
@@ -46,10 +44,10 @@ const reevaluationView = z
 
 const resultView = z
   .object({
-    number: z.number().int().describe('From 1, the first result.'),
+    number: z.number().int().describe('Number of the result; 1 is the first.'),
     evaluated_at: timestampView,
     replaced_at: timestampView,
-    replaced_for: z.array(z.string()).describe('The re-evaluations that replaced it.'),
+    replaced_for: z.array(z.string()).describe('Re-evaluations that replaced the result.'),
     risk_status: riskStatusView,
     risk_score: z.number().int(),
     provenance_status: provenanceStatusView,
@@ -57,7 +55,7 @@ const resultView = z
     rules_version: z.string(),
     policy_version: z.number().int().nullable(),
     result_jws: z.string(),
-    signing_key_revoked: keyRevocationView.optional().describe('Of the key that signed `result_jws`.'),
+    signing_key_revoked: keyRevocationView.optional().describe('Revocation of the key that signed `result_jws`.'),
   })
   .meta({ id: 'ReplacedResult' })
 
@@ -93,7 +91,7 @@ export function reevaluationRoutes(reevaluations: Reevaluations, { jwks }: Pick<
         effect: 'read',
         kind: 'wait',
         params: idParams('ree'),
-        summary: 'One re-evaluation, with its progress',
+        summary: 'Read one re-evaluation, with its progress',
         query: z.object({ wait: waitQuery.default(0) }),
         waits: true,
         scope: 'admin',
@@ -111,7 +109,7 @@ export function reevaluationRoutes(reevaluations: Reevaluations, { jwks }: Pick<
         operationId: 'listReplacedResults',
         sdk: 'claims.attestations.listResults',
         params: idParams('att'),
-        summary: 'The results of an attestation that later ones replaced, signed as they were, newest first',
+        summary: 'List earlier results of an attestation, which later results replaced, newest first',
         scope: 'attest',
         permission: 'claims.read',
         query: pageQuery,

@@ -34,7 +34,7 @@ export async function findTouched(tx: Tx, row: ReevaluationRow, limit: number): 
   return judgedOtherwise(tx, Number(subject.version), next)
 }
 
-/** At most `limit` rows, in the order of their ids. */
+/** Page of at most `limit` rows, in the order of their ids. */
 interface Next {
   /** The cursor of the chunk before; empty for the first. */
   after: string

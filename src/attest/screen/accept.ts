@@ -19,7 +19,7 @@ export interface Source {
   pointers?: typeof POINTERS
 }
 
-/** In the order of the lines: the screening, or the reasons for the refusal. */
+/** Results in the order of the lines: the screening, or the reasons for the refusal. */
 export type ScreeningAcceptance = { screening: NewScreening } | { errors: FieldError[] }
 
 /** The checks of a line that need no rows. */

@@ -93,8 +93,8 @@ export async function findLastQueuedJob(tx: Tx, batchId: string): Promise<string
 // A page may have a million lines: only those without a score are counted, by an index that has no others.
 async function withCounts(tx: Tx, rows: readonly StoredBatch[]): Promise<ScreeningBatchRow[]> {
   const found = await tx.query<{ batchId: string; status: Exclude<ScreeningStatus, 'scored'>; count: number }>(
-    // One look-up for each batch, in the order of that index: where the planner knows of few screenings, it would read all of
-    // the account.
+    // Each batch is one look-up in the order of that index: a planner that expects few screenings would read all
+    // screenings of the account.
     `SELECT wanted.id AS "batchId", lines.status, lines.count FROM unnest((SELECT $1::text[])) AS wanted (id)
      CROSS JOIN LATERAL (
        SELECT status, count(*) AS count FROM (

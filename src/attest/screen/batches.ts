@@ -160,7 +160,9 @@ export function createScreeningBatches({
       }
     },
 
-    /** What `submit` answered, with the progress of now. @throws {Failure} `not_found`, `environment_mismatch`. */
+    /**
+     * Returns the answer of `submit`, with the current progress. @throws {Failure} `not_found`, `environment_mismatch`.
+     */
     async getSubmitted(scope: Scope, id: string): Promise<SubmittedScreeningBatch> {
       checkId(id, 'bat', scope.environment)
       return db.tenant(scope, (tx) => getSubmittedBatch(tx, id))

@@ -89,18 +89,18 @@ const LINES = `{"media_id":"${IDS.media}","claim_id":"${IDS.claim}"}
 `
 
 const PREFER =
-  '`wait=N`: how many seconds to wait for the scores, 0 to 30; 10 when absent (RFC 7240). The answer ' +
-  'says in Preference-Applied what was applied.'
-const WAITED = { 'Preference-Applied': 'What was applied of Prefer.' }
-const LATER = { Location: 'Where the scores will be.', 'Retry-After': 'Seconds.' }
+  '`wait=N`: seconds to wait for the scores, 0 to 30; 10 when absent (RFC 7240). Preference-Applied in the answer ' +
+  'says what was applied.'
+const WAITED = { 'Preference-Applied': 'The part of Prefer that was applied.' }
+const LATER = { Location: 'Address of the scores.', 'Retry-After': 'Seconds.' }
 
 export const NOTES: Record<string, Note> = {
   'POST /v1/media/screen': {
     description:
-      'Waits up to `Prefer: wait=N` seconds (10 when absent, at most 30): 200 with the scores, or 202 and ' +
-      '`Location`. Images only; a video fails with `video`. Without a detector it fails with `no_detector`, and ' +
-      'there is never an invented score. Scores are advisory: they never count toward a risk score. The same bytes are ' +
-      'scored once per detector, each time with the thresholds of the moment. An address as media is refused: ' +
+      'Waits up to `Prefer: wait=N` seconds (10 when absent, at most 30): 200 with the scores, or 202 and `Location`. ' +
+      'Only images are screened; a video fails with `video`. Without a detector the screening fails with ' +
+      '`no_detector`; a score is never invented. Scores are advisory: they never count toward a risk score. The same ' +
+      'bytes are scored once per detector, each time with the current thresholds. An address as media is refused: ' +
       'upload the bytes.',
     headers: { Prefer: PREFER },
     examples: {
@@ -108,44 +108,48 @@ export const NOTES: Record<string, Note> = {
       inline: { media: { content_type: 'image/jpeg', data: '/9j/4AAQSkZJRgABAQ==' } },
     },
     answers: {
-      200: { description: 'It has ended: `succeeded` or `failed`.', headers: WAITED, example: scored },
-      202: { description: 'It is still queued.', headers: { ...LATER, ...WAITED }, example: queued },
+      200: { description: 'The screening has ended: `succeeded` or `failed`.', headers: WAITED, example: scored },
+      202: { description: 'The screening is still queued.', headers: { ...LATER, ...WAITED }, example: queued },
     },
     problems: ['not_found', 'environment_mismatch', 'claim_erased'],
   },
   'GET /v1/media/screenings': {
-    description: 'By claim, media, batch, status, factor or time.',
+    description: 'Filters by claim, media, batch, status, factor or time.',
     answers: {
-      200: { description: 'A page.', example: { object: 'list', data: [scored], has_more: false, next_cursor: null } },
+      200: {
+        description: 'One page of the list.',
+        example: { object: 'list', data: [scored], has_more: false, next_cursor: null },
+      },
     },
     problems: ['environment_mismatch'],
   },
   'GET /v1/media/screenings/:id': {
     description:
-      '`wait` keeps the request open until it has ended, for that many seconds at most; `status` says whether it has.',
-    answers: { 200: { description: 'The screening as it is now.', example: unavailable } },
+      '`wait` keeps the request open until the screening has ended, for that many seconds at most; `status` says ' +
+      'whether it has ended.',
+    answers: { 200: { description: 'The current state of the screening.', example: unavailable } },
   },
   'POST /v1/media/screenings/batches': {
     description:
-      'A wrong line does not affect the others: `rejected` says why. The jobs run behind those of single calls. The ' +
-      'screenings are at `GET /v1/media/screenings?screening_batch_id=...`.',
+      'A wrong line does not affect the others: `rejected` says why. Single screenings run before those of a batch. ' +
+      'List the screenings of the batch with `GET /v1/media/screenings?screening_batch_id=...`.',
     bodies: {
       'application/x-ndjson': { schema: screenLine, isLines: true, examples: { 'Two images': LINES } },
       'application/json': { schema: z.array(screenLine).min(1), examples: { 'One image': [{ media_id: IDS.media }] } },
     },
     answers: {
       202: {
-        description: 'What can be screened is queued.',
-        headers: { Location: 'Where to read its progress.' },
+        description: 'The accepted lines are queued.',
+        headers: { Location: 'Address of its progress.' },
         example: { ...batch, rejected: [rejectedLine] },
       },
     },
   },
   'GET /v1/media/screenings/batches': {
-    description: 'The refused lines of one are a list of their own.',
+    description: 'The refused lines of a batch are a list of their own.',
     answers: {
       200: {
-        description: 'A page.',
+        description: 'One page of the list.',
         example: { object: 'list', data: [endedBatch], has_more: false, next_cursor: null },
       },
     },
@@ -155,23 +159,26 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { description: 'The progress so far.', example: endedBatch } },
   },
   'GET /v1/media/screenings/batches/:id/rejected': {
-    description: 'With the reasons. A line that was accepted is in `GET /v1/media/screenings?screening_batch_id=...`.',
+    description:
+      'Each line has the reasons of its refusal. Accepted lines are in `GET ' +
+      '/v1/media/screenings?screening_batch_id=...`.',
     answers: {
       200: {
-        description: 'A page.',
+        description: 'One page of the list.',
         example: { object: 'list', data: [rejectedLine], has_more: false, next_cursor: null },
       },
     },
   },
   'GET /v1/account/screening': {
     description:
-      'For each of the two models: from `review` on a review is recommended, from `likely` on there is an advisory ' +
-      'factor. `version` 0 is the defaults. To change them, change `document` and send it back, with the ETag as `If-Match`.',
+      'Each of the two models has two thresholds: a score of at least `review` recommends a review, and a score of at ' +
+      'least `likely` raises an advisory factor. `version` 0 is the defaults. To change the thresholds, change ' +
+      '`document` and send it back, with the ETag as `If-Match`.',
     answers: { 200: { description: 'The settings.', example: settings } },
   },
   'PUT /v1/account/screening': {
     description:
-      'They count for screenings that end from then on; ended screenings keep their result. The same document again ' +
+      'The thresholds apply to screenings that end later; ended screenings keep their result. The same document again ' +
       'changes nothing. Without `If-Match` the answer is 428, and with the ETag of another version 412.',
     headers: { 'If-Match': 'Required. The ETag of the version to replace, such as `"2"`, or `*` for any.' },
     examples: { stricter: { document: { thresholds: { ...thresholds, genai: { review: 0.4, likely: 0.7 } } } } },

@@ -15,7 +15,7 @@ const address = z
   .strictObject({ url: z.string().max(2_048) })
   .refine(() => false, {
     path: ['url'],
-    message: 'is not fetched: upload the media with POST /v1/media, or send them as data',
+    message: 'is an address, which is not fetched: upload the media with POST /v1/media, or send them as data',
     params: { code: 'remote_media_refused' },
   })
   .meta({ id: 'MediaAddress', description: 'Always refused: media are not fetched from addresses.' })
@@ -31,8 +31,8 @@ export const screenLine = z.strictObject({ claim_id: claimId, media_id: id }).me
 const share = z.number().min(0).max(1)
 const threshold = z
   .strictObject({
-    review: share.describe('From this score on a look is recommended.'),
-    likely: share.describe('From this score on it is an advisory factor.'),
+    review: share.describe('A score of at least this value recommends a review.'),
+    likely: share.describe('A score of at least this value is an advisory factor.'),
   })
   .refine(({ review, likely }) => review <= likely, { path: ['review'], message: 'must not be above likely' })
   .meta({ id: 'ScreeningSettingsThreshold', verbatim: true })

@@ -90,7 +90,7 @@ export function selectScreening(id: string): Statement {
   return { text: `SELECT ${SCREENING} FROM screenings WHERE id = $1`, values: [id] }
 }
 
-/** In no order. */
+/** Returns the screenings in no order. */
 export async function findScreeningsByIds(tx: Tx, ids: readonly string[]): Promise<ScreeningRow[]> {
   return tx.query<ScreeningRow>(`SELECT ${SCREENING} FROM screenings WHERE id = ANY($1)`, [ids])
 }

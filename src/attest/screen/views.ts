@@ -22,19 +22,19 @@ export const screeningView = z
       .object({ code: z.enum(REASONS).meta({ id: 'ScreeningFailureCode' }), detail: z.string() })
       .meta({ id: 'ScreeningFailure' })
       .nullable()
-      .describe('Why there is no score; null when there is one, or none yet.'),
+      .describe('Why there is no score; null when there is a score, or the screening has not ended.'),
     claim_id: z.string().nullable(),
     screening_batch_id: z.string().nullable(),
     batch_line: z.number().int().nullable(),
     media_id: z.string(),
     media_sha256: z.string(),
-    genai_score: share.nullable().describe('0 to 1; null unless the detector said it.'),
-    deepfake_score: share.nullable().describe('0 to 1; null unless the detector said it.'),
+    genai_score: share.nullable().describe('Score from 0 to 1; null when the detector gave none.'),
+    deepfake_score: share.nullable().describe('Score from 0 to 1; null when the detector gave none.'),
     models: z
       .array(z.object({ model: z.string(), score: share }).meta({ id: 'GeneratorScore' }))
-      .describe('Of single generators, highest first.'),
+      .describe('Scores of single generators, highest first.'),
     review_recommended: z.boolean().nullable().describe('A score is at or above `review`; null without a score.'),
-    factors: z.array(advisoryView).describe('Advisory: they never count toward a risk score.'),
+    factors: z.array(advisoryView).describe('Advisory factors, which never count toward a risk score.'),
     observations: z
       .array(observationView)
       .describe('What the file itself declares about how it was made; not a score.'),
@@ -43,7 +43,7 @@ export const screeningView = z
       .meta({ id: 'ScreeningDetector' })
       .nullable()
       .describe('The detector that was asked, and the thresholds of the account at that time.'),
-    is_cached: z.boolean().describe('The score is of an earlier screening of the same bytes.'),
+    is_cached: z.boolean().describe('true: the score is from an earlier screening of the same bytes.'),
     created_at: iso,
     completed_at: iso.nullable(),
     erased_at: iso.nullable(),
@@ -125,7 +125,11 @@ export const screeningBatchView = z
 
 export const submittedView = extended(
   screeningBatchView,
-  { rejected: z.array(rejectedLineView).describe('Later at `GET /v1/media/screenings/batches/{id}/rejected`.') },
+  {
+    rejected: z
+      .array(rejectedLineView)
+      .describe('Refused lines, later at `GET /v1/media/screenings/batches/{id}/rejected`.'),
+  },
   { id: 'SubmittedScreeningBatch' },
 )
 

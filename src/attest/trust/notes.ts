@@ -27,7 +27,9 @@ const anchor = {
 
 export const NOTES: Record<string, Note> = {
   'POST /v1/admin/root-cas': {
-    description: 'Chains of devices must lead to one of these, or their captures raise `cert_unknown_ca`.',
+    description:
+      'The certificate chain of a device must lead to a root CA of the account; otherwise its captures raise ' +
+      '`cert_unknown_ca`.',
     examples: {
       'PEM, shortened': {
         name: 'Our phones',
@@ -38,19 +40,19 @@ export const NOTES: Record<string, Note> = {
     problems: ['limit_reached'],
   },
   'GET /v1/admin/root-cas': {
-    description: 'Each with its certificate in PEM.',
+    description: 'Each root CA has its certificate in PEM.',
     answers: { 200: { example: listed(rootCa) } },
   },
   'GET /v1/admin/root-cas/:id': {
-    description: 'With its certificate in PEM.',
+    description: 'The answer has the certificate in PEM.',
     answers: { 200: { example: rootCa } },
   },
   'DELETE /v1/admin/root-cas/:id': {
-    description: 'What was evaluated before stays as it is.',
+    description: 'Earlier results stay as they are.',
     answers: { 200: { example: { root_ca_id: IDS.rootCa, deleted: true } } },
   },
   'POST /v1/admin/c2pa-anchors': {
-    description: 'Manifests whose signer leads to one of these, or to one of the deployment’s own, are `trusted`.',
+    description: 'A manifest is `trusted` when its signer leads to an anchor of the account or of the deployment.',
     examples: {
       'PEM, shortened': {
         name: 'Cameras of our assessors',
@@ -61,15 +63,15 @@ export const NOTES: Record<string, Note> = {
     problems: ['limit_reached'],
   },
   'GET /v1/admin/c2pa-anchors': {
-    description: 'Each with its certificate in PEM. The deployment’s own are not among them.',
+    description: 'Each anchor has its certificate in PEM. The list leaves out the deployment’s anchors.',
     answers: { 200: { example: listed(anchor) } },
   },
   'GET /v1/admin/c2pa-anchors/:id': {
-    description: 'With its certificate in PEM.',
+    description: 'The answer has the certificate in PEM.',
     answers: { 200: { example: anchor } },
   },
   'DELETE /v1/admin/c2pa-anchors/:id': {
-    description: 'What was evaluated before stays as it is.',
+    description: 'Earlier results stay as they are.',
     answers: { 200: { example: { c2pa_anchor_id: IDS.anchor, deleted: true } } },
   },
 }

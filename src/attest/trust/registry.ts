@@ -34,7 +34,7 @@ export interface CaPurpose {
   idType: 'rca' | 'cpa'
   path: string
   noun: string
-  /** In the audit log. */
+  /** Names in the audit log. */
   actions: { added: 'root_ca.added' | 'c2pa_anchor.added'; removed: 'root_ca.removed' | 'c2pa_anchor.removed' }
 }
 

@@ -17,7 +17,7 @@ const requestOf = (noun: string) =>
         .string()
         .min(1)
         .max(64 * 1024)
-        .describe('PEM, or base64 of DER.'),
+        .describe('Certificate as PEM, or base64 of DER.'),
     })
     .meta({ id: `Create${noun}Request` })
 const deletedViewOf = <Name extends string>(name: Name, id: string) =>
@@ -42,8 +42,8 @@ export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route
       deletedView: deletedViewOf('root_ca_id', 'DeletedRootCa'),
       toDeleted: (id) => ({ root_ca_id: id, deleted: true as const }),
       register: 'Register a CA certificate (PEM, or base64 of DER) that device certificates may lead to',
-      list: 'Root CAs, newest first',
-      get: 'One root CA',
+      list: 'List root CAs, newest first',
+      get: 'Read one root CA',
       remove: 'Stop trusting a root CA. Devices stay; new captures that lead to it raise cert_unknown_ca.',
     }),
     ...registryRoutes(c2paAnchors, C2PA_ANCHORS, {
@@ -54,15 +54,15 @@ export function trustRoutes(rootCas: CaRegistry, c2paAnchors: CaRegistry): Route
       deletedView: deletedViewOf('c2pa_anchor_id', 'DeletedC2paAnchor'),
       toDeleted: (id) => ({ c2pa_anchor_id: id, deleted: true as const }),
       register: 'Trust a CA certificate (PEM, or base64 of DER) that signers of C2PA manifests may lead to',
-      list: 'Anchors of C2PA manifests, newest first',
-      get: 'One anchor of C2PA manifests',
-      remove: 'Stop trusting an anchor of C2PA manifests, for what is judged from then on',
+      list: 'List anchors of C2PA manifests, newest first',
+      get: 'Read one anchor of C2PA manifests',
+      remove: 'Stop trusting an anchor of C2PA manifests in later evaluations',
     }),
   ]
 }
 
 interface Presentation<V extends z.ZodObject, D extends z.ZodObject> {
-  /** In the client libraries. */
+  /** Group in the client libraries. */
   group: 'devices.roots' | 'media.c2paAnchors'
   view: V
   toView(row: CaRow): z.input<V>

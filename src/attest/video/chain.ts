@@ -10,7 +10,7 @@ const SEED_BYTES = 32
 const FIXED_BYTES = 1 + 32 + 4 + 8 + 8 + 8 + 32
 
 export interface ChainedChunk {
-  /** From 0. */
+  /** Index, from 0. */
   index: number
   firstPtsUs: number
   /** The end, exclusive. */

@@ -10,7 +10,7 @@ import type { Json, JsonObject } from '#src/platform/crypto/canonical.ts'
 import { jsonObject } from '#src/platform/http/params.ts'
 import { invalidRequest, parseWith } from '#src/platform/http/validate.ts'
 
-/** The one type of subjects: whom a token was issued for. */
+/** The only type of subjects: an agent session, which tokens are issued to. */
 const SUBJECT_TYPE = 'agent_session'
 
 const text = z.string().min(1).max(20_000)
@@ -54,7 +54,8 @@ export const evaluationsRequest = z
     resource: parts.resource.optional(),
     context: parts.context,
     evaluations: z.array(jsonObject).max(MAX_EVALUATIONS).optional().meta({
-      description: 'Each as an EvaluateAccessRequest. A member that it lacks is that of the request.',
+      description:
+        'Evaluations, each as an EvaluateAccessRequest. A member that an evaluation lacks is taken from the request.',
     }),
     options: optionsSchema.optional(),
   })
@@ -102,7 +103,10 @@ export function toVerification({ subject, action, resource, context = {} }: Acce
   return parsed.value as VerifyRequest
 }
 
-/** One of several evaluations: what it lacks is that of the request. @throws {Failure} `invalid_request`. */
+/**
+ * Completes one of several evaluations: members that it lacks are taken from the request. @throws {Failure}
+ * `invalid_request`.
+ */
 export function withDefaults(defaults: AccessEvaluations, own: JsonObject): AccessEvaluation {
   const { subject, action, resource, context } = defaults
   const given: Record<string, Json | undefined> = { subject, action, resource, context } as Record<string, Json>

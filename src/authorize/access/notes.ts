@@ -54,8 +54,8 @@ Unknown members are ignored. \`X-Request-ID\` is returned as it came.`,
   problems: ['environment_mismatch'],
 }
 const several: Note = {
-  description: `Up to 20 evaluations, each as \`POST /v1/access/evaluation\`, answered in their order. What an evaluation lacks
-(\`subject\`, \`action\`, \`resource\`, \`context\`) is that of the request, as a whole. With \`deny_on_first_deny\` and
+  description: `Up to 20 evaluations, each as \`POST /v1/access/evaluation\`, answered in their order. A member that an evaluation lacks
+(\`subject\`, \`action\`, \`resource\`, \`context\`) is taken as a whole from the request. With \`deny_on_first_deny\` and
 \`permit_on_first_permit\` the answers end with the one that decides. Without \`evaluations\` the request is one evaluation.`,
   headers: { 'Idempotency-Key': KEY },
   examples: {
@@ -73,7 +73,7 @@ const several: Note = {
 /** The same at a path of the standard. */
 const atStandardPath = (note: Note, path: string): Note => ({
   ...note,
-  description: `\`POST ${path}\` at the path that the standard names. Another content type than \`application/json\` is 400 here.`,
+  description: `\`POST ${path}\` at the path that the standard names. A content type other than \`application/json\` is 400 here.`,
 })
 
 export const NOTES: Record<string, Note> = {

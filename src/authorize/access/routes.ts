@@ -33,7 +33,7 @@ const decisionShape = {
       reason: z.string().nullable().optional(),
       detail: z.string().optional(),
       jti: z.string().nullable().optional(),
-      decision_id: z.string().optional().meta({ description: 'Of the decision ledger.' }),
+      decision_id: z.string().optional().meta({ description: 'Id of the entry in the decision ledger.' }),
       error: z
         .looseObject({ status: z.number().int(), code: z.string(), message: z.string() })
         .meta({ id: 'AccessEvaluationError' })
@@ -46,7 +46,7 @@ const decisionView = z.object(decisionShape).meta({ id: 'AccessDecision' })
 const decisionsView = z
   .object({
     evaluations: z.array(decisionView).optional(),
-    decision: decisionShape.decision.optional().meta({ description: 'Of a request without `evaluations`.' }),
+    decision: decisionShape.decision.optional().meta({ description: 'Decision of a request without `evaluations`.' }),
     context: decisionShape.context.optional(),
   })
   .meta({ id: 'EvaluateAccessesResponse' })
@@ -127,7 +127,7 @@ export function accessRoutes({ evaluate, evaluateAll }: Access, baseUrl: string)
         sdk: { none: 'Gateways read it as the AuthZEN standard says' },
         effect: 'read',
         kind: 'call',
-        summary: 'Where the AuthZEN Authorization API is',
+        summary: 'Read where the AuthZEN Authorization API is',
         public: 'Gateways read it before they have a key',
         view: z.object({
           policy_decision_point: z.string(),

@@ -204,7 +204,10 @@ export function createApprovals(deps: ApprovalsDeps) {
       })
     },
 
-    /** What waits for a person, as the list has it; of a key all that are pending. At most `most`. */
+    /**
+     * Counts the approvals that wait for a person, as the list has them; for a key, all pending ones. Counts at most
+     * `most`.
+     */
     async countAwaiting(tx: Tx, acting: Acting, most: number): Promise<number> {
       const filter: ApprovalFilter =
         acting.principal.kind === 'session'

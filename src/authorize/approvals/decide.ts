@@ -34,7 +34,7 @@ export interface Decision {
   /** For people. */
   comment: string | null
   assertion?: PasskeyAssertion | undefined
-  /** For whom a key speaks; a session speaks for its user. */
+  /** Member for whom a key decides; a session decides for its user. */
   approverEmail?: string | undefined
 }
 
@@ -88,13 +88,13 @@ export function createDeciding({ db, ledger, readPolicy, assertions }: DecidingD
       )
     }
     if (checked !== undefined && checked.userId !== approver.id) {
-      throw invalidField('/passkey_assertion', 'mismatch', 'is of another person than the one who decides')
+      throw invalidField('/passkey_assertion', 'mismatch', 'belongs to another person than the one who decides')
     }
     if (row.outcome !== null || at >= row.expiresAt) throw alreadyDecided(row)
     const keyRootId = keyId === undefined ? null : (roots?.get(keyId) ?? keyId)
     if (origins.some(({ id: voter, isVoter }) => isVoter && kin.has(voter))) throw votedBefore(row)
     if (live.some((vote) => vote.userId === approver.id)) {
-      throw alreadyDecided(row, 'This person has decided it before: each counts once.')
+      throw alreadyDecided(row, 'This person has already decided: each person counts once.')
     }
     if (checked !== undefined) await assertions.consumeAssertion(tx, acting, checked)
     const via: VoteVia = keyId !== undefined ? 'api_key' : checked !== undefined ? 'passkey' : 'session'
@@ -213,13 +213,13 @@ function checkKey({ actorKind }: ApprovalRow, { isHumanOnly, isOwn }: { isHumanO
   if (actorKind === 'key' && isOwn) {
     throw notEligible(
       'same_key',
-      'An API key decides nothing that it authorized itself: a person who is signed in decides, or another key.',
+      'An API key does not decide what it authorized itself: let a signed-in person or another key decide.',
     )
   }
 }
 
 function checkApprover(row: ApprovalRow, approver: Approver | undefined): asserts approver is Approver {
-  if (approver === undefined) throw notEligible('not_a_member', 'The approver is no member of the account who may act.')
+  if (approver === undefined) throw notEligible('not_a_member', 'The approver is no active member of the account.')
   if (!row.roles.some((role) => role === approver.role)) {
     throw notEligible('role', `This approval is for people with the role ${row.roles.join(', ')}.`)
   }
@@ -235,12 +235,13 @@ function kinOf(keyId: string, all: Awaited<ReturnType<typeof findKeyOrigins>>): 
 function separated(): Failure {
   return notEligible(
     'separation_of_duties',
-    'Who asked for the action, or answers for its agent, does not decide it, neither by a key: duties are separated.',
+    'The person who asked for the action, or answers for its agent, may not decide it, also not by an API key: duties ' +
+      'are separated.',
   )
 }
 
 function votedBefore(row: ApprovalRow): Failure {
-  return alreadyDecided(row, 'This API key has cast its vote: each counts once for an approval.')
+  return alreadyDecided(row, 'This API key has already voted: each key has one vote for an approval.')
 }
 
 function notEligible(cause: string, detail: string): Failure {

@@ -50,7 +50,7 @@ export interface MergedDemand {
   require_passkey: boolean
 }
 
-/** @throws {Error} when none of the rules requires an approval. */
+/** @throws {Error} when no rule requires an approval. */
 export function mergeRules(rules: readonly CompiledRule[]): MergedDemand {
   const demands = rules.flatMap(demandsOf)
   if (demands.length === 0) throw new Error('an approval is for at least one rule that requires it')
@@ -92,8 +92,8 @@ export function approvalFactsOf(row: ApprovalRow, at: Date): ApprovalFacts {
 }
 
 /**
- * The rules of a policy whose approval was given: exactly as they are now. An unrelated change of the policy voids nothing,
- * and a change of a rule voids what was approved under the rule of before.
+ * Rules of a policy whose approval was given for exactly their current form. An unrelated change of the policy voids
+ * nothing; a change of a rule voids the approval of its earlier form.
  */
 export function coveredRules(approvals: readonly ApprovalFacts[], policy: CompiledPolicy): PolicyAnswers['approvals'] {
   const approved = new Set(approvals.flatMap(({ status, rules }) => (status === 'approved' ? rules.map(keyOf) : [])))

@@ -1,5 +1,5 @@
-// The mail that asks a person to decide. It says where, and nothing that an agent has written: its words could make a mail of
-// ours say anything. The action itself is shown after signing in.
+// The mail that asks a person to decide. It says where, and contains no text of the agent, which could put any words
+// into our mail. The action itself is shown after signing in.
 
 import type { Letter } from '#src/account/mail/letter.ts'
 import type { Environment } from '#src/platform/ids.ts'

@@ -76,23 +76,24 @@ const decides = ['session_required', 'approver_not_eligible', 'approval_already_
 export const NOTES: Record<string, Note> = {
   'GET /v1/approvals': {
     description:
-      '`status=pending` lists what waits for people, `awaiting=me` what waits for the person who is signed in: their role may decide it, ' +
-      'they are not kept from it by separation of duties, and have no vote that counts. That an approval has expired follows from the time of the request, ' +
-      'not from work that might be late. The payload of an action, the descriptions of its rules and more than 20 of them are in ' +
-      'the answer to GET /v1/approvals/{id} alone.',
+      '`status=pending` lists approvals that wait for people, and `awaiting=me` lists approvals that wait for the ' +
+      'signed-in person: their role may decide, separation of duties does not exclude them, and they have no vote ' +
+      'that counts. Whether an approval has expired follows from the time of the request, not from a job that might ' +
+      'be late. Only GET /v1/approvals/{id} has the payload of an action, the descriptions of its rules and more than ' +
+      '20 rules.',
     answers: { 200: { example: listed(summary) } },
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/approvals/:id': {
     description:
-      'With `wait`, the answer comes when the approval has ended, or when the seconds are over: look at `status`. ' +
+      'With `wait`, the service answers when the approval has ended, or when the seconds are over: read `status`. ' +
       'Verify answers the same: `approval_pending`, `approval_denied` or `approval_expired`.',
     answers: { 200: { example: approval } },
   },
   'POST /v1/approvals/:id/challenge': {
     description:
-      'For `navigator.credentials.get` of the person who approves. The challenge is the hash of the action and of this approval, ' +
-      'works for 120 seconds and once.',
+      'The browser of the person who approves passes it to `navigator.credentials.get`. The challenge is the hash of ' +
+      'the action and of this approval. It works once, within 120 seconds.',
     answers: {
       200: {
         example: {
@@ -113,11 +114,12 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/approvals/:id/approve': {
     description:
-      'Each person counts once. When enough people have approved, the same token verifies valid. An API key names the person ' +
-      'for whom it speaks, has one vote for each approval, and never decides what it authorized; in live keys decide ' +
-      'nothing unless the policy has `approvals.require_human_session: false`. Where it is turned on later, or the key is ' +
-      'revoked, the vote of a key does not count any more, and its person decides again. 409 `approval_already_decided` ' +
-      'where the approval has ended, and for a second decision of a person or of a key.',
+      'Each person counts once. When enough people have approved, the same token verifies valid. An API key names the ' +
+      'person for whom it votes, has one vote for each approval, and never decides what it authorized; in live, keys ' +
+      'decide nothing unless the policy has `approvals.require_human_session: false`. When that is turned on later, ' +
+      'or the key is revoked, the vote of the key does not count any more, and its person decides again. The answer ' +
+      'is 409 `approval_already_decided` where the approval has ended, and for a second decision of a person or of a ' +
+      'key.',
     examples: {
       'A person who is signed in': { comment: voted.comment },
       'With a passkey': { passkey_assertion: ASSERTION },

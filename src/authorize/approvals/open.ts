@@ -47,7 +47,7 @@ export interface OpeningDeps {
   sealer: Sealer
   ledger: Pick<Ledger, 'record'>
   readPolicy: PolicyReader['readPolicy']
-  /** Without a trailing slash. */
+  /** Address without a trailing slash. */
   baseUrl: string
   now(): Date
 }
@@ -166,7 +166,7 @@ export function approveUrl(baseUrl: string, id: string): string {
   return `${baseUrl}/approve#${id}`
 }
 
-// One statement after the other: each of them is sent without waiting for the one before.
+// The statements follow each other: each is sent without waiting for the one before.
 async function mail(tx: Tx, acting: Acting, { id, roles, excludedIds }: ApprovalRow): Promise<void> {
   const told = await findApprovers(tx, acting, { roles, except: excludedIds, limit: MAX_MAILED })
   const { accountId, environment } = acting

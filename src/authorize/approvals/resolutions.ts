@@ -68,7 +68,7 @@ export function createResolutions({ db, ledger, log, now }: ResolutionsDeps) {
       return cancelled.length
     },
 
-    /** One round of the clock: what has expired, and what was cancelled with many others. */
+    /** One round of the clock: publishes approvals that have expired, or were cancelled with many others. */
     async tellEnded(signal?: AbortSignal): Promise<number> {
       const untold = await db.readSystem<Scope & { id: string }>('approvals to tell', () => findUntold(TOLD_A_ROUND))
       const ofScope = Map.groupBy(untold, ({ accountId, environment }) => `${accountId} ${environment}`)
@@ -90,7 +90,7 @@ export function createResolutions({ db, ledger, log, now }: ResolutionsDeps) {
   }
 }
 
-/** What a person decided is `human`, what nobody decided `timeout`, and what a revocation ended `cancelled`. */
+/** A person's decision is `human`, an expiry `timeout`, and a revocation `cancelled`. */
 const RESOLUTION = { approved: 'human', denied: 'human', expired: 'timeout', cancelled: 'cancelled' } as const
 
 export function resolutionOf(status: Resolved['status']): (typeof RESOLUTION)[Resolved['status']] {

@@ -12,17 +12,17 @@ import { approvalStatusView, approvalSummaryView, approvalView, toApprovalView, 
 const MAX_COMMENT = 1_000
 const comment = visibleText(MAX_COMMENT)
 const approver = z
-  .strictObject({ email: z.string().min(3).max(254).describe('Of a member who may decide.') })
+  .strictObject({ email: z.string().min(3).max(254).describe('Address of a member who may decide.') })
   .meta({ id: 'NamedApprover' })
   .optional()
-  .describe('For whom an API key decides. Required with a key, and not for sessions.')
+  .describe('Person for whom an API key decides. Required with a key, and not for sessions.')
 
 const approveBody = z
   .strictObject({
     comment: comment.optional(),
     passkey_assertion: passkeyAssertion
       .optional()
-      .describe('Over a challenge of POST /v1/approvals/{id}/challenge. Required where `require_passkey` is true.'),
+      .describe('Signs a challenge of POST /v1/approvals/{id}/challenge. Required where `require_passkey` is true.'),
     approver,
   })
   .optional()
@@ -46,7 +46,7 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
           awaiting: z
             .literal('me')
             .optional()
-            .describe('Pending ones that the signed-in person may decide and has not decided.'),
+            .describe('`me`: pending approvals that the signed-in person may decide and has not decided.'),
           jti: z.string().max(64).optional(),
           agent_session_id: z.string().max(200).optional(),
         },
@@ -68,7 +68,7 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         sdk: 'approvals.retrieve',
         effect: 'read',
         kind: 'wait',
-        summary: 'One approval with its whole action; with `wait`, when it has ended',
+        summary: 'Read one approval with its whole action; with `wait`, when it has ended',
         params: idParams('apr'),
         query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait while it is pending.') }),
         view: approvalView,
@@ -86,7 +86,7 @@ export function approvalRoutes(approvals: Approvals, baseUrl: string): Route[] {
         sdk: 'approvals.challenges.create',
         effect: 'write',
         kind: 'call',
-        summary: 'A challenge for the passkey of a person who approves',
+        summary: 'Ask for a challenge for the passkey of a person who approves',
         params: idParams('apr'),
         view: challengeView,
         status: [200],

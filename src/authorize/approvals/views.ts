@@ -16,13 +16,13 @@ export const approvalStatusView = z.enum(APPROVAL_STATUSES).meta({ id: 'Approval
 
 const voteView = z
   .object({
-    by: actorView.describe('The user, also where a key spoke for them.'),
+    by: actorView.describe('The user who decided, also when a key decided on their behalf.'),
     via: z
       .enum(['session', 'passkey', 'api_key'])
       .meta({ id: 'ApprovalVia' })
-      .describe('How they decided. `api_key`: a key spoke for them.'),
+      .describe('How they decided. `api_key`: decided through the API on the user’s behalf.'),
     decision: z.enum(['approve', 'deny']).meta({ id: 'ApprovalVote' }),
-    comment: text.nullable().describe('Of a denial: its reason.'),
+    comment: text.nullable().describe('Reason given with a denial.'),
     at: timestampView,
   })
   .meta({ id: 'ApprovalDecision' })
@@ -35,7 +35,7 @@ const ruleView = z
     rule_hash: text.describe('SHA-256 of its canonical JSON, base64url.'),
     description: text
       .nullable()
-      .describe('Of the rule, in the words of its author; null in lists. GET /v1/approvals/{id} has it.'),
+      .describe('Description of the rule by its author; null in lists. GET /v1/approvals/{id} has it.'),
   })
   .meta({ id: 'ApprovedRule' })
 
@@ -51,15 +51,15 @@ export const approvalSummaryView = z
     rules: z
       .array(ruleView)
       .describe(
-        `What it is for: the first ${MAX_LISTED_RULES} rules in lists, else the first ${MAX_DESCRIBED}. An approval covers a rule of the policy while the rule has this hash.`,
+        `Rules that the approval covers: the first ${MAX_LISTED_RULES} rules in lists, else the first ${MAX_DESCRIBED}. An approval covers a rule of the policy while the rule has this hash.`,
       ),
-    rules_omitted: whole.describe('How many more rules it is for.'),
-    min_approvals: whole.describe('Distinct people.'),
-    roles: z.array(approverRole).describe('Who may decide.'),
+    rules_omitted: whole.describe('Number of rules that are left out.'),
+    min_approvals: whole.describe('Number of distinct people who have to approve.'),
+    roles: z.array(approverRole).describe('Roles that may decide.'),
     require_passkey: z.boolean(),
     separation_of_duties: z
       .boolean()
-      .describe('Who asked for the action, and the owner of the agent, can not decide it.'),
+      .describe('The person who asked for the action, and the owner of the agent, can not decide it.'),
     action_description: text,
     action_hash: text.describe('SHA-256 of the description, base64url, as the token has it.'),
     payload_hash: text.describe('SHA-256 of the canonical JSON of the payload.'),
@@ -88,7 +88,8 @@ export const approvalView = extended(
     missing: z
       .array(missingView)
       .describe(
-        'While it is pending: how many more people with one of the roles have to approve. All entries must be met.',
+        'How many more people with one of the roles have to approve, while the approval is pending. All entries must ' +
+          'be met.',
       ),
   },
   { id: 'Approval' },

@@ -55,7 +55,10 @@ export async function findVotes(tx: Tx, approvalIds: readonly string[]): Promise
   )
 }
 
-/** Under the lock of the approval. Nobody's membership or role changes until the end of the transaction. */
+/**
+ * Reads the votes; the caller holds the lock of the approval. Memberships and roles don't change until the end of the
+ * transaction.
+ */
 export async function readLiveVotes(tx: Tx, approvalId: string): Promise<LiveVote[]> {
   return tx.query<LiveVote>(
     `SELECT v.user_id AS "userId", u.role, v.decision, v.key_root_id AS "keyRootId"

@@ -70,18 +70,19 @@ const guide = 'See [the ledger]({base_url}/docs/authorize/ledger).'
 
 export const NOTES: Record<string, Note> = {
   'GET /v1/decisions': {
-    description: `Filters by kind, reason, time, and what a decision is about: its subject, token, agent, agent session, device, mandate, schedule or trace, and the rule that gave the answer. A page ends after half a megabyte, also before its \`limit\`: go on while \`has_more\`. Entries are kept for 30 days, a year or seven years, by plan, and in the sandbox for 7 days; clinical ones for two years at least. ${guide}`,
+    description: `Filters by kind, reason, time, and what a decision is about: its subject, token, agent, agent session, device, mandate, schedule or trace, and the rule that gave the answer. A page ends after half a megabyte, also before its \`limit\`: continue while \`has_more\`. Entries are kept for 30 days, a year or seven years, by plan, and in the sandbox for 7 days; clinical ones for two years at least. ${guide}`,
     answers: { 200: { example: listed(decision) } },
   },
   'GET /v1/decisions/:id': {
     description:
-      'A key with `verify` reads the decisions that it made itself, one that has `admin` as well reads all. `position` is the place of its ' +
-      'leaf in the log, which it has a second after the decision.',
+      'A key with `verify` reads the decisions that it made itself; a key that also has `admin` reads all. `position` ' +
+      'is the place of its leaf in the log, which it has a second after the decision.',
     answers: { 200: { example: decision } },
   },
   'GET /v1/decisions/:id/explain': {
     description:
-      'Opens the recorded facts, and decides once more from them alone. Facts whose hash is not the one of the entry are not shown.',
+      'Opens the recorded facts, and decides again from them alone. Facts are shown only when their hash is the one ' +
+      'in the entry.',
     answers: {
       200: {
         example: {
@@ -98,7 +99,7 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/decisions/:id/proof': {
-    description: `The hashes that lead from the entry to the root that a checkpoint signs. 409 \`not_ready\`: no checkpoint covers it yet; ask again in a minute. ${guide}`,
+    description: `Returns the hashes that lead from the entry to the root that a checkpoint signs. The answer is 409 \`not_ready\` while no checkpoint covers the entry: ask again in a minute. ${guide}`,
     answers: {
       200: {
         example: {
@@ -116,18 +117,20 @@ export const NOTES: Record<string, Note> = {
     problems: ['not_ready'],
   },
   'GET /v1/decisions/checkpoints': {
-    description: `One is signed at most once a minute, when the log has grown. Keep the newest somewhere else: with it, nothing before it can be changed unseen. ${guide}`,
+    description: `A checkpoint is signed at most once a minute, when the log has grown. Keep the newest checkpoint elsewhere: with it, every change of an earlier entry is detected. ${guide}`,
     answers: { 200: { example: listed(checkpoint) } },
   },
   'GET /v1/decisions/consistency': {
-    description: 'For the roots of two checkpoints: the leaves of the older are the beginning of those of the newer.',
+    description:
+      'Proves from the roots of two checkpoints that the older checkpoint’s leaves are the first leaves of the newer ' +
+      'one.',
     answers: {
       200: { example: { from: { size: 40_960, root: NODE }, to: { size: 41_230, root: ROOT }, proof: [NODE] } },
     },
     problems: ['not_ready'],
   },
   'GET /v1/decisions/export': {
-    description: `Up to the newest checkpoint: entries by position, the leaf where an entry is gone, and the checkpoints in their places. With \`after\` it goes on where another ended. The export is recorded in the audit log. \`npm run ledger -- verify\` checks it without the service. ${guide}`,
+    description: `The export ends at the newest checkpoint. It has the entries by position, the leaf in place of a deleted entry, and the checkpoints in their places. With \`after\` it continues where an earlier export ended. The export is recorded in the audit log. \`npm run ledger -- verify\` checks it without the service. ${guide}`,
     answers: {
       200: {
         stream: {
@@ -141,7 +144,9 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/decisions/verify-chain': {
     description:
-      'The service checks its own rows, 10,000 leaves at a time, and fewer where entries are long: begin again at `next` until it is null. It finds rows that were changed, removed or added below the service. Who does not trust the service checks an export.',
+      'The service checks its own rows, 10,000 leaves at a time, and fewer where entries are long: call again with ' +
+      '`next` until it is null. It finds rows that were changed, removed or added in the database. To check without ' +
+      'trusting the service, check an export.',
     examples: { 'The first part': { from: 0, limit: 10_000 }, 'Another part': { from: 9_984, limit: 10_000 } },
     answers: {
       200: {

@@ -44,8 +44,8 @@ const name = z.string().min(1).max(200)
 const filters = {
   kind: several(decisionKind).optional(),
   reason: several(z.string().min(1).max(200)).optional(),
-  subject_id: name.optional().describe('What was decided about.'),
-  jti: name.optional().describe('Of an intent token.'),
+  subject_id: name.optional().describe('Id of the subject of the decision.'),
+  jti: name.optional().describe('Id of an intent token.'),
   agent_id: name.optional(),
   agent_session_id: name.optional(),
   device_id: name.optional(),
@@ -57,8 +57,8 @@ const filters = {
 
 const checkRequest = z
   .strictObject({
-    from: z.number().int().min(0).max(1e15).default(0).describe('The first position; `next` of the part before.'),
-    limit: z.number().int().min(256).max(MAX_PART).default(MAX_PART).describe('Leaves of this part.'),
+    from: z.number().int().min(0).max(1e15).default(0).describe('The first position: `next` of the previous part.'),
+    limit: z.number().int().min(256).max(MAX_PART).default(MAX_PART).describe('Number of leaves in this part.'),
   })
   .default({ from: 0, limit: MAX_PART })
   .meta({ id: 'CheckLedgerRequest' })
@@ -124,10 +124,10 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         sdk: 'decisions.consistency.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'A proof that the ledger has only grown since it had a size',
+        summary: 'Prove that the ledger has only grown since an earlier size',
         query: z.object({
           from: count(1).default(1).describe('The older size; 1 when absent.'),
-          to: count(1).optional().describe('The newer size; that of the newest checkpoint when absent.'),
+          to: count(1).optional().describe('The newer size; the size of the newest checkpoint when absent.'),
         }),
         view: consistencyView,
         status: [200],
@@ -143,7 +143,7 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         sdk: 'decisions.export',
         effect: 'read',
         kind: 'lines',
-        summary: 'The ledger as NDJSON, to be checked without the service',
+        summary: 'Export the ledger as NDJSON, to be checked without the service',
         audits: 'ledger.exported',
         query: z.object({ after: count(0).optional().describe('The last position that the caller has.') }),
         view: z.never(),
@@ -179,7 +179,7 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
     endpoint(
       {
         ...common,
-        // Its own decisions with `verify`; all of them with `admin` as well.
+        // A key with `verify` reads its own decisions; a key with `admin` as well reads all.
         scope: 'verify',
         method: 'GET',
         path: `${PATH}/:id`,
@@ -187,7 +187,7 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         sdk: 'decisions.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One decision',
+        summary: 'Read one decision',
         params: idParams('dec'),
         view: decisionView,
         status: [200],
@@ -204,7 +204,7 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         sdk: 'decisions.explain',
         effect: 'read',
         kind: 'call',
-        summary: 'The facts of a decision, and whether they lead to the same answer again',
+        summary: 'Explain a decision by its facts, and whether they lead to the same answer again',
         audits: 'decision_facts.read',
         params: idParams('dec'),
         view: explanationView,
@@ -221,10 +221,10 @@ export function decisionRoutes({ db, decisions, proving, chain, exported }: Deci
         sdk: 'decisions.proof.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'A proof that a decision is in the ledger',
+        summary: 'Prove that a decision is in the ledger',
         params: idParams('dec'),
         query: z.object({
-          size: count(1).optional().describe('Of the tree; that of the newest checkpoint when absent.'),
+          size: count(1).optional().describe('Size of the tree; the size of the newest checkpoint when absent.'),
         }),
         view: inclusionView,
         status: [200],

@@ -18,7 +18,7 @@ const text = z.string()
 // Actor as hashed, with the labels that were known at that time.
 const entryActorView = z
   .object({
-    actor_id: text.describe('The API key or user.'),
+    actor_id: text.describe('Id of the API key or user.'),
     person: text.nullable().describe('The user of a session; with a key, the person whom its caller named.'),
     api_key_id: text.nullable(),
   })
@@ -31,22 +31,26 @@ const entryView = z
     environment,
     at: timestampView,
     actor: z.union([z.literal('service'), entryActorView]),
-    subject_id: text.nullable().describe('What was decided about.'),
+    subject_id: text.nullable().describe('Id of the subject of the decision.'),
     reason: text.nullable(),
     valid: z.boolean().nullable().describe('null: neither a permission nor a refusal.'),
-    inputs: z.record(text, text.nullable()).describe('Hashes and ids of what was given.'),
+    inputs: z.record(text, text.nullable()).describe('Hashes and ids of the inputs.'),
     matched_rule_id: text.nullable().describe('The rule of the policy that gave the answer.'),
     policy_version: z.number().int().nullable(),
     rule_results: z
       .array(ruleResultView)
       .describe(
-        'At most 100 of rules that decide, and of shadow rules: of the rule that gave the answer, then of those that refused, then of others.',
+        'Results of rules that decide and of shadow rules, at most 100 of each: first the rule that gave the answer, ' +
+          'then rules that refused, then the others.',
       ),
     rule_results_omitted: z
       .number()
       .int()
       .optional()
-      .describe('How many more there were; absent where none. `replay.rules` of the explanation has the first 1,000.'),
+      .describe(
+        'Number of results that are left out; absent when none is. `replay.rules` of the explanation has the first ' +
+          '1,000.',
+      ),
     facts_hash: hash.nullable(),
   })
   .meta({ id: 'DecisionEntry', verbatim: true })
@@ -58,7 +62,7 @@ export const decisionView = z
     environment,
     at: timestampView,
     actor: actorView,
-    subject_id: text.nullable().describe('What was decided about.'),
+    subject_id: text.nullable().describe('Id of the subject of the decision.'),
     reason: text.nullable(),
     valid: z.boolean().nullable().describe('null: neither a permission nor a refusal.'),
     jti: text.nullable(),
@@ -70,9 +74,9 @@ export const decisionView = z
     trace_id: text.nullable(),
     matched_rule_id: text.nullable().describe('The rule of the policy that gave the answer.'),
     policy_version: z.number().int().nullable(),
-    entry: entryView.describe('What the ledger has of it.'),
+    entry: entryView.describe('Entry as the ledger stores it.'),
     entry_hash: hash.describe('SHA-256 of the canonical JSON (RFC 8785) of `entry`.'),
-    position: z.number().int().nullable().describe('Of its leaf in the log; null for about a second.'),
+    position: z.number().int().nullable().describe('Position of the leaf in the log; null for about a second.'),
   })
   .meta({ id: 'Decision' })
 
@@ -82,7 +86,7 @@ export const explanationView = z
   .object({
     decision: decisionView,
     meaning: z.string().describe('What decisions of this kind record.'),
-    entry_intact: z.boolean().describe('Whether the entry has its hash.'),
+    entry_intact: z.boolean().describe('Whether the hash of the entry is correct.'),
     facts_status: factsStatus,
     facts: z.unknown().nullable(),
     replay: z
@@ -90,16 +94,16 @@ export const explanationView = z
       .nullable()
       .describe('null: decisions of this kind are not repeated, or the facts are not intact.'),
     same_answer: z.boolean().nullable().describe('Whether the facts lead to the recorded answer again.'),
-    differences: z.array(z.string()).describe('Members for which they do not.'),
+    differences: z.array(z.string()).describe('Members whose value differs.'),
   })
   .meta({ id: 'DecisionExplanation' })
 
 export const checkpointView = z
   .object({
-    size: z.number().int().describe('Leaves that it covers.'),
+    size: z.number().int().describe('Number of leaves that it covers.'),
     root: hash,
     at: timestampView,
-    jws: z.string().describe('Signed by a record key; `typ` is `ledger-checkpoint+jwt`.'),
+    jws: z.string().describe('JWS by a record key; `typ` is `ledger-checkpoint+jwt`.'),
   })
   .meta({ id: 'LedgerCheckpoint' })
 
@@ -107,31 +111,34 @@ export const inclusionView = z
   .object({
     decision_id: z.string(),
     entry_hash: hash,
-    leaf_hash: hash.describe('SHA-256 of 0x00 and the entry_hash.'),
+    leaf_hash: hash.describe('SHA-256 of 0x00 and `entry_hash`.'),
     position: z.number().int(),
     size: z.number().int(),
     root: hash,
-    proof: z.array(hash).describe('RFC 6962 2.1.1, from the neighbour of the leaf to the top.'),
-    checkpoint: checkpointView.nullable().describe('null: none has exactly this size.'),
+    proof: z.array(hash).describe('Proof of RFC 6962 2.1.1, from the neighbour of the leaf to the top.'),
+    checkpoint: checkpointView.nullable().describe('Checkpoint of exactly this size; null: there is none.'),
   })
   .meta({ id: 'LedgerInclusionProof' })
 
 const treeView = z.object({ size: z.number().int(), root: hash }).meta({ id: 'LedgerTree' })
 
 export const consistencyView = z
-  .object({ from: treeView, to: treeView, proof: z.array(hash).describe('RFC 6962 2.1.2.') })
+  .object({ from: treeView, to: treeView, proof: z.array(hash).describe('Proof of RFC 6962 2.1.2.') })
   .meta({ id: 'LedgerConsistencyProof' })
 
 export const chainCheckView = z
   .object({
-    valid: z.boolean().describe('Nothing was found in this part.'),
-    size: z.number().int().describe('Leaves of the log.'),
+    valid: z.boolean().describe('true: this part has no findings.'),
+    size: z.number().int().describe('Number of leaves of the log.'),
     from: z.number().int(),
     to: z.number().int(),
     next: z.number().int().nullable().describe('`from` of the next part; null after the last.'),
-    leaves: z.number().int().describe('Checked leaves.'),
-    entries_gone: z.number().int().describe('Leaves whose entries went when their retention ended.'),
-    checkpoints: z.number().int().describe('Checked checkpoints.'),
+    leaves: z.number().int().describe('Number of checked leaves.'),
+    entries_gone: z
+      .number()
+      .int()
+      .describe('Number of leaves whose entries were deleted at the end of their retention.'),
+    checkpoints: z.number().int().describe('Number of checked checkpoints.'),
     problems: z.array(
       z
         .object({

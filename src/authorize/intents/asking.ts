@@ -120,9 +120,9 @@ export function storedAnswers(needs: readonly PolicyNeed[], readFor: CanaryState
 }
 
 /**
- * The answers as they count under the policy that decides. It may have changed since they were asked for: to a rule of the
- * same id that asks another receiver, or for another reading, the answer of then is none. Without one it refuses, unless
- * the reading is `best_effort`: that has to be asked for.
+ * Answers as they count under the policy that decides. The policy may have changed since the questions: an answer from
+ * another receiver, or another reading, does not count for a rule of the same id. A rule without an answer refuses,
+ * unless the reading is `best_effort`: then the question has to be asked.
  */
 export function answersUnder({ rules }: CompiledPolicy, asked: OutsideAnswers): OutsideAnswers {
   const askedIds = new Set(asked.needs.map((need) => need.rule_id))

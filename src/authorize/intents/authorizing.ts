@@ -303,7 +303,7 @@ export function createAuthorizing(deps: AuthorizingDeps) {
       const [row, approvals] = await db.tenant(caller, (tx) =>
         Promise.all([findIntent(tx, jti), readApprovals(tx, jti, false)]),
       )
-      if (row === undefined) throw new Failure('not_found', 'The token of this Idempotency-Key is not kept any more.')
+      if (row === undefined) throw new Failure('not_found', 'The token of this Idempotency-Key is no longer stored.')
       return replayOf(sealer, { row, approvals }, now())
     },
   }

@@ -22,7 +22,10 @@ const evidence = z
     params: { code: 'invalid_type' },
   })
   .refine(isShallow, { message: `must have at most ${MAX_JSON_DEPTH} levels`, params: { code: 'too_deep' } })
-  .meta({ type: ['object', 'string'], description: 'Hashed, not stored. At most 64 KiB as canonical JSON.' })
+  .meta({
+    type: ['object', 'string'],
+    description: 'Evidence that is hashed and not stored. At most 64 KiB as canonical JSON.',
+  })
 
 const context = hashedObject
   .refine(({ transaction_amount: amount }) => amount === undefined || parseAmount(amount) !== undefined, {
@@ -38,7 +41,7 @@ const context = hashedObject
   .meta({
     type: 'object',
     description:
-      'What rules of the policy read as `context`. `transaction_amount` and `require_biometric` have a meaning.',
+      'Facts that rules of the policy read as `context`. `transaction_amount` and `require_biometric` have a meaning.',
   })
 
 const name = z.string().min(1).max(200)
@@ -56,7 +59,7 @@ export const authorizeRequest = z
     context_evidence: evidence.optional(),
     trace_id: traceId.optional(),
     inference_input: inferenceInput.optional().meta({
-      description: 'A model of the service reads it, and the token is bound to that trace. Not with `trace_id`.',
+      description: 'Input that a model of the service reads; the token is bound to that trace. Not with `trace_id`.',
     }),
     agent_id: z.string().min(1).max(64).optional(),
     audience: name.optional(),
@@ -78,12 +81,12 @@ export const authorizeRequest = z
   })
   .superRefine(({ mandate_id: mandate, schedule_id: schedule }, issues) => {
     if (mandate === undefined || schedule === undefined) return
-    const message = 'must not stand beside mandate_id: a token is issued under a mandate or a schedule'
+    const message = 'must not be combined with mandate_id: a token is issued under a mandate or a schedule'
     issues.addIssue({ code: 'custom', path: ['schedule_id'], message, params: { code: 'mismatch' } })
   })
   .superRefine(({ trace_id: trace, inference_input: input }, issues) => {
     if (trace === undefined || input === undefined) return
-    const message = 'must not stand beside trace_id: a token is bound to one trace'
+    const message = 'must not be combined with trace_id: a token is bound to one trace'
     issues.addIssue({ code: 'custom', path: ['inference_input'], message, params: { code: 'mismatch' } })
   })
 
@@ -95,7 +98,8 @@ export const verifyRequest = z.strictObject({
   context_evidence: evidence.optional(),
   trace_id: traceId.optional(),
   inference_input: inferenceInput.optional().meta({
-    description: 'A model of the service reads it within 5 seconds, where a condition of the policy asks for canaries.',
+    description:
+      'Input that a model of the service reads within 5 seconds, where a condition of the policy asks for canaries.',
   }),
   agent_session_id: name.optional(),
   device_id: name.optional(),

@@ -16,7 +16,7 @@ import { type BoundState, factsPart } from './bound-state.ts'
 import type { RequestFacts, StateFacts, VerifyFacts } from './facts.ts'
 import { runPipeline, type VerifyOutcome } from './pipeline.ts'
 
-/** What is to be authorized, by whom. */
+/** The action to authorize, and who authorizes it. */
 export interface Drafting {
   caller: Caller
   body: AuthorizeRequest

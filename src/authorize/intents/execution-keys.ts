@@ -5,7 +5,7 @@
 import type { Executed, VerifiedIntent } from '#src/authorize/tokens/rows.ts'
 import { Failure } from '#src/failure.ts'
 
-/** Who executes: the principal, and the digest of its Idempotency-Key if it sent one. */
+/** Executing principal, and the digest of its Idempotency-Key if it sent one. */
 export interface Executor {
   by: string
   key: string | null
@@ -43,6 +43,6 @@ export function withKeyReuse(error: unknown): unknown {
 function keyReused(): Failure {
   return new Failure(
     'idempotency_key_reused',
-    'This Idempotency-Key has executed another token, or this one for another action. Choose a new key.',
+    'This Idempotency-Key has executed another token, or this token for another action. Choose a new key.',
   )
 }

@@ -53,9 +53,9 @@ function repeat(recorded: Json) {
 }
 
 /**
- * What a draft of a policy is evaluated over to replay a decision, and the reason with which it refuses before its rules.
- * undefined where its rules are not reached as those of then were not, or the account was stopped, so that no policy would
- * have let the action run.
+ * Facts over which a draft policy is evaluated to replay a decision, and the reason with which the decision refuses
+ * before its rules. Undefined where the recorded rules were not reached, so that the draft's would not be either, or
+ * where the account was stopped, so that no policy would have let the action run.
  */
 export function replayable(
   recorded: Json,

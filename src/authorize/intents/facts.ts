@@ -16,7 +16,7 @@ export interface VerifyFacts {
   at: string
   /** null: no token that this service issued for this account, exactly as presented. */
   token: TokenFacts | null
-  /** Why there is none, for people. */
+  /** Why there is no valid token, for people. */
   token_problem: string | null
   request: RequestFacts
   /** What authorize was told about the action besides its description and payload. */

@@ -41,7 +41,7 @@ const issuedView = z
     created_at: timestampView,
     expires_at: timestampView,
     executed_at: timestampView.nullable(),
-    outcome: intentOutcome.nullable().describe('As the executing caller reported it.'),
+    outcome: intentOutcome.nullable().describe('Outcome that the executing caller reported.'),
     outcome_at: timestampView.nullable(),
     revocation_id: z.string().nullable(),
     revoked_scope: revokedScopeView.nullable(),

@@ -219,8 +219,7 @@ Then every other caller, every other key and every request without a key is refu
 \`token_already_executed\` under a mandate, after an approval, or with \`single_use\`. A token without any of these stays valid, with
 \`already_executed\`.
 
-\`agent_session_id\`, \`device_id\`, \`audience\` and \`context_evidence\` are compared where they are given. Where the policy has
-\`require_bindings\`, one that the token is bound to and the request leaves out is answered as if it differed.
+\`agent_session_id\`, \`device_id\`, \`audience\` and \`context_evidence\` are compared where they are given. Where the policy has \`require_bindings\`, a binding that the request leaves out is answered as if it differed.
 
 \`execute: false\` answers what executing would answer this caller with this key, uses nothing up and opens no approval.
 \`mandate_remaining\` and \`schedule_cycle\` say how things stand after this answer. Under load of one mandate the status may be 503 with
@@ -242,8 +241,9 @@ A policy that was tightened since authorize may require an approval now: an exec
   },
   'GET /v1/intents': {
     description:
-      'What was issued, and what became of it. The tokens themselves are in the answer of authorize alone. `status` is that of ' +
-      'GET /v1/intent/status/{jti}: a token that was executed stays active until it expires. Tokens that expired a month ago are not listed.',
+      'Lists issued tokens and their outcomes. Only the answer of authorize has the token itself. `status` is the ' +
+      'same as in GET /v1/intent/status/{jti}: an executed token stays active until it expires. Tokens that expired a ' +
+      'month ago are not listed.',
     answers: { 200: { example: listed(issued) } },
     problems: ['environment_mismatch'],
   },

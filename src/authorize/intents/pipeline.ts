@@ -35,7 +35,9 @@ export interface VerifyOutcome extends Partial<RefusalDetails>, Pick<PolicyEvalu
   needs: PolicyNeed[]
   /** The refusal is for want of an answer that was not asked for yet. */
   pending?: PolicyNeed['kind']
-  /** Rules that require an approval which nobody was asked for, where nothing else refuses: one is to be opened. */
+  /**
+   * Rules that require an approval that was not opened yet, where no other rule refuses: one approval is to be opened.
+   */
   opens?: readonly string[]
 }
 
@@ -177,8 +179,8 @@ export function answersFor({ answers, approvals }: VerifyFacts, policy: Compiled
 }
 
 /**
- * Nobody is asked to approve what something else refuses; what was not asked outside yet refuses nothing so far. A token
- * has one approval of authorize and one of verify, for rules that came later: rules that need a third deny.
+ * Approvals open only when no other rule refuses; a question that was not asked outside yet refuses nothing so far. A
+ * token has one approval of authorize and one of verify, for rules that came later: rules that need a third deny.
  */
 function judgeApproval(
   { approvals, execution }: VerifyFacts,
@@ -220,7 +222,7 @@ const REQUIRED = 'approval_required'
 /** The rule that stands for the stop of an account. */
 export const STOP_RULE = 'system:stop'
 
-// After the refusals of the default rules and before those of all others.
+// Comes after the refusals of the default rules and before all others.
 const STOPPED: PolicyRefusal = { reason: 'policy_denied', kind: 'deny', ruleId: STOP_RULE, priority: 0 }
 
 function detailsOf(refusal: PolicyRefusal): StepRefusal & Pick<VerifyOutcome, 'pending'> {

@@ -1,6 +1,6 @@
-// The reasons of verify in their published order: of several that are true at once, the first is the answer. Identity and
-// integrity come before policy, what is cheap to find out before what is expensive, and people last: nobody is asked to
-// approve an action that would fail anyway. Rules of a policy may answer with reasons of their own instead.
+// The reasons of verify in their published order: of several that are true at once, the first is the answer. Identity
+// and integrity come before policy, what is cheap to find out before what is expensive, and people last: people are not
+// asked to approve an action that would fail anyway. Rules of a policy may answer with reasons of their own instead.
 
 /**
  * The order of the keys is the order of the answers. Three stand at two places: `approval_pending` comes directly after
@@ -71,7 +71,7 @@ export function labelOf(reason: string | null): string {
   return isVerifyReason(reason) ? reason : 'policy_own'
 }
 
-// Rules of a policy answer with reasons of their own, which are none of these.
+// Rules of a policy may answer with other reasons.
 function isVerifyReason(reason: string): reason is VerifyReason {
   return Object.hasOwn(VERIFY_REASONS, reason)
 }

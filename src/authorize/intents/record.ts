@@ -1,5 +1,5 @@
-// What the ledger keeps of a decision about a token. Its facts are complete: with the rules that matched they give the same
-// answer again (explain.ts), without the policy or the rows of then.
+// What the ledger keeps of a decision about a token. Its facts are complete: with the rules that matched they give the
+// same answer again (explain.ts), without the policy or the rows of that time.
 
 import type { CurrentCompiled } from '#src/authorize/policy/current.ts'
 import type { PolicyDocument } from '#src/authorize/policy/document.ts'
@@ -162,7 +162,7 @@ function causeOf(answer: RecordedAnswer): string | undefined {
 
 const NOT_SENT: ReadonlySet<string> = new Set(['no_secret', 'busy'] satisfies UnavailableCause[])
 
-// One entry for the shadow rules that would have refused, or that could not be evaluated for want of a webhook.
+// One entry records the shadow rules that would have refused, or that could not be evaluated for want of a webhook.
 function shadowDecisions({ id, outcome, policy }: Judged, shared: Shared): NewDecision[] {
   const unmet = outcome.shadow.filter(({ matched, met }) => matched && !met)
   if (unmet.length === 0) return []

@@ -83,7 +83,7 @@ export function intentRoutes({ authorizing, verify, executions, now }: IntentRou
         sdk: 'intent.executions.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'What became of an executed action',
+        summary: 'Read the outcome of an executed action',
         scope: 'verify',
         permission: 'intents.read',
         params,

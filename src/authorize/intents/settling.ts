@@ -31,7 +31,7 @@ export interface JudgedToken {
   outcome: VerifyOutcome
   policy: CurrentCompiled | null
   asked: OutsideAnswers | undefined
-  /** undefined: of no token of ours. */
+  /** undefined: the token is not one of this service. */
   row: VerifiedIntent | undefined
 }
 
@@ -73,7 +73,10 @@ export function createSettle({ ledger, canaries, openApproval }: SettlingDeps) {
     return unmet.find(({ rule_id: id }) => isTripping(asked?.readings.get(id)))?.rule_id
   }
 
-  /** A policy that was tightened since authorize asks people too, once for each token. A check asks nobody. */
+  /**
+   * A policy that was tightened since authorize asks people too, once for each token. A check (`execute: false`) opens
+   * no approval.
+   */
   async function open(tx: Tx, caller: Caller, judged: JudgedToken): Promise<JudgedToken> {
     const { facts, outcome, policy } = judged
     const opens = new Set(outcome.opens)

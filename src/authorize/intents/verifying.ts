@@ -53,7 +53,7 @@ export function createVerifying(deps: VerifyingDeps) {
     for (const id of [body.trace_id, body.agent_session_id, body.device_id]) checkEnvironment(id, caller.environment)
     const parsed = await parseIntentToken(body.intent_token, signingKeys, caller)
     if (!parsed.isValid && parsed.reason === 'environment_mismatch') {
-      throw new Failure('environment_mismatch', 'The token was issued in the other environment than that of this key.')
+      throw new Failure('environment_mismatch', 'The token and this key are of different environments.')
     }
     const presented: Presented = {
       caller,
@@ -158,9 +158,9 @@ export function createVerifying(deps: VerifyingDeps) {
 
   /**
    * Reads and judges, and writes nothing.
-   * @param isLocked By `lockTogether`.
-   * @throws UNASKED if phase 1 was left out and was needed, or where the action would pass for want of a reading that nobody
-   * asked for.
+   * @param isLocked Whether `lockTogether` holds the rows.
+   * @throws UNASKED if phase 1 was left out and was needed, or where the action would pass for want of a reading that
+   * nobody asked for.
    */
   async function judge(
     tx: Tx,
@@ -194,7 +194,7 @@ export function createVerifying(deps: VerifyingDeps) {
     return { facts, outcome, policy, asked: answered, row }
   }
 
-  /** A token that is none of ours, as far as can be told without its row. */
+  /** Refuses a token with no matching row. */
   function refuseUnknown(presented: Presented, problem: string): Promise<Verified> {
     const facts = unknownFacts(presented.request, now().toISOString(), problem)
     const outcome: VerifyOutcome = { ...INVALID }
@@ -253,5 +253,5 @@ function actionOf({ claims, request }: PresentedToken) {
 function checkEnvironment(id: string | undefined, environment: Environment): void {
   const word = id === undefined ? undefined : /^(?:ses|dev|trc)_(test|live)_/.exec(id)?.[1]
   if (word === undefined || (word === 'live') === (environment === 'live')) return
-  throw new Failure('environment_mismatch', `The id ${id} is of the other environment than this key.`)
+  throw new Failure('environment_mismatch', `The id ${id} and this key are of different environments.`)
 }

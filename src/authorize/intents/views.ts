@@ -18,7 +18,7 @@ import { describeReason, VERIFY_REASON_CODES } from './reasons.ts'
 import type { Verified } from './settling.ts'
 
 const EXECUTED_BEFORE = 'The action was executed before: do not run it again.'
-const REASONS = `null when valid; else one of ${VERIFY_REASON_CODES.map((code) => `\`${code}\``).join(', ')}, or the own reason of a policy rule. Of several that apply, the first in this order is answered.`
+const REASONS = `null when valid; else one of ${VERIFY_REASON_CODES.map((code) => `\`${code}\``).join(', ')}, or a policy rule’s own reason. When several reasons apply, the first in this order is answered.`
 
 const hash = z.string().meta({ description: 'SHA-256, base64url without padding.' })
 
@@ -47,7 +47,7 @@ const bindingsView = z
     mandate_id: z.string().nullable(),
     schedule_id: z.string().nullable(),
     biometric: z.boolean().meta({ description: 'A person confirmed exactly this action with a passkey.' }),
-    single_use: z.boolean().meta({ description: 'As the request asked for.' }),
+    single_use: z.boolean().meta({ description: 'Value in the request.' }),
     audience: z.string().nullable(),
     policy_version: z.number().int(),
   })
@@ -60,29 +60,31 @@ const preflightView = z
 export const authorizeView = z
   .strictObject({
     intent_token: z.string().nullable().meta({
-      description: 'ES256 token, to be presented as it is. null only in a replay after its expiry.',
+      description: 'ES256 token; present it unchanged. null only in a replay after its expiry.',
     }),
     jti: z.string(),
     expires_at: timestampView,
     approval_id: z.string().optional().meta({
       description:
-        'Of the approval that the policy requires. Until people have approved, verify answers `approval_pending`.',
+        'Id of the approval that the policy requires. Until people have approved, verify answers `approval_pending`.',
     }),
     approval: authorizedApprovalView.optional(),
     bindings: bindingsView,
-    preflight: preflightView.describe('What verify would answer now. It uses nothing up, and can change until then.'),
+    preflight: preflightView.describe(
+      'What verify would answer now. The check consumes nothing, and a later verify may answer differently.',
+    ),
   })
   .meta({ id: 'Authorization' })
 
 const mandateDetailView = z
   .strictObject({
     constraint: z.enum(MANDATE_CONSTRAINTS).meta({ id: 'MandateConstraintName' }),
-    expected: z.custom<Json>().meta({ description: 'What the mandate says.' }),
-    actual: z.custom<Json>().meta({ description: 'What the action has; null: nothing, or nothing readable.' }),
-    remaining: z.string().optional().meta({ description: 'With `budget`: what is left of it.' }),
+    expected: z.custom<Json>().meta({ description: 'Limit in the mandate.' }),
+    actual: z.custom<Json>().meta({ description: 'Value in the action; null: absent or not readable.' }),
+    remaining: z.string().optional().meta({ description: 'Set with `budget`: the remainder of the budget.' }),
     mandate_id: z.string().meta({ description: 'The level that refuses: the mandate or one of its ancestors.' }),
   })
-  .meta({ id: 'MandateDetail', description: 'With a reason of the mandate: which of its limits refuses.' })
+  .meta({ id: 'MandateDetail', description: 'Set with a reason of the mandate: the limit that refuses.' })
 
 export const verifyView = z
   .strictObject({
@@ -97,8 +99,8 @@ export const verifyView = z
       .optional()
       .meta({
         description:
-          'true: an earlier verification executed the action: with a single use, a mandate, a schedule or an approval, one of this caller ' +
-          'with this Idempotency-Key. Do not run it again.',
+          'true: an earlier verification executed the action; with a single use, a mandate, a schedule or an ' +
+          'approval, it was by this caller with this Idempotency-Key. Do not run the action again.',
       }),
     approval_id: z.string().optional(),
     matched_rule_id: z.string().optional(),
@@ -106,13 +108,14 @@ export const verifyView = z
     unavailable_check: policyNeedKind
       .optional()
       .describe(
-        'What gave no answer, so that its rule refuses; also where the rule has a reason of its own. webhook: the policy webhook; canary: there is no reading of `canary_set`.',
+        'Check that gave no answer, so that its rule refuses; set also where the rule has a reason of its own. ' +
+          'webhook: the policy webhook; canary: there is no reading of `canary_set`.',
       ),
     webhook_unavailable_cause: z
       .string()
       .meta({ id: 'PolicyWebhookUnavailableCause', enum: [...UNAVAILABLE_CAUSES] })
       .optional()
-      .describe('With the check `webhook`: why it gave no answer.'),
+      .describe('Set with the check `webhook`: why the webhook gave no answer.'),
     revoked_scope: revokedScopeView.optional(),
     lock_id: z.string().optional(),
     canary_set: z.string().optional(),
@@ -123,13 +126,13 @@ export const verifyView = z
     mandate_detail: mandateDetailView.optional(),
     mandate_remaining: z.string().nullable().optional().meta({
       description:
-        'What is left of the budget after this decision, of the mandate and all above it; null without a budget.',
+        'Remainder of the budgets of the mandate and its ancestors after this decision; null without a budget.',
     }),
     schedule_cycle: z.number().int().nullable().optional().meta({
-      description: 'The cycle that it is now; null before the first.',
+      description: 'The current cycle; null before the first.',
     }),
     receipt: z.string().nullable().optional().meta({
-      description: 'JWS by a record key, where it was asked for; null when it could not be signed now.',
+      description: 'JWS by a record key, where the request asked for it; null when it could not be signed now.',
     }),
   })
   .meta({ id: 'VerifyResult' })
@@ -198,7 +201,7 @@ export function toVerifyView(
     evaluated_at: facts.at,
     ...(valid && already_executed && { already_executed }),
     ...details,
-    // Not for those to whom the token was not issued.
+    // A caller whom the token was not issued to does not see these members.
     ...(reason !== 'invalid_token' && leftOf(facts, isExecuted)),
     ...(receipt !== undefined && { receipt }),
   }

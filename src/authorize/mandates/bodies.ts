@@ -29,9 +29,9 @@ export const mandateWindow = z
       .max(7)
       .transform((days) => [...new Set(days)].toSorted())
       .optional()
-      .describe('ISO 8601: 1 is Monday. Every day when absent.'),
-    from: timeOfDay('').optional().describe('Inclusive.'),
-    to: timeOfDay('|24:00').optional().describe('Exclusive, and after `from`.'),
+      .describe('Weekdays of ISO 8601: 1 is Monday. Every day when absent.'),
+    from: timeOfDay('').optional().describe('Start, inclusive.'),
+    to: timeOfDay('|24:00').optional().describe('End, exclusive, and after `from`.'),
   })
   .refine(({ from = '00:00', to = '24:00' }) => from < to, { message: 'must be after from', path: ['to'] })
   .refine((value) => Object.values(value).some((one) => one !== undefined), 'must limit something')
@@ -39,15 +39,20 @@ export const mandateWindow = z
 
 const constraints = z
   .strictObject({
-    min_amount: amount.optional().describe('Of one action.'),
-    max_amount: amount.optional().describe('Of one action.'),
+    min_amount: amount.optional().describe('Least amount of one action.'),
+    max_amount: amount.optional().describe('Greatest amount of one action.'),
     currency: currency.optional(),
     action_types: names.optional(),
     counterparties: names.optional(),
-    window: mandateWindow.optional().describe("When actions may run, in the mandate's time zone."),
+    window: mandateWindow.optional().describe("Times at which actions may run, in the mandate's time zone."),
   })
   .meta({ id: 'RequestedMandateConstraints' })
-const interval = z.number().int().min(300).max(2_592_000).describe('A check-in is missed 60 s after it.')
+const interval = z
+  .number()
+  .int()
+  .min(300)
+  .max(2_592_000)
+  .describe('Interval of check-ins. A check-in is missed 60 s after the interval.')
 const heartbeat = z
   .strictObject({
     interval_seconds: interval,
@@ -58,12 +63,12 @@ const heartbeat = z
       .max(2_592_000)
       .optional()
       .describe(
-        'How long after a missed check-in the next one makes the mandate active again. When absent: ' +
+        'Seconds after a missed check-in during which a check-in makes the mandate active again. When absent: ' +
           `${DEFAULT_WINDOW_SECONDS} in a new heartbeat, and as it is in a change.`,
       ),
   })
   .meta({ id: 'RequestedMandateHeartbeat' })
-const maxCount = z.number().int().min(1).max(1_000_000_000).describe('Executions in one period.')
+const maxCount = z.number().int().min(1).max(1_000_000_000).describe('Most executions in one period.')
 const pointer = z.string().refine(isPointer, {
   message: 'must be an RFC 6901 JSON pointer of 1 to 10 segments',
   params: { code: 'invalid_pointer' },
@@ -77,13 +82,13 @@ export const payloadPointers = z
     instrument: pointer.optional(),
   })
   .meta({ id: 'MandatePayloadPointers' })
-const expiresAt = timestamp.describe('In the future, and at most 366 days from now.')
+const expiresAt = timestamp.describe('End of the mandate, in the future and at most 366 days from now.')
 const agentId = z.string().max(64)
 const id = z.string().max(64)
 
 export const mandateRequest = z.strictObject({
-  principal: visibleText(254).describe('For whom the agent acts: a person, a team, an id.'),
-  agent_id: agentId.optional().describe('Only tokens of this agent may name the mandate. Any agent when absent.'),
+  principal: visibleText(254).describe('Party for whom the agent acts: a person, a team, an id.'),
+  agent_id: agentId.optional().describe('Only tokens of this agent may name the mandate. When absent, any agent may.'),
   description: visibleText(2_000),
   timezone: z
     .string()
@@ -94,17 +99,22 @@ export const mandateRequest = z.strictObject({
       params: { code: 'unknown_timezone' },
     })
     .default('UTC')
-    .describe('Of the periods of its budget and of its window.'),
+    .describe('Time zone of the periods of the budget and of the window.'),
   constraints: constraints.default({}),
   budget: z
     .strictObject({ limit: amount, currency, period: budgetPeriod, max_count: maxCount.optional() })
     .meta({ id: 'RequestedMandateBudget' })
     .optional(),
-  not_before: timestamp.optional().describe('No action may run before it. From the grant on when absent.'),
-  instruments: names.optional().describe('The payment instruments that actions may name. Any when absent.'),
+  not_before: timestamp
+    .optional()
+    .describe('No action may run before this time; when absent, actions may run from the grant on.'),
+  instruments: names.optional().describe('Payment instruments that actions may name; any when absent.'),
   payload_pointers: payloadPointers
     .optional()
-    .describe('Where `action_payload` has what is compared. Without one: in its member of that name.'),
+    .describe(
+      'Pointers to the compared values in `action_payload`. Without a pointer, the member of the same name is ' +
+        'compared.',
+    ),
   expires_at: expiresAt,
   heartbeat: heartbeat.optional(),
   parent_id: id.optional().describe('The mandate within which it is granted.'),
@@ -113,7 +123,7 @@ export const mandateRequest = z.strictObject({
 export const narrowingRequest = z
   .strictObject({
     agent_id: agentId.optional(),
-    constraints: constraints.optional().describe('Members that are absent stay as they are.'),
+    constraints: constraints.optional().describe('Members that are absent keep their values.'),
     budget: z
       .strictObject({
         limit: amount,
@@ -123,7 +133,7 @@ export const narrowingRequest = z
       })
       .meta({ id: 'RequestedBudgetChange' })
       .optional()
-      .describe('`currency` and `period` are needed where the mandate has no budget yet.'),
+      .describe('`currency` and `period` are required where the mandate has no budget yet.'),
     not_before: timestamp.optional(),
     instruments: names.optional(),
     expires_at: timestamp.optional(),

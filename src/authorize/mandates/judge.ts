@@ -57,7 +57,7 @@ export interface MandateLevel {
   budget: MandateBudget | null
   /** The calendar dates, in the mandate's zone, from which and before which the budget counts. null: no budget. */
   period: { start: string; end: string | null } | null
-  /** In this period; decimal text. */
+  /** Spent in this period; decimal text. */
   spent: string
   /** Executions in this period. */
   count: number

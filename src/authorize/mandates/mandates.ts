@@ -62,7 +62,7 @@ interface MandatesDeps {
   now(): Date
 }
 
-/** With the views of those who acted. */
+/** A mandate with the views of its actors. */
 export type ShownMandate = MandateRow & { actors: ActorsOf }
 
 export interface DailySpend {
@@ -246,7 +246,7 @@ export function createMandates({ db, ledger, pager, now }: MandatesDeps) {
       })
     },
 
-    /** One that is revoked stays as it is. @throws {Failure} `environment_mismatch`, `not_found`. */
+    /** A mandate that is revoked already stays as it is. @throws {Failure} `environment_mismatch`, `not_found`. */
     revoke(acting: Acting, id: string, reason: string, key?: IdempotencyKey): Promise<ShownMandate> {
       return change(acting, { id, key }, async (tx) => {
         if (!(await revokeMandate(tx, id, { id: actorOf(acting.principal).id, reason }))) return

@@ -75,32 +75,33 @@ const narrower = {
 export const NOTES: Record<string, Note> = {
   'POST /v1/mandates': {
     description:
-      'What somebody lets an agent do: constraints for each action, a budget for all of them, an expiry. A constraint that ' +
-      'is not known is refused. With `parent_id` it lies within that mandate: its terms may not exceed those of any ancestor, ' +
-      'nor its budget what they have left, and every charge is made on each of them. It needs `escalate`: an agent whose key ' +
-      'has `intent` can not grant itself a mandate.',
+      'A mandate lets an agent act: it has constraints for each action, a budget for all actions, and an expiry. An ' +
+      'unknown constraint is refused. With `parent_id` the mandate lies within its parent: its terms may not exceed ' +
+      'the terms of any ancestor, its budget may not exceed what the ancestors have left, and every charge is made on ' +
+      'all of them. It needs `escalate`: an agent whose key has `intent` can not grant itself a mandate.',
     examples: { 'A budget by month': wanted },
     answers: { 200: { example: mandate } },
     problems: ['environment_mismatch', 'not_found', 'invalid_state_transition'],
   },
   'GET /v1/mandates': {
     description:
-      'A mandate must match all filters, of `status` any value that is given. `status` is that of the mandate with its ancestors, by the clock: nothing has to ' +
-      'run for a mandate to expire or to be suspended.',
+      'A mandate must match all filters, and any of the given values of `status`. `status` takes the ancestors into ' +
+      'account, and follows the clock: a mandate expires or is suspended on time without any job.',
     answers: { 200: { example: listed(mandate) } },
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/mandates/:id': {
     description:
-      '`budget` is its own; `remaining` is what an action may cost at most, with the budgets of its ancestors. The periods of ' +
-      'a budget are calendar days, weeks from Monday on, months and years in its time zone.',
+      '`budget` is the mandate’s own budget; `remaining` is the most that an action may cost, with the budgets of its ' +
+      'ancestors. The periods of a budget are calendar days, weeks from Monday on, months and years in the mandate’s ' +
+      'time zone.',
     answers: { 200: { example: mandate } },
   },
   'GET /v1/mandates/:id/spend': {
     description:
-      'The charges of its budget, by the day (UTC) on which the action was executed: those of its children are charged to it ' +
-      'too. Charges are kept for 45 days, and a period has at most 25,000. A mandate without a budget is charged nothing: ' +
-      'GET /v1/analytics/mandate-spend adds up its executions.',
+      'Adds up the charges of the budget by the day (UTC) on which the action was executed; the charges of children ' +
+      'are included. Charges are kept for 45 days, and a period has at most 25,000. A mandate without a budget is ' +
+      'charged nothing: GET /v1/analytics/mandate-spend adds up its executions.',
     answers: {
       200: {
         example: {
@@ -117,9 +118,9 @@ export const NOTES: Record<string, Note> = {
   },
   'PATCH /v1/mandates/:id': {
     description:
-      'Members that are absent stay as they are. What is limited can be limited further, and what is not limited can be ' +
-      'limited, in a child within its ancestors; a member that would allow more is refused with the code `wider`. A change of `heartbeat` counts as a check-in; without ' +
-      '`reactivation_window_seconds` its window stays as it is.',
+      'Members that are absent keep their values. A change may add a limit or lower one; in a child, limits stay ' +
+      'within the ancestors. A member that would allow more is refused with the code `wider`. A change of `heartbeat` ' +
+      'counts as a check-in; without `reactivation_window_seconds` the window keeps its length.',
     headers: IF_MATCH,
     examples: { 'A lower amount': { constraints: { max_amount: '200' } } },
     answers: { 200: { example: narrower } },
@@ -127,8 +128,8 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/mandates/:id/revoke': {
     description:
-      'From its commit on, no verify of any process accepts a token of the mandate or of its descendants. A mandate that is ' +
-      'revoked stays as it is. Other requests do not count against the rate limit of this one.',
+      'From the commit on, no verify of any process accepts a token of the mandate or of its descendants. A mandate ' +
+      'that is revoked stays as it is. Other requests do not count against the rate limit of this one.',
     examples: { 'The project is over': { reason: 'The workshop is closed' } },
     answers: {
       200: {
@@ -146,9 +147,9 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/mandates/:id/heartbeat': {
     description:
-      'A mandate with a heartbeat is suspended when no check-in comes within its interval and 60 s. A check-in within the ' +
-      'reactivation window makes it active again; after it the mandate is `lapsed` permanently, and a check-in is 409. A ' +
-      'mandate without a heartbeat is 409 `conflict`.',
+      'A mandate with a heartbeat is suspended when no check-in comes within its interval and 60 s. A check-in within ' +
+      'the reactivation window makes the mandate active again; after the window the mandate is `lapsed` permanently, ' +
+      'and a check-in is 409. A mandate without a heartbeat is 409 `conflict`.',
     answers: {
       200: {
         example: {

@@ -53,7 +53,7 @@ function readRoutes(mandates: Mandates): Route[] {
         sdk: 'mandates.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One mandate, with what is left of its budget',
+        summary: 'Read one mandate, with what is left of its budget',
         params: idParams('mnd'),
         view: mandateView,
         status: [200],
@@ -69,13 +69,13 @@ function readRoutes(mandates: Mandates): Route[] {
         sdk: 'mandates.spend.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'What was spent under a mandate, by day',
+        summary: 'Read what was spent under a mandate, by day',
         params: idParams('mnd'),
         query: z.object({
           from: timestamp
             .optional()
-            .describe(`At or after; 30 days before \`to\` when absent, at most ${MAX_SPEND_DAYS}.`),
-          to: timestamp.optional().describe('Before; now when absent.'),
+            .describe(`Start, inclusive; 30 days before \`to\` when absent, at most ${MAX_SPEND_DAYS}.`),
+          to: timestamp.optional().describe('End, exclusive; now when absent.'),
         }),
         view: dailySpendView,
         status: [200],

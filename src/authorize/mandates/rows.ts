@@ -64,7 +64,7 @@ export interface MandateRow {
   maxCount: number | null
   periodStart: string | null
   periodEnd: string | null
-  /** In the current period; numeric text. */
+  /** Spent in the current period; numeric text. */
   spent: string
   /** Executions in the current period. */
   count: number
@@ -195,7 +195,10 @@ export async function countMandates(tx: Tx, scope: Scope, filter: MandateFilter)
   return row?.count ?? 0
 }
 
-/** Under `lockMandate`. `restartsHeartbeat`: the next check-in is due an interval from now. */
+/**
+ * Narrows a mandate; the caller holds `lockMandate`. `restartsHeartbeat`: the next check-in is due an interval from
+ * now.
+ */
 export async function narrowMandate(
   tx: Tx,
   id: string,
@@ -298,7 +301,7 @@ function conditionsOf({ environment }: Scope, filter: MandateFilter): { where: s
   return { where, values }
 }
 
-// One look-up of the chain per row, without the sums that a row in the answer has beside it (OFFSET 0: never a join).
+// Each row is one look-up of its chain, without the sums of the answer (OFFSET 0 prevents a join).
 function isInState(status: MandateStatus): string {
   const anyLevel = (condition: string) =>
     `EXISTS (SELECT FROM mandates level WHERE level.id = ANY(m.path) AND ${statusOf('level')} ${condition} OFFSET 0)`

@@ -107,7 +107,7 @@ const RELEASE = `WITH released AS (
   SELECT mandate_id, period_start::text, amount, currency FROM released ORDER BY depth`
 
 export interface SpendDay {
-  /** In UTC. */
+  /** Day in UTC. */
   date: string
   currency: string
   /** Without those that were given back. */

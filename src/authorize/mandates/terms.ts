@@ -60,7 +60,11 @@ export function checkParent(
     errors.push({ pointer: '/parent_id', code: 'too_deep', detail })
   }
   if (Object.keys(request.pointers).length > 0) {
-    errors.push({ pointer: '/payload_pointers', code: 'not_allowed', detail: 'are those of the root mandate' })
+    errors.push({
+      pointer: '/payload_pointers',
+      code: 'not_allowed',
+      detail: 'must be the same as in the root mandate',
+    })
   }
   if (errors.length > 0) throw refusalOf(errors)
 }
@@ -151,8 +155,8 @@ function narrowedBudget(
   if (currency !== undefined && period !== undefined) {
     return { limit, currency, period, ...(max_count !== undefined && { max_count }) }
   }
-  if (currency === undefined) refuse('/budget/currency', 'is needed: the mandate has no budget yet', 'required')
-  if (period === undefined) refuse('/budget/period', 'is needed: the mandate has no budget yet', 'required')
+  if (currency === undefined) refuse('/budget/currency', 'is required: the mandate has no budget yet', 'required')
+  if (period === undefined) refuse('/budget/period', 'is required: the mandate has no budget yet', 'required')
   return null
 }
 

@@ -30,11 +30,11 @@ const budgetView = z
     currency: z.string(),
     period: budgetPeriod,
     period_start: date.describe("The calendar date, in the mandate's time zone, on which the current period began."),
-    period_end: date.nullable().describe('On which the next one begins; null of a total.'),
+    period_end: date.nullable().describe('Date on which the next period begins; null for a total.'),
     spent: decimal,
     remaining: decimal,
-    max_count: z.number().int().nullable().describe('Executions in one period; null: any number.'),
-    count: z.number().int().describe('Executions in the current period, without those that were given back.'),
+    max_count: z.number().int().nullable().describe('Most executions in one period; null: any number.'),
+    count: z.number().int().describe('Executions in the current period, except executions that were given back.'),
   })
   .meta({ id: 'MandateBudget' })
 const heartbeatView = z
@@ -42,8 +42,8 @@ const heartbeatView = z
     interval_seconds: z.number().int(),
     reactivation_window_seconds: z.number().int(),
     last_check_in_at: time,
-    next_check_in_by: time.describe('After it the mandate is suspended.'),
-    lapses_at: time.describe('After it no check-in makes it active again.'),
+    next_check_in_by: time.describe('Deadline of the next check-in; after it the mandate is suspended.'),
+    lapses_at: time.describe('Deadline of the last possible check-in; after it the mandate stays lapsed.'),
   })
   .meta({ id: 'MandateHeartbeat' })
 
@@ -51,8 +51,10 @@ export const mandateView = z
   .object({
     mandate_id: z.string(),
     parent_id: z.string().nullable(),
-    ancestors: z.array(z.string()).describe('Root first.'),
-    status: mandateStatusView.describe('With its ancestors: the worst of them counts for all of their children.'),
+    ancestors: z.array(z.string()).describe('Ancestors, root first.'),
+    status: mandateStatusView.describe(
+      'Status with the ancestors: the worst status of any ancestor applies to all descendants.',
+    ),
     status_of: z.string().describe('The mandate or the ancestor that has this status.'),
     principal: z.string(),
     agent_id: z.string().nullable(),
@@ -63,9 +65,9 @@ export const mandateView = z
     budget: budgetView.nullable(),
     remaining: decimal
       .nullable()
-      .describe('What the budgets of the mandate and of all ancestors leave; null without any.'),
+      .describe('Remainder of the budgets of the mandate and of all ancestors; null without any budget.'),
     not_before: time.nullable(),
-    instruments: z.array(z.string()).nullable().describe('null: any.'),
+    instruments: z.array(z.string()).nullable().describe('Payment instruments; null: any.'),
     expires_at: time,
     heartbeat: heartbeatView.nullable(),
     revoked_at: time.nullable(),
@@ -80,12 +82,14 @@ export const mandateView = z
 
 const spendDayView = z
   .object({
-    date: date.describe('In UTC.'),
+    date: date.describe('Day in UTC.'),
     currency: z.string(),
-    executions: z.number().int().describe('Without those that were given back.'),
-    committed: decimal.describe('Charged for actions that succeeded, or whose outcome can not be reported any more.'),
-    reserved: decimal.describe('Charged for actions whose outcome was not reported yet.'),
-    released: decimal.describe('Given back, as the action failed or did not run.'),
+    executions: z.number().int().describe('Number of executions, except executions that were given back.'),
+    committed: decimal.describe(
+      'Amount charged for actions that succeeded, or whose outcome can not be reported any more.',
+    ),
+    reserved: decimal.describe('Amount charged for actions whose outcome was not reported yet.'),
+    released: decimal.describe('Amount given back because the action failed or did not run.'),
   })
   .meta({ id: 'MandateSpendDay' })
 
@@ -94,7 +98,7 @@ export const dailySpendView = z
     mandate_id: z.string(),
     from: time,
     to: time,
-    days: z.array(spendDayView).describe('The oldest first, without those on which nothing was charged.'),
+    days: z.array(spendDayView).describe('Days with a charge, oldest first.'),
   })
   .meta({ id: 'MandateDailySpend' })
 

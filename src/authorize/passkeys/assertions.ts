@@ -66,7 +66,7 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
     { accountId }: Scope,
     { id, challenge, userId, expiresAt }: Pick<PasskeyChallengeRow, 'id' | 'challenge' | 'userId' | 'expiresAt'>,
   ): Promise<PasskeyChallenge> {
-    // Without a user, browsers offer the passkeys that they know: every passkey of ours is discoverable.
+    // Without a user, browsers offer the passkeys that they know: every registered passkey is discoverable.
     const passkeys = userId === null ? [] : await findPasskeysOf(tx, { accountId, userId })
     return {
       challenge_id: id,
@@ -103,7 +103,7 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
       return db.tenant(scope, async (tx) => {
         const row = await findChallenge(tx, id)
         if (row === undefined)
-          throw new Failure('not_found', 'The challenge of this Idempotency-Key is not kept any more.')
+          throw new Failure('not_found', 'The challenge of this Idempotency-Key is no longer stored.')
         return describe(tx, scope, row)
       })
     },
@@ -128,13 +128,15 @@ export function createAssertions({ db, rp }: AssertionsDeps) {
       const isOwn = (userId: string | null) =>
         principal.kind === 'key' || userId === null || userId === principal.userId
       if (!isOwn(challenge.userId)) throw unusable('mismatch', 'was issued to another user')
-      // One answer for an unknown passkey, one of another account and one of another user: it must not say which ids exist.
+      // An unknown passkey, one of another account and one of another user have the same answer: it must not say which
+      // ids exist.
       const isFitting =
         passkey !== undefined && isOwn(passkey.userId) && (challenge.userId ?? passkey.userId) === passkey.userId
-      if (!isFitting) throw invalidField(`${RESPONSE}/id`, 'unknown_passkey', 'is no passkey that can confirm this')
+      if (!isFitting)
+        throw invalidField(`${RESPONSE}/id`, 'unknown_passkey', 'is not a passkey that can confirm this action')
       const handle = response.response.userHandle ?? undefined
       if (handle !== undefined && Buffer.from(handle, 'base64url').toString() !== passkey.userId) {
-        throw invalidField(`${RESPONSE}/response/userHandle`, 'mismatch', 'must be that of the passkey’s user')
+        throw invalidField(`${RESPONSE}/response/userHandle`, 'mismatch', 'must be the id of the passkey’s user')
       }
       const { counter, isBackedUp } = await verifyPasskeyAssertion(response, passkey, {
         rp,

@@ -63,7 +63,7 @@ export const assertionResponse = z
 /** The member `passkey_assertion` of requests that a person confirms. */
 export const passkeyAssertion = z
   .strictObject({
-    challenge_id: z.string().min(1).max(64).meta({ description: 'Of POST /v1/intent/challenges.' }),
+    challenge_id: z.string().min(1).max(64).meta({ description: 'Id of a challenge of POST /v1/intent/challenges.' }),
     response: assertionResponse,
   })
   .meta({ id: 'PasskeyAssertion' })

@@ -40,7 +40,7 @@ export interface KnownCredential {
 }
 
 export interface Asserted {
-  /** To be compared with the one before. */
+  /** Signature counter, which is compared with the previous one. */
   counter: number
   isBackedUp: boolean
 }
@@ -125,7 +125,7 @@ export async function verifyPasskeyAssertion(
   if (facts.isBackupEligible !== known.isBackupEligible) {
     throw at.authenticatorData(
       'backup_eligibility_changed',
-      'says otherwise than at its registration whether it may be backed up: remove the passkey, and register it again',
+      'differs from its registration in whether it may be backed up: remove the passkey, and register it again',
     )
   }
   const refusal = at.signature('invalid_signature', 'is not the signature of this passkey')
@@ -200,7 +200,7 @@ function checkClientData(encoded: string, { rp, challenge, pointer, type }: Expe
   }
   // The library accepts crossOrigin where topOrigin is missing. No page of another site may embed the ceremony.
   if ((data.crossOrigin !== undefined && data.crossOrigin !== false) || data.topOrigin !== undefined) {
-    throw refuse('cross_origin', 'must not come from a page inside of another one')
+    throw refuse('cross_origin', 'must not come from a page inside another page')
   }
 }
 

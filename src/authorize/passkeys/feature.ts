@@ -12,7 +12,7 @@ import { deletePasskeysOf } from './rows.ts'
 
 export type PasskeysFeature = ReturnType<typeof passkeysFeature>
 
-// After they expired: their reuse is named for as long as somebody may look for it.
+// Days after their expiry: during them, reuse of a challenge is reported as reuse.
 const CHALLENGE_DAYS = 1
 
 /** The passkeys of users, and what users confirm with them. */

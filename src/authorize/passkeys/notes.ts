@@ -67,8 +67,9 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/passkeys/register': {
     description:
-      '`response` is what `toJSON()` of the new credential returns. The user must have been verified, the key must be of ' +
-      'ES256, EdDSA or RS256 (2,048 to 4,096 bits), and attestation statements with certificates are refused. The user is told by mail.',
+      '`response` is the result of `toJSON()` on the new credential. The authenticator must have verified the user, ' +
+      'the algorithm must be ES256, EdDSA or RS256 (2,048 to 4,096 bits), and attestation statements with ' +
+      'certificates are refused. The user is told by mail.',
     examples: { 'A new passkey': { name: 'Work laptop', response: RESPONSE } },
     answers: {
       200: { example: { ...PASSKEY, last_used_at: null } },
@@ -76,7 +77,7 @@ export const NOTES: Record<string, Note> = {
     problems: ['conflict', 'limit_reached', 'session_expired', 'session_required'],
   },
   'GET /v1/passkeys': {
-    description: 'Of the signed-in user alone, whatever the environment.',
+    description: 'Lists passkeys of the signed-in user only, whatever the environment.',
     answers: { 200: { example: listed(PASSKEY) } },
   },
   'GET /v1/passkeys/:id': {
@@ -84,20 +85,22 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: PASSKEY } },
   },
   'PATCH /v1/passkeys/:id': {
-    description: 'Names are for their owner alone.',
+    description: 'Only the owner sees the name.',
     examples: { 'Another name': { name: 'Phone' } },
     answers: { 200: { example: { ...PASSKEY, name: 'Phone' } } },
   },
   'DELETE /v1/passkeys/:id': {
     description:
-      'Takes effect with the commit, in every process: a confirmation that is checked meanwhile is refused. The user is told by mail.',
+      'The removal takes effect with the commit, in every process: a confirmation that is checked meanwhile is ' +
+      'refused. The user is told by mail.',
     answers: { 200: { example: { passkey_id: ID, deleted: true } } },
   },
   'POST /v1/intent/challenges': {
     description:
-      'A person confirms the action in a browser, with `options`, and the answer goes into `passkey_assertion` of the request ' +
-      'that the challenge was asked for. It counts for two minutes, once, and for exactly this action, agent session and device. ' +
-      'A session’s challenge is for the passkeys of its own user, a key’s for those of every user of the account.',
+      'A person confirms the action in a browser, with `options`. Send the browser’s answer as `passkey_assertion` of ' +
+      'the request that the challenge is for. The challenge works for two minutes, once, and for exactly this action, ' +
+      'agent session and device. The challenge of a session is for the passkeys of its own user; the challenge of a ' +
+      'key is for the passkeys of every user of the account.',
     examples: {
       'A payment': {
         action_description: 'Pay 120.00 EUR to Example Garage',

@@ -44,7 +44,9 @@ export const requestOptions = z
     challenge: z.string(),
     rpId: z.string(),
     timeout: z.number().int(),
-    allowCredentials: descriptors.meta({ description: 'Empty: browsers offer the passkeys that they know.' }),
+    allowCredentials: descriptors.meta({
+      description: 'Allowed passkeys; empty: browsers offer the passkeys that they know.',
+    }),
     userVerification: z.literal('required'),
   })
   .meta({ id: 'PasskeyRequestOptions', verbatim: true })

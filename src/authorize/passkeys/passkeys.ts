@@ -219,7 +219,7 @@ function unknownPasskey(): Failure {
 function checkRoom(passkeys: readonly unknown[]): void {
   if (passkeys.length < MAX_PASSKEYS) return
   throw new Failure('limit_reached', {
-    detail: `You have ${MAX_PASSKEYS} passkeys, and that is the most. Remove one first.`,
+    detail: `You have ${MAX_PASSKEYS} passkeys, which is the maximum. Remove one first.`,
     members: { maximum: MAX_PASSKEYS },
   })
 }
@@ -228,6 +228,6 @@ function notBegun(): Failure {
   return invalidField(
     '/response/response/clientDataJSON',
     'expired',
-    'answers no registration of this session: begin another with POST /v1/passkeys/registration-options',
+    'belongs to no registration of this session: begin another with POST /v1/passkeys/registration-options',
   )
 }

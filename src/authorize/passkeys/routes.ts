@@ -19,7 +19,7 @@ const MAX_BODY_VALUES = 40_000
 
 const common = { permission: 'passkeys.own', isAccountLevel: true } as const
 const params = accountIdParams('psk')
-const name = visibleText(MAX_NAME_LENGTH).meta({ description: 'For its owner.' })
+const name = visibleText(MAX_NAME_LENGTH).meta({ description: 'Name for the owner.' })
 
 const challengeRequest = z.strictObject({
   action_description: shownText(2_000),
@@ -96,7 +96,7 @@ export function passkeyRoutes({ db, passkeys, assertions }: PasskeyRoutesDeps): 
         sdk: 'passkeys.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One of your passkeys',
+        summary: 'Read one of your passkeys',
         params,
         view: passkeyView,
         status: [200],

@@ -172,7 +172,7 @@ interface PendingRegistration {
   expiresAt: Date
 }
 
-/** In place of one that the session began before. */
+/** Replaces a registration that the session began before. */
 export async function putRegistration(
   tx: Tx,
   { accountId, sessionId }: { accountId: string; sessionId: string },

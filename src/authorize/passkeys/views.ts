@@ -8,16 +8,22 @@ export const passkeyView = z
   .object({
     passkey_id: z.string(),
     name: z.string(),
-    credential_id: z.string().meta({ description: 'base64url.' }),
+    credential_id: z.string().meta({ description: 'Credential id in base64url.' }),
     algorithm: z.enum(ALGORITHM_NAMES).meta({ id: 'PasskeyAlgorithm' }),
-    aaguid: z.string().meta({ description: 'The model of the authenticator; zeros where it is not told.' }),
-    transports: z.array(z.string()).meta({ description: 'As the browser told them: `internal`, `usb`, `hybrid`.' }),
-    backup_eligible: z.boolean().meta({ description: 'It may be copied to other devices of its owner.' }),
-    backed_up: z.boolean().meta({ description: 'At its last use, or when it was registered.' }),
+    aaguid: z.string().meta({ description: 'Model of the authenticator; zeros where it is unknown.' }),
+    transports: z
+      .array(z.string())
+      .meta({ description: 'Transports that the browser reported: `internal`, `usb`, `hybrid`.' }),
+    backup_eligible: z
+      .boolean()
+      .meta({ description: 'true: the passkey may be copied to other devices of its owner.' }),
+    backed_up: z
+      .boolean()
+      .meta({ description: 'Whether the passkey was backed up at its last use, or when it was registered.' }),
     counter: z
       .number()
       .int()
-      .meta({ description: 'Of the last use; 0 always where the authenticator does not count.' }),
+      .meta({ description: 'Counter of the last use; always 0 where the authenticator does not count.' }),
     created_at: time,
     last_used_at: time.nullable(),
   })
@@ -27,7 +33,8 @@ export const registrationView = z
   .object({
     expires_at: time,
     options: creationOptions.meta({
-      description: 'For PublicKeyCredential.parseCreationOptionsFromJSON, and then navigator.credentials.create.',
+      description:
+        'Options for PublicKeyCredential.parseCreationOptionsFromJSON, and then navigator.credentials.create.',
     }),
   })
   .meta({ id: 'PasskeyRegistration' })
@@ -41,7 +48,7 @@ export const challengeView = z
     }),
     expires_at: time,
     options: requestOptions.meta({
-      description: 'For PublicKeyCredential.parseRequestOptionsFromJSON, and then navigator.credentials.get.',
+      description: 'Options for PublicKeyCredential.parseRequestOptionsFromJSON, and then navigator.credentials.get.',
     }),
   })
   .meta({ id: 'PasskeyChallenge' })

@@ -61,7 +61,7 @@ interface Analyzed {
 export type TeamRoles = Readonly<Partial<Record<string, number>>>
 
 export interface PolicyAnalysis {
-  /** In the order of the document. */
+  /** Findings in the order of the document. */
   findings: PolicyFinding[]
   /** false: not all rules, pairs of rules or texts were compared. */
   isComplete: boolean

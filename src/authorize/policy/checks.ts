@@ -15,7 +15,7 @@ const NUMERIC: readonly (Operator | undefined)[] = ['gt', 'gte', 'lt', 'lte']
 const LISTS: readonly (Operator | undefined)[] = ['in', 'not_in']
 const TEXTS: readonly (Operator | undefined)[] = ['starts_with', 'matches']
 
-/** One level of a condition: its operands are checked by themselves. */
+/** Checks one level of a condition; its operands are checked separately. */
 export function checkCondition(condition: PolicyCondition, context: Context): void {
   const { all, any, not, field, op, value, timezone } = condition
   const forms = [all, any, not, field].filter((one) => one !== undefined).length
@@ -52,7 +52,7 @@ export function checkRule(
   }
   for (const part of partsOf(rule.when, ['when'])) {
     const { path, pointer } = namedPath(part)
-    // Others were checked with their own level.
+    // Other paths were checked with their own level.
     if (mayNameElement(path)) refusePath(context, pointer, problemOfPath(path, part.aliases))
     if (part.quantifier !== undefined) checkAlias(part.quantifier.as, part, context)
   }
@@ -78,7 +78,7 @@ function namedPath({ condition, quantifier, path }: Part): { path: string; point
 
 function checkList(path: string, pointer: (string | number)[], context: Context): void {
   const kind = findField(path)?.kind
-  if (kind !== undefined && kind !== 'any') refuse(context, pointer, 'invalid_value', `is a ${kind}, and no list`)
+  if (kind !== undefined && kind !== 'any') refuse(context, pointer, 'invalid_value', `is a ${kind}, not a list`)
   else if (kind === undefined && !mayNameElement(path)) refusePath(context, pointer, problemOfPath(path))
 }
 
@@ -87,7 +87,7 @@ function checkAlias(alias: string, { path, aliases }: Part, context: Context): v
   if (RESERVED_NAMES.includes(alias)) {
     refuse(context, pointer, 'invalid_value', 'must not be the first name of a field of policies')
   } else if (aliases.includes(alias)) {
-    refuse(context, pointer, 'duplicate', 'is what a quantifier around this one calls its elements')
+    refuse(context, pointer, 'duplicate', 'is already the name of elements in an enclosing quantifier')
   } else if (!mayNameElement(alias)) {
     refuse(context, pointer, 'invalid_value', 'must not be a name that the language reserves')
   }

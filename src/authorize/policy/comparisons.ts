@@ -211,7 +211,10 @@ export function compareNumbers(a: Numeric, b: Numeric): number {
   return new Decimal(a).cmp(b)
 }
 
-/** In ascending order, equal ones once. Each text is parsed once, where `compareNumbers` would parse it many times. */
+/**
+ * Returns values in ascending order, equal ones once. Each text is parsed once, where `compareNumbers` would parse it
+ * many times.
+ */
 export function sortNumbers(values: readonly Numeric[]): readonly Numeric[] {
   if (values.every((value) => typeof value === 'number')) return [...new Set(values)].sort((a, b) => a - b)
   const keyed = values.map((value) => ({ value, double: Number(value), decimal: new Decimal(value) }))

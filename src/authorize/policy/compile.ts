@@ -49,7 +49,7 @@ export interface CompiledRule {
   /** For people. */
   description: string | undefined
   matches: Predicate
-  /** In the published order. */
+  /** Requirements in the published order. */
   requirements: readonly CompiledRequirement[]
 }
 
@@ -196,7 +196,7 @@ function compileRequirements(require: PolicyRequirements): CompiledRequirement[]
   return requirements
 }
 
-/** What a rule asks outside or of people: answers of then are valid for the same question only. */
+/** What a rule asks a webhook, a canary or people: an earlier answer is valid for the same question only. */
 export function questionOf(rule: PolicyRule): string {
   const { webhook, canary, approval } = rule.require
   return JSON.stringify([webhook?.url, canary, approval === undefined ? null : hashRule(rule)])

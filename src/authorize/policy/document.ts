@@ -66,12 +66,17 @@ const operands = z.array(nested).max(MAX_OPERANDS)
 
 const quantifierSchema = z
   .strictObject({
-    in: z.string().max(300).describe('The list, such as `action_payload.items`. Any other value is an error.'),
+    in: z
+      .string()
+      .max(300)
+      .describe('Field with the list, such as `action_payload.items`. A value of another type is an error.'),
     as: z
       .string()
       .regex(/^[a-z][a-z0-9_]{0,63}$/, 'must have 1 to 64 of a-z, 0-9 and _, and begin with a letter')
-      .describe('What fields in `when` call an element: with `item` they are `item` itself and `item.sku`.'),
-    when: nested.describe('What the element must meet. Fields of the policy may stand here too.'),
+      .describe(
+        'Name of an element in the fields of `when`: with `item`, the fields are `item` itself and `item.sku`.',
+      ),
+    when: nested.describe('Condition that the element must meet. It may use fields of the policy too.'),
   })
   .meta({ id: 'PolicyQuantifier', verbatim: true })
 
@@ -81,18 +86,22 @@ export const conditionSchema = z
       .union([operands, quantifierSchema])
       .optional()
       .describe(
-        'A list: every condition holds. An object: every element of a list meets its condition. Empty: always.',
+        'A list holds when every condition holds. An object holds when every element of a list meets its condition. ' +
+          'An empty list always holds.',
       ),
     any: z
       .union([operands, quantifierSchema])
       .optional()
-      .describe('A list: a condition holds. An object: an element of a list meets its condition. Empty: never.'),
+      .describe(
+        'A list holds when any condition holds. An object holds when any element of a list meets its condition. An ' +
+          'empty list never holds.',
+      ),
     not: nested.optional(),
     field: z
       .string()
       .max(300)
       .optional()
-      .describe('What is compared, such as `context.transaction_amount`. A name that does not exist is refused.'),
+      .describe('Field to compare, such as `context.transaction_amount`. A name that does not exist is refused.'),
     op: z.enum(OPERATORS).meta({ id: 'PolicyOperator' }).optional(),
     value: z.union([operand, z.array(operand).min(1).max(MAX_LIST)]).optional(),
     timezone: z.string().max(64).optional().describe('IANA zone of `time.hour` and `time.weekday`. Default: UTC.'),
@@ -113,19 +122,24 @@ export const requireSchema = z
     canary: z
       .strictObject({
         set: name,
-        families: z.array(name).min(1).max(50).optional().describe('Default: every family of the set.'),
+        families: z
+          .array(name)
+          .min(1)
+          .max(50)
+          .optional()
+          .describe('Families to read. Default: every family of the set.'),
         mode: canaryModeView,
         max_age_s: z.number().int().min(1).max(86_400).optional(),
         source: z
           .literal('inference')
           .optional()
           .describe(
-            'Only a traced inference of the agent itself satisfies it, and no `inference_input` that a model read.',
+            'Only a traced inference of the agent itself satisfies the condition; an `inference_input` does not.',
           ),
       })
       .meta({ id: 'PolicyCanaryRequirement', verbatim: true })
       .optional()
-      .describe('Without a reading `strict` refuses and `best_effort` does not.'),
+      .describe('Requires a canary reading. Without a reading, `strict` refuses and `best_effort` does not.'),
     webhook: z
       .strictObject({ url: z.string().max(2_048), timeout_ms: z.number().int().min(100).max(3_000).default(3_000) })
       .meta({ id: 'PolicyWebhookRequirement', verbatim: true })
@@ -138,13 +152,13 @@ export const requireSchema = z
           .min(1)
           .max(3)
           .optional()
-          .describe('Each of the approving people has one of these. Default: all three.'),
+          .describe('Roles; each approving person has one of them. Default: all three.'),
         ttl_seconds: z.number().int().min(60).max(604_800).default(3_600),
-        require_passkey: z.boolean().default(false).describe('Each of them signs the action with a passkey.'),
+        require_passkey: z.boolean().default(false).describe('Each approving person signs the action with a passkey.'),
       })
       .meta({ id: 'PolicyApprovalRequirement', verbatim: true })
       .optional()
-      .describe('That many people approve the action before it may run.'),
+      .describe('Requires that people approve the action before it may run.'),
   })
   .refine((require) => Object.values(require).some((one) => one !== undefined), 'must name at least one requirement')
   .meta({ id: 'PolicyRequirement', verbatim: true })
@@ -153,22 +167,23 @@ const ruleSchema = z
   .strictObject({
     id: name,
     description: z.string().max(1_000).optional(),
-    priority: z.number().int().min(0).max(1_000_000).default(100).describe('Lower comes first.'),
+    priority: z.number().int().min(0).max(1_000_000).default(100).describe('Priority; the lower number comes first.'),
     enabled: z.boolean().default(true),
-    shadow: z.boolean().default(false).describe('Evaluated and reported, never deciding.'),
-    when: conditionSchema.default({ all: [] }).describe('Default: always.'),
+    shadow: z.boolean().default(false).describe('true: the rule is evaluated and reported, and never decides.'),
+    when: conditionSchema.default({ all: [] }).describe('Condition of the rule. Default: always.'),
     on_missing: z
       .enum(['match'])
       .optional()
       .describe(
-        'For deny rules: a missing field counts for the match. Otherwise its comparison is false, and in a deny rule that of `ne` and `not_in` true.',
+        'For deny rules: a missing field counts as a match. When absent, a comparison with a missing field is false; ' +
+          'in a deny rule, `ne` and `not_in` are true.',
       ),
     require: requireSchema,
     reason: z
       .string()
       .regex(/^[a-z0-9_.:-]{1,64}$/, 'must have 1 to 64 of a-z, 0-9, _, ., : and -')
       .optional()
-      .describe('Answered in place of the code of the requirement, as written.'),
+      .describe('Reason that is answered in place of the code of the requirement.'),
   })
   .superRefine(checkRule)
   .meta({ id: 'PolicyRule', verbatim: true })
@@ -190,7 +205,10 @@ export const documentSchema = z
         hardware_above: amount
           .nullable()
           .default(500)
-          .describe('A transaction amount strictly above requires a hardware-attested device. null: none does.'),
+          .describe(
+            'A transaction amount strictly above this value requires a hardware-attested device. null: no amount ' +
+              'does.',
+          ),
       })
       .meta({ id: 'PolicyDefaultRules', verbatim: true })
       .prefault({}),
@@ -200,13 +218,15 @@ export const documentSchema = z
           .boolean()
           .optional()
           .describe(
-            'API keys decide no approvals, only people who are signed in; earlier votes of keys do not count. Default: true in live, false in sandbox.',
+            'Only signed-in people decide approvals, and API keys do not; earlier votes of keys do not count. ' +
+              'Default: true in live, false in sandbox.',
           ),
         separation_of_duties: z
           .boolean()
           .optional()
           .describe(
-            'Who asked for the action, and the owner of the agent, can not decide it. Default: true in an account with two or more members.',
+            'The person who asked for the action, and the owner of the agent, can not decide it. Default: true in an ' +
+              'account with two or more members.',
           ),
       })
       .meta({ id: 'PolicyApprovals', verbatim: true })
@@ -215,8 +235,8 @@ export const documentSchema = z
       .boolean()
       .optional()
       .describe(
-        'Verify has to name the agent session, the device, the audience and the context evidence that the token is bound to: ' +
-          'what is left out is answered as if it differed. Default: false.',
+        'Verify has to name the agent session, the device, the audience and the context evidence that the token is ' +
+          'bound to: an absent binding is answered as if it differed. Default: false.',
       ),
     rules: z.array(ruleSchema).max(MAX_RULES).default([]),
   })
@@ -224,7 +244,7 @@ export const documentSchema = z
   .meta({
     id: 'PolicyDocument',
     verbatim: true,
-    description: 'Its digest covers the names of its members. A name that is not known here is refused.',
+    description: 'The digest covers the names of the members. An unknown name is refused.',
   })
 
 export type PolicyDocument = z.output<typeof documentSchema>

@@ -139,7 +139,7 @@ export const NOTES: Record<string, Note> = {
   },
   'PUT /v1/policy': {
     description:
-      'Makes a new version, which counts for every decision from now on; the same document again makes none. ' +
+      'Makes a new version, which applies to every later decision; the same document again makes none. ' +
       'Without `If-Match` the answer is 428, and with the ETag of another version 412. Unknown members and fields are ' +
       'refused: they could be constraints. Try the document first: `/validate`, `/analyze`, `/simulate` and `/replay`.',
     headers: { 'If-Match': `Required. ${ETAG}` },
@@ -152,8 +152,8 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/policy/validate': {
     description:
-      'Whether PUT would accept the document. Pointers begin at the document. `findings` names deny rules of a valid document ' +
-      'that a missing field turns off; they are accepted.',
+      'Checks whether PUT would accept the document. Pointers begin at the document. `findings` names deny rules of a ' +
+      'valid document that a missing field turns off; such rules are accepted.',
     examples: { 'A rule for large wires': { document } },
     answers: {
       200: {
@@ -176,8 +176,8 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/policy/simulate': {
     description:
-      'Evaluates the stored policy, one of its versions or a document that is sent, and asks no webhook and no canary: `needs` says ' +
-      'what verify would ask, and `answers` can say what they would answer.',
+      'Evaluates the stored policy, one of its versions or the document in the body. It calls no webhook and reads no ' +
+      'canary: `needs` says what verify would ask, and you may send the replies in `answers`.',
     examples: {
       'A wire': {
         input: {
@@ -201,15 +201,17 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/policy/replay': {
     description:
-      'Evaluates the document over the facts that verify recorded. A page examines at most 2,000 decisions, and fewer where ' +
-      'they or the document are long; ask for the next one while `has_more`, and add the numbers up. Answers of webhooks and canaries are those of then.',
+      'Evaluates the document over the facts that verify recorded. A page examines at most 2,000 decisions, and fewer ' +
+      'where decisions or the document are long. Ask for the next page while `has_more`, and add up the numbers. ' +
+      'Webhooks and canaries answer as they did at the time.',
     examples: { 'Three weeks': { document, from, to, limit: 100 } },
     answers: { 200: { example: replay } },
   },
   'GET /v1/policy/shadow-report': {
     description:
-      'From the rule results on record. A page examines at most 2,000 decisions, and fewer where they are long: ask for the next ' +
-      'one while `has_more`, and add the numbers of each rule up. As lines, a rule has one for each page.',
+      'Reads the recorded rule results. A page examines at most 2,000 decisions, and fewer where decisions are long. ' +
+      'Ask for the next page while `has_more`, and add up the numbers of each rule. As NDJSON, a rule has one line ' +
+      'for each page.',
     answers: {
       200: {
         example: {
@@ -239,12 +241,12 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: { ...list, data: [{ ...version, name: 'default', rules: 1 }] } } },
   },
   'GET /v1/policy/versions/:version': {
-    description: '0 is the defaults.',
+    description: 'Version 0 is the defaults.',
     answers: { 200: { example: current } },
     problems: ['not_found'],
   },
   'POST /v1/policy/rollback': {
-    description: 'The earlier document becomes a version of its own: the history stays as it was.',
+    description: 'The earlier document becomes a new version; earlier versions stay.',
     headers: { 'If-Match': `Optional. ${ETAG}` },
     examples: { 'To version 2': { version: 2 } },
     answers: { 200: { example: { ...current, version: 4, rolled_back_to: 2 } } },

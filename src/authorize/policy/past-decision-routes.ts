@@ -13,21 +13,21 @@ const text = z.string()
 
 const replayRequest = z.strictObject({
   document: documentSchema,
-  from: timestamp.describe('Decisions made at or after.'),
-  to: timestamp.describe('Decisions made before.'),
+  from: timestamp.describe('Decisions made at or after this time.'),
+  to: timestamp.describe('Decisions made before this time.'),
   limit: whole.min(1).max(500).default(100).describe('Maximum number of changed decisions in the answer.'),
-  cursor: text.max(1_024).optional().describe('next_cursor of the page before.'),
+  cursor: text.max(1_024).optional().describe('`next_cursor` of the page before.'),
 })
 type ReplayBody = z.output<typeof replayRequest>
 
 const looked = {
-  looked: whole.describe('Decisions that this page has examined, oldest first.'),
-  looked_to: timestampView.nullable().describe('When the last of them was made.'),
+  looked: whole.describe('Number of decisions that this page has examined, oldest first.'),
+  looked_to: timestampView.nullable().describe('Time of the last examined decision.'),
 }
 
 const recordedAnswer = z
   .object({ valid: z.boolean(), reason: text.nullable() })
-  .meta({ id: 'RecordedPolicyAnswer', description: 'What verify answered then.' })
+  .meta({ id: 'RecordedPolicyAnswer', description: 'What verify answered at the time.' })
 const changedDecision = z
   .object({
     decision_id: text,
@@ -43,12 +43,17 @@ const replayView = extended(
   listOf(changedDecision),
   {
     ...looked,
-    would_change: whole.describe('All are in `data`.'),
-    unaffected: whole.describe('Refused before the policy was asked, or while the account was stopped.'),
-    unknown: whole.describe('The document needs an answer that was not asked for then, or no facts were recorded.'),
+    would_change: whole.describe('Number of decisions that would change: all are in `data`.'),
+    unaffected: whole.describe(
+      'Decisions that were refused before the policy was evaluated, or while the account was stopped.',
+    ),
+    unknown: whole.describe(
+      'Decisions without a result: the document needs an answer that was not requested at that time, or no facts were ' +
+        'recorded.',
+    ),
     rules: z
       .array(ruleTally)
-      .describe('Decisions that each rule refused then, and refuses under the document that was sent.'),
+      .describe('Decisions that each rule refused, and would refuse under the document in the request.'),
   },
   { id: 'PolicyReplay' },
 )
@@ -59,9 +64,11 @@ const shadowRule = z
     matched: whole,
     would_deny: whole,
     would_allow: whole,
-    shadow_webhook_unevaluated: whole.describe('Its webhook or canary was not asked: shadow rules never are.'),
+    shadow_webhook_unevaluated: whole.describe(
+      'Decisions without an answer of the rule’s webhook or canary: shadow rules never ask.',
+    ),
     errors: whole,
-    divergent: whole.describe('Valid decisions that the rule would have refused.'),
+    divergent: whole.describe('Number of valid decisions that the rule would have refused.'),
     examples: z.array(text).describe('Some of those decisions.'),
   })
   .meta({ id: 'ShadowRule' })
@@ -87,7 +94,7 @@ export function pastDecisionRoutes(past: PastDecisions, { now }: { now: () => Da
         sdk: 'policy.replay',
         effect: 'read',
         kind: 'call',
-        summary: 'Which past verifications another policy would answer otherwise',
+        summary: 'Find past verifications that another policy would answer differently',
         body: replayRequest,
         view: replayView,
         status: [200],
@@ -105,11 +112,14 @@ export function pastDecisionRoutes(past: PastDecisions, { now }: { now: () => Da
         sdk: 'policy.shadowReport.list',
         effect: 'read',
         kind: 'list',
-        summary: 'What the shadow rules would have done, and where they differ from the answers',
+        summary: 'Report what the shadow rules would have done, and where they differ from the answers',
         query: z.object({
-          from: timestamp.optional().describe('Decisions made at or after; default: a week before `to`.'),
-          to: timestamp.optional().describe('Decisions made before; default: now.'),
-          cursor: text.max(1_024).optional().describe('next_cursor of the page before; send its from and to again.'),
+          from: timestamp.optional().describe('Decisions made at or after this time; default: a week before `to`.'),
+          to: timestamp.optional().describe('Decisions made before this time; default: now.'),
+          cursor: text
+            .max(1_024)
+            .optional()
+            .describe('`next_cursor` of the page before; send the same `from` and `to` again.'),
         }),
         view: shadowReportView,
         status: [200],

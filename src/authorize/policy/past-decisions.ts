@@ -60,7 +60,7 @@ export interface ReplayChange {
 
 export interface RuleTally {
   ruleId: string
-  /** Decisions that the rule refused, under the policy of then and under the draft. */
+  /** Decisions that the rule refused, under the policy at the time and under the draft. */
   before: number
   after: number
 }
@@ -93,7 +93,7 @@ export interface ShadowTally {
 const MAX_LOOKED = 2_000
 /** Size of the entries and facts. Facts of a long policy have up to two megabytes. */
 const MAX_BYTES = 64 * 1024 * 1024
-/** What a call may evaluate for: a decision takes milliseconds where a draft or the policy of then has 1,000 rules. */
+/** Processor time of a call: a decision takes milliseconds where a draft or the policy at the time has 1,000 rules. */
 const MAX_WORK_MS = 2_000
 const MAX_EXAMPLES = 10
 const REPLAY_ROUTE = 'POST /v1/policy/replay'
@@ -210,8 +210,8 @@ export function createPastDecisions({ policies, ledger, pager, replayable, resul
     },
   }
 
-  // A rule of the same id that asks another receiver, or for another canary, has no answer of then. An approval covers
-  // a rule only as it was.
+  // A rule of the same id that asks another receiver, or for another canary, has no recorded answer. An approval covers
+  // a rule only in its earlier form.
   function staleAnswersOf(scope: Scope, { rules }: PolicyDocument) {
     const byVersion = new Map<number, ReadonlySet<string>>()
     return async (version: number): Promise<ReadonlySet<string>> => {

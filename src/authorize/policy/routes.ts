@@ -23,12 +23,14 @@ const validationView = z
     errors: z.array(fieldErrorView),
     findings: z
       .array(findingView)
-      .describe('Deny rules of a valid document that a missing field turns off. analyze finds these and more.'),
+      .describe('Deny rules of a valid document that a missing field turns off. `analyze` finds these and more.'),
   })
   .meta({ id: 'PolicyValidation' })
 
 const validateBody = z.strictObject({
-  document: jsonObject.describe('What PUT /v1/policy takes. Pointers of errors and findings are of the document.'),
+  document: jsonObject.describe(
+    'Document as for PUT /v1/policy. Pointers of errors and findings begin at the document.',
+  ),
 })
 
 const replaceBody = z.strictObject({ document: documentSchema })
@@ -58,7 +60,7 @@ export function policyRoutes(policies: Policies): Route[] {
         sdk: 'policy.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'The current policy, with its version as ETag',
+        summary: 'Read the current policy, with its version as ETag',
         view: policyView,
         status: [200],
       },
@@ -98,7 +100,7 @@ export function policyRoutes(policies: Policies): Route[] {
         sdk: 'policy.validate',
         effect: 'read',
         kind: 'call',
-        summary: 'Whether a document would be accepted, with every finding',
+        summary: 'Check whether a document would be accepted, with every finding',
         body: validateBody,
         view: validationView,
         status: [200],
@@ -131,7 +133,7 @@ export function policyRoutes(policies: Policies): Route[] {
         sdk: 'policy.versions.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One version of the policy',
+        summary: 'Read one version of the policy',
         params: versionParams,
         view: policyView,
         status: [200],

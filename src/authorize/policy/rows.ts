@@ -10,7 +10,7 @@ export interface PolicyVersion {
   digest: string
   /** The version whose document this one repeats. */
   rolledBackTo: number | null
-  /** The key or user; null: the defaults, which nobody set. */
+  /** The key or user; null: the defaults, before any change. */
   changedBy: string | null
   createdAt: Date | null
 }

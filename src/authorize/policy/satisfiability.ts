@@ -135,7 +135,7 @@ function* fieldTerms(
     : isMissingTrue
       ? [{ ...whenTrue, isMissing: true }, whenFalse]
       : [whenTrue, { ...whenFalse, isMissing: true }]
-  // One term each, as a union of sets of texts is less exact.
+  // Each text has its own term, because a union of sets of texts is less exact.
   const sets: Record<Outcome, ValueSet[]> = {
     true: [trueSet],
     false: [falseSet],

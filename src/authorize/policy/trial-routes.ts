@@ -26,16 +26,14 @@ const factsSchema = z
     action_description: text.max(2_000).optional(),
     action_payload: jsonObject.optional(),
     context: jsonObject.optional(),
-    authorize_context: jsonObject
-      .optional()
-      .describe('The context that authorize was given, where verify has another.'),
+    authorize_context: jsonObject.optional().describe('Context of authorize, where verify has another.'),
     agent: jsonObject.nullable().optional(),
-    device: deviceFacts.optional().describe('Default: a device that is not enrolled.'),
+    device: deviceFacts.optional().describe('Facts about the device. Default: a device that is not enrolled.'),
     session: jsonObject.optional(),
     mandate: jsonObject.nullable().optional(),
     schedule: jsonObject.nullable().optional(),
     canary: jsonObject.nullable().optional(),
-    at: timestamp.optional().describe('Default: now.'),
+    at: timestamp.optional().describe('Time of the decision. Default: now.'),
     token: z.strictObject({ biometric: z.boolean() }).meta({ id: 'PolicyTokenFacts', verbatim: true }).optional(),
   })
   // Rules name them as they are written here.
@@ -57,7 +55,7 @@ const canaryAnswer = z
       .enum(['server', 'client'])
       .meta({ id: 'ReadingSource' })
       .default('server')
-      .describe('client: it can refuse, and satisfies no condition. Default: server.'),
+      .describe('client: the reading can refuse, and satisfies no condition. Default: server.'),
   })
   .meta({ id: 'SimulatedCanaryAnswer' })
 
@@ -65,18 +63,23 @@ const answersSchema = z
   .strictObject({
     webhooks: z.record(z.string(), z.union([unavailable, webhookAnswer])).default({}),
     canaries: z.record(z.string(), z.union([unavailable, canaryAnswer])).default({}),
-    approvals: z.record(z.string(), z.literal('covered')).default({}).describe('The rules whose approval is given.'),
+    approvals: z.record(z.string(), z.literal('covered')).default({}).describe('Rules whose approval is given.'),
   })
   .meta({ id: 'SimulatedAnswers' })
 
 const simulateRequest = z.strictObject({
   document: documentSchema.optional().describe('Default: the stored policy.'),
-  version: whole.min(0).max(999_999_999).optional().describe('A stored version, in place of the current one.'),
-  input: factsSchema.describe('What verify would have. Everything is optional.'),
+  version: whole
+    .min(0)
+    .max(999_999_999)
+    .optional()
+    .describe('Stored version to evaluate, in place of the current one.'),
+  input: factsSchema.describe('Facts that verify would have. All members are optional.'),
   answers: answersSchema
     .optional()
     .describe(
-      'By rule id: what the policy webhook and the canaries would answer, and what people have approved. A webhook without one is pending.',
+      'Replies by rule id: what the policy webhook and the canaries would answer, and what people have approved. A ' +
+        'webhook without a reply is pending.',
     ),
 })
 
@@ -85,7 +88,7 @@ const analysisView = z
     findings: z.array(findingView),
     complete: z
       .boolean()
-      .describe('false: more than 500 findings, or too many rules of too many cases to compare all.'),
+      .describe('false: there are more than 500 findings, or too many cases of rules to compare all.'),
   })
   .meta({ id: 'PolicyAnalysis' })
 
@@ -112,7 +115,7 @@ export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route
         sdk: 'policy.analyze',
         effect: 'read',
         kind: 'call',
-        summary: 'Rules that always deny, never match or never give the reason, and more',
+        summary: 'Find rules that always deny, never match or never give the reason, and more',
         body: analyzeRequest,
         view: analysisView,
         status: [200],
@@ -128,7 +131,7 @@ export function trialRoutes(trials: Trials, { now }: { now: () => Date }): Route
         sdk: 'policy.simulate',
         effect: 'read',
         kind: 'call',
-        summary: 'What a policy says of facts, with the result of each rule',
+        summary: 'Evaluate a policy on given facts, with the result of each rule',
         body: simulateRequest,
         view: evaluationView,
         status: [200],

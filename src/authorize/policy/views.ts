@@ -35,14 +35,14 @@ export const policyView = extended(
   versionView,
   {
     document: documentMembers(documentSchema).document,
-    builtin_rules: z.array(builtinRuleView).describe('What `default_rules` come to, written as rules.'),
+    builtin_rules: z.array(builtinRuleView).describe('The effect of `default_rules`, written as rules.'),
   },
   { id: 'Policy' },
 )
 
 export const versionSummaryView = extended(
   versionView,
-  { name: z.string(), rules: whole.describe('How many.') },
+  { name: z.string(), rules: whole.describe('Number of rules.') },
   { id: 'PolicyVersionSummary' },
 )
 
@@ -81,7 +81,9 @@ export const ruleResultView = z
     error: z
       .string()
       .optional()
-      .describe('The condition met a value of the wrong type, or names no field: matched and unmet.'),
+      .describe(
+        'The condition met a value of the wrong type, or names no field: the rule counts as matched and unmet.',
+      ),
     note: z.string().optional(),
   })
   .meta({ id: 'PolicyRuleResult' })
@@ -98,7 +100,7 @@ export const findingView = z
 
 const refusalKindView = z
   .enum(['default', ...EFFECTS])
-  .meta({ id: 'PolicyRefusalKind', description: 'default: a rule that `default_rules` come to.' })
+  .meta({ id: 'PolicyRefusalKind', description: 'default: a rule that follows from `default_rules`.' })
 
 const refusalView = z
   .object({
@@ -131,14 +133,17 @@ const needView = z
 
 export const evaluationView = z
   .object({
-    policy_version: whole.nullable().describe('null: the document that was sent.'),
+    policy_version: whole.nullable().describe('Version of the policy; null: the document in the request.'),
     would_be_valid: z.boolean(),
-    reason: z.string().nullable().describe('The first refusal; policy_webhook_pending where it waits for a webhook.'),
+    reason: z
+      .string()
+      .nullable()
+      .describe('Reason of the first refusal; policy_webhook_pending where the result waits for a webhook.'),
     matched_rule_id: z.string().nullable(),
-    refusals: z.array(refusalView).describe('In the published order.'),
-    results: z.array(ruleResultView).describe('Of every enabled rule, by priority and id.'),
+    refusals: z.array(refusalView).describe('Refusals in the published order.'),
+    results: z.array(ruleResultView).describe('Results of every enabled rule, by priority and id.'),
     shadow: z.array(ruleResultView),
-    needs: z.array(needView).describe('What verify would ask before it answers.'),
+    needs: z.array(needView).describe('Questions that verify would ask before it answers.'),
   })
   .meta({ id: 'PolicySimulation' })
 

@@ -28,7 +28,7 @@ interface DecisionCount {
 const count = z.number().int()
 const decisionCountView = z
   .object({
-    day: z.iso.date().describe('In UTC.'),
+    day: z.iso.date().describe('Day in UTC.'),
     kind: z.enum(KINDS).meta({
       id: 'CountedDecisionKind',
       description: 'verify: a relying party asked whether an action may run; execute: a token was used for its action.',
@@ -36,7 +36,7 @@ const decisionCountView = z
     reason: z
       .string()
       .nullable()
-      .describe('null: the action may run. Otherwise a reason of verify, or the own reason of a policy rule.'),
+      .describe('A reason of verify, or a policy rule’s own reason; null: the action may run.'),
     decisions: count,
   })
   .meta({ id: 'DecisionCount' })
@@ -44,7 +44,9 @@ const decisionAnalyticsView = z
   .object({
     ...periodView,
     total: count,
-    counts: z.array(decisionCountView).describe('By day, oldest first, then by kind and number. Without those of 0.'),
+    counts: z
+      .array(decisionCountView)
+      .describe('Counts by day, oldest first, then by kind and number. Counts of 0 are left out.'),
   })
   .meta({ id: 'DecisionAnalytics' })
 
@@ -67,7 +69,7 @@ export function decisionDayRoutes({ db, now, maxCounted = MAX_COUNTED }: Decisio
         scope: 'admin',
         permission: 'decisions.read',
         needsAccountKey: true,
-        summary: 'Verifications by day and reason',
+        summary: 'Count verifications by day and reason',
         query: z.object(periodQuery),
         view: decisionAnalyticsView,
         status: [200],

@@ -32,7 +32,7 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/analytics/mandate-spend': {
-    description: `Adds up the executions of the ledger. An execution counts at its own time, under the mandate of its token and not under that one's parents; what its outcome gave back is \`released\`. A range of more than ${MAX_ENTRIES.toLocaleString('en')} executions is refused with \`range_too_large\`: ask for shorter ones. ${guide}`,
+    description: `Adds up the executions of the ledger. An execution counts at its own time, under the mandate of its token and not under the mandate's parents; an amount that its outcome gave back is \`released\`. A range of more than ${MAX_ENTRIES.toLocaleString('en')} executions is refused with \`range_too_large\`: ask for shorter ones. ${guide}`,
     answers: {
       200: {
         example: listed({
@@ -48,7 +48,7 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/analytics/approvals': {
-    description: `Of the approvals that were asked for in the range, how many were pending, approved, denied, expired or cancelled in each class of age: the time until they ended, or until now. ${guide}`,
+    description: `Counts the approvals that were requested in the range as pending, approved, denied, expired or cancelled in each class of age. The age is the time until they ended, or until now. ${guide}`,
     answers: {
       200: {
         example: {
@@ -69,7 +69,7 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/analytics/unexecuted': {
-    description: `Tokens of the range that no verification has executed, each with the last verification that was asked about it. Let \`to\` lie far enough back that they have expired. A page reads a bounded number of authorizations: it may have fewer than \`limit\`, or none, and still a \`next_cursor\`. ${guide}`,
+    description: `Lists tokens of the range that no verification has executed, each with its last verification. Choose a \`to\` so long ago that the tokens have expired. A page reads a bounded number of authorizations: it may have fewer than \`limit\`, or none, and still a \`next_cursor\`. ${guide}`,
     answers: {
       200: {
         example: listed({

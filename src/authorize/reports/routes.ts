@@ -19,11 +19,11 @@ const PATH = '/v1/analytics'
 const range = {
   from: timestamp
     .optional()
-    .describe(`At or after; ${DEFAULT_DAYS} days before \`to\` when absent, at most ${MAX_DAYS}.`),
-  to: timestamp.optional().describe('Before; now when absent.'),
+    .describe(`Start, inclusive; ${DEFAULT_DAYS} days before \`to\` when absent, at most ${MAX_DAYS}.`),
+  to: timestamp.optional().describe('End, exclusive; now when absent.'),
 }
 const page = { limit: listQuery.limit, cursor: listQuery.cursor }
-const amount = z.string().describe('A decimal, exact.')
+const amount = z.string().describe('Exact decimal number.')
 
 const spendView = z
   .object({
@@ -32,11 +32,11 @@ const spendView = z
       .string()
       .meta({ format: 'date' })
       .nullable()
-      .describe('Of the budget; null where the mandate has none.'),
+      .describe('Start of the budget’s period; null where the mandate has no budget.'),
     currency: z.string().nullable(),
     executions: z.number().int(),
     charged: amount,
-    released: amount.describe('Given back, as the action failed or did not run.'),
+    released: amount.describe('Amount given back because the action failed or did not run.'),
     spent: amount.describe('`charged` less `released`.'),
   })
   .meta({ id: 'MandateSpend' })
@@ -45,7 +45,7 @@ const count = z.number().int()
 const ageView = z
   .object({
     from_seconds: count,
-    to_seconds: count.nullable().describe('null: without an end.'),
+    to_seconds: count.nullable().describe('End of the class; null: open.'),
     total: count,
     by_status: z
       .object({ pending: count, approved: count, denied: count, expired: count, cancelled: count })
@@ -54,13 +54,13 @@ const ageView = z
   .meta({ id: 'ApprovalAgeClass' })
 const approvalsView = z
   .object({
-    from: timestampView.describe('Of the approvals that were counted.'),
-    to: timestampView.describe('Exclusive.'),
+    from: timestampView.describe('Start of the range of the counted approvals.'),
+    to: timestampView.describe('End, exclusive.'),
     age_classes: z.array(ageView),
     seconds_to_decide: z
       .object({ p50: z.number().nullable(), p95: z.number().nullable() })
       .meta({ id: 'ApprovalSeconds' })
-      .describe('Of what people approved or denied.'),
+      .describe('Time that people took to approve or deny.'),
     oldest_pending: z
       .object({ approval_id: z.string(), asked_at: timestampView })
       .meta({ id: 'OldestApproval' })
@@ -71,7 +71,7 @@ const approvalsView = z
 const unexecutedView = z
   .object({
     jti: z.string(),
-    decision_id: z.string().describe('Of the authorization.'),
+    decision_id: z.string().describe('Decision of the authorization.'),
     authorized_at: timestampView,
     preflight_reason: z.string().nullable().describe('Why a verification at that time would have refused.'),
     agent_id: z.string().nullable(),
@@ -84,12 +84,12 @@ const unexecutedView = z
       .object({
         decision_id: z.string(),
         at: timestampView,
-        valid: z.boolean().describe('true: it only checked.'),
+        valid: z.boolean().describe('true: the last verification only checked, without executing.'),
         reason: z.string().nullable(),
       })
       .meta({ id: 'LastVerification' })
       .nullable()
-      .describe('null: nobody ever presented the token.'),
+      .describe('Last verification; null: the token was never presented.'),
   })
   .meta({ id: 'UnexecutedIntent' })
 
@@ -119,7 +119,7 @@ export function reportRoutes(reports: Reports): Route[] {
         sdk: 'analytics.approvals.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'Approvals by their age, and how long people took',
+        summary: 'Count approvals by their age, and how long people took',
         query: z.object(range),
         view: approvalsView,
         status: [200],

@@ -36,16 +36,17 @@ const stopped = {
 export const NOTES: Record<string, Note> = {
   'POST /v1/intent/revocations': {
     description:
-      'From its commit on, no verify of any process accepts a token that it ends: one token, or every unexpired token ' +
-      'of an agent session or a device. These tokens stay revoked. A revoked session or device gets no new tokens, until ' +
-      '`expires_at` where that is given. What is revoked at least as long already stays as it is. Send the member that ' +
-      'belongs to the scope: `jti`, `agent_session_id` or `device_id`. The publishable keys revoke tokens only.',
+      'From the commit on, no verify of any process accepts a token that the revocation ends: one token, or every ' +
+      'unexpired token of an agent session or a device. These tokens stay revoked. A revoked session or device gets ' +
+      'no new tokens, until `expires_at` where that is given. A longer existing revocation stays as it is. Send the ' +
+      'member that belongs to the scope: `jti`, `agent_session_id` or `device_id`. Publishable keys revoke tokens ' +
+      'only.',
     examples: { 'An agent session': wanted },
     answers: { 200: { example: revocation } },
     problems: ['environment_mismatch', 'not_found', 'account_key_required'],
   },
   'GET /v1/intent/revocations': {
-    description: 'With those that have expired. Revocations of devices in their registry are among them.',
+    description: 'The list includes revocations that have expired, and revocations of devices in their registry.',
     answers: { 200: { example: listed(revocation) } },
     problems: ['environment_mismatch'],
   },
@@ -55,8 +56,9 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/intent/status/:jti': {
     description:
-      'For a relying party that verified a token offline. `revoked` stays `revoked` after the token has expired. A verify ' +
-      'checks more: the policy, the agent, the account. Tokens that expired a month ago are not found.',
+      'A relying party that verified a token offline calls this. `revoked` stays `revoked` after the token has ' +
+      'expired. A verify also checks the policy, the agent and the account. Tokens that expired a month ago are not ' +
+      'found.',
     answers: {
       200: {
         example: {
@@ -78,7 +80,7 @@ export const NOTES: Record<string, Note> = {
     answers: { 200: { example: stopped } },
   },
   'POST /v1/intent/resume': {
-    description: 'Tokens that have not expired meanwhile verify again. It changes nothing where nothing is stopped.',
+    description: 'Tokens that have not expired meanwhile verify again. Without a stop the request changes nothing.',
     answers: {
       200: {
         example: { ...stopped, stopped: false, resumed_by: ACTORS.key, resumed_at: '2026-11-20T15:41:30.000Z' },
@@ -86,7 +88,7 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/intent/stop': {
-    description: 'The last stop, whether it is in force or lifted.',
+    description: 'The answer is the last stop, whether it is in force or lifted.',
     answers: { 200: { example: stopped } },
   },
 }

@@ -60,14 +60,14 @@ export type Revocations = ReturnType<typeof createRevocations>
 const MEMBER = { token: 'jti', session: 'agent_session_id', device: 'device_id' } as const
 
 export function createRevocations({ db, ledger, pager, now, cancelApprovals }: RevocationDeps) {
-  // Under the locks. The event and the ledger entry are written with the marks of the tokens.
+  // Runs under the locks. The event and the ledger entry are written with the marks of the tokens.
   async function revokeSubject(tx: Tx, acting: Acting, wanted: NewRevocation): Promise<RevocationRow> {
     const known = await findLongest(tx, wanted)
     if (known !== undefined && lastsAsLong(known, wanted)) return known
     const { scope, subjectId, reason } = wanted
     const id = newId('rev', acting.environment)
     const tokens = await revokeIntents(tx, { scope, subjectId }, id)
-    // After their tokens: the order of the locks of every decision.
+    // Approvals are cancelled after their tokens: every decision locks in this order.
     await cancelApprovals(tx, acting, approvalsOf(wanted))
     const row = await insertRevocation(tx, acting, { ...wanted, id, tokens })
     const actor = actorOf(acting.principal)

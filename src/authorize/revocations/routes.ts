@@ -15,23 +15,25 @@ const scope = z.enum(['token', 'session', 'device']).meta({ id: 'RevokedScope' }
 export const revokedScopeView = scope
 export const intentStatusView = z.enum(INTENT_STATUSES).meta({
   id: 'IntentTokenStatus',
-  description: 'revoked: also after its exp; expired: also where its approval has ended, or was given too long ago.',
+  description:
+    'revoked: stays so after `exp`. expired: also when the approval has ended without permission, or was given too ' +
+    'long ago.',
 })
 // Sessions and devices have names that callers chose, and a revocation must reach any of them: they are compared as they are,
 // not trimmed, and need not be visible.
 const name = z.string().min(1).max(200)
-const reason = visibleText(500).describe('For people: it is in the event, and in the ledger only sealed.')
+const reason = visibleText(500).describe('Reason for people. The event has it; in the ledger it is sealed.')
 
 const revokeBody = z
   .strictObject({
     scope,
-    jti: name.optional().describe('Of a token.'),
+    jti: name.optional().describe('Id of the token.'),
     agent_session_id: name.optional(),
     device_id: name.optional(),
     reason,
     expires_at: timestamp
       .optional()
-      .describe('Until when a session or device gets no new tokens. Never again when absent.'),
+      .describe('A session or device gets no new tokens until this time; when absent, it never gets new tokens.'),
   })
   .meta({ id: 'RevokeIntentsRequest' })
 
@@ -46,7 +48,7 @@ const revocationView = z
     device_id: z.string().nullable(),
     reason: z.string(),
     revoked_by: actorView,
-    tokens_revoked: z.number().int().describe('Unexpired tokens that ended with it.'),
+    tokens_revoked: z.number().int().describe('Number of unexpired tokens that the revocation ended.'),
     created_at: timestampView,
     expires_at: timestampView.nullable(),
   })
@@ -131,7 +133,7 @@ function listRoutes(revocations: Revocations): Route[] {
         effect: 'read',
         kind: 'call',
         params: idParams('rev'),
-        summary: 'One revocation',
+        summary: 'Read one revocation',
         view: revocationView,
         status: [200],
       },
@@ -146,7 +148,7 @@ function listRoutes(revocations: Revocations): Route[] {
         effect: 'read',
         kind: 'call',
         params: z.object({ jti: idParam('jti') }),
-        summary: 'Whether a token is active, revoked or expired',
+        summary: 'Read whether a token is active, revoked or expired',
         scope: 'verify',
         permission: 'intents.read',
         view: statusView,
@@ -216,7 +218,7 @@ function stopRoutes(stops: Stops): Route[] {
         sdk: 'intent.retrieveStop',
         effect: 'read',
         kind: 'call',
-        summary: 'Whether the agents of the account are stopped in this environment',
+        summary: 'Read whether the agents of the account are stopped in this environment',
       },
       async ({ caller }) => toStopView(await stops.get(caller)),
     ),
@@ -244,10 +246,7 @@ function toRevocation(body: z.output<typeof revokeBody>, caller: Caller): NewRev
   }
   // Their sessions and devices are those of every visitor, and the examples of the documentation use them.
   if (kind !== 'token' && !caller.isAccountBearing) {
-    throw new Failure(
-      'account_key_required',
-      'The publishable keys revoke tokens only: use a key of an account of your own.',
-    )
+    throw new Failure('account_key_required', 'Publishable keys revoke tokens only: use a key of your own account.')
   }
   return { scope: kind, subjectId: body[MEMBERS[kind]] ?? '', reason: text, expiresAt: timeOf(end) ?? null }
 }

@@ -138,7 +138,7 @@ export interface LiveRevocation {
   at: Date
 }
 
-/** Whom a decision asks about. Without `jti`: whether a new token may be issued. */
+/** Subjects that a decision asks about. Without `jti`: whether a new token may be issued. */
 export interface RevocationSubjects {
   jti?: string | undefined
   agentSessionId: string

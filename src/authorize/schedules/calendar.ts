@@ -60,7 +60,7 @@ export function calendarOf(rule: CalendarRule): Calendar {
   return calendar
 }
 
-/** @throws {RangeError} when the rule is none. */
+/** @throws {RangeError} when the rule is not valid. */
 export function createCalendar({ frequency, anchorAt, timezone }: CalendarRule): Calendar {
   const parsed = parseFrequency(frequency)
   if (!parsed.ok) throw new RangeError(`frequency ${parsed.detail}`)

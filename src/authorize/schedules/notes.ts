@@ -50,8 +50,9 @@ const changed = { status_changed_by: ACTORS.key, status_changed_at: '2026-11-20T
 export const NOTES: Record<string, Note> = {
   'POST /v1/schedules': {
     description:
-      'What an agent may pay to one counterparty, once in each cycle. Cycles begin at `anchor_at` and go on by `frequency` at ' +
-      'the same time of day in `timezone`. Tokens name it by `schedule_id`. It needs `escalate`.',
+      'A schedule says what an agent may pay to one counterparty, once in each cycle. Cycles begin at `anchor_at` and ' +
+      'continue by `frequency` at the same time of day in `timezone`. Tokens name the schedule by `schedule_id`. It ' +
+      'needs `escalate`.',
     examples: { 'A rent': rent, 'At most, on the last working day of a month': backup },
     answers: {
       200: {
@@ -68,14 +69,15 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/schedules': {
     description:
-      'A schedule must match all filters, of `status` any value that is given. `exhausted` are those that have used all their occurrences.',
+      'A schedule must match all filters, and any of the given values of `status`. `exhausted` schedules have used ' +
+      'all their occurrences.',
     answers: { 200: { example: listed(created) } },
   },
   'GET /v1/schedules/cycles': {
     description:
-      'By schedule, the newest first, each in order of time: which payments are due, and which were made or missed. Cycles that lie in ' +
-      'the future are shown as if each before them is executed. A page reads 200 schedules: it may have few cycles, or none, and ' +
-      'still a next page.',
+      'Shows which payments are due, and which were made or missed, by schedule, the newest first, and within it by ' +
+      'time. For cycles in the future it assumes that each earlier cycle is executed. A page reads 200 schedules: it ' +
+      'may have few cycles, or none, and still a next page.',
     answers: {
       200: {
         example: listed({
@@ -94,13 +96,14 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/schedules/:id': {
-    description: 'Its cycles are those of the moment of the answer.',
+    description: 'The current and the next cycle are computed at the time of the answer.',
     answers: { 200: { example: created } },
   },
   'GET /v1/schedules/:id/preview': {
     description:
-      'Cycles that can be executed, from the current one on, as if each of them is: the calendar with its month ends and ' +
-      'changes of clocks before anything is paid. Of a paused schedule, as if it were resumed now; of a cancelled one, none.',
+      'Lists the cycles that can be executed, from the current one on, and assumes that each is executed. The ' +
+      'calendar shows month ends and changes of clocks before anything is paid. A paused schedule is shown as if it ' +
+      'were resumed now; a cancelled schedule has no cycles.',
     answers: {
       200: {
         example: {
@@ -116,8 +119,8 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/schedules/:id/pause': {
     description:
-      'From its commit on, a verification answers `schedule_window_missed`. Cycles go on meanwhile. A schedule that is ' +
-      'paused stays as it is; a cancelled one is 409 `invalid_state_transition`.',
+      'From the commit on, a verification answers `schedule_window_missed`. Cycles continue meanwhile. A schedule ' +
+      'that is paused stays as it is; a cancelled schedule is 409 `invalid_state_transition`.',
     answers: { 200: { example: { ...created, status: 'paused', ...changed } } },
     problems: ['invalid_state_transition'],
   },
@@ -128,8 +131,8 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/schedules/:id/cancel': {
     description:
-      'From its commit on, a verification answers `schedule_occurrences_exhausted`. It is permanent. A schedule that is ' +
-      'cancelled stays as it is.',
+      'From the commit on, a verification answers `schedule_occurrences_exhausted`. The cancellation is permanent. A ' +
+      'schedule that is cancelled stays as it is.',
     answers: { 200: { example: { ...created, status: 'cancelled', next_cycle: null, ...changed } } },
   },
 }

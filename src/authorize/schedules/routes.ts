@@ -56,7 +56,7 @@ function readRoutes(schedules: Schedules): Route[] {
         sdk: 'schedules.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One standing schedule, with its current and next cycle',
+        summary: 'Read one standing schedule, with its current and next cycle',
         params: idParams('sch'),
         view: scheduleView,
         status: [200],
@@ -72,7 +72,7 @@ function readRoutes(schedules: Schedules): Route[] {
         sdk: 'schedules.preview',
         effect: 'read',
         kind: 'call',
-        summary: 'The next 24 cycles of a standing schedule',
+        summary: 'Preview the next 24 cycles of a standing schedule',
         params: idParams('sch'),
         view: previewView,
         status: [200],
@@ -96,7 +96,7 @@ function cyclesRoute(cycles: Cycles): Route {
         from: timestamp
           .optional()
           .describe(
-            `At or after; a week before today (UTC) when absent, at most ${MAX_PERIOD_DAYS} days before \`to\`.`,
+            `Start, inclusive; a week before today (UTC) when absent, at most ${MAX_PERIOD_DAYS} days before \`to\`.`,
           ),
         to: timestamp.optional().describe('Before; two weeks after `from` when absent.'),
       },

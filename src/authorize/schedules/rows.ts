@@ -71,7 +71,7 @@ export async function readScheduleRow(
   id: string,
   lock: 'none' | 'share' | 'update',
 ): Promise<ScheduleRow | undefined> {
-  // The cycles of a statement that waited for the lock would be those of before: it is had by a statement of its own.
+  // Lock in a separate statement, so that the cycles are read after the lock.
   const [, [row]] = await Promise.all([
     lock === 'none' ? undefined : tx.query(`SELECT 1 FROM schedules WHERE id = $1 ${LOCKS[lock]}`, [id]),
     tx.query<BareRow>(`SELECT ${SCHEDULE} FROM schedules s WHERE s.id = $1`, [id]),
@@ -147,7 +147,7 @@ export async function insertSchedule(tx: Tx, { accountId, environment }: Scope, 
   )
 }
 
-/** Under the lock of the row. */
+/** The caller holds the lock of the row. */
 export async function updateStatus(
   tx: Tx,
   id: string,

@@ -50,7 +50,7 @@ export interface Schedule {
   next: ScheduleCycle | null
 }
 
-/** With the views of those who acted. */
+/** A schedule with the views of its actors. */
 export type ShownSchedule = Schedule & { actors: ActorsOf }
 
 export type Schedules = ReturnType<typeof createSchedules>

@@ -40,7 +40,7 @@ export const scheduleRequest = z.strictObject({
     .min(MIN_WINDOW_SECONDS)
     .max(MAX_WINDOW_SECONDS)
     .default(DAY_SECONDS)
-    .describe('How long after its beginning a cycle can be executed; at most until the next one begins.'),
+    .describe('Seconds after its beginning during which a cycle can be executed; at most until the next cycle begins.'),
   occurrences: z.number().int().min(1).max(MAX_OCCURRENCES).describe('How many cycles can be executed.'),
   consume_missed: z
     .boolean()
@@ -50,15 +50,15 @@ export const scheduleRequest = z.strictObject({
 
 const cycleView = z
   .object({
-    cycle: z.number().int().describe('1 is the first.'),
+    cycle: z.number().int().describe('Number of the cycle; 1 is the first.'),
     opens_at: time,
-    closes_at: time.describe('It can be executed before this time.'),
+    closes_at: time.describe('The cycle can be executed before this time.'),
   })
   .meta({ id: 'ScheduleCycle' })
 
 const currentCycleView = extended(
   cycleView,
-  { jti: z.string().nullable().describe('The token that executed it; null: none has.') },
+  { jti: z.string().nullable().describe('Token that executed the cycle; null: none has.') },
   { id: 'CurrentScheduleCycle' },
 )
 
@@ -72,7 +72,7 @@ export const scheduleView = z
     status: scheduleStatusView,
     counterparty: z.string(),
     amount: z
-      .object({ type: amountType, value: z.string().describe('Decimal.'), currency: z.string() })
+      .object({ type: amountType, value: z.string().describe('Decimal amount.'), currency: z.string() })
       .meta({ id: 'ScheduleAmount' }),
     frequency: z.string().describe(frequency),
     anchor_at: time,
@@ -80,16 +80,21 @@ export const scheduleView = z
     window_seconds: z.number().int(),
     occurrences: z.number().int(),
     consume_missed: z.boolean(),
-    used: z.number().int().describe('Occurrences that are used; with `consume_missed` those that were missed too.'),
+    used: z
+      .number()
+      .int()
+      .describe('Number of used occurrences; with `consume_missed`, missed occurrences are included.'),
     remaining: z.number().int(),
-    current_cycle: currentCycleView.nullable().describe('Its window may have closed. null: the first has not begun.'),
+    current_cycle: currentCycleView
+      .nullable()
+      .describe('Current cycle, whose window may have closed; null: the first cycle has not begun.'),
     next_cycle: cycleView
       .nullable()
-      .describe('The first that can be executed, now or later, unless the schedule stays paused. null: none.'),
+      .describe('First cycle that can be executed, now or later, unless the schedule stays paused; null: none.'),
     last_execution: executionView.nullable(),
     created_by: actorView,
     created_at: time,
-    status_changed_by: actorView.nullable().describe('Who paused, resumed or cancelled it last.'),
+    status_changed_by: actorView.nullable().describe('Who last paused, resumed or cancelled the schedule.'),
     status_changed_at: time.nullable(),
   })
   .meta({ id: 'Schedule' })
@@ -98,7 +103,8 @@ const cycleStatusView = z
   .enum(CYCLE_STATUSES)
   .meta({ id: 'ScheduleCycleStatus' })
   .describe(
-    'missed: its window has closed. open: it can be executed now, unless the schedule is paused. cancelled: its schedule was, before its window closed.',
+    'missed: the window has closed. open: the cycle can be executed now, unless the schedule is paused. cancelled: ' +
+      'the schedule was cancelled before the window closed.',
   )
 
 export const dueCycleView = extended(
@@ -107,8 +113,8 @@ export const dueCycleView = extended(
     schedule_id: z.string(),
     counterparty: z.string(),
     status: cycleStatusView,
-    jti: z.string().nullable().describe('The token that executed it.'),
-    amount: z.string().nullable().describe('Decimal: of its execution.'),
+    jti: z.string().nullable().describe('Token that executed the cycle.'),
+    amount: z.string().nullable().describe('Decimal amount of the execution.'),
     currency: z.string(),
     executed_at: time.nullable(),
   },
@@ -119,7 +125,7 @@ export const previewView = z
   .object({
     schedule_id: z.string(),
     status: scheduleStatusView,
-    cycles: z.array(cycleView).describe('At most 24, and at most those that remain.'),
+    cycles: z.array(cycleView).describe('Cycles: at most 24, and at most the remaining ones.'),
   })
   .meta({ id: 'SchedulePreview' })
 

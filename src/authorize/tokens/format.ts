@@ -60,7 +60,10 @@ export function signIntentToken(keys: Pick<SigningKeys, 'signToken'>, claims: In
   return keys.signToken(claims.env, INTENT_TYP, claims)
 }
 
-/** What identifies a token: its exact string. The twin of an ECDSA signature, with n - s, is another string and no token of ours. */
+/**
+ * Identifies a token by its exact string. The twin of an ECDSA signature, with n - s, is another string, which this
+ * service never issued.
+ */
 export function hashToken(token: string): Buffer {
   return sha256(token)
 }

@@ -15,9 +15,11 @@ export function tokenRoutes(lists: StatusLists): Route[] {
         effect: 'read',
         kind: 'download',
         params: z.object({
-          id: z.string().meta({ description: 'As in the `uri` of a token.', pattern: '^(?:test|live)_[0-9]+$' }),
+          id: z
+            .string()
+            .meta({ description: 'Id of the list, as in the `uri` of a token.', pattern: '^(?:test|live)_[0-9]+$' }),
         }),
-        summary: 'Which tokens are revoked, as a signed Token Status List',
+        summary: 'Read which tokens are revoked, as a signed Token Status List',
         public: 'Every holder of a token may check it offline; the list names no account and no token',
         view: z.never(),
         status: [200],

@@ -188,7 +188,7 @@ export async function recordOutcome(
   return changed.length > 0
 }
 
-/** Sealed tokens that have expired: a replay returns none of them. */
+/** Clears sealed tokens that have expired, which no replay returns. */
 export const clearSealedTokens: PurgeStep = async (tx, _scope, { before, limit }) => {
   const cleared = await tx.query(
     `UPDATE intents SET sealed_token = NULL WHERE jti = ANY(ARRAY(

@@ -93,5 +93,5 @@ function parseListId(id: string): { environment: Environment; list: number } | u
 }
 
 function notFound(): Failure {
-  return new Failure('not_found', 'There is no such status list: a token names its own in `status.status_list.uri`.')
+  return new Failure('not_found', 'There is no such status list: a token names its list in `status.status_list.uri`.')
 }

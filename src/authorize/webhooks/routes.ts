@@ -10,11 +10,13 @@ const PATH = '/v1/policy/webhook-secret'
 
 const stateView = z
   .object({
-    rotated_at: timestampView.nullable().describe('null: there is no secret yet, and webhook rules deny.'),
+    rotated_at: timestampView
+      .nullable()
+      .describe('Time of the last rotation; null: there is no secret yet, and webhook rules deny.'),
     rotated_by: actorView.nullable(),
     previous_expires_at: timestampView
       .nullable()
-      .describe('Until when the secret before this one signs as well; null when there is none.'),
+      .describe('When the previous secret stops signing; null when there is none.'),
   })
   .meta({ id: 'PolicyWebhookSecret' })
 const rotatedView = extended(
@@ -34,7 +36,7 @@ const rotateBody = z
       .min(0)
       .max(MAX_GRACE_SECONDS)
       .default(GRACE_SECONDS)
-      .describe('For how long the secret before signs as well. Default: a day.'),
+      .describe('Seconds during which the previous secret signs as well. Default: a day.'),
   })
   .optional()
 
@@ -50,7 +52,7 @@ export function policySecretRoutes(secrets: PolicySecrets): Route[] {
         sdk: 'policy.webhookSecret.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'When the secret that signs questions to policy webhooks was rotated.',
+        summary: 'Read when the secret that signs questions to policy webhooks was rotated.',
         view: stateView,
         status: [200],
       },

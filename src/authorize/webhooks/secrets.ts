@@ -67,7 +67,7 @@ export function createPolicySecrets({ db, sealer }: PolicySecretsDeps) {
       return (await db.tenant(scope, findLiveSecrets)).length > 0
     },
 
-    /** Makes a new secret, which is returned this once. Also the first one. */
+    /** Makes a new secret, or the first one, and returns it this once. */
     async rotate(
       scope: Acting,
       { graceSeconds }: { graceSeconds: number },

@@ -19,7 +19,8 @@ export const NOTES: Record<string, Note> = {
     },
   },
   'GET /v1/changelog': {
-    description: 'The changelog of this service as data. With `If-None-Match` the answer is 304 until it has changed.',
+    description:
+      'The changelog of this service as data. With `If-None-Match` the answer is 304 until the changelog has changed.',
     answers: {
       200: {
         example: listed({

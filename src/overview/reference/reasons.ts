@@ -44,7 +44,7 @@ const CODES: Record<ReasonPlace, readonly string[]> = {
   ledger: Object.keys(LEDGER_REASON_TEXTS),
 }
 
-/** In the order of the places, each code once. */
+/** Lists the codes in the order of the places, each code once. */
 export function listReasonCodes(): ReasonCodeEntry[] {
   const texts: Record<string, ReasonText> = {
     ...VERIFY_REASON_TEXTS,

@@ -10,17 +10,17 @@ const common = { method: 'GET', effect: 'read', kind: 'list' } as const
 
 const reasonCodeView = z
   .object({
-    code: z.string().describe('It never changes its meaning. New ones are added.'),
+    code: z.string().describe('Code; it never changes its meaning. New codes are added.'),
     places: z
       .array(z.enum(REASON_PLACES).meta({ id: 'ReasonPlace' }))
       .describe(
-        'Where it appears. verify: the `reason` of a verification; clinician_order: an order of a clinician; factor: a risk ' +
-          'factor, which adds points; advisory: a finding that never does; case: the reason of a case; finish_reason: of a ' +
-          'completion; ledger: an entry of the decision ledger.',
+        'Places where the code appears. verify: the `reason` of a verification; clinician_order: an order of a ' +
+          'clinician; factor: a risk factor, which adds points; advisory: a finding that never does; case: the reason ' +
+          'of a case; finish_reason: the end of a completion; ledger: an entry of the decision ledger.',
       ),
     meaning: z.string(),
-    points: z.number().int().nullable().describe('What a factor adds to the risk score; null: nothing.'),
-    remedy: z.string().describe('What to do about it.'),
+    points: z.number().int().nullable().describe('Points that a factor adds to the risk score; null: none.'),
+    remedy: z.string().describe('What to do about the code.'),
   })
   .meta({ id: 'ReasonCode' })
 
@@ -32,8 +32,8 @@ const changeView = z
   .meta({ id: 'Change' })
 const versionView = z
   .object({
-    version: z.string().describe('Such as 1.2.0; `unreleased` for what no version has yet.'),
-    date: z.iso.date().nullable().describe('null: not released.'),
+    version: z.string().describe('Version such as 1.2.0; `unreleased` for changes that no version has yet.'),
+    date: z.iso.date().nullable().describe('Release date; null: not released.'),
     changes: z.array(changeView),
   })
   .meta({ id: 'ChangelogVersion' })
@@ -50,7 +50,7 @@ export function referenceRoutes({ baseUrl }: { baseUrl: string }): Route[] {
         path: '/v1/reason-codes',
         operationId: 'listReasonCodes',
         sdk: 'overview.reasonCodes.list',
-        summary: 'Every reason code: where it appears, what it means, and what to do about it',
+        summary: 'List every reason code: where it appears, what it means, and what to do about it',
         public: 'Pages and tools explain codes without a key',
         view: listOf(reasonCodeView),
         status: [200],
@@ -66,7 +66,7 @@ export function referenceRoutes({ baseUrl }: { baseUrl: string }): Route[] {
         path: '/v1/changelog',
         operationId: 'listChangelog',
         sdk: 'overview.changelog.list',
-        summary: 'The versions of this service, newest first, and what changed in each',
+        summary: 'List the versions of this service, newest first, and what changed in each',
         public: 'Readers look at it before they have a key',
         view: listOf(versionView),
         status: [200],

@@ -9,13 +9,13 @@ const searchResult = z
   .object({
     type: z.enum(SEARCH_RESULT_TYPES).meta({ id: 'SearchResultType' }),
     id: z.string(),
-    title: z.string().describe('What people read: a reference, a name, an address, or the id.'),
+    title: z.string().describe('Title for people: a reference, a name, an address, or the id.'),
   })
   .meta({ id: 'SearchResult' })
 const searchView = z
   .object({
-    data: z.array(searchResult).describe('At most five of each type.'),
-    truncated: z.boolean().describe('Of a type there are more: type more of the text.'),
+    data: z.array(searchResult).describe('Results, at most five of each type.'),
+    truncated: z.boolean().describe('Types with more results: search for a longer text.'),
   })
   .meta({ id: 'SearchResults' })
 

@@ -104,7 +104,7 @@ export type ObjectSearch = ReturnType<typeof createSearch>
 export function createSearch({ db, routeOf }: { db: Pick<Database, 'tenant'> } & Pick<FromProducts, 'routeOf'>) {
   return {
     /**
-     * At most five of each type, in the order of the types. `truncated`: of a type there are more.
+     * Finds at most five objects of each type, in the order of the types. `truncated`: a type has more.
      * @throws {Failure} `environment_mismatch` when the text is an id of the other environment.
      */
     async find(caller: Caller, text: string): Promise<{ hits: SearchHit[]; truncated: boolean }> {

@@ -8,28 +8,28 @@ const environment = z.enum(['sandbox', 'live']).meta({ id: 'Environment' })
 const count = z
   .object({
     count: z.number().int().max(COUNT_CAP),
-    capped: z.boolean().describe('There may be more: `count` goes no further.'),
+    capped: z.boolean().describe('true: `count` reached its maximum, and there may be more.'),
   })
   .meta({ id: 'CappedCount' })
 
 const casesPart = z
   .object({
-    unassigned: count.describe('Open, without an assignee.'),
-    mine: count.nullable().describe('Open, assigned to the caller. null: the caller is a key.'),
-    overdue: count.describe('Open, and past the due date.'),
+    unassigned: count.describe('Open cases without an assignee.'),
+    mine: count.nullable().describe('Open cases of the caller; null: the caller is a key.'),
+    overdue: count.describe('Open cases past their due date.'),
   })
   .meta({ id: 'OverviewCases' })
 const approvalsPart = z
   .object({
-    awaiting: count.describe('For a user: what `GET /v1/approvals?awaiting=me` lists. For a key: pending.'),
+    awaiting: count.describe(
+      'For a user: number of approvals that `GET /v1/approvals?awaiting=me` lists. For a key: pending approvals.',
+    ),
   })
   .meta({ id: 'OverviewApprovals' })
 const workPart = z
   .object({
-    running_batches: count.describe(
-      'Batches with a line that waits or is in work. It looks at the first thousand lines of both.',
-    ),
-    failed_jobs: count.describe('Jobs that ended without a result. They go on when they are retried.'),
+    running_batches: count.describe('Batches with a line that waits or runs, among the first thousand lines of each.'),
+    failed_jobs: count.describe('Jobs that ended without a result. A retry continues them.'),
   })
   .meta({ id: 'OverviewBatchWork' })
 const tracesPart = z
@@ -37,9 +37,9 @@ const tracesPart = z
   .meta({ id: 'OverviewTraces' })
 const webhooksPart = z
   .object({
-    failing_endpoints: count.describe('Enabled, and deliveries wait as the last ones failed.'),
+    failing_endpoints: count.describe('Enabled endpoints whose deliveries wait because the last ones failed.'),
     disabled_endpoints: count,
-    failed_deliveries: count.describe('Deliveries that are not tried again by themselves.'),
+    failed_deliveries: count.describe('Deliveries that are not retried automatically.'),
   })
   .meta({ id: 'OverviewWebhooks' })
 const soon = `within ${EXPIRY_DAYS} days`
@@ -51,7 +51,7 @@ const devicesPart = z
   })
   .meta({ id: 'OverviewDevices' })
 const agentsPart = z
-  .object({ suspended: count.describe('By a person or a key.'), held_by_lock: count })
+  .object({ suspended: count.describe('Agents that a person or a key suspended.'), held_by_lock: count })
   .meta({ id: 'OverviewAgents' })
 const locksPart = z.object({ locked: count }).meta({ id: 'OverviewLocks' })
 const stopPart = z
@@ -64,7 +64,7 @@ const usagePart = z
       .enum(['usage_80', 'usage_100'])
       .meta({ id: 'AccountNoticeKind' })
       .nullable()
-      .describe('The latest of this month; null: none yet.'),
+      .describe('Latest notice of this month; null: none yet.'),
   })
   .meta({ id: 'OverviewUsage' })
 
@@ -85,7 +85,7 @@ const overviewView = z
     usage: usagePart.nullable(),
     not_readable: z
       .array(z.enum(PART_NAMES).meta({ id: 'OverviewPart' }))
-      .describe('The parts that are null, as the caller may not read what they count.'),
+      .describe('Parts that are null, because the caller may not read their rows.'),
   })
   .meta({ id: 'Overview' })
 
@@ -102,7 +102,7 @@ export function waitingRoutes(waiting: OverviewCounts): Route[] {
         takesAnyKey: true,
         needsAccountKey: true,
         permission: 'account.read',
-        summary: 'What waits for you: counts of all products',
+        summary: 'Count the work that waits for you, in all products',
         view: overviewView,
         status: [200],
       },

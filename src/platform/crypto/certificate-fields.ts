@@ -9,7 +9,7 @@ export interface CertificateFields {
   spki: Buffer
   /** Dotted. */
   signatureOid: string
-  /** From basicConstraints; false without it. */
+  /** Value of basicConstraints; false without it. */
   isCa: boolean
   /** Undefined: no limit. */
   pathLength: number | undefined

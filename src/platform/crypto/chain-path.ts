@@ -78,7 +78,7 @@ function workOf({ keyAlgorithm, keyBits }: Certificate): number {
 interface Step {
   certificate: Certificate
   signed: Step | undefined
-  /** Between this certificate and the leaf, without self-issued ones. */
+  /** Intermediates between this certificate and the leaf, without self-issued ones. */
   intermediates: number
   depth: number
 }

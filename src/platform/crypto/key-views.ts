@@ -6,6 +6,6 @@ const iso = z.iso.datetime()
 export const keyRevocationView = z
   .object({
     revoked_at: iso,
-    doubted_since: iso.describe('Signatures from this time on may be those of another holder of the key.'),
+    doubted_since: iso.describe('Another holder of the key may have made signatures from this time on.'),
   })
-  .meta({ id: 'KeyRevocation', description: 'The key was revoked, because others may have had it.' })
+  .meta({ id: 'KeyRevocation', description: 'The key was revoked, because other parties may have had it.' })

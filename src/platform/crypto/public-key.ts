@@ -32,8 +32,8 @@ const ML_DSA: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * What is wrong with an ML-DSA key; undefined for any other. New phones certify such keys: they are in order and not verified
- * yet, which a caller must be able to tell from a key that nobody should use.
+ * What is wrong with an ML-DSA key; undefined for any other. New phones certify such keys: they are valid and not
+ * verified yet, and a caller must be able to tell them from keys that must not be used.
  */
 export function mlDsaProblem(spki: Buffer): string | undefined {
   const name = ML_DSA.get(readSpki(spki)?.algorithm ?? '')

@@ -95,7 +95,7 @@ export async function resealAll(
 async function resealOnce(deps: ResealDeps, onPlace: (pass: ResealPass) => void): Promise<ResealPass> {
   const pass: ResealPass = { places: 0, found: 0, resealed: 0, unopened: [] }
   for await (const place of placesOf(deps)) {
-    // One round trip for all columns of a place: most accounts have nothing left.
+    // All columns of a place share one round trip: most accounts have nothing left.
     const first = await place.read<Found>(place.columns.map((column) => findStatement(column, deps.sealer, '')))
     for (const [index, column] of place.columns.entries()) {
       for (let rows = first[index] ?? []; rows.length > 0; ) {

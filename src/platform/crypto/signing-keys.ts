@@ -75,7 +75,7 @@ export interface SigningKeys {
   signToken(environment: Environment, typ: string, payload: object): Promise<string>
   /** The published token key of this id, of either environment, with the same bounds as `findKey`. */
   findTokenKey(kid: string): Promise<TokenKey | undefined>
-  /** The content of `/.well-known/jwks.json`: both environments, both families. At most a second old. */
+  /** The content of `/.well-known/jwks.json`: both environments and both families, at most a second old. */
   jwks(): Promise<KeySet>
   /**
    * The published key of this id, to verify a signature with: no revoked token key, from a second after the revocation at the
@@ -235,7 +235,7 @@ export function createSigningKeys({ db, sealer, now }: SigningKeysDeps): Signing
     return signing
   }
 
-  // One query a second, shared by concurrent callers; a failed one is not cached.
+  // Queries once a second, shared by concurrent callers; a failed query is not cached.
   function load(maxAgeMs = CACHE_MS): Promise<StoredSigningKey[]> {
     const at = now().getTime()
     if (cache !== undefined && at < cache.at + maxAgeMs) return cache.keys

@@ -90,7 +90,7 @@ export function parseCertificate(der: Uint8Array, maxBytes: number = CHAIN_LIMIT
   if (fields === undefined) return { ok: false, code: 'not_a_certificate', detail: describeUnreadable(bytes) }
   const mlDsa = mlDsaProblem(fields.spki)
   if (mlDsa !== undefined) return { ok: false, code: 'ml_dsa_key', detail: mlDsa }
-  // Before OpenSSL parses the certificate and its key.
+  // The check runs before OpenSSL parses the certificate and its key.
   const problem = keyProblem(fields.spki)
   if (problem !== undefined) return { ok: false, code: 'unsupported_key', detail: problem }
   const x509 = readX509(bytes)

@@ -36,7 +36,7 @@ interface Connection {
   maxPeriods: number
   isInUse: boolean
   silentPeriods: number
-  /** When the last period ended. */
+  /** Bytes read when the last period ended. */
   bytesRead: number
   /** How many losses there had been when it was opened. */
   losses: number
@@ -74,7 +74,7 @@ export function createPools({ config, periodMs, onError }: PoolsOptions) {
     if (connection.silentPeriods < maxPeriods) return void socket.setTimeout(periodMs)
     if (connection.losses === losses) losses += 1
     for (const one of open) {
-      // One without work is not counted. It would fail its next caller, and costs no more than another one in its place.
+      // An idle connection is not counted. It would fail its next caller, and costs no more than a replacement.
       const isLeft = !one.isInUse && one.losses < losses
       if (isLeft || one.silentPeriods >= maxPeriodsOf(one)) close(one)
     }

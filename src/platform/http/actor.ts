@@ -1,5 +1,5 @@
-// How answers and events name the one who acted: every `*_by`, `actor` and `by` is an `Actor`. Tables store an id and, for
-// an act of a key, the person whom its caller named. src/account/users/actors.ts turns what is stored into views.
+// How answers and events name the actor: every `*_by`, `actor` and `by` is an `Actor`. Tables store an id and, for an
+// act of a key, the person whom its caller named. src/account/users/actors.ts turns what is stored into views.
 
 import type { ActorView } from '#src/catalogue/actors.ts'
 import type { Tx } from '#src/platform/db/database.ts'

@@ -119,7 +119,7 @@ export interface Visit {
   >
   /** Parameters of the path. */
   params: Record<string, string>
-  /** Called with the principal before its access is decided. Not called for publishable keys, which anybody has. */
+  /** Called with the principal before its access is decided. Not called for publishable keys, which are public. */
   onKnown?: (by: Refused) => void
 }
 
@@ -334,7 +334,7 @@ function checkEnvironment(route: Visit['route'], { environment, principal }: Cal
       throw new Failure(
         'environment_mismatch',
         isSession
-          ? `The id is of the ${named} environment, and the request names the other: see the header Service-Environment.`
+          ? `The id is of the ${named} environment, and the request is for the other one: see the header Service-Environment.`
           : `The id is of the ${named} environment, and this is a ${word} key: use a key that begins with svc_${named}_.`,
       )
     }
@@ -356,14 +356,14 @@ function checkEnvironment(route: Visit['route'], { environment, principal }: Cal
 
 function checkRole(route: Visit['route'], role: Role, { plan, environment }: Caller): void {
   if (role !== 'owner' && plan !== 'enterprise' && route.permission !== WHATEVER_THE_ACCOUNT) {
-    throw lackingPlan('Users beside the owner need the plan enterprise, which this account no longer has.')
+    throw lackingPlan('Users other than the owner need the plan enterprise, which this account no longer has.')
   }
   const allowed = route.permission === undefined ? [] : rolesWith(route.permission, environment)
   if (allowed.includes(role)) return
   throw new Failure('insufficient_role', {
     detail:
       allowed.length === 0
-        ? `This takes an API key with the scope "${route.scope}", and no session.`
+        ? `This request takes an API key with the scope "${route.scope}", and no session.`
         : `Your role is ${role}, and this needs ${allowed.join(' or ')}.`,
     members: { allowed },
   })
@@ -407,7 +407,7 @@ export function readKey(req: Pick<IncomingMessage, 'headersDistinct'>): string {
 function unknownKey(): Failure {
   return new Failure(
     'invalid_api_key',
-    'This API key is not known here. Compare it with where you got it: each deployment has keys of its own.',
+    'The service does not know this API key. Compare it with its source: each deployment has its own keys.',
   )
 }
 

@@ -1,5 +1,5 @@
 // From which address a request comes. Proxies in front of the service append it to X-Forwarded-For (RFC 7239 names the
-// same idea Forwarded); only proxies that the operator trusts are believed, because anybody can send the header.
+// same idea Forwarded); only proxies that the operator trusts are believed, because any client can send the header.
 
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
@@ -87,9 +87,7 @@ function addressOf(hop: string): string | undefined {
   return isIP(plainText) === 0 ? undefined : plainText
 }
 
-/**
- * Whom to count as one caller: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has to themselves.
- */
+/** Address that counts as one caller: an IPv4 address, or the /64 of an IPv6 address, which one subscriber has. */
 export function addressBlock(address: string): string {
   if (isIP(address) !== 6) return address
   const parsed = plain(address)

@@ -20,12 +20,12 @@ export function closureOf({ closed_at, erased_after }: ClosureColumns): ClosureT
   return closed_at === null || erased_after === null ? undefined : { closedAt: closed_at, erasedAfter: erased_after }
 }
 
-/** Whether the account is being erased or was: nobody signs in to it any more. */
+/** Whether the account is erased or being erased: its users can't sign in any more. */
 export function isOver(erasedAfter: Date | null | undefined, now: Date): boolean {
   return erasedAfter != null && erasedAfter <= now
 }
 
-/** @throws {Failure} `account_suspended` when the account is closed and the request is none that its owner may make. */
+/** @throws {Failure} `account_suspended` when the account is closed and its owner may not make the request. */
 export function checkOpen(
   closure: ClosureTimes | undefined,
   { isAllowed, now }: { isAllowed: boolean; now: Date },

@@ -1,5 +1,6 @@
 // Settings that an account writes as one document, such as its policy. An answer has the document in an envelope, and a
-// change sends it back whole: with the version that it replaces, so that nobody undoes a change that they have not read.
+// change sends it back whole: with the version that it replaces, so that a caller never undoes a change that it has not
+// read.
 
 import { z } from 'zod'
 import { Failure } from '#src/failure.ts'
@@ -13,7 +14,7 @@ import { parseIfMatch } from './request-headers.ts'
 import { asWritten, timestampView } from './views.ts'
 
 export interface StoredDocument<Document> {
-  /** 0: the defaults, which nobody has set. */
+  /** 0: the defaults, before any change. */
   version: number
   /** SHA-256 of the document's canonical JSON (RFC 8785), hex. */
   digest: string
@@ -24,7 +25,7 @@ export interface StoredDocument<Document> {
 
 /** What is known of a version besides its document. */
 export const versionMembers = {
-  version: z.number().int().describe('0: the defaults, before anything was set.'),
+  version: z.number().int().describe('Version; 0: the defaults, before a change.'),
   digest: z.string().describe('SHA-256 of the canonical JSON (RFC 8785) of the document, hex.'),
   changed_at: timestampView.nullable().describe('null: the defaults.'),
   changed_by: actorView.nullable().describe('null: the defaults.'),
@@ -45,7 +46,7 @@ export function toDocumentView<Document>(stored: StoredDocument<Document>) {
 
 /** For a path with `:version`. */
 export const versionParams = z.object({
-  version: z.string().meta({ description: 'Its number.', pattern: '^[0-9]{1,9}$' }),
+  version: z.string().meta({ description: 'Number of the version.', pattern: '^[0-9]{1,9}$' }),
 })
 
 /** @throws {Failure} `not_found`. */

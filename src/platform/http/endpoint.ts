@@ -135,7 +135,9 @@ export interface RouteSpec<Path extends string, P, Q, B, V> {
 interface Access {
   /** For keys. */
   scope?: KeyScope
-  /** In place of a scope: every key, whatever its scopes and products. For what a key may know of itself. */
+  /**
+   * Replaces a scope: every key may call, whatever its scopes and products. Used for what a key may know about itself.
+   */
   takesAnyKey?: true
   /** In place of a scope: tokens of directories (SCIM), and neither keys nor sessions. */
   takesDirectory?: true
@@ -174,7 +176,7 @@ export interface PublicEndpointSpec<Path extends string, P, Q, B, V> extends Rou
 /** A route with its types erased: app.ts mounts it, openapi.ts describes it and the house tests check it. */
 export interface Route extends RouteSpec<string, z.ZodObject, z.ZodObject, z.ZodType, z.ZodType>, Access {
   public?: string
-  /** In the OpenAPI document. */
+  /** Tag in the OpenAPI document. */
   tag: string
   /** Supports the header Idempotency-Key. */
   isIdempotent: boolean

@@ -59,9 +59,9 @@ export function createRequestLimits({ limiter, guesses, limitOf, registry }: Req
     registers: [registry],
   })
 
-  // One after the other: what the narrow limit refuses takes nothing from the wide one, so that a flooding key does not
-  // use up what other keys share. When the wide one refuses, a token of the narrow one is lost: only the refused caller
-  // misses it, and its own rate refills it.
+  // Takes the limits one after the other: a request that the narrow limit refuses takes nothing from the wide one, so
+  // that a flooding key does not use up what other keys share. When the wide one refuses, a token of the narrow one is
+  // lost: only the refused caller misses it, and its own rate refills it.
   async function takeBoth(narrow: Limit, wide: Limit): Promise<Counted> {
     const first = await takeOne(narrow)
     if (!first.bucket.isGranted) return first

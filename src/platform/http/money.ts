@@ -10,7 +10,7 @@ export const amountRequest = z
     params: { code: 'invalid_amount' },
   })
   .transform((value) => formatAmount(parseAmount(value) ?? 0n))
-  .meta({ description: 'In major units: a number or a decimal string, above 0, with at most 4 decimals.' })
+  .meta({ description: 'Limit in major units: a number or a decimal string, above 0, with at most 4 decimals.' })
 
 export const currencyRequest = z
   .string()

@@ -20,12 +20,13 @@ const PARAMETER = /:([A-Za-z0-9_]+)/g
 const TEXT = { schema: { type: 'string' } }
 /** Headers that many answers have, as components. */
 export const HEADERS = {
-  RequestId: { description: 'Tell it when something goes wrong on our side.', ...TEXT },
+  RequestId: { description: 'Id of the request. Send it to us when the service fails.', ...TEXT },
   RateLimitPolicy: { description: 'The limit: `q` requests in `w` seconds.', ...TEXT },
-  RateLimit: { description: '`r` requests are left; more are there in `t` seconds.', ...TEXT },
-  ETag: { description: 'Names this state, for If-None-Match.', ...TEXT },
+  RateLimit: { description: '`r` requests are left; more are available in `t` seconds.', ...TEXT },
+  ETag: { description: 'Tag of this state, for If-None-Match.', ...TEXT },
   IdempotentReplayed: {
-    description: 'The Idempotency-Key was used before: this is the present state of what the first request made.',
+    description:
+      'true: the Idempotency-Key was used before, and the answer is the current state of what the first request made.',
     schema: { const: 'true' },
   },
   RetryAfter: { description: 'Seconds.', schema: { type: 'integer' } },
@@ -49,9 +50,9 @@ export const PARAMETERS = {
     in: 'header',
     required: false,
     description:
-      'Makes repeating this request safe for 24 hours: a repeat changes nothing, shows the current ' +
-      'state of what the first request made, and is marked by Idempotent-Replayed: true. A key belongs to this method and path ' +
-      'pattern: elsewhere it is another key.',
+      'Makes repeating this request safe for 24 hours: a repeat changes nothing, shows the current state of what the ' +
+      'first request made, and is marked by Idempotent-Replayed: true. A key belongs to this method and path pattern: ' +
+      'the same key on another route is a different key.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   },
   CsrfToken: {
@@ -59,8 +60,8 @@ export const PARAMETERS = {
     in: 'header',
     required: false,
     description:
-      'For a session, which proves by it that the request comes from our own page: `csrf_token` of GET /v1/auth/session. ' +
-      'An API key needs none.',
+      'Required with a session: `csrf_token` of GET /v1/auth/session, which proves that the request comes from a page ' +
+      'of this service. An API key needs none.',
     schema: { type: 'string' },
   },
   ServiceEnvironment: {
@@ -68,8 +69,8 @@ export const PARAMETERS = {
     in: 'header',
     required: false,
     description:
-      'For a session: the environment that the request is about. When absent, the one that ids in the path of a GET name, ' +
-      'otherwise sandbox. An API key has its own.',
+      'Used with a session: the environment of the request. When absent, the ids in the path of a GET name it; ' +
+      'otherwise it is the sandbox. An API key has its own environment.',
     schema: { type: 'string', enum: ['sandbox', 'live'] },
   },
 } as const

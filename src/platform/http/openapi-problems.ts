@@ -118,12 +118,12 @@ function addProblemSchema(code: FailureCode, schemas: Components, baseUrl: strin
 
 const problemBase = z
   .object({
-    type: z.url().describe('Where the code is explained: `/docs/errors#` and the code.'),
+    type: z.url().describe('Address that explains the code: `/docs/errors#` and the code.'),
     title: z.string(),
     status: z.number().int(),
-    detail: z.string().describe('For people: it may change.'),
-    request_id: z.string().describe('Tell it when something goes wrong on our side.'),
-    errors: z.array(fieldErrorView).optional().describe('Every finding at once.'),
+    detail: z.string().describe('Text for people; it may change.'),
+    request_id: z.string().describe('Id of the request. Send it to us when the service fails.'),
+    errors: z.array(fieldErrorView).optional().describe('All findings about the request.'),
   })
   .meta({ id: 'Problem', description: 'RFC 9457. Each code has a schema with its own members.' })
 
@@ -133,7 +133,7 @@ const VIEWS = new Map<FailureCode, z.ZodObject>()
 export function problemView(code: FailureCode): z.ZodObject {
   const known = VIEWS.get(code)
   if (known !== undefined) return known
-  const members = { code: z.literal(code).describe('Stable, for programs.'), ...(PROBLEM_MEMBERS[code] ?? {}) }
+  const members = { code: z.literal(code).describe('Stable name for programs.'), ...(PROBLEM_MEMBERS[code] ?? {}) }
   const view = extended(problemBase, members, { id: problemName(code), description: guidanceOf(code).happened })
   VIEWS.set(code, view)
   return view

@@ -19,7 +19,7 @@ export const pageQuery = {
     .default(20)
     // A query is text; a client generator should see the number in it.
     .meta({
-      description: 'How many to answer; 20 when absent.',
+      description: 'Most items of a page; 20 when absent.',
       type: 'integer',
       minimum: 1,
       maximum: 100,

@@ -59,7 +59,7 @@ export function several<Item extends z.ZodType<string | number>>(item: Item) {
     .transform((values) => [...new Set(values)].sort())
 }
 
-const INVISIBLE = { message: 'must not be empty: nothing of it can be seen', params: { code: 'too_short' } }
+const INVISIBLE = { message: 'must have a visible character', params: { code: 'too_short' } }
 // The empty text has a finding of its own.
 const isVisible = (text: string) => text === '' || visibleLength(text) > 0
 

@@ -15,14 +15,14 @@ const DAY_MS = 86_400_000
 export const periodQuery = {
   from: timestamp
     .optional()
-    .describe(`At or after; ${DEFAULT_PERIOD_DAYS} days before \`to\` when absent, at most ${MAX_PERIOD_DAYS}.`),
-  to: timestamp.optional().describe('Before; now when absent.'),
+    .describe(`Start, inclusive; ${DEFAULT_PERIOD_DAYS} days before \`to\` when absent, at most ${MAX_PERIOD_DAYS}.`),
+  to: timestamp.optional().describe('End, exclusive; now when absent.'),
 }
 
 /** Spread into its answer. */
 export const periodView = {
-  from: timestampView.describe('The beginning of the period that was read.'),
-  to: timestampView.describe('The end of the period that was read, exclusive.'),
+  from: timestampView.describe('Start of the period that was read.'),
+  to: timestampView.describe('End of the period that was read, exclusive.'),
 }
 
 export interface Period {

@@ -34,13 +34,13 @@ export function credentialOf(principal: Principal): KeyOrSession {
   return principal
 }
 
-/** From where a request came, for the audit log. */
+/** Origin of a request, for the audit log. */
 export interface Origin {
   ip: string
   userAgent: string | null
 }
 
-/** In whose account a change is made, by whom, and from where. */
+/** Account in which a change is made, its actor, and its origin. */
 export interface Acting extends Scope {
   principal: Principal
   /** Undefined for what the service does by itself later. */
@@ -60,7 +60,7 @@ export interface Actor<Person extends string | null = string | null> {
   keyId: string | null
 }
 
-/** @param named The person whom the request names. A session acts for its own user only, whatever the request says. */
+/** @param named User id given in the request. A session acts for its own user only, whatever the request says. */
 export function actorOf(principal: Principal, named: string): Actor<string>
 export function actorOf(principal: Principal, named?: string): Actor
 export function actorOf(principal: Principal, named?: string): Actor {

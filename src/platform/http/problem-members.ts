@@ -29,8 +29,11 @@ const lockId = z.string().describe('The session lock.')
 
 // Why a batch in which no line can be accepted is refused.
 const emptyBatch = {
-  accepted: z.literal(0).optional().describe('For a batch in which no line can be accepted.'),
-  rejected: z.array(rejectedLineView).optional().describe('For such a batch: its lines, and what is wrong with each.'),
+  accepted: z.literal(0).optional().describe('Set for a batch in which no line can be accepted.'),
+  rejected: z
+    .array(rejectedLineView)
+    .optional()
+    .describe('Set for such a batch: its lines, and what is wrong with each.'),
 }
 
 export const PROBLEM_MEMBERS: Partial<Record<FailureCode, z.core.$ZodLooseShape>> = {
@@ -41,7 +44,7 @@ export const PROBLEM_MEMBERS: Partial<Record<FailureCode, z.core.$ZodLooseShape>
     required_products: z
       .array(z.enum(PRODUCTS).meta({ id: 'Product' }))
       .optional()
-      .describe('For a key that is narrowed to other products.'),
+      .describe('Products of the route; set when the key is narrowed to other products.'),
   },
   insufficient_role: {
     allowed: z
@@ -61,37 +64,37 @@ export const PROBLEM_MEMBERS: Partial<Record<FailureCode, z.core.$ZodLooseShape>
       .array(z.string())
       .describe('The statuses in which the request is possible; for a case, the ones that it can change to.'),
     current_status: z.string().optional(),
-    version: z.number().int().optional().describe('With an outdated `version`: the current one.'),
+    version: z.number().int().optional().describe('Current version, set when the request has an outdated `version`.'),
   },
   agent_held_by_lock: { lock_id: lockId },
   canary_tripped: {
     trace_id: z.string().describe('The trace whose reading tripped.'),
-    tripped_families: z.array(z.string()).describe('What tripped in it.'),
+    tripped_families: z.array(z.string()).describe('Families that tripped in the reading.'),
     lock_id: lockId.optional(),
   },
   session_canary_locked: { lock_id: lockId },
   case_already_open: { case_id: z.string() },
-  consumer_moved: { position: z.number().int().describe('Where the consumer is.') },
-  limit_reached: { maximum: z.number().int().describe('How many there can be.') },
+  consumer_moved: { position: z.number().int().describe('Current position of the consumer.') },
+  limit_reached: { maximum: z.number().int().describe('Most objects of this kind.') },
   not_ready: {
-    current_status: z.string().optional().describe('The status of the work that the request needs the result of.'),
+    current_status: z.string().optional().describe('Status of the work whose result the request needs.'),
   },
   approval_already_decided: {
     approval_status: z
       .enum(APPROVAL_STATUSES)
       .meta({ id: 'ApprovalStatus' })
-      .describe('pending where the person or the key has decided before.'),
+      .describe('Status of the approval: pending when the person or the key has decided before.'),
   },
-  events_expired: { resume_after: z.number().int().describe('The position to go on with.') },
+  events_expired: { resume_after: z.number().int().describe('Position to continue with.') },
   precondition_failed: { version: z.number().int().optional().describe('The current version.') },
   backend_capability_missing: {
     model: z.string(),
     capability: z
       .enum(CAPABILITIES)
       .meta({ id: 'ModelCapability' })
-      .describe('What it lacks: a member of `capabilities` of GET /v1/trace/models.'),
+      .describe('The missing capability: a member of `capabilities` of GET /v1/trace/models.'),
   },
   rate_limited: {
-    limit: z.enum(LIMITS).meta({ id: 'RateLimitName' }).optional().describe('Absent for signing in.'),
+    limit: z.enum(LIMITS).meta({ id: 'RateLimitName' }).optional().describe('Limit; absent for sign-in.'),
   },
 }

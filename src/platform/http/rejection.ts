@@ -8,9 +8,9 @@ const codes = [...FIELD_ERROR_CODES, ...(Object.keys(FAILURES) as FailureCode[])
 
 export const fieldErrorView = z
   .object({
-    pointer: z.string().describe('RFC 6901 into the body, `?name` of the query, or the name of a header.'),
-    code: z.enum(codes).meta({ id: 'FieldErrorCode', description: 'Stable, for programs.' }),
-    detail: z.string().describe('For people: it may change.'),
+    pointer: z.string().describe('RFC 6901 pointer into the body, `?name` of the query, or the name of a header.'),
+    code: z.enum(codes).meta({ id: 'FieldErrorCode', description: 'Stable name for programs.' }),
+    detail: z.string().describe('Text for people; it may change.'),
   })
   .meta({ id: 'FieldError' })
 
@@ -19,7 +19,9 @@ export const rejectedLineView = z
     line: z
       .number()
       .int()
-      .describe('From 1: lines of NDJSON as an editor counts them, blank ones too; elements of an array.'),
+      .describe(
+        'Number from 1: a line of NDJSON as an editor counts it, blank lines included, or an element of an array.',
+      ),
     errors: z.array(fieldErrorView),
   })
   .meta({ id: 'RejectedLine' })

@@ -94,10 +94,7 @@ export function refuseUnmatched(ctx: Context, baseUrl: string): never {
     ...new Set(layers.filter((layer) => isOfShape(path, layer.path)).flatMap((layer) => layer.methods)),
   ].sort()
   if (methods.length === 0) {
-    throw new Failure(
-      'not_found',
-      `There is nothing at this address. All addresses are at ${baseUrl}/docs/api-reference.`,
-    )
+    throw new Failure('not_found', `This address does not exist. All addresses are at ${baseUrl}/docs/api-reference.`)
   }
   const allow = methods.join(', ')
   throw new Failure('method_not_allowed', {

@@ -280,7 +280,7 @@ function parseParams(route: Route, params: Record<string, string>): unknown {
   if (hasNul || errors.length > 0) {
     const forms = errors.map(({ pointer, detail }) => `its ${pointer.slice(1)} ${detail}`)
     const why = forms.length === 0 ? '' : `: ${forms.join(', and ')}`
-    throw new Failure('not_found', `There is nothing at this address${why}.`)
+    throw new Failure('not_found', `This address does not exist${why}.`)
   }
   return parsed?.ok === true ? parsed.value : params
 }

@@ -1,7 +1,8 @@
-// The cookies of a signed-in browser, and the proof that a request with them comes from our own pages. The session
-// cookie is HttpOnly; the CSRF token is an HMAC of the session's id in a readable cookie and in the header X-CSRF-Token
-// (signed double submit, OWASP Cross-Site Request Forgery Prevention). A third cookie stays when the session ends: it
-// proves that somebody with an address signed in with this browser. Limits on login links read it, and nothing else does.
+// The cookies of a signed-in browser, and the proof that a request with them comes from pages of this service. The
+// session cookie is HttpOnly; the CSRF token is an HMAC of the session's id in a readable cookie and in the header
+// X-CSRF-Token (signed double submit, OWASP Cross-Site Request Forgery Prevention). A third cookie stays when the
+// session ends: it proves that somebody with an address signed in with this browser. Limits on login links read it, and
+// nothing else does.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -65,7 +66,7 @@ export function createSessionCookies({
   return {
     tokenOf,
 
-    /** The secret of the session cookie; undefined when there is none in our form. */
+    /** Secret of the session cookie; undefined without a well-formed cookie. */
     read(req: Pick<IncomingMessage, 'headers'>): string | undefined {
       const value = onlyValue(req, sessionCookie)
       return value !== undefined && SECRET.test(value) ? value : undefined
@@ -97,7 +98,7 @@ export function createSessionCookies({
 
     /** Values of Set-Cookie for a browser that signs in: those of `issue`, and the proof that it signed in. */
     enter(session: IssuedSession, { email, createdAt, isSandboxOnly }: SignInFacts): string[] {
-      // A link that was shown proves nothing: anybody could have used it.
+      // A link that was shown proves nothing: any caller could have used it.
       if (isSandboxOnly) return this.issue(session)
       const until = (Math.floor(createdAt.getTime() / 1_000) + PROOF_SECONDS).toString(36)
       const proven = `${randomBytes(16).toString('base64url')}.${until}`
@@ -125,7 +126,7 @@ export function createSessionCookies({
       const sent = req.headersDistinct[CSRF_HEADER] ?? []
       if (sent.length === 0) throw new Failure('csrf_token_invalid', 'The header X-CSRF-Token is missing.')
       if (sent.length > 1 || !tokens.verify(sessionId, sent[0] ?? '')) {
-        throw new Failure('csrf_token_invalid', 'The header X-CSRF-Token is not the token of this session.')
+        throw new Failure('csrf_token_invalid', 'The header X-CSRF-Token does not have the token of this session.')
       }
     },
 
@@ -139,7 +140,7 @@ export function createSessionCookies({
       // A page may stand behind another name than BASE_URL (localhost and 127.0.0.1): then Origin agrees with Host.
       const isOwn = origin === undefined || origin === ownOrigin || URL.parse(origin)?.host === host
       if (!isOwn || (site !== undefined && site !== 'same-origin' && site !== 'none')) {
-        throw new Failure('csrf_token_invalid', 'This request comes from a page of another origin.')
+        throw new Failure('csrf_token_invalid', 'The request comes from a page of another origin.')
       }
     },
   }

@@ -7,11 +7,7 @@ import { sha256Base64url } from '#src/platform/crypto/digest.ts'
 import { type Reply, reply } from './endpoint.ts'
 
 /** The member `version` of an answer. */
-export const rowVersion = z
-  .number()
-  .int()
-  .min(1)
-  .describe('Counts the changes of what can be changed by `PATCH`. It is in the `ETag`.')
+export const rowVersion = z.number().int().min(1).describe('Counts the changes made by `PATCH`. The `ETag` has it.')
 
 /** Spread into the `headers` of the note of a change. Its `problems` name `precondition_failed`. */
 export const IF_MATCH = {

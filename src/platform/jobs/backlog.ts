@@ -26,7 +26,7 @@ export interface Lease {
   scope: Scope
   payload: unknown
   fence: number
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   attempt: number
   /** No attempts are left: this delivery may only call onDead. */
   isSpent: boolean

@@ -240,7 +240,7 @@ const FORGOTTEN: readonly unknown[] = [
   ErrorCode.JobNotInState,
   ErrorCode.JobLockMismatch,
 ]
-// Without a code in BullMQ 6.
+// BullMQ 6 gives this error no code.
 const NOT_RENEWED = 'could not renew lock for job '
 
 function isForgotten(error: Error): boolean {

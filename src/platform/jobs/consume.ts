@@ -20,7 +20,7 @@ export interface RunningJob {
   id: string
   scope: Scope
   fence: number
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   attempt: number
   isLastAttempt: boolean
   /** Aborted when this worker no longer holds the job. */
@@ -75,7 +75,7 @@ export interface Worker {
 // One batch is fetched while another batch's rows are claimed. More fetchers would take jobs that other workers could
 // run sooner.
 const FETCHERS = 4
-// Between claims of several jobs. A job that comes alone is claimed at once.
+// Pause between claims of several jobs. A job that comes alone is claimed at once.
 const CLAIM_PAUSE_MS = 10
 
 interface WorkerDeps<Q extends QueueName> {

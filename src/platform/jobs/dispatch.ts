@@ -174,7 +174,7 @@ const namesOf = (rows: readonly Named[]) => rows.map(({ queue }) => queue)
 // Asked several times a second while nothing happens: see selectDueQueues.
 function selectInFlight(): Statement {
   return {
-    // One probe per queue, however many jobs it has.
+    // The query probes once per queue, however many jobs it has.
     text: `SELECT queue FROM unnest((SELECT $1::text[])) AS asked (queue)
      WHERE EXISTS (SELECT FROM jobs j WHERE j.queue = asked.queue AND j.state = 'dispatched' OFFSET 0)`,
     values: [QUEUE_NAMES],

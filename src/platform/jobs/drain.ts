@@ -17,7 +17,7 @@ export interface Draining {
   /** Fetched, and not yet claimed. */
   unclaimed: ReadonlySet<Ticket>
   leases: Pick<LeaseRenewal, 'leave' | 'held' | 'abortAll'>
-  /** One for each fetched ticket. */
+  /** One promise for each fetched ticket. */
   unfinished: ReadonlySet<Promise<void>>
   /** Its jobs run elsewhere rather than here to their end. */
   endsAtOnce?: boolean | undefined

@@ -131,7 +131,7 @@ async function purgeDecisions(
   return found.length
 }
 
-// An entry without a leaf stays: nobody could prove what it was.
+// An entry without a leaf stays: without it, its content could not be proven.
 function purgeStatement(keptWhile: readonly string[]) {
   const kept = keptWhile.map((subquery) => ` AND NOT EXISTS (${subquery} OFFSET 0)`).join('')
   return {

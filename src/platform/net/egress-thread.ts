@@ -16,7 +16,7 @@ export type ToThread =
   | { op: 'call'; id: number; to: Destination; request: CallerRequest }
   | { op: 'end'; id: number; reason: EndReason }
 
-/** `fault`: an error of ours, not the receiver's. */
+/** `fault`: an error of this service, not of the receiver. */
 export type FromThread = { id: number } & ({ answer: Untimed } | { fault: string })
 
 const { ca, heavyMs }: EgressData = workerData

@@ -20,7 +20,7 @@ export interface EgressOptions {
 interface Lane {
   worker: Worker | undefined
   calls: Map<number, Call>
-  /** When its thread last sent a message. */
+  /** Time of the thread's last message. */
   heardAt: number
 }
 

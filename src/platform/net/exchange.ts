@@ -28,7 +28,7 @@ interface Received {
 
 type Fields = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
 
-/** The code of the error when the status of an answer is none. */
+/** Code of the error when an answer has no valid status. */
 export const INVALID_STATUS = 'INVALID_STATUS'
 
 // No code reads this error: the answer has been given by then.

@@ -19,7 +19,7 @@ export function createLookup({ servers }: { servers?: string[] } = {}): Lookup {
     if (isLocalName(hostname)) return ['127.0.0.1', '::1']
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
     const addresses = [...found(v4), ...found(v6)]
-    // Without an answer of one family nobody knows whether the name has addresses.
+    // Without an answer for one family it is unknown whether the name has addresses.
     const failures = [v4, v6].flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
     if (addresses.length === 0 && failures.length > 0) throw failures.find(isUnanswered) ?? failures[0]
     return addresses

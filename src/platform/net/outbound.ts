@@ -226,8 +226,8 @@ function unresolved({ hostname }: Target): Pick<CallProblem, 'code' | 'detail'> 
   return { code: 'dns_failed', detail: `${hostname} has no public address` }
 }
 
-// Only the host: a tenant's path and query may be secret. No traceparent is sent: the receiver is a stranger that needs
-// none of our ids, and identifies the event by its own id.
+// Only the host: a tenant's path and query may be secret. No traceparent is sent: the receiver needs no trace ids, and
+// identifies the event by its event id.
 function spanOf({ url, method }: OutboundRequest) {
   return () => ({
     name: method,

@@ -115,7 +115,7 @@ export function createFeeder(model: LoadedModel, { floats, layer: session, weigh
     return read('residual')
   }
 
-  /** From heads x tokens x seen into heads x positions x positions. */
+  /** Copies heads x tokens x seen into heads x positions x positions. */
   function keepPatterns(target: Float32Array, patterns: Float32Array, positions: number, count: number): void {
     const seen = position + count
     for (let row = 0; row < heads * count; row += 1) {

@@ -17,18 +17,18 @@ export interface Backward {
   /** rows x width: the read-vectors, which the functions below replace. */
   readonly rows: Float32Array
   readonly maxRows: number
-  /** From above the attention of a layer to below it. */
+  /** Goes from above the attention of a layer to below it. */
   throughAttention(layer: number, segments: readonly Segment[]): Promise<void>
   /**
-   * From above the MLP of a layer to below it, by way of its neurons with frozen gates. `use` is called in between with
-   * what each neuron's activation adds to the target: rows x mlp, an array that is used again.
+   * Goes from above the MLP of a layer to below it, by way of its neurons with frozen gates. `use` is called in between
+   * with what each neuron's activation adds to the target: rows x mlp, an array that is used again.
    */
   throughMlp(layer: number, segments: readonly Segment[], options: ThroughMlp): Promise<void>
 }
 
 export interface ThroughMlp {
   use(effects: Float32Array): void
-  /** In place of the frozen gates of the layer: positions x mlp. */
+  /** Replaces the frozen gates of the layer: positions x mlp. */
   gates?: Float32Array | undefined
 }
 

@@ -1,6 +1,6 @@
-// Which nodes and edges of an exact graph matter for the logits: influence and the two thresholds as circuit-tracer defines
-// them (safety-research/circuit-tracer, circuit_tracer/graph.py), so that a graph of ours and one of theirs are read alike.
-// Rows are normalised by the sum of their absolute weights; influence flows from the logits, weighted by probability.
+// Which nodes and edges of an exact graph matter for the logits: influence and the two thresholds as circuit-tracer
+// defines them (safety-research/circuit-tracer, circuit_tracer/graph.py), so that graphs of both are read alike. Rows
+// are normalised by the sum of their absolute weights; influence flows from the logits, weighted by probability.
 
 export interface DenseGraph {
   /** Sources: `features` named neurons, `remainders`, then the embeddings. */

@@ -51,7 +51,7 @@ function listLabels(folder: URL): { path: string; of: string }[] {
   })
 }
 
-/** @throws {ModelError} when the file is none, or belongs to another model. */
+/** @throws {ModelError} when the file has no labels, or belongs to another model. */
 export function loadLabels(path: string, sha256: string): Labels {
   const { labels, model_sha256 } = readLabels(path)
   if (model_sha256 !== sha256) throw modelError('model_file_invalid', `The labels at ${path} are of another model.`)

@@ -219,14 +219,16 @@ export function explainCheck(facts: Json): Json {
   return { ...answer, families: answer.families.map((family) => ({ ...shownFamily(family) })) }
 }
 
-/** @throws {Failure} `environment_mismatch`; `not_found` for what begins like an id of ours and is none. */
+/**
+ * @throws {Failure} `environment_mismatch`; `not_found` for a text that begins like an id of this service and is none.
+ */
 export function checkNames({ environment }: Scope, { traceId, agentId, agentSessionId }: CheckRequest): void {
   if (traceId !== undefined) checkId(traceId, 'trc', environment)
   if (agentId !== undefined) checkId(agentId, 'agt', environment)
   if (agentSessionId !== undefined) checkSessionName(agentSessionId, environment)
 }
 
-/** Whom the check is about: as it says, else as the trace says. A registered session brings its agent. */
+/** Subject of the check: as the request says, else as the trace says. A registered session brings its agent. */
 export async function resolveSubject(
   tx: Tx,
   request: Pick<CheckRequest, 'agentId' | 'agentSessionId'>,
@@ -239,7 +241,7 @@ export async function resolveSubject(
     request.agentId === undefined ? undefined : readAgents(tx, [request.agentId]),
   ])
   if (agents?.size === 0) throw new Failure('not_found', `There is no agent ${request.agentId}.`)
-  // A mistyped id would be a session that nobody ever locks. A trace may be older than what is kept of its session.
+  // A mistyped id would be a session that never gets a lock. A trace may be older than what is kept of its session.
   if (session === undefined && request.agentSessionId?.startsWith('ses_') === true) {
     throw new Failure('not_found', `There is no agent session ${request.agentSessionId}.`)
   }

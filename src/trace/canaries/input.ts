@@ -37,7 +37,7 @@ export const inferenceInput = z
   })
   .meta({
     id: 'ReadText',
-    description: 'A text is the message of a user. The kill switch says which model reads it, and how far.',
+    description: 'A text is the message of a user. The kill switch names the model that reads it, and how far.',
   })
 
 export type InferenceInput = z.output<typeof inferenceInput>
@@ -55,7 +55,7 @@ export const UNREAD_CAUSES = [
 /** Why an input has no reading. */
 export interface Unread {
   cause: (typeof UNREAD_CAUSES)[number]
-  /** For callers to whom that is an error. */
+  /** Failure for callers that treat a missing reading as an error. */
   failure: Failure
 }
 

@@ -47,7 +47,7 @@ export interface CheckFacts {
   trip?: CheckedReading | null
   /** What an empty list of models stands for. Absent as `trip` is. */
   default_model?: string | null
-  /** In force for the session or its agent. */
+  /** Lock in force for the session or its agent. */
   lock_id: string | null
   /** Whether the session itself is locked, or the agent where there is no session. */
   is_subject_locked: boolean

@@ -29,8 +29,8 @@ export const modeView = z.enum(MODES).meta({ id: 'KillSwitchMode' })
 export const killSwitchDocument = z
   .strictObject({
     mode: modeView.describe(
-      'off: readings are not judged. monitor: they are judged, and nothing is refused. block: a trip, an old reading and ' +
-        'a missing one are refused. block_and_lock: a trip also locks the session.',
+      'off: readings are not judged. monitor: readings are judged, and no request is refused. block: a trip, an old ' +
+        'reading and a missing reading are refused. block_and_lock: a trip also locks the session.',
     ),
     max_age_s: z
       .number()
@@ -47,16 +47,19 @@ export const killSwitchDocument = z
       )
       .max(MAX_FAMILIES)
       .default([])
-      .describe('Thresholds in place of those of the readings. A family that is not enabled does not count.'),
+      .describe('Thresholds that replace the thresholds of readings. A family that is not enabled does not count.'),
     apply_to: z
       .strictObject({ agents: z.array(z.string().max(64)).min(1).max(MAX_AGENTS).optional() })
       .meta({ id: 'KillSwitchAgents', verbatim: true })
       .default({})
-      .describe('Without `agents`: all agents. Requests that name no agent are always included.'),
+      .describe(
+        'Agents that the kill switch applies to; all agents when `agents` is absent. Requests that name no agent are ' +
+          'always included.',
+      ),
     allow_experimental: z
       .boolean()
       .default(false)
-      .describe('Under `block` and `block_and_lock`, count probes too whose card has the status `experimental`.'),
+      .describe('Under `block` and `block_and_lock`, probes with the status `experimental` count too.'),
     reading: z
       .strictObject({
         models: z
@@ -64,7 +67,8 @@ export const killSwitchDocument = z
           .max(MAX_MODELS)
           .default([])
           .describe(
-            'Only readings of these may allow; the first reads inputs. None: the first of GET /v1/trace/models.',
+            'Only readings of these models may allow; the first model reads inputs. Empty: the first of GET ' +
+              '/v1/trace/models.',
           ),
         max_tokens: z
           .number()
@@ -72,11 +76,11 @@ export const killSwitchDocument = z
           .min(1)
           .max(MAX_TOKENS)
           .default(DEFAULT_READING.max_tokens)
-          .describe('The length of an input’s completion. One that was cut off below it allows nothing.'),
+          .describe('Most tokens of an input’s completion. A completion that is cut off earlier allows nothing.'),
       })
       .meta({ id: 'KillSwitchReading', verbatim: true })
       .default(DEFAULT_READING)
-      .describe('What a reading has to be before it may allow.'),
+      .describe('Conditions for a reading that may allow.'),
   })
   .superRefine(({ families }, context) => {
     families.forEach(({ family }, index) => {

@@ -69,15 +69,16 @@ const refused = { ...allowed, allowed: false, action: 'block', reason: 'canary_t
 export const NOTES: Record<string, Note> = {
   'GET /v1/trace/kill-switch': {
     description:
-      'Per account and environment. Until it is set it is `monitor`: readings are judged, nothing is refused. To change it, ' +
-      'change `document` and send it back, with the ETag as `If-Match`.',
+      'Each environment of an account has its own kill switch. The default is `monitor`: readings are judged, and no ' +
+      'request is refused. To change it, change `document` and send it back, with the ETag as `If-Match`.',
     answers: { 200: { example: killSwitch } },
   },
   'PUT /v1/trace/kill-switch': {
     description:
-      'Replaces all of it: members that are absent get their defaults; the same document again changes nothing. Without ' +
-      '`If-Match` the answer is 428, and with the ETag of another version 412; in an emergency `*` replaces any version. A ' +
-      'change of the mode clears no lock. Other requests do not count against the rate limit of this one.',
+      'Replaces the whole document: members that are absent get their defaults; the same document again changes ' +
+      'nothing. Without `If-Match` the answer is 428, and with the ETag of another version 412; in an emergency `*` ' +
+      'replaces any version. A change of the mode clears no lock. Other requests do not count against the rate limit ' +
+      'of this one.',
     headers: { 'If-Match': 'Required. The ETag of the version to replace, such as `"2"`, or `*` for any.' },
     examples: { 'Refuse and lock': { document } },
     answers: { 200: { example: killSwitch } },
@@ -85,9 +86,9 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/trace/kill-switch/preview': {
     description:
-      'Send the document that you consider: the checks and the inferences of the last 7 days are re-evaluated by it. ' +
-      'Nothing is set. At most 5,000 of each are judged, the newest ones. Verifications are not among them: a condition of ' +
-      'a policy refuses whatever the mode.',
+      'Send a draft document: the checks and the inferences of the last 7 days are re-evaluated by it. Nothing is ' +
+      'changed. At most 5,000 checks and 5,000 inferences are judged, the newest. Verifications are left out: a ' +
+      'condition of a policy refuses whatever the mode.',
     examples: { 'Refuse and lock': { document } },
     answers: {
       200: {
@@ -113,12 +114,13 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/trace/check': {
     description:
-      'Send stored readings (`trace_id`), readings of a model of your own (`readings`, `reading_at`, `canary_set`), or ' +
-      '`inference_input`: a model of the service completes it within 5 seconds, and its readings are stored as a trace ' +
-      'of source `server`. What it says is not kept. Which model, and how far it reads, the kill switch says (`reading`). The ' +
-      'newest trip of the session or its agent refuses for `max_age_s`, whatever is presented. Go on only when `allowed` is true. Readings that you send are a ' +
-      'trace of source `client`: they can refuse and lock, and satisfy no condition of a policy. Each check is an entry ' +
-      'of the decision ledger. A repeat with the same Idempotency-Key judges the same readings anew and records nothing.',
+      'Send stored readings (`trace_id`), readings of a model of your own (`readings`, `reading_at`, `canary_set`), ' +
+      'or `inference_input`: a model of the service completes it within 5 seconds, and its readings are stored as a ' +
+      'trace of source `server`. The completion is not stored. The kill switch names the model and how far it reads ' +
+      '(`reading`). The newest trip of the session or its agent refuses for `max_age_s`, whatever readings you send. ' +
+      'Continue only when `allowed` is true. Readings that you send are a trace of source `client`: they can refuse ' +
+      'and lock, and satisfy no condition of a policy. Each check is an entry of the decision ledger. A repeat with ' +
+      'the same Idempotency-Key judges the same readings anew and records nothing.',
     examples: {
       'Readings of your own model': {
         readings: [
@@ -161,7 +163,7 @@ export const NOTES: Record<string, Note> = {
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/trace/traces': {
-    description: 'Readings are kept as long as the decision ledger: the plan says how long.',
+    description: 'Readings are kept as long as the decision ledger, by plan.',
     answers: { 200: { example: listed(trace) } },
     problems: ['environment_mismatch', 'not_found'],
   },

@@ -35,7 +35,7 @@ export interface CanaryQuestion extends TripSubject {
   traceId: string | null
   /** The token is bound to it, or is to be: its trip refuses however old it is. */
   isBound: boolean
-  /** When the subject tripped last; undefined: never. */
+  /** Time of the subject's last trip; undefined: never. */
   trippedAt: Date | undefined
   /** The oldest trip that a condition of the policy counts. */
   maxAgeSeconds(): number
@@ -74,8 +74,8 @@ export interface CanaryTrip extends TripSubject {
 
 export interface CanaryPort {
   /**
-   * The reading of each condition, undefined where there is none. Outside of any transaction, and within the limit of an
-   * input.
+   * Returns the reading of each condition, undefined where there is none. Called outside of any transaction, and within
+   * the limit of an input.
    */
   read(
     acting: Acting,

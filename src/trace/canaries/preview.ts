@@ -25,7 +25,9 @@ interface PastRequest {
   facts: PastFacts
 }
 
-/** Without the kill switch of then, which may name a thousand agents: thousands of them would fill the memory. */
+/**
+ * The kill switch of that time is left out: it may name a thousand agents, and thousands of them would fill the memory.
+ */
 export type PastFacts = Omit<CheckFacts, 'kill_switch'>
 
 interface Tally {
@@ -124,7 +126,7 @@ function createTally(settings: KillSwitch) {
 
   function add({ kind, facts }: PastRequest): void {
     looked[kind] += 1
-    // A lock of then is in force whatever the settings.
+    // A recorded lock is in force whatever the settings.
     const judged = judgeCheck({ ...facts, kill_switch: settings })
     const subject = facts.agent_session_id ?? facts.agent_id
     const isHeld = [facts.agent_session_id, facts.agent_id].some((name) => name !== null && locked.has(name))

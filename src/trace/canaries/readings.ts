@@ -40,7 +40,7 @@ export const readingsBody = z
         family: canaryName,
         score: z.number().min(0).max(1),
         threshold: threshold.default(DEFAULT_THRESHOLD),
-        raw: z.number().nullable().optional().describe('Before it was made a score.'),
+        raw: z.number().nullable().optional().describe('Value before it was converted to a score.'),
         probe_version: label.nullable().optional(),
         layer: count.nullable().optional(),
         aggregator: label.nullable().optional(),

@@ -29,15 +29,17 @@ const SUBJECTS = ['trace_id', 'readings', 'inference_input'] as const
 
 const checkRequest = z
   .strictObject({
-    trace_id: z.string().max(64).optional().describe('Of readings that are stored.'),
-    readings: readingsBody.optional().describe('Of a model of your own, with `reading_at` and `canary_set`.'),
+    trace_id: z.string().max(64).optional().describe('Trace whose stored readings are checked.'),
+    readings: readingsBody.optional().describe('Readings of a model of your own, with `reading_at` and `canary_set`.'),
     reading_at: timestamp.optional(),
-    canary_set: canaryName.optional().describe('The set of probes that the readings are of.'),
+    canary_set: canaryName.optional().describe('Set of probes that made the readings.'),
     inference_input: inferenceInput
       .optional()
-      .describe('A model of the service reads it, within 5 seconds. Otherwise the answer is `canary_unavailable`.'),
+      .describe(
+        'Input that a model of the service reads within 5 seconds. Otherwise the answer is `canary_unavailable`.',
+      ),
     agent_id: z.string().max(64).optional(),
-    agent_session_id: z.string().min(1).max(200).optional().describe('An id of ours, or a name of your own.'),
+    agent_session_id: z.string().min(1).max(200).optional().describe('An id of this service, or a name of your own.'),
   })
   .superRefine((body, context) => {
     const refuse = (path: string, code: FieldErrorCode, message: string) =>
@@ -82,7 +84,7 @@ function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwit
         effect: 'read',
         kind: 'call',
         permission: 'policy.read',
-        summary: 'The kill switch: what a canary trip does, with its version as ETag',
+        summary: 'Read the kill switch, which says what a canary trip does, with its version as ETag',
         view: killSwitchView,
         status: [200],
       },
@@ -121,7 +123,7 @@ function killSwitchRoutes({ killSwitches, preview }: Pick<CanaryParts, 'killSwit
         effect: 'read',
         kind: 'call',
         permission: 'policy.read',
-        summary: 'What a kill switch would have done in the last 7 days',
+        summary: 'Preview what a kill switch would have done in the last 7 days',
         body: killSwitchBody,
         view: previewView,
         status: [200],
@@ -204,7 +206,7 @@ function traceRoutes(traces: Traces): Route[] {
         effect: 'read',
         kind: 'call',
         permission: 'traces.read',
-        summary: 'One trace with its canary readings',
+        summary: 'Read one trace with its canary readings',
         params: idParams('trc'),
         view: traceView,
         status: [200],

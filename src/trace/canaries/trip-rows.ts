@@ -34,7 +34,7 @@ const FIND_TRIPS = `SELECT ${TRACE} FROM traces WHERE id IN (
     ORDER BY trip.source, trip.canary_set, reading->>'family', reading->>'probe_status', trip.reading_at DESC) latest
   GROUP BY id, source ORDER BY source DESC, max(reading_at) DESC LIMIT ${MAX_TRIPS})`
 
-/** When a trace of the session $1 or the agent $2 tripped last, as two places of a statement. */
+/** Time of the last trip of the session $1 or the agent $2, as two places of a statement. */
 export const latestTrip = (session: `$${number}`, agent: `$${number}`) =>
   oneRow<{ at: Date }>(
     `SELECT at FROM (${LATEST_TRIP(`agent_session_id = ${session}`)} UNION ALL ${LATEST_TRIP(`agent_id = ${agent}`)}) trip

@@ -20,7 +20,7 @@ export interface Trip extends TripSubject {
   matchedRuleId: string | null
 }
 
-/** What a judgement as that of a check is as a trip; undefined where it is none. */
+/** Returns the trip of a judgement like a check's; undefined where no family tripped. */
 export function tripOf(
   { mode, families, locks, tripped_by: by }: Pick<CheckJudgement, 'mode' | 'families' | 'locks' | 'tripped_by'>,
   subject: TripSubject,

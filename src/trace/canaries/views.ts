@@ -37,33 +37,31 @@ export const previewView = z
     to: timestampView,
     complete: z
       .boolean()
-      .describe('false: there were more than 5,000 checks or inferences. Those before `from` are left out.'),
-    looked: perKind.describe('What was re-evaluated by this document.'),
-    refused: perKind.describe(
-      'Of them, checks that would have been refused and inferences that would have been withheld.',
-    ),
+      .describe('false: there were more than 5,000 checks or inferences, and the ones before `from` are left out.'),
+    looked: perKind.describe('Checks and inferences that were re-evaluated by this document.'),
+    refused: perKind.describe('Checks that would have been refused, and inferences that would have been withheld.'),
     reasons: z.array(z.object({ reason: checkReasonView, refused: whole }).meta({ id: 'PreviewedReason' })),
     tripped_traces: whole.describe('Traces with a family that trips and counts.'),
     locks: tally.locks,
     held_by_locks: whole.describe(
-      'Requests of those sessions and agents after the lock: refused as well until a person had cleared it.',
+      'Requests of those sessions and agents after the lock, which would have been refused until a person cleared it.',
     ),
     families: z.array(
       z
         .object({
           family: z.string(),
           ...tally,
-          uncounted: whole.describe('It tripped and does not count: its probe is experimental.'),
+          uncounted: whole.describe('true: the family tripped and does not count, because its probe is experimental.'),
         })
         .meta({ id: 'PreviewedFamily' }),
     ),
     agents: z
       .array(
         z
-          .object({ agent_id: z.string().nullable().describe('null: requests that named no agent.'), ...tally })
+          .object({ agent_id: z.string().nullable().describe('Agent; null: requests that named no agent.'), ...tally })
           .meta({ id: 'PreviewedAgent' }),
       )
-      .describe('With a refusal; at most 100, those with most refusals first.'),
+      .describe('Agents with a refusal, most refusals first; at most 100.'),
   })
   .meta({ id: 'KillSwitchPreview' })
 
@@ -77,11 +75,11 @@ const readingView = extended(
     n_tokens: z.number().int().nullable(),
     probe_status: probeStatusView
       .optional()
-      .describe('What the card of the probe says. Absent from readings that a client sent.'),
+      .describe('Status in the card of the probe. Absent from readings that a client sent.'),
   },
   {
     id: 'CanaryReading',
-    description: '`tripped` is by this threshold. The kill switch may name another.',
+    description: '`tripped` compares the score with this threshold. The kill switch may set another threshold.',
     verbatim: true,
   },
 )
@@ -89,7 +87,7 @@ const readingView = extended(
 const runtimeView = z
   .string()
   .nullable()
-  .describe('What computed the readings, as their hash has it; null where a client sent them.')
+  .describe('Runtime that computed the readings, as in their hash; null where a client sent them.')
 
 export const canaryView = z
   .object({
@@ -104,7 +102,9 @@ export const canaryView = z
 
 export const uncountedView = z
   .array(z.string())
-  .describe('Tripped too, and not counted: their probes are experimental. `allow_experimental` counts them.')
+  .describe(
+    'Families that tripped and do not count, because their probes are experimental. `allow_experimental` counts them.',
+  )
 
 export const finishReasonView = z
   .enum(FINISH_REASONS)
@@ -116,7 +116,7 @@ export const finishReasonView = z
 export const toolCallsView = z
   .array(
     z
-      .object({ name: z.string(), arguments: z.string().describe('As the model made them.') })
+      .object({ name: z.string(), arguments: z.string().describe('Arguments as the model wrote them.') })
       .meta({ id: 'ModelToolCall' }),
   )
   .describe('Calls of tools that a model elsewhere made; `completion_hash` covers them. Absent where there are none.')
@@ -124,7 +124,7 @@ export const toolCallsView = z
 export const usageView = z
   .object({
     prompt_tokens: z.number().int(),
-    completion_tokens: z.number().int().describe('Made by the model, withheld ones included.'),
+    completion_tokens: z.number().int().describe('Number of generated tokens, withheld ones included.'),
   })
   .meta({ id: 'TokenUsage' })
 
@@ -136,7 +136,7 @@ export const traceReadingsView = z
       'client: a caller sent the readings. They can refuse and lock, and allow nothing.',
     ),
     model_version_id: z.string().nullable(),
-    canary: canaryView.nullable().describe('null: no probe read the inference.'),
+    canary: canaryView.nullable().describe('Canary readings; null: no probe read the inference.'),
     created_at: timestampView,
   })
   .meta({ id: 'TraceReadings' })
@@ -153,7 +153,7 @@ export const traceView = extended(
         usage: usageView,
         max_tokens: z.number().int(),
         temperature: z.number(),
-        seed: z.number().int().describe('With the same model version it gives the same completion.'),
+        seed: z.number().int().describe('Seed; with the same model version it gives the same completion.'),
         prompt_hash: z.string().describe('SHA-256 of the RFC 8785 text of the input as the model got it.'),
         completion_hash: z
           .string()
@@ -162,12 +162,13 @@ export const traceView = extended(
         text_until: timestampView
           .nullable()
           .describe(
-            'Until when its texts are kept: 30 days, and no longer than the trace. null: hashes alone, or the texts were erased.',
+            'End of the time for which the texts are kept: 30 days, and no longer than the trace. null: only hashes ' +
+              'are kept, or the texts were erased.',
           ),
       })
       .meta({ id: 'TracedInference' })
       .nullable()
-      .describe('null: of readings alone.'),
+      .describe('Inference of the trace; null: the trace has only readings.'),
     created_by: actorView,
   },
   { id: 'Trace' },
@@ -175,9 +176,11 @@ export const traceView = extended(
 
 export const checkView = z
   .object({
-    allowed: z.boolean().describe('Go on only when this is true.'),
+    allowed: z.boolean().describe('Continue only when this is true.'),
     action: z.enum(['allow', 'block']).meta({ id: 'CheckAction' }),
-    reason: checkReasonView.nullable().describe('What was found. Under `monitor` it is allowed nevertheless.'),
+    reason: checkReasonView
+      .nullable()
+      .describe('Finding of the check. Under `monitor` the session may continue nevertheless.'),
     unavailable_cause: z
       .enum(UNREAD_CAUSES)
       .meta({ id: 'UnavailableCause' })
@@ -188,8 +191,8 @@ export const checkView = z
     mode: modeView.describe('`off` also for an agent that `apply_to` leaves out.'),
     tripped_families: z.array(z.string()),
     uncounted_families: uncountedView,
-    lock_id: z.string().nullable().describe('The lock in force.'),
-    decision_id: z.string().describe('The entry of the decision ledger.'),
+    lock_id: z.string().nullable().describe('Id of the lock in force.'),
+    decision_id: z.string().describe('Id of the entry in the decision ledger.'),
     trace_id: z.string().nullable(),
     canary_hash: z.string().nullable(),
     runtime: runtimeView,

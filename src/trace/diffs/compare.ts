@@ -26,9 +26,9 @@ export interface DiffSide {
 export interface Pairing {
   base: DiffSide
   target: DiffSide
-  /** With a probe in both, sorted. */
+  /** Families with a probe in both models, sorted. */
   families: string[]
-  /** With a probe in one of them. */
+  /** Families with a probe in one model. */
   uncompared: string[]
   /** The rows of next-token distributions; 0 where the models have different tokens. */
   distributions: number

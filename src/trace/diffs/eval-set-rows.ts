@@ -71,7 +71,7 @@ export async function findEvalSets(
   )
 }
 
-/** false when there is none. */
+/** Returns false when the set does not exist. */
 export async function deleteEvalSet(tx: Tx, id: string): Promise<boolean> {
   return (await tx.query('DELETE FROM eval_sets WHERE id = $1 RETURNING 1', [id])).length > 0
 }

@@ -118,32 +118,34 @@ export const NOTES: Record<string, Note> = {
       },
     },
     answers: {
-      202: { description: 'It is queued.', headers: { Location: 'Where to read its progress.' }, example: queued },
+      202: { description: 'The diff is queued.', headers: { Location: 'Address of its progress.' }, example: queued },
     },
     problems: ['not_found', 'environment_mismatch', 'backend_capability_missing'],
   },
   'GET /v1/trace/diffs': {
-    description: 'With their verdicts; the figures are in the reports.',
+    description: 'The list has the verdicts; the figures are in the reports.',
     answers: { 200: { example: listed(succeeded) } },
   },
   'GET /v1/trace/diffs/:id': {
-    description: '`verdict` is there when `status` is `succeeded`. `wait` waits for its end.',
+    description: '`verdict` is set when `status` is `succeeded`. `wait` waits for the end of the diff.',
     answers: { 200: { example: succeeded } },
   },
   'GET /v1/trace/diffs/:id/report': {
-    description: `It names no time and no id: the same models, prompts, thresholds and seed give the same report and hash. \`bins\` is the histogram that \`psi\` is of. ${guide}`,
+    description: `The report has no time and no id: the same models, prompts, thresholds and seed give the same report and hash. \`bins\` is the histogram from which \`psi\` is computed. ${guide}`,
     answers: { 200: { example: report } },
     problems: ['not_ready'],
   },
   'POST /v1/trace/diffs/:id/cancel': {
     description:
-      'A running one stops within seconds. No event is sent. One that was cancelled is answered as it is; one that has succeeded or failed is 409 `invalid_state_transition`.',
+      'A running diff stops within seconds. No event is sent. A cancelled diff stays as it is; a diff that has ' +
+      'succeeded or failed is 409 `invalid_state_transition`.',
     answers: { 200: { example: { ...queued, status: 'cancelled', finished_at: '2026-11-20T15:11:09.000Z' } } },
     problems: ['invalid_state_transition'],
   },
   'POST /v1/trace/eval-sets': {
     description:
-      'Up to 2,000 conversations, each up to where the assistant would answer. They are stored sealed, and not shown again.',
+      'A set has up to 2,000 conversations, each ending where the assistant would answer. They are stored sealed, and ' +
+      'not shown again.',
     examples: {
       'One prompt': {
         name: 'Support questions',
@@ -158,12 +160,15 @@ export const NOTES: Record<string, Note> = {
         ],
       },
     },
-    answers: { 200: { headers: { Location: 'Where to read it.' }, example: evalSet } },
+    answers: { 200: { headers: { Location: 'Address of the set.' }, example: evalSet } },
     problems: ['limit_reached', 'payload_too_large'],
   },
-  'GET /v1/trace/eval-sets': { description: 'Without their prompts.', answers: { 200: { example: listed(evalSet) } } },
+  'GET /v1/trace/eval-sets': {
+    description: 'The answer does not contain the prompts.',
+    answers: { 200: { example: listed(evalSet) } },
+  },
   'GET /v1/trace/eval-sets/:id': {
-    description: 'The hash says which prompts it has.',
+    description: 'The hash identifies the prompts.',
     answers: { 200: { example: evalSet } },
   },
   'DELETE /v1/trace/eval-sets/:id': {

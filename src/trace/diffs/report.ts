@@ -21,10 +21,10 @@ const count = z.number().int()
 
 export const thresholdsView = z
   .object({
-    psi_drift: number.describe('Drift from this index on, if the test is significant too.'),
-    ks_alpha: number.describe('The level of the test, for all families together (Holm).'),
-    psi_warn: number.describe('A warning from this index on.'),
-    mean_shift: number.describe('Drift where the whole interval of the shift is further from 0.'),
+    psi_drift: number.describe('An index of at least this value is drift, if the test is significant too.'),
+    ks_alpha: number.describe('Level of the test, for all families together (Holm).'),
+    psi_warn: number.describe('An index of at least this value is a warning.'),
+    mean_shift: number.describe('A shift is drift where its whole interval is further from 0 than this value.'),
   })
   .meta({ id: 'DiffThresholds' })
 
@@ -52,24 +52,25 @@ const familyView = z
       .meta(hashed('ScoreBins'))
       .optional()
       .describe(
-        'How many scores of each version lie in the bins that `psi` is of: the first from `edges[0]` up to `edges[1]`. The last has its upper edge too. Absent in reports of version 1.',
+        'Number of scores of each version in the bins of `psi`: the first bin is from `edges[0]` up to `edges[1]`, ' +
+          'and the last includes its upper edge. Absent in reports of version 1.',
       ),
     ks: z
       .object({
         statistic: number,
         p: number,
-        p_holm: number.describe('Adjusted for the number of families.'),
+        p_holm: number.describe('p value adjusted for the number of families (Holm).'),
         method: z.enum(['exact', 'asymptotic']).meta({ id: 'KolmogorovSmirnovMethod' }),
       })
       .meta(hashed('KolmogorovSmirnov')),
     shift: z
       .object({ mean: number, low: number, high: number })
       .meta(hashed('MeanShift'))
-      .describe('Of the score, target minus base, with the 95 % interval of a bootstrap over prompts.'),
+      .describe('Shift of the score, target minus base, with the 95 % interval of a bootstrap over prompts.'),
     status: z
       .object({ base: z.string(), target: z.string() })
       .meta(hashed('DiffProbeStatuses'))
-      .describe('What the cards of the probes say.'),
+      .describe('Status in the cards of the probes.'),
     verdict: verdictView,
   })
   .meta(hashed('DiffFamily'))
@@ -102,7 +103,7 @@ export const reportView = z
     verdict: verdictView,
     families: z.array(familyView),
     families_drifted: z.array(z.string()),
-    families_uncompared: z.array(z.string()).describe('With a probe in one of the models only.'),
+    families_uncompared: z.array(z.string()).describe('Families that have a probe in only one of the models.'),
     next_token_kl: z
       .object({
         mean: number.nullable(),
@@ -111,8 +112,8 @@ export const reportView = z
         undefined_because: z.string().nullable(),
       })
       .meta(hashed('NextTokenDivergence'))
-      .describe('Of the target from the base, over the base’s completions.'),
-    shifted_neurons: z.array(neuronView).describe('The largest effects first, in standard deviations.'),
+      .describe('Divergence of the target from the base, over the base’s completions.'),
+    shifted_neurons: z.array(neuronView).describe('Shifted neurons, largest effects first, in standard deviations.'),
     runtime: z.string().nullable(),
   })
   .meta(hashed('TraceDiffReport'))

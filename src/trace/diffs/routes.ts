@@ -22,7 +22,7 @@ const diffView = z
     eval_set: z.string().describe('`default`, or the id of a set of your own.'),
     seed: count,
     thresholds: thresholdsView,
-    progress: z.object({ done: count, total: count }).meta({ id: 'DiffProgress' }).describe('Prompts.'),
+    progress: z.object({ done: count, total: count }).meta({ id: 'DiffProgress' }).describe('Progress in prompts.'),
     pass: z.boolean().nullable(),
     verdict: verdictView.nullable(),
     families_drifted: z.array(z.string()).nullable(),
@@ -39,7 +39,7 @@ const threshold = (least: number, most: number) => z.number().min(least).max(mos
 
 const diffRequest = z
   .strictObject({
-    base_model: z.string().min(1).max(64).describe('The version that is known.'),
+    base_model: z.string().min(1).max(64).describe('The known version.'),
     target_model: z.string().min(1).max(64).describe('The version to judge.'),
     eval_set: z.string().min(1).max(64).default(DEFAULT_EVAL_SET).describe('`default`, or the id of a set.'),
     thresholds: z
@@ -51,7 +51,11 @@ const diffRequest = z
       })
       .default({})
       .meta({ id: 'DiffThresholdsRequest' }),
-    seed: count.min(0).max(MAX_SEED).optional().describe('Of the bootstrap. Without it, one is drawn and shown.'),
+    seed: count
+      .min(0)
+      .max(MAX_SEED)
+      .optional()
+      .describe('Seed of the bootstrap. When absent, a random seed is used and shown.'),
   })
   .meta({ id: 'CreateTraceDiffRequest' })
 
@@ -107,9 +111,9 @@ export function diffRoutes(diffs: Diffs): Route[] {
         effect: 'read',
         kind: 'wait',
         params: idParams('dif'),
-        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait until it has ended.') }),
         waits: true,
-        summary: 'The status, progress and verdict of one diff',
+        summary: 'Read the status, progress and verdict of one diff',
         view: diffView,
         status: [200],
       },
@@ -126,7 +130,7 @@ export function diffRoutes(diffs: Diffs): Route[] {
         effect: 'read',
         kind: 'call',
         params: idParams('dif'),
-        summary: 'The report of a diff that has succeeded',
+        summary: 'Read the report of a diff that has succeeded',
         view: reportView,
         status: [200],
       },

@@ -144,7 +144,7 @@ interface Told {
 async function tell(tx: Tx, scope: Scope, row: DiffRow, { status, pass, verdict, familiesDrifted, hash }: Told) {
   await emit(tx, scope, {
     type: 'trace.diff_completed',
-    // One that failed may be tried again, and fail again.
+    // A failed diff may be tried again, and fail again.
     dedupKey: `${row.id} ${status === 'succeeded' ? status : row.finishedAt?.toISOString()}`,
     data: {
       diff_id: row.id,

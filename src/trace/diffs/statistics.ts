@@ -10,7 +10,7 @@ const PSI_PRIOR = 0.5
 
 /** Scores of two versions, counted in the bins of the stability index. */
 export interface ScoreBins {
-  /** One more than there are bins. */
+  /** Edges: one more than there are bins. */
   edges: number[]
   base: number[]
   target: number[]

@@ -23,7 +23,7 @@ interface Candidate {
   position: number
   neuron: number
   activation: number
-  /** On the objective; 0 at other positions than the last. */
+  /** Direct effect on the objective; 0 at other positions than the last. */
   direct: number
 }
 

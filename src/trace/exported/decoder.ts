@@ -33,7 +33,7 @@ export interface PassRequest {
 }
 
 export interface Pass {
-  /** Behind the last token of each text. */
+  /** Logits behind the last token of each text. */
   logits: Float32Array[]
   cache: DecoderCache | undefined
   written: Written | undefined

@@ -35,7 +35,7 @@ export function exportedFactsOf(files: ExportedFiles): ExportedFacts {
   const context = config.max_position_embeddings ?? config.n_positions ?? builderConfig.context_length
   const name = typeof config._name_or_path === 'string' ? config._name_or_path : 'unnamed'
   return {
-    // From a file: shown to people, so bounded and on one line.
+    // The name comes from a file and is shown to people, so it is bounded and on one line.
     name: name.replaceAll(/\p{C}+/gu, ' ').slice(0, 120) || 'unnamed',
     sha256: files.sha256,
     tokenizer,

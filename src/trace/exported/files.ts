@@ -18,7 +18,7 @@ export interface ExportedFiles {
   generationConfig: Record<string, unknown>
   /** What the model builder of ONNX Runtime writes in place of `config`. */
   builderConfig: Record<string, unknown>
-  /** In a file of its own, or in `tokenizerConfig`. */
+  /** Template in a file of its own, or in `tokenizerConfig`. */
   chatTemplate: unknown
   /** Hash of all files that were read, each with its name. */
   sha256: string

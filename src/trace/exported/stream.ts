@@ -4,7 +4,7 @@ import { turn } from '../llama/generation.ts'
 import type { Written } from './decoder.ts'
 import type { ResidualWriters } from './writers.ts'
 
-/** Before each layer and behind the last one: tokens x width. */
+/** Yields the stream before each layer and behind the last one: tokens x width. */
 export function* streamOf({ embedding, layers, final }: Written): Generator<Float32Array> {
   const stream = Float32Array.from(embedding)
   for (const { attention, mlp } of layers) {

@@ -3,7 +3,7 @@
 // https://github.com/ggml-org/ggml/blob/master/src/ggml-quants.c
 
 export interface TensorType {
-  /** In the file. */
+  /** Number in the file. */
   code: number
   blockElements: number
   blockBytes: number

@@ -2,9 +2,9 @@ import { Counter, Histogram, type Registry } from 'prom-client'
 import type { TraceFinishReason } from '../canaries/traces.ts'
 
 export interface CountedInference {
-  /** `unknown` where the caller named none of ours: their words are no labels. */
+  /** `unknown` for model names that this service doesn't serve (label cardinality). */
   model: string
-  /** How it finished, or why there was none. */
+  /** How the inference finished, or why it did not run. */
   outcome: TraceFinishReason | 'unavailable' | 'refused'
   trippedFamilies: readonly string[]
   seconds: number

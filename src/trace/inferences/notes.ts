@@ -36,7 +36,7 @@ const completed = {
   decision_id: IDS.decision,
 }
 
-/** Without texts. */
+/** Example without texts. */
 export const TRACED_INFERENCE = {
   trace_id: IDS.trace,
   source: 'server',
@@ -90,11 +90,12 @@ const settings = { max_tokens: 64, temperature: 0, kill_switch: 'inherit', retai
 export const NOTES: Record<string, Note> = {
   'POST /v1/trace/inferences': {
     description:
-      'Under `block` and `block_and_lock` no token leaves the process of the model before its canaries were read, and none ' +
-      'does when a family trips: `completion` is null, and the tokens that were made count. Under `monitor` the ' +
-      'completion is given, with what tripped. A locked session and a suspended agent run nothing. A repeat with the same ' +
-      'Idempotency-Key has the model complete the same request again, records nothing, and answers the completion where its hash is ' +
-      'the same and neither a lock nor the kill switch of now refuses it. When the client goes away, the model stops and nothing is stored.',
+      'Under `block` and `block_and_lock` no token leaves the process of the model before its canaries were read, and ' +
+      'no token leaves it when a family trips: `completion` is null, and the generated tokens count. Under `monitor` ' +
+      'the answer has the completion and the families that tripped. A locked session and a suspended agent run no ' +
+      'model. A repeat with the same Idempotency-Key has the model complete the same request again and records ' +
+      'nothing. It returns the completion where the hash is the same and neither a lock nor the current kill switch ' +
+      'refuses it. When the client goes away, the model stops and nothing is stored.',
     examples: {
       'An agent with what a tool said': { ...settings, messages, agent_session_id: IDS.agentSession },
       'Kept for attribution': { ...settings, prompt: 'What do lamps cost?', canary_set: 'default-v1', retain: 'text' },

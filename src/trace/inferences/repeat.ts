@@ -1,6 +1,6 @@
-// What a repeat of an inference is answered, by its Idempotency-Key: the same facts. A completion that was not kept is made
-// again from the request, which has its text, and is the same by its hash. It is given out as a first one is: under the
-// locks of the session and its agent, and by the kill switch of now. Nothing is recorded or counted.
+// What a repeat of an inference is answered, by its Idempotency-Key: the same facts. A completion that was not kept is
+// made again from the request, which has its text, and is the same by its hash. It is given out as a first one is:
+// under the locks of the session and its agent, and by the current kill switch. Nothing is recorded or counted.
 
 import { Failure } from '#src/failure.ts'
 import type { Json } from '#src/platform/crypto/canonical.ts'

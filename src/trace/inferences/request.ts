@@ -17,13 +17,13 @@ const MAX_DRAWN_SEED = 2 ** 47
 
 export const inferenceBody = z
   .strictObject({
-    model: z.string().min(1).max(64).optional().describe('Of GET /v1/trace/models; its default when absent.'),
+    model: z.string().min(1).max(64).optional().describe('Id of GET /v1/trace/models; the default model when absent.'),
     prompt: z
       .string()
       .min(1)
       .max(MAX_CHARACTERS)
       .optional()
-      .describe('The message of a user; for a model that takes no conversations, a text that it continues.'),
+      .describe('Message of a user; for a model that takes no conversations, a text that it continues.'),
     messages: z
       .array(chatMessage)
       .min(1)
@@ -32,13 +32,22 @@ export const inferenceBody = z
       .describe('A conversation, in place of `prompt`.'),
     max_tokens: z.number().int().min(1).max(MAX_TOKENS).default(DEFAULT_TOKENS),
     temperature: z.number().min(0).max(2).default(0).describe('0 always takes the most likely token.'),
-    seed: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional().describe('Drawn when absent.'),
+    seed: z
+      .number()
+      .int()
+      .min(0)
+      .max(Number.MAX_SAFE_INTEGER)
+      .optional()
+      .describe('Seed of the sampling; random when absent.'),
     canary_set: canaryName
       .optional()
-      .describe('Demands readings by this set of probes. Without it they are taken where the model has probes.'),
+      .describe('Requires readings by this set of probes. When absent, readings are taken where the model has probes.'),
     agent_id: z.string().max(64).optional(),
-    agent_session_id: z.string().min(1).max(200).optional().describe('An id of ours, or a name of your own.'),
-    kill_switch: z.literal('inherit').default('inherit').describe('That of the account, which no request can weaken.'),
+    agent_session_id: z.string().min(1).max(200).optional().describe('An id of this service, or a name of your own.'),
+    kill_switch: z
+      .literal('inherit')
+      .default('inherit')
+      .describe('The account’s kill switch applies, and no request can weaken it.'),
     retain: z
       .enum(['hash', 'text'])
       .meta({ id: 'TextRetention' })

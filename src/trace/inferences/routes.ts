@@ -24,17 +24,17 @@ const inferenceView = z
     trace_id: z.string(),
     model: z.string(),
     model_version_id: z.string(),
-    completion: z.string().nullable().describe('null: withheld, by `finish_reason`.'),
+    completion: z.string().nullable().describe('Completion; null: withheld, see `finish_reason`.'),
     tool_calls: toolCallsView.optional(),
     finish_reason: finishReasonView,
     usage: usageView,
     canary: canaryView
       .nullable()
-      .describe('null: the model has no probes. `tripped_families` by the thresholds that count.'),
+      .describe('Canary readings; null: the model has no probes. `tripped_families` follows the current thresholds.'),
     uncounted_families: uncountedView,
-    mode: modeView.describe('Of the kill switch for this agent.'),
-    lock_id: z.string().nullable().describe('The lock in force.'),
-    decision_id: z.string().describe('The entry of the decision ledger.'),
+    mode: modeView.describe('Mode of the kill switch for this agent.'),
+    lock_id: z.string().nullable().describe('Id of the lock in force.'),
+    decision_id: z.string().describe('Id of the entry in the decision ledger.'),
   })
   .meta({ id: 'Inference' })
 
@@ -45,8 +45,8 @@ const tokenView = z
     readings: z
       .array(z.object({ family: z.string(), score: z.number() }).meta({ id: 'WindowScore' }))
       .nullable()
-      .describe('Of the window that ends with this token.'),
-    token: z.number().int().nullable().describe('null where no text is kept.'),
+      .describe('Readings of the window that ends with this token.'),
+    token: z.number().int().nullable().describe('Token; null where no text is kept.'),
     text: z.string().nullable(),
     lens: z
       .array(
@@ -55,7 +55,9 @@ const tokenView = z
         ),
       )
       .nullable()
-      .describe('For each layer, what the model would say before it; the last entry is after the last layer.'),
+      .describe(
+        'For each layer, the tokens that the model would say before it; the last entry is after the last layer.',
+      ),
   })
   .meta({ id: 'TracedToken' })
 
@@ -79,7 +81,7 @@ export function inferenceRoutes({ inferences, repeat, tokens }: InferenceRoutesD
         effect: 'write',
         kind: 'call',
         permission: 'traces.write',
-        summary: 'Run a model, with its canaries read',
+        summary: 'Run a model, and read its canaries',
         meters: 'inference',
         body: inferenceBody,
         maxBodyBytes: MAX_BODY_BYTES,
@@ -97,7 +99,7 @@ export function inferenceRoutes({ inferences, repeat, tokens }: InferenceRoutesD
         operationId: 'listTraceTokens',
         sdk: 'trace.tokens.list',
         permission: 'traces.read',
-        summary: 'The tokens of a completion, in their order',
+        summary: 'List the tokens of a completion, in their order',
         params: idParams('trc'),
         query: {
           limit: listQuery.limit,
@@ -108,7 +110,7 @@ export function inferenceRoutes({ inferences, repeat, tokens }: InferenceRoutesD
             .transform(Number)
             .optional()
             .meta({
-              description: 'Shows so many tokens of each layer. Needs retained text, and a limit of at most 20.',
+              description: 'Number of tokens to show of each layer. Needs retained text, and a limit of at most 20.',
               type: 'integer',
               minimum: 1,
               maximum: MAX_LENS_TOP,

@@ -13,7 +13,7 @@ import type { CanaryRequest, ProbeSetFacts } from '../models/protocol.ts'
 
 export interface RunContext {
   killSwitch: KillSwitch
-  /** In force for the session or its agent. */
+  /** Lock in force for the session or its agent. */
   lock: LockInForce | undefined
   /** Whether the session itself is locked, or the agent where there is no session. */
   isSubjectLocked: boolean

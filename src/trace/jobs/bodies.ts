@@ -47,14 +47,17 @@ const target = z
       .min(0)
       .max(MAX_POSITION)
       .default(0)
-      .describe('Of the explained token in the completion: 0 is its first; its length is the token after it.'),
+      .describe(
+        'Position of the explained token in the completion: 0 is the first token; the length of the completion is the ' +
+          'token after it.',
+      ),
     token: z
       .number()
       .int()
       .min(0)
       .max(MAX_TOKEN)
       .optional()
-      .describe('Explained at this position; the one that the model said there when absent.'),
+      .describe('Token to explain at this position; when absent, the token that the model said there.'),
   })
   .meta({ id: 'AttributionTarget' })
 
@@ -62,7 +65,7 @@ const share = z.number().min(0).max(1)
 const input = repeatedPrompt
   .optional()
   .describe(
-    'The input of the inference again: required where the trace keeps hashes alone, compared with `prompt_hash` always.',
+    'Input of the inference: required where the trace keeps only hashes, and always compared with `prompt_hash`.',
   )
 
 export const jobBody = z
@@ -76,7 +79,9 @@ export const jobBody = z
       .describe('`exact` when absent; `grad_x_act` and `ablation` are approximate.'),
     max_feature_nodes: z.number().int().min(1).max(MAX_FEATURE_NODES).default(512),
     max_n_logits: z.number().int().min(1).max(MAX_LOGITS).default(10),
-    desired_logit_prob: share.default(0.95).describe('Logits are explained until their tokens have it together.'),
+    desired_logit_prob: share
+      .default(0.95)
+      .describe('Logits are explained until their tokens together have this probability.'),
     node_threshold: share.default(0.8).describe('The share of the influence that the kept nodes have.'),
     edge_threshold: share.default(0.98),
     input,
@@ -92,8 +97,13 @@ export const interventionBody = z
             node_id: z
               .string()
               .regex(/^\d{1,4}_\d{1,6}_\d{1,6}$/, 'must be the node_id of a neuron: layer_neuron_position')
-              .describe('A neuron, as in a manifest: `layer_neuron_position`.'),
-            factor: z.number().min(-MAX_FACTOR).max(MAX_FACTOR).default(0).describe('0 ablates it.'),
+              .describe('Id of a neuron, as in a manifest: `layer_neuron_position`.'),
+            factor: z
+              .number()
+              .min(-MAX_FACTOR)
+              .max(MAX_FACTOR)
+              .default(0)
+              .describe('Factor of the activation; 0 ablates the neuron.'),
           })
           .meta({ id: 'NeuronEdit' }),
       )
@@ -116,7 +126,13 @@ export const interventionBody = z
       .meta({ id: 'InterventionTarget' })
       .default({ position: 0 })
       .describe('The position whose logits are compared.'),
-    top_tokens: z.number().int().min(1).max(10).default(5).describe('So many before and so many after.'),
+    top_tokens: z
+      .number()
+      .int()
+      .min(1)
+      .max(10)
+      .default(5)
+      .describe('Number of the likeliest tokens to compare, before and after.'),
     input,
   })
   .meta({ id: 'InterveneInTraceRequest' })

@@ -45,7 +45,7 @@ export const JOB_FAILURES = [
   'invalid_request',
   /** The model took longer than it may. */
   'timeout',
-  /** It failed repeatedly for a reason of ours. */
+  /** The job failed repeatedly because of an internal error. */
   'internal_error',
 ] as const
 export type JobFailureCode = (typeof JOB_FAILURES)[number]

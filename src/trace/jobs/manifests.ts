@@ -47,7 +47,9 @@ export function sealManifest(sealer: Sealer, jobId: string, manifest: Json): Sea
   return { sealed: sealer.seal(gzipSync(bytes), useOf(jobId)), bytes: bytes.length, hash }
 }
 
-/** The bytes that `manifest_hash` is of. Undefined where there is none, or it is not kept any more. */
+/**
+ * Returns the bytes whose hash is `manifest_hash`. Undefined where there is no manifest, or it is not kept any more.
+ */
 export async function loadManifest(tx: Tx, sealer: Sealer, jobId: string): Promise<Buffer | undefined> {
   const sealed = await findManifest(tx, jobId)
   if (sealed === undefined) return undefined

@@ -84,27 +84,29 @@ export const NOTES: Record<string, Note> = {
     },
     answers: {
       202: {
-        description: 'It waits for the model.',
-        headers: { Location: 'Where to read its progress.' },
+        description: 'The job waits for the model.',
+        headers: { Location: 'Address of its progress.' },
         example: queued,
       },
     },
     problems: ['backend_capability_missing', 'conflict', 'environment_mismatch', 'not_found', 'rate_limited'],
   },
   'GET /v1/trace/jobs': {
-    description: 'Of one trace with `trace_id`; one that is no id of a trace is `not_found`.',
+    description: '`trace_id` lists the jobs of one trace; a value that is no id of a trace is `not_found`.',
     answers: { 200: { example: listed(succeeded) } },
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/trace/jobs/:id': {
-    description: '`failed` and `cancelled` jobs have no manifest; `failure.code` says why. `wait` waits for its end.',
+    description:
+      '`failed` and `cancelled` jobs have no manifest; `failure.code` says why. `wait` waits for the end of the job.',
     answers: { 200: { example: succeeded } },
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/trace/jobs/:id/manifest': {
     description:
-      '`not_ready` until the job has succeeded. Kept for 30 days and no longer than its trace, as texts are: it has the prompt in it. The SHA-256 of the body ' +
-      'is `manifest_hash`, unless `compat` is asked for.',
+      'The answer is `not_ready` until the job has succeeded. Like texts, the manifest is kept for 30 days and no ' +
+      'longer than its trace, because it contains the prompt. The SHA-256 of the body is `manifest_hash`, unless ' +
+      '`compat` is asked for.',
     answers: {
       200: {
         stream: {
@@ -117,15 +119,17 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/trace/jobs/:id/cancel': {
     description:
-      'No event is sent. One that was cancelled is answered as it is; one that has succeeded or failed is 409 `invalid_state_transition`.',
+      'No event is sent. A cancelled job stays as it is; a job that has succeeded or failed is 409 ' +
+      '`invalid_state_transition`.',
     answers: { 200: { example: cancelled } },
     problems: ['environment_mismatch', 'invalid_state_transition', 'not_found'],
   },
   'POST /v1/trace/traces/:id/interventions': {
     description:
-      'The model reads the trace again with the activations of some neurons multiplied by factors, all at once. Each change of a ' +
-      'logit stands beside the one that the frozen model predicts. Nothing is recorded; it counts as an `inference`. A repeat with the ' +
-      'same Idempotency-Key has the model measure again, and does not count.',
+      'The model reads the trace again with the activations of some neurons multiplied by factors, all at once. The ' +
+      'answer has each change of a logit beside the change that the frozen model predicts. Nothing is recorded; the ' +
+      'request counts as an `inference`. A repeat with the same Idempotency-Key has the model measure again, and does ' +
+      'not count.',
     examples: {
       'Ablate one, double another': {
         edits: [

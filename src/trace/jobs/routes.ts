@@ -30,7 +30,7 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         effect: 'write',
         kind: 'call',
         permission: 'traces.write',
-        summary: 'Start an attribution job: what made a model say a token',
+        summary: 'Start an attribution job, which explains why a model said a token',
         meters: 'trace_job',
         body: jobBody,
         maxBodyBytes: MAX_BODY_BYTES,
@@ -68,9 +68,9 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         effect: 'read',
         kind: 'wait',
         permission: 'traces.read',
-        summary: 'The status and progress of an attribution job',
+        summary: 'Read the status and progress of an attribution job',
         params: idParams('job'),
-        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait for its end.') }),
+        query: z.object({ wait: waitQuery.default(0).describe('Seconds to wait until it has ended.') }),
         waits: true,
         view: jobView,
         status: [200],
@@ -88,13 +88,13 @@ export function traceJobRoutes(jobs: TraceJobs, interventions: Interventions): R
         effect: 'read',
         kind: 'call',
         permission: 'traces.read',
-        summary: 'The graph, in the schema of Neuronpedia and circuit-tracer',
+        summary: 'Download the graph, in the schema of Neuronpedia and circuit-tracer',
         params: idParams('job'),
         query: z.object({
           compat: z
             .enum(['circuit-tracer'])
             .optional()
-            .describe('Calls neurons by the word that circuit-tracer’s scores count.'),
+            .describe('Names neurons by the word that circuit-tracer’s scores count.'),
         }),
         view: z.never(),
         status: [200],

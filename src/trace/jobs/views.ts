@@ -12,7 +12,10 @@ import type { ShownTraceJob } from './jobs.ts'
 const count = z.number().int()
 
 const targetView = z
-  .object({ position: count, token: count.nullable().describe('null: the one that the model said there.') })
+  .object({
+    position: count,
+    token: count.nullable().describe('Explained token; null: the token that the model said there.'),
+  })
   .meta({ id: 'AttributedToken' })
 
 const sumCheckView = z.object({ max_abs_error: z.number(), rows: count }).meta({ id: 'AttributionSumCheck' })
@@ -25,12 +28,16 @@ const resultView = z
   .object({
     manifest_hash: z.string().describe('Hexadecimal SHA-256 of the manifest’s bytes, which are RFC 8785 text.'),
     manifest_bytes: count,
-    manifest_until: timestampView.describe('Until when the manifest is kept: 30 days, and no longer than its trace.'),
+    manifest_until: timestampView.describe(
+      'End of the time for which the manifest is kept: 30 days, and no longer than its trace.',
+    ),
     nodes: count,
     links: count,
     links_found: count.nullable().describe(`As many as the thresholds ask for; ${MAX_EDGES} are kept at most.`),
     sum_check: sumCheckView.nullable().describe('null: the method is approximate.'),
-    remainder_share: z.number().describe('The share of the total effect of all neurons that no named neuron has.'),
+    remainder_share: z
+      .number()
+      .describe('The share of the total effect of all neurons that belongs to unnamed neurons.'),
     replacement_score: z.number().nullable().describe('null: the method is approximate.'),
     completeness_score: z.number().nullable().describe('null: the method is approximate.'),
     verified: verificationView.describe('How far ablations of the top nodes agree with the graph.'),
@@ -43,7 +50,7 @@ export const jobView = z
     trace_id: z.string(),
     model_version_id: z.string(),
     status: workStatusView,
-    progress: z.number().describe('0 to 1.'),
+    progress: z.number().describe('Progress from 0 to 1.'),
     method: z.enum(ATTRIBUTION_METHODS).meta({ id: 'AttributionMethod' }),
     target: targetView,
     max_feature_nodes: count,
@@ -75,7 +82,8 @@ export const interventionView = z
           predicted_change: z
             .number()
             .describe(
-              'Change of the logit in the frozen model, less the mean of these tokens: what all gain changes nothing.',
+              'Change of the logit in the frozen model, less the mean change of these tokens, which changes no ' +
+                'probability.',
             ),
           measured_change: z.number(),
         })
@@ -91,7 +99,7 @@ export const interventionView = z
         })
         .meta({ id: 'EditedNeuron' }),
     ),
-    runtime: z.string().optional().describe('Whose arithmetic it is, where an accelerator computed it.'),
+    runtime: z.string().optional().describe('Runtime of the accelerator that computed the result, if one did.'),
   })
   .meta({ id: 'Intervention' })
 
@@ -101,7 +109,7 @@ const nodeView = z
   .looseObject({
     node_id: z.string(),
     feature: count.nullable(),
-    layer: z.string().describe('`E`, or a whole number; that of logits is one above the last.'),
+    layer: z.string().describe('`E`, or a whole number; logits have the number after the last layer.'),
     ctx_idx: count,
     feature_type: z.string(),
     jsNodeId: z.string(),
@@ -131,7 +139,7 @@ export const manifestView = z
         prompt_tokens: z.array(z.string()),
       })
       .meta({ id: 'AttributionMetadata', ...NAMES })
-      .describe('`svc` has what this service adds: hashes, the sum check, verified nodes.'),
+      .describe('`svc` has the additions of this service: hashes, the sum check, verified nodes.'),
     qParams: z.looseObject({}).meta({ id: 'AttributionQueryParameters', ...NAMES }),
     nodes: z.array(nodeView),
     links: z.array(linkView),

@@ -252,7 +252,7 @@ async function announce(tx: Tx, scope: Scope, row: TraceJobRow, backend: string 
   const status = row.status === 'succeeded' ? 'succeeded' : 'failed'
   await emit(tx, scope, {
     type: 'trace.job_completed',
-    // One that failed may be tried again, and fail again.
+    // A failed job may be tried again, and fail again.
     dedupKey: `trace.job_completed:${row.id}:${status === 'succeeded' ? status : row.finishedAt?.toISOString()}`,
     data: {
       job_id: row.id,

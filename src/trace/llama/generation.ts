@@ -7,7 +7,7 @@ import type { Internals } from './internals.ts'
 import { createSampler, type SampledToken, type SamplingSettings } from './sampling.ts'
 
 export interface GenerationRequest {
-  /** At least one. */
+  /** Prompt of at least one token. */
   prompt: readonly number[]
   maxTokens: number
   sampling: SamplingSettings

@@ -158,6 +158,6 @@ const nameOf = (gguf: Gguf) => textOf(gguf, 'general.name') ?? 'unnamed'
 
 function textOf({ metadata }: Gguf, key: string): string | undefined {
   const value = metadata.get(key)
-  // From the file: shown to people, so bounded and on one line.
+  // The text comes from the file and is shown to people, so it is bounded and on one line.
   return typeof value === 'string' ? value.replaceAll(/\p{C}+/gu, ' ').slice(0, 120) : undefined
 }

@@ -24,7 +24,7 @@ import {
   type SessionLockRow,
 } from './rows.ts'
 
-/** Whom a trip concerns: the lock is on the session where there is one, else on the agent. */
+/** Subject of a trip: the lock is on the session where there is one, else on the agent. */
 export interface TripSubject {
   agentSessionId: string | null
   /** The registered agent, also where the session is locked: it is suspended with it. */

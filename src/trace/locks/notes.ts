@@ -21,8 +21,9 @@ const locked = {
 export const NOTES: Record<string, Note> = {
   'GET /v1/trace/session-locks': {
     description:
-      'What canary trips locked under `block_and_lock`. `status=locked` lists what waits for a review, with `order=asc` the oldest first. An agent ' +
-      'session has one live lock at most; an agent may be held by the locks of several sessions.',
+      'Lists sessions and agents that canary trips locked under `block_and_lock`. `status=locked` lists the locks ' +
+      'that wait for a review, with `order=asc` the oldest first. An agent session has one live lock at most; an ' +
+      'agent may be held by the locks of several sessions.',
     answers: { 200: { example: listed(locked) } },
     problems: ['environment_mismatch', 'not_found'],
   },

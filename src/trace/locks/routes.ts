@@ -15,16 +15,19 @@ const lockView = z
   .object({
     lock_id: z.string(),
     status: lockStatusView,
-    agent_session_id: z.string().nullable().describe('null: the agent is locked, whatever the session.'),
+    agent_session_id: z
+      .string()
+      .nullable()
+      .describe('Locked agent session; null: the agent is locked, whatever the session.'),
     agent_id: z.string().nullable().describe('The registered agent that the lock suspends.'),
-    trace_id: z.string().nullable().describe('The readings that tripped.'),
+    trace_id: z.string().nullable().describe('Trace with the readings that tripped.'),
     tripped_families: z.array(z.string()),
     source: z
       .enum(['verify', 'inference', 'check'])
       .meta({ id: 'TripSource' })
       .describe('Which request found the trip.'),
-    jti: z.string().nullable().describe('With `verify`: of the token.'),
-    matched_rule_id: z.string().nullable().describe('With `verify`: the rule of the policy.'),
+    jti: z.string().nullable().describe('Id of the token; set with `verify`.'),
+    matched_rule_id: z.string().nullable().describe('Rule of the policy; set with `verify`.'),
     locked_at: timestampView,
     cleared_at: timestampView.nullable(),
     cleared_by: actorView.nullable(),
@@ -76,7 +79,7 @@ export function lockRoutes(locks: Locks): Route[] {
         sdk: 'trace.locks.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One session lock',
+        summary: 'Read one session lock',
         params: idParams('lck'),
         view: lockView,
         status: [200],

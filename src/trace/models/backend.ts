@@ -62,7 +62,7 @@ export interface TraceBackend {
   ): Promise<OperationResult<O>>
 }
 
-/** A graph that another service made of another model, its replacement model: no attribution of ours. */
+/** Graph that another service made of another model, its replacement model: no attribution of this service. */
 export interface ExternalGraph {
   source: 'neuronpedia'
   address: string

@@ -22,7 +22,7 @@ export interface RemoteModel {
 export interface ModelEntry {
   id: string
   path: string | undefined
-  /** One that runs elsewhere. */
+  /** Model that runs elsewhere. */
   remote: RemoteModel | undefined
 }
 

@@ -13,12 +13,12 @@ const graphRequest = z
 const graphView = z
   .object({
     source: z.enum(['neuronpedia']),
-    model: z.string().describe('As that service calls it.'),
-    exact: z.literal(false).describe('It is of a replacement model, and no attribution of this service.'),
+    model: z.string().describe('Model name at that service.'),
+    exact: z.literal(false).describe('false: the graph is of a replacement model, and no attribution of this service.'),
     graph: z
       .custom<object>((value) => typeof value === 'object' && value !== null)
       .meta({ type: 'object', additionalProperties: true, verbatim: true })
-      .describe('As it came, in the schema of Neuronpedia’s graphs.'),
+      .describe('Graph as received, in the schema of Neuronpedia’s graphs.'),
   })
   .meta({ id: 'ExternalGraph' })
 
@@ -33,7 +33,7 @@ export function graphRoutes(models: Models): Route[] {
         sdk: 'trace.graphs.create',
         effect: 'write',
         kind: 'call',
-        summary: 'Have another service make an attribution graph, and pass it on as it is',
+        summary: 'Have another service make an attribution graph, and return it unchanged',
         scope: 'intent',
         permission: 'traces.write',
         needsAccountKey: true,

@@ -41,7 +41,7 @@ export function modelIdOf(path: string): string {
   return (name.toLowerCase().endsWith(ENDING) ? name.slice(0, -ENDING.length) : name).toLowerCase()
 }
 
-/** Without a folder only those of the service. */
+/** Lists only the service's own models without a folder. */
 export function listModelFiles(directory: string): ModelFile[] {
   const names = directory !== '' && existsSync(directory) ? readdirSync(directory).toSorted() : []
   const own = names

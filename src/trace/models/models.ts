@@ -28,7 +28,7 @@ export interface ModelSummary {
 }
 
 export interface Models {
-  /** In the order of the configuration; of the folder otherwise. */
+  /** Lists the models in the order of the configuration, or of the folder. */
   list(): Promise<ModelSummary[]>
   /**
    * Returns the default model without an id.
@@ -68,7 +68,7 @@ export function createModels(
   const inspections = new Map<string, Promise<ModelReport>>()
   const remotes = outbound === undefined ? [] : createRemotes(entries, settings, { log, outbound })
 
-  /** In the order of the configuration: a file of this machine, or a model elsewhere. */
+  /** Returns the models in the order of the configuration: a file of this machine, or a model elsewhere. */
   function available(): { id: string; file?: ModelFile }[] {
     const found = listModelFiles(directory)
     if (entries.length === 0) return found.map((file) => ({ id: file.id, file }))

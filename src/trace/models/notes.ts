@@ -47,14 +47,15 @@ const model = {
 export const NOTES: Record<string, Note> = {
   'GET /v1/trace/models': {
     description:
-      'What can be named as `model`. `usable` is false for a file that can not be loaded. All models are on one page.',
+      'Lists the models that a request can name as `model`. `usable` is false for a file that can not be loaded. All ' +
+      'models are on one page.',
     answers: { 200: { example: listed(model) } },
   },
   'GET /v1/trace/models/:id': {
     description:
       '`model_version_id` names the exact file that ran: the model and the beginning of the SHA-256 of its file. The ' +
-      'card of a probe says what it was measured to do on transcripts that it was not trained on (`held_out`: completions ' +
-      'that a script wrote), and how often it trips on benign completions of the model itself (`generated`).',
+      'card of a probe has its measurements on transcripts that it was not trained on (`held_out`: completions that a ' +
+      'script wrote), and how often it trips on benign completions of the model itself (`generated`).',
     answers: { 200: { example: model } },
   },
   'POST /v1/trace/models/:id/graphs': {

@@ -14,7 +14,7 @@ const CAPABILITIES: Capabilities = {
   // Readings are of the service's own arithmetic alone.
   canary: 'none',
   intervene: false,
-  // One thread, and sums in one order.
+  // Deterministic: one thread, and sums in one order.
   deterministic: true,
 }
 

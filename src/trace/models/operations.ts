@@ -43,7 +43,7 @@ const defineOperation = <Request, Result>(operation: Operation<Request, Result>)
 export interface RenderedInput {
   sha256: string
   tokens: number[]
-  /** One of each token; a character that several tokens share shows as U+FFFD in each. */
+  /** Text of each token; a character that several tokens share shows as U+FFFD in each. */
   texts: string[]
   spans: ChatSpan[]
 }

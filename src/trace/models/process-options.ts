@@ -14,7 +14,7 @@ export interface ModelProcess {
     request: OperationRequest<O>,
     options?: OperateOptions,
   ): Promise<OperationResult<O>>
-  /** Starts the process if there is none, and returns what it says of its model. */
+  /** Starts the process if it does not run, and returns what it reports about its model. */
   warmUp(): Promise<ModelReport>
   /** What the process that runs says of its model; undefined where none is ready. */
   readonly report: ModelReport | undefined

@@ -12,14 +12,14 @@ const share = z.number().min(0).max(1)
 const capabilitiesView = z
   .object({
     generate: z.boolean(),
-    activations: z.boolean().describe('The logit lens and other internals.'),
+    activations: z.boolean().describe('true: the logit lens and other internals are available.'),
     attribution: z.enum(['exact', 'grad_x_act', 'ablation', 'none']).meta({ id: 'AttributionCapability' }),
     canary: z
       .enum(['probe', 'classifier', 'none'])
       .meta({ id: 'CanaryCapability' })
       .describe('none: `canary_set` is refused.'),
     intervene: z.boolean(),
-    deterministic: z.boolean().describe('The same request gives the same tokens and readings.'),
+    deterministic: z.boolean().describe('true: the same request gives the same tokens and readings.'),
   })
   .meta({ id: 'ModelCapabilities' })
 
@@ -30,10 +30,10 @@ const versionView = z
     architecture: z.string(),
     layers: z.number().int(),
     width: z.number().int(),
-    mlp: z.number().int().describe('Neurons of each layer.'),
+    mlp: z.number().int().describe('Number of neurons of each layer.'),
     vocabulary: z.number().int(),
-    context_tokens: z.number().int().describe('The longest text, prompt and completion together.'),
-    chat: z.boolean().describe('It takes `messages`; otherwise `prompt` only.'),
+    context_tokens: z.number().int().describe('Longest text in tokens, prompt and completion together.'),
+    chat: z.boolean().describe('true: the model takes `messages`; false: `prompt` only.'),
   })
   .meta({ id: 'ModelVersion' })
 
@@ -49,17 +49,18 @@ const probeSetView = z
           layer: z.number().int().nullable(),
           threshold: share,
           status: probeStatusView.describe(
-            'experimental: it misses the bar of its family, failed a control, or trips on benign completions of the model itself.',
+            'experimental: the probe misses the bar of its family, failed a control, or trips on benign completions ' +
+              'of the model itself.',
           ),
           held_out: z
             .object({ auc: share, trip_rate: share, false_positive_rate: share })
             .meta({ id: 'HeldOutFigures' })
-            .describe('On completions that a script wrote.'),
+            .describe('Measurements on completions that a script wrote.'),
           generated: z
             .object({ runs: z.number().int(), trips: z.number().int(), false_positive_rate: share })
             .meta({ id: 'GeneratedRuns' })
             .nullable()
-            .describe('On benign completions that the model made itself; null: it was not measured.'),
+            .describe('Measurements on benign completions of the model itself; null: not measured.'),
           known_failures: z.array(z.string()),
         })
         .meta({ id: 'CanaryProbe' }),
@@ -70,10 +71,10 @@ const probeSetView = z
 const modelView = z
   .object({
     model: z.string(),
-    default: z.boolean().describe('Requests that name no model use it.'),
-    embedded: z.boolean().describe('It comes with the service.'),
+    default: z.boolean().describe('true: requests that name no model use this model.'),
+    embedded: z.boolean().describe('true: the model comes with the service.'),
     backend: z.enum(['embedded', 'onnx', 'neuronpedia', 'openai_compatible']).meta({ id: 'ModelBackend' }),
-    usable: z.boolean().describe('false: its file can not be loaded.'),
+    usable: z.boolean().describe('false: the file can not be loaded.'),
     capabilities: capabilitiesView,
     version: versionView.nullable(),
     probe_set: probeSetView.nullable(),
@@ -93,7 +94,7 @@ export function modelRoutes(models: Models): Route[] {
         sdk: 'trace.models.list',
         effect: 'read',
         kind: 'list',
-        summary: 'The models of this installation',
+        summary: 'List the models of this installation',
         view: listOf(modelView),
         status: [200],
       },
@@ -111,7 +112,7 @@ export function modelRoutes(models: Models): Route[] {
         sdk: 'trace.models.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One model: what it can do, its version and its canary probes',
+        summary: 'Read one model: its capabilities, its version and its canary probes',
         params: z.object({ id: z.string().max(64) }),
         view: modelView,
         status: [200],

@@ -10,7 +10,7 @@ export type EncodedParts = Uint8Array[]
 export interface Field {
   number: number
   type: number
-  /** Without its tag, and of a length-delimited one without its length. */
+  /** Bytes without the tag, and for a length-delimited field without the length. */
   bytes: Uint8Array
 }
 

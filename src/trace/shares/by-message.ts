@@ -1,6 +1,7 @@
-// What a share shows of a graph unless it says `reveals_prompt`: the last position of the text, and all that is before it as
-// one node for each message. What a graph says of an earlier position follows from the text up to there. Somebody with the file
-// of the model tries one token after the other there until the numbers agree. What is left here follows from the whole text.
+// What a share shows of a graph unless it says `reveals_prompt`: the last position of the text, and all that is before
+// it as one node for each message. What a graph says of an earlier position follows from the text up to there. A person
+// who has the file of the model tries one token after the other there until the numbers agree. What is left here
+// follows from the whole text.
 //
 // It is made from the graph with positions as a share publishes that: who has both learns nothing from this one. Pure.
 

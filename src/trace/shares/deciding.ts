@@ -205,7 +205,7 @@ export function createDisclosureDecisions({ db, now, pager, sealer, linkTokens, 
       })
     },
 
-    /** One round of the clock. Returns how many have ended. */
+    /** Runs one round of the clock. Returns how many have ended. */
     async expire(signal?: AbortSignal): Promise<number> {
       const due = await db.readSystem<Scope & { id: string }>('disclosure requests that ended', () =>
         findEnding(EXPIRED_A_ROUND, now()),

@@ -79,7 +79,7 @@ export async function findGrantSecret(
   return row
 }
 
-/** Uses up one try of a code that still works. undefined: there is none. */
+/** Uses up one try of a code that still works; undefined for any other code. */
 export async function takeTry(tx: Tx, id: string, shareId: string, at: Date): Promise<RequestRow | undefined> {
   const [row] = await tx.query<RequestRow>(
     `UPDATE disclosure_requests SET tries_left = tries_left - 1
@@ -150,8 +150,8 @@ export interface EndedRequest {
 }
 
 /**
- * With their share, in the order of their ids. A grant is revoked, and keeps who granted it and when. What was not granted expires,
- * as it does with a share whose time is over: nobody has decided about it.
+ * Ends the requests of a share in the order of their ids. A grant is revoked, and keeps who granted it and when. Other
+ * requests expire undecided, as they do when the time of their share is over.
  */
 export function endRequestsOfShare(tx: Tx, shareId: string, at: Date): Promise<EndedRequest[]> {
   return tx.query(
@@ -242,7 +242,7 @@ export const purgePersons: PurgeStep = async (tx, _scope, { before, limit }) => 
   return gone.length
 }
 
-/** Deletes what nobody verified. */
+/** Deletes requests that were never verified. */
 export const purgeUnverified: PurgeStep = async (tx, _scope, { before, limit }) => {
   const gone = await tx.query(
     `DELETE FROM disclosure_requests WHERE id = ANY(ARRAY(

@@ -145,24 +145,25 @@ export const NOTES: Record<string, Note> = {
     problems: ['environment_mismatch', 'not_found', 'not_ready', 'conflict'],
   },
   'GET /v1/trace/shares': {
-    description: '`status=active` lists what can be looked at.',
+    description: '`status=active` lists the shares that can be viewed.',
     answers: { 200: { example: listed(share) } },
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/trace/shares/:id': {
-    description: 'A share that has ended masks on: its graph may have been kept.',
+    description: 'A share that has ended still masks in the others: a viewer may have kept its graph.',
     answers: { 200: { example: share } },
   },
   'PATCH /v1/trace/shares/:id': {
     description:
-      'The token stays the same. Requests that wait for a decision wait until the new end, and a grant ends with the share at the latest. ' +
-      'An end that has come is final: a share that has expired or was revoked is 409, and can only be renamed. The audit log has it (`share.changed`).',
+      'The token stays the same. Pending requests wait until the new end, and a grant ends with the share at the ' +
+      'latest. A share that has expired or was revoked keeps its end and can only be renamed: a new end is 409. The ' +
+      'audit log records the change (`share.changed`).',
     examples: { 'Another name and end': { name: 'Incident of 20 November', expires_at: share.expires_at } },
     answers: { 200: { example: share } },
     problems: ['environment_mismatch', 'invalid_state_transition', 'not_found'],
   },
   'POST /v1/trace/shares/:id/revoke': {
-    description: 'What has ended stays as it is. Requests that wait are ended too.',
+    description: 'A share that has ended stays as it is. Pending requests end too.',
     answers: {
       200: { example: { ...share, status: 'revoked', revoked_at: '2026-11-22T08:00:00.000Z', revoked_by: KEY } },
     },
@@ -187,16 +188,17 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/trace/shares/view': {
     description:
-      'With the token of the share, or with that of a grant, which shows what the share masked when it was made. ' +
-      '`reveals_prompt` says whether the graph has single positions. Each view is recorded. 404 for every token that shows nothing, whatever the reason.',
+      'Takes the token of the share, or the token of a grant, which shows the neurons that the share masked when the ' +
+      'grant was made. `reveals_prompt` says whether the graph has single positions. Each view is recorded. Every ' +
+      'token that shows nothing is 404, whatever the reason.',
     headers: { [NAME]: 'The token of the share or of a grant.' },
     answers: { 200: { example: shared } },
     problems: ['not_found', 'rate_limited', 'service_unavailable'],
   },
   'POST /v1/trace/shares/:id/disclosure-requests': {
     description:
-      'Mails a code of 8 digits, which works for 15 minutes. The account learns of the request when the code is entered. ' +
-      'Three requests an hour for an address and a share. `Idempotency-Key` is ignored.',
+      'Mails a code of 8 digits, which works for 15 minutes. The account learns of the request when the code is ' +
+      'entered. An address may send three requests an hour for a share. `Idempotency-Key` is ignored.',
     headers: HEADERS,
     examples: { 'A request': { email: request.email, purpose: request.purpose } },
     answers: {
@@ -206,8 +208,9 @@ export const NOTES: Record<string, Note> = {
   },
   'POST /v1/trace/shares/:id/disclosure-requests/:request_id/verify': {
     description:
-      'Five tries. A code that does not work is `invalid_request` at `/code`, whatever the reason. With the mode `auto` ' +
-      'the request is granted at once, and the link is mailed. `Idempotency-Key` is ignored: a code works once.',
+      'A code has five tries. A code that does not work is `invalid_request` at `/code`, whatever the reason. With ' +
+      'the mode `auto` the request is granted at once, and the link is mailed. `Idempotency-Key` is ignored: a code ' +
+      'works once.',
     headers: HEADERS,
     examples: { 'A code': { code: '04815162' } },
     answers: { 200: { example: { request_id: IDS.disclosure, status: 'pending', expires_at: share.expires_at } } },
@@ -215,18 +218,19 @@ export const NOTES: Record<string, Note> = {
   },
   'GET /v1/trace/disclosure-requests': {
     description:
-      'Requests of people whose address is verified, newest first; `status=unverified` lists the others. `status=pending&order=asc` is what waits, the oldest first.',
+      'Requests of people whose address is verified, newest first; `status=unverified` lists the others. ' +
+      '`status=pending&order=asc` lists the waiting requests, the oldest first.',
     answers: { 200: { example: listed(request) } },
     problems: ['environment_mismatch', 'not_found'],
   },
   'GET /v1/trace/disclosure-requests/:id': {
-    description: 'That a grant has expired follows from the time of the request.',
+    description: 'Whether a grant has expired follows from the time of this request.',
     answers: { 200: { example: request } },
   },
   'POST /v1/trace/disclosure-requests/:id/grant': {
     description:
-      'The person is mailed a link of their own, which shows `masked_node_ids` until `expires_at`, and at most until the ' +
-      'share expires. A grant shows all that its share masks: a part would give the rest away.',
+      'The person is mailed a link of their own, which shows `masked_node_ids` until `expires_at`, and at most until ' +
+      'the share expires. A grant shows all neurons that its share masks: a part would reveal the rest.',
     examples: { 'For two days': { expires_in: 172_800 } },
     answers: { 200: { example: granted } },
     problems: ['invalid_state_transition'],
@@ -237,7 +241,7 @@ export const NOTES: Record<string, Note> = {
     problems: ['invalid_state_transition'],
   },
   'POST /v1/trace/disclosure-requests/:id/revoke': {
-    description: 'Of a grant. A request that waits is denied.',
+    description: 'Ends a grant; a pending request is denied.',
     answers: { 200: { example: { ...granted, status: 'revoked' } } },
     problems: ['invalid_state_transition'],
   },

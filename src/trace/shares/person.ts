@@ -48,8 +48,9 @@ export function shareUrl(baseUrl: string, fragment: string): string {
   return `${baseUrl}/share#${fragment}`
 }
 
-// What the person wrote is in no mail: strangers could make a mail of ours say anything to anybody. Nor is the token of the share:
-// the service has its hash alone, and the address may be that of another. The id of the request opens nothing without it.
+// What the person wrote is in no mail: strangers could make a mail of ours say anything to anybody. The token of the
+// share is not in the mail either: the service has only its hash, and the address may belong to another person. The id
+// of the request opens nothing without it.
 export function codeLetter(
   baseUrl: string,
   { requestId, code, minutes }: { requestId: string; code: string; minutes: number },

@@ -15,13 +15,13 @@ const MAX_PURPOSE = 1_000
 const purposeBody = z
   .strictObject({
     // The handler finds what is too short: both are refused at once.
-    email: z.string().max(1_000).meta({ minLength: 3, description: 'A code is mailed to it.' }),
+    email: z.string().max(1_000).meta({ minLength: 3, description: 'Address; a code is mailed to it.' }),
     purpose: z
       .string()
       .max(MAX_PURPOSE)
       .meta({
         minLength: MIN_PURPOSE,
-        description: `Why, for the people who decide: at least ${MIN_PURPOSE} visible characters.`,
+        description: `Purpose, for the people who decide: at least ${MIN_PURPOSE} visible characters.`,
       }),
   })
   .meta({ id: 'RequestDisclosureRequest' })
@@ -50,7 +50,7 @@ export function publicShareRoutes({ viewing, disclosure }: { viewing: Viewing; d
         sdk: 'trace.shares.view',
         effect: 'read',
         kind: 'call',
-        summary: 'What a share shows, to the holder of its token or of a grant',
+        summary: 'View a share, with its token or the token of a grant',
         view: sharedView,
       },
       async ({ header, origin }) => toSharedView(await viewing.view(header(TOKEN_HEADER), origin)),
@@ -64,7 +64,7 @@ export function publicShareRoutes({ viewing, disclosure }: { viewing: Viewing; d
         sdk: 'trace.disclosures.request',
         effect: 'write',
         kind: 'call',
-        summary: 'Ask to see what a share masks; a code is mailed',
+        summary: 'Ask to see the neurons that a share masks; a code is mailed',
         params: idParams('shr'),
         body: purposeBody,
         maxBodyBytes: MAX_BODY_BYTES,

@@ -32,7 +32,7 @@ const MAX_BODY_VALUES = MAX_MASKED + MAX_LAYERS + 100
 const LEAST_GRANT_SECONDS = 300
 const MOST_GRANT_SECONDS = 30 * 86_400
 
-const name = visibleText(MAX_NAME).describe('For people of the account.')
+const name = visibleText(MAX_NAME).describe('Name for people of the account.')
 
 const createBody = z
   .strictObject({
@@ -43,29 +43,31 @@ const createBody = z
       .default('trace')
       .describe('model_version: the neurons are masked in every share of the model version.'),
     masked_node_ids: z.array(z.string().min(1).max(64)).max(MAX_MASKED).default([]),
-    mask_rule: maskRuleBody.optional().describe('Masks what any of its members selects, beside `masked_node_ids`.'),
+    mask_rule: maskRuleBody
+      .optional()
+      .describe('Masks neurons that any member of the rule selects, beside `masked_node_ids`.'),
     reveal: z
       .array(revealedView)
       .max(REVEALABLE.length)
       .default([])
-      .describe('What is shown of where a masked neuron is.'),
+      .describe('Facts about the place of a masked neuron that are shown.'),
     reveals_prompt: z
       .boolean()
       .default(false)
       .describe(
-        'Shows single positions of the text too. Somebody with the file of the model finds the prompt from them.',
+        'Shows single positions of the text too. A person who has the file of the model can find the prompt from them.',
       ),
     expires_at: timestamp,
     disclosure_mode: disclosureModeView
       .default('manual')
-      .describe('auto: everybody who verifies an address sees what is masked, for a day.'),
+      .describe('auto: everybody who verifies an address sees the masked neurons, for a day.'),
   })
   .meta({ id: 'CreateTraceShareRequest' })
 
 const updateBody = z
   .strictObject({
-    name: name.nullable().optional().describe('null removes it.'),
-    expires_at: timestamp.optional().describe('Of an active share only.'),
+    name: name.nullable().optional().describe('Name of the share; null removes it.'),
+    expires_at: timestamp.optional().describe('End of the share; only an active share can change it.'),
   })
   .meta({ id: 'UpdateTraceShareRequest' })
 
@@ -146,7 +148,7 @@ function ownRoutes({ shares, changes, now, baseUrl }: Omit<ShareRoutesDeps, 'dec
         sdk: 'trace.shares.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One share, without its token',
+        summary: 'Read one share, without its token',
         params: idParams('shr'),
         view: shareView,
         status: [200],
@@ -254,7 +256,7 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
         sdk: 'trace.disclosures.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'One request to see what a share masks',
+        summary: 'Read one request to see masked neurons',
         params: idParams('dsr'),
         view: requestView,
         status: [200],
@@ -269,7 +271,7 @@ function requestRoutes(disclosures: DisclosureDecisions): Route[] {
         sdk: 'trace.disclosures.grant',
         effect: 'write',
         kind: 'call',
-        summary: 'Let the person see what the share masks, for a time',
+        summary: 'Let the person see the masked neurons, for a time',
         audits: 'disclosure.granted',
         body: grantBody,
       },

@@ -28,7 +28,7 @@ export interface ShareRow {
   maskRule: MaskRule | null
   maskSalt: Buffer
   reveals: Revealed[]
-  /** Shows the positions of its graph, from which somebody with the model's file finds the prompt. */
+  /** Shows the positions of its graph, from which a person with the model's file can find the prompt. */
   revealsPrompt: boolean
   disclosureMode: DisclosureMode
   shownBefore: number
@@ -140,7 +140,7 @@ export async function revokeShare(tx: Tx, id: string, by: string, at: Date): Pro
 /** System role: whose a token is. */
 export interface TokenOwner extends Scope {
   shareId: string
-  /** With the token of a granted person. */
+  /** Request of the granted person; null: the token is the share's. */
   requestId: string | null
 }
 

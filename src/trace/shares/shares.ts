@@ -153,7 +153,7 @@ export function createShares({ db, now, pager, ledger, findManifest }: SharesDep
       .map(({ id, status }) => ({
         kind: 'disclosure' as const,
         at,
-        // One whose time was over before is what the clock would have written down.
+        // A share whose time was over already ends as the clock would have recorded it.
         actor: status === 'revoked' ? actorOf(acting.principal) : ('service' as const),
         subject: id,
         reason: `disclosure_${status}`,

@@ -75,7 +75,7 @@ export async function countViews(tx: Tx, scope: Scope, filter: ViewFilter): Prom
   return row?.count ?? 0
 }
 
-/** Whether anybody has seen a graph of one of these shares. */
+/** Whether the graph of one of these shares was viewed. */
 export async function hasGraphViews(tx: Tx, shareIds: readonly string[]): Promise<boolean> {
   const found = await tx.query('SELECT 1 FROM share_views WHERE share_id = ANY($1::text[]) AND has_graph LIMIT 1', [
     shareIds,

@@ -23,8 +23,14 @@ export const MAX_LAYERS = 1_000
 
 const maskRule = {
   layers: z.array(z.number().int().min(0).max(1_000)).min(1).max(MAX_LAYERS).optional(),
-  label_pattern: z.string().min(1).max(500).optional().describe('RE2, found anywhere in the label.'),
-  top_influence: z.number().int().min(1).max(10_000).optional().describe('So many of the most influential neurons.'),
+  label_pattern: z.string().min(1).max(500).optional().describe('RE2 pattern, which matches anywhere in the label.'),
+  top_influence: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('Number of the most influential neurons to mask.'),
 }
 export const maskRuleBody = z
   .strictObject(maskRule)
@@ -34,19 +40,20 @@ export const maskRuleBody = z
 export const shareView = z
   .object({
     share_id: z.string(),
-    name: z
-      .string()
-      .nullable()
-      .describe('What people of the account call it. The holder of its token does not see it.'),
+    name: z.string().nullable().describe('Name for people of the account. The holder of the token does not see it.'),
     status: shareStatusView,
     trace_id: z.string(),
-    job_id: z.string().nullable().describe('null: the readings are shared, and no graph.'),
+    job_id: z
+      .string()
+      .nullable()
+      .describe('Attribution job whose graph is shared; null: only the readings are shared.'),
     model_version_id: z.string().nullable(),
     scope_kind: scopeKindView,
     masked_node_ids: z
       .array(z.string())
       .describe(
-        'What a grant unmasks: masked by this share, and by those of the trace before it. Without `reveals_prompt` a graph shows neurons of the last position alone.',
+        'Neurons that a grant unmasks: masked by this share and by earlier shares of the trace. Without ' +
+          '`reveals_prompt` a graph shows neurons of the last position alone.',
       ),
     mask_rule: z.object(maskRule).meta({ id: 'MaskRule' }).nullable(),
     reveal: z.array(revealedView),
@@ -55,7 +62,7 @@ export const shareView = z
     shown_before: z
       .number()
       .int()
-      .describe('How many of the masked neurons a viewed share of this trace may have shown.'),
+      .describe('Number of masked neurons that an earlier view of this trace may have shown.'),
     created_by: actorView,
     created_at: timestampView,
     expires_at: timestampView,
@@ -67,8 +74,8 @@ export const shareView = z
 export const createdShareView = extended(
   shareView,
   {
-    token: z.string().optional().describe('Of the share. In this answer only.'),
-    url: z.string().optional().describe('A page that shows it. The token is in the fragment.'),
+    token: z.string().optional().describe('Token of the share, in this answer only.'),
+    url: z.string().optional().describe('Page that shows the share. The token is in the fragment.'),
     secret_shown: z.literal(false).optional().describe('A replay of the creation, without the token.'),
   },
   { id: 'CreatedTraceShare' },
@@ -79,8 +86,11 @@ export const viewLogView = z
     view_id: z.string(),
     share_id: z.string(),
     viewed_at: timestampView,
-    network: z.string().describe('The address, truncated to /24 or /48.'),
-    request_id: z.string().nullable().describe('Of the granted person; null: with the token of the share.'),
+    network: z.string().describe('Address of the viewer, truncated to /24 or /48.'),
+    request_id: z
+      .string()
+      .nullable()
+      .describe('Request of the granted person; null: viewed with the token of the share.'),
     graph: z.boolean().describe('Whether the graph was shown.'),
     masked_nodes: z.number().int(),
     disclosed_nodes: z.number().int(),
@@ -97,7 +107,7 @@ export const sharedView = z
     share_id: z.string(),
     expires_at: timestampView,
     trace: traceReadingsView,
-    masked_nodes: z.number().int().describe('How many neurons are masked in this answer.'),
+    masked_nodes: z.number().int().describe('Number of neurons that are masked in this answer.'),
     disclosure_mode: disclosureModeView,
     reveals_prompt: z
       .boolean()
@@ -108,11 +118,11 @@ export const sharedView = z
       .object({
         request_id: z.string(),
         expires_at: timestampView,
-        node_ids: z.array(z.string()).describe('Of what is disclosed, the nodes of the graph.'),
+        node_ids: z.array(z.string()).describe('Disclosed nodes of the graph.'),
       })
       .meta({ id: 'SharedDisclosure' })
       .nullable()
-      .describe('With the token of a granted person.'),
+      .describe('Set with the token of a granted person.'),
     graph: graphView
       .nullable()
       .describe('The manifest of the job, masked: the schema of circuit-tracer and Neuronpedia.'),
@@ -124,7 +134,7 @@ export const askedView = z
     request_id: z.string(),
     status: requestStatusView,
     expires_at: timestampView.describe(
-      'Of the code; once it is verified, of the request; once it is granted, of the grant.',
+      'End of the code; after verification the end of the request; after a grant the end of the grant.',
     ),
   })
   .meta({ id: 'AskedDisclosure' })
@@ -137,8 +147,8 @@ export const requestView = z
     trace_id: z.string(),
     model_version_id: z.string().nullable(),
     scope_kind: scopeKindView,
-    masked_node_ids: z.array(z.string()).describe('What a grant shows.'),
-    email: z.string().nullable().describe('Verified. null once it was erased, 30 days after the end.'),
+    masked_node_ids: z.array(z.string()).describe('Neurons that a grant shows.'),
+    email: z.string().nullable().describe('Verified address; null once it is erased, 30 days after the end.'),
     purpose: z.string().nullable(),
     created_at: timestampView,
     verified_at: timestampView.nullable(),
@@ -146,7 +156,8 @@ export const requestView = z
     decided_by: actorView
       .nullable()
       .describe(
-        'The service where the share discloses by itself. Revoking the share does not change it: no request was decided.',
+        'Who decided; the service where the share has the mode `auto`. Revoking the share does not change this value, ' +
+          'because that decides no request.',
       ),
     expires_at: timestampView,
   })

@@ -5,8 +5,8 @@ import { TRACED_INFERENCE } from '../inferences/notes.ts'
 export const NOTES: Record<string, Note> = {
   'GET /v1/trace/traces/:id/texts': {
     description:
-      'For the person who reviews a lock. Texts are kept of inferences with `retain: "text"` alone; of any other trace the answer is ' +
-      '`text_not_kept`. A completion that was withheld is kept nowhere. Each read is in the audit log (`trace_texts.read`).',
+      'Use this to review a lock. Only inferences with `retain: "text"` keep their texts; for other traces the answer ' +
+      'is `text_not_kept`. A withheld completion is never stored. Each read is in the audit log (`trace_texts.read`).',
     answers: {
       200: {
         example: {
@@ -23,10 +23,10 @@ export const NOTES: Record<string, Note> = {
   },
   'DELETE /v1/trace/traces/:id/texts': {
     description:
-      'Immediate and permanent. Erased are the texts that `retain` kept, and the manifests of all attribution jobs of the trace, which have ' +
-      'the prompt in them; jobs that have not ended are cancelled, and shares show the readings alone. Hashes, readings and the entries of the ' +
-      'decision ledger stay. The answer is the trace, with `text_until` null. The audit log has it (`trace_texts.erased`). Sent ' +
-      'again, it changes nothing.',
+      'The erasure is immediate and permanent. It deletes the texts that `retain` kept, and the manifests of all ' +
+      'attribution jobs of the trace, which contain the prompt. Jobs that have not ended are cancelled, and shares ' +
+      'show the readings only. Hashes, readings and the entries of the decision ledger stay. The answer is the trace, ' +
+      'with `text_until` null. The audit log records it (`trace_texts.erased`). A repeat changes nothing.',
     answers: { 200: { example: TRACED_INFERENCE } },
     problems: ['environment_mismatch', 'not_found'],
   },

@@ -19,7 +19,7 @@ const textsView = z
     completion: z.string().nullable().describe('null where it was withheld: then it was never kept.'),
     tool_calls: toolCallsView.optional(),
     finish_reason: finishReasonView,
-    text_until: timestampView.nullable().describe('Until when the texts are kept.'),
+    text_until: timestampView.nullable().describe('End of the time for which the texts are kept.'),
   })
   .meta({ id: 'TraceTexts' })
 
@@ -38,7 +38,7 @@ export function traceTextRoutes(texts: TraceTexts): Route[] {
         sdk: 'trace.texts.retrieve',
         effect: 'read',
         kind: 'call',
-        summary: 'What a model was given and what it said, where the texts are kept',
+        summary: 'Read the texts of a trace, where they are kept',
         scope: 'escalate',
         permission: 'texts.read',
         audits: 'trace_texts.read',

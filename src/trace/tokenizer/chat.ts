@@ -21,7 +21,7 @@ export interface ChatSpan {
 
 export interface ChatPrompt {
   tokens: number[]
-  /** One of each message, and of the system message that the template adds. */
+  /** One span for each message, and for the system message that the template adds. */
   spans: ChatSpan[]
 }
 
